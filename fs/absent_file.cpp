@@ -17,6 +17,32 @@ Result<std::string> AbsentFile::render(const CallContext& call, std::size_t byte
   return file ? file->render(call, bytes_max) : absent();
 }
 
+Result<std::size_t> AbsentFile::text_length(const CallContext& call, std::size_t bytes_max) const {
+  const auto file = present();
+  return file ? file->text_length(call, bytes_max) : absent();
+}
+
+std::optional<std::uint64_t> AbsentFile::version(Moment now) const {
+  const auto file = present();
+  return file ? file->version(now) : std::nullopt;
+}
+
+Result<std::string> AbsentFile::render_seen(const CallContext& call, std::size_t bytes_max) const {
+  const auto file = present();
+  return file ? file->render_seen(call, bytes_max) : absent();
+}
+
+std::optional<Result<std::string>> AbsentFile::take(const CallContext& call,
+                                                    std::size_t bytes_max) {
+  const auto file = present();
+  return file ? file->take(call, bytes_max) : std::nullopt;
+}
+
+FileState AbsentFile::look(Moment now) const {
+  const auto file = present();
+  return file ? file->look(now) : FileState{std::nullopt, facts_.last_change};
+}
+
 Moment AbsentFile::last_change(Moment now) const {
   const auto file = present();
   return file ? file->last_change(now) : facts_.last_change;
@@ -24,6 +50,11 @@ Moment AbsentFile::last_change(Moment now) const {
 
 void AbsentFile::opened(const CallContext& call) {
   if (const auto file = present()) file->opened(call);
+}
+
+Result<std::shared_ptr<const void>> AbsentFile::hold(Access access, Moment now) const {
+  const auto file = present();
+  return file ? file->hold(access, now) : std::shared_ptr<const void>();
 }
 
 bool AbsentFile::waits() const {

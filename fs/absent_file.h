@@ -34,8 +34,15 @@ class AbsentFile final : public File {
       : tree_(tree), node_(node), facts_(facts) {}
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
+  Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override;
+  std::optional<std::uint64_t> version(Moment now) const override;
+  Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const override;
+  std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override;
   Moment last_change(Moment now) const override;
+  FileState look(Moment now) const override;
   void opened(const CallContext& call) override;
+  // Holds nothing while it is not there, see Operations::hold_returned().
+  Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override;
   bool waits() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
   bool has_priority_news() const override { return facts_.has_priority_news; }

@@ -89,6 +89,13 @@ std::shared_ptr<OpenFile> Handles::find_node(NodeId node) const {
   return found ? *found : nullptr;
 }
 
+void Handles::hold(std::uint64_t handle, std::shared_ptr<const void> held) {
+  // What it held before is destroyed after the lock is released.
+  const MutexLock lock(mutex_);
+  const auto* const found = files_.find(handle);
+  if (found) std::swap((*found)->held, held);
+}
+
 std::size_t Handles::remove(std::uint64_t handle) {
   // Destroyed after the lock is released.
   std::shared_ptr<OpenFile> removed;

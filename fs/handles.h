@@ -94,6 +94,8 @@ class Handles {
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
   // An open file of this node, or nullptr; searches all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
+  // What its owner keeps of it (OpenFile::held); nothing happens if it was closed meanwhile.
+  void hold(std::uint64_t handle, std::shared_ptr<const void> held) EXCLUDES(mutex_);
   // Returns how many bytes of text it had, those of a later text included; 0 if it is not open.
   // Lets go of OpenFile::held, even while requests still use the file.
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);

@@ -11,8 +11,6 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint8_t kWriteUnits = 3;
-
 void put_flag(ByteWriter& out, bool flag) { out.put(static_cast<std::uint8_t>(flag)); }
 
 void put_file(ByteWriter& out, const File& file, Moment now) {
@@ -26,6 +24,19 @@ void put_file(ByteWriter& out, const File& file, Moment now) {
   out.put(static_cast<std::uint8_t>(file.write_unit()));
 }
 
+// A unit that is missing here does not compile.
+File::WriteUnit get_write_unit(ByteReader& in) {
+  const auto unit = static_cast<File::WriteUnit>(in.get<std::uint8_t>());
+  switch (unit) {
+    case File::WriteUnit::kLine:
+    case File::WriteUnit::kWrite:
+    case File::WriteUnit::kCommand:
+      return unit;
+  }
+  in.fail();
+  return {};
+}
+
 AbsentFile::Facts get_file(ByteReader& in) {
   AbsentFile::Facts facts;
   facts.last_change = get_moment(in);
@@ -35,9 +46,7 @@ AbsentFile::Facts get_file(ByteReader& in) {
   facts.has_priority_news = in.get_flag();
   facts.is_stream = in.get_flag();
   facts.page_bytes = in.get<std::uint64_t>();
-  const auto unit = in.get<std::uint8_t>();
-  if (unit >= kWriteUnits) in.fail();
-  facts.write_unit = static_cast<File::WriteUnit>(unit);
+  facts.write_unit = get_write_unit(in);
   return facts;
 }
 

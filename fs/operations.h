@@ -75,9 +75,12 @@ class Operations {
   // Whether the numbers of open files can be loaded: without them, those of nodes must not go on.
   static bool can_load(const SavedObject& handles);
   // Called before there are requests, and when the tree is as it was. Returns a line for each open
-  // file that is left out. kInvalid: nothing was taken.
+  // file that is left out. kInvalid: nothing was taken, which can_load() rules out.
   Result<std::vector<std::string>> load(const SavedObject& handles,
                                         const std::vector<SavedObject>& files);
+  // Called once, when the tree has all that feeders enter again: their open files are held from now
+  // on, see File::hold().
+  void hold_returned();
   // Called before the session ends: waiting readers are not notified any more.
   void stop_polling() { waiting_.stop(); }
   // Called while no request can come.
@@ -192,6 +195,8 @@ class Operations {
   WaitingReaders waiting_;
   const NodeId first_;
   NodeId root_ = Tree::kRoot;
+  // Open files that the tree did not have when they were loaded. Confined to the main thread.
+  std::vector<std::uint64_t> absent_;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
   Notifier* notifier_ = nullptr;

@@ -1,5 +1,6 @@
 // What a server leaves to its successor in a reload, of the requests' side.
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fs/open_file_saved.h"
@@ -11,9 +12,25 @@ namespace {
 constexpr std::uint16_t kHandlesFormat = handed_format(SavedKind::kHandles);
 constexpr std::uint16_t kOpenFileFormat = handed_format(SavedKind::kOpenFile);
 
+File::Access access_of(const OpenFile& open) {
+  return open.readable ? File::Access::kRead : File::Access::kWrite;
+}
+
+std::string stale_file(const SavedObject& object, std::string_view reason) {
+  std::string text("the open file ");
+  return text.append(object.label).append(" is stale: ").append(reason);
+}
+
+// With what its owner knows of it. kStale: the owner has removed it.
 Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Moment now) {
   if (object.format != kOpenFileFormat) return other_format(object);
-  return load_open_file(object.bytes, tree, now);
+  auto loaded = load_open_file(object.bytes, tree, now);
+  if (!loaded) return loaded;
+  OpenFile& open = *loaded.value().open;
+  auto held = open.file->hold(access_of(open), now);
+  if (!held) return held.error();
+  open.held = std::move(held.value());
+  return loaded;
 }
 
 }  // namespace
@@ -45,20 +62,30 @@ Result<std::vector<std::string>> Operations::load(const SavedObject& handles,
   for (const SavedObject& object : files) {
     auto loaded = load_file(object, parts_.tree, now);
     if (loaded) {
-      open_files.emplace(loaded.value().handle, std::move(loaded.value().open));
+      const std::uint64_t number = loaded.value().handle;
+      if (!parts_.tree.file(loaded.value().open->node.id)) absent_.push_back(number);
+      const bool is_new = open_files.emplace(number, std::move(loaded.value().open)).second;
+      if (!is_new) faults.push_back(stale_file(object, "there is another one of its number"));
     } else {
-      faults.push_back(std::string("the open file ").append(object.label).append(" is stale: ") +
-                       loaded.error().reason);
+      faults.push_back(stale_file(object, loaded.error().reason));
     }
   }
-  for (const auto& [number, open] : open_files) {
-    const auto access = open->readable ? File::Access::kRead : File::Access::kWrite;
-    if (auto held = open->file->hold(access, now)) open->held = std::move(held.value());
-  }
-  if (const auto done = handles_.load(handles.bytes, std::move(open_files)); !done) {
-    return done.error();
-  }
+  if (handles_.load(handles.bytes, std::move(open_files))) return faults;
+  // A number of one is none of these. Those of all others must not be given again.
+  faults.push_back("the open files are stale: they are not those that were open");
+  if (const auto done = handles_.load(handles.bytes, {}); !done) return done.error();
   return faults;
+}
+
+// One whose owner has removed it meanwhile fails by itself, each time that it is used.
+void Operations::hold_returned() {
+  const Moment now = parts_.clock.now();
+  for (const std::uint64_t number : std::exchange(absent_, {})) {
+    const auto open = handles_.find(number);
+    if (!open) continue;
+    auto held = open->file->hold(access_of(*open), now);
+    if (held) handles_.hold(number, std::move(held.value()));
+  }
 }
 
 }  // namespace tallyfs

@@ -35,6 +35,7 @@ enum class Own {
   kCellsMerged,
   kLaneBad,
   kBesideLanes,
+  kReloadsRefused,
 };
 
 }  // namespace tallyfs

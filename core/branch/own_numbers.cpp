@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace tallyfs {
@@ -87,6 +88,8 @@ constexpr std::array kOwnStatistics = {
     // process id
     OwnStatistic{Own::kBesideLanes, "beside_lanes",
                  "on=1 type=list entries_max=1024 units=process/samples"},
+    // reloads that the program on disk refused, so that this one goes on
+    OwnStatistic{Own::kReloadsRefused, "reloads_refused", COUNTER "units=reloads"},
 };
 
 #undef COUNTER
@@ -110,6 +113,15 @@ void OwnNumbers::record(Own what, std::int64_t x, std::uint64_t count, Moment no
   const Sample sample{.x = x, .y = count, .time = now.monotonic};
   const Run run{statistics_[static_cast<std::size_t>(what)], {&sample, 1}};
   interface_->add({&run, 1}, now);
+}
+
+Result<void> OwnNumbers::go_on(Interface& before, Moment now) {
+  std::string names;
+  for (const std::string& each : interface_->take_data(before, now)) {
+    names.append(names.empty() ? "" : ", ").append(each);
+  }
+  if (names.empty()) return {};
+  return Error{ErrorCode::kNoSpace, "there is no room for " + names + ", all else goes on"};
 }
 
 void OwnCounts::publish(OwnNumbers& own, Moment now) {

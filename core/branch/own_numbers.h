@@ -24,8 +24,9 @@ class OwnNumbers {
   // Counts `count` (Y) of `what`, with X where the number is a measure and not a count.
   void record(Own what, std::int64_t x, std::uint64_t count, Moment now);
   void count(Own what, std::uint64_t count, Moment now) { record(what, 0, count, now); }
-  // Goes on with the numbers of the server before, which are over herewith.
-  void go_on(Interface& before, Moment now) { interface_->take_data(before, now); }
+  // Goes on with the numbers of the server before, which are over herewith. kNoSpace: some of them
+  // begin anew.
+  Result<void> go_on(Interface& before, Moment now);
 
  private:
   std::shared_ptr<Interface> interface_;  // shared with its files in the tree
@@ -41,7 +42,7 @@ class OwnCounts {
   void publish(OwnNumbers& own, Moment now);
 
  private:
-  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kBesideLanes) + 1;
+  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kReloadsRefused) + 1;
 
   std::array<std::uint64_t, kNumbers> counts_{};
 };

@@ -159,9 +159,9 @@ class Interface {
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As publish_at(), with what the server before has published there: cells go on in their era.
   void go_on_at(Statistic* statistic, const Published& at);
-  // Definitions and data of the statistics that both have, views aside. The other one is not used
-  // any more.
-  void take_data(Interface& other, Moment now);
+  // Definitions and data of the statistics that both have, and the other's views of these. Returns
+  // the names of those for which there is no room. The other one is not used any more.
+  std::vector<std::string> take_data(Interface& other, Moment now);
   // After load() in another daemon: until now nothing was measured, so that histories have no
   // periods for the time between. Of another boot, times are 0, and data that consist of times
   // begin empty.
@@ -195,6 +195,8 @@ class Interface {
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
+  Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
+  Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
   void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
   // Visits those that a line is for, until a visit fails.
   template <typename Visit>

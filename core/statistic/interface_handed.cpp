@@ -71,28 +71,51 @@ void Interface::go_on_at(Statistic* statistic, const Published& at) {
 }
 
 // No feeder sees either of the two.
-void Interface::take_data(Interface& other, Moment now) {
+std::vector<std::string> Interface::take_data(Interface& other, Moment now) {
   StatisticRow taken;
   std::uint64_t samples = 0, version = 0;
   {
     const MutexLock lock(other.mutex_);
     taken = std::move(other.statistics_);
     other.by_name_.clear();
+    for (const Statistic& each : taken) other.reservation_.shrink(holdings_of(each));
     samples = other.samples_;
     version = other.version_;
   }
+  std::vector<std::string> without_room;
   const MutexLock lock(mutex_);
   for (Statistic& from : taken) {
-    Statistic* const to = from.source() ? nullptr : find_locked(from.name());
-    if (!to) continue;
-    const std::uint64_t before = to->worst_case_bytes(), after = from.worst_case_bytes();
-    if (after > before && !reservation_.grow({.bytes = after - before})) continue;
-    to->take_data(from);
-    if (after < before) reservation_.shrink({.bytes = before - after});
+    Statistic* const to = find_locked(from.name());
+    const bool is_view = from.source() != nullptr;
+    if (to ? is_view != (to->source() != nullptr) : !is_view) continue;
+    const auto done = to ? take_data(from, *to) : take_view(from, now);
+    if (!done) without_room.push_back(from.name());
   }
   samples_ = samples;
   version_ = version;
   note_change(now);
+  return without_room;
+}
+
+Result<void> Interface::take_data(Statistic& from, Statistic& to) {
+  const std::uint64_t before = to.worst_case_bytes(), after = from.worst_case_bytes();
+  if (after > before) {
+    if (auto grown = reservation_.grow({.bytes = after - before}); !grown) return grown;
+  }
+  to.take_data(from);
+  if (after < before) reservation_.shrink({.bytes = before - after});
+  return {};
+}
+
+// Of a statistic that this version does not have, there is no view either.
+Result<void> Interface::take_view(Statistic& from, Moment now) {
+  Statistic* const source = find_locked(from.source()->name());
+  if (!source || source->source()) return {};
+  if (auto grown = reservation_.grow(holdings_of(from)); !grown) return grown;
+  auto view = std::make_unique<Statistic>(from.name(), from.definition(), now);
+  view->take_data(from);
+  source->attach_view(*append(std::move(view)));
+  return {};
 }
 
 void Statistic::save_marks(ByteWriter& out) const {
@@ -142,6 +165,7 @@ void Statistic::take_data(Statistic& from) {
   stopped_ = from.stopped_;
   asked_definition_ = from.asked_definition_;
   asked_on_ = from.asked_on_;
+  of_rule_ = from.of_rule_;
 }
 
 bool FeederCells::go_on(const CellForm& form) {

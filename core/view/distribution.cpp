@@ -30,7 +30,15 @@ Distribution of_array(const Array& array, const Statistic& statistic) {
   return made;
 }
 
-// The bins of one sign, ascending by |X|. An index that no X has is left out.
+// Places of a group: buckets of percentiles, or octaves of 2^shift of them.
+Bin bin_of_group(const ExponentialBuckets& edges, std::int64_t group, unsigned shift) {
+  const auto from = static_cast<std::uint32_t>(group << shift);
+  const auto to = std::min((from | ((1u << shift) - 1)), edges.places() - 1);
+  return {.first = Int128{edges.lower(from)}, .last = Int128{edges.upper(to)}, .count = 0};
+}
+
+// The bins of one sign, ascending by |X|. A bucket that no X has is left out, an octave between
+// others is not: the steps of a picture are equal. Octaves of small X may hold no integer.
 std::vector<Bin> bins_of(const Buckets& buckets, const ExponentialBuckets& edges, Detail detail) {
   std::vector<Bin> made;
   const unsigned shift = detail == Detail::kOctaves ? edges.precision() : 0;
@@ -43,12 +51,14 @@ std::vector<Bin> bins_of(const Buckets& buckets, const ExponentialBuckets& edges
       made.back().count += buckets.counts[i];
       continue;
     }
-    group = place >> shift;
-    const auto from = static_cast<std::uint32_t>(group << shift);
-    const auto to = std::min((from | ((1u << shift) - 1)), edges.places() - 1);
-    made.push_back({.first = Int128{edges.lower(from)},
-                    .last = Int128{edges.upper(to)},
-                    .count = buckets.counts[i]});
+    const std::int64_t before = std::exchange(group, place >> shift);
+    const bool has_gap = detail == Detail::kOctaves && !made.empty();
+    for (std::int64_t each = before + 1; has_gap && each < group; ++each) {
+      const Bin empty = bin_of_group(edges, each, shift);
+      if (empty.first <= empty.last) made.push_back(empty);
+    }
+    made.push_back(bin_of_group(edges, group, shift));
+    made.back().count = buckets.counts[i];
   }
   return made;
 }

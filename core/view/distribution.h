@@ -36,7 +36,7 @@ struct Distribution {
   Int128 total() const;
 };
 
-// Buckets of percentiles as they are, or an octave in one bin, for pictures.
+// Buckets of percentiles that were hit, or octaves without a gap between them, for pictures.
 enum class Detail : std::uint8_t { kFine, kOctaves };
 
 // Nothing for a type that has no bins.

@@ -5,7 +5,7 @@
 namespace tallyfs::view {
 namespace {
 
-// All octaves of a type=quantiles, of which only those with counts are there.
+// Between the signs of a type=quantiles, which have no octave in common.
 std::vector<Bin> with_gaps_filled(const std::vector<Bin>& bins) {
   std::vector<Bin> made;
   for (const Bin& bin : bins) {

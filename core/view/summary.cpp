@@ -211,6 +211,10 @@ std::vector<NamedPercentile> percentiles_of(const Statistic& statistic) {
   return {{"50", 500'000}, {"90", 900'000}, {"99", 990'000}, {"99.9", 999'000}};
 }
 
+std::vector<NamedPercentile> two_percentiles_of(const Statistic& statistic) {
+  return two_of(percentiles_of(statistic));
+}
+
 std::optional<Int128> count_of(const Statistic& statistic) {
   if (const auto* range = std::get_if<Range>(&statistic.values)) return range->number;
   if (const auto* quantiles = std::get_if<Quantiles>(&statistic.values)) {

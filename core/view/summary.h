@@ -21,6 +21,9 @@ struct NamedPercentile {
 // Those that a type=quantiles is defined with; of an array 50, 90, 99 and 99.9.
 std::vector<NamedPercentile> percentiles_of(const Statistic& statistic);
 
+// Of these the 50th and the 99th, or the first two: for a row.
+std::vector<NamedPercentile> two_percentiles_of(const Statistic& statistic);
+
 // How many samples or weights the data is of; nothing for types that do not say.
 std::optional<Int128> count_of(const Statistic& statistic);
 

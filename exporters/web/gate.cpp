@@ -65,6 +65,19 @@ bool needs_token(Purpose purpose, const Access& access) {
   return true;
 }
 
+// What to do, for the page and for scrapers.
+Response token_refusal(Purpose purpose) {
+  std::string text =
+      "the token is missing or wrong. It is in the file web-token beside the daemon's socket, in "
+      "/run/tally-web with systemd, or where --token-file says; only the user of tally-web can "
+      "read it. ";
+  text.append(purpose == Purpose::kMetrics
+                  ? "Prometheus sends it with authorization: credentials_file; or start tally-web "
+                    "with --open-metrics."
+                  : "Send the header 'Authorization: Bearer TOKEN'.");
+  return text_response(401, std::move(text), {{"WWW-Authenticate", "Bearer"}});
+}
+
 std::optional<Response> method_refusal(const Request& request, Purpose purpose) {
   const bool changes = purpose == Purpose::kChange;
   const bool fits =
@@ -87,8 +100,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
   }
   if (auto refused = method_refusal(request, purpose)) return refused;
   if (needs_token(purpose, access) && !has_token(request, access)) {
-    return text_response(401, "the token is missing or wrong; tally-web says where it is",
-                         {{"WWW-Authenticate", "Bearer"}});
+    return token_refusal(purpose);
   }
   if (purpose != Purpose::kChange) return std::nullopt;
   if (access.changing == Changing::kNever) {
@@ -96,7 +108,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
   }
   if (in_lower_case(request.content_type.substr(0, request.content_type.find(';'))) !=
       "application/json") {
-    return text_response(415, "only application/json is taken here");
+    return text_response(415, "a POST here needs the header 'Content-Type: application/json'");
   }
   return std::nullopt;
 }

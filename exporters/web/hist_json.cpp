@@ -1,8 +1,11 @@
 #include "exporters/web/hist_json.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/base/json.h"
@@ -62,6 +65,26 @@ std::string hex_text(std::string_view number) {
   return std::string("0x").append(digits.rbegin(), digits.rend());
 }
 
+// What the end of a field's name says of its unit: "lat_us" and "us.avg" are microseconds.
+std::string unit_of(std::string_view field) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kEnds = {
+      {{"ns", "ns"},
+       {"nsec", "ns"},
+       {"nsecs", "ns"},
+       {"us", "µs"},
+       {"usec", "µs"},
+       {"usecs", "µs"},
+       {"ms", "ms"},
+       {"msec", "ms"},
+       {"msecs", "ms"},
+       {"secs", "s"},
+       {"bytes", "B"}}};
+  field = field.substr(0, field.find('.'));
+  const std::string_view end = field.substr(field.rfind('_') + 1);
+  const auto found = std::ranges::find(kEnds, end, &decltype(kEnds)::value_type::first);
+  return found == kEnds.end() ? std::string() : std::string(found->second);
+}
+
 // A key as its modifier shows it. Stacks are their lines, joined.
 std::string key_text(const Json& value, const Json* how) {
   if (value.kind == Json::Kind::kArray) {
@@ -85,13 +108,23 @@ struct Column {
   std::string name;
   bool is_key = false;
   const Json* how = nullptr;  // a key's modifier and size
+  std::string unit{};
+
+  std::string modifier() const { return how ? text_of(how->find("modifier")) : std::string(); }
+  // Whether its numbers are amounts, not names.
+  bool is_group() const { return modifier() == "log2" || modifier() == "buckets"; }
 };
 
 // The keys, then the values of the first entry: all have the same.
 std::vector<Column> columns_of(const Json& hist) {
   std::vector<Column> made;
   if (const Json* const keys = hist.find("keys")) {
-    for (const Json& key : keys->items) made.push_back({text_of(key.find("field")), true, &key});
+    for (const Json& key : keys->items) {
+      made.push_back({text_of(key.find("field")), true, &key});
+      Column& column = made.back();
+      if (column.modifier() == "usecs") column.unit = "µs";
+      if (column.is_group()) column.unit = unit_of(column.name);
+    }
   }
   const Json* const entries = hist.find("entries");
   if (!entries || entries->items.empty()) return made;
@@ -99,7 +132,8 @@ std::vector<Column> columns_of(const Json& hist) {
   for (std::size_t i = 0; i < first.keys.size(); ++i) {
     const auto kind = first.items[i].kind;
     const bool is_plain = kind == Json::Kind::kNumber || kind == Json::Kind::kString;
-    if (is_plain && first.keys[i] != kHits) made.push_back({first.keys[i], false, nullptr});
+    if (!is_plain || first.keys[i] == kHits) continue;
+    made.push_back({first.keys[i], false, nullptr, unit_of(first.keys[i])});
   }
   return made;
 }
@@ -113,24 +147,67 @@ std::string cell_text(const Json& entry, const Column& column) {
   const Json* const from = column.is_key ? entry.find("key") : &entry;
   const Json* const value = from ? from->find(column.name) : nullptr;
   if (!value) return {};
-  return column.is_key ? key_text(*value, column.how) : value_text(*value);
+  std::string text = column.is_key ? key_text(*value, column.how) : value_text(*value);
+  if (!column.unit.empty()) text.append(" ").append(column.unit);
+  return text;
 }
 
-void write_rows(JsonWriter& writer, const Json& hist, const std::vector<Column>& columns) {
-  static const std::vector<Json> kNone;
-  const Json* const entries = hist.find("entries");
-  const std::vector<Json>& all = entries ? entries->items : kNone;
+// What the trigger says of the order. The kernel's is by hits, the fewest first, if it says
+// nothing.
+std::string_view sort_of(std::string_view trigger) {
+  constexpr std::string_view kSort = ":sort=";
+  const std::size_t at = trigger.find(kSort);
+  if (at == trigger.npos) return {};
+  trigger.remove_prefix(at + kSort.size());
+  return trigger.substr(0, trigger.find_first_of(": "));
+}
+
+// The entries as they are shown: in the order that the trigger asks for, else groups of numbers by
+// their size, and all else by hits, the most first.
+struct Order {
+  std::vector<const Json*> entries;
+  std::string text;
+};
+
+Order order_of(const Json& hist, const std::vector<Column>& columns) {
+  Order made;
+  if (const Json* const entries = hist.find("entries")) {
+    for (const Json& each : entries->items) made.entries.push_back(&each);
+  }
+  const std::string trigger = text_of(hist.find("trigger"));
+  const std::string_view asked = sort_of(trigger);
+  if (!asked.empty() && asked != kHits) {
+    made.text = std::string("sorted by ").append(asked);
+    return made;
+  }
+  const bool has_one_key = std::ranges::count(columns, true, &Column::is_key) == 1;
+  if (has_one_key && columns[0].is_group()) {
+    std::ranges::stable_sort(made.entries, {}, [&](const Json* each) {
+      const Json* const key = each->find("key");
+      return number_of(key ? key->find(columns[0].name) : nullptr);
+    });
+    made.text = std::string("by ").append(columns[0].name);
+    return made;
+  }
+  std::ranges::stable_sort(made.entries, std::greater<>(),
+                           [](const Json* each) { return number_of(each->find(kHits)); });
+  made.text = "the most hits first";
+  return made;
+}
+
+void write_rows(JsonWriter& writer, const std::vector<const Json*>& all,
+                const std::vector<Column>& columns) {
   Int128 sum = 0;
   Int128 largest = 1;
-  for (const Json& entry : all) {
-    sum += number_of(entry.find(kHits));
-    largest = std::max(largest, number_of(entry.find(kHits)));
+  for (const Json* entry : all) {
+    sum += number_of(entry->find(kHits));
+    largest = std::max(largest, number_of(entry->find(kHits)));
   }
   writer.key("rows").begin_array();
   for (std::size_t i = 0; i < std::min(all.size(), kHistRowsMax); ++i) {
-    const Int128 hits = number_of(all[i].find(kHits));
+    const Int128 hits = number_of(all[i]->find(kHits));
     writer.begin_object().key("cells").begin_array();
-    for (const Column& column : columns) writer.string(cell_text(all[i], column));
+    for (const Column& column : columns) writer.string(cell_text(*all[i], column));
     writer.end_array().key("text").string(view::grouped_text(hits));
     writer.key("share").string(view::share_text(hits, sum)).key("part");
     writer.decimals(static_cast<double>(hits) / static_cast<double>(largest), 4).end_object();
@@ -143,13 +220,16 @@ void write_trigger(JsonWriter& writer, const Json& hist) {
   writer.begin_object().key("trigger").string(text_of(hist.find("trigger")));
   writer.key("hits_text").string(view::grouped_text(number_of(hist.find("hits"))));
   writer.key("dropped_text").string(view::grouped_text(number_of(hist.find("dropped"))));
-  writer.key("columns").begin_array();
+  const Order order = order_of(hist, columns);
+  writer.key("order").string(order.text).key("columns").begin_array();
   for (const Column& column : columns) {
-    writer.begin_object().key("name").string(column.name).key("is_key").boolean(column.is_key);
-    writer.end_object();
+    const std::string modifier = column.modifier();
+    writer.begin_object().key("name");
+    writer.string(modifier.empty() ? column.name : column.name + "." + modifier);
+    writer.key("is_key").boolean(column.is_key).end_object();
   }
   writer.end_array();
-  write_rows(writer, hist, columns);
+  write_rows(writer, order.entries, columns);
   writer.end_object();
 }
 

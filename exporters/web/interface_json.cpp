@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/web/filter.h"
 #include "exporters/web/statistic_json.h"
 
 namespace tallyfs::web {
@@ -45,9 +46,11 @@ void write_statistics(JsonWriter& writer, const Followed& followed, const Interf
 
 void write_rows(JsonWriter& writer, const Followed& followed, const InterfaceOrder& order) {
   std::vector<const view::Statistic*> matching;
+  const Filter filter(order.filter);
   for (const view::Statistic& each : followed.now.statistics) {
-    if (each.name.find(order.filter) != each.name.npos) matching.push_back(&each);
+    if (filter.matches(each.name)) matching.push_back(&each);
   }
+  writer.key("of").number(followed.now.statistics.size());
   writer.key("matching").number(matching.size()).key("first").number(order.first);
   writer.key("rows").begin_array();
   for (std::size_t i = order.first; i < std::min(matching.size(), order.first + order.rows); ++i) {

@@ -13,7 +13,7 @@ namespace tallyfs::web {
 
 struct InterfaceOrder {
   std::optional<std::string> statistic{};  // the one in full; without it all are
-  std::string filter{};                    // of the rows
+  std::string filter{};                    // of the rows: filter.h
   std::size_t first = 0;
   std::size_t rows = 100;
 };

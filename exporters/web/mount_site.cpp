@@ -24,6 +24,7 @@ constexpr std::size_t kRowsMax = 1000;
 constexpr std::size_t kSecondsMax = 86'400;
 constexpr std::size_t kBinsMax = 256;
 constexpr std::size_t kDefinitionBytesMax = 16 * 1024;
+constexpr std::size_t kShownMax = 64;  // bytes of a wrong value
 
 bool is_api(const Target& target) {
   return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
@@ -156,6 +157,24 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
+// What a parameter's value must be: a number, or one of some words.
+std::optional<std::string> fault_of(const Parameter& given) {
+  static constexpr std::array<std::string_view, 5> kNumbers = {"seconds", "bins", "columns",
+                                                               "first", "rows"};
+  const auto is_one_of = [&](auto... words) { return ((given.value == words) || ...); };
+  const std::string shown = given.name + "=" + given.value.substr(0, kShownMax);
+  if (std::ranges::find(kNumbers, given.name) != kNumbers.end() && !parse_unsigned(given.value)) {
+    return shown + ": not a number";
+  }
+  if (given.name == "scale" && !is_one_of("log", "sqrt", "linear")) {
+    return shown + ": must be log, sqrt or linear";
+  }
+  if (given.name == "sort" && !is_one_of("rate", "name", "p99")) {
+    return shown + ": must be rate, name or p99";
+  }
+  return std::nullopt;
+}
+
 view::Steps steps_of(const Target& target) {
   const std::string* const name = target.find("scale");
   if (name && *name == "sqrt") return view::Steps::kSqrt;
@@ -170,10 +189,10 @@ std::string text_parameter(const Target& target, std::string_view name) {
 }  // namespace
 
 MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
-                     Serves serves)
+                     Serves serves, Scrape::Names names)
     : access_(std::move(access)),
       serves_(serves),
-      scrape_(source->mount()),
+      scrape_(source->mount(), names),
       tracing_(source->mount()),
       watch_(std::move(source), keep) {}
 
@@ -210,6 +229,9 @@ void MountSite::tick() {
 }
 
 Response MountSite::read(const Target& target) {
+  for (const Parameter& each : target.query) {
+    if (const auto fault = fault_of(each)) return json_response(400, error_json(*fault));
+  }
   if (target.path[2] == "heat") return heat(target);
   const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
@@ -219,7 +241,9 @@ Response MountSite::read(const Target& target) {
 
 Response MountSite::overview(const Target& target) {
   OverviewOrder order{.filter = text_parameter(target, "filter")};
-  if (text_parameter(target, "sort") == "name") order.by = OverviewOrder::By::kName;
+  const std::string sort = text_parameter(target, "sort");
+  if (sort == "name") order.by = OverviewOrder::By::kName;
+  if (sort == "p99") order.by = OverviewOrder::By::kSlowest;
   order.first = target.number("first", 0, SIZE_MAX / 2);
   order.rows = target.number("rows", kRowsMax, kRowsMax);
   const bool may_change = access_.changing == Changing::kWithToken;

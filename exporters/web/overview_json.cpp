@@ -7,6 +7,7 @@
 
 #include "core/base/json.h"
 #include "core/view/quantity.h"
+#include "exporters/web/filter.h"
 
 namespace tallyfs::web {
 namespace {
@@ -16,17 +17,28 @@ struct Row {
   const view::RecentRate* rate = nullptr;
 };
 
-std::vector<Row> rows_of(const Watch& watch, const OverviewOrder& order) {
+// What has no p99 stands behind what is no time.
+double slowness_of(Watch& watch, const Row& row) {
+  const auto& slowest = watch.slowest(row.summary->name);
+  return slowest ? slowest->nanoseconds : -2;
+}
+
+std::vector<Row> rows_of(Watch& watch, const OverviewOrder& order) {
   std::vector<Row> made;
+  const Filter filter(order.filter);
   for (const view::InterfaceSummary& each : watch.tree().interfaces) {
-    if (each.name.find(order.filter) == each.name.npos) continue;
+    if (!filter.matches(each.name)) continue;
     const auto rate = watch.rates().find(each.name);
     if (rate != watch.rates().end()) made.push_back({&each, &rate->second.recent});
   }
   std::ranges::sort(made, {}, [](const Row& row) { return std::string_view(row.summary->name); });
-  if (order.by == OverviewOrder::By::kRate) {
+  if (order.by != OverviewOrder::By::kName) {
     std::ranges::stable_sort(made, std::greater<>(),
                              [](const Row& row) { return row.rate->smooth().value_or(-1); });
+  }
+  if (order.by == OverviewOrder::By::kSlowest) {
+    std::ranges::stable_sort(made, std::greater<>(),
+                             [&](const Row& row) { return slowness_of(watch, row); });
   }
   return made;
 }
@@ -36,7 +48,7 @@ std::string rate_text(const Row& row) {
   return row.rate->last() ? view::rate_text(*row.rate->last()) : "-";
 }
 
-void write_row(JsonWriter& writer, const Row& row) {
+void write_row(JsonWriter& writer, const Row& row, const std::optional<Slowest>& slowest) {
   const view::InterfaceSummary& summary = *row.summary;
   writer.begin_object().key("interface").string(summary.name);
   writer.key("statistics").number(summary.statistics).key("on").number(summary.on);
@@ -46,7 +58,14 @@ void write_row(JsonWriter& writer, const Row& row) {
     writer.decimals(*row.rate->last(), 3);
   else
     writer.null();
-  writer.key("rate_text").string(rate_text(row)).key("minute").begin_array();
+  writer.key("rate_text").string(rate_text(row)).key("p99");
+  if (slowest) {
+    writer.begin_object().key("statistic").string(slowest->statistic);
+    writer.key("text").string(slowest->text).key("bounds").string(slowest->bounds).end_object();
+  } else {
+    writer.null();
+  }
+  writer.key("minute").begin_array();
   for (const double each : row.rate->minute()) writer.decimals(each, 1);
   writer.end_array().end_object().end_object();
 }
@@ -72,7 +91,7 @@ bool is_clock(std::string_view key) { return key == "time_us" || key == "realtim
 
 }  // namespace
 
-JsonBody overview_json(const Watch& watch, const OverviewOrder& order, const std::string& refusal) {
+JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::string& refusal) {
   JsonBody made;
   JsonWriter writer(made.text);
   writer.begin_object().key("time_us").number(watch.tree().time_us);
@@ -87,7 +106,7 @@ JsonBody overview_json(const Watch& watch, const OverviewOrder& order, const std
   const std::vector<Row> rows = rows_of(watch, order);
   writer.key("interfaces").begin_array();
   for (std::size_t i = order.first; i < std::min(rows.size(), order.first + order.rows); ++i) {
-    write_row(writer, rows[i]);
+    write_row(writer, rows[i], watch.slowest(rows[i].summary->name));
   }
   writer.end_array().key("view").begin_object();
   writer.key("matching").number(rows.size()).key("first").number(order.first);

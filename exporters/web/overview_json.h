@@ -1,5 +1,5 @@
-// `statistics.json` with "view": the interfaces that are asked for, with rates and the last minute.
-// A pure function.
+// `statistics.json` with "view": the interfaces that are asked for, with rates, the last
+// minute and its p99. It changes nothing but what the watch keeps for that.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 namespace tallyfs::web {
 
 struct OverviewOrder {
-  enum class By { kRate, kName };
+  enum class By { kRate, kName, kSlowest };
   By by = By::kRate;
-  std::string filter{};  // a part of names
+  std::string filter{};  // filter.h
   std::size_t first = 0;
   std::size_t rows = 100;
 };
@@ -25,6 +25,6 @@ struct JsonBody {
 };
 
 // `refusal`: why nothing can be changed; empty if it can.
-JsonBody overview_json(const Watch& watch, const OverviewOrder& order, const std::string& refusal);
+JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::string& refusal);
 
 }  // namespace tallyfs::web

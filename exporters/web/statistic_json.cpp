@@ -9,6 +9,7 @@
 #include "core/view/distribution.h"
 #include "core/view/plot.h"
 #include "core/view/summary.h"
+#include "core/view/type_lines.h"
 #include "tools/tree/view_json.h"
 
 namespace tallyfs::web {
@@ -92,6 +93,36 @@ void write_values(JsonWriter& writer, const view::Statistic& statistic) {
   write_facts(writer, statistic);
 }
 
+// What a counter has grown by, for each second; products are of X.
+std::string growth_text(const view::Statistic& counted, std::uint64_t micros) {
+  const auto* value = std::get_if<view::Value>(&counted.values);
+  if (!value || micros == 0) return {};
+  const double each = static_cast<double>(value->total) * 1e6 / static_cast<double>(micros);
+  const std::string text = view::number_text(each, view::quantity_of_totals(counted),
+                                             Digits::kThree, page_look().charset);
+  const std::string name = view::quantity_of_counts(counted.units).name;
+  const bool is_count = counted.key("mode") != "products" && !name.empty();
+  return (is_count ? text + " " + name : text) + "/s";
+}
+
+// Of the interval: as of all, but for a counter, which shows how fast it grows.
+void write_interval(JsonWriter& writer, const view::Change& change) {
+  const std::string growth = growth_text(*change.counted, change.micros);
+  if (growth.empty()) return write_values(writer, *change.counted);
+  writer.key("facts").begin_array();
+  write_fact(writer, "rate", growth);
+  writer.end_array();
+}
+
+// The line that makes it what it is, and for each type one that would make it that.
+void write_lines(JsonWriter& writer, const view::Statistic& statistic) {
+  writer.key("definition").string(view::definition_line(statistic)).key("lines").begin_object();
+  for (const std::string_view type : view::kTypes) {
+    writer.key(type).string(view::line_as(statistic, type));
+  }
+  writer.end_object().key("held_text").string(view::held_text(statistic));
+}
+
 void write_optional(JsonWriter& writer, const std::optional<double>& value) {
   if (value)
     writer.decimals(*value, 3);
@@ -164,21 +195,39 @@ void write_raw(JsonWriter& writer, const StatisticView& shown) {
   writer.end_array();
 }
 
+// For a row: percentiles without their bounds, a range without its least, a history's newest
+// period.
+std::string brief_text(const view::Statistic& statistic) {
+  const auto fine = view::distribution_of(statistic, view::Detail::kFine);
+  const auto* range = std::get_if<view::Range>(&statistic.values);
+  if (range && range->avg && range->max) {
+    return "avg " + x_text(*range->avg, statistic) + "  max " +
+           x_text(static_cast<double>(*range->max), statistic);
+  }
+  std::string text;
+  if (!fine || fine->total() == 0) {
+    text = view::values_text(statistic, page_look());
+    const bool is_history = std::holds_alternative<view::History>(statistic.values);
+    const std::size_t comma = is_history ? text.find(", ") : text.npos;
+    return comma == text.npos ? text : text.substr(comma + 2);
+  }
+  for (const auto& each : view::two_percentiles_of(statistic)) {
+    auto found = view::percentile(*fine, each.millionths);
+    if (!found) continue;
+    if (found->ends == view::Bin::Ends::kBoth) found->low = found->high;
+    text.append(text.empty() ? "p" : "  p").append(each.label).append(" ");
+    text.append(view::percentile_text(*found, view::quantity_of_x(statistic.units), false,
+                                      page_look().charset));
+  }
+  return text;
+}
+
 std::string type_text(const view::Statistic& statistic) {
   std::string text = statistic.type;
   for (const char* key : {"scale", "mode"}) {
     if (const auto value = statistic.key(key); !value.empty()) text.append(" ").append(value);
   }
   if (const auto of = statistic.key("of"); !of.empty()) text.append(" of ").append(of);
-  return text;
-}
-
-// The line that would make it what it is.
-std::string definition_text(const view::Statistic& statistic) {
-  std::string text = "name=" + statistic.name;
-  for (const view::Key& key : statistic.definition) {
-    if (key.name != "name") text.append(" ").append(key.name).append("=").append(key.value);
-  }
   return text;
 }
 
@@ -221,13 +270,14 @@ void write_row_view(JsonWriter& writer, const StatisticView& shown) {
   else
     writer.string(rate ? view::rate_text(*rate) : std::string("-"));
   writer.key("text").string(view::values_text(shown.statistic, page_look()));
+  writer.key("brief").string(brief_text(shown.statistic));
 }
 
 void write_full_view(JsonWriter& writer, const StatisticView& shown) {
   const view::Interface& of = shown.interface;
   write_view(writer, shown.statistic, shown.change);
   write_row_view(writer, shown);
-  writer.key("definition").string(definition_text(shown.statistic));
+  write_lines(writer, shown.statistic);
   writer.key("since_us").number(of.realtime_at(shown.statistic.data_us));
   writer.key("counts_of").string(view::quantity_of_counts(shown.statistic.units).name);
   const auto count = view::count_of(shown.statistic);
@@ -237,7 +287,7 @@ void write_full_view(JsonWriter& writer, const StatisticView& shown) {
   writer.end_object().key("interval");
   if (shown.change && shown.change->counted) {
     writer.begin_object();
-    write_values(writer, *shown.change->counted);
+    write_interval(writer, *shown.change);
     writer.end_object();
   } else {
     writer.null();

@@ -20,7 +20,7 @@ struct Target {
   std::vector<Parameter> query;
 
   const std::string* find(std::string_view name) const;
-  // `fallback` without one, and for what is no number; at most `most`.
+  // `fallback` without one, and for what is no number, which is refused before; at most `most`.
   std::uint64_t number(std::string_view name, std::uint64_t fallback, std::uint64_t most) const;
 };
 

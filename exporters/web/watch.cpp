@@ -205,6 +205,18 @@ void Watch::find_latencies() {
   std::erase(latencies_, "enable");
 }
 
+const std::optional<Slowest>& Watch::slowest(const std::string& name) {
+  static const std::optional<Slowest> kNone;
+  const auto found = followed_.find(name);
+  if (found == followed_.end()) return kNone;
+  Followed& followed = found->second;
+  if (followed.slowest_at != readings_) {
+    followed.slowest = slowest_of(followed.now, followed.pasts);
+    followed.slowest_at = readings_;
+  }
+  return followed.slowest;
+}
+
 std::optional<std::uint64_t> Watch::dropped() const {
   const auto own = followed_.find(kOwn);
   if (own == followed_.end()) return std::nullopt;

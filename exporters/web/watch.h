@@ -21,6 +21,7 @@
 #include "core/view/recent_rate.h"
 #include "core/view/statistic.h"
 #include "exporters/web/past.h"
+#include "exporters/web/slowest.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs::web {
@@ -38,6 +39,9 @@ struct Followed {
   std::string statistic{};      // the one that was looked at last
   std::uint64_t looked_at = 0;  // the reading; 0: by none yet
   std::uint64_t read_at = 0;
+  // Of the reading `slowest_at`; for Watch::slowest().
+  std::optional<Slowest> slowest{};
+  std::uint64_t slowest_at = 0;
 };
 
 class Watch {
@@ -65,6 +69,8 @@ class Watch {
   const Json& tree_json() const { return tree_json_; }
   const view::Tree& tree() const { return tree_; }
   const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
+  // Of an interface that is followed; found once for each reading.
+  const std::optional<Slowest>& slowest(const std::string& name);
   // Of all but the daemon's own.
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;

@@ -192,7 +192,10 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
     say_error(session.error().reason);
     return 1;
   }
-  if (mount.handover) loop_.take(SIGUSR2);
+  if (mount.handover) {
+    loop_.take(SIGUSR1);
+    loop_.take(SIGUSR2);
+  }
   Notifier& notifier = session.value()->notifier();
   const std::vector<NodeId> not_notified = resume(notifier);
   predecessor_.reset();
@@ -275,6 +278,9 @@ void Daemon::take_signal(int signal) {
     if (!options_.rules_file.empty()) return take_rules();
     return log_info("SIGHUP: there is nothing to read again");
   }
+  if (signal == SIGUSR1) {
+    return branches_->statistics().own().count(Own::kReloadsRefused, 1, clock_.now());
+  }
   is_handing_over_ = signal == SIGUSR2;
   if (!is_handing_over_) return take_end(signal);
   log_info("reload: handing over");
@@ -305,6 +311,7 @@ void Daemon::take_rules() {
 void Daemon::part_is_ready() {
   if (--unready_parts_ != 0) return;
   enter_expected();
+  operations_->hold_returned();
   tree_.end_expecting(clock_.now());
   ready_();
 }

@@ -6,11 +6,15 @@
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -45,6 +49,18 @@ std::string head_of(const std::string& path) {
 
 std::optional<pid_t> server_of(const std::string& mount_point) {
   return number_after(head_of(mount_point + "/statistics.json"), "\"pid\":");
+}
+
+// How often a program has refused to go on, as the server counts it; nothing: it does not say.
+std::optional<std::uint64_t> refusals(const std::string& mount_point) {
+  std::ifstream file(mount_point + "/statistics/tallyfs/data");
+  std::uint64_t count = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name;
+    if (words >> name && name == "reloads_refused" && words >> count) return count;
+  }
+  return std::nullopt;
 }
 
 std::string proc(pid_t process, const char* file) {
@@ -82,6 +98,23 @@ Result<void> try_arguments(pid_t keeper) {
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
 }
 
+// The new server goes on with the count of the old one.
+Result<void> wait_for_another(const std::string& mount_point, pid_t server,
+                              std::optional<std::uint64_t> refused_before) {
+  const auto end = std::chrono::steady_clock::now() + kReloadMax;
+  while (std::chrono::steady_clock::now() < end) {
+    const auto now = server_of(mount_point);
+    if (now && now != server) return {};
+    const auto refused = refusals(mount_point);
+    if (refused && refused_before && *refused > *refused_before) {
+      return Error{ErrorCode::kInvalid,
+                   "the program on disk refuses, and the old one goes on; its log says why"};
+    }
+    std::this_thread::sleep_for(kLookPause);
+  }
+  return Error{ErrorCode::kInvalid, "the server was not replaced; its log says why"};
+}
+
 }  // namespace
 
 Result<void> reload(const std::string& mount_point) {
@@ -93,16 +126,11 @@ Result<void> reload(const std::string& mount_point) {
   const auto keeper = keeper_of(*server);
   if (!keeper) return keeper.error();
   if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
+  const auto refused = refusals(mount_point);
   if (::kill(keeper.value(), SIGUSR2) != 0) {
     return Error{ErrorCode::kNotPermitted, std::string("the keeper: ") + std::strerror(errno)};
   }
-  const auto end = std::chrono::steady_clock::now() + kReloadMax;
-  while (std::chrono::steady_clock::now() < end) {
-    const auto now = server_of(mount_point);
-    if (now && now != server) return {};
-    std::this_thread::sleep_for(kLookPause);
-  }
-  return Error{ErrorCode::kInvalid, "the server was not replaced; its log says why"};
+  return wait_for_another(mount_point, *server, refused);
 }
 
 }  // namespace tallyfs

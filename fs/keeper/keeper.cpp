@@ -152,7 +152,7 @@ void Keeper::start_check() {
     duties_.check_program();
     ::_exit(1);
   }
-  if (check_pid_ < 0) return duties_.refuses_program(W_EXITCODE(1, 0));
+  if (check_pid_ < 0) return refuse(W_EXITCODE(1, 0));
   check_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, check_pid_, 0)));
   if (!check_.valid()) take_check();
 }
@@ -162,9 +162,15 @@ void Keeper::take_check() {
   while (::waitpid(check_pid_, &status, 0) < 0 && errno == EINTR) {
   }
   check_.reset();
-  if (status != 0) return duties_.refuses_program(status);
+  if (status != 0) return refuse(status);
   is_checked_ = true;
   ask_to_hand_over();
+}
+
+// Before it serves, a server has no means to take the signal.
+void Keeper::refuse(int status) {
+  duties_.refuses_program(status);
+  if (is_serving_) ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR1, nullptr, 0);
 }
 
 void Keeper::ask_to_hand_over() {

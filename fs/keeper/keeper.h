@@ -70,7 +70,7 @@ class Keeper {
     std::function<void()> check_program = {};
     // Executes that program in this process, with its descriptors. Returns only if it cannot.
     std::function<void()> become_program = {};
-    // Told the status (waitpid(2)) of a check that failed.
+    // Told the status (waitpid(2)) of a check that failed. The server gets SIGUSR1 then.
     std::function<void(int status)> refuses_program = {};
   };
 
@@ -97,6 +97,7 @@ class Keeper {
   void start_check();
   void take_check();
   void ask_to_hand_over();
+  void refuse(int status);
   void take_words();
   void take(char word);
   Next judge(int status);

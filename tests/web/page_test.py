@@ -32,7 +32,8 @@ class PageTest(PageCase):
 
     def has_numbers_of_the_api(self):
         view = self.web.api("statistics/db?statistic=query_us")["statistics"][0]["view"]["total"]
-        percentiles = [f"p{each['q']}\n{each['text'].replace('-', '–')}"
+        since = self.browser.text("#since")
+        percentiles = [f"p{each['q']} · since {since}\n{each['text'].replace('-', '–')}"
                        for each in view["percentiles"]]
         bars = [bar["text"] for bar in view["bars"] if bar["count"]]
         shown = [each for each in self.browser.texts("#bars .count") if each != "0"]
@@ -181,14 +182,14 @@ class PageTest(PageCase):
         until(lambda: self.browser.run("return document.getElementById('line').value")
               .startswith("name=us"), "the line")
         self.browser.type("#line", "name=us type=array scale=log2")
-        self.browser.click("#apply")
+        self.apply()
         self.browser.shows("#definition-fault", "this type also needs: base_interval")
         _, line, caret, *_ = self.browser.text("#definition-fault").splitlines()
         self.assertEqual("  name=us type=array scale=log2", line)
         self.assertEqual("^", caret.strip())
         self.browser.faults()  # the console has the status 422
         self.browser.type("#line", "name=us type=list entries_max=10")
-        self.browser.click("#apply")
+        self.apply()
         self.browser.shows("#shown-about", "list")
         self.assertIsNone(self.browser.text("#definition-fault"))
         self.assertIn("type=list",
@@ -197,10 +198,17 @@ class PageTest(PageCase):
         self.browser.click("#apply")
         self.browser.shows("#shown-about", "range")
         self.mount.send("form/us 9")
+        self.browser.shows("#percentiles", "9")
         self.browser.click("#reset")
+        self.browser.click("#confirm-yes")
         self.browser.shows("#definition-done", "reset")
         self.assertTrue((self.mount.mount / "statistics/form/data").read_text()
                         .startswith("us 0 "))
+
+    def apply(self):
+        self.browser.click("#apply")
+        self.browser.shows("#confirm", "Discard 1 requests, counted since")
+        self.browser.click("#confirm-yes")
 
     def test_names_are_text(self):
         hostile, statistic, units = "<plaintext>", "a'b\"c", "</title><b>"
@@ -217,7 +225,8 @@ class PageTest(PageCase):
     def test_a_wrong_token_is_asked_for(self):
         self.browser.open(f"{self.web.url}/#token=00")
         self.browser.shows("#token-form", "needs the token")
-        self.browser.shows("#token-fault", "missing or wrong")
+        self.browser.shows("#token-form", "sudo cat /run/tally-web/web-token")
+        self.browser.shows("#token-fault", "Read the file again")
         self.assertNotIn("token", self.browser.run("return location.href"))
         self.browser.type("#token", self.web.token)
         self.browser.run("document.getElementById('token-form').requestSubmit()")
@@ -232,7 +241,13 @@ class PageTest(PageCase):
         self.browser.open(web.page("web/latency_us"))
         self.browser.shows("#rights", "read only")
         self.browser.shows("#definition-note", "--allow-changes")
-        self.assertTrue(self.browser.run("return document.getElementById('apply').disabled"))
+        self.assertEqual([True] * 5, self.browser.run(
+            "return ['apply', 'reset', 'type', 'is-on', 'revert']"
+            ".map(id => document.getElementById(id).disabled)"))
+        self.assertTrue(self.browser.run("return document.getElementById('line').readOnly"))
+        self.assertTrue(self.browser.run(
+            "return document.getElementById('definition-note').getBoundingClientRect().top <"
+            "document.getElementById('line').getBoundingClientRect().top"), "the reason is above")
         status = self.browser.driver.execute_async_script(
             "const done = arguments[0]; fetch('api/1/definition/web', {method: 'POST', headers: "
             "{'Content-Type': 'application/json', Authorization: 'Bearer ' + "
@@ -267,7 +282,7 @@ class PageTest(PageCase):
         self.browser.faults()  # the console has the status 503
 
     def test_pictures_in_both_themes_and_widths(self):
-        for width, height in ((1280, 800), (320, 1700)):
+        for width, height in ((1280, 800), (320, 640)):
             for theme in ("dark", "light"):
                 with self.subTest(width=width, theme=theme):
                     self.look(width, height, theme)

@@ -1,6 +1,7 @@
 // tallyctl define: writes one line into a definition file. The daemon alone judges it; if it
 // refuses, tracing/error_log has the reason and the place.
 #include "core/view/summary.h"
+#include "core/view/type_lines.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
@@ -71,6 +72,17 @@ std::string made_text(const Target& target, const view::Statistic* before,
       .append(after->key("of"));
 }
 
+// A type that lacks something is refused with what could be written instead.
+Error with_example(Error refused, const std::string& line, const view::Statistic* statistic) {
+  const std::string name = "name=" + (statistic ? statistic->name : std::string()) + " ";
+  const auto example = view::completed_line(line, statistic);
+  if (refused.code != ErrorCode::kInvalid || !example) return refused;
+  const bool has_name = example->starts_with(name);
+  refused.reason.append("\n  an example that works: ")
+      .append(has_name ? example->substr(name.size()) : *example);
+  return refused;
+}
+
 // Whether a word names another statistic than WHAT does.
 bool names_another(const Target& target, const std::string& word) {
   constexpr std::string_view kName = "name=";
@@ -101,7 +113,10 @@ int define(Session& session, const std::string& like) {
     const auto found = select(*session.source, {target.interface});
     return complain(found ? before.error() : found.error());
   }
-  const auto written = write_definition(session.source->mount(), target.interface, line);
+  auto written = write_definition(session.source->mount(), target.interface, line);
+  if (!written) {
+    written = with_example(written.error(), line, before.value().find(target.statistic));
+  }
   WriteReport report(session);
   report.add(session.options.words.front(), target.interface, line, written);
   if (const int status = report.finish(); status != kDone || session.options.json) return status;

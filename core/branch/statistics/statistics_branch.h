@@ -224,6 +224,8 @@ class StatisticsBranch final : public Branch {
       EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
                       Moment now) REQUIRES(mutex_);
+  void warn_of_units(const wire::CommandLine& command, const StatisticEntry& entry,
+                     const Sender& sender, Moment now) const;
   Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);

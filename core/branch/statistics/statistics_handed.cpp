@@ -91,10 +91,7 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   auto loaded = Interface::load_handed(in, ledger_);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
-  if (fed.name == kOwnName) {
-    own_->go_on(*loaded.value(), loading.now);
-    return {};
-  }
+  if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
   fed.interface = std::move(loaded.value());

@@ -11,7 +11,10 @@ export function makeSpark() {
   svg.setAttribute('viewBox', `0 0 ${kMinute} 20`);
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
-  svg.append(document.createElementNS('http://www.w3.org/2000/svg', 'path'));
+  for (const each of ['path', 'rect']) {
+    svg.append(document.createElementNS('http://www.w3.org/2000/svg', each));
+  }
+  svg.lastChild.setAttribute('height', 20);
   return svg;
 }
 
@@ -21,6 +24,7 @@ export function drawSpark(svg, minute) {
   const shape = d3.area().x((_, i) => from + i + .5).y0(20).y1(value => y(value))
     .curve(d3.curveStep);
   svg.firstChild.setAttribute('d', minute.length ? shape(minute) : '');
+  svg.lastChild.setAttribute('width', from);  // what was not observed
 }
 
 function cell(row, name, text) {

@@ -1,14 +1,34 @@
 // The definition of the statistic that is shown, as its line. The controls edit the line; the
-// daemon alone judges it.
+// daemon alone judges it. What would discard data says so before, and is done after a second click.
 import {define} from './api.js';
+import {clock} from './charts.js';
+import {setText} from './rows.js';
+import {byId} from './state.js';
 
 const kTypes = ['value', 'range', 'list', 'array', 'quantiles', 'last', 'history', 'raw'];
+// Keys that change nothing of how it counts, or that cannot be set.
+const kKeeping = ['name', 'of', 'on', 'units', 'hits_out_of_range', 'hits_missed', 'data',
+                  'started', 'stopped'];
 
-const byId = id => document.getElementById(id);
+function keysOf(line) {
+  return new Map(line.trim().split(/\s+/).filter(each => each.includes('='))
+    .map(each => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]));
+}
 
 function withKey(line, key, value) {
   const token = new RegExp(`(^| )${key}=[^ ]*`);
   return token.test(line) ? line.replace(token, `$1${key}=${value}`) : `${line} ${key}=${value}`;
+}
+
+// Whether a line would count in another way than the one before. The percentiles that are shown
+// may change.
+function discards(line, before) {
+  const [after, was] = [keysOf(line), keysOf(before)];
+  const type = after.get('type') ?? was.get('type');
+  if (after.get('data') === 'reset' || after.get('of') === '') return true;
+  if (type !== was.get('type')) return true;
+  return [...after].some(([key, value]) => was.has(key) && was.get(key) !== value &&
+    !kKeeping.includes(key) && !(key === 'quantiles' && type === 'quantiles'));
 }
 
 export class DefinitionForm {
@@ -16,16 +36,20 @@ export class DefinitionForm {
     this.onChanged = onChanged;
     this.line = byId('line');
     byId('type').append(...kTypes.map(type => new Option(type, type)));
-    this.line.addEventListener('input', () => this.showControls());
+    this.line.addEventListener('input', () => this.ask(null));
     byId('is-on').addEventListener('change', event =>
-      this.edit('on', event.target.checked ? 1 : 0));
-    byId('type').addEventListener('change', event => this.edit('type', event.target.value));
+      this.edit(withKey(this.line.value, 'on', event.target.checked ? 1 : 0)));
+    byId('type').addEventListener('change', event => this.changeType(event.target.value));
     byId('revert').addEventListener('click', () => this.revert());
-    byId('reset').addEventListener('click', () => this.send(`name=${this.name} data=reset`,
-                                                            'The data was reset.'));
+    byId('reset').addEventListener('click', () => this.reset());
+    byId('confirm-yes').addEventListener('click', () => this.confirmed?.());
+    byId('confirm-no').addEventListener('click', () => this.ask(null));
     byId('definition').addEventListener('submit', event => {
       event.preventDefault();
       this.apply();
+    });
+    byId('definition').addEventListener('keydown', event => {
+      if (event.key === 'Escape') this.ask(null);
     });
     this.line.addEventListener('keydown', event => {
       if (event.key !== 'Enter') return;
@@ -34,15 +58,22 @@ export class DefinitionForm {
     });
   }
 
-  edit(key, value) {
-    this.line.value = withKey(this.line.value, key, value);
-    this.showControls();
+  edit(line) {
+    this.line.value = line;
+    this.ask(null);
+  }
+
+  // With all that the type needs, and nothing that it does not take, as the server proposes.
+  changeType(type) {
+    const on = keysOf(this.line.value).get('on');
+    this.edit(on === undefined ? this.lines[type] : withKey(this.lines[type], 'on', on));
   }
 
   // Another statistic: what was typed for the one before is dropped.
   forget() {
     this.interfaceName = this.name = this.known = null;
     this.tell('', '');
+    this.ask(null);
   }
 
   // What is typed stays, while the line of the daemon is as it was when typing began.
@@ -51,33 +82,66 @@ export class DefinitionForm {
     const isEdited = this.known !== null && this.line.value !== this.known;
     this.interfaceName = interfaceName;
     this.name = statistic.name;
+    this.lines = statistic.view.lines;
+    this.held = statistic.view.held_text &&
+      `${statistic.view.held_text}, counted since ${clock(statistic.view.since_us)}`;
+    this.current = line;
     if (!isEdited) {
       this.line.value = line;
       this.known = line;
-      this.showControls();
     }
-    this.current = line;
     const isPath = interfaceName.includes('/');
-    const reason = readOnly || (isPath ? 'latency histograms have no definition' : '');
-    byId('definition-note').textContent = reason;
-    for (const id of ['is-on', 'type', 'apply', 'reset', 'line']) byId(id).disabled = !!reason;
-    byId('revert').disabled = this.line.value === line;
+    const reason = isPath ? 'Latency histograms have no definition.' : readOnly;
+    setText(byId('definition-note'), reason);
+    byId('definition').classList.toggle('closed', !!reason);
+    for (const id of ['is-on', 'type', 'apply', 'reset']) byId(id).disabled = !!reason;
+    this.line.readOnly = !!reason;
+    this.showControls();
   }
 
   showControls() {
-    const value = key => new RegExp(`(?:^| )${key}=([^ ]*)`).exec(this.line.value)?.[1];
-    byId('is-on').checked = value('on') !== '0';
-    byId('type').value = value('type') ?? '';
+    const keys = keysOf(this.line.value);
+    byId('is-on').checked = keys.get('on') !== '0';
+    byId('type').value = keys.get('type') ?? '';
     byId('revert').disabled = this.line.value === this.current;
+    const loses = this.held && this.line.value !== this.current && this.loses();
+    byId('definition-loss').hidden = !loses || !byId('confirm').hidden;
+    setText(byId('definition-loss'), loses ? `Apply discards ${this.held}.` : '');
+  }
+
+  loses() {
+    return discards(this.line.value, this.current);
+  }
+
+  // Asks in the page, if there is something to lose; null: asks no more.
+  ask(what, act) {
+    this.confirmed = what && (() => {
+      this.ask(null);
+      act();
+    });
+    byId('confirm').hidden = !what;
+    if (what) {
+      setText(byId('confirm-text'), `Discard ${this.held}?`);
+      setText(byId('confirm-yes'), what);
+      byId('confirm-no').focus();
+    }
+    if (this.current) this.showControls();
+  }
+
+  reset() {
+    const act = () => this.send(`name=${this.name} data=reset`, 'The data was reset.');
+    return this.held ? this.ask('Discard and reset', act) : act();
   }
 
   apply() {
-    return this.send(this.line.value.replace(/\s+/g, ' ').trim(), 'Applied.');
+    const line = this.line.value.replace(/\s+/g, ' ').trim();
+    const act = () => this.send(line, 'Applied.');
+    return this.held && this.loses() ? this.ask('Discard and apply', act) : act();
   }
 
   revert() {
     this.line.value = this.known = this.current;
-    this.showControls();
+    this.ask(null);
     this.tell('', '');
   }
 

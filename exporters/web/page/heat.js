@@ -33,7 +33,8 @@ export class HeatMap {
     this.tip.hidden = true;
   }
 
-  show(heat, seconds) {
+  // To be drawn by repaint().
+  take(heat, seconds) {
     this.heat = heat;
     this.window = seconds;
     let behind = 0;  // seconds between a column's end and the right edge
@@ -43,7 +44,12 @@ export class HeatMap {
       behind += heat.seconds[i];
     }
     if (this.chosen !== null && !heat.end_us.includes(this.chosen)) this.chosen = null;
-    this.repaint();
+  }
+
+  // Seconds of the window from before the first column, of which nothing is known.
+  unseen() {
+    const seen = this.heat?.seconds.reduce((sum, each) => sum + each, 0) ?? 0;
+    return Math.max(0, this.window - seen);
   }
 
   repaint() {
@@ -159,6 +165,7 @@ export class HeatMap {
     const edge = css.getPropertyValue('--edge');
     pen.fillStyle = css.getPropertyValue('--ground');
     pen.fillRect(kLeft, kTop, place.box.width - kLeft, place.box.height - kBottom - kTop);
+    this.drawUnseen(pen, place, css);
     this.heat.end_us.forEach((end, column) => {
       const x = place.x(column);
       const width = place.width(column);
@@ -180,8 +187,8 @@ export class HeatMap {
     this.drawFrame(pen, css, kLeft, place.y(bin), place.box.width - kLeft - 1, place.height);
   }
 
-  // Hatched: seconds that were not read one by one. Dotted: a reset or a new definition came in
-  // between.
+  // Hatched: seconds that were not read one by one; widely: not at all. Dotted: a reset or a new
+  // definition came in between.
   drawUnsure(pen, place, x, width, state, edge) {
     const height = place.box.height - kBottom - kTop;
     pen.save();
@@ -190,7 +197,8 @@ export class HeatMap {
     pen.clip();
     pen.strokeStyle = pen.fillStyle = edge;
     pen.lineWidth = 1;
-    for (let y = kTop + 4; y < kTop + height + width; y += 7) {
+    const step = state === 'n' ? 14 : 7;
+    for (let y = kTop + 4; y < kTop + height + width; y += step) {
       if (state === 'u') {
         pen.fillRect(x + width / 2 - .75, y, 1.5, 1.5);
         continue;
@@ -201,6 +209,27 @@ export class HeatMap {
       pen.stroke();
     }
     pen.restore();
+  }
+
+  // Not as if nothing had been counted: of another ground, and named where there is room.
+  drawUnseen(pen, place, css) {
+    const width = this.unseen() * place.second;
+    if (width < 1) return;
+    const height = place.box.height - kBottom - kTop;
+    pen.fillStyle = css.getPropertyValue('--panel');
+    pen.fillRect(kLeft, kTop, width, height);
+    this.drawUnsure(pen, place, kLeft, width, 'n', css.getPropertyValue('--edge'));
+    const text = 'not observed';
+    pen.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+    const length = pen.measureText(text).width;
+    if (length + 16 > width) return;
+    const middle = kTop + height / 2;
+    pen.fillStyle = css.getPropertyValue('--panel');
+    pen.fillRect(kLeft + width / 2 - length / 2 - 6, middle - 11, length + 12, 22);
+    pen.fillStyle = css.getPropertyValue('--dim');
+    pen.textAlign = 'center';
+    pen.textBaseline = 'middle';
+    pen.fillText(text, kLeft + width / 2, middle);
   }
 
   drawFrame(pen, css, x, y, width, height) {
@@ -277,12 +306,21 @@ export class HeatMap {
     return isInside ? {column, bin} : null;
   }
 
+  isUnseen(event) {
+    if (!this.heat) return false;
+    const {box, second} = this.layout();
+    const at = event.clientX - box.left - kLeft;
+    return at >= 0 && at < this.unseen() * second && event.clientY < box.bottom - kBottom;
+  }
+
   point(event) {
     const at = this.place(event);
-    this.tip.hidden = !at;
+    const isUnseen = !at && this.isUnseen(event);
+    this.tip.hidden = !at && !isUnseen;
     this.onBin(at ? this.heat.bins[at.bin].text : null);
-    if (!at) return;
-    this.tip.textContent = this.textOf(at.column, at.bin);
+    if (this.tip.hidden) return;
+    this.tip.textContent = isUnseen ? 'not observed: tally-web did not read then'
+                                    : this.textOf(at.column, at.bin);
     const box = this.canvas.getBoundingClientRect();
     const x = event.clientX - box.left;
     const isRight = x > box.width / 2;
@@ -312,8 +350,10 @@ export class HeatMap {
     const text = last < 0 ? 'nothing was read yet' : `${of} has ${sum} ` +
       `${this.heat.counts_of || 'samples'}` +
       (sum ? `, most of them in ${this.heat.bins[most].text}` : '');
+    const unseen = this.unseen() > 0 ? `; ${this.unseen()} s before were not observed` : '';
     this.canvas.setAttribute('aria-label', `Heat map of ${last + 1} ` +
-      `${this.heat.names ? 'CPUs' : 'intervals'} and ${this.heat.bins.length} bins; ${text}`);
+      `${this.heat.names ? 'CPUs' : 'intervals'} and ${this.heat.bins.length} bins; ` +
+      `${text}${unseen}`);
   }
 
   drawLegend() {

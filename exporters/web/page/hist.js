@@ -58,7 +58,7 @@ function fillTrigger(section, trigger) {
     ? `the first ${trigger.rows.length.toLocaleString('en')} of ` : '';
   const dropped = trigger.dropped_text === '0' ? '' : `, ${trigger.dropped_text} dropped`;
   setText(note, `${trigger.hits_text} hits${dropped}; ${rows}` +
-    `${trigger.matching.toLocaleString('en')} entries`);
+    `${trigger.matching.toLocaleString('en')} entries, ${trigger.order}`);
   const table = box.firstChild;
   const headings = headingsOf(trigger);
   const head = table.tHead.rows[0];

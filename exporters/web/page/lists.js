@@ -29,8 +29,8 @@ function mark(tr, isChosen) {
 
 export const interfaces = new RowWindow(byId('interface-box'), byId('interface-table'), () => {
   const tr = makeRow(makeButton(button => choose(button.textContent, null)),
-                     ['number', 'minute']);
-  tr.cells[2].append(makeSpark());
+                     ['number', 'number', 'minute']);
+  tr.cells[3].append(makeSpark());
   return tr;
 }, (tr, row) => {
   const button = tr.cells[0].firstChild;
@@ -38,7 +38,10 @@ export const interfaces = new RowWindow(byId('interface-box'), byId('interface-t
   button.title = `${row.interface}: ${row.on} of ${row.statistics} statistics on`;
   setText(tr.cells[1], row.view.rate_text);
   tr.cells[1].classList.toggle('off', row.on === 0);
-  drawSpark(tr.cells[2].firstChild, row.view.minute);
+  const {p99} = row.view;
+  setText(tr.cells[2], p99?.text ?? '');
+  tr.cells[2].title = p99 ? `${p99.statistic}: p99 of the last minute ${p99.bounds}` : '';
+  drawSpark(tr.cells[3].firstChild, row.view.minute);
   mark(tr, row.interface === state.interfaceName);
 });
 
@@ -51,17 +54,41 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
   button.title = `${row.name}: ${row.type_text}`;
   setText(tr.cells[1], row.rate_text);
   tr.cells[1].classList.toggle('off', row.rate_text === 'off');
-  setText(tr.cells[2], row.text);
+  setText(tr.cells[2], row.brief);
   tr.cells[2].title = row.text;
   mark(tr, row.name === state.statistic);
 });
 interfaces.onScroll = statistics.onScroll = () => refresh();
 
+// Names of several lines, as with tags: all rows become as high, and stay so for the interface.
+const kLineLength = 28;
+const kLinesMax = 4;
+let linesOf = null;
+let lines = 1;
+export function showStatistics(view) {
+  if (linesOf !== state.interfaceName) lines = 1;
+  linesOf = state.interfaceName;
+  const longest = Math.max(0, ...view.rows.map(row => row.name.length));
+  lines = Math.min(kLinesMax, Math.max(lines, Math.ceil(longest / kLineLength)));
+  byId('statistic-table').dataset.lines = lines;
+  statistics.show(view.rows, view.first, view.matching);
+  showNone('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
+}
+
+// That a filter has left nothing.
+export function showNone(id, matching, all, what, filter) {
+  const text = matching === 0 && all > 0
+    ? `None of ${all.toLocaleString('en')} ${what}s has '${filter}' in its name. Esc clears it.`
+    : '';
+  setText(byId(id), text);
+}
+
 export function sortBy(order) {
   state.sort = order;
-  byId('by-rate').parentElement.setAttribute('aria-sort',
-                                             order === 'rate' ? 'descending' : 'none');
-  byId('by-name').parentElement.setAttribute('aria-sort', order === 'name' ? 'ascending' : 'none');
+  for (const each of ['rate', 'name', 'p99']) {
+    byId(`by-${each}`).parentElement.setAttribute('aria-sort',
+      each !== order ? 'none' : each === 'name' ? 'ascending' : 'descending');
+  }
   byId('interface-box').scrollTop = 0;
   refresh();
 }

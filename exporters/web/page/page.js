@@ -3,8 +3,8 @@
 import {setToken, takeToken} from './api.js';
 import {move, sortBy} from './lists.js';
 import {makeDue} from './readings.js';
-import {byId, choose, filterStatistics, refresh, state, takeFragment} from './state.js';
-import {cpus, heat, showBars, showFacts, showSeries} from './statistic.js';
+import {byId, choose, filterStatistics, openLists, refresh, state, takeFragment} from './state.js';
+import {cpus, heat, showBars, showFacts, showMaps, showSeries} from './statistic.js';
 
 function applyTheme() {
   const wanted = localStorage.getItem('theme') ?? 'system';
@@ -45,13 +45,16 @@ choice('counted-choice', 'interval', value => {
   state.counted = value;
   if (state.data) { showFacts(state.data.view); showBars(); }
 });
-toggle('heat-as-table', () => refresh());
-toggle('cpus-as-table', () => readNow('cpus'));
-toggle('series-as-table', () => refresh());
+toggle('heat-as-table', () => showMaps());
+toggle('cpus-as-table', () => showMaps());
+toggle('series-as-table', () => { if (state.data) showSeries(state.data.view.series); });
+byId('lists-button').addEventListener('click', () =>
+  openLists(!document.body.classList.contains('lists-open')));
 byId('hists').addEventListener('toggle', () => readNow('hists'));
 byId('scale').addEventListener('change', event => { state.scale = event.target.value; refresh(); });
 byId('by-rate').addEventListener('click', () => sortBy('rate'));
 byId('by-name').addEventListener('click', () => sortBy('name'));
+byId('by-p99').addEventListener('click', () => sortBy('p99'));
 byId('filter').addEventListener('input', event => {
   state.filter = event.target.value;
   byId('interface-box').scrollTop = 0;

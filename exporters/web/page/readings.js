@@ -2,7 +2,8 @@
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
 import {clock} from './charts.js';
-import {interfaces, showHists, showLatencies, statistics} from './lists.js';
+import {interfaces, showHists, showLatencies, showNone, showStatistics, statistics}
+  from './lists.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} from './state.js';
 import {showCpus, showHeat, showHist, showNothing, showStatistic} from './statistic.js';
@@ -28,11 +29,10 @@ function showOverview(overview) {
   setText(byId('rights'), view.read_only ? 'read only' : '');
   byId('rights').title = view.read_only;
   interfaces.show(overview.interfaces, view.first, view.matching);
+  showNone('interface-note', view.matching, view.interfaces, 'interface', state.filter);
   showLatencies(view.latencies);
   if (state.interfaceName) return;
-  const none = view.matching === 0 && view.interfaces > 0;
-  showNothing(none ? `No interface has '${state.filter}' in its name.`
-    : view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
+  showNothing(view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
     : 'Choose an interface, then a statistic.');
 }
 
@@ -52,7 +52,7 @@ async function readInterface() {
   if (interfaceName !== state.interfaceName) return;
   byId('statistic-list').hidden = isLatency();
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
-  statistics.show(answer.view.rows, answer.view.first, answer.view.matching);
+  showStatistics(answer.view);
   if (!state.statistic && answer.view.rows.length) {
     // The first that has bins, which has most to show, and that moves.
     const rich = answer.view.rows.filter(row => /^(array|quantiles)/.test(row.type_text));
@@ -121,7 +121,8 @@ function showFault(error) {
   if (error.status === 401) {
     byId('token-form').hidden = false;
     byId('main').hidden = true;
-    setText(byId('token-fault'), sessionStorage.getItem('tally-token') ? error.message : '');
+    setText(byId('token-fault'), sessionStorage.getItem('tally-token')
+      ? 'This token is wrong. Read the file again, and paste all of its 64 digits.' : '');
     setText(byId('live'), 'no token');
     byId('live').className = 'lost';
     return;
@@ -151,7 +152,7 @@ async function readAll() {
     await readHists();
     showLive();
   } catch (error) {
-    if ([403, 404].includes(error.status)) failures = 0;
+    if ([403, 404].includes(error.status)) showLive();
     showFault(error);
   }
 }

@@ -53,11 +53,19 @@ export function filterStatistics(text) {
   byId('statistic-box').scrollTop = 0;
 }
 
+// Where there is no room for both, the lists give way to what is chosen of them.
+export function openLists(open) {
+  document.body.classList.toggle('lists-open', open);
+  byId('lists-button').setAttribute('aria-expanded', String(open));
+  if (!open && byId('lists-button').offsetParent) scrollTo(0, 0);
+}
+
 export function choose(interfaceName, statistic) {
   const isOther = interfaceName !== state.interfaceName || statistic !== state.statistic;
   if (!isOther) return;
   if (interfaceName !== state.interfaceName) filterStatistics('');
   Object.assign(state, {interfaceName, statistic, data: null});
+  openLists(!interfaceName);
   listeners.chosen.forEach(each => each());
   if (interfaceName) leaveFragment();
   refresh();

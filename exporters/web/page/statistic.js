@@ -21,6 +21,8 @@ onChosen(() => {
   heat.forget();
   cpus.forget();
   definition.forget();
+  // The picture before stays until there is another one, but pale, as of another one.
+  for (const id of ['heat-panel', 'cpus-panel']) byId(id).classList.add('stale');
 });
 
 export function showNothing(text) {
@@ -31,11 +33,12 @@ export function showNothing(text) {
 
 // ---- numbers and bars
 
-function fact(label, text) {
+// `when`: of which time it is.
+function fact(label, when, text) {
   const div = document.createElement('div');
   const dt = document.createElement('dt');
   const dd = document.createElement('dd');
-  dt.textContent = label;
+  dt.textContent = `${label} · ${when}`;
   const bounds = /^(\S+) (\(.*\))$/.exec(text);
   dd.textContent = bounds ? `${bounds[1]} ` : text;
   if (bounds) {
@@ -95,11 +98,13 @@ export function showFacts(view) {
   const of = counted(view);
   const shown = of?.percentiles?.length ? of : view.total;
   // Without samples in the interval, those of all say so.
-  const about = shown === of ? '' : ' overall';
-  const percentiles = (shown.percentiles ?? []).map(each => [`p${each.q}${about}`, each.text]);
-  const others = (view.total.facts ?? []).map(each => [each.label, each.text]);
+  const since = `since ${clock(view.since_us)}`;
+  const when = shown === view.interval ? intervalText(view) : since;
+  const rates = view.interval?.facts?.filter(each => each.label === 'rate') ?? [];
   byId('percentiles').replaceChildren(
-    ...[...percentiles, ...others].map(([label, text]) => fact(label, text)));
+    ...(shown.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text)),
+    ...rates.map(each => fact(each.label, intervalText(view), each.text)),
+    ...(view.total.facts ?? []).map(each => fact(each.label, since, each.text)));
   const leftOut = view.total.left_out ?? '';
   byId('left-out').hidden = !leftOut;
   setText(byId('left-out'), leftOut);
@@ -157,23 +162,43 @@ export function showStatistic(statistic) {
   definition.show(state.interfaceName, statistic, state.readOnly);
 }
 
-function showMap(map, id, answer, length) {
-  map.show(answer, length);
+// As a picture or as a table. What is hidden has no size to draw in, so it is shown first.
+function showMap(map, id) {
+  if (!map.heat) return;
   const asTable = isPressed(`${id}-as-table`);
   byId(`${id}-box`).hidden = asTable;
   byId(`${id}-table`).hidden = !asTable;
   if (asTable) byId(`${id}-table`).replaceChildren(map.table());
+  else map.repaint();
   showBars(map);
 }
 
+// What was read last, as it is to be shown now.
+export function showMaps() {
+  showMap(heat, 'heat');
+  showMap(cpus, 'cpus');
+}
+
+function heatNote() {
+  if (isLatency() && heat.unseen() > 0) {
+    return 'A latency histogram has no past from before it was chosen: it is read from then on.';
+  }
+  if (!heat.heat.end_us.length) return 'The first second is being counted.';
+  const click = 'Click a column to see it alone; Esc shows all again.';
+  return heat.unseen() > 0 ? `${click} tally-web did not read before the first column.` : click;
+}
+
 export function showHeat(answer) {
-  showMap(heat, 'heat', answer, state.window);
-  setText(byId('heat-note'), answer.end_us.length === 0 ? 'The first second is being counted.'
-    : 'Click a column to see it alone; Esc shows all again.');
+  byId('heat-panel').classList.remove('stale');
+  heat.take(answer, state.window);
+  showMap(heat, 'heat');
+  setText(byId('heat-note'), heatNote());
 }
 
 export function showCpus(answer) {
-  showMap(cpus, 'cpus', answer, Math.max(1, answer.names.length));
+  byId('cpus-panel').classList.remove('stale');
+  cpus.take(answer, Math.max(1, answer.names.length));
+  showMap(cpus, 'cpus');
 }
 
 // ---- an event with histograms

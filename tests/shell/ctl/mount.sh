@@ -76,9 +76,23 @@ apply_marks_what_was_done_and_says_what_makes_the_rest() {
 define_says_why_a_line_is_refused() {
   _status 1 "web/us: refused, nothing changed: this type also needs: base_interval
   name=us type=array scale=log2 range_min=0 range_max=4000
-          ^" "$TALLYCTL" define web/us type=array scale=log2 range_min=0 range_max=4000
+          ^
+  an example that works: type=array scale=log2 range_min=0 range_max=4000 base_interval=1" \
+    "$TALLYCTL" define web/us type=array scale=log2 range_min=0 range_max=4000
   assert_attribute web us range_max 4096
   _status 1 "did you mean web?" "$TALLYCTL" define wbe/us on=0
+}
+
+define_s_examples_work() {
+  local type example
+  for type in value list array quantiles history 'history mode=quantiles' raw; do
+    # shellcheck disable=SC2086  # of two words
+    _status 1 'an example that works: ' "$TALLYCTL" define web/us type=$type
+    example=$(sed -n 's/^  an example that works: //p' "$CASE/err")
+    # shellcheck disable=SC2086  # several words
+    _status 0 '' "$TALLYCTL" define web/us $example
+    assert_attribute web us type "${type%% *}"
+  done
 }
 
 define_changes_and_names_what_is_lost() {

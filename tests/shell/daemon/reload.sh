@@ -1,4 +1,5 @@
 # A reload: the program on disk goes on in the keeper's process, with the mount and all totals.
+# Longer than most: it has each thing that goes on, and each way in which a reload is refused.
 
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
 _own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
@@ -247,6 +248,27 @@ a_program_that_refuses_leaves_the_old_one_serving() {
   assert_data web 'a 2'
 }
 
+a_refused_reload_is_told_at_once() {
+  local began=$SECONDS
+  _start_copy
+  printf '#!/bin/sh\nexit 3\n' >"$CASE/broken"
+  _put_in_place "$CASE/broken"
+  assert_eq 0 "$(_own reloads_refused)"
+  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  [ $((SECONDS - began)) -lt 20 ] || fail 'it waited'
+  assert_eq 1 "$(_own reloads_refused)"
+}
+
+views_of_its_own_numbers_stay() {
+  local before
+  echo 'name=at_a_time of=batch_ns type=range' >>"$STAT/tallyfs/definition"
+  before=$(cat "$STAT/tallyfs/definition")
+  _reload
+  assert_eq "$before" "$(cat "$STAT/tallyfs/definition")"
+  send 'web/a 1'
+  assert_has at_a_time "$(cat "$STAT/tallyfs/data")"
+}
+
 # What the keeper has told the program that goes on now, but with another format.
 a_program_that_cannot_read_what_is_left_refuses() {
   local told
@@ -369,6 +391,21 @@ events_of_the_kernel_come_again() {
   _reload
   wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
   wait_until '"$CASE/forker" -c "(:)" && grep -q "Hits: [1-9]" "$event/hist"'
+}
+
+an_instance_with_an_open_file_of_the_kernel_stays_in_use() {
+  need_root
+  local hist instance=$MNT/tracing/instances/mine
+  stop_daemon
+  start_daemon -o tracefs
+  [ -d "$MNT/tracing/events/task/task_newtask" ] || skip 'no kernel events here'
+  mkdir "$instance"
+  exec {hist}<"$instance/events/task/task_newtask/trigger"
+  _reload
+  wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
+  assert_fails_with 'Device or resource busy' rmdir "$instance"
+  exec {hist}<&-
+  wait_until 'rmdir "$instance"'
 }
 
 without_a_keeper_or_a_mount_it_says_so() {

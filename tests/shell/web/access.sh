@@ -47,6 +47,11 @@ options_open_reading_or_metrics() {
   stop_web
   start_web --metrics-only --open-metrics
   assert_eq '200 404' "$(http_status "$WEB/metrics") $(http_status "$WEB/")"
+  stop_web
+  start_web --metrics-only
+  assert_eq 401 "$(http_status "$WEB/metrics")"
+  assert_has 'authorization: credentials_file; or start tally-web with --open-metrics' \
+    "$(cat "$CASE/answer")"
 }
 
 other_names_and_sites_are_refused() {

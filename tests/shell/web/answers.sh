@@ -56,6 +56,41 @@ numbers_are_those_of_tallyctl() {
   assert_eq 1 "$(api 'statistics/web?statistic=hits' | jq '.statistics | length')"
 }
 
+the_slowest_are_first_by_their_p99() {
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=4096'
+  send "create slow/us $array on=1 units=milliseconds/requests" \
+    "create fast/us $array on=1 units=nanoseconds/requests"
+  _order() {
+    send 'slow/us 100' 'fast/us 4000' 'web/us 20'
+    api 'statistics?sort=p99' | jq -r '[.interfaces[] | select(.view.p99 != null) | .interface |
+      select(. != "tallyfs")] | join(" ")'
+  }
+  wait_until '[ "$(_order)" = "slow web fast" ]'
+  assert_match 'us 1[0-2][0-9]ms \(65-128\)' "$(api 'statistics?sort=p99&rows=1' |
+    jq -r '.interfaces[0].view.p99 | "\(.statistic) \(.bounds)"')"
+}
+
+words_of_a_filter_match_in_any_order() {
+  send 'create tags/hits{code:200,host:a}' 'create tags/hits{code:404,host:a}'
+  local words
+  for words in 'code:404+host:a' 'host:a,code:404' '%7Bhost:a+hits'; do
+    api "statistics/tags?filter=$words" >"$CASE/answer"
+    assert_eq 'hits{code:404,host:a}' "$(jq -r '.view.rows[-1].name' "$CASE/answer")" "$words"
+  done
+  assert_eq '0 of 2' "$(api 'statistics/tags?filter=host:b' |
+    jq -r '.view | "\(.matching) of \(.of)"')"
+}
+
+wrong_parameters_are_refused() {
+  local query
+  for query in statistics?first=x statistics?sort=size statistics/web?rows=-1 \
+    heat/web/us?seconds=abc heat/web/us?seconds= heat/web/us?scale=cubic heat/web/us?bins=4.5; do
+    assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/$query")" "$query"
+  done
+  assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/us?seconds=abc")"
+  assert_eq 'seconds=abc: not a number' "$(jq -r .error "$CASE/answer")"
+}
+
 a_heat_map_has_a_column_for_each_second() {
   assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/hits")"
   assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/nothing")"
@@ -99,7 +134,7 @@ histogram_triggers_are_tables() {
   assert_eq '{"hists":["tracing/events/shop/request"],"left_out":false}' "$(api hists)"
   wait_until '[ "$(api hist/tracing%2Fevents%2Fshop%2Frequest |
     jq -c ".triggers[0].rows[] | [.cells[], .text, .share]" | xargs)" = \
-    "[/,9,2,66.7] [/cart,2,1,33.3]" ]'
+    "[/,9 µs,2,66.7] [/cart,2 µs,1,33.3]" ]'
   local name
   for name in tracing%2Fevents%2Fshop%2Fnothing tracing%2Fevents%2F..%2F.. web \
     tracing%2Fevents%2Fshop tracing%2Finstances%2Fx%2Fy%2Fz%2Fa; do
@@ -143,6 +178,7 @@ changes_need_the_option() {
     -d '{"line":"name=us on=0"}' "$WEB/api/1/definition/web")"
   assert_eq 415 "$(http_status -X POST -H "$TOKEN" -d 'line=name%3Dus' \
     "$WEB/api/1/definition/web")"
+  assert_has "needs the header 'Content-Type: application/json'" "$(cat "$CASE/answer")"
   assert_eq 403 "$(http_status "${post[@]}" -H 'Origin: null' -d '{"line":"name=us on=0"}' \
     "$WEB/api/1/definition/web")"
   assert_attribute web us on 1
@@ -172,6 +208,7 @@ a_refused_line_comes_back_with_the_caret() {
 }
 
 metrics_come_in_the_format_that_is_asked_for() {
+  local name
   _type() {
     curl -s -o "$CASE/answer" -w '%{content_type}' -H "$TOKEN" -H "Accept: $1" "$WEB/metrics"
   }
@@ -192,6 +229,33 @@ metrics_come_in_the_format_that_is_asked_for() {
   curl -s -H "$TOKEN" "$WEB/metrics?interface=db" >"$CASE/answer"
   assert_has 'interface="db"' "$(cat "$CASE/answer")"
   assert_has_not 'interface="web"' "$(cat "$CASE/answer")"
+  # One that is not there is an error of the configuration, unless others of the request are.
+  send 'create quiet/us type=raw entries_max=2'
+  assert_eq '200 200' "$(http_status -H "$TOKEN" "$WEB/metrics?interface=nope&interface=db"
+    ) $(http_status -H "$TOKEN" "$WEB/metrics?interface=quiet")"
+  for name in nope .. ../statistics/web %2e%2e%2fstatistics; do
+    assert_eq 404 "$(http_status --path-as-is -H "$TOKEN" "$WEB/metrics?interface=$name")" "$name"
+    assert_has 'no interface ' "$(cat "$CASE/answer")"
+  done
+}
+
+names_keep_their_characters_for_scrapers_that_take_them() {
+  local array='type=array scale=lin base_interval=1 range_min=0 range_max=1'
+  send 'create x/page.views on=1' 'x/page.views 1' "create x/größe{http.code:200} on=1 $array"
+  local accept='application/openmetrics-text;version=1.0.0;escaping='
+  _metrics() { curl -s -H "$TOKEN" -H "Accept: $accept$1" "$WEB/metrics?interface=x"; }
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(_metrics allow-utf-8)"
+  stop_web
+  start_web --utf8-names
+  _metrics allow-utf-8 >"$CASE/utf8"
+  assert_has '# TYPE "tally_page.views" counter' "$(cat "$CASE/utf8")"
+  assert_has '{"tally_page.views_total",interface="x"} 1' "$(cat "$CASE/utf8")"
+  assert_has '{"tally_größe_value_bucket",interface="x","http.code"="200",le="+Inf"} 0' \
+    "$(cat "$CASE/utf8")"
+  assert_eq '# EOF' "$(tail -1 "$CASE/utf8")"
+  # A name does not change with anything but what was asked for.
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(_metrics underscores)"
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(curl -s -H "$TOKEN" "$WEB/metrics")"
 }
 
 a_daemon_that_is_gone_is_503() {

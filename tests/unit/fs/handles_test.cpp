@@ -92,6 +92,18 @@ TEST(HandlesTest, WhatAFileHoldsIsGivenBackWhenItIsClosed) {
   EXPECT_EQ(mark.use_count(), 1) << "though the file is still in use";
 }
 
+TEST(HandlesTest, WhatAFileHoldsLaterIsGivenBackTooAndNotWhenItIsClosedMeanwhile) {
+  Handles handles({});
+  const auto mark = std::make_shared<char>();
+  const auto number = handles.add(open_file(1, 1)).value();
+  handles.hold(number, mark);
+  EXPECT_EQ(mark.use_count(), 2);
+  handles.remove(number);
+  EXPECT_EQ(mark.use_count(), 1);
+  handles.hold(number, mark);
+  EXPECT_EQ(mark.use_count(), 1);
+}
+
 TEST(HandlesTest, BoundsTheBytesOfAllUidsTogether) {
   Handles handles(
       {.files_per_uid = 9, .bytes_per_uid = 10, .bytes_total = 16});  // 1 of it for root

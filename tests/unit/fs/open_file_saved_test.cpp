@@ -20,6 +20,15 @@ class CountingFile final : public File {
   }
   Moment last_change(Moment) const override { return {}; }
   std::optional<std::uint64_t> news(Moment) const override { return count; }
+  std::optional<std::uint64_t> version(Moment) const override { return 7; }
+  Result<std::string> render_seen(const CallContext&, std::size_t) const override {
+    return std::string("seen\n");
+  }
+  Result<std::size_t> text_length(const CallContext&, std::size_t) const override { return 1000; }
+  std::optional<Result<std::string>> take(const CallContext&, std::size_t) override {
+    return std::string("used up\n");
+  }
+  Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return mark; }
   Result<void> write_line(std::string_view line, const CallContext&) override {
     lines.emplace_back(line);
     return {};
@@ -27,6 +36,7 @@ class CountingFile final : public File {
 
   std::uint64_t count = 0;
   std::vector<std::string> lines;
+  std::shared_ptr<const void> mark = std::make_shared<int>(1);
 };
 
 class OpenFileSavedTest : public testing::Test {
@@ -145,7 +155,19 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereCanStillBeReadAndComesBack) {
   EXPECT_EQ(open.file->news({}), 40u) << "as it was";
   EXPECT_EQ(open.file->write_line("x", Moment{}).error().code, ErrorCode::kStale);
   EXPECT_EQ(open.file->render(Moment{}, 100).error().code, ErrorCode::kStale);
+  EXPECT_FALSE(open.file->version({}));
+  EXPECT_FALSE(open.file->look({}).version);
+  EXPECT_FALSE(open.file->text_length(Moment{}, 100));
+  EXPECT_FALSE(open.file->render_seen(Moment{}, 100));
+  EXPECT_FALSE(open.file->take(Moment{}, 100));
+  EXPECT_EQ(open.file->hold(File::Access::kRead, {}).value(), nullptr);
   ASSERT_EQ(enter(next, file_), open.node.id);
+  EXPECT_EQ(open.file->version({}), 7u);
+  EXPECT_EQ(open.file->look({}).version, 7u);
+  EXPECT_EQ(open.file->text_length(Moment{}, 100).value(), 1000u);
+  EXPECT_EQ(open.file->render_seen(Moment{}, 100).value(), "seen\n");
+  EXPECT_EQ(open.file->take(Moment{}, 100)->value(), "used up\n");
+  EXPECT_EQ(open.file->hold(File::Access::kRead, {}).value(), file_->mark);
   EXPECT_TRUE(open.file->write_line("x", Moment{}));
   EXPECT_EQ(open.file->render(Moment{}, 100).value(), "now\n");
 }

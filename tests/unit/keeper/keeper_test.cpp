@@ -248,5 +248,21 @@ TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramRefuses) {
   EXPECT_EQ(handover_.servers(), 0u);
 }
 
+TEST_F(KeeperTest, TellsTheServerThatTheProgramRefuses) {
+  check_status_ = 7;
+  EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
+              sigset_t awaited;
+              ::sigemptyset(&awaited);
+              ::sigaddset(&awaited, SIGUSR1);
+              ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+              begin(keeper);
+              ::kill(::getppid(), SIGUSR2);
+              int got = 0;
+              return ::sigwait(&awaited, &got);
+            }),
+            0);
+  EXPECT_EQ(handover_.servers(), 0u);
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -38,8 +38,11 @@ class HandedTest : protected HandedPages, public StatisticsTest {
 // The next server. has_pages: it goes on with those of the one before.
 class Next {
  public:
-  Next(HandedPages& pages, StatisticsBranch& before, const FakeClock& clock, bool has_pages = true)
-      : clock_(clock), statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.ports()) {
+  Next(HandedPages& pages, StatisticsBranch& before, const FakeClock& clock, bool has_pages = true,
+       const Ledger::Limits& limits = {})
+      : clock_(clock),
+        ledger_(limits, kDaemon),
+        statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.ports()) {
     SavedObjects objects;
     before.hand_on(objects, clock_.now());
     loaded = objects.load_into(statistics_, {.now = clock_.now(), .has_pages = has_pages});
@@ -68,7 +71,7 @@ class Next {
  private:
   const FakeClock& clock_;
   Tree tree_{clock_.now()};
-  Ledger ledger_{Ledger::Limits{}};
+  Ledger ledger_;
   StatisticsBranch statistics_;
 };
 
@@ -138,6 +141,29 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
   const std::string data = next.read("tallyfs", "data");
   EXPECT_NE(data.find("datagrams 9\n"), std::string::npos) << data;
   EXPECT_NE(data.find("dropped_by 0x1267 3\n"), std::string::npos) << data;
+}
+
+TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
+  ASSERT_TRUE(execute("define tallyfs name=mine of=datagrams type=range", Sender(0, 1)));
+  statistics_.own().count(Own::kDatagrams, 7, clock_.now());
+  const std::string before = read("tallyfs", "definition");
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(next.read("tallyfs", "definition"), before);
+  next.statistics().own().count(Own::kDatagrams, 2, clock_.now());
+  const std::string data = next.read("tallyfs", "data");
+  EXPECT_NE(data.find("mine 9 0 0.000 0\n"), std::string::npos) << data;
+}
+
+TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
+  const std::uint64_t fresh = ledger_.total().bytes;
+  ASSERT_TRUE(execute("define tallyfs name=dropped_by entries_max=100000", Sender(0, 1)));
+  statistics_.own().record(Own::kDroppedBy, 4711, 3, clock_.now());
+  Ledger::Limits limits;
+  limits.total.bytes = fresh + ledger_.total().bytes;
+  Next next(*this, statistics_, clock_, true, limits);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_NE(next.read("tallyfs", "data").find("dropped_by 0x1267 3\n"), std::string::npos);
 }
 
 TEST_F(HandedTest, WhatUsersHaveSetStaysWhenDefaultsComeLater) {

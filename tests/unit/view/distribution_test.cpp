@@ -157,11 +157,17 @@ TEST(DistributionTest, APercentileOfBucketsIsNeverAboveMax) {
   EXPECT_EQ(at(quantiles_of({90, 120, 4700}), 990'000).high, 4700);
 }
 
-TEST(DistributionTest, OctavesKeepTheCount) {
+TEST(DistributionTest, OctavesKeepTheCountAndLeaveNoGap) {
   const Statistic statistic = quantiles_of({1, 2, 3, 100, 150, 4700, 16000});
   const auto octaves = *distribution_of(statistic, Detail::kOctaves);
   EXPECT_EQ(octaves.total(), 7);
-  EXPECT_LT(octaves.bins.size(), 7u);
+  for (std::size_t i = 1; i < octaves.bins.size(); ++i) {
+    EXPECT_EQ(octaves.bins[i].first, octaves.bins[i - 1].last + 1) << i;
+    // From 4 microseconds on they are twice as wide as the octave before, but for rounding.
+    if (octaves.bins[i].last > 4) {
+      EXPECT_LE(octaves.bins[i].last, 2 * octaves.bins[i - 1].last + 2) << i;
+    }
+  }
 }
 
 TEST(DistributionTest, MergingKeepsCountsAndEnds) {

@@ -34,11 +34,29 @@ TEST(HistJsonTest, ARowHasKeysValuesAndItsShareOfTheHits) {
   ASSERT_TRUE(text);
   EXPECT_EQ(text.value(),
             R"({"hist":"tracing/events/web/request","triggers":[{"trigger":"hist:keys=path",)"
-            R"("hits_text":"4,000","dropped_text":"2","columns":[{"name":"path","is_key":true},)"
+            R"("hits_text":"4,000","dropped_text":"2","order":"the most hits first",)"
+            R"("columns":[{"name":"path","is_key":true},)"
             R"({"name":"us.avg","is_key":false},{"name":"us","is_key":false}],)"
-            R"("rows":[{"cells":["/","7.125","12,345"],"text":"3,000","share":"75.0",)"
-            R"("part":1.0000},{"cells":["/a<b>","8.000","-5"],"text":"1,000","share":"25.0",)"
+            R"("rows":[{"cells":["/","7.125 µs","12,345 µs"],"text":"3,000","share":"75.0",)"
+            R"("part":1.0000},{"cells":["/a<b>","8.000 µs","-5 µs"],"text":"1,000",)"
+            R"("share":"25.0",)"
             R"("part":0.3333}],"matching":2}]})");
+}
+
+TEST(HistJsonTest, RowsAreInAnOrderThatIsTold) {
+  const std::string entries = R"("entries":[{"key":{"lat_us":7},"hitcount":1},
+      {"key":{"lat_us":3},"hitcount":2},{"key":{"lat_us":5},"hitcount":9}]}])";
+  const auto made = [&](const std::string& trigger, const std::string& modifier) {
+    return R"([{"trigger":")" + trigger + R"(","keys":[{"field":"lat_us","modifier":)" + modifier +
+           R"(,"size":null}],)" + entries;
+  };
+  using Cells = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(cells_of(made("hist:keys=lat_us:sort=hitcount:size=2048", "null")),
+            (Cells{{"5"}, {"3"}, {"7"}}));
+  EXPECT_EQ(cells_of(made("hist:keys=lat_us.log2:sort=hitcount", "\"log2\"")),
+            (Cells{{"5 - 8 µs"}, {"17 - 32 µs"}, {"65 - 128 µs"}}));
+  EXPECT_EQ(cells_of(made("hist:keys=lat_us:sort=lat_us.descending:size=9", "null")),
+            (Cells{{"7"}, {"3"}, {"5"}}));
 }
 
 TEST(HistJsonTest, GroupsAreShownByTheirEnds) {

@@ -1,0 +1,32 @@
+// A filter of names: its words, which blanks, commas and braces part. A name matches that has all
+// of them, in any order. A value; pure.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tallyfs::web {
+
+class Filter {
+ public:
+  explicit Filter(std::string_view text) {
+    constexpr std::string_view kBetween = " ,{}";
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find_first_of(kBetween), text.size());
+      if (end > 0) words_.emplace_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+  }
+
+  bool matches(std::string_view name) const {
+    return std::ranges::all_of(
+        words_, [&](const std::string& word) { return name.find(word) != name.npos; });
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
+
+}  // namespace tallyfs::web

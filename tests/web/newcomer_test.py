@@ -1,0 +1,216 @@
+"""What a new user, with the documents alone, ran into on the page of tally-web."""
+import unittest
+
+from page_case import COLOURS, PageCase
+from stand import Web, until
+
+TYPES = ["range", "list", "array", "quantiles", "last", "history", "raw", "value"]
+
+
+class NewcomerTest(PageCase):
+    def make(self, interface, line):
+        self.mount.send(f"create {interface}/{line}")
+        self.addCleanup((self.mount.mount / "statistics" / interface).rmdir)
+
+    def value(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0]).value", selector)
+
+    def interfaces(self):
+        return self.browser.texts("#interface-table tbody button")
+
+    def statistics(self):
+        return self.browser.texts("#statistic-table tbody button")
+
+    def test_each_type_of_the_menu_is_accepted(self):
+        self.make("menu", "us on=1 units=microseconds/requests")
+        self.open("menu/us")
+        for wanted in TYPES:
+            with self.subTest(type=wanted):
+                until(lambda: self.value("#line").startswith("name=us"), "the line")
+                self.browser.choose("#type", wanted)
+                line = self.value("#line")
+                self.assertIn(f" type={wanted}", line)
+                self.browser.click("#apply")
+                self.browser.shows("#definition-done", "Applied.")
+                self.browser.shows("#shown-about", wanted)
+                self.assertIsNone(self.browser.text("#definition-fault"))
+                definition = (self.mount.mount / "statistics/menu/definition").read_text()
+                for key in line.split():
+                    self.assertIn(key, definition)
+                # Until the daemon's line is there, which has all keys.
+                until(lambda: "range_min=" in self.value("#line"), "the line as it became")
+
+    def test_data_is_discarded_after_a_second_click_only(self):
+        self.make("loss", "us on=1 type=range units=microseconds/requests")
+        self.mount.send("loss/us 7", "loss/us 8")
+        data = self.mount.mount / "statistics/loss/data"
+        self.open("loss/us")
+        self.browser.shows("#percentiles", "8µs")
+        self.browser.choose("#type", "list")
+        self.browser.shows("#definition-loss", "Apply discards 2 requests, counted since ")
+        self.browser.click("#apply")
+        self.browser.shows("#confirm", "Discard 2 requests, counted since ")
+        self.browser.click("#confirm-no")
+        self.assertIsNone(self.browser.text("#confirm"))
+        self.browser.click("#revert")
+        self.assertIsNone(self.browser.text("#definition-loss"))
+        self.browser.click("#reset")
+        self.browser.shows("#confirm", "Discard 2 requests, counted since ")
+        # What is edited meanwhile is not what was asked about.
+        self.browser.type("#line", self.value("#line") + " ")
+        self.assertIsNone(self.browser.text("#confirm"))
+        self.assertTrue(data.read_text().startswith("us 2 7 "))
+        # A switch discards nothing, and is not asked about.
+        self.browser.click("#is-on")
+        self.browser.click("#apply")
+        self.browser.shows("#definition-done", "Applied.")
+        self.assertTrue(data.read_text().startswith("us 2 7 "))
+
+    def test_numbers_say_of_which_time_they_are(self):
+        self.open("web/latency_us")
+        self.browser.shows("#percentiles", "p99 · last second")
+        self.assertEqual(["Name", "Rate", "Since reset"],
+                         self.browser.texts("#statistic-table th"))
+        self.browser.click("#counted-choice [value=total]")
+        self.browser.shows("#percentiles", "p99 · since ")
+        self.open("web/size")
+        self.browser.shows("#percentiles", "average · since ")
+
+    def test_nothing_in_the_lists_is_cut(self):
+        self.open("web/latency_us")
+        for width in (1280, 1440):
+            self.browser.size(width, 800)
+            until(lambda: any("p99" in each for each in
+                              self.browser.texts("#statistic-table td:nth-child(3)")), "a p99")
+            self.assertEqual([], self.browser.run("""
+                return [...document.querySelectorAll('.list td, .list td button')]
+                  .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth)
+                  .map(e => e.textContent);"""))
+
+    def test_tags_are_seen_whole_and_match_in_any_order(self):
+        names = [f"http_requests{{code:{code},host:web-{host},route:api-users}}"
+                 for code in (200, 404) for host in "ab"]
+        for name in names:
+            self.mount.send(f"create tagged/{name} on=1")
+        self.addCleanup((self.mount.mount / "statistics/tagged").rmdir)
+        self.open(f"tagged/{names[1]}")
+        self.browser.shows("#shown-name", f"tagged / {names[1]}")
+        until(lambda: self.statistics() == names, "all of them")
+        self.assertEqual([], self.browser.run("""
+            return [...document.querySelectorAll('#statistic-table td button')]
+              .filter(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth)
+              .map(e => e.textContent);"""))
+        for words in ("code:404 host:web-b", "host:web-b code:404", "{host:web-b,code:404}"):
+            self.browser.type("#statistic-filter", words)
+            until(lambda: self.statistics() == [names[3]], f"that of {words}")
+        self.browser.type("#statistic-filter", "host:c")
+        self.browser.shows("#statistic-note", "None of 4 statistics has 'host:c' in its name.")
+        self.browser.type("#filter", "nowhere")
+        self.browser.shows("#interface-note", "interfaces has 'nowhere' in its name.")
+        self.browser.press("Escape", "#filter")
+        until(lambda: self.browser.text("#interface-note") in (None, ""), "no note")
+
+    def test_the_chosen_panel_is_seen_at_once_on_a_narrow_screen(self):
+        self.browser.size(320, 640)
+        self.open()
+        until(lambda: "web" in self.interfaces(), "the lists")
+        self.assertLess(self.browser.run(
+            "return document.querySelector('header').getBoundingClientRect().height"), 64)
+        self.browser.run("[...document.querySelectorAll('#interface-table button')]"
+                         ".find(e => e.textContent === 'web').click()")
+        self.browser.shows("#shown-name", "web / latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 3, "the heat map")
+        top = self.browser.run(
+            "return document.getElementById('heat').getBoundingClientRect().top")
+        self.assertLess(top, 400)
+        self.assertEqual([], self.interfaces())
+        self.browser.click("#lists-button")
+        until(lambda: "slow_us" in self.statistics(), "the lists again")
+        self.browser.run("[...document.querySelectorAll('#statistic-table button')]"
+                         ".find(e => e.textContent === 'slow_us').click()")
+        self.browser.shows("#shown-name", "web / slow_us")
+        self.assertEqual([], self.statistics())
+
+    def test_the_slowest_interface_is_found(self):
+        self.mount.send("create calm/us on=1 type=array scale=log2 base_interval=1 range_min=0"
+                        " range_max=1048576 units=microseconds/requests")
+        self.addCleanup((self.mount.mount / "statistics/calm").rmdir)
+        self.open()
+        until(lambda: "calm" in self.interfaces(), "another interface")
+
+        def find():
+            self.mount.send("calm/us 900000")
+            return self.browser.run("""
+            const row = [...document.querySelectorAll('#interface-table tbody tr')]
+              .find(e => e.cells[0].textContent === 'calm');
+            return row?.cells[2].title;""")
+        self.assertEqual("us: p99 of the last minute 1.0s (0.5-1.0)", until(find, "its p99"))
+        self.browser.click("#by-p99")
+        until(lambda: self.interfaces()[:1] == ["calm"], "the slowest first")
+        self.assertEqual("descending", self.browser.run(
+            "return document.getElementById('by-p99').parentElement.getAttribute('aria-sort')"))
+
+    def test_what_was_not_observed_is_told(self):
+        web = Web(self.mount)
+        self.addCleanup(web.end)
+        self.browser.open(web.page("web/latency_us"))
+        self.browser.shows("#live", "live")
+        self.browser.shows("#heat-note", "tally-web did not read before the first column")
+        self.assertRegex(self.browser.run(
+            "return document.getElementById('heat').getAttribute('aria-label')"),
+            r"; 5\d s before were not observed$")
+        tip = self.browser.run("""
+            const heat = document.getElementById('heat');
+            const box = heat.getBoundingClientRect();
+            heat.dispatchEvent(new PointerEvent('pointermove',
+              {clientX: box.left + 90, clientY: box.top + 60}));
+            return document.getElementById('heat-tip').textContent;""")
+        self.assertIn("not observed", tip)
+        # Its ground is not that of seconds in which nothing was counted.
+        grounds = self.browser.run("""
+            const heat = document.getElementById('heat');
+            const pixels = heat.getContext('2d').getImageData(80, 8, 60, 60).data;
+            const found = new Set();
+            for (let i = 0; i < pixels.length; i += 4) found.add(pixels.slice(i, i + 3).join());
+            return found.size;""")
+        self.assertGreater(grounds, 1)
+        self.browser.faults()
+
+    def test_a_latency_histogram_says_that_it_has_no_past(self):
+        self.mount.send("latency fresh_section ns=25999 cpu=0")
+        self.open("tracing/latency_hist/fresh_section/fresh_section")
+        self.browser.shows("#shown-name", "Latency histogram fresh_section")
+        self.browser.shows("#heat-note", "no past from before it was chosen")
+
+    def test_a_heat_map_is_there_as_soon_as_its_table_is_left(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        self.browser.click("#heat-as-table")
+        self.assertTrue(self.browser.texts("#heat-table td"), "the table, at once")
+        # In one turn of the browser: no reading can come in between.
+        self.browser.run("window.before = performance.now();"
+                         "document.getElementById('heat-as-table').click()")
+        self.assertGreaterEqual(self.browser.run(COLOURS), 4)
+
+    def test_a_gap_between_percentiles_has_its_rows(self):
+        self.make("gap", "us on=1 type=quantiles precision=5 quantiles=50,99"
+                         " units=microseconds/requests")
+        self.open("gap/us")
+        self.mount.send("gap/us 10", "gap/us 10000")
+
+        def bins():
+            heat = self.web.api("heat/gap/us?seconds=60")
+            return heat["bins"] if any(map(any, heat["counts"])) else None
+        self.assertEqual(11, len(until(bins, "both samples")))
+        self.browser.click("#counted-choice [value=total]")
+        until(lambda: len(self.browser.texts("#bars tr")) == 11, "a bar for each octave")
+
+    def test_a_counter_shows_how_fast_it_grows(self):
+        self.open("web/hits")
+        until(lambda: "requests/s" in (self.browser.text("#percentiles") or ""), "its rate")
+        self.browser.shows("#percentiles", "rate · last second")
+        self.browser.shows("#percentiles", "total · since ")
+
+
+if __name__ == "__main__":
+    unittest.main()
