@@ -26,7 +26,7 @@ struct EntryCopy {
 static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
 
 constexpr std::size_t kEntriesAtOnce = 16;
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -47,7 +47,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservat
       !write_header(fd.get(), bytes)) {
     return failure("no memory for a lane");
   }
-  if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+  if (::fcntl(fd.get(), F_ADD_SEALS, kLaneSeals) != 0) {
     return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
   }
   return map(std::move(fd), bytes, std::move(reservation), std::move(counts));
@@ -59,7 +59,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
                                                   unsigned bad) {
   struct stat status {};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  const bool is_sealed = seals >= 0 && (seals & kSeals) == kSeals;
+  const bool is_sealed = seals >= 0 && (seals & kLaneSeals) == kLaneSeals;
   if (!is_sealed || ::fstat(fd.get(), &status) != 0 || bytes < kLaneBytesMin ||
       status.st_size != static_cast<off_t>(bytes)) {
     return Error{ErrorCode::kInvalid, "this is no lane, or one of another size"};
