@@ -13,7 +13,7 @@
 namespace tallyfs::web {
 namespace {
 
-constexpr std::size_t kShownMax = 64;  // bytes of a name that is not there
+constexpr std::size_t kNameShownMax = 64;  // bytes of a name that is not there
 
 const char* name_of(Format format) {
   switch (format) {
@@ -156,7 +156,7 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   if (const auto asked = interfaces_of(target); !asked.empty()) {
     made.body = of_interfaces(made.body, asked);
     if (made.body.empty() && !is_there(asked)) {
-      return text_response(404, "no interface " + asked.front().substr(0, kShownMax));
+      return text_response(404, "no interface " + asked.front().substr(0, kNameShownMax));
     }
   }
   made.body.append(own_text(chosen.format));
