@@ -118,7 +118,7 @@ TEST(DigestTest, IsFinerWithMoreCentroids) {
 }
 
 TEST(DigestTest, MergesAsIfAllSamplesHadGoneIntoOne) {
-  const Samples drawn = distributed("lognormal", 100'000);
+  const Samples drawn = distributed("lognormal", 200'000);
   for (const char* order : {"random", "sorted"}) {
     Stand stand;
     Specs specs;
