@@ -1,14 +1,13 @@
-// Longer than most: one class, whose parts share the constants of its scale function.
+// What a digest is built of: numbers, order, links. digest_compress.cpp has how centroids grow, and
+// digest_quantile.cpp what is read from them.
 #include "core/blob/digest.h"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <numbers>
+#include <cstring>
 
+#include "core/blob/digest_scale.h"
 #include "core/blob/number.h"
 
 namespace tallyfs::blob {
@@ -16,28 +15,6 @@ namespace {
 
 constexpr unsigned kIntegerBitsMin = 8;
 constexpr unsigned kPrecisionMax = 48;
-
-// How much farther than their samples reach two centroids are, if there is a gap between them.
-constexpr double kGap = 1.5;
-// What the spread grows by when too few were merged, and after so many passes the gap, too.
-constexpr double kSpreadMore = 1.25, kGapMore = 4;
-constexpr int kPassesWithGaps = 3;
-// How much more a centroid may grow by single samples than by merging, so that it does not stay
-// full for long.
-constexpr double kSpreadToAbsorb = 1.5;
-
-// Greater spreads mean fewer and coarser centroids. With 2*pi/d for its root, some 0.65 d centroids
-// are left.
-double spread_of(int target) {
-  constexpr double kRoot = 2 * std::numbers::pi / 1.5;
-  return kRoot * kRoot / (static_cast<double>(target) * target);
-}
-
-template <typename Count>
-Count saturating_add(Count a, Count b) {
-  return a > std::numeric_limits<Count>::max() - b ? std::numeric_limits<Count>::max()
-                                                   : static_cast<Count>(a + b);
-}
 
 template <typename Width>
 int build(Sign sign, const vss_tdgst_hlpr_info& info, std::vector<std::uint8_t>& data) {
@@ -143,40 +120,6 @@ bool Digest<Width>::add(Int128 sample) {
   return true;
 }
 
-// Counts a sample, which belongs before centroid `at`, in the nearer of its neighbours, if that may
-// grow; not in the first or last one.
-template <typename Width>
-bool Digest<Width>::absorb(int at, std::int64_t sample) {
-  const int last = size() - 1;
-  if (at == 0 || at > last) return false;
-  const std::int64_t above = mean_of(nodes()[at].umu) - sample,
-                     below = sample - mean_of(nodes()[at - 1].umu);
-  int nearest = above < below ? at : at - 1;
-  if (nearest == 0) nearest = 1;
-  if (nearest == last) nearest = last - 1;
-  if (nearest == 0) return false;
-  Node& node = nodes()[nearest];
-  const double weight = static_cast<double>(node.cnt) + 1,
-               total = static_cast<double>(data_.smplcnt);
-  Count outside = 0;  // samples between this centroid and the nearer end
-  if (nearest * 2 < last) {
-    for (int i = 0; i < nearest; ++i) outside += nodes()[i].cnt;
-  } else {
-    for (int i = last; i > nearest; --i) outside += nodes()[i].cnt;
-  }
-  const double middle = static_cast<double>(outside) + weight / 2;
-  if (weight * weight > kSpreadToAbsorb * spread_of(target()) * middle * (total - middle))
-    return false;
-  const std::int64_t mean = mean_of(node.umu);
-  // Rounded at random, by how many samples there were: a heavy centroid's mean moves by less than
-  // its last bit at a time, and would not move at all otherwise.
-  const double dice = static_cast<double>(data_.smplcnt * 0x9E3779B97F4A7C15u >> 11) * 0x1p-53;
-  const double shift = static_cast<double>(sample - mean) / weight + dice;
-  node.umu = raw_of(mean + static_cast<std::int64_t>(shift) - (shift < 0));
-  node.cnt = saturating_add<Count>(node.cnt, 1);
-  return true;
-}
-
 template <typename Width>
 void Digest<Width>::insert(int at, Raw raw) {
   Node* const begin = nodes();
@@ -265,125 +208,6 @@ void Digest<Width>::clear() {
   shrink_to(0);
 }
 
-// How many centroids may be left after a compression: the more, the finer; the fewer, the longer
-// until the next.
-template <typename Width>
-int Digest<Width>::target() const {
-  return std::max(1, room() - std::max(1, room() / 4));
-}
-
-template <typename Width>
-int Digest<Width>::compress(Node* nodes, int size) {
-  UInt128 samples = 0;
-  for (int i = 0; i < size; ++i) samples += nodes[i].cnt;
-  const auto total = static_cast<double>(samples);
-  Limits limits{spread_of(target()), kGap};
-  for (int pass = 1; size > target(); ++pass) {
-    data_.compcnt = saturating_add<Count>(data_.compcnt, 1);
-    size = merge_neighbours(nodes, size, total, limits, data_.compcnt % 2 == 0 ? 1 : -1);
-    limits.spread *= kSpreadMore;
-    if (pass >= kPassesWithGaps) limits.gap *= kGapMore;
-  }
-  return size;
-}
-
-// Is there room between the samples of centroid `at` and those of the next? Samples that come
-// towards each other from two sides leave such a gap, and a centroid across it would count samples
-// of both sides in its middle. How far a centroid's own samples reach is told by its other
-// neighbour: as far as its weight's share of the distance to that.
-template <typename Width>
-bool Digest<Width>::is_gap(const Node* nodes, int size, int at, int direction, double gap) const {
-  const int next = at + direction, before = at - direction, after = next + direction;
-  if (std::min(before, after) < 0 || std::max(before, after) >= size) return false;
-  const auto weight = [&](int i) { return static_cast<double>(nodes[i].cnt); };
-  const auto distance = [&](int a, int b) {
-    return std::abs(static_cast<double>(mean_of(nodes[b].umu) - mean_of(nodes[a].umu)));
-  };
-  const double here = weight(before) + weight(at), there = weight(next) + weight(after);
-  const double reach =
-      distance(before, at) * weight(at) * there + distance(next, after) * weight(next) * here;
-  return distance(at, next) * here * there > gap * reach;
-}
-
-// The neighbours from `first` on that may become one centroid: as far as the spread allows, and as
-// there is no gap between them. `before`: samples of the centroids that are done.
-template <typename Width>
-typename Digest<Width>::Group Digest<Width>::grow_group(const Node* nodes, const Pass& pass,
-                                                        int first, double before) const {
-  const std::int64_t first_mean = mean_of(nodes[first].umu);
-  Group group{.first = first,
-              .last = first,
-              .mean = first_mean,
-              .weight = static_cast<double>(nodes[first].cnt)};
-  while (group.last != pass.last) {
-    const Node& next = nodes[group.last + pass.direction];
-    const double next_weight = static_cast<double>(next.cnt), width = group.weight + next_weight;
-    const double middle = before + width / 2;
-    if (width * width > pass.limits.spread * middle * (pass.total - middle) ||
-        is_gap(nodes, pass.size, group.last, pass.direction, pass.limits.gap))
-      break;
-    group.mean = mean_of(next.umu);
-    group.moment += static_cast<double>(group.mean - first_mean) * next_weight;
-    group.weight = width;
-    group.last += pass.direction;
-  }
-  return group;
-}
-
-// Writes a group as one centroid into `to`, which may be one of its own.
-template <typename Width>
-void Digest<Width>::store_group(Node* nodes, const Group& group, int direction, Node& to) const {
-  if (group.last == group.first) {
-    to.umu = nodes[group.first].umu;
-    to.cnt = nodes[group.first].cnt;
-    return;
-  }
-  const std::int64_t first_mean = mean_of(nodes[group.first].umu);
-  Count count = 0;
-  for (int i = group.first; i != group.last + direction; i += direction)
-    count = saturating_add<Count>(count, nodes[i].cnt);
-  const double shift = group.moment / group.weight;
-  const std::int64_t merged =
-      first_mean + static_cast<std::int64_t>(shift + (shift < 0 ? -0.5 : 0.5));
-  to.umu = raw_of(direction > 0 ? std::clamp(merged, first_mean, group.mean)
-                                : std::clamp(merged, group.mean, first_mean));
-  to.cnt = count;
-}
-
-// Merges from one end (direction 1: the first) to the other; the first and the last stay unless
-// there are no others.
-template <typename Width>
-int Digest<Width>::merge_neighbours(Node* nodes, int size, double total, Limits limits,
-                                    int direction) const {
-  const bool keep_ends = size >= 4;
-  const int begin = direction > 0 ? 0 : size - 1, end = size - 1 - begin;
-  const Pass pass{.size = size,
-                  .last = keep_ends ? end - direction : end,
-                  .direction = direction,
-                  .total = total,
-                  .limits = limits};
-  int out = keep_ends ? begin + direction : begin, in = out;
-  double before = keep_ends ? static_cast<double>(nodes[begin].cnt) : 0;
-  for (;; in += direction, out += direction) {
-    const Group group = grow_group(nodes, pass, in, before);
-    store_group(nodes, group, direction, nodes[out]);
-    before += group.weight;
-    in = group.last;
-    if (in == pass.last) break;
-  }
-  if (keep_ends) {
-    out += direction;
-    nodes[out].umu = nodes[end].umu;
-    nodes[out].cnt = nodes[end].cnt;
-  }
-  if (direction > 0) return out + 1;
-  for (int i = out; i < size; ++i) {
-    nodes[i - out].umu = nodes[i].umu;
-    nodes[i - out].cnt = nodes[i].cnt;
-  }
-  return size - out;
-}
-
 template <typename Width>
 void Digest<Width>::merge(Digest& other) {
   arrange();
@@ -412,36 +236,6 @@ void Digest<Width>::merge(Digest& other) {
     nodes()[i].cnt = both[static_cast<std::size_t>(i)].cnt;
     append_links();
   }
-}
-
-// Between the middles of two centroids the rank is taken to rise evenly. A centroid that is heavier
-// than merging would have made it is many samples of one value: it is as wide as it is heavy, and
-// no ramp. Before the first compression that is true of all.
-template <typename Width>
-std::optional<double> Digest<Width>::quantile(double q) {
-  if (size() == 0) return std::nullopt;
-  if (!is_arranged()) arrange();
-  double total = 0;
-  for (int i = 0; i < size(); ++i) total += static_cast<double>(nodes()[i].cnt);
-  const double unit = std::ldexp(1.0, -static_cast<int>(fraction_bits()));
-  const double spread = 4 * spread_of(target()), wanted = q * total;
-  const auto value = [&](int i) { return static_cast<double>(mean_of(nodes()[i].umu)) * unit; };
-  double begun = 0, ramp_from = 0, ramp_value = value(0);
-  for (int i = 0; i < size(); ++i) {
-    const double weight = static_cast<double>(nodes()[i].cnt), middle = begun + weight / 2;
-    const bool solid =
-        data_.compcnt == 0 || weight <= 1 || weight * weight > spread * middle * (total - middle);
-    const double from = solid ? begun : middle, to = solid ? begun + weight : middle;
-    if (wanted <= from && i > 0) {
-      const double share = from > ramp_from ? (wanted - ramp_from) / (from - ramp_from) : 1;
-      return ramp_value + std::clamp(share, 0.0, 1.0) * (value(i) - ramp_value);
-    }
-    if (wanted <= to) return value(i);
-    ramp_from = to;
-    ramp_value = value(i);
-    begun += weight;
-  }
-  return value(size() - 1);
 }
 
 template class Digest<Narrow>;

@@ -6,12 +6,10 @@
 // In ours, centroids stand in the array in the order of their means, and are linked to a search
 // tree whose shape depends on their number only: the number whose binary digits end in n zeros
 // roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
-// centroid of its own, or counts in one of exactly its value. When there is no room left,
-// neighbours are merged: a centroid that spans the shares q to q + w of all samples may grow to
-//     w^2 <= kSpread(capacity) * q' * (1 - q'), with q' in its middle,
-// which is the scale function k1 of the paper without its arcsine: fine at the ends, coarse in the
-// middle. The first and the last centroid are never merged, so that the smallest and the largest
-// sample stay known. Directions alternate, since merging from one end drifts.
+// centroid of its own, or counts in one of exactly its value, or, from the first compression on, in
+// the nearest one, if that may grow (digest_scale.h). When there is no room left, those neighbours
+// are merged of which this makes the least beside what they may count. The first and the last
+// centroid are never merged, so that the smallest and the largest sample stay known.
 //
 // Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
 // untrusted sender have passed check_blob().
@@ -92,34 +90,18 @@ class Digest {
   void append_links();
   void shrink_to(int size);
   int compress(Node* nodes, int size);
-  struct Limits {
-    double spread, gap;
-  };
-  // One pass over the centroids, towards `last`.
-  struct Pass {
-    int size, last, direction;
-    double total;  // samples of all
-    Limits limits;
-  };
-  // Neighbours that become one centroid; `mean` is that of the last.
-  struct Group {
-    int first, last;
-    std::int64_t mean;
-    double weight;
-    double moment = 0;  // of the others' means against the first one's
-  };
-  Group grow_group(const Node* nodes, const Pass& pass, int first, double before) const;
-  void store_group(Node* nodes, const Group& group, int direction, Node& to) const;
-  int merge_neighbours(Node* nodes, int size, double total, Limits limits, int direction) const;
-  bool is_gap(const Node* nodes, int size, int at, int direction, double gap) const;
+  int merge_cheapest(Node* nodes, int size, int wanted) const;
+  void find_costs(const Node* nodes, int size, std::vector<double>& costs) const;
+  Node merged(Node a, const Node& b) const;
+  double distance(const Node& a, const Node& b) const;
+  bool is_near(double off, const Node& node, const Node& neighbour) const;
+  static double weight(const Node& node) { return static_cast<double>(node.cnt); }
+  double middle_of(int at) const;
   int target() const;
 
   typename Width::Data& data_;
   Sign sign_;
 };
-
-extern template class Digest<Narrow>;
-extern template class Digest<Wide>;
 
 // Calls `function` with the Digest that stands in `data`.
 template <typename Function>

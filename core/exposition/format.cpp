@@ -5,9 +5,12 @@
 
 namespace tallyfs {
 
-std::unique_ptr<const Format> make_format(MetricsFormat format, ShowCreated created) {
+std::unique_ptr<const Format> make_format(MetricsFormat format, const MetricsOptions& options) {
   if (format == MetricsFormat::kProtobuf) return std::make_unique<ProtobufFormat>();
-  return std::make_unique<TextFormat>(format, created);
+  if (options.characters == NameCharacters::kUtf8) {
+    return std::make_unique<Utf8TextFormat>(format, options.created);
+  }
+  return std::make_unique<TextFormat>(format, options.created);
 }
 
 }  // namespace tallyfs

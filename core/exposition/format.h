@@ -42,6 +42,6 @@ class Format {
   virtual void finish(std::string& out) const = 0;
 };
 
-std::unique_ptr<const Format> make_format(MetricsFormat format, ShowCreated created);
+std::unique_ptr<const Format> make_format(MetricsFormat format, const MetricsOptions& options);
 
 }  // namespace tallyfs

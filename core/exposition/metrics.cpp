@@ -278,7 +278,7 @@ class Metrics::Adder {
 };
 
 Metrics::Metrics(MetricsFormat format, const MetricsOptions& options, Moment now)
-    : format_(make_format(format, options.created)), options_(options), now_(now) {
+    : format_(make_format(format, options)), options_(options), now_(now) {
   for (const auto& [name, unit] : kOwnFamilies) {
     family({.name = std::string(options.prefix).append(name), .unit = std::string(unit)});
   }
@@ -302,11 +302,12 @@ Metrics::Resolved& Metrics::find_resolved(const StatisticCopy& statistic) {
     std::ranges::fill(at_place_, nullptr);
     resolved_.clear();
   }
-  TaggedName tagged = split_tags(statistic.name);
+  TaggedName tagged = split_tags(statistic.name, options_.characters);
   auto made = std::make_unique<Resolved>(
       Resolved{.name = statistic.name,
                .units = statistic.definition.units,
-               .names = FamilyNames(options_.prefix, tagged.name, statistic.definition.units),
+               .names = FamilyNames(options_.prefix, tagged.name, statistic.definition.units,
+                                    options_.characters),
                .labels = std::move(tagged.labels)});
   return *resolved_.emplace(key_, std::move(made)).first->second;
 }

@@ -69,11 +69,14 @@ std::string in_utf8(std::string_view text) {
   return valid;
 }
 
-std::string label_name(std::string_view key) {
+// As it is, but no byte that is no UTF-8, and never empty.
+std::string whole_name(std::string_view text) { return text.empty() ? "_" : in_utf8(text); }
+
+std::string label_name(std::string_view key, NameCharacters characters) {
   static constexpr std::array kTaken = {"interface", "statistic", "le",  "quantile",
                                         "value",     "overflow",  "job", "instance"};
-  std::string name = in_ascii(key);
-  guard_first(name);
+  std::string name = characters == NameCharacters::kUtf8 ? whole_name(key) : in_ascii(key);
+  if (characters == NameCharacters::kAscii) guard_first(name);
   const bool is_taken = std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
   return is_taken || name.starts_with("__") ? name.insert(0, "tag_") : name;
 }
@@ -88,12 +91,12 @@ void add_label(std::vector<Label>& labels, Label label) {
   }
 }
 
-Label label_of(std::string_view tag) {
+Label label_of(std::string_view tag, NameCharacters characters) {
   if (tag == "*") return {"overflow", "true"};
   const std::size_t colon = tag.find(':');
   const std::string key = without_escapes(tag.substr(0, colon));
-  if (colon == std::string_view::npos) return {label_name(key), "true"};
-  return {label_name(key), in_utf8(without_escapes(tag.substr(colon + 1)))};
+  if (colon == std::string_view::npos) return {label_name(key, characters), "true"};
+  return {label_name(key, characters), in_utf8(without_escapes(tag.substr(colon + 1)))};
 }
 
 // Where the tags of a name stand: the places of `{` and `}`. Behind them may only stand `~` and a
@@ -178,7 +181,7 @@ void cut_reserved(std::string& name) {
 
 }  // namespace
 
-TaggedName split_tags(std::string_view statistic) {
+TaggedName split_tags(std::string_view statistic, NameCharacters characters) {
   const auto tags = find_tags(statistic);
   if (!tags) return {std::string(statistic), {}};
   const auto [open, close] = *tags;
@@ -187,10 +190,15 @@ TaggedName split_tags(std::string_view statistic) {
   std::string_view rest = statistic.substr(open + 1, close - open - 1);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find(','), rest.size());
-    if (end != 0) add_label(split.labels, label_of(rest.substr(0, end)));
+    if (end != 0) add_label(split.labels, label_of(rest.substr(0, end), characters));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return split;
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && !is_digit(name.front()) &&
+         std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 bool is_metric_prefix(std::string_view text) {
@@ -199,16 +207,17 @@ bool is_metric_prefix(std::string_view text) {
                      [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == ':'; });
 }
 
-FamilyNames::FamilyNames(std::string_view prefix, std::string_view name, std::string_view units) {
+FamilyNames::FamilyNames(std::string_view prefix, std::string_view name, std::string_view units,
+                         NameCharacters characters) {
   const Unit x = unit_of_x(units);
   const Unit y = unit_of_y(units);
   const std::size_t slash = units.find('/');
   const auto stem_without = [&](std::string_view unit) {
-    std::string stem = in_ascii(name);
+    std::string stem = characters == NameCharacters::kUtf8 ? whole_name(name) : in_ascii(name);
     cut_unit(stem, unit);
     cut_reserved(stem);
     stem.insert(0, prefix);
-    guard_first(stem);
+    if (characters == NameCharacters::kAscii) guard_first(stem);
     return stem;
   };
   // One word alone is that of Y.

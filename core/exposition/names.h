@@ -2,7 +2,8 @@
 //
 // A family's name depends on the statistic's name, units and type alone, so that no redefinition of
 // one interface disturbs the families of others. Names have only characters that every version of
-// every scraper takes; all others become `_`. Pure functions; values.
+// every scraper takes; all others become `_`, unless the caller wants UTF-8. Pure functions;
+// values.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/exposition/number.h"
+#include "core/exposition/options.h"
 
 namespace tallyfs {
 
@@ -24,7 +26,11 @@ struct TaggedName {
   std::string name;
   std::vector<Label> labels;  // by name; values of one key are joined with `;`
 };
-TaggedName split_tags(std::string_view statistic);
+TaggedName split_tags(std::string_view statistic,
+                      NameCharacters characters = NameCharacters::kAscii);
+
+// Whether a name has ASCII letters, digits and `_` alone, none of the digits first.
+bool is_plain_name(std::string_view name);
 
 // Whether it can begin the name of a metric.
 bool is_metric_prefix(std::string_view text);
@@ -60,7 +66,8 @@ struct FamilyName {
 class FamilyNames {
  public:
   // name: of a TaggedName.
-  FamilyNames(std::string_view prefix, std::string_view name, std::string_view units);
+  FamilyNames(std::string_view prefix, std::string_view name, std::string_view units,
+              NameCharacters characters = NameCharacters::kAscii);
 
   FamilyName of(Role role) const;
 

@@ -39,17 +39,6 @@ void append_all(std::string& out, std::initializer_list<std::string_view> texts)
   for (const std::string_view text : texts) to = std::copy(text.begin(), text.end(), to);
 }
 
-void add_line(std::string& out, std::string_view family, std::string_view end,
-              std::string_view labels, const Quantity& value) {
-  if (labels.empty()) {
-    append_all(out, {family, end, " "});
-  } else {
-    append_all(out, {family, end, "{", labels, "} "});
-  }
-  append_decimal(out, value);
-  out.push_back('\n');
-}
-
 Quantity whole(std::uint64_t value) { return {.value = static_cast<Int128>(value)}; }
 
 }  // namespace
@@ -74,6 +63,22 @@ void TextFormat::add_label(std::string& labels, std::string_view name,
   labels.push_back('"');
 }
 
+void TextFormat::begin_series(std::string& body, std::string_view family, std::string_view end,
+                              std::string_view labels) const {
+  if (labels.empty()) {
+    append_all(body, {family, end, " "});
+  } else {
+    append_all(body, {family, end, "{", labels, "} "});
+  }
+}
+
+void TextFormat::add_line(std::string& body, std::string_view family, std::string_view end,
+                          std::string_view labels, const Quantity& value) const {
+  begin_series(body, family, end, labels);
+  append_decimal(body, value);
+  body.push_back('\n');
+}
+
 void TextFormat::add_created(std::string& body, std::string_view family, std::string_view labels,
                              std::chrono::nanoseconds created) const {
   if (created_ == ShowCreated::kNo || created.count() == 0) return;
@@ -96,8 +101,15 @@ void TextFormat::add_gauge(std::string& body, std::string_view family, std::stri
 void TextFormat::add_histogram(std::string& body, std::string_view family, std::string_view labels,
                                const HistogramSeries& series,
                                std::chrono::nanoseconds created) const {
+  // What all buckets begin with, without the end of the braces.
+  constexpr std::string_view kEnd = "} ";
+  std::string of_le(labels);
+  of_le.append(labels.empty() ? "le=\"" : ",le=\"");
+  std::string head;
+  begin_series(head, family, "_bucket", of_le);
+  head.resize(head.size() - kEnd.size());
   const auto add_bucket = [&](std::string_view le, std::uint64_t count) {
-    append_all(body, {family, "_bucket{", labels, labels.empty() ? "le=\"" : ",le=\"", le, "\"} "});
+    append_all(body, {head, le, "\"} "});
     append_number(body, count);
     body.push_back('\n');
   };
@@ -116,7 +128,7 @@ void TextFormat::add_histogram(std::string& body, std::string_view family, std::
 void TextFormat::add_family(std::string& out, const FamilyName& family,
                             std::span<const std::string> parts) const {
   const bool is_total = family.kind == MetricKind::kCounter && !is_open_metrics_;
-  const std::string name = family.name + (is_total ? "_total" : "");
+  const std::string name = shown(family.name + (is_total ? "_total" : ""));
   out.append("# HELP ").append(name).append(" ").append(help_of(family.kind)).append("\n");
   out.append("# TYPE ").append(name).append(" ").append(spelled(family.kind)).append("\n");
   if (is_open_metrics_ && !family.unit.empty()) {
@@ -127,6 +139,27 @@ void TextFormat::add_family(std::string& out, const FamilyName& family,
 
 void TextFormat::finish(std::string& out) const {
   if (is_open_metrics_) out.append("# EOF\n");
+}
+
+// ---- names of any characters
+
+void Utf8TextFormat::add_label(std::string& labels, std::string_view name,
+                               std::string_view value) const {
+  TextFormat::add_label(labels, shown(std::string(name)), value);
+}
+
+void Utf8TextFormat::begin_series(std::string& body, std::string_view family, std::string_view end,
+                                  std::string_view labels) const {
+  if (is_plain_name(family)) return TextFormat::begin_series(body, family, end, labels);
+  const std::string name = shown(std::string(family).append(end));
+  append_all(body, {"{", name, labels.empty() ? "" : ",", labels, "} "});
+}
+
+std::string Utf8TextFormat::shown(std::string name) const {
+  if (is_plain_name(name)) return name;
+  std::string quoted = "\"";
+  append_escaped_value(quoted, name);
+  return quoted.append("\"");
 }
 
 }  // namespace tallyfs

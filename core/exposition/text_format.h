@@ -9,7 +9,7 @@ namespace tallyfs {
 // on nothing else.
 std::string_view help_of(MetricKind kind);
 
-class TextFormat final : public Format {
+class TextFormat : public Format {
  public:
   TextFormat(MetricsFormat format, ShowCreated created)
       : is_open_metrics_(format == MetricsFormat::kOpenMetrics),
@@ -27,12 +27,35 @@ class TextFormat final : public Format {
                   std::span<const std::string> parts) const override;
   void finish(std::string& out) const override;
 
+ protected:
+  // The name of a series and its labels, up to the blank before its value.
+  virtual void begin_series(std::string& body, std::string_view family, std::string_view end,
+                            std::string_view labels) const;
+  // A family's name where it is told about.
+  virtual std::string shown(std::string name) const { return name; }
+
  private:
+  void add_line(std::string& body, std::string_view family, std::string_view end,
+                std::string_view labels, const Quantity& value) const;
   void add_created(std::string& body, std::string_view family, std::string_view labels,
                    std::chrono::nanoseconds created) const;
 
   const bool is_open_metrics_;
   const ShowCreated created_;
+};
+
+// The same for names of any characters, as Prometheus 3 reads them: names that are not plain stand
+// quoted, a family's within the braces: `{"tally_page.views_total",interface="x"} 1`.
+class Utf8TextFormat final : public TextFormat {
+ public:
+  using TextFormat::TextFormat;
+
+  void add_label(std::string& labels, std::string_view name, std::string_view value) const override;
+
+ protected:
+  void begin_series(std::string& body, std::string_view family, std::string_view end,
+                    std::string_view labels) const override;
+  std::string shown(std::string name) const override;
 };
 
 }  // namespace tallyfs

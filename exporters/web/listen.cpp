@@ -66,11 +66,12 @@ std::uint16_t port_of(const Address& address) {
 
 Result<Listening> listen_tcp(const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  const auto port =
-      colon == text.npos ? std::nullopt : parse_unsigned(std::string_view(text).substr(colon + 1));
+  constexpr std::uint64_t kNone = 65536;
+  const std::uint64_t port =
+      colon == text.npos ? kNone
+                         : parse_unsigned(std::string_view(text).substr(colon + 1)).value_or(kNone);
   const std::string host = text.substr(0, colon);
-  auto address =
-      port && *port < 65536 ? to_address(host, static_cast<std::uint16_t>(*port)) : std::nullopt;
+  auto address = port < kNone ? to_address(host, static_cast<std::uint16_t>(port)) : std::nullopt;
   if (!address) return invalid(text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
   Listening made{.fd = Fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
                  .host = host,

@@ -24,7 +24,7 @@ constexpr std::size_t kRowsMax = 1000;
 constexpr std::size_t kSecondsMax = 86'400;
 constexpr std::size_t kBinsMax = 256;
 constexpr std::size_t kDefinitionBytesMax = 16 * 1024;
-constexpr std::size_t kShownMax = 64;  // bytes of a wrong value
+constexpr std::size_t kValueShownMax = 64;  // bytes of a wrong value
 
 bool is_api(const Target& target) {
   return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
@@ -162,7 +162,7 @@ std::optional<std::string> fault_of(const Parameter& given) {
   static constexpr std::array<std::string_view, 5> kNumbers = {"seconds", "bins", "columns",
                                                                "first", "rows"};
   const auto is_one_of = [&](auto... words) { return ((given.value == words) || ...); };
-  const std::string shown = given.name + "=" + given.value.substr(0, kShownMax);
+  const std::string shown = given.name + "=" + given.value.substr(0, kValueShownMax);
   if (std::ranges::find(kNumbers, given.name) != kNumbers.end() && !parse_unsigned(given.value)) {
     return shown + ": not a number";
   }
@@ -189,10 +189,10 @@ std::string text_parameter(const Target& target, std::string_view name) {
 }  // namespace
 
 MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
-                     Serves serves)
+                     Serves serves, Scrape::Names names)
     : access_(std::move(access)),
       serves_(serves),
-      scrape_(source->mount()),
+      scrape_(source->mount(), names),
       tracing_(source->mount()),
       watch_(std::move(source), keep) {}
 

@@ -24,8 +24,8 @@ class MountSite : public Site {
  public:
   enum class Serves { kAll, kMetrics };
 
-  MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
-            Serves serves);
+  MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access, Serves serves,
+            Scrape::Names names);
 
   std::optional<Response> answer_at_once(const Request& request) override;
   Response answer(const Request& request) override;

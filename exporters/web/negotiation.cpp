@@ -110,6 +110,10 @@ int match(const MediaRange& range, const Candidate& candidate) {
   return 3 + range.parameters;
 }
 
+bool takes_utf8(const Candidate& candidate, const MediaRange* range) {
+  return candidate.version == "1.0.0" && range && range->escaping == "allow-utf-8";
+}
+
 std::string content_type_of(const Candidate& candidate, const MediaRange* range) {
   std::string text(candidate.type);
   if (candidate.format == Format::kProtobuf) {
@@ -117,9 +121,8 @@ std::string content_type_of(const Candidate& candidate, const MediaRange* range)
   }
   text.append("; version=").append(candidate.version).append("; charset=utf-8");
   if (candidate.version != "1.0.0") return text;
-  // Names are of letters, digits and _ in any case: both escapings are the same text.
-  const bool is_utf8 = range && range->escaping == "allow-utf-8";
-  return text.append(is_utf8 ? "; escaping=allow-utf-8" : "; escaping=underscores");
+  return text.append(takes_utf8(candidate, range) ? "; escaping=allow-utf-8"
+                                                  : "; escaping=underscores");
 }
 
 }  // namespace
@@ -142,7 +145,7 @@ Chosen choose_format(std::string_view accept, Offered offered) {
     best = &candidate;
     best_range = found;
   }
-  return {best->format, content_type_of(*best, best_range)};
+  return {best->format, content_type_of(*best, best_range), takes_utf8(*best, best_range)};
 }
 
 bool accepts_gzip(std::string_view accept_encoding) {

@@ -15,6 +15,7 @@ enum class Offered : std::uint8_t { kAll, kTexts };
 struct Chosen {
   Format format = Format::kText;
   std::string content_type;
+  bool takes_utf8 = false;  // names of any characters, by escaping=allow-utf-8
 };
 
 // The most specific range gives a format its weight. The highest weight wins, then the order of

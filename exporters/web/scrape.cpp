@@ -13,7 +13,7 @@
 namespace tallyfs::web {
 namespace {
 
-constexpr std::size_t kShownMax = 64;  // bytes of a name that is not there
+constexpr std::size_t kNameShownMax = 64;  // bytes of a name that is not there
 
 const char* name_of(Format format) {
   switch (format) {
@@ -92,12 +92,20 @@ std::string escaped(const std::string& value) {
   return made;
 }
 
+// Of a sample, the labels and what follows: of `name{...} 1`, and of `{"name",...} 1`.
+std::string_view labels_of(std::string_view line) {
+  if (!line.starts_with("{\"")) return line.substr(std::min(line.find('{'), line.size() - 1) + 1);
+  std::size_t at = 2;
+  while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+  return line.substr(std::min(at + 2, line.size()));  // behind the comma
+}
+
 }  // namespace
 
 std::string of_interfaces(std::string_view metrics, const std::vector<std::string>& interfaces) {
   std::vector<std::string> marks;
   for (const std::string& each : interfaces) {
-    marks.push_back(std::string("{interface=\"").append(escaped(each)).append("\""));
+    marks.push_back(std::string("interface=\"").append(escaped(each)).append("\""));
   }
   std::string made;
   std::string head;  // of the family, until one of its samples is taken
@@ -110,10 +118,9 @@ std::string of_interfaces(std::string_view metrics, const std::vector<std::strin
       head.append(line);
       continue;
     }
-    const bool is_wanted = std::ranges::any_of(marks, [&](const std::string& mark) {
-      const std::size_t at = line.find('{');
-      return at != line.npos && line.substr(at).starts_with(mark);
-    });
+    const std::string_view labels = labels_of(line);
+    const bool is_wanted = std::ranges::any_of(
+        marks, [&](const std::string& mark) { return labels.starts_with(mark); });
     if (!is_wanted) continue;
     made.append(std::exchange(head, std::string())).append(line);
   }
@@ -137,7 +144,7 @@ bool Scrape::is_there(const std::vector<std::string>& interfaces) const {
 }
 
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {
-  auto text = read(chosen.format, limit_of(request));
+  auto text = read(chosen, limit_of(request));
   if (!text) return text_response(503, text.error().reason, {{"Retry-After", "1"}});
   Response made{200,
                 chosen.content_type,
@@ -149,7 +156,7 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   if (const auto asked = interfaces_of(target); !asked.empty()) {
     made.body = of_interfaces(made.body, asked);
     if (made.body.empty() && !is_there(asked)) {
-      return text_response(404, "no interface " + asked.front().substr(0, kShownMax));
+      return text_response(404, "no interface " + asked.front().substr(0, kNameShownMax));
     }
   }
   made.body.append(own_text(chosen.format));
@@ -163,9 +170,10 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   return made;
 }
 
-Result<std::string> Scrape::read(Format format, std::chrono::milliseconds limit) {
+Result<std::string> Scrape::read(const Chosen& chosen, std::chrono::milliseconds limit) {
   constexpr std::chrono::seconds kShared{1};
-  const std::string name = name_of(format);
+  const bool is_utf8 = names_ == Names::kUtf8 && chosen.takes_utf8;
+  const std::string name = name_of(chosen.format) + std::string(is_utf8 ? ".utf8" : "");
   return readings_.get(name, kShared,
                        [&] { return read_in_time(mount_ + "/metrics/tallyfs." + name, limit); });
 }

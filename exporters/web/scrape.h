@@ -23,7 +23,10 @@ namespace tallyfs::web {
 
 class Scrape {
  public:
-  explicit Scrape(std::string mount) : mount_(std::move(mount)) {}
+  // Names keep all characters for those that take them, if wanted.
+  enum class Names { kUnderscores, kUtf8 };
+
+  Scrape(std::string mount, Names names) : mount_(std::move(mount)), names_(names) {}
 
   Response answer(const Request& request, const Target& target);
   void count_limit(Limit limit);
@@ -37,7 +40,7 @@ class Scrape {
     std::vector<Labelled> values;
   };
 
-  Result<std::string> read(Format format, std::chrono::milliseconds limit);
+  Result<std::string> read(const Chosen& chosen, std::chrono::milliseconds limit);
   Response made_of(const Request& request, const Target& target, const Chosen& chosen);
   bool is_there(const std::vector<std::string>& interfaces) const;
   std::string own_text(Format format);
@@ -45,6 +48,7 @@ class Scrape {
   void count(int status, Format format, Clock::duration duration);
 
   const std::string mount_;
+  const Names names_;
   SharedReading readings_;
   Mutex numbers_{LockRank::kScrapeNumbers};
   std::map<std::pair<int, Format>, std::uint64_t> requests_ GUARDED_BY(numbers_);

@@ -102,7 +102,7 @@ std::string peer_of(const Socket& socket) {
 // speaks, but for `files`.
 class Server::Core {
  public:
-  Core(Listening listening, Site& site);
+  Core(Listening listening, Site& site, const ClientTimes& times);
   ~Core();
   void run();
 
@@ -115,6 +115,7 @@ class Server::Core {
 
   const std::string unix_path_;
   Site& site_;
+  const ClientTimes times_;
   std::list<Session*> sessions_;  // those that are not closed
   std::size_t waiting_ = 0;       // requests for files that have no answer yet
   std::size_t sending_bytes_ = 0;
@@ -145,7 +146,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
   void wait_for_request() {
     if (buffer_.size() > 0) return read_request();
     wait(Waits::kForRequest);
-    stream_.expires_after(kIdleTime);
+    stream_.expires_after(core_.times_.idle);
     stream_.async_read_some(buffer_.prepare(kHeaderBytesMax),
                             [self = shared_from_this()](Code code, std::size_t size) {
                               if (code) return self->close();
@@ -178,7 +179,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     parser_.emplace();
     parser_->header_limit(kHeaderBytesMax);
     parser_->body_limit(kBodyBytesMax);
-    stream_.expires_after(kRequestTime);
+    stream_.expires_after(core_.times_.request);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](Code code, std::size_t) {
                        code ? self->refuse(code) : self->take();
@@ -236,7 +237,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     core_.sending_bytes_ += size;
     auto message = to_message(std::move(response), shown_, after);
     wait(Waits::kForTaking);
-    stream_.expires_after(kIdleTime);
+    stream_.expires_after(core_.times_.idle);
     beast::async_write(stream_, std::move(message),
                        [self = shared_from_this(), after, size](Code code, std::size_t) {
                          self->core_.sending_bytes_ -= size;
@@ -251,7 +252,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     wait(Waits::kForEnd);
     Code ignored;
     stream_.socket().shutdown(Socket::shutdown_send, ignored);
-    stream_.expires_after(kDrainTime);
+    stream_.expires_after(core_.times_.drain);
     drain();
   }
 
@@ -275,8 +276,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
   Shown shown_ = Shown::kAll;
 };
 
-Server::Core::Core(Listening listening, Site& site)
-    : unix_path_(std::move(listening.unix_path)), site_(site) {
+Server::Core::Core(Listening listening, Site& site, const ClientTimes& times)
+    : unix_path_(std::move(listening.unix_path)), site_(site), times_(times) {
   const int family = unix_path_.empty() ? AF_INET : AF_UNIX;
   acceptor_.assign(Protocol(family, 0), listening.fd.release());
   signals_.async_wait([this](Code code, int) {
@@ -333,8 +334,8 @@ void Server::Core::run() {
   files_.join();
 }
 
-Server::Server(Listening listening, Site& site)
-    : core_(std::make_unique<Core>(std::move(listening), site)) {}
+Server::Server(Listening listening, Site& site, const ClientTimes& times)
+    : core_(std::make_unique<Core>(std::move(listening), site, times)) {}
 Server::~Server() = default;
 
 void Server::run() { core_->run(); }

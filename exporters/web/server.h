@@ -30,12 +30,16 @@ inline constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
 // Of all answers that are being sent; beyond, a larger one than kSmallBytesMax is 503 instead.
 inline constexpr std::size_t kSendingBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSmallBytesMax = 64 * 1024;
-inline constexpr std::chrono::seconds kRequestTime{10};  // to send a request that has begun
-inline constexpr std::chrono::seconds kIdleTime{60};
-// After an answer that ends the connection, the client's rest is read for so long: without that its
-// kernel may drop the answer.
-inline constexpr std::chrono::seconds kDrainTime{5};
 inline constexpr std::chrono::seconds kTick{1};
+
+// How long a client may take.
+struct ClientTimes {
+  std::chrono::milliseconds request{10'000};  // to send a request that has begun
+  std::chrono::milliseconds idle{60'000};     // before a request, and to take an answer
+  // After an answer that ends the connection, the client's rest is read for so long: without that
+  // its kernel may drop the answer.
+  std::chrono::milliseconds drain{5'000};
+};
 
 // There is always a connection that waits for its client.
 static_assert(kWaitingMax + kFileThreads < kConnectionsMax);
@@ -62,7 +66,7 @@ class Site {
 class Server {
  public:
   // The site outlives the server.
-  Server(Listening listening, Site& site);
+  Server(Listening listening, Site& site, const ClientTimes& times = {});
   ~Server();
 
   // Until SIGTERM or SIGINT. Then it waits for the answers that are being made.

@@ -77,15 +77,20 @@ class NewcomerTest(PageCase):
         self.browser.shows("#percentiles", "average · since ")
 
     def test_nothing_in_the_lists_is_cut(self):
-        self.open("web/latency_us")
-        for width in (1280, 1440):
-            self.browser.size(width, 800)
-            until(lambda: any("p99" in each for each in
-                              self.browser.texts("#statistic-table td:nth-child(3)")), "a p99")
-            self.assertEqual([], self.browser.run("""
-                return [...document.querySelectorAll('.list td, .list td button')]
-                  .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth)
-                  .map(e => e.textContent);"""))
+        self.make("timer", "lateness_cpu10_percentiles on=1 type=quantiles precision=5"
+                           " quantiles=50,99 units=microseconds/wakeups")
+        self.mount.send("timer/lateness_cpu10_percentiles 19000")
+        for shown in ("web/latency_us", "timer/lateness_cpu10_percentiles"):
+            self.open(shown)
+            for width in (1280, 1440):
+                self.browser.size(width, 800)
+                until(lambda: any("p99" in each for each in
+                                  self.browser.texts("#statistic-table td:nth-child(3)")), "a p99")
+                self.assertEqual([], self.browser.run("""
+                    return [...document.querySelectorAll('.list td, .list td button')]
+                      .filter(e => e.offsetParent && (e.scrollWidth > e.clientWidth ||
+                                                      e.scrollHeight > e.clientHeight + 1))
+                      .map(e => e.textContent);"""), shown)
 
     def test_tags_are_seen_whole_and_match_in_any_order(self):
         names = [f"http_requests{{code:{code},host:web-{host},route:api-users}}"

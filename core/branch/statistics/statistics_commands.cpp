@@ -82,6 +82,7 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   }
   if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender.uid, now);
   if (const StatisticEntry* entry = find(command.target.text)) {
+    warn_of_units(command, *entry, sender, now);
     return Done{entry->number, wire::Made::kWasThere};
   }
   const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now);
@@ -91,6 +92,28 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   const std::size_t start =
       in_rest ? command.rest.at - command.target.text.size() : command.target.at;
   return error_at(made.error(), start);
+}
+
+// What a line says of a statistic that is there is left to its definition, but for units, which
+// nothing else can say: those of the line that made it stay.
+void StatisticsBranch::warn_of_units(const wire::CommandLine& command, const StatisticEntry& entry,
+                                     const Sender& sender, Moment now) const {
+  if (!errors_) return;
+  Tokens tokens(command.rest.text);
+  while (const auto token = tokens.next()) {
+    if (!token->text.starts_with("units=")) continue;
+    std::string line = "name=" + std::string(entry.statistic->name());
+    auto ignored = entry.owner->interface->remark(line.append(" ").append(token->text));
+    if (!ignored) return;
+    std::string text = "create " + std::string(command.target.text);
+    const std::size_t from = text.size() + 1;
+    text.append(" ").append(trimmed(command.rest.text));
+    ignored->token_at = from + token->at - (rest_at(command) - command.rest.at);
+    errors_->warn(ErrorLog::Source::kSocket,
+                  "socket pid " + std::to_string(sender.pid) + " uid " + std::to_string(sender.uid),
+                  text, *ignored, now);
+    return;
+  }
 }
 
 // A view has no number: it takes no samples.

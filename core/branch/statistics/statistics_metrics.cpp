@@ -87,13 +87,18 @@ void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now
   const auto told = std::make_shared<MetricsFile::Told>();
   metrics_directory_ =
       tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now);
+  MetricsOptions options = settings.options;
   const auto enter = [&](std::string_view name, MetricsFormat format) {
     tree_.add_file(metrics_directory_, name, settings.permissions,
-                   std::make_shared<MetricsFile>(*this, format, settings.options, told), now);
+                   std::make_shared<MetricsFile>(*this, format, options, told), now);
   };
   enter("tallyfs.prom", MetricsFormat::kProm);
   enter("tallyfs.om", MetricsFormat::kOpenMetrics);
   enter("tallyfs.pb", MetricsFormat::kProtobuf);
+  // For `tally-web --utf8-names`; a collector of *.prom must not find them.
+  options.characters = NameCharacters::kUtf8;
+  enter("tallyfs.prom.utf8", MetricsFormat::kProm);
+  enter("tallyfs.om.utf8", MetricsFormat::kOpenMetrics);
 }
 
 }  // namespace tallyfs

@@ -60,8 +60,10 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
 });
 interfaces.onScroll = statistics.onScroll = () => refresh();
 
-// Names of several lines, as with tags: all rows become as high, and stay so for the interface.
-const kLineLength = 22;
+// Names that do not fit into a line, as with tags: all rows become as high, and stay so for the
+// interface. Then letters are smaller, and what stands beside them has two lines.
+const kShortLength = 18;
+const kLineLength = 28;
 const kLinesMax = 4;
 let linesOf = null;
 let lines = 1;
@@ -69,7 +71,8 @@ export function showStatistics(view) {
   if (linesOf !== state.interfaceName) lines = 1;
   linesOf = state.interfaceName;
   const longest = Math.max(0, ...view.rows.map(row => row.name.length));
-  lines = Math.min(kLinesMax, Math.max(lines, Math.ceil(longest / kLineLength)));
+  const wanted = longest <= kShortLength ? 1 : Math.max(2, Math.ceil(longest / kLineLength));
+  lines = Math.min(kLinesMax, Math.max(lines, wanted));
   byId('statistic-table').dataset.lines = lines;
   statistics.show(view.rows, view.first, view.matching);
   showNone('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);

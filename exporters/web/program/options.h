@@ -19,6 +19,7 @@ struct Options {
   bool opens_reading = false;
   bool opens_metrics = false;
   bool only_metrics = false;
+  bool keeps_utf8 = false;
 };
 
 // The status to exit with at once; nothing if the program may run.

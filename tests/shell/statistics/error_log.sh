@@ -50,6 +50,19 @@ tells_of_a_last_line_without_newline() {
   _tells 'name=hits on=7' 'on=7'
 }
 
+warns_of_units_that_a_later_create_says() {
+  send 'create web/us units=microseconds/requests' 'create web/us units=microseconds/requests' \
+    'create web/us on=1'
+  assert_eq '' "$(errors)"
+  send 'create  web/us  on=1 units=seconds/requests'
+  wait_until '[ -n "$(errors)" ]'
+  assert_match '.* socket pid [0-9]+ uid [0-9]+: warning: units are said when a statistic is .*' \
+    "$(errors | head -1)"
+  assert_eq '  Command: create web/us on=1 units=seconds/requests
+                              ^' "$(errors | tail -2)"
+  assert_attribute web us units microseconds/requests
+}
+
 keeps_the_last_8() {
   local i
   send 'create web/hits'

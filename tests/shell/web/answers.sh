@@ -239,6 +239,25 @@ metrics_come_in_the_format_that_is_asked_for() {
   done
 }
 
+names_keep_their_characters_for_scrapers_that_take_them() {
+  local array='type=array scale=lin base_interval=1 range_min=0 range_max=1'
+  send 'create x/page.views on=1' 'x/page.views 1' "create x/größe{http.code:200} on=1 $array"
+  local accept='application/openmetrics-text;version=1.0.0;escaping='
+  _metrics() { curl -s -H "$TOKEN" -H "Accept: $accept$1" "$WEB/metrics?interface=x"; }
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(_metrics allow-utf-8)"
+  stop_web
+  start_web --utf8-names
+  _metrics allow-utf-8 >"$CASE/utf8"
+  assert_has '# TYPE "tally_page.views" counter' "$(cat "$CASE/utf8")"
+  assert_has '{"tally_page.views_total",interface="x"} 1' "$(cat "$CASE/utf8")"
+  assert_has '{"tally_größe_value_bucket",interface="x","http.code"="200",le="+Inf"} 0' \
+    "$(cat "$CASE/utf8")"
+  assert_eq '# EOF' "$(tail -1 "$CASE/utf8")"
+  # A name does not change with anything but what was asked for.
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(_metrics underscores)"
+  assert_has 'tally_page_views_total{interface="x"} 1' "$(curl -s -H "$TOKEN" "$WEB/metrics")"
+}
+
 a_daemon_that_is_gone_is_503() {
   kill_daemon
   assert_eq 503 "$(http_status -H "$TOKEN" "$WEB/metrics")"

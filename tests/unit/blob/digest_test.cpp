@@ -67,11 +67,15 @@ double quantile(statsblob* sb, double q) {
   return value;
 }
 
+// At most 3 % of min(q, 1 - q), or two samples, and half a point of the median.
 void expect_ranks(statsblob* sb, Samples sorted) {
   std::sort(sorted.begin(), sorted.end());
+  const double samples = 2.01 / static_cast<double>(sorted.size());
   EXPECT_LE(rank_error(sorted, 0.5, quantile(sb, 0.5)), 0.005);
-  EXPECT_LE(rank_error(sorted, 0.99, quantile(sb, 0.99)), 0.001);
-  EXPECT_LE(rank_error(sorted, 0.999, quantile(sb, 0.999)), 0.001);
+  for (const double q : {0.01, 0.99, 0.999, 0.9999}) {
+    EXPECT_LE(rank_error(sorted, q, quantile(sb, q)), std::max(0.03 * std::min(q, 1 - q), samples))
+        << q;
+  }
   EXPECT_EQ(quantile(sb, 0), sorted.front());
   EXPECT_EQ(quantile(sb, 1), sorted.back());
 }
@@ -80,10 +84,8 @@ class DigestAccuracyTest : public testing::TestWithParam<vsd_dtype> {};
 
 TEST_P(DigestAccuracyTest, HoldsTheWantedRanksForEveryDistributionInEveryOrder) {
   for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
-    const Samples drawn = distributed(name, kSanitized ? 20'000 : 200'000);
+    const Samples drawn = distributed(name, kSanitized ? 20'000 : 100'000);
     for (const char* order : {"random", "sorted", "reversed", "interleaved", "outside-in"}) {
-      if (name == std::string("bimodal") && order == std::string("outside-in"))
-        continue;  // promised for one mode only
       SCOPED_TRACE(std::string(name) + ", " + order);
       Stand stand;
       Specs specs;

@@ -38,6 +38,19 @@ TEST(NamesTest, EachRoleHasItsForm) {
   EXPECT_EQ(of(Role::kQuantileOfPeriod), "tally_latency_period_quantile_seconds seconds");
 }
 
+TEST(NamesTest, KeepTheirCharactersForThoseThatTakeThem) {
+  constexpr auto kUtf8 = NameCharacters::kUtf8;
+  const FamilyNames names("tally_", "page.größe_us", "microseconds/requests", kUtf8);
+  EXPECT_EQ(names.of(Role::kDistribution).name, "tally_page.größe_seconds");
+  EXPECT_EQ(names.of(Role::kDistribution).unit, "seconds");
+  EXPECT_EQ(FamilyNames("", "9lives", "", kUtf8).of(Role::kTotal).name, "9lives");
+  EXPECT_EQ(FamilyNames("", "a\xff", "", kUtf8).of(Role::kTotal).name, "a\xEF\xBF\xBD");
+  const TaggedName tagged = split_tags("hits{http.code:200,le:1}", kUtf8);
+  ASSERT_EQ(tagged.labels.size(), 2u);
+  EXPECT_EQ(tagged.labels[0].name, "http.code");
+  EXPECT_EQ(tagged.labels[1].name, "tag_le");
+}
+
 TEST(NamesTest, WithoutUnits) {
   EXPECT_EQ(name_of("hits", "", Role::kTotal), "tally_hits");
   EXPECT_EQ(name_of("hits", "microseconds/", Role::kTotal), "tally_hits_samples");

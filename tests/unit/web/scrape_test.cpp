@@ -19,6 +19,11 @@ TEST(ScrapeTest, PicksInterfacesWithTheirFamilies) {
   EXPECT_EQ(of_interfaces(metrics, {"we\"b"}),
             "# HELP d Four.\n# TYPE d gauge\nd{interface=\"we\\\"b\"} 5\n");
   EXPECT_EQ(of_interfaces(metrics, {"we"}), "");
+  const std::string utf8 =
+      "# TYPE \"a.b\" counter\n{\"a.b\\\"_total\",interface=\"web\"} 1\n"
+      "{\"a.b_total\",interface=\"db\"} 2\n{\"c.d\"} 3\n";
+  EXPECT_EQ(of_interfaces(utf8, {"db"}),
+            "# TYPE \"a.b\" counter\n{\"a.b_total\",interface=\"db\"} 2\n");
   EXPECT_EQ(of_interfaces("", {"web"}), "");
 }
 
