@@ -43,6 +43,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kLanes: return "lanes";
     case SavedKind::kSenders: return "senders";
     case SavedKind::kLateDatagram: return "datagram";
+    case SavedKind::kLaneRings: return "lanes' rings";
     case SavedKind::kNodes: return "numbers of names";
     case SavedKind::kCachedDirectories: return "directories that the kernel knows";
     case SavedKind::kHandles: return "numbers of open files";

@@ -36,6 +36,9 @@ enum class Own {
   kLaneBad,
   kBesideLanes,
   kReloadsRefused,
+  kRings,
+  kRingSamples,
+  kLaneDropped,
 };
 
 }  // namespace tallyfs

@@ -90,6 +90,12 @@ constexpr std::array kOwnStatistics = {
                  "on=1 type=list entries_max=1024 units=process/samples"},
     // reloads that the program on disk refused, so that this one goes on
     OwnStatistic{Own::kReloadsRefused, "reloads_refused", COUNTER "units=reloads"},
+    // rings of feeders' threads that are there now
+    OwnStatistic{Own::kRings, "rings", "on=1 type=last units=rings"},
+    // samples that were taken from them, whether their statistic was on or off
+    OwnStatistic{Own::kRingSamples, "ring_samples", COUNTER "units=samples"},
+    // samples that found no room in them; feeders say them again in `dropped`
+    OwnStatistic{Own::kLaneDropped, "lane_dropped", COUNTER "units=samples"},
 };
 
 #undef COUNTER

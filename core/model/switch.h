@@ -17,7 +17,10 @@ inline constexpr std::uint32_t kSwitchOn = 1;
 inline constexpr std::uint32_t kWayMask = 3u << 8;
 inline constexpr std::uint32_t kWaySocket = 0;
 inline constexpr std::uint32_t kWayCell = 1u << 8;
+inline constexpr std::uint32_t kWayRing = 2u << 8;
+// What a sample needs beside X on its way.
 inline constexpr std::uint32_t kWayNeedsY = 1u << 10;
+inline constexpr std::uint32_t kWayNeedsTime = 1u << 11;
 
 static_assert(sizeof(Switch) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 

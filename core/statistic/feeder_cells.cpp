@@ -8,6 +8,7 @@
 namespace tallyfs {
 
 void FeederCells::open(const CellForm& form) {
+  is_paused_ = false;
   if (!at_.shape || form.kind == CellKind::kNone) return;
   Shape& shape = *at_.shape;
   const std::uint32_t before = shape.era.load(std::memory_order_relaxed);

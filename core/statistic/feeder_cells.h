@@ -39,7 +39,7 @@ class FeederCells {
  public:
   static constexpr std::size_t kSourcesMax = 4096;
 
-  explicit FeederCells(const Published& at) : at_(at) {}
+  explicit FeederCells(const Published& at) : at_(at), takes_rings_(at.shape != nullptr) {}
 
   // ---- the era
 
@@ -48,6 +48,11 @@ class FeederCells {
   void open(const CellForm& form);
   // Samples go by the socket. What cells hold counts until forget_era().
   void close() { is_open_ = false; }
+  // What does not go into cells may go into rings, until the daemon ends.
+  bool takes_rings() const { return takes_rings_ && !is_paused_; }
+  void end_rings() { takes_rings_ = false; }
+  // Until open(): what went into cells goes by the socket for a moment.
+  void pause_rings() { is_paused_ = true; }
   // Behind close() and a last look: what cells hold is over.
   void forget_era();
   // The era of the server before, instead of open(). False: its feeders count in another form.
@@ -109,6 +114,8 @@ class FeederCells {
   const Published at_;
   std::uint32_t era_ = 0;
   bool is_open_ = false;
+  bool takes_rings_;
+  bool is_paused_ = false;
   std::unique_ptr<Held> held_;
 };
 

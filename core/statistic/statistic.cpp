@@ -133,6 +133,7 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   }
   changed |= take_effect(change, gathering, now);
   if (other_cells) begin_era();
+  if (source_) publish();  // what feeders say with a sample, for a view of another type
   return changed;
 }
 

@@ -191,6 +191,9 @@ class Statistic {
   bool stop(std::chrono::nanoseconds now);
   void publish();
   bool goes_by_cell() const;
+  std::uint32_t way() const;
+  std::uint32_t needs() const;
+  void note_has_cells();
   bool has_cells() const { return has_cells_; }
   void merge(const CellSums& cells);
   void note_cells();
@@ -220,7 +223,7 @@ class Statistic {
   bool on_ = false;
   bool saturated_ = false;  // and said so
   bool has_views_ = false;
-  bool has_cells_ = false;   // some feeder has
+  bool has_cells_ = false;   // some feeder may have
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;

@@ -41,13 +41,28 @@ CellForm cell_form(const Definition& definition) {
 void Statistic::publish() {
   if (source_) return source_->publish();
   if (!cells_) return;
-  std::uint32_t on = is_wanted() ? kSwitchOn : 0;
-  if (on != 0 && goes_by_cell()) on |= kWayCell | kWayNeedsY;
-  cells_->show(on);
+  cells_->show(is_wanted() ? kSwitchOn | way() : 0);
 }
 
 // Views need each sample.
 bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells_->is_open(); }
+
+std::uint32_t Statistic::way() const {
+  if (goes_by_cell()) return kWayCell | kWayNeedsY;
+  if (!cells_->takes_rings()) return kWaySocket;
+  std::uint32_t all = on_ ? needs() : 0;
+  for (const Statistic* const view : views()) all |= view->on_ ? view->needs() : 0;
+  return kWayRing | all;
+}
+
+// What a sample needs beside X.
+std::uint32_t Statistic::needs() const {
+  const Settings& settings = definition_.settings;
+  if (std::holds_alternative<LastSettings>(settings)) return kWayNeedsTime;
+  const bool has_times = std::holds_alternative<HistorySettings>(settings) ||
+                         std::holds_alternative<RawSettings>(settings);
+  return kWayNeedsY | (has_times ? kWayNeedsTime : 0);
+}
 
 void Statistic::publish_at(const Published& at) {
   if (cells_) end_era(CellData::kKept);
@@ -57,14 +72,20 @@ void Statistic::publish_at(const Published& at) {
 }
 
 void Statistic::end_cells() {
-  if (cells_) end_era(CellData::kKept);
+  if (!cells_) return;
+  cells_->end_rings();
+  end_era(CellData::kKept);
+  publish();
 }
 
 // Feeders go to the socket before the cells are read for the last time. Of samples that are being
 // added meanwhile each is in or not.
 void Statistic::end_era(CellData data) {
+  if (goes_by_cell()) {
+    cells_->pause_rings();
+    cells_->show(kSwitchOn);
+  }
   cells_->close();
-  publish();
   CellBudget budget{.looks = {LookBudget::kUnbounded}};
   read_cells(budget);
   note_cells();
@@ -75,6 +96,7 @@ void Statistic::end_era(CellData data) {
 void Statistic::begin_era() {
   if (!cells_) return;
   cells_->open(cell_form(definition_));
+  note_has_cells();
   publish();
 }
 
@@ -82,8 +104,13 @@ void Statistic::begin_era() {
 
 bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id) {
   const bool bound = cells_ && cells_->bind(std::move(source), id);
-  has_cells_ |= bound;
+  if (bound) note_has_cells();
   return bound;
+}
+
+// Of samples that come by ring there are none.
+void Statistic::note_has_cells() {
+  has_cells_ = cells_->has_cells() && cell_form(definition_).kind != CellKind::kNone;
 }
 
 void Statistic::absorb_cells(const CellSource* source, LookBudget& looks) {
@@ -92,7 +119,7 @@ void Statistic::absorb_cells(const CellSource* source, LookBudget& looks) {
   read_cells(budget);
   note_cells();
   merge(cells_->take(cell_form(definition_), source));
-  has_cells_ = cells_->has_cells();
+  note_has_cells();
   CellBudget rest{.looks = budget.looks};
   read_cells(rest);
   looks = rest.looks;

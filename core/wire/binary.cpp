@@ -1,3 +1,4 @@
+// Longer than most: all kinds of messages are written and read here, most in a few lines.
 #include "core/wire/binary.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ enum Kind : std::uint16_t {
   kKernelEvents = 7,
   kLatencies = 8,
   kBinding = 13,
+  kDoorbell = 14,
 };
 
 // Flags of a response.
@@ -117,6 +119,13 @@ Result<Message> read_binding(std::uint16_t flags, std::span<char> payload) {
   if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of a binding");
   if (binding.sequence == 0) return invalid("message of a binding with sequence 0");
   return made(binding);
+}
+
+Result<Message> read_doorbell(std::uint16_t flags, std::span<char> payload) {
+  ByteReader in(view(payload));
+  const Doorbell doorbell{in.get<std::uint64_t>()};
+  if (flags != 0 || !in.ok() || in.left() != 0) return invalid("malformed message of a doorbell");
+  return made(doorbell);
 }
 
 template <typename Kind>
@@ -293,6 +302,23 @@ void DatagramWriter::lost_events(std::uint64_t records) {
   ByteWriter(bytes_).put(records);
 }
 
+void write_doorbell(std::uint64_t epoch, std::uint64_t lane, std::span<char, kDoorbellBytes> to) {
+  char* at = to.data();
+  const auto put = [&at](const auto& value) {
+    std::memcpy(at, &value, sizeof value);
+    at += sizeof value;
+  };
+  std::memcpy(at, kMagic.data(), kMagic.size());
+  at += kMagic.size();
+  put(kVersion);
+  put(std::uint16_t{0});
+  put(epoch);
+  put(std::uint16_t{kDoorbell});
+  put(std::uint16_t{0});
+  put(std::uint32_t{8});
+  put(lane);
+}
+
 void DatagramWriter::bind(const Binding& binding) {
   message(kBinding, 0, 24);
   ByteWriter out(bytes_);
@@ -381,6 +407,8 @@ std::optional<Result<Message>> DatagramReader::next() {
       return read_latencies(flags, payload);
     case kBinding:
       return read_binding(flags, payload);
+    case kDoorbell:
+      return read_doorbell(flags, payload);
     case kOfferedEvent:
       return as_message(read_offered_event(flags, view(payload)));
     case kSourceRecords:

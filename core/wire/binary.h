@@ -67,6 +67,14 @@ struct Binding {
   std::uint64_t number = 0;  // of the statistic
 };
 
+// Half of a ring of this lane is full.
+struct Doorbell {
+  std::uint64_t lane = 0;  // as the response to `lane` numbered it
+};
+// A datagram of one such message, which a signal handler can make as well.
+inline constexpr std::size_t kDoorbellBytes = kHeaderBytes + kMessageHeaderBytes + 8;
+void write_doorbell(std::uint64_t epoch, std::uint64_t lane, std::span<char, kDoorbellBytes> to);
+
 // A blob of stats(3), which takes the place of the one that its object had before.
 struct PackedBlob {
   std::uint64_t number = 0;  // of the object
@@ -155,7 +163,7 @@ struct Latencies {
 
 using Message =
     std::variant<PackedSamples, Request, Response, Dropped, PackedBlob, Template, KernelEvents,
-                 Latencies, OfferedEvent, PackedEvents, LostEvents, Binding>;
+                 Latencies, OfferedEvent, PackedEvents, LostEvents, Binding, Doorbell>;
 
 bool is_binary(std::string_view datagram);
 

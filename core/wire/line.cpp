@@ -49,13 +49,24 @@ Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   return Line(EventLine{verb, *target, tokens.rest()});
 }
 
-Result<Line> parse_lane(Tokens& tokens, std::size_t line_end) {
+// The number that a command has, and nothing else.
+Result<std::uint64_t> parse_number(Tokens& tokens, std::size_t line_end, const std::string& what) {
   const auto word = tokens.next();
-  if (!word) return invalid("the command needs a number of bytes", line_end);
-  const auto bytes = parse_unsigned(word->text);
-  if (!bytes) return invalid("not a number of bytes", word->at);
-  if (const auto more = tokens.next()) return invalid("nothing follows the bytes", more->at);
-  return Line(LaneLine{*bytes});
+  if (!word) return invalid("the command needs " + what, line_end);
+  const auto number = parse_unsigned(word->text);
+  if (!number) return invalid("not " + what, word->at);
+  if (const auto more = tokens.next()) return invalid("nothing follows " + what, more->at);
+  return *number;
+}
+
+Result<Line> parse_lane(Tokens& tokens, std::size_t line_end) {
+  const auto bytes = parse_number(tokens, line_end, "a number of bytes");
+  return bytes ? Result<Line>(Line(LaneLine{bytes.value()})) : bytes.error();
+}
+
+Result<Line> parse_tails(Tokens& tokens, std::size_t line_end) {
+  const auto lane = parse_number(tokens, line_end, "the number of a lane");
+  return lane ? Result<Line>(Line(TailsLine{lane.value()})) : lane.error();
 }
 
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
@@ -81,6 +92,7 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     return Line(ShapesLine{});
   }
   if (word.text == "lane") return parse_lane(tokens, line_end);
+  if (word.text == "tails") return parse_tails(tokens, line_end);
   if (word.text == "latency") {
     const auto latency = parse_latency(tokens, line_end);
     return latency ? Result<Line>(Line(latency.value())) : latency.error();

@@ -29,10 +29,13 @@ struct CommandLine {
 // Asks for the page of switches.
 struct SwitchesLine {};
 
-// Asks for the page of shapes, or for a lane file of so many bytes.
+// Asks for the page of shapes, for a lane file of so many bytes, or for a lane's page of tails.
 struct ShapesLine {};
 struct LaneLine {
   std::uint64_t bytes = 0;
+};
+struct TailsLine {
+  std::uint64_t lane = 0;  // as the response to `lane` numbered it
 };
 
 // Of the stats/ branch.
@@ -65,7 +68,7 @@ struct LatencyLine {
 struct BlankLine {};
 
 using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, LatencyLine,
-                          BlankLine, ShapesLine, LaneLine>;
+                          BlankLine, ShapesLine, LaneLine, TailsLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

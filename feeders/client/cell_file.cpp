@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -12,8 +14,14 @@
 #include "feeders/client/sealed_view.h"
 
 namespace tallyfs {
+namespace {
 
-Result<std::unique_ptr<CellFile>> CellFile::map(const Fd& file, std::uint64_t number) {
+// A ring takes no more than half of what is left.
+constexpr std::size_t kRingPart = 2;
+
+}  // namespace
+
+Result<std::unique_ptr<CellFile>> CellFile::map(const Fd& file, const Name& name) {
   struct stat status {};
   const Error no_lane{ErrorCode::kInvalid, "what the daemon sent is no sealed lane"};
   if (!file.valid() || !is_sealed(file) || ::fstat(file.get(), &status) != 0) return no_lane;
@@ -25,7 +33,7 @@ Result<std::unique_ptr<CellFile>> CellFile::map(const Fd& file, std::uint64_t nu
   }
   // A child asks for a lane of its own.
   ::madvise(mapped, bytes, MADV_DONTFORK);
-  std::unique_ptr<CellFile> made(new CellFile(static_cast<std::byte*>(mapped), bytes, number));
+  std::unique_ptr<CellFile> made(new CellFile(static_cast<std::byte*>(mapped), bytes, name));
   const auto& header = *static_cast<const LaneHeader*>(mapped);
   if (header.magic.load() != kLaneMagic || header.bytes.load() != bytes) return no_lane;
   return made;
@@ -44,6 +52,14 @@ std::uint32_t CellFile::take(std::size_t bytes) {
   return static_cast<std::uint32_t>(at);
 }
 
+std::uint64_t CellFile::take_ring() {
+  const std::size_t left = bytes_ - taken_.load(std::memory_order_relaxed);
+  const std::size_t bytes = std::clamp<std::size_t>(std::bit_floor(left / kRingPart), kRingBytesMin,
+                                                    kRingBytesMax);
+  const std::uint64_t at = take(bytes);
+  return at == 0 ? 0 : std::uint64_t{bytes} << 32 | at;
+}
+
 LaneEntry* CellFile::take_entry() {
   std::size_t at = entries_.load(std::memory_order_relaxed);
   do {
@@ -56,15 +72,30 @@ void CellFile::note_change() {
   reinterpret_cast<LaneHeader*>(base_)->changes.fetch_add(1, std::memory_order_release);
 }
 
-Result<void> CellFiles::take(const Fd& file, std::uint64_t number) {
+Result<void> CellFiles::take(const Fd& file, const CellFile::Name& name) {
   forget();
-  auto mapped = CellFile::map(file, number);
+  auto mapped = CellFile::map(file, name);
   if (!mapped) return mapped.error();
   file_ = std::move(mapped.value());
   current_.store(file_.get(), std::memory_order_release);
   last_generation_ = last_generation_ == UINT32_MAX ? 1 : last_generation_ + 1;
   generation_.store(last_generation_, std::memory_order_release);
   return {};
+}
+
+Result<void> CellFiles::take_tails(const Fd& page, std::uint64_t bytes) {
+  if (bytes < sizeof(LaneTails)) return Error{ErrorCode::kInvalid, "a page of tails too short"};
+  if (auto mapped = tails_.map(page, bytes, "tails"); !mapped) return mapped;
+  tails_now_.store(tails_.find<LaneTails>(0), std::memory_order_release);
+  return {};
+}
+
+bool CellFiles::has_records(const CellFile& file) const {
+  const LaneTails* const tails = this->tails();
+  for (std::size_t i = 0; tails && i < file.entries(); ++i) {
+    if (file.entry(i).head.load() != tails->tails[i].position.load()) return true;
+  }
+  return false;
 }
 
 void CellFiles::forget() {
@@ -85,6 +116,7 @@ void CellFiles::abandon() {
   generation_.store(0, std::memory_order_relaxed);
   if (file_) file_->abandon();
   if (retired_) retired_->abandon();
+  tails_now_.store(nullptr, std::memory_order_relaxed);
   file_.reset();
   retired_.reset();
 }

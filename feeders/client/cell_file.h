@@ -1,5 +1,6 @@
-// This process's lane file (core/lane/FORMAT.md), in which its threads count samples in cells, and
-// the files of earlier daemons until no thread can be in them any more.
+// This process's lane file (core/lane/FORMAT.md), in which its threads count samples in cells and
+// have rings, and the files of earlier daemons until no thread can be in them any more, and what
+// their daemon has not taken out of rings is elsewhere.
 //
 // The Client's lock confines what makes and frees files. Threads, and signal handlers on them, look
 // at generation() and current() while they are inside their lanes, and take memory.
@@ -9,40 +10,60 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
 #include "core/lane/layout.h"
+#include "feeders/client/sealed_view.h"
 
 namespace tallyfs {
 
 class CellFile {
  public:
-  // number: what the daemon calls it. kInvalid: no sealed file of a lane; kNoSpace.
-  static Result<std::unique_ptr<CellFile>> map(const Fd& file, std::uint64_t number);
+  // What the daemon calls it, and which daemon.
+  struct Name {
+    std::uint64_t number = 0;
+    std::uint64_t epoch = 0;
+  };
+  // kInvalid: no sealed file of a lane; kNoSpace.
+  static Result<std::unique_ptr<CellFile>> map(const Fd& file, const Name& name);
   ~CellFile();
   CellFile(const CellFile&) = delete;
   CellFile& operator=(const CellFile&) = delete;
 
-  std::uint64_t number() const { return number_; }
+  std::uint64_t number() const { return name_.number; }
+  std::uint64_t epoch() const { return name_.epoch; }
   std::byte* base() const { return base_; }
+  std::span<const std::byte> memory() const { return {base_, bytes_}; }
+  // How many threads have had an entry.
+  std::size_t entries() const { return entries_.load(std::memory_order_acquire); }
+  const LaneEntry& entry(std::size_t number) const {
+    return reinterpret_cast<const LaneEntry*>(base_ + kLaneEntriesAt)[number];
+  }
+  std::size_t number_of(const LaneEntry* entry) const {
+    return static_cast<std::size_t>(entry - &this->entry(0));
+  }
   // Any thread. The entry of one more thread; nullptr: there are kLaneEntries.
   LaneEntry* take_entry();
   // Any thread. Zeros, from a place that is a multiple of 64; 0: there is no room.
   std::uint32_t take(std::size_t bytes);
+  // Any thread. A ring as an entry names it, the smaller the less room there is; 0: there is none.
+  std::uint64_t take_ring();
   // Behind a change that the daemon is to find.
   void note_change();
   // In a forked child, which does not have the memory.
   void abandon() { base_ = nullptr; }
 
  private:
-  CellFile(std::byte* base, std::size_t bytes, std::uint64_t number)
-      : base_(base), bytes_(bytes), number_(number) {}
+  CellFile(std::byte* base, std::size_t bytes, const Name& name)
+      : base_(base), bytes_(bytes), name_(name) {}
 
   std::byte* base_;
   const std::size_t bytes_;
-  const std::uint64_t number_;
+  const Name name_;
   std::atomic<std::size_t> taken_{kLaneHeapAt};
   std::atomic<std::size_t> entries_{0};
 };
@@ -56,17 +77,34 @@ class CellFiles {
   // Another one for each file; 0: there is none.
   std::uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
   CellFile* current() const { return current_.load(std::memory_order_acquire); }
+  // How far the daemon is with the rings of the file, or of the earlier one until it is freed.
+  // Null: there are none.
+  const LaneTails* tails() const { return tails_now_.load(std::memory_order_acquire); }
+  // Any thread. True when no thread wanted a ring before.
+  bool want_rings() {
+    return !wants_rings() && !wants_rings_.exchange(true, std::memory_order_relaxed);
+  }
+  bool wants_rings() const { return wants_rings_.load(std::memory_order_relaxed); }
+  std::uint32_t next_ring_era() {
+    return last_ring_era_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
 
   // ---- under the Client's lock
 
-  Result<void> take(const Fd& file, std::uint64_t number);
+  Result<void> take(const Fd& file, const CellFile::Name& name);
+  // The page of tails of the file.
+  Result<void> take_tails(const Fd& page, std::uint64_t bytes);
   // Threads do without from now on.
   void forget();
   // An earlier file cannot be freed yet, and there is no room for another.
   bool has_retired() const { return retired_ != nullptr; }
-  // Frees the earlier one once each thread was seen outside. is_inside(i): thread i is in its lane.
+  // The earlier one has records that its daemon had not taken when it was last seen.
+  bool has_rest() const { return retired_ && has_records(*retired_); }
+  // Frees the earlier one once each thread was seen outside, and empty(file, tails) says that what
+  // is in its rings is needed no more. is_inside(i): thread i is in its lane.
+  using Empty = std::function<bool(const CellFile& file, const LaneTails& tails)>;
   template <typename IsInside>
-  void let_go(std::size_t threads, IsInside is_inside) {
+  void let_go(std::size_t threads, IsInside is_inside, const Empty& empty) {
     if (!retired_ || !has_passed_barrier()) return;
     for (std::size_t i = 0; i < threads; ++i) {
       if (!is_inside(i)) seen_outside_.set(i);
@@ -74,6 +112,8 @@ class CellFiles {
     for (std::size_t i = 0; i < threads; ++i) {
       if (!seen_outside_.test(i)) return;
     }
+    if (const LaneTails* const tails = this->tails(); tails && !empty(*retired_, *tails)) return;
+    tails_now_.store(nullptr, std::memory_order_release);
     retired_.reset();
   }
   // In a forked child.
@@ -81,6 +121,7 @@ class CellFiles {
 
  private:
   bool has_passed_barrier();
+  bool has_records(const CellFile& file) const;
 
   std::unique_ptr<CellFile> file_;
   std::unique_ptr<CellFile> retired_;
@@ -89,6 +130,12 @@ class CellFiles {
   std::uint32_t last_generation_ = 0;
   std::atomic<CellFile*> current_{nullptr};
   std::atomic<std::uint32_t> generation_{0};
+
+  static constexpr std::size_t kTailsBytesMax = 64 * 1024;
+  SealedView tails_{kTailsBytesMax};
+  std::atomic<const LaneTails*> tails_now_{nullptr};
+  std::atomic<bool> wants_rings_{false};
+  std::atomic<std::uint32_t> last_ring_era_{0};
 };
 
 }  // namespace tallyfs

@@ -184,7 +184,10 @@ int Client::reset(FedStatistic& statistic) {
 // In its order with the samples.
 void Client::pass_on(FedStatistic& statistic) {
   // What is added from now on comes behind the change, as no cell says.
-  if (statistic.goes_by_cell()) statistic.set_switch(&FedStatistic::kOn);
+  if ((statistic.way() & kWayMask) != kWaySocket) statistic.set_switch(&FedStatistic::kOn);
+  if (statistic.ring_era != FedStatistic::kNoRing) {
+    statistic.ring_era.store(cell_files_.next_ring_era(), std::memory_order_relaxed);
+  }
   registrar_.note_change(statistic);
   const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
@@ -223,6 +226,7 @@ void Client::register_and_change(Time now) {
 Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
   if (lane.end() - lane.tail() < at_least) return Drained::kAll;
   if (!link_.connected()) return Drained::kGone;
+  if (rest_first_.load(std::memory_order_relaxed) && &lane != rest_lane_) return Drained::kUnknown;
   const std::uint64_t epoch = epoch_.load();
   const SampleTimes times = time_.times();
   while (lane.end() - lane.tail() >= at_least) {
@@ -291,8 +295,14 @@ int Client::sync(std::chrono::milliseconds time_max) {
     return each.first->head() - each.first->held() >= each.second;
   };
   std::optional<std::uint64_t> sent;
+  std::optional<RingHeads> rings;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
+    if (!rings) rings = ring_heads();
     if (!link_.connected() || !conversation_.is_settled()) return -EINPROGRESS;
+    if (!are_taken(*rings)) {
+      conversation_.ping(now_ns(), sent_.load());
+      return -EINPROGRESS;
+    }
     if (!publisher_.send_kept()) return -EINPROGRESS;
     if (!sent && events_.has_records()) return -EINPROGRESS;
     if (!sent) {
@@ -345,6 +355,11 @@ void Client::after_fork_in_child(Lane* own) {
     each.fall_asleep();
   });
   cell_files_.abandon();
+  rest_.clear();
+  has_read_rest_ = false;
+  rest_lane_ = nullptr;
+  rest_first_ = false;
+  settled_in_rings_ = returned_ = 0;
   publisher_.inherit();
   events_.begin_anew();
   note_records();

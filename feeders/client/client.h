@@ -6,7 +6,7 @@
 // enough, finds the daemon, and registers. Lock order: Client::mutex_, then a lane's. The way of a
 // sample takes neither until a datagram is full, and then only its own lane's, which the keeper
 // holds for the length of a send(2).
-//
+// Longer than most: all parts of the library meet here.
 // Bounded: kLanesMax threads at a time; samples of further ones are dropped and counted.
 #pragma once
 
@@ -21,8 +21,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/mutex.h"
+#include "core/lane/ring_reader.h"
 #include "feeders/client/cell_file.h"
 #include "feeders/client/conversation.h"
 #include "feeders/client/deferred_removal.h"
@@ -124,7 +126,9 @@ class Client {
   template <typename TakeStamp>
   void add(Lane& lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y,
            TakeStamp&& stamp) {
-    if (statistic.goes_by_cell() && count_in_cell(lane, statistic, x, y)) return;
+    const std::uint32_t way = statistic.way();
+    if (FedStatistic::is_cell(way) && count_in_cell(lane, statistic, x, y)) return;
+    if (FedStatistic::is_ring(way) && put_in_ring(lane, statistic, {way, x, y}, stamp)) return;
     if (lane.is_inside()) [[unlikely]] {
       return add_nested(lane, Entry(statistic, x, y, stamp()));
     }
@@ -139,7 +143,14 @@ class Client {
   // The same for one sample, as short as it can be: where nothing has to be looked after, this is
   // all there is, and what has is elsewhere, so that no register need be saved.
   void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
-    if (statistic.goes_by_cell() && lane && count_in_cell(*lane, statistic, x, y)) return;
+    const std::uint32_t way = statistic.way();
+    if (FedStatistic::is_cell(way) && lane && count_in_cell(*lane, statistic, x, y)) return;
+    if (FedStatistic::is_ring(way) && lane) {
+      const auto stamp = [this] {
+        return Stamp{Stamp::Scale::kCycles, time_.is_counter() ? read_counter() : time_.cycles()};
+      };
+      if (put_in_ring(*lane, statistic, {way, x, y}, stamp)) return;
+    }
     if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
       return add_now_slowly(lane, statistic, x, y);
     }
@@ -167,6 +178,30 @@ class Client {
     if (lane.has_nested()) [[unlikely]]
       take_nested(lane);
     return cell != nullptr;
+  }
+  // A sample, and what the switch says of its way.
+  struct OnItsWay {
+    std::uint32_t way = 0;
+    std::int64_t x = 0;
+    std::uint64_t y = 1;
+  };
+  // The same for a ring; a sample that finds no room in it is dropped.
+  template <typename TakeStamp>
+  bool put_in_ring(Lane& lane, FedStatistic& statistic, const OnItsWay& sample,
+                   TakeStamp&& stamp) {
+    if (lane.is_inside()) [[unlikely]]
+      return false;
+    lane.enter();
+    const bool takes =
+        lane.ring().takes(statistic, cell_files_) || prepare_ring(lane, statistic);
+    if (takes) [[likely]] {
+      if (lane.ring().has_room() || make_room_in_ring(lane, statistic)) [[likely]]
+        put_inside(lane, statistic, sample, stamp);
+    }
+    lane.leave();
+    if (lane.has_nested()) [[unlikely]]
+      take_nested(lane);
+    return takes;
   }
   Stamp now() { return {Stamp::Scale::kCycles, time_.cycles()}; }
   // To be called when a lane's owner leaves the library.
@@ -214,10 +249,52 @@ class Client {
   void add_nested(Lane& lane, const Entry& entry);
   // A lane that its owner is not inside of.
   void prefetch_cells(Lane& lane, std::span<const statistic_entry> entries);
+  // Inside the lane, whose ring has room.
+  template <typename TakeStamp>
+  void put_inside(Lane& lane, const FedStatistic& statistic, const OnItsWay& sample,
+                  TakeStamp&& stamp) {
+    std::uint32_t follows =
+        (sample.way & kWayNeedsY) != 0 && sample.y != 1 ? kRecordY : 0;
+    std::uint64_t time = 0;
+    if ((sample.way & kWayNeedsTime) != 0) {
+      const Stamp taken = stamp();
+      const bool is_cycles = taken.scale == Stamp::Scale::kCycles && time_.is_counter() &&
+                             lane.ring().takes_cycles();
+      follows |= is_cycles ? kRecordCycles : kRecordNs;
+      time = is_cycles ? taken.value : in_ns(taken);
+    }
+    lane.ring().put(statistic, follows, sample.x, sample.y, time);
+    lane.count_in_ring();
+  }
+  std::uint64_t in_ns(const Stamp& stamp);
+  // Inside the lane. False: samples of the statistic go another way, for now.
+  [[gnu::cold]] bool prepare_ring(Lane& lane, FedStatistic& statistic);
+  // The same. False: there is none, and the sample is dropped and counted.
+  [[gnu::cold]] bool make_room_in_ring(Lane& lane, FedStatistic& statistic);
+  bool wait_for_room_in_ring(Lane& lane);
+  void ring_doorbell(Lane& lane);
+  bool put_nested_in_ring(Lane& lane, const Entry& entry);
   // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);
   std::uint64_t counted_in_cells() const;
+  // Samples that were put into rings and not taken back, and of them those that a daemon has taken.
+  struct InRings {
+    std::uint64_t sent = 0;
+    std::uint64_t confirmed = 0;
+  };
+  InRings in_rings() const;
+  bool take_rest(const CellFile& file, const LaneTails& tails) REQUIRES(mutex_);
+  void read_rest(const CellFile& file, const LaneTails& tails) REQUIRES(mutex_);
+  void settle_rings(const CellFile& file, const LaneTails& tails) REQUIRES(mutex_);
+  void send_rest(Time now) REQUIRES(mutex_);
+  // How far threads were with their rings, for those that wait until the daemon is as far.
+  struct RingHeads {
+    std::uint32_t generation = 0;
+    std::vector<std::uint64_t> heads;
+  };
+  RingHeads ring_heads() const REQUIRES(mutex_);
+  bool are_taken(const RingHeads& rings) const REQUIRES(mutex_);
   [[gnu::cold]] void take_nested(Lane& lane);
   // Where the lane's stop is reached. False: the sample is not taken.
   bool look_around(Lane& lane, FedStatistic& statistic);
@@ -297,6 +374,11 @@ class Client {
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> refused_{0};   // samples of statistics that the daemon would not have
   std::atomic<std::uint64_t> laneless_{0};  // samples of threads beyond kLanesMax
+  // Of lane files of earlier daemons: what they took out of rings, and what was taken back.
+  std::atomic<std::uint64_t> settled_in_rings_{0}, returned_{0};
+  // What was taken back, or is to be, is sent before what threads hold.
+  std::atomic<bool> rest_first_{false};
+  std::atomic<Lane*> rest_lane_{nullptr};
 
   mutable Mutex mutex_{LockRank::kClient};
   Registry registry_ GUARDED_BY(mutex_);
@@ -308,6 +390,14 @@ class Client {
   EventFeed events_ GUARDED_BY(mutex_);
   // Its counts, which others read.
   std::atomic<std::uint64_t> records_added_{0}, records_held_{0}, records_dropped_{0};
+  // Rings of an earlier daemon's lane file, as far as they are not taken back yet.
+  struct Rest {
+    RingReader ring;
+    std::uint64_t head = 0;
+  };
+  std::vector<Rest> rest_ GUARDED_BY(mutex_);
+  bool has_read_rest_ GUARDED_BY(mutex_) = false;
+  Time rest_until_ GUARDED_BY(mutex_){0};
   DeferredRemoval deferred_removal_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they

@@ -57,6 +57,7 @@ Client::Time Client::pass() {
 void Client::pass_locked(Time now, Urgency urgency) {
   restore_switches();
   let_go_of_cell_files();
+  send_rest(now);
   if (now - lanes_seen_at_ >= kWatchPause) take_back_lanes(now);
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
@@ -116,6 +117,7 @@ void Client::reach_daemon(Time now) {
 
 void Client::lose_daemon(Time now) {
   cell_files_.forget();  // what is counted from now on is for the next daemon
+  if (cell_files_.has_rest()) rest_first_ = true;
   // Threads that have just sent something have counted it when they let go of their lanes.
   pass_through_lanes();
   lost_.store(sent_.load() - confirmed_.load());
@@ -130,7 +132,10 @@ void Client::let_go_of_cell_files() {
   std::vector<const Lane*> lanes;
   if (!cell_files_.has_retired()) return;
   for_each_lane([&](const Lane& lane) { lanes.push_back(&lane); });
-  cell_files_.let_go(lanes.size(), [&](std::size_t i) { return lanes[i]->is_inside(); });
+  cell_files_.let_go(
+      lanes.size(), [&](std::size_t i) { return lanes[i]->is_inside(); },
+      [this](const CellFile& file, const LaneTails& tails)
+          REQUIRES(mutex_) { return take_rest(file, tails); });
   if (!cell_files_.has_retired()) registrar_.note_cells();
 }
 
@@ -160,6 +165,7 @@ void Client::take_back_lanes(Time now) {
 
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
+  if (cell_files_.has_rest()) rest_first_ = true;
   epoch_ = epoch;
   note_records();
   pass_through_lanes();

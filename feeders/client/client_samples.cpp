@@ -84,7 +84,7 @@ void Client::prefetch_cells(Lane& lane, std::span<const statistic_entry> entries
   for (const statistic_entry& each : entries) {
     if (!statistic_is_on(each.statistic)) continue;
     const auto& statistic = *static_cast<const FedStatistic*>(each.statistic);
-    if (statistic.goes_by_cell()) lane.cells().prefetch(statistic, cell_files_);
+    if (FedStatistic::is_cell(statistic.way())) lane.cells().prefetch(statistic, cell_files_);
   }
   leave(lane);
 }
@@ -108,12 +108,13 @@ void Client::take_nested(Lane& lane) {
     lane.enter();
     lane.take_nested([&](const Entry& entry) {
       FedStatistic& statistic = *entry.statistic();
-      LaneCell* const cell =
-          statistic.goes_by_cell() ? lane.cells().find(statistic, cell_files_) : nullptr;
+      const bool is_cell = FedStatistic::is_cell(statistic.way());
+      LaneCell* const cell = is_cell ? lane.cells().find(statistic, cell_files_) : nullptr;
       if (cell) {
         CellWriter(*cell).add(entry.x(), entry.y());
         return lane.count_cell();
       }
+      if (put_nested_in_ring(lane, entry)) return;
       if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
     });
     if (sends_each()) send_each(lane);
@@ -207,12 +208,13 @@ std::uint64_t Client::counted_in_cells() const {
 
 void Client::count(statistic_counts& counts) const {
   const std::uint64_t counted = counted_in_cells();
-  counts.confirmed = confirmed_.load() + counted;
+  const InRings rings = in_rings();
+  counts.confirmed = confirmed_.load() + counted + rings.confirmed;
   counts.lost = lost_.load();
-  counts.sent = sent_.load() + counted;
+  counts.sent = sent_.load() + counted + rings.sent;
   counts.held = held() + records_held_.load();
   counts.dropped = dropped();
-  counts.added = laneless_.load() + records_added_.load() + counted;
+  counts.added = laneless_.load() + records_added_.load() + counted + rings.sent;
   for_each_lane([&](const Lane& lane) { counts.added += lane.head() + lane.dropped(); });
 }
 

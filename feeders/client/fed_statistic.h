@@ -69,19 +69,26 @@ struct alignas(64) FedStatistic : ::statistic {
     if (on == &kAsleep) set_switch(parents_switch);
   }
 
-  // The switch says that samples are counted in cells.
-  bool goes_by_cell() const {
+  // The switch: which way samples go, and what they need.
+  std::uint32_t way() const {
     const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
-    return (__atomic_load_n(at, __ATOMIC_RELAXED) & kWayMask) == kWayCell;
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
+  static bool is_cell(std::uint32_t way) { return (way & kWayMask) == kWayCell; }
+  static bool is_ring(std::uint32_t way) { return (way & kWayMask) == kWayRing; }
 
   // How they are counted, once the daemon knows of this process's cells; else null.
   std::atomic<const Shape*> shape{nullptr};
-  // A thread would have counted a sample in a cell.
+  // Another one whenever samples went over the socket in between: a thread sends what it holds
+  // before it goes on in its ring.
+  static constexpr std::uint32_t kNoRing = UINT32_MAX;
+  std::atomic<std::uint32_t> ring_era{kNoRing};
+  // A thread would have counted a sample in a cell, or put it into a ring.
   std::atomic<bool> wants_cells{false};
   Registration binding = Registration::kUnregistered;  // of its cells
   void unbind() {
     shape.store(nullptr, std::memory_order_release);
+    ring_era.store(kNoRing, std::memory_order_relaxed);
     binding = Registration::kUnregistered;
   }
 

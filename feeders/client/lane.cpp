@@ -8,17 +8,19 @@
 namespace tallyfs {
 namespace {
 
-std::size_t bytes_for(std::size_t capacity) { return sizeof(Lane) + capacity * sizeof(Entry); }
+std::size_t bytes_for(std::size_t capacity) {
+  return sizeof(Lane) + capacity * sizeof(Entry) + ThreadRing::kNotesBytes;
+}
 
 }  // namespace
 
 Lane* Lane::create(std::size_t capacity) {
-  // Entries behind the lane; the kernel backs what is used of them.
+  // Entries behind the lane, and notes behind them; the kernel backs what is used of them.
   void* const memory = ::mmap(nullptr, bytes_for(capacity), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   auto* const entries = reinterpret_cast<Entry*>(static_cast<char*>(memory) + sizeof(Lane));
-  return new (memory) Lane(capacity, entries);
+  return new (memory) Lane(capacity, entries, reinterpret_cast<std::uint32_t*>(entries + capacity));
 }
 
 void Lane::destroy(Lane* lane) {
@@ -58,6 +60,7 @@ void Lane::forget_all() {
   stop_.store(0, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
   counted_.store(0, std::memory_order_relaxed);
+  in_ring_.store(0, std::memory_order_relaxed);
   nested_used_.store(0, std::memory_order_relaxed);
   barrier_ = kNoBarrier;
 }

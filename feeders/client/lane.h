@@ -23,6 +23,7 @@
 #include "core/base/mutex.h"
 #include "feeders/client/fed_statistic.h"
 #include "feeders/client/thread_cells.h"
+#include "feeders/client/thread_ring.h"
 
 namespace tallyfs {
 
@@ -144,9 +145,15 @@ class Lane {
   }
   void drop() { count_dropped(1); }
   ThreadCells& cells() { return cells_; }
+  ThreadRing& ring() { return ring_; }
   // A sample was counted in a cell.
   void count_cell() {
     counted_.store(counted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  // A sample was put into the ring.
+  void count_in_ring() {
+    in_ring_.store(in_ring_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
   // For a handler that finds the owner inside. False: no room, which take_nested() will count.
@@ -214,11 +221,14 @@ class Lane {
   }
   // In cells.
   std::uint64_t counted() const { return counted_.load(std::memory_order_relaxed); }
+  // Into rings, now and earlier.
+  std::uint64_t in_ring() const { return in_ring_.load(std::memory_order_relaxed); }
   // By drop(): there was no room. Beside head() these are all that were ever added.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  Lane(std::size_t capacity, Entry* entries) : mask_(capacity - 1), entries_(entries) {}
+  Lane(std::size_t capacity, Entry* entries, std::uint32_t* ring_notes)
+      : mask_(capacity - 1), entries_(entries), ring_(ring_notes) {}
   void give_back_memory() REQUIRES(mutex_);
   static constexpr std::uint64_t kNoBarrier = UINT64_MAX;
   void count_dropped(std::uint64_t more) {
@@ -237,7 +247,9 @@ class Lane {
   std::atomic<std::uint64_t> dropped_{0};
 
   std::atomic<std::uint64_t> counted_{0};
+  std::atomic<std::uint64_t> in_ring_{0};
   ThreadCells cells_;
+  ThreadRing ring_;
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};

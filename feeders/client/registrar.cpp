@@ -29,7 +29,8 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, const Share
       lane_(lane) {}
 
 void Registrar::begin() {
-  page_ = shapes_page_ = lane_file_ = Registration::kUnregistered;
+  page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
+  has_small_lane_ = false;
   looks_at_all_ = cells_due_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
@@ -112,6 +113,11 @@ void Registrar::add_cells(RequestDatagram& requests) {
     if (is_due && lane_file_ == Registration::kRegistered) add_binding(requests, each);
     is_wanted = is_wanted || is_due;
   });
+  const bool has_lane = lane_file_ == Registration::kRegistered && cells_.current();
+  if (has_lane && cells_.wants_rings() && tails_ == Registration::kUnregistered) {
+    add_memory(requests, "tails " + std::to_string(cells_.current()->number()), tails_,
+               &Registrar::take_tails);
+  }
   if (!is_wanted) return;
   if (requests.is_full()) cells_due_ = true;
   if (shapes_page_ == Registration::kUnregistered) {
@@ -123,7 +129,14 @@ void Registrar::add_cells(RequestDatagram& requests) {
     cells_due_ = true;  // and noted when its memory is free
     return;
   }
-  add_memory(requests, "lane " + std::to_string(kLaneBytesMin), lane_file_, &Registrar::take_lane);
+  request_lane(requests);
+}
+
+void Registrar::request_lane(RequestDatagram& requests) {
+  const bool is_large = cells_.wants_rings() && !has_small_lane_;
+  const auto bytes = std::to_string(is_large ? kLaneBytesWithRings : kLaneBytesMin);
+  has_small_lane_ = !is_large;
+  add_memory(requests, "lane " + bytes, lane_file_, &Registrar::take_lane);
 }
 
 void Registrar::add_memory(RequestDatagram& requests, const std::string& line, Registration& state,

@@ -37,6 +37,9 @@ class Registrar final : public Requester {
 
   Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
 
+  // So many bytes are asked for where threads want rings.
+  static constexpr std::uint32_t kLaneBytesWithRings = 4u << 20;
+
   // Statistics that want cells may get some now.
   void note_cells() {
     cells_due_ = true;
@@ -91,6 +94,8 @@ class Registrar final : public Requester {
   void take_page(const Response& response);
   void take_shapes(const Response& response);
   void take_lane(const Response& response);
+  void take_tails(const Response& response);
+  void request_lane(RequestDatagram& requests);
   void take_binding(FedStatistic& statistic, std::uint64_t number, const Response& response);
   void take_removal(const Response& response);
   void take_interface(FedInterface& interface, const Response& response);
@@ -108,6 +113,9 @@ class Registrar final : public Requester {
   Registration page_ = Registration::kUnregistered;  // of switches
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
+  Registration tails_ = Registration::kUnregistered;
+  // The daemon had no room for a lane with rings of full size.
+  bool has_small_lane_ = false;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
   bool cells_due_ = false;     // statistics that want cells may have none

@@ -1,5 +1,6 @@
 // What the daemon responds to a Registrar, and what its page of switches says.
 #include <cerrno>
+#include <utility>
 
 #include "feeders/client/registrar.h"
 
@@ -27,14 +28,29 @@ void Registrar::take_shapes(const Response& response) {
 
 void Registrar::take_lane(const Response& response) {
   lane_file_ = Registration::kRefused;
+  if (response.error == ENOSPC && !std::exchange(has_small_lane_, true)) {
+    lane_file_ = Registration::kUnregistered;
+    return note_cells();
+  }
   if (response.error != 0) {
     return conversation_.report("samples go by the socket: " + refusal_text(response));
   }
-  if (const auto done = cells_.take(*response.attached, response.number); !done) {
+  const CellFile::Name name{.number = response.number, .epoch = conversation_.epoch()};
+  if (const auto done = cells_.take(*response.attached, name); !done) {
     return conversation_.report(done.error().reason);
   }
   lane_file_ = Registration::kRegistered;
   note_cells();
+}
+
+// Without the page, there are cells, and no rings.
+void Registrar::take_tails(const Response& response) {
+  tails_ = Registration::kRefused;
+  if (response.error != 0) return;
+  if (const auto done = cells_.take_tails(*response.attached, response.number); !done) {
+    return conversation_.report(done.error().reason);
+  }
+  tails_ = Registration::kRegistered;
 }
 
 void Registrar::take_binding(FedStatistic& statistic, std::uint64_t number,
@@ -44,6 +60,7 @@ void Registrar::take_binding(FedStatistic& statistic, std::uint64_t number,
   const Shape* const shape = shapes_.find(number);
   if (response.error != 0 || !shape) return;
   statistic.binding = Registration::kRegistered;
+  statistic.ring_era.store(cells_.next_ring_era(), std::memory_order_relaxed);
   statistic.shape.store(shape, std::memory_order_release);
 }
 

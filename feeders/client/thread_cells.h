@@ -37,8 +37,14 @@ class ThreadCells {
   // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
   LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
 
- private:
+  // The thread has an entry in the file of now. False: there is none.
   bool enter(const CellFiles& files);
+  // Behind enter().
+  std::uint32_t generation() const { return generation_; }
+  CellFile& file() const { return *file_; }
+  LaneEntry& entry() const { return *entry_; }
+
+ private:
   bool make_room_for(std::uint32_t id);
 
   std::uint32_t generation_ = 0;

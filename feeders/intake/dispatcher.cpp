@@ -238,6 +238,7 @@ void Dispatcher::take_message(const wire::Message& message) {
                  [&](const wire::Request& request) { take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
                  [&](const wire::Binding& binding) { take_binding(binding); },
+                 [&](const wire::Doorbell& doorbell) { take_doorbell(doorbell); },
                  [&](const wire::Response&) {
                    reject(kMessage, {ErrorCode::kInvalid, "answers come from the daemon only"});
                  },
@@ -251,12 +252,6 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   if (!taken) return refuse_numbered(taken.error(), 0, samples.count());
   beside_lanes_ += taken.value().beside_lanes;
   count(taken.value());
-}
-
-void Dispatcher::note_beside_lanes() {
-  const std::uint64_t samples = std::exchange(beside_lanes_, 0);
-  if (samples == 0) return;
-  statistics_.own().record(Own::kBesideLanes, origin_->pid, samples, call_.now);
 }
 
 void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
@@ -287,6 +282,7 @@ Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
 }
 
 void Dispatcher::take_request(const wire::Request& request) {
+  take_rings_of_sender();
   const auto line = wire::parse_line(request.text);
   if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
@@ -297,6 +293,9 @@ void Dispatcher::take_request(const wire::Request& request) {
   }
   if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
     return respond_with_lane(request, lane->bytes);
+  }
+  if (const auto* const tails = std::get_if<wire::TailsLine>(&line.value())) {
+    return respond_with_tails(request, tails->lane);
   }
   respond(request.sequence, request.text,
           execute(line.value(), request.text, Call::Response::kSent));

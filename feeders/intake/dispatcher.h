@@ -101,7 +101,20 @@ class Dispatcher {
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   bool has_saturated() const { return !saturated_.empty(); }
-  std::vector<std::string> take_saturated() { return std::exchange(saturated_, {}); }
+  std::vector<std::string> take_saturated();
+
+  // ---- rings of feeders; what is not here takes none
+
+  bool has_rings() const { return lanes_ && lanes_->has_rings(); }
+  // There were records lately.
+  bool has_busy_rings() const { return has_rings() && lanes_->are_busy(clock_.now().monotonic); }
+  // A feeder has said that a ring of its is half full.
+  bool has_rung() const { return has_rung_; }
+  // As those of Lanes.
+  void note_ring_heads() {
+    if (lanes_) lanes_->note_heads();
+  }
+  LaneRings::Done take_rings(std::chrono::nanoseconds deadline);
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);
 
@@ -118,6 +131,8 @@ class Dispatcher {
   }
 
  private:
+  // How long the rings of a sender are read before its request, at most.
+  static constexpr std::chrono::milliseconds kRingsMax{20};
   // What stands in the error log for what has no text.
   static constexpr std::string_view kMessage = "(a binary message)";
 
@@ -145,7 +160,10 @@ class Dispatcher {
   static const char* refusal_as_text(const wire::Line& line);
   void respond_with(const SharedPage& page, const char* of, const wire::Request& request);
   void respond_with_lane(const wire::Request& request, std::uint64_t bytes);
+  void respond_with_tails(const wire::Request& request, std::uint64_t lane);
   void take_binding(const wire::Binding& binding);
+  void take_doorbell(const wire::Doorbell& doorbell);
+  void take_rings_of_sender();
   // Any line but those that ask for a page or a lane.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
@@ -173,6 +191,7 @@ class Dispatcher {
   DropClaims drop_claims_;
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
+  bool has_rung_ = false;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;

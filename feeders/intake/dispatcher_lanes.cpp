@@ -1,5 +1,6 @@
 // What feeders get by descriptor: pages that they read, and lanes that they count in.
 #include "core/wire/errno.h"
+#include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
 
 namespace tallyfs {
@@ -13,6 +14,9 @@ const char* Dispatcher::refusal_as_text(const wire::Line& line) {
   }
   if (std::holds_alternative<wire::LaneLine>(line)) {
     return "a lane is for a binary request, which can be answered";
+  }
+  if (std::holds_alternative<wire::TailsLine>(line)) {
+    return "tails are for a binary request, which can be answered";
   }
   return nullptr;
 }
@@ -38,7 +42,49 @@ void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t b
                        lane.value().file->fd());
 }
 
+void Dispatcher::note_beside_lanes() {
+  const std::uint64_t samples = std::exchange(beside_lanes_, 0);
+  if (samples == 0) return;
+  statistics_.own().record(Own::kBesideLanes, origin_->pid, samples, call_.now);
+}
+
+void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t lane) {
+  const auto tails =
+      lanes_ ? lanes_->tails(call_.sender, lane)
+             : Result<Lanes::Tails>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
+  if (!tails) return respond(request.sequence, request.text, tails.error());
+  counts_.add(Own::kCommands);
+  responses_.add_alone({.sequence = request.sequence, .number = tails.value().bytes},
+                       tails.value().fd);
+}
+
+// Samples that a thread has put into its ring before its process sends something count before that.
+void Dispatcher::take_rings_of_sender() {
+  if (!lanes_ || !lanes_->has_rings()) return;
+  const auto begun = clock_.now().monotonic;
+  (void)lanes_->take_of(call_.sender, begun + kRingsMax);
+  const auto spent = clock_.now().monotonic - begun;
+  if (spent >= Backlog::kCostly) costs_ += spent;
+}
+
+void Dispatcher::take_doorbell(const wire::Doorbell&) {
+  if (lanes_ && has_our_epoch()) has_rung_ = true;
+}
+
+LaneRings::Done Dispatcher::take_rings(std::chrono::nanoseconds deadline) {
+  has_rung_ = false;
+  return lanes_ ? lanes_->take(deadline) : LaneRings::Done{};
+}
+
+std::vector<std::string> Dispatcher::take_saturated() {
+  auto all = std::exchange(saturated_, {});
+  if (!has_rings()) return all;
+  for (std::string& each : lanes_->take_saturated()) all.push_back(std::move(each));
+  return all;
+}
+
 void Dispatcher::take_binding(const wire::Binding& binding) {
+  take_rings_of_sender();
   const auto bind = [&]() -> Result<void> {
     if (!lanes_) return Error{ErrorCode::kNotFound, "this daemon has no lanes"};
     if (!has_our_epoch()) return Error{ErrorCode::kStale, "a binding numbered by another daemon"};

@@ -21,7 +21,9 @@ Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& por
       queue_length_(socket.queue_length()),
       statistics_(ports.statistics),
       clock_(ports.clock),
+      lanes_(ports.lanes),
       readable_(loop.context()),
+      ring_timer_(loop.context()),
       queue_(socket.fd(), ports.statistics.owner()),
       dispatcher_(socket.fd(), ports),
       backlog_(queue_) {
@@ -38,6 +40,7 @@ void Intake::start() {
   {
     const MutexLock lock(turn_);
     has_late = !backlog_.empty();
+    if (dispatcher_.has_rings()) watch_rings();
   }
   if (!has_late) return wait();
   loop_.post([this] { go_on(); });
@@ -77,9 +80,18 @@ Intake::Progress Intake::take_turn() {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
     late_work_ = {};
+    const bool looks_at_rings = looks_at_rings_.exchange(false);
+    if (looks_at_rings) dispatcher_.note_ring_heads();
     catch_up({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     if (!backlog_.empty()) progress = Progress::kCut;
+    if (!looks_at_rings && dispatcher_.has_rung()) dispatcher_.note_ring_heads();
+    if (looks_at_rings || dispatcher_.has_rung()) {
+      const auto deadline = clock_.now().monotonic + kTurnMax;
+      if (take_rings(deadline) == Progress::kCut) looks_at_rings_ = true;
+    }
+    if (looks_at_rings_) progress = Progress::kCut;
+    if (dispatcher_.has_rings()) watch_rings();
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
@@ -114,7 +126,7 @@ void Intake::receive() {
 }
 
 void Intake::settle(const std::function<void()>& before_waiting) {
-  if (queue_.holds_any() && needs_no_drain(clock_.now())) return;
+  if (queue_.holds_any() && needs_no_drain(clock_.now())) return take_rings_as_reader();
   drains_.join([&] { drain_as_reader(before_waiting); }, before_waiting);
 }
 
@@ -142,8 +154,11 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     readers_served_.notify_all();
     const auto begun = clock_.now().monotonic;
     const Until until{begun + kSettleMax};
+    dispatcher_.note_ring_heads();
     progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
+    if (take_rings(until.deadline) == Progress::kCut) progress = Progress::kCut;
+    if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
     if (queue_.holds_any()) spend_on_others(begun);
     has_saturated = dispatcher_.has_saturated();

@@ -9,12 +9,17 @@
 // that senders within their share have sent, and for others as far as kCatchUpMax goes, which is of
 // all readers together. So a flood delays a thousand opens in a row no more than a few.
 //
+// Rings of feeders (core/lane/FORMAT.md) are read behind the socket: what was in them when it was
+// looked at. So samples of a thread that went over the socket before stay before. That is done in
+// each drain, when a feeder says so, and by a timer while there are any.
+//
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
 #pragma once
 
 #include <atomic>
 #include <boost/asio/local/datagram_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/container/static_vector.hpp>
 #include <chrono>
 #include <optional>
@@ -57,6 +62,9 @@ class Intake final : public Barrier, public HandedPart {
   // more than kFewLooks datagrams, which may be long ones, others are looked for.
   static constexpr std::chrono::milliseconds kMoveReserve{20};
   static constexpr std::size_t kFewLooks = 32;
+  // How often rings are looked at while there are records in them, and else.
+  static constexpr std::chrono::milliseconds kRingPause{10};
+  static constexpr std::chrono::milliseconds kIdleRingPause{100};
   // A drain that takes more than so many datagrams calls before_waiting first.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
@@ -74,6 +82,8 @@ class Intake final : public Barrier, public HandedPart {
     bool all = true;              // nothing was left of what was sent before the call
   };
   TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+  // The same of rings, behind the end of all ways but the socket.
+  void take_rings_at_end(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 
   // Takes in what was received and what is put off, for so long at most: the last call before
   // hand_on(), by which the rest goes to the next server. What is queued stays in the socket.
@@ -112,6 +122,12 @@ class Intake final : public Barrier, public HandedPart {
   // Turns beside the chain, until nothing is left of the work that a reader did not finish.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
+  // What is in rings, up to what was noted before the socket was read.
+  Progress take_rings(std::chrono::nanoseconds deadline) REQUIRES(turn_);
+  void take_rings_as_reader() EXCLUDES(turn_);
+  // Looks at rings from now on, as long as there are any. Any thread.
+  void watch_rings();
+  void look_at_rings() EXCLUDES(turn_);
   Progress work(const Until& until) REQUIRES(turn_);
   bool wants_to_receive() REQUIRES(turn_);
   void receive() REQUIRES(turn_);
@@ -146,6 +162,7 @@ class Intake final : public Barrier, public HandedPart {
   const std::optional<unsigned> queue_length_;
   StatisticsBranch& statistics_;
   const Clock& clock_;
+  const Lanes* const lanes_;  // nullptr: there are none
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
 
@@ -155,6 +172,9 @@ class Intake final : public Barrier, public HandedPart {
   std::atomic<int> readers_waiting_{0};
   std::atomic<unsigned> readers_served_{0};  // counts up, so that a waiter misses no change
   std::atomic<bool> nudged_{false};
+  std::atomic<bool> watches_rings_{false};
+  std::atomic<bool> looks_at_rings_{false};  // in the next turn
+  boost::asio::steady_timer ring_timer_;
   std::atomic<bool> works_{false};        // the loop's thread has the turn
   std::atomic<bool> leaves_late_{false};  // something is put off
   // When readers will have all of kCatchUpMax again.

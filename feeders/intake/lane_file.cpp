@@ -20,12 +20,13 @@ struct EntryCopy {
   std::uint32_t thread;
   std::uint32_t zero;
   std::uint64_t index;
-  std::array<std::uint64_t, 6> spare;
+  std::uint64_t ring;
+  std::array<std::uint64_t, 5> spare;
 };
 static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
 
 constexpr std::size_t kEntriesAtOnce = 16;
-constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -46,7 +47,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservat
       !write_header(fd.get(), bytes)) {
     return failure("no memory for a lane");
   }
-  if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+  if (::fcntl(fd.get(), F_ADD_SEALS, kLaneSeals) != 0) {
     return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
   }
   return map(std::move(fd), bytes, std::move(reservation), std::move(counts));
@@ -58,7 +59,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
                                                   unsigned bad) {
   struct stat status {};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-  const bool is_sealed = seals >= 0 && (seals & kSeals) == kSeals;
+  const bool is_sealed = seals >= 0 && (seals & kLaneSeals) == kLaneSeals;
   if (!is_sealed || ::fstat(fd.get(), &status) != 0 || bytes < kLaneBytesMin ||
       status.st_size != static_cast<off_t>(bytes)) {
     return Error{ErrorCode::kInvalid, "this is no lane, or one of another size"};
@@ -90,7 +91,7 @@ LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_
 
 void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
                       LookBudget& looks) const {
-  if (bad() >= kBadMax) return;
+  if (is_closed()) return;
   take_places(key, places, looks);
   for (const std::uint32_t at : places.at) {
     if (read_cell(memory_, at, key, sums) == CellRead::kBad) note_bad();
@@ -105,8 +106,7 @@ void LaneFile::take_places(const CellKey& key, CellPlaces& places, LookBudget& l
     for (; its != last_places_.end() && its->id == key.id; ++its) places.at.push_back(its->at);
     return;
   }
-  const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
-  const std::uint64_t changes = header.changes.load(std::memory_order_acquire);
+  const std::uint64_t changes = this->changes();
   if (changes == places.changes) return;
   if (looks.left == 0) return note_not_read();
   places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
@@ -117,15 +117,20 @@ void LaneFile::take_places(const CellKey& key, CellPlaces& places, LookBudget& l
 
 // Entries are used from the first one on, though not each is written before the next.
 template <typename Visit>
-void LaneFile::each_index(std::size_t& looks, Visit visit) const {
+void LaneFile::each_entry(std::size_t& looks, Visit visit) const {
   std::array<EntryCopy, kEntriesAtOnce> some;
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
     looks += 1;
     if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
     if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
-    for (const EntryCopy& entry : some) visit(entry.index);
+    for (std::size_t i = 0; i < some.size(); ++i) visit(first + i, some[i]);
   }
+}
+
+template <typename Visit>
+void LaneFile::each_index(std::size_t& looks, Visit visit) const {
+  each_entry(looks, [&](std::size_t, const EntryCopy& entry) { visit(entry.index); });
 }
 
 // How many reads it took.
@@ -156,6 +161,26 @@ void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& 
     return note_bad();
   }
   places.at.push_back(place);
+}
+
+std::uint64_t LaneFile::changes() const {
+  const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
+  return header.changes.load(std::memory_order_acquire);
+}
+
+// ---- rings
+
+std::vector<LaneFile::RingPlace> LaneFile::find_rings() const {
+  std::vector<RingPlace> found;
+  std::size_t looks = 0;
+  each_entry(looks, [&](std::size_t number, const EntryCopy& entry) {
+    if (entry.ring != 0) found.push_back({static_cast<std::uint32_t>(number), entry.ring});
+  });
+  return found;
+}
+
+const LaneEntry& LaneFile::entry(std::uint32_t number) const {
+  return reinterpret_cast<const LaneEntry*>(memory_.data() + kLaneEntriesAt)[number];
 }
 
 // ---- the end

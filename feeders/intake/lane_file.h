@@ -17,6 +17,7 @@
 #include "core/base/reservation.h"
 #include "core/base/result.h"
 #include "core/lane/cell_source.h"
+#include "core/lane/layout.h"
 
 namespace tallyfs {
 
@@ -25,6 +26,9 @@ struct LaneCounts {
   std::atomic<std::uint64_t> merged{0};    // cells that were read
   std::atomic<std::uint64_t> bad{0};       // things that no feeder writes
   std::atomic<std::uint64_t> not_read{0};  // looks at cells when too many had been read
+  std::atomic<std::uint64_t> taken{0};     // samples of rings
+  std::atomic<std::uint64_t> lost{0};      // of them, those of statistics that are gone
+  std::atomic<std::uint64_t> dropped{0};   // samples that found no room in rings
 };
 
 class LaneFile final : public CellSource {
@@ -55,6 +59,25 @@ class LaneFile final : public CellSource {
   void note_not_read() const override { counts_->not_read.fetch_add(1); }
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
+  bool is_closed() const { return bad() >= kBadMax; }
+  void note_bad() const {
+    bad_.fetch_add(1, std::memory_order_relaxed);
+    counts_->bad.fetch_add(1, std::memory_order_relaxed);
+  }
+  LaneCounts& counts() const { return *counts_; }
+
+  // ---- rings
+
+  std::span<const std::byte> memory() const { return memory_; }
+  // Another number when there may be another ring.
+  std::uint64_t changes() const;
+  struct RingPlace {
+    std::uint32_t entry = 0;  // its number
+    std::uint64_t ring = 0;   // as the entry has it
+  };
+  std::vector<RingPlace> find_rings() const;
+  // Of a ring that was found. Nothing in it is checked.
+  const LaneEntry& entry(std::uint32_t number) const;
 
  private:
   LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
@@ -67,16 +90,14 @@ class LaneFile final : public CellSource {
     std::uint32_t at;
   };
   template <typename Visit>
+  void each_entry(std::size_t& looks, Visit visit) const;
+  template <typename Visit>
   void each_index(std::size_t& looks, Visit visit) const;
   std::size_t find(std::uint32_t id, CellPlaces& places) const;
   void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
   void add_places_of_index(std::uint64_t index, std::vector<Place>& all) const;
   bool is_index(std::uint64_t index) const;
   void take_places(const CellKey& key, CellPlaces& places, LookBudget& looks) const;
-  void note_bad() const {
-    bad_.fetch_add(1, std::memory_order_relaxed);
-    counts_->bad.fetch_add(1, std::memory_order_relaxed);
-  }
 
   const Fd fd_;
   const std::span<const std::byte> memory_;

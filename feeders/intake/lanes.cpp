@@ -9,15 +9,8 @@
 namespace tallyfs {
 namespace {
 
-// Where cells are, and which statistics they are of, takes memory beside the file.
-std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
-
 // No more statistics than there is room for cells.
 std::size_t bound_max(const LaneFile& file) { return file.bytes() / sizeof(LaneCell); }
-
-constexpr std::uint16_t kLanesFormat = 1;
-
-Error no_handed_lanes() { return {ErrorCode::kInvalid, "not lanes as they are handed on"}; }
 
 Error no_room(std::size_t most, const std::string& of) {
   return {ErrorCode::kNoSpace, "more than " + std::to_string(most) + " lanes" + of};
@@ -63,8 +56,7 @@ Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<LaneFil
                                    Moment now) {
   const MutexLock lock(mutex_);
   if (auto room = check_room(sender.uid); !room) return room.error();
-  lanes_.emplace(++last_number_,
-                 Lane{.process = sender.pid, .uid = sender.uid, .file = std::move(file)});
+  lanes_.emplace(++last_number_, Lane(sender.pid, sender.uid, std::move(file)));
   note_size(now);
   return last_number_;
 }
@@ -83,6 +75,7 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
       return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
     }
     lane.bound.push_back({binding.number, binding.id});
+    lane.rings.bind(binding.id, binding.number);
     file = lane.file;
   }
   return ports_.statistics.bind_cells(binding.number, std::move(file), binding.id);
@@ -91,13 +84,19 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
 void Lanes::process_ended(pid_t process, Moment now) {
   std::vector<Lane> ended;
   {
+    // Until it is over, no reader finds that there are no rings.
     const MutexLock lock(mutex_);
-    erase_if(lanes_, [&](auto& each) {
-      if (each.second.process != process) return false;
-      ended.push_back(std::move(each.second));
-      return true;
-    });
-    if (!ended.empty()) note_size(now);
+    for (auto each = lanes_.begin(); each != lanes_.end();) {
+      const auto its = each++;
+      if (its->second.process != process) continue;
+      take_the_rest(its->second);
+      ended.push_back(std::move(its->second));
+      lanes_.erase(its);
+    }
+    if (!ended.empty()) {
+      note_with_rings();
+      note_size(now);
+    }
   }
   LookBudget looks;
   for (const Lane& lane : ended) {
@@ -108,82 +107,13 @@ void Lanes::process_ended(pid_t process, Moment now) {
   }
 }
 
-void Lanes::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
-  std::string bytes;
-  ByteWriter out(bytes);
-  {
-    const MutexLock lock(mutex_);
-    out.put(last_number_);
-    for (const auto& [number, lane] : lanes_) {
-      out.put(number);
-      out.put(std::int32_t{lane.process});
-      out.put(std::uint32_t{lane.uid});
-      out.put(static_cast<std::uint32_t>(lane.file->bytes()));
-      out.put(descriptors.add(lane.file->fd()));
-      out.put(std::uint32_t{lane.file->bad()});
-      out.put(std::uint32_t{lane.bad_reported});
-      out.put(static_cast<std::uint32_t>(lane.bound.size()));
-      for (const Bound& each : lane.bound) {
-        out.put(each.number);
-        out.put(each.id);
-      }
-    }
-  }
-  sink.put(saved_object(SavedKind::kLanes, kLanesFormat, "lanes", bytes));
-}
-
-Result<void> Lanes::load(const SavedObject& object, const Loading& loading,
-                         HandedDescriptors& descriptors) {
-  if (object.format != kLanesFormat) return other_format(object);
-  if (!loading.has_pages) return {};
-  ByteReader in(object.bytes);
-  const auto last = in.get<std::uint64_t>();
-  {
-    const MutexLock lock(mutex_);
-    last_number_ = last;
-  }
-  Result<void> done;
-  while (in.ok() && in.left() != 0) {
-    if (auto loaded = load_lane(in, loading, descriptors); !loaded) done = loaded;
-  }
-  return in.ok() ? done : no_handed_lanes();
-}
-
-// Of a statistic that is gone, nothing is left to be bound.
-Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
-                              HandedDescriptors& descriptors) {
-  const auto number = in.get<std::uint64_t>();
-  Lane lane{.process = in.get<std::int32_t>(), .uid = in.get<std::uint32_t>()};
-  const auto bytes = in.get<std::uint32_t>();
-  const auto place = in.get<std::uint32_t>();
-  const auto bad = in.get<std::uint32_t>();
-  lane.bad_reported = in.get<std::uint32_t>();
-  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
-    const auto of = in.get<std::uint64_t>();
-    lane.bound.push_back({of, in.get<std::uint32_t>()});
-  }
-  if (!in.ok()) return no_handed_lanes();
-  auto reservation = Reservation::create(ports_.ledger, lane.uid, {.bytes = charged(bytes)});
-  if (!reservation) return reservation.error();
-  auto file = LaneFile::adopt(descriptors.take(place), bytes, std::move(reservation.value()),
-                              counts_, bad);
-  if (!file) return file.error();
-  lane.file = file.value();
-  for (const Bound& each : lane.bound) {
-    (void)ports_.statistics.bind_cells(each.number, lane.file, each.id);
-  }
-  const MutexLock lock(mutex_);
-  lanes_.emplace(number, std::move(lane));
-  note_size(loading.now);
-  return {};
-}
-
 void Lanes::publish_counts(Moment now) {
   OwnNumbers& own = ports_.statistics.own();
   const std::uint64_t merged = counts_->merged.exchange(0, std::memory_order_relaxed);
   const std::uint64_t not_read = counts_->not_read.exchange(0, std::memory_order_relaxed);
   if (merged != 0) own.count(Own::kCellsMerged, merged, now);
   if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
+  publish_ring_counts(now);
   const std::uint64_t bad = counts_->bad.exchange(0, std::memory_order_relaxed);
   if (bad == 0) return;
   own.count(Own::kLaneBad, bad, now);

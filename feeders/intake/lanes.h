@@ -1,5 +1,7 @@
 // The lane files of all feeders: made on request, found by their numbers, and closed when their
-// process has ended, with what it had counted in them.
+// process has ended, with what it had counted in them. What their rings hold is taken when it is
+// asked for. note_heads() says up to where, so that samples that came over the socket before can be
+// taken in between.
 //
 // Thread-safe. At most kLanesMax files, kLanesOfUidMax of a uid that is neither root's nor the
 // daemon's, and the last tenth is for those two. Each is charged to its uid.
@@ -8,10 +10,14 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -26,7 +32,9 @@
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
+#include "feeders/intake/counter_times.h"
 #include "feeders/intake/lane_file.h"
+#include "feeders/intake/lane_rings.h"
 
 namespace tallyfs {
 
@@ -35,12 +43,17 @@ class Lanes final : public HandedPart {
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
 
+  // Rings are busy for so long after the last record.
+  static constexpr std::chrono::milliseconds kBusyFor{100};
+
   // All outlive it.
   struct Ports {
     StatisticsBranch& statistics;
     Ledger& ledger;
     ProcessWatch& processes;
     ErrorLog& errors;
+    const Clock& clock;
+    CounterTimes* counter = nullptr;  // without it, records in rings have times in ns
   };
 
   // owner: the daemon's uid.
@@ -54,10 +67,36 @@ class Lanes final : public HandedPart {
   Result<Made> make(const Sender& sender, std::uint64_t bytes, Moment now) EXCLUDES(mutex_);
   // kNotFound: the process has no such lane; kInvalid: the id; kStale, kNoSpace.
   Result<void> bind(const Sender& sender, const wire::Binding& binding) EXCLUDES(mutex_);
+  // The page of tails of a lane of the sender's. kNotFound; kNoSpace; kInvalid: a kernel without
+  // seals.
+  struct Tails {
+    int fd = -1;  // for feeders
+    std::uint64_t bytes = 0;
+  };
+  Result<Tails> tails(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
+
+  // ---- rings
+
+  // Some feeder may have one. A look without a lock.
+  bool has_rings() const { return has_rings_.load(std::memory_order_relaxed); }
+  // How far all feeders are now.
+  void note_heads() EXCLUDES(mutex_);
+  // Takes what was there at note_heads(), until the deadline.
+  LaneRings::Done take(std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
+  // The same of one process, as far as it is now.
+  LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline)
+      EXCLUDES(mutex_);
+  // There were records lately.
+  bool are_busy(std::chrono::nanoseconds now) const EXCLUDES(mutex_);
+  // Interfaces in which a counter reached its end since the last call.
+  std::vector<std::string> take_saturated() EXCLUDES(mutex_);
+
   // What it had counted is kept, and its lanes are closed.
   void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
 
-  SavedKinds objects() const override { return saved_kinds(SavedKind::kLanes); }
+  SavedKinds objects() const override {
+    return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings);
+  }
   void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
   // Behind the processes: a lane whose process has ended is closed when that is heard.
   Result<void> load(const SavedObject& object, const Loading& loading,
@@ -73,12 +112,22 @@ class Lanes final : public HandedPart {
     std::uint32_t id = 0;  // the feeder's own
   };
   struct Lane {
-    pid_t process = 0;
-    uid_t uid = 0;
-    std::shared_ptr<LaneFile> file{};      // shared with the statistics that it has cells of
+    Lane(pid_t of_process, uid_t of_uid, std::shared_ptr<LaneFile> of_file)
+        : process(of_process), uid(of_uid), file(std::move(of_file)), rings(file) {}
+
+    pid_t process;
+    uid_t uid;
+    std::shared_ptr<LaneFile> file;  // shared with the statistics that it has cells of
+    LaneRings rings;
     std::vector<Bound> bound{};
     unsigned bad_reported = 0;
   };
+  // Where cells are, and which statistics they are of, takes memory beside the file.
+  static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
+
+  void hand_on_rings(ObjectSink& sink, HandedDescriptors& descriptors) EXCLUDES(mutex_);
+  Result<void> load_rings(const SavedObject& object, const Loading& loading,
+                          HandedDescriptors& descriptors) EXCLUDES(mutex_);
   Result<void> load_lane(ByteReader& in, const Loading& loading, HandedDescriptors& descriptors)
       EXCLUDES(mutex_);
 
@@ -87,6 +136,11 @@ class Lanes final : public HandedPart {
   Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file,
                               Moment now) EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
+  void note_with_rings() REQUIRES(mutex_);
+  LaneRings::Into into() REQUIRES(mutex_);
+  void note_taken(std::uint64_t records) REQUIRES(mutex_);
+  void take_the_rest(Lane& lane) REQUIRES(mutex_);
+  void publish_ring_counts(Moment now) EXCLUDES(mutex_);
 
   const Ports ports_;
   const QuotaReserve reserve_;
@@ -95,6 +149,14 @@ class Lanes final : public HandedPart {
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
+  // Of those whose feeders have asked for the page of tails.
+  std::vector<std::uint64_t> with_rings_ GUARDED_BY(mutex_);
+  std::unordered_multimap<pid_t, std::uint64_t> by_process_ GUARDED_BY(mutex_);
+  std::size_t next_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::string> saturated_ GUARDED_BY(mutex_);
+  std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
+  std::atomic<bool> has_rings_{false};
+  std::atomic<std::size_t> rings_shown_{0};
 };
 
 }  // namespace tallyfs

@@ -136,7 +136,8 @@ void Daemon::make_branches() {
 void Daemon::make_intake() {
   const auto& [switches, shapes] = std::tie(pages_.switches(), pages_.shapes());
   if (switches && shapes) {
-    lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_},
+    lanes_.emplace(Lanes::Ports{branches_->statistics(), ledger_, processes_, *errors_, clock_,
+                                counter_.get()},
                    options_.owner.uid);
   }
   Dispatcher::Ports ports{.statistics = branches_->statistics(),
@@ -213,7 +214,10 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   if (mount.handover) note_takeover(*mount.handover);
   serve();
   // What feeders add from now on they send, or keep for the next daemon.
-  if (!is_handing_over_) branches_->statistics().end_cells(clock_.now());
+  if (!is_handing_over_) {
+    branches_->statistics().end_cells(clock_.now());
+    intake_->take_rings_at_end(kEndDrainMax);
+  }
   if (is_handing_over_) return hand_over(*session.value(), mount);
   tree_.observe(nullptr);
   end(*session.value());
@@ -264,6 +268,7 @@ void Daemon::serve() {
   intake_->start();
   loop_.every(kUpkeepPeriod, [this] {
     tally_clock_upkeep();
+    counter_->check();
     operations_->give_memory_back();
   });
   mount_watch_.emplace(loop_, options_.mount_point);

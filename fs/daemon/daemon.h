@@ -23,6 +23,7 @@
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/branches.h"
+#include "fs/daemon/counter_clock.h"
 #include "fs/daemon/kernel_events.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/mount_watch.h"
@@ -115,6 +116,7 @@ class Daemon {
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
   std::unique_ptr<OrderedFeeder> feeder_;
   std::unique_ptr<Branches> branches_;
+  const std::unique_ptr<CounterTimes> counter_ = make_counter_clock();
   std::optional<Lanes> lanes_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<KernelEvents> kernel_events_;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -24,6 +25,7 @@
 #include "fs/daemon/absolute_path.h"
 #include "fs/daemon/background.h"
 #include "fs/daemon/daemon.h"
+#include "fs/daemon/descriptor_store.h"
 #include "fs/daemon/handed_formats.h"
 #include "fs/daemon/inheritance.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
@@ -126,6 +128,7 @@ void report_ready(Prepared& prepared) {
 void remove_mount(Prepared& prepared) {
   if (!std::exchange(prepared.is_mounted, false)) return;
   ::sd_notify(0, "STOPPING=1");
+  DescriptorStore::clear();
   if (!prepared.side.watchdog) return prepared.mount.remove();
   prepared.side.watchdog->clean_up();
   prepared.mount.leave();
@@ -214,7 +217,11 @@ void refuse_program(int status) {
 
 int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
   ::prctl(PR_SET_NAME, "tallyfs-keeper");
-  const NextProgram program(prepared.arguments, inheritance_of(prepared, handover));
+  const Inheritance inheritance = inheritance_of(prepared, handover);
+  const NextProgram program(prepared.arguments, inheritance);
+  // Nothing of a mount that hides another: the next start would have to tell the two apart.
+  const DescriptorStore store(prepared.options.over_tracefs ? Inheritance() : inheritance);
+  if (begin == Keeper::Begin::kReady) store.put();
   Keeper keeper(
       handover,
       {.serve =
@@ -222,7 +229,11 @@ int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
              ::prctl(PR_SET_NAME, "tallyfs");
              return serve_for_keeper(prepared, handover, to_keeper);
            },
-       .ready = [&] { report_ready(prepared); },
+       .ready =
+           [&] {
+             store.put();
+             report_ready(prepared);
+           },
        .unmount = [&] { remove_mount(prepared); },
        .is_gone = [&] { return prepared.mount.is_gone(); },
        .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); },
@@ -243,6 +254,13 @@ Result<int> keep_anew(Prepared& prepared) {
   return keep(prepared, handover.value(), Keeper::Begin::kUnready);
 }
 
+// The last server was killed with its keeper.
+int keep_stored(Prepared& prepared, Handover& handover) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  handover.note_end(SIGKILL, 0, now / std::chrono::nanoseconds(1));
+  return keep(prepared, handover, Keeper::Begin::kUnready);
+}
+
 Result<int> serve_alone(Prepared& prepared) {
   const ServedMount mount{.fd = prepared.mount.fd(),
                           .handover = nullptr,
@@ -254,8 +272,9 @@ Result<int> serve_alone(Prepared& prepared) {
 
 // The mount is made with all rights, and served with those that are left.
 Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>& identity,
-                    std::optional<Watchdog>& watchdog) {
-  auto mount = Mount::make(options.mount_point, options.mount_options);
+                    std::optional<Watchdog>& watchdog, std::optional<StoredMount>& stored) {
+  auto mount = stored ? Mount::adopt(std::move(stored->fd), options.mount_point)
+                      : Mount::make(options.mount_point, options.mount_options);
   if (!mount) return mount.error();
   if (watchdog) watchdog->mounted();
   // A server that has changed its identity could not take that back for itself.
@@ -294,24 +313,31 @@ Result<void> find_groups_of(DaemonOptions& options) {
   return {};
 }
 
-Result<PassedSockets> prepare(DaemonOptions& options) {
-  const bool cleans_up = options.auto_unmount || options.over_tracefs;
+// A mount that is not served must not be looked at.
+Result<Stored> find_mount(DaemonOptions& options, std::vector<StoredDescriptor> passed) {
+  const auto path = absolute_mount_point(options.mount_point);
+  if (!path) return path.error();
+  const bool was_stored = !passed.empty();
+  options.mount_point = path.value();
+  Stored stored = take_stored(std::move(passed), options);
+  if (stored.mount) return stored;
+  const bool cleans_up = options.auto_unmount || options.over_tracefs || was_stored;
   auto mount_point =
       prepare_mount_point(options.mount_point, cleans_up ? Leftover::kCleanUp : Leftover::kReport);
   if (!mount_point) return mount_point.error();
-  options.mount_point = mount_point.value();
+  return stored;
+}
+
+Result<void> prepare(DaemonOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
   if (const auto found = find_groups_of(options); !found) return found.error();
-  auto passed = find_passed_sockets();
-  if (!passed) return passed.error();
-  options.sock_diag = passed.value().sock_diag.value_or(-1);
   if (!options.rules_file.empty()) prepare_rules(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
   }
-  return passed;
+  return {};
 }
 
 // As run(), in the process of a keeper whose server has handed over.
@@ -361,11 +387,17 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
 Result<int> run(DaemonOptions options, char** arguments) {
   const auto identity = identity_for(options.run_as);
   if (!identity) return identity.error();
-  const auto passed = prepare(options);
+  auto passed = find_passed_sockets();
   if (!passed) return passed.error();
+  options.sock_diag = passed.value().sock_diag.value_or(-1);
+  auto stored = find_mount(options, std::move(passed.value().stored));
+  if (!stored) return stored.error();
+  auto& [stored_mount, stored_socket] = stored.value();
+  if (const auto prepared = prepare(options); !prepared) return prepared.error();
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
-  auto socket = open_socket(options, passed.value());
+  auto socket = stored_socket ? FeedSocket::take_over(*stored_socket)
+                              : open_socket(options, passed.value());
   if (!socket) return socket.error();
   auto side = start_side_processes(options, socket.value(), identity.value());
   if (!side) return side.error();
@@ -374,7 +406,7 @@ Result<int> run(DaemonOptions options, char** arguments) {
   allow_descriptors();
   auto state = open_state(options, identity.value());
   if (!state) return state.error();
-  auto made = mount(options, identity.value(), side.value().watchdog);
+  auto made = mount(options, identity.value(), side.value().watchdog, stored_mount);
   if (!made) return made.error();
   Prepared prepared{options,
                     arguments,
@@ -383,7 +415,9 @@ Result<int> run(DaemonOptions options, char** arguments) {
                     std::move(side.value()),
                     std::move(state.value()),
                     std::move(made.value())};
-  auto status = options.keeper ? keep_anew(prepared) : serve_alone(prepared);
+  auto status = stored_mount     ? keep_stored(prepared, stored_mount->handover)
+                : options.keeper ? keep_anew(prepared)
+                                 : serve_alone(prepared);
   remove_mount(prepared);
   return status;
 }

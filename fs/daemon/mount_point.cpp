@@ -65,6 +65,15 @@ std::vector<libmnt_fs*> mounts_on(const std::string& path, const Mounts& mounts)
   return found;
 }
 
+// Asks the file system itself: the kernel's cache of a mount outlives its daemon.
+bool is_dead_mount(const std::string& path) {
+  struct statx status {};
+  return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_MODE, &status) != 0 &&
+         errno == ENOTCONN;
+}
+
+}  // namespace
+
 // A second mount would hide the first one, which would go on unseen.
 bool has_live_mount(const std::string& path) {
   const Mounts mounts = read_mounts();
@@ -74,23 +83,14 @@ bool has_live_mount(const std::string& path) {
   });
 }
 
-// Asks the file system itself: the kernel's cache of a mount outlives its daemon.
-bool is_dead_mount(const std::string& path) {
-  struct statx status {};
-  return ::statx(AT_FDCWD, path.c_str(), AT_STATX_FORCE_SYNC, STATX_MODE, &status) != 0 &&
-         errno == ENOTCONN;
-}
-
 // realpath(3) fails on a dead mount, so only the path of its parent is resolved.
-Result<std::string> absolute(const std::string& path) {
+Result<std::string> absolute_mount_point(const std::string& path) {
   std::error_code error;
   const std::filesystem::path clean = absolute_path(path, error);
   const auto above = error ? clean : std::filesystem::weakly_canonical(clean.parent_path(), error);
   if (error) return failure("cannot mount on " + path + ": " + error.message());
   return std::string(above / clean.filename());
 }
-
-}  // namespace
 
 // Of two mounts on one path, the upper has the lower as its parent.
 std::optional<std::uint64_t> topmost_mount(const std::string& path) {
@@ -113,7 +113,7 @@ bool has_mount(const std::string& path, std::uint64_t mount) {
 
 Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
   struct stat status {};
-  const auto found = absolute(given);
+  const auto found = absolute_mount_point(given);
   if (!found) return found.error();
   const std::string& path = found.value();
   if (is_dead_mount(path)) {

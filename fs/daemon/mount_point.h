@@ -15,6 +15,11 @@ enum class Leftover { kReport, kCleanUp };
 // with its remedy, or removed. kInvalid with a reason for a person.
 Result<std::string> prepare_mount_point(const std::string& path, Leftover leftover);
 
+// The same path, of which no file is looked at. kInvalid.
+Result<std::string> absolute_mount_point(const std::string& path);
+// Whether a tallyfs is mounted on exactly this path, served or not.
+bool has_live_mount(const std::string& path);
+
 // The kernel's number of the mount on an absolute path, the upper one if there are several. A
 // number is not used again while its mount exists.
 std::optional<std::uint64_t> topmost_mount(const std::string& path);

@@ -45,7 +45,7 @@ bool is_ignored(std::string_view option) {
 
 bool is_for_libfuse(std::string_view option) {
   static const std::set<std::string_view> known = {
-      "allow_other", "allow_root", "auto_unmount", "ro",          "sync",
+      "allow_other", "allow_root", "ro",          "sync",
       "async",       "dirsync",    "atime",        "noatime",     "diratime",
       "nodiratime",  "relatime",   "norelatime",   "strictatime", "nostrictatime"};
   return known.contains(option) || option.starts_with("fsname=") ||
@@ -283,9 +283,11 @@ class OptionsParser {
       metrics_readable_ = true;
     } else if (option == "metrics_created") {
       metrics_created_ = true;
+    } else if (option == "auto_unmount") {
+      // Not libfuse's, by which a process of its own would unmount when this program is replaced.
+      options_.auto_unmount = true;
     } else if (is_for_libfuse(option)) {
       options_.mount_options.push_back(option);
-      options_.auto_unmount |= option == "auto_unmount";
     } else {
       return line_.refuse("-o", "unknown mount option '" + option + "'");
     }

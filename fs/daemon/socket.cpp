@@ -4,8 +4,11 @@
 #include <systemd/sd-daemon.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "feeders/intake/queue_length.h"
@@ -22,6 +25,15 @@ std::optional<std::uint64_t> network_of(int fd) {
   return cookie;
 }
 
+// Of sd_listen_fds_with_names().
+struct FreeNames {
+  char** names;
+  ~FreeNames() {
+    for (char** each = names; each && *each; ++each) std::free(*each);
+    std::free(names);
+  }
+};
+
 // A service may have a network namespace of its own (PrivateNetwork=), with settings of its own.
 bool is_of_our_network(int fd) {
   const Fd ours(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -31,10 +43,17 @@ bool is_of_our_network(int fd) {
 }  // namespace
 
 Result<PassedSockets> find_passed_sockets() {
-  const int count = ::sd_listen_fds(1);
+  char** names = nullptr;
+  const int count = ::sd_listen_fds_with_names(1, &names);
+  const FreeNames freed{names};
   PassedSockets passed;
   int others = count < 0 ? 1 : 0;
   for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; ++fd) {
+    const std::string_view name = names[fd - SD_LISTEN_FDS_START];
+    if (is_stored_name(name)) {
+      passed.stored.push_back({std::string(name), Fd(fd)});
+      continue;
+    }
     int domain = 0;
     socklen_t size = sizeof domain;
     ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);

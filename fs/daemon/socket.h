@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/base/result.h"
 #include "feeders/intake/feed_socket.h"
+#include "fs/daemon/descriptor_store.h"
 #include "fs/daemon/options.h"
 
 namespace tallyfs {
@@ -14,6 +16,7 @@ namespace tallyfs {
 struct PassedSockets {
   std::optional<int> feed;
   std::optional<int> sock_diag;  // a netlink socket (ListenNetlink=)
+  std::vector<StoredDescriptor> stored;
 };
 Result<PassedSockets> find_passed_sockets();
 

@@ -18,7 +18,8 @@
 namespace tallyfs {
 namespace {
 
-// The mount that the daemon has made, as the daemon reports it; nothing: the pipe has ended.
+// The mount that the daemon has made, as the daemon reports it; nothing: the pipe has ended, or it
+// is time to clean up.
 std::optional<std::uint64_t> wait_for_mount(const Fd& pipe) {
   std::uint64_t mount = 0;
   ssize_t size = 0;
@@ -129,8 +130,12 @@ void Watchdog::mounted() {
   }
 }
 
+// Each is told, too: systemd may have copies of the pipes (DescriptorStore).
 void Watchdog::clean_up() {
-  for (Process& each : processes_) each.pipe.reset();
+  for (Process& each : processes_) {
+    (void)!::write(each.pipe.get(), "", 1);
+    each.pipe.reset();
+  }
   for (const Process& each : processes_) {
     while (::waitpid(each.id, nullptr, 0) < 0 && errno == EINTR) {
     }

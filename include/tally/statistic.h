@@ -16,10 +16,10 @@
  * interfaces, statistics and their definitions as first given are registered again. What is there
  * already, because the daemon or another feeder lived on, stays as its users have defined it.
  *
- * Samples are gathered per thread and sent as datagrams of up to 8 KiB: when one is full, at the
- * latest after settings.delay_us, at statistic_flush(), at the end of the thread, and at exit() and
- * the return of main(). _exit(), a deadly signal and kill -9 lose what was gathered since: at most
- * delay_us of samples, or one datagram a thread, whichever is less, while the daemon keeps up.
+ * Samples go into memory shared with the daemon (docs/lane.md), which kill -9 does not lose. Until
+ * it is there they are gathered per thread and sent as datagrams of up to 8 KiB: when one is full,
+ * after settings.delay_us, at statistic_flush(), and at the end of the thread and of the program.
+ * _exit() and deadly signals lose delay_us of those samples, or one datagram a thread, at most.
  *
  * Threads: every call may be made by any number of threads at once, but no thread may use an
  * interface or a statistic while or after it is removed or released.
@@ -74,8 +74,8 @@ struct statistic_settings {
    * itself, in the call that adds it. At most 10,000,000. */
   uint32_t delay_us;
 
-  /* The time that an adding call waits for room when the daemon's queue and the room of held_max
-   * are both full, in milliseconds (60,000 at most). Then the sample is dropped and counted. After
+  /* The time that an adding call waits when the room in shared memory is full, or the queue of the
+   * daemon and held_max both, in milliseconds (60,000 at most). Then the sample is dropped. After
    * waiting in vain, calls do not wait again until the daemon has received something. 0: samples
    * are dropped and counted at once. Without a daemon no call waits. */
   uint32_t wait_ms;

@@ -1,8 +1,10 @@
-// Feeders that are killed with SIGKILL while they count in cells, ROUNDS of them one after the
-// other. Each tells in memory that it shares with us how many calls it has begun and ended, and the
-// statistic web/killed must have every sample of a call that was over, and none that was not begun.
-//   tally-lane-killed ROUNDS DATA
-//   DATA: statistics/web/data of the mount; the socket is $TALLY_SOCKET
+// Feeders that are killed with SIGKILL while they count in cells, or put samples into rings, ROUNDS
+// of them one after the other. Each tells in memory that it shares with us how many calls it has
+// begun and ended, and the statistic web/killed must have every sample of a call that was over, and
+// none that was not begun.
+//   tally-lane-killed ROUNDS DATA [list]
+//   DATA: statistics/web/data of the mount; the socket is $TALLY_SOCKET. list: of that type, which
+//   goes by rings; a call that waits in vain for the daemon ends the test.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -28,24 +30,28 @@ struct Told {
   std::atomic<bool> counts;  // in cells
 };
 
-bool counts_in_cells() {
+// The last sample was: else it is held for a while.
+bool counts_in_lane() {
   statistic_counts counts{};
   statistic_count(&counts, sizeof counts);
-  return counts.added == counts.confirmed;
+  return counts.held == 0 && counts.added == counts.sent;
 }
 
-[[noreturn]] void feed(Told& told) {
+[[noreturn]] void feed(Told& told, bool as_list) {
   statistic_interface* interface = nullptr;
   statistic* killed = nullptr;
   if (statistic_create_interface(&interface, "web", 0) != 0) ::_exit(1);
   if (statistic_create(&killed, interface, "killed", nullptr) != 0) ::_exit(1);
+  if (as_list) {
+    statistic_define_list(killed, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX, 4);
+  }
   statistic_start(killed);
   std::uint64_t added = 0;
   do {
     if (statistic_sync(60'000) != 0) ::_exit(1);
     statistic_inc(killed, 1);
     ++added;
-  } while (!counts_in_cells());
+  } while (!counts_in_lane());
   told.begun = added;
   told.ended = added;
   told.counts = true;
@@ -58,18 +64,20 @@ bool counts_in_cells() {
 
 std::uint64_t total_of(const char* data) {
   std::ifstream file(data);
-  std::string name;
-  std::uint64_t total = 0;
-  while (file >> name >> total) {
-    if (name == "killed") return total;
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("killed ")) return std::stoull(line.substr(line.rfind(' ') + 1));
   }
   return 0;
 }
 
 }  // namespace
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
   const int rounds = std::atoi(arguments[1]);
+  const bool as_list = count > 3;
+  statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
+  settings.wait_ms = 60'000;
   void* const shared =
       ::mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto& told = *new (shared) Told{};
@@ -79,7 +87,10 @@ int main(int, char** arguments) {
   for (int round = 0; round < rounds; ++round) {
     told.counts = false;
     const pid_t feeder = ::fork();
-    if (feeder == 0) feed(told);
+    if (feeder == 0) {
+      statistic_configure(&settings);
+      feed(told, as_list);
+    }
     int status = 0;
     while (!told.counts) {
       if (::waitpid(feeder, &status, WNOHANG) != 0) return 1;

@@ -1,5 +1,6 @@
 // A lane file (core/lane/FORMAT.md) that a hostile feeder fills with anything, while the daemon
-// reads, defines and saves: nothing breaks, no other statistic is touched, and what is saved loads.
+// reads, takes from rings, defines and saves: nothing breaks, no other statistic is touched, and
+// what is saved loads.
 //
 // The input is steps: a byte that says which, and what the step takes from the bytes behind it.
 // Honest cells are written apart and copied in, so that the feeder itself stays whole.
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/lane/cell_writer.h"
+#include "core/lane/layout.h"
 #include "core/wire/line.h"
 #include "feeders/intake/lanes.h"
 #include "tests/fuzz/fuzzed.h"
@@ -47,6 +49,7 @@ constexpr std::uint32_t kIdsAt = kLaneHeapAt;
 constexpr std::uint32_t kIds = 64;
 constexpr std::uint32_t kCellsAt = kLaneHeapAt + 256;
 constexpr std::uint32_t kCellRoom = 1024;
+constexpr std::uint32_t kRingAt = kLaneHeapAt + kRingBytesMin;
 
 struct alignas(64) CellRoom {
   std::array<std::byte, kCellRoom> bytes;
@@ -60,7 +63,7 @@ class Stand {
     ports.shapes = shapes_;
     ports.processes = &processes_;
     statistics_.emplace(tree_, ledger_, kOwner, clock_.now(), std::move(ports));
-    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_}, kOwner);
+    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_, clock_}, kOwner);
     for (std::size_t i = 0; i < kStatistics; ++i) {
       numbers_[i] =
           execute("create web/" + name_of(i) + " on=1 " + kDefinitions[i == 0 ? 0 : i + 1]);
@@ -76,7 +79,7 @@ class Stand {
 
   void step(Input& input) {
     const std::size_t i = input.byte() % kStatistics;
-    switch (input.byte() % 10) {
+    switch (input.byte() % 14) {
       case 0:
         return count_honestly(i, input);
       case 1:
@@ -99,12 +102,22 @@ class Stand {
       case 9:
         end_feeder();
         return make_lane();
+      case 10:
+        return put_honestly(i, input);
+      case 11:
+        return poke(kRingAt, 64, input);
+      case 12:
+        return take_from_rings(input.byte() % 2 == 0 ? std::chrono::hours(1)
+                                                     : std::chrono::hours(0));
+      case 13:
+        return take_while_it_is_written(input);
     }
   }
   void check_end() {
     must(text("far", "data") == far_, "another interface is as it was");
     must(text("web", "data").find("near 0\n") != std::string::npos, "so is another statistic");
     statistics_->end_cells(clock_.now());
+    take_from_rings(std::chrono::hours(1));
     const std::string data = text("web", "data");
     end_feeder();
     must(text("web", "data") == data, "what was ended does not change");
@@ -144,6 +157,8 @@ class Stand {
                                 made.value().file->fd(), 0);
     must(mapped != MAP_FAILED, "memory");
     memory_ = static_cast<std::byte*>(mapped);
+    head_ = 0;
+    must(lanes_->tails(sender(), made.value().number).has_value(), "there are tails");
     for (std::size_t i = 0; i < kStatistics; ++i) {
       const wire::Binding binding{.sequence = 1,
                                   .id = static_cast<std::uint32_t>(i),
@@ -192,6 +207,41 @@ class Stand {
     entry.thread = 1;
     entry.index = std::uint64_t{kIds} << 32 | kIdsAt;
     note_change();
+  }
+  // Records as libtally would have put them, wherever the head is now.
+  void put_honestly(std::size_t i, Input& input) {
+    for (unsigned left = 1 + input.byte() % 8; left != 0; --left) {
+      const std::uint32_t follows = input.byte() % 2 == 0 ? 0 : kRecordY | kRecordNs;
+      const std::uint32_t words = follows == 0 ? 2 : 4;
+      put_word(record_head(static_cast<std::uint32_t>(i), words, follows));
+      put_word(input.number(2));
+      if (follows == 0) continue;
+      put_word(input.number(1));
+      put_word(input.number(8));
+    }
+    auto& entry = *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt);
+    entry.thread = 1;
+    entry.ring = std::uint64_t{kRingBytesMin} << 32 | kRingAt;
+    entry.head = head_;
+    note_change();
+  }
+  void put_word(std::uint64_t value) { word(kRingAt + head_++ * 8 % kRingBytesMin) = value; }
+  void take_from_rings(std::chrono::nanoseconds at_most) {
+    lanes_->note_heads();
+    (void)lanes_->take(clock_.now().monotonic + at_most);
+  }
+  void take_while_it_is_written(Input& input) {
+    const std::uint64_t value = input.number(8);
+    std::atomic<bool> ends{false};
+    std::thread writer([&] {
+      for (std::size_t k = 0; !ends; ++k) {
+        word(k % 5 == 0 ? kLaneEntriesAt + k % 8 * 8 : kRingAt + k * 8 % 512) = value * k;
+        note_change();
+      }
+    });
+    for (int k = 0; k < 4; ++k) take_from_rings(std::chrono::hours(1));
+    ends = true;
+    writer.join();
   }
   // One word of some that begin there.
   void poke(std::uint32_t from, std::uint64_t words, Input& input) {
@@ -245,6 +295,7 @@ class Stand {
   std::array<std::uint64_t, kStatistics> numbers_{};
   std::string far_;
   std::byte* memory_ = nullptr;
+  std::uint64_t head_ = 0;  // of the honest ring
 };
 
 }  // namespace

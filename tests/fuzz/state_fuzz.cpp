@@ -12,6 +12,7 @@
 #include "core/branch/stats/stats_branch.h"
 #include "core/branch/tracing/tracing_branch.h"
 #include "tests/fuzz/fuzzed.h"
+#include "tests/fuzz/show_all.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/saved_objects.h"
 
@@ -66,21 +67,6 @@ class Sizes final : public ObjectSink {
   }
 };
 
-// What was loaded is shown, whatever it is.
-void show_all(Tree& tree, NodeId directory, Moment now) {
-  constexpr std::size_t kTextMax = 4u << 20;
-  if (const auto rules = tree.rules(directory)) rules.value()->entered(now);
-  const auto entries = tree.list(directory, 0, 1000);
-  if (!entries) return;
-  for (const NodeEntry& entry : entries.value()) {
-    if (entry.info.kind == NodeKind::kDirectory) {
-      show_all(tree, entry.info.id, now);
-    } else if (const auto file = tree.file(entry.info.id)) {
-      (void)file.value()->render(now, kTextMax);
-    }
-  }
-}
-
 void load(const StateFile& file) {
   const FakeClock clock{std::chrono::seconds(10)};
   // What the tree keeps of files is of the ledger.
@@ -105,6 +91,7 @@ void load(const StateFile& file) {
   if (loaded.objects == 0) return;
   Sizes sizes;
   for (const Branch* const branch : branches) branch->save(sizes);
+  // What was loaded is shown, whatever it is.
   show_all(tree, Tree::kRoot, clock.now());
 }
 

@@ -183,18 +183,62 @@ wait "${STARTED[0]}"
 STARTED=()
 check "the first sample starts it again" send 'early/a 1'
 check_eq 1 "$(counted early)" "and is counted"
-old_process=$(main_process)
-inside sh -c "kill -KILL $old_process"
-check "killed, it comes back by itself" wait_until \
-  '[ "$(main_process)" != "$old_process" ] && [ "$(state_of service)" = active ]'
-check "mounted once" is_up killed
+
+# ---- its keeper is killed: the mount stays, with what was saved last
+write_unit_part() {  # write_unit_part NAME: of the service, from stdin
+  mkdir -p "/proc/$INIT/root/run/systemd/system/tallyfs.service.d"
+  cat >"/proc/$INIT/root/run/systemd/system/tallyfs.service.d/$1.conf"
+  inside systemctl daemon-reload
+}
+mount_number() { inside awk '$5 == "'$TREE'" { print $1, $3 }' /proc/self/mountinfo; }
+stored() { inside systemctl show --value -p NFileDescriptorStore tallyfs.service; }
+write_unit_part period <<'END'
+[Service]
+ExecStart=
+ExecStart=tallyfs --foreground --state /var/lib/tallyfs --state-period 1 \
+  -o allow_other,auto_unmount /run/tallyfs/mnt
+END
+check "with a short period it is up" quietly inside systemctl restart tallyfs.service
+check "and fed" is_up saved
+check "systemd keeps its mount" [ "$(stored)" -ge 5 ]
+check "what it has is saved" wait_until \
+  'inside sh -c "cat /var/lib/tallyfs/state.[0-9]*" | grep -qa saved'
+before=$(mount_number)
+# One that is in the mount, and looks at its files all the while. An open under way waits.
+inside sh -c "cd $TREE/statistics && echo >/run/looks && until [ -e /run/looked ]; do
+  cat saved/data >/dev/null || echo; done 2>/run/complaints >/run/failed" &
+STARTED+=($!)
+wait_until '[ -e "/proc/$INIT/root/run/looks" ]'
+for each in 1 2 3; do
+  old_process=$(main_process)
+  inside sh -c "kill -KILL $old_process"
+  check "killed, it comes back by itself ($each)" wait_until \
+    '[ "$(main_process)" != "$old_process" ] && [ "$(state_of service)" = active ]'
+  check_eq "$before" "$(mount_number)" "with the same mount"
+  check_eq 1 "$(counted saved)" "and what was saved"
+  check "and is fed" is_up "killed$each"
+  allow_starts
+done
+touch "/proc/$INIT/root/run/looked"
+wait "${STARTED[0]}"
+STARTED=()
+check_eq '' "$(grep -v 'Stale file handle' "/proc/$INIT/root/run/complaints")" \
+  "who looked meanwhile met no dead mount"
+check "the log says so" wait_until 'journal | grep -q "the server before ended by signal 9"'
+check "it stops" quietly inside timeout 10 systemctl stop tallyfs.service
+check "and is gone" is_gone
+check_eq 0 "$(stored)" "and systemd keeps nothing"
+rm "/proc/$INIT/root/run/systemd/system/tallyfs.service.d/period.conf"
+inside systemctl daemon-reload
+check "it starts" quietly inside systemctl start tallyfs.service
+check "and is up" is_up unkilled
 allow_starts
 check "unmounted, it ends" inside umount $TREE
 check "well" wait_until is_gone
 check "and the next sample starts it" is_up unmounted
 allow_starts
 check "socket and service stop" quietly inside systemctl stop tallyfs.socket tallyfs.service
-check_eq '' "$(inside sh -c 'ls /run/tallyfs')" "and leave nothing in /run/tallyfs"
+check_eq mnt "$(inside sh -c 'ls /run/tallyfs')" "and leave nothing in /run/tallyfs"
 check "the service starts its socket" quietly inside systemctl start tallyfs.service
 check "and is up" is_up started
 
@@ -203,13 +247,11 @@ check_eq 'mounted on /run/tallyfs/mnt, listening on the socket passed by systemd
   "$(journal -t tallyfs -p 6..6 -n 1)" "the journal has what it says, without a time of its own"
 
 # ---- an administrator's mistake
-mkdir -p "/proc/$INIT/root/run/systemd/system/tallyfs.service.d"
-cat >"/proc/$INIT/root/run/systemd/system/tallyfs.service.d/wrong.conf" <<'END'
+write_unit_part wrong <<'END'
 [Service]
 ExecStart=
 ExecStart=tallyfs --foreground --group nobody-at-all -o allow_other /run/tallyfs/mnt
 END
-inside systemctl daemon-reload
 allow_starts
 check "a wrong option: it does not start" inside sh \
   -c '! timeout 10 systemctl restart tallyfs 2>/dev/null'

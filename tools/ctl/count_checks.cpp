@@ -12,9 +12,10 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 11> kNoFaults = {
-    "datagrams",  "samples", "blobs",  "commands", "dropped_by",   "batch_ns",
-    "open_files", "events",  "lanes", "cells_merged", "beside_lanes"};
+constexpr std::array<std::string_view, 13> kNoFaults = {
+    "datagrams",  "samples", "blobs", "commands",     "dropped_by",   "batch_ns",
+    "open_files", "events",  "lanes", "cells_merged", "beside_lanes", "rings",
+    "ring_samples"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -119,6 +120,8 @@ const std::vector<CountedFault>& counted_faults() {
        "there"},
       {"lane_bad", "memory that feeders count in held what no feeder writes",
        "tracing/error_log names the process: it is broken or hostile"},
+      {"lane_dropped", "samples found no room in the rings of their threads",
+       "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
       {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
        "the daemon's log says why each ended; without --state their totals began anew"},
       {"answers_over_share", "answers were not sent to a uid that reads none",
@@ -162,6 +165,11 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
   const auto* const last = lanes ? std::get_if<view::Last>(&lanes->values) : nullptr;
   Finding found{Level::kOk, "lanes", std::to_string(last ? last->x : 0), ""};
   found.text.append(" in use");
+  const view::Statistic* const rings = now.find("rings");
+  const auto* const with_rings = rings ? std::get_if<view::Last>(&rings->values) : nullptr;
+  if (with_rings && with_rings->x != 0) {
+    found.text.append(", with ").append(std::to_string(with_rings->x)).append(" rings");
+  }
   const auto change = view::change_between(before, now, "beside_lanes");
   const auto* const beside =
       change.counted ? std::get_if<view::List>(&change.counted->values) : nullptr;

@@ -59,6 +59,12 @@ struct Taken {
   std::vector<Rejected> rejected;
 };
 
+// Samples of the statistic of this number, which are those of one feeder's thread.
+struct NumberedRun {
+  std::uint64_t number = 0;
+  std::span<const Sample> samples;
+};
+
 struct MetricsSettings {
   MetricsOptions options{};
   unsigned permissions = 0400;  // of the files
@@ -78,6 +84,14 @@ class StatisticsBranch final : public Branch {
   Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
   // Adds packed samples by number. kStale: the number names nothing (any more).
   Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
+
+  // Adds what rings held. Of a number that names nothing (any more), samples are lost.
+  struct TakenFromRing {
+    std::uint64_t samples = 0;
+    std::uint64_t lost = 0;
+    std::vector<std::string> saturated;  // as Taken's
+  };
+  TakenFromRing add(std::span<const NumberedRun> runs, Moment now) EXCLUDES(mutex_);
 
   Handled handles() const override {
     return {.lines = kLines<wire::CommandLine>,

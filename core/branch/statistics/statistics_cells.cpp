@@ -1,6 +1,8 @@
-// The cells in which feeders count the samples of statistics (core/lane/FORMAT.md).
+// The cells in which feeders count the samples of statistics, and what comes out of their rings
+// (core/lane/FORMAT.md).
 #include <utility>
 
+#include "core/branch/statistics/runs.h"
 #include "core/branch/statistics/statistics_branch.h"
 
 namespace tallyfs {
@@ -20,6 +22,24 @@ void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* sour
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
   if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, looks, now);
+}
+
+StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs,
+                                                      Moment now) {
+  Taken taken;
+  std::uint64_t lost = 0;
+  const MutexLock lock(mutex_);
+  Runs into(workspace_, taken, now);
+  for (const NumberedRun& each : runs) {
+    const auto* const entry = statistics_.find(each.number);
+    if (entry) {
+      into.push(*(*entry)->owner, (*entry)->statistic, each.samples);
+    } else {
+      lost += each.samples.size();
+    }
+  }
+  into.flush();
+  return {.samples = taken.samples, .lost = lost, .saturated = std::move(taken.saturated)};
 }
 
 void StatisticsBranch::end_cells(Moment now) {

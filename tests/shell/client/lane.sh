@@ -1,24 +1,6 @@
 # Samples that a program on libtally counts in cells, in memory that it shares with the daemon.
 . ./client/_probe.sh
-
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
-_in_cells() {
-  local before
-  before=$(_own samples)
-  tell "inc $1 1"
-  ok 'sync 5000'
-  [ "$(_own samples)" = "$before" ]
-}
-# _into_cells NAME...: from now on its samples go into cells. They are reset.
-_into_cells() {
-  local each
-  for each; do
-    wait_until "_in_cells $each"
-    ok "reset $each" 'sync 5000'
-    wait_until "_in_cells $each"
-    define web "name=$each data=reset"
-  done
-}
+. ./client/_lane.sh
 
 each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
   start_probe
@@ -36,14 +18,15 @@ each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
   local cells
   cells=$(data web; definition web | sed 's/ data=.*//')
   assert_has 'a 15' "$cells"
-  # The same once more over the socket: a view needs each sample.
+  # The same once more over the socket or by rings: a view needs each sample.
+  before=$(($(_own samples) + $(_own ring_samples)))
   for each in a b c d; do define web "name=$each data=reset"; done
   for each in a b c d; do define web "name=v$each of=$each"; done
   for each in a b c d; do
     ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
   done
   ok 'sync 5000'
-  assert_eq $((before + 28)) "$(_own samples)" 'samples over the socket'
+  assert_eq $((before + 28)) $(($(_own samples) + $(_own ring_samples))) 'samples, each by itself'
   assert_eq "$cells" "$(data web | grep -v '^v'; definition web | grep -v '^name=v' |
     sed 's/ data=.*//')"
   assert_balanced

@@ -125,3 +125,36 @@ every_sample_counts_once_under_load() {
     "$(command -v "$TALLY_PROBE")" "$(command -v "$TALLY_SEND")" \
     "$here/../../feeders/client/python" "${TALLY_RELOADS:-$(fewer 20 3)}"
 }
+
+_by_ring() {
+  local before
+  before=$(_own ring_samples)
+  ok "add $1 1 1 1" 'sync 5000'
+  [ "$(_own ring_samples)" -gt "$before" ]
+}
+samples_in_rings_are_taken_once_by_one_of_the_servers() {
+  local i total
+  start_probe
+  ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l list' 'start l' \
+    'sync 5000'
+  wait_until '_by_ring l'
+  define web 'name=l data=reset'
+  total=0
+  for i in 1 2 3; do
+    # The probe adds while the servers change.
+    echo "add l 7 1 $(fewer 300000)" >&7
+    _reload
+    IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
+    assert_eq ok "$SAID"
+    total=$((total + $(fewer 300000)))
+    assert_data web "l 0x7 $total"
+  done
+  assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
+  assert_eq "0 0 1" "$(_own lane_bad) $(_own lane_dropped) $(_own rings)"
+  assert_balanced
+  # What is left is taken by a server that the feeder never saw.
+  ok 'add l 7 1 1000'
+  kill -KILL "$PROBE"
+  wait "$PROBE" 2>/dev/null || true
+  assert_data web "l 0x7 $((total + 1000))"
+}

@@ -250,25 +250,90 @@ events_of_the_kernel_go_on() {
 
 # NotifyAccess=main: only what the main process says counts.
 systemd_hears_the_keeper() {
-  py <<'EOT' &
-import os, socket, struct
-heard = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-heard.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-heard.bind(os.environ["CASE"] + "/notify")
-with open(os.environ["CASE"] + "/heard", "w", buffering=1) as file:
-    while True:
-        text, [(_, _, credentials)], *_ = heard.recvmsg(4096, 4096)
-        print(struct.unpack("iII", credentials)[0], text.decode().strip(), file=file)
-        if text.startswith(b"STOPPING"): break
-EOT
-  local listener=$!
-  wait_until '[ -e "$CASE/notify" ] && [ -e "$CASE/heard" ]'
-  NOTIFY_SOCKET=$CASE/notify start_daemon
-  wait_until '[ -s "$CASE/heard" ]'
+  _start_service
   _replace_server
-  stop_daemon
-  wait $listener
-  assert_eq "$DAEMON READY=1"$'\n'"$DAEMON STOPPING=1" "$(cat "$CASE/heard")"
+  _end_service
+  assert_eq "$DAEMON READY=1"$'\n'"$DAEMON STOPPING=1" "$(grep = "$CASE/said")"
+  assert_eq "$DAEMON" "$(cut -d' ' -f1 "$CASE/said" | sort -u)" 'the senders'
+}
+
+# As a service of which systemd keeps descriptors: $SERVICE is systemd.
+_start_service() {
+  need_python
+  mkdir -p "$MNT"
+  "$PYTHON" "$here/fake_systemd.py" "$CASE/said" "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" \
+    >/dev/null 2>"$CASE/stderr" &
+  SERVICE=$! STDERR=$CASE/stderr
+  echo "$SERVICE" >>"$CASE/pids"
+  _await_ready 1
+}
+_await_ready() {  # _await_ready N: until it has said READY so often
+  wait_until '[ "$(grep -cs READY=1 "$CASE/said")" = '"$1"' ]'
+  DAEMON=$(grep READY=1 "$CASE/said" | tail -1 | cut -d' ' -f1)
+  echo "$DAEMON" >>"$CASE/pids"
+  SERVER=$(server_of "$DAEMON")
+}
+_end_service() {
+  kill -TERM "$SERVICE"
+  _wait_for "$SERVICE"
+}
+_mount() { awk -v point="$MNT" '$5 == point { print $1, $3 }' /proc/self/mountinfo; }
+
+a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
+  local i before socket
+  _start_service --state "$CASE/state" --state-period 1
+  before=$(_mount) socket=$(stat -c %i "$SOCK")
+  send 'web/a 1'
+  assert_data web 'a 1'
+  wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
+  for i in 2 3 4; do
+    kill -KILL "$DAEMON"
+    # Waits in the socket and in the mount until the next one is there.
+    send 'early/n 1'
+    cat "$STAT/web/data" >"$CASE/read" || fail 'the mount is dead'
+    _await_ready $i
+    assert_eq 'a 1' "$(cat "$CASE/read")" 'what was saved'
+    assert_eq "$before" "$(_mount)" 'the mount'
+    assert_eq "$socket" "$(stat -c %i "$SOCK")" 'the socket'
+    assert_eq $((i - 1)) "$(_takeovers)"
+  done
+  assert_has 'n' "$(cat "$STAT/early/data")"
+  wait_until 'grep -q "the server before ended by signal 9 (Killed)" "$STDERR"'
+  _replace_server
+  _end_service
+  _nothing_is_left
+  assert_eq 9 "$(grep -c "^$DAEMON remove stored-" "$CASE/said")" 'names that systemd forgets'
+}
+
+a_reload_leaves_what_systemd_keeps_as_it_is() {
+  local before
+  _start_service
+  before=$(_mount)
+  "$TALLYFS" --reload "$MNT"
+  kill -KILL "$DAEMON"
+  cat "$STAT/tallyfs/data" >/dev/null
+  _await_ready 2
+  assert_eq "$before" "$(_mount)" 'the mount'
+  send 'web/a 1'
+  assert_data web 'a 1'
+  _end_service
+  _nothing_is_left
+}
+
+# As when the mount was removed while nothing served it.
+what_systemd_keeps_of_a_mount_that_is_gone_is_dropped() {
+  need_root
+  _start_service
+  freeze "$DAEMON"
+  freeze "$SERVER"
+  umount -l "$MNT"
+  kill -KILL "$DAEMON"
+  _await_ready 2
+  send 'web/a 1'
+  assert_data web 'a 1'
+  assert_has 'all begins anew' "$(cat "$STDERR")"
+  _end_service
+  _nothing_is_left
 }
 
 without_a_keeper_it_is_one_process() {

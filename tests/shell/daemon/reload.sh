@@ -372,6 +372,17 @@ in_the_background_it_is_reloaded_too() {
   _nothing_is_left
 }
 
+with_auto_unmount_the_mount_stays() {
+  local mount
+  stop_daemon
+  start_daemon -o auto_unmount
+  mount=$(awk -v point="$MNT" '$5 == point { print $1, $3 }' /proc/self/mountinfo)
+  _reload
+  assert_eq "$mount" "$(awk -v point="$MNT" '$5 == point { print $1, $3 }' /proc/self/mountinfo)"
+  stop_daemon
+  _nothing_is_left
+}
+
 an_unmount_afterwards_ends_it() {
   need_root
   _reload

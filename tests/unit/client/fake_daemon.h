@@ -25,6 +25,7 @@
 
 #include "core/base/fd.h"
 #include "core/wire/binary.h"
+#include "fake_lane.h"
 #include "switch_page.h"
 #include "tests/unit/receiving_socket.h"
 
@@ -57,6 +58,7 @@ class FakeDaemon {
   std::map<std::string, int> refuses;  // by target or first word: the errno
   std::set<std::string> ignores;       // requests, by their whole text, that get no response
   std::unique_ptr<SwitchPage> page;    // none: `switches` is refused
+  std::unique_ptr<FakeLane> lane;      // none: `shapes` and what follows are refused
 
   // ---- by hand
 
@@ -156,6 +158,8 @@ class FakeDaemon {
   }
   void switch_on(const std::string& target) { flip(target, 1); }
   void switch_off(const std::string& target) { flip(target, 0); }
+  // The whole of its switch.
+  void set_way(const std::string& target, std::uint32_t on) { flip(target, on); }
 
   // What it has gathered: the samples by their statistic, and what was said of drops.
   std::map<std::string, std::vector<Sample>> samples;
@@ -198,6 +202,12 @@ class FakeDaemon {
     } else if (const auto* some = std::get_if<wire::Latencies>(&message)) {
       datagram.log.push_back("latencies " + std::string(some->name) + " " +
                              std::to_string(some->latencies.size()));
+    } else if (const auto* binding = std::get_if<wire::Binding>(&message)) {
+      if (lane) lane->bound[binding->id] = binding->number;
+      datagram.requests.emplace_back(binding->sequence, "bind");
+      datagram.log.push_back("bind");
+    } else if (std::holds_alternative<wire::Doorbell>(message)) {
+      datagram.log.push_back("(bell)");
     } else if (auto* packed_records = std::get_if<wire::PackedEvents>(&message)) {
       take_records(datagram, *packed_records);
     } else {
@@ -257,11 +267,14 @@ class FakeDaemon {
       if (found != refuses.end()) made.error = static_cast<std::uint32_t>(found->second);
     }
     if (verb == "switches" && !page) made.error = EINVAL;
+    const bool is_of_lane = verb == "shapes" || verb == "lane" || verb == "tails" || verb == "bind";
+    if (is_of_lane && !lane) made.error = EINVAL;
     if (made.error != 0) return respond({made});
     if (verb == "switches") {
       made.number = page->bytes();
       return respond({made}, &page->fd());
     }
+    if (is_of_lane) return respond_of_lane(made, verb, rest);
     if (verb == "create") {
       const bool is_new = made_.insert(target).second && !there.contains(target);
       made.made = is_new ? wire::Made::kNew : wire::Made::kWasThere;
@@ -271,6 +284,17 @@ class FakeDaemon {
     if (verb == "subsystem" || verb == "object") made.number = give_number(target, text);
     if (verb == "remove") remove(target);
     respond({made});
+  }
+  void respond_of_lane(wire::Response& made, const std::string& verb, const std::string& rest) {
+    if (verb == "bind") return respond({made});
+    if (verb == "lane") {
+      lane->make_file(std::stoul(rest));
+      made.number = FakeLane::kNumber;
+      return respond({made}, &lane->file->fd());
+    }
+    const SealedMemory& asked = verb == "shapes" ? lane->shapes : lane->tails;
+    made.number = asked.bytes();
+    respond({made}, &asked.fd());
   }
   // Of `define SYS/NAME ...`.
   static std::string event_target(const std::string& rest) {

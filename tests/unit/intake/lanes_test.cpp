@@ -1,129 +1,15 @@
 #include "feeders/intake/lanes.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "core/lane/cell_writer.h"
-#include "tests/unit/fake_clock.h"
-#include "tests/unit/fake_processes.h"
-#include "tests/unit/saved_objects.h"
+#include "lanes_stand.h"
 
 namespace tallyfs {
 namespace {
-
-constexpr uid_t kLaneOwner = 77;
-constexpr pid_t kFeeder = 4711;
-constexpr std::uint32_t kIdOfS = 5;
-
-// A daemon's side with one statistic, web/s, and a feeder that maps its lane as libtally does.
-class LanesStand {
- public:
-  explicit LanesStand(const std::string& text) : shapes_(64), switches_(64), errors_(clock_.now()) {
-    start();
-    number_ = execute("create web/s on=1 " + text).value().number;
-  }
-  void start() {
-    Ports ports;
-    ports.switches = {.switches = switches_};
-    ports.shapes = shapes_;
-    statistics_.emplace(tree_, ledger_, kLaneOwner, clock_.now(), std::move(ports));
-    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_}, kLaneOwner);
-  }
-  // Another server goes on.
-  void hand_over() {
-    SavedObjects objects;
-    HandedDescriptors sent;
-    statistics_->hand_on(objects, clock_.now());
-    lanes_->hand_on(objects, sent);
-    std::vector<Fd> received;
-    for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
-    HandedDescriptors descriptors(std::move(received));
-    lanes_.reset();
-    statistics_.reset();
-    EXPECT_EQ(ledger_.total().bytes, 0u);
-    start();
-    const Loading loading{.now = clock_.now(), .has_pages = true};
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-      const SavedObject each = objects.at(i);
-      const auto loaded = is_of(each, SavedKind::kLanes)
-                              ? lanes_->load(each, loading, descriptors)
-                              : statistics_->load(each, loading);
-      EXPECT_TRUE(loaded) << each.label << ": " << loaded.error().reason;
-    }
-  }
-  ~LanesStand() {
-    if (memory_) ::munmap(memory_, kLaneBytesMin);
-  }
-  LanesStand(const LanesStand&) = delete;
-  LanesStand& operator=(const LanesStand&) = delete;
-
-  Result<Done> execute(const std::string& line) {
-    const auto parsed = wire::parse_line(line);
-    return statistics_->execute(std::get<wire::CommandLine>(parsed.value()), sender(),
-                                clock_.now());
-  }
-  static Sender sender() { return {0, kFeeder}; }
-  // The feeder gets a lane and binds web/s.
-  void make_lane() {
-    const auto made = lanes_->make(sender(), kLaneBytesMin, clock_.now());
-    ASSERT_TRUE(made) << made.error().reason;
-    lane_ = made.value().number;
-    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                made.value().file->fd(), 0);
-    ASSERT_NE(mapped, MAP_FAILED);
-    memory_ = static_cast<char*>(mapped);
-    ASSERT_TRUE(bind());
-  }
-  Result<void> bind() {
-    return lanes_->bind(sender(), {.sequence = 1, .id = kIdOfS, .lane = lane_, .number = number_});
-  }
-  // One thread's cell of web/s, as its shape has it now.
-  LaneCell& begin_cell() {
-    const Shape& shape = shapes_[slot()];
-    auto& entry = *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt);
-    auto* const index = reinterpret_cast<std::atomic<std::uint32_t>*>(memory_ + kLaneHeapAt);
-    auto& cell = *reinterpret_cast<LaneCell*>(memory_ + kLaneHeapAt + 256);
-    CellWriter(cell).begin(number_, kIdOfS, shape.era,
-                           {.kind = static_cast<CellKind>(shape.kind.load()),
-                            .intervals = shape.intervals,
-                            .range_min = shape.range_min,
-                            .range_max = shape.range_max,
-                            .base_interval = shape.base_interval});
-    index[kIdOfS] = kLaneHeapAt + 256;
-    entry.thread = 1;
-    entry.index = std::uint64_t{64} << 32 | kLaneHeapAt;
-    reinterpret_cast<LaneHeader*>(memory_)->changes += 1;
-    return cell;
-  }
-  std::uint32_t slot() const { return static_cast<std::uint32_t>(number_); }
-  std::uint32_t on() { return switches_[slot()].on; }
-  std::uint32_t era() { return shapes_[slot()].era; }
-  std::string read(const std::string& name) {
-    const auto web = tree_.lookup(tree_.lookup(Tree::kRoot, "statistics").value().id, "web");
-    const auto file = tree_.lookup(web.value().id, name);
-    return tree_.file(file.value().id).value()->render(clock_.now(), 1 << 20).value();
-  }
-  void define(const std::string& line) { ASSERT_TRUE(execute("define web name=s " + line)); }
-  void end_feeder() { lanes_->process_ended(kFeeder, clock_.now()); }
-
-  FakeClock clock_;
-  std::vector<Shape> shapes_;
-  std::vector<Switch> switches_;
-  Tree tree_{clock_.now()};
-  Ledger ledger_{Ledger::Limits{}};
-  FakeProcesses processes_;
-  ErrorLog errors_;
-  std::optional<StatisticsBranch> statistics_;
-  std::optional<Lanes> lanes_;
-  std::uint64_t number_ = 0;
-  std::uint64_t lane_ = 0;
-  char* memory_ = nullptr;
-};
 
 TEST(LanesTest, WhatCellsHoldIsRead) {
   LanesStand stand("type=range");
@@ -177,17 +63,28 @@ TEST(LanesTest, AChangeThatKeepsTheDataKeepsThoseOfCells) {
   EXPECT_EQ(stand.read("data"), "s 8 3 3.125 4\n");
 }
 
-TEST(LanesTest, ViewsAndOtherTypesTakeTheSocket) {
+TEST(LanesTest, ViewsAndOtherTypesTakeRings) {
   LanesStand stand("type=array base_interval=1 scale=lin range_min=0 range_max=1022");
   EXPECT_EQ(stand.on() & kWayMask, kWayCell);
   stand.define("range_max=1023");
-  EXPECT_EQ(stand.on(), kSwitchOn);
+  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
   stand.define("type=list entries_max=9");
-  EXPECT_EQ(stand.on(), kSwitchOn);
+  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
+  stand.define("type=last");
+  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsTime);
+  for (const char* const timed :
+       {"type=raw entries_max=9", "type=history entries_max=9 mode=range period=1"}) {
+    stand.define(timed);
+    EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY | kWayNeedsTime) << timed;
+  }
   stand.define("type=value mode=products");
   EXPECT_EQ(stand.on() & kWayMask, kWayCell);
   ASSERT_TRUE(stand.execute("create web/v of=s"));
-  EXPECT_EQ(stand.on(), kSwitchOn);
+  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
+  stand.define("on=0");
+  ASSERT_TRUE(stand.execute("define web name=v type=last"));
+  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsTime);
+  stand.define("on=1");
   ASSERT_TRUE(stand.execute("remove web/v"));
   EXPECT_EQ(stand.on() & kWayMask, kWayCell);
   stand.define("on=0");
@@ -273,7 +170,7 @@ TEST(LanesTest, AUidHasABoundOfLanes) {
   }
   EXPECT_FALSE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
   stand.end_feeder();
-  EXPECT_LT(stand.ledger_.total().bytes, kLaneBytesMin);
+  EXPECT_LT(stand.ledger_->total().bytes, kLaneBytesMin);
   EXPECT_TRUE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
 }
 

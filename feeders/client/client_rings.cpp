@@ -1,0 +1,209 @@
+// Samples that go by rings: how a thread gets one, what happens when it is full, and what becomes
+// of records when the daemon that was to take them is gone.
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "core/wire/binary.h"
+#include "feeders/client/client.h"
+#include "feeders/client/errno_guard.h"
+
+namespace tallyfs {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr long kNapNs = 50'000;
+// How long records of an earlier daemon keep others back.
+constexpr Client::Time kRestMax = 1s;
+
+}  // namespace
+
+// ---- threads
+
+std::uint64_t Client::in_ns(const Stamp& stamp) {
+  if (stamp.scale == Stamp::Scale::kNs) return stamp.value;
+  return static_cast<std::uint64_t>(time_.times().to_ns(stamp.value));
+}
+
+// What the thread holds for the socket is sent before, so that its samples stay in their order.
+bool Client::prepare_ring(Lane& lane, FedStatistic& statistic) {
+  if (!settings_.has_lane) return false;
+  const bool is_new = !statistic.wants_cells.load(std::memory_order_relaxed) &&
+                      !statistic.wants_cells.exchange(true);
+  if (cell_files_.want_rings() || is_new) wanted_ = true;
+  if (!statistic.shape.load(std::memory_order_acquire) || rest_first_) return false;
+  if (!lane.ring().prepare(lane.cells(), cell_files_, statistic)) return false;
+  if (lane.held() != 0) {
+    const ErrnoGuard guard;
+    const MutexLock lock(lane.mutex());
+    if (!link_.full()) drain(lane, 1);
+    if (lane.held() != 0) return false;
+    lane.rewind();
+    set_stop(lane);
+  }
+  lane.ring().begin(statistic);
+  return lane.ring().takes(statistic, cell_files_);
+}
+
+bool Client::make_room_in_ring(Lane& lane, FedStatistic& statistic) {
+  const ErrnoGuard guard;
+  const RingWriter::Room room = lane.ring().look();
+  if (room == RingWriter::Room::kBell) ring_doorbell(lane);
+  if (room != RingWriter::Room::kNone || wait_for_room_in_ring(lane)) return true;
+  lane.ring().count_dropped();
+  lane.drop();
+  statistic.dropped.fetch_add(1, std::memory_order_relaxed);
+  return false;
+}
+
+// Once in vain, no more before the daemon has taken something. While the daemon takes records, it
+// need not be told.
+bool Client::wait_for_room_in_ring(Lane& lane) {
+  ThreadRing& ring = lane.ring();
+  if (settings_.wait_max.count() == 0 || ring.has_waited_at(ring.tail())) return false;
+  const Time deadline = now_ns() + settings_.wait_max;
+  for (bool is_told = false; link_.connected() && now_ns() < deadline; is_told = true) {
+    const timespec nap{.tv_sec = 0, .tv_nsec = kNapNs};
+    ::nanosleep(&nap, nullptr);
+    if (ring.look() != RingWriter::Room::kNone) return true;
+    if (!is_told) ring_doorbell(lane);
+  }
+  ring.note_waited_at(ring.tail());
+  return false;
+}
+
+void Client::ring_doorbell(Lane& lane) {
+  std::array<char, wire::kDoorbellBytes> datagram;
+  wire::write_doorbell(epoch_.load(), lane.ring().lane_number(), datagram);
+  (void)link_.send({datagram.data(), datagram.size()});
+}
+
+bool Client::put_nested_in_ring(Lane& lane, const Entry& entry) {
+  FedStatistic& statistic = *entry.statistic();
+  const std::uint32_t way = statistic.way();
+  if (!FedStatistic::is_ring(way) || !lane.ring().takes(statistic, cell_files_)) return false;
+  if (!lane.ring().has_room() && !make_room_in_ring(lane, statistic)) return true;
+  const auto scale = entry.is_ns() ? Stamp::Scale::kNs : Stamp::Scale::kCycles;
+  put_inside(lane, statistic, {way, entry.x(), entry.y()},
+             [&] { return Stamp{scale, entry.time()}; });
+  return true;
+}
+
+// ---- counts
+
+// Of a daemon's confirmation that comes meanwhile, or a change of daemons, a part may be missing.
+Client::InRings Client::in_rings() const {
+  InRings all{.confirmed = settled_in_rings_.load()};
+  std::size_t lanes = 0;
+  const LaneTails* const tails = cell_files_.tails();
+  for_each_lane([&](const Lane& lane) {
+    if (tails) all.confirmed += tails->tails[lanes].samples.load(std::memory_order_relaxed);
+    all.sent += lane.in_ring();
+    lanes += 1;
+  });
+  all.sent -= std::min(all.sent, returned_.load());
+  all.confirmed = std::min(all.confirmed, all.sent);
+  return all;
+}
+
+Client::RingHeads Client::ring_heads() const {
+  RingHeads rings{.generation = cell_files_.generation()};
+  if (rings.generation == 0 || !cell_files_.tails()) return rings;
+  const CellFile& file = *cell_files_.current();
+  for (std::size_t i = 0; i < file.entries(); ++i) {
+    rings.heads.push_back(file.entry(i).head.load(std::memory_order_acquire));
+  }
+  return rings;
+}
+
+// What another daemon had is sent over the socket.
+bool Client::are_taken(const RingHeads& rings) const {
+  if (rest_first_) return false;
+  const LaneTails* const tails = cell_files_.tails();
+  if (!tails || rings.generation != cell_files_.generation()) return true;
+  for (std::size_t i = 0; i < rings.heads.size(); ++i) {
+    const std::uint64_t tail = tails->tails[i].position.load(std::memory_order_acquire);
+    if (static_cast<std::int64_t>(rings.heads[i] - tail) > 0) return false;
+  }
+  return true;
+}
+
+// ---- an earlier daemon's
+
+// No thread is in the file any more. The same daemon, to which the connection was lost, takes the
+// records out as ever; another one gets them over the socket. False: not yet.
+bool Client::take_rest(const CellFile& file, const LaneTails& tails) {
+  if (!cell_files_.has_rest()) {
+    settle_rings(file, tails);
+    return true;
+  }
+  if (conversation_.epoch() == 0) return false;
+  if (conversation_.epoch() == file.epoch()) return false;
+  if (!has_read_rest_) read_rest(file, tails);
+  LaneSearch search;
+  Lane* lane = rest_lane_;
+  if (!lane) lane = own_lane(search);
+  if (!lane) return false;
+  rest_lane_ = lane;
+  for (Rest& each : rest_) {
+    RingRecord record;
+    while (lane->held() < lane->capacity() && each.ring.take(each.head, {&record, 1}).records) {
+      FedStatistic* const statistic = registry_.find_statistic(record.id);
+      const bool is_cycles = (record.follows & kRecordCycles) != 0;
+      Stamp stamp{is_cycles ? Stamp::Scale::kCycles : Stamp::Scale::kNs, record.time};
+      if ((record.follows & (kRecordCycles | kRecordNs)) == 0) stamp = now();
+      Entry entry;
+      if (statistic) entry = Entry(*statistic, record.x, record.y, stamp);
+      lane->append(entry);
+      returned_.fetch_add(1);
+    }
+    if (each.ring.position() != each.head) return false;
+  }
+  settle_rings(file, tails);
+  return true;
+}
+
+void Client::read_rest(const CellFile& file, const LaneTails& tails) {
+  has_read_rest_ = true;
+  for (std::size_t i = 0; i < file.entries(); ++i) {
+    const LaneEntry& entry = file.entry(i);
+    const std::uint64_t head = entry.head.load(std::memory_order_acquire);
+    const auto ring = RingReader::open(file.memory(), entry.ring.load(),
+                                       tails.tails[i].position.load());
+    if (!ring) continue;
+    rest_.push_back({*ring, head});
+    if (!rest_.back().ring.accept(head)) rest_.pop_back();
+  }
+}
+
+void Client::settle_rings(const CellFile& file, const LaneTails& tails) {
+  for (std::size_t i = 0; i < file.entries(); ++i) {
+    settled_in_rings_ += tails.tails[i].samples.load(std::memory_order_relaxed);
+  }
+  rest_.clear();
+  has_read_rest_ = false;
+}
+
+// The threads' own samples follow when all of it is sent.
+void Client::send_rest(Time now) {
+  if (!rest_first_) return;
+  Lane* const lane = rest_lane_;
+  if (lane) {
+    const MutexLock lock(lane->mutex());
+    drain(*lane, 1);
+    if (lane->held() == 0) lane->rewind();
+  }
+  const bool is_due = rest_until_.count() != 0 && now >= rest_until_;
+  if (link_.connected() && rest_until_.count() == 0) rest_until_ = now + kRestMax;
+  const bool is_sent = !cell_files_.has_retired() && (!lane || lane->held() == 0);
+  if (!is_sent && !is_due) return;
+  rest_first_ = false;
+  rest_until_ = Time(0);
+  if (!lane) return;
+  rest_lane_ = nullptr;
+  disown_lane(*lane);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,201 @@
+#include "feeders/intake/lane_rings.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tallyfs {
+namespace {
+
+// Of drops that a feeder says between two looks; a larger number is a lie.
+constexpr std::uint64_t kDroppedMax = std::uint64_t{1} << 40;
+
+}  // namespace
+
+// Records of one ring on their way: samples, together as far as they follow each other.
+class LaneRings::Batch {
+ public:
+  // False: the id is none that the feeder has bound.
+  bool add(const RingRecord& record, const Sample& sample,
+           const boost::unordered_flat_map<std::uint32_t, std::uint64_t>& numbers) {
+    if (size_ == 0 || record.id != id_) {
+      const auto number = numbers.find(record.id);
+      if (number == numbers.end()) return false;
+      id_ = record.id;
+      runs_[used_++] = {.number = number->second, .samples = {&samples_[size_], 0}};
+    }
+    samples_[size_++] = sample;
+    auto& run = runs_[used_ - 1];
+    run.samples = {run.samples.data(), run.samples.size() + 1};
+    return true;
+  }
+  std::size_t size() const { return size_; }
+  std::span<const NumberedRun> runs() const { return std::span(runs_).first(used_); }
+
+ private:
+  std::array<Sample, kRecordsAtOnce> samples_;
+  std::array<NumberedRun, kRecordsAtOnce> runs_;
+  std::size_t size_ = 0;
+  std::size_t used_ = 0;
+  std::uint32_t id_ = 0;
+};
+
+Result<const SealedPage*> LaneRings::tails() {
+  if (!tails_) {
+    auto made = SealedPage::create("tallyfs-tails", sizeof(LaneTails));
+    if (!made) return made.error();
+    tails_.emplace(std::move(made.value()));
+    changes_ = UINT64_MAX;
+  }
+  return &*tails_;
+}
+
+// ---- how far the feeder is
+
+void LaneRings::note_heads() {
+  if (!tails_ || file_->is_closed()) return;
+  if (file_->changes() != changes_) find_rings();
+  for (Ring& ring : rings_) note_head(ring);
+}
+
+// A thread's ring stays where it is. What is beyond the file's own length would only be read twice.
+void LaneRings::find_rings() {
+  changes_ = file_->changes();
+  for (const LaneFile::RingPlace& each : file_->find_rings()) {
+    const auto known = std::ranges::find(rings_, each.entry, &Ring::entry);
+    if (known != rings_.end()) {
+      if (known->reader.ring() != each.ring) file_->note_bad();
+      continue;
+    }
+    const auto reader = RingReader::open(file_->memory(), each.ring, 0);
+    if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
+      file_->note_bad();
+      continue;
+    }
+    ring_bytes_ += each.ring >> 32;
+    rings_.push_back({.entry = each.entry, .reader = *reader});
+  }
+}
+
+void LaneRings::note_head(Ring& ring) {
+  const LaneEntry& entry = file_->entry(ring.entry);
+  const std::uint64_t head = entry.head.load(std::memory_order_acquire);
+  const std::uint64_t dropped = entry.dropped.load(std::memory_order_relaxed);
+  const std::uint64_t more = dropped - std::exchange(ring.dropped, dropped);
+  if (more < kDroppedMax) file_->counts().dropped.fetch_add(more, std::memory_order_relaxed);
+  if (head == ring.head) return;
+  if (!ring.reader.accept(head)) {
+    file_->note_bad();
+    tell(ring);
+  }
+  ring.head = head;
+}
+
+// ---- taking
+
+LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadline) {
+  Done done;
+  if (!tails_ || rings_.empty()) return done;
+  const CounterLine line = into.counter ? into.counter->line() : CounterLine{};
+  page().takes_cycles.store(line.rate != 0 ? 1 : 0, std::memory_order_relaxed);
+  for (std::size_t looked = 0; looked < rings_.size(); ++looked) {
+    Ring& ring = rings_[next_ % rings_.size()];
+    const std::uint64_t before = ring.samples;
+    while (ring.reader.position() != ring.head && !file_->is_closed()) {
+      if (!take_some(ring, into, line)) break;
+      if (into.clock.now().monotonic < deadline) continue;
+      done.records += ring.samples - before;
+      next_ = (next_ + 1) % rings_.size();
+      const auto is_taken = [](const Ring& each) { return each.reader.position() == each.head; };
+      done.all = std::ranges::all_of(rings_, is_taken);
+      return done;
+    }
+    done.records += ring.samples - before;
+    next_ = (next_ + 1) % rings_.size();
+  }
+  return done;
+}
+
+// False: what stands there is none of a feeder's, and all of it was skipped.
+bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line) {
+  std::array<RingRecord, kRecordsAtOnce> records;
+  const RingReader::Taken taken = ring.reader.take(ring.head, records);
+  const Moment now = into.clock.now();
+  const std::int64_t now_ns = now.monotonic.count();
+  Batch batch;
+  bool is_bad = taken.is_bad;
+  for (const RingRecord& record : std::span(records).first(taken.records)) {
+    std::int64_t ns = now_ns;
+    if ((record.follows & kRecordNs) != 0) {
+      ns = std::min(static_cast<std::int64_t>(record.time), now_ns);
+    } else if ((record.follows & kRecordCycles) != 0 && line.rate != 0) {
+      ns = ring.last_ns = std::clamp(line.at(record.time), std::min(ring.last_ns, now_ns), now_ns);
+    }
+    const Sample sample{.x = record.x, .y = record.y, .time = std::chrono::nanoseconds(ns)};
+    is_bad |= !batch.add(record, sample, numbers_);
+  }
+  auto added = into.statistics.add(batch.runs(), now);
+  for (std::string& each : added.saturated) into.saturated.push_back(std::move(each));
+  LaneCounts& counts = file_->counts();
+  counts.taken.fetch_add(added.samples, std::memory_order_relaxed);
+  counts.lost.fetch_add(added.lost, std::memory_order_relaxed);
+  ring.samples += taken.records;
+  if (is_bad) file_->note_bad();
+  tell(ring);
+  return !taken.is_bad;
+}
+
+// Behind what was taken, so that a reader of the feeder's accounts finds it in the data.
+void LaneRings::tell(const Ring& ring) const {
+  LaneTail& tail = page().tails[ring.entry];
+  tail.samples.store(ring.samples, std::memory_order_relaxed);
+  tail.position.store(ring.reader.position(), std::memory_order_release);
+}
+
+// ---- another server
+
+void LaneRings::save(ByteWriter& out, HandedDescriptors& descriptors) const {
+  out.put(tails_->bytes());
+  out.put(descriptors.add(tails_->fd()));
+  out.put(static_cast<std::uint32_t>(rings_.size()));
+  for (const Ring& ring : rings_) {
+    out.put(ring.entry);
+    out.put(ring.reader.ring());
+    out.put(ring.reader.position());
+    out.put(ring.samples);
+    out.put(ring.dropped);
+    out.put(ring.last_ns);
+  }
+}
+
+Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
+  const auto bytes = in.get<std::uint64_t>();
+  auto page = SealedPage::adopt(descriptors.take(in.get<std::uint32_t>()), bytes);
+  const auto count = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; in.ok() && i < count; ++i) {
+    const auto entry = in.get<std::uint32_t>();
+    const auto place = in.get<std::uint64_t>();
+    const auto position = in.get<std::uint64_t>();
+    const auto samples = in.get<std::uint64_t>();
+    const auto dropped = in.get<std::uint64_t>();
+    const auto last_ns = in.get<std::int64_t>();
+    const auto reader = RingReader::open(file_->memory(), place, position);
+    if (!reader || entry >= kLaneEntries) return Error{ErrorCode::kInvalid, "not a lane's rings"};
+    ring_bytes_ += place >> 32;
+    rings_.push_back({.entry = entry,
+                      .reader = *reader,
+                      .head = position,
+                      .samples = samples,
+                      .dropped = dropped,
+                      .last_ns = last_ns});
+  }
+  if (!in.ok()) return Error{ErrorCode::kInvalid, "not a lane's rings"};
+  if (!page) return page.error();
+  if (page.value().bytes() < sizeof(LaneTails)) {
+    return Error{ErrorCode::kInvalid, "no page of tails"};
+  }
+  tails_.emplace(std::move(page.value()));
+  return {};
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,89 @@
+// The rings of one lane file (core/lane/FORMAT.md) as the daemon reads them: how far it is with
+// each, the page of tails that tells the feeder, and what ids of the feeder mean. Nothing in a ring
+// is believed; the positions that count are here.
+//
+// Confined to its owner (lanes.h). A lane has rings once its feeder asked for the page of tails.
+// Bounded: kLaneEntries rings, which together are no longer than the file.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/branch/handed_part.h"
+#include "core/branch/statistics/statistics_branch.h"
+#include "core/lane/layout.h"
+#include "core/lane/ring_reader.h"
+#include "feeders/intake/counter_times.h"
+#include "feeders/intake/lane_file.h"
+#include "feeders/intake/switch_page.h"
+
+namespace tallyfs {
+
+class LaneRings {
+ public:
+  explicit LaneRings(std::shared_ptr<const LaneFile> file) : file_(std::move(file)) {}
+
+  // What feeders map; made by the first call. kNoSpace; kInvalid: a kernel without seals.
+  Result<const SealedPage*> tails();
+  bool has_tails() const { return tails_.has_value(); }
+  std::size_t size() const { return rings_.size(); }
+  // Records with this id are samples of the statistic of this number.
+  void bind(std::uint32_t id, std::uint64_t number) { numbers_[id] = number; }
+
+  // Looks how far the feeder is: what take() takes.
+  void note_heads();
+
+  // Where samples go, and when.
+  struct Into {
+    StatisticsBranch& statistics;
+    CounterTimes* counter;  // nullptr: records have no cycles
+    const Clock& clock;
+    std::vector<std::string>& saturated;  // interfaces, as Taken's
+  };
+  // Takes what was there at note_heads(), until the deadline, but some records at least.
+  struct Done {
+    std::uint64_t records = 0;
+    bool all = true;
+  };
+  Done take(const Into& into, std::chrono::nanoseconds deadline);
+
+  // For the next server. load() fails the reader; the page of tails must be one.
+  void save(ByteWriter& out, HandedDescriptors& descriptors) const;
+  Result<void> load(ByteReader& in, HandedDescriptors& descriptors);
+
+ private:
+  static constexpr std::size_t kRecordsAtOnce = 256;
+
+  struct Ring {
+    std::uint32_t entry = 0;
+    RingReader reader;
+    std::uint64_t head = 0;     // as it was noted: not before the reader's position
+    std::uint64_t samples = 0;  // that were taken
+    std::uint64_t dropped = 0;  // as the feeder says
+    std::int64_t last_ns = 0;   // times of one thread do not go back
+  };
+  class Batch;
+
+  void find_rings();
+  void note_head(Ring& ring);
+  bool take_some(Ring& ring, const Into& into, const CounterLine& line);
+  void tell(const Ring& ring) const;
+  LaneTails& page() const { return *reinterpret_cast<LaneTails*>(tails_->memory().data()); }
+
+  const std::shared_ptr<const LaneFile> file_;  // shared with the statistics that have cells in it
+  std::optional<SealedPage> tails_;
+  std::vector<Ring> rings_;
+  std::uint64_t ring_bytes_ = 0;
+  std::uint64_t changes_ = UINT64_MAX;  // the file's count when rings were looked for
+  std::size_t next_ = 0;                // the ring that is the first next time
+  boost::unordered_flat_map<std::uint32_t, std::uint64_t> numbers_;
+};
+
+}  // namespace tallyfs

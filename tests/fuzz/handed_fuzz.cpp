@@ -1,0 +1,274 @@
+// What a server leaves for the next one in a reload, but not as it was written: the next one takes
+// each object or says that it does not, and serves. What it has taken, it leaves again as it is.
+// The input is lines for the first server, up to a byte 0x1E, and then the damage.
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/branch/state.h"
+#include "core/branch/statistics/statistics_branch.h"
+#include "core/branch/stats/stats_branch.h"
+#include "core/branch/tracing/tracing_branch.h"
+#include "fs/open_file_saved.h"
+#include "fs/operations.h"
+#include "tests/fuzz/fuzzed.h"
+#include "tests/fuzz/intake_stand.h"
+#include "tests/fuzz/show_all.h"
+#include "tests/unit/fake_clock.h"
+#include "tests/unit/fake_processes.h"
+
+namespace tallyfs::fuzz {
+namespace {
+
+constexpr std::size_t kStatistics = 256, kObjects = 8, kEvents = 8;
+constexpr std::size_t kOpenFiles = 12;
+constexpr SavedKinds kOfMount =
+    saved_kinds(SavedKind::kNodes, SavedKind::kHandles, SavedKind::kOpenFile);
+
+struct Object {
+  std::uint16_t kind = 0;
+  std::uint16_t format = 0;
+  std::string label;
+  std::string bytes;
+
+  SavedObject saved() const { return {kind, format, label, bytes}; }
+  bool operator==(const Object&) const = default;
+};
+
+class Left final : public ObjectSink {
+ public:
+  bool put(const SavedObject& object) override {
+    must(object.label.size() <= kLabelBytesMax, "what is left can be saved");
+    objects.push_back({object.kind, object.format, std::string(object.label),
+                       std::string(object.bytes)});
+    return true;
+  }
+
+  std::vector<Object> objects;
+};
+
+// What feeders have mapped, which outlives the servers.
+struct MappedPages {
+  std::vector<Switch> switches = std::vector<Switch>(kStatistics + kObjects + kEvents);
+  std::vector<Shape> shapes = std::vector<Shape>(kStatistics);
+};
+
+class NothingWaits final : public Barrier {
+ public:
+  using Barrier::settle;
+  void settle(const std::function<void()>&) override {}
+};
+
+// The parts of a daemon that leave something to the next one alone, in the order in which it makes
+// them. fuzz_state has what files have, too, and latencies.
+class Server {
+ public:
+  Server(MappedPages& pages, const Left& before)
+      : pages_(pages), has_nodes_(expect(before)), errors_(std::make_shared<ErrorLog>(now())) {
+    loaded = take_state(file_of(before), {branches_, {}, none_}, true, now());
+    if (!has_nodes_) return;
+    std::vector<SavedObject> files;
+    for (const Object& each : before.objects) {
+      if (is_of(each.saved(), SavedKind::kOpenFile)) files.push_back(each.saved());
+    }
+    const auto opened = operations_.load(find(before, SavedKind::kHandles)->saved(), files);
+    must(opened.has_value(), "what can be loaded is loaded");
+    for (const std::string& each : opened.value()) loaded.faults.push_back(each);
+    operations_.hold_returned();
+  }
+
+  void take(std::string_view lines) {
+    static const Line line;
+    Dispatcher dispatcher(line.daemon(), {.statistics = statistics_,
+                                          .branches = branches_,
+                                          .errors = *errors_,
+                                          .clock = clock_});
+    std::vector<char> room(lines.begin(), lines.end());
+    dispatcher.begin({.bytes = room, .origin = line.origin(1000, 7)}, now());
+    while (!dispatcher.go_on({now().monotonic + std::chrono::hours(1)})) {
+    }
+    dispatcher.publish_counts(now());
+  }
+
+  Left leave() {
+    Left left;
+    std::string bytes;
+    ByteWriter out(bytes);
+    tree_.save(out);
+    left.put(saved_object(SavedKind::kNodes, handed_format(SavedKind::kNodes), "nodes", bytes));
+    operations_.save(left);
+    for (Branch* const branch : branches_) branch->hand_on(left, now());
+    tracing_.tracing().save_records(left);
+    return left;
+  }
+
+  // As if programs had the first files of the tree open, of which some have begun a line.
+  void open_files(Left& left) {
+    Handles handles({});
+    std::vector<std::pair<std::uint64_t, std::shared_ptr<OpenFile>>> opened;
+    open_files(Tree::kRoot, handles, opened);
+    std::string bytes;
+    ByteWriter out(bytes);
+    handles.save(out);
+    std::erase_if(left.objects,
+                  [](const Object& each) { return is_of(each.saved(), SavedKind::kHandles); });
+    left.put(saved_object(SavedKind::kHandles, 1, "handles", bytes));
+    for (const auto& [number, open] : opened) {
+      bytes.clear();
+      save_open_file(number, *open, now(), out);
+      left.put(saved_object(SavedKind::kOpenFile, 1, std::to_string(number), bytes));
+    }
+  }
+
+  void show() { show_all(tree_, Tree::kRoot, now()); }
+  void end_expecting() { tree_.end_expecting(now()); }
+
+  LoadedState loaded;
+
+ private:
+  Moment now() const { return clock_.now(); }
+
+  static const Object* find(const Left& before, SavedKind kind) {
+    for (const Object& each : before.objects) {
+      if (is_of(each.saved(), kind)) return &each;
+    }
+    return nullptr;
+  }
+  bool expect(const Left& before) {
+    const Object* const nodes = find(before, SavedKind::kNodes);
+    const Object* const handles = find(before, SavedKind::kHandles);
+    if (!nodes || !handles || !Operations::can_load(handles->saved())) return false;
+    return nodes->format == handed_format(SavedKind::kNodes) &&
+           tree_.expect(nodes->bytes).has_value();
+  }
+  static StateFile file_of(const Left& before) {
+    StateFile file;
+    for (const Object& each : before.objects) {
+      if ((kOfMount & kind_bit(each.kind)) == 0) file.objects.push_back(each.saved());
+    }
+    return file;
+  }
+
+  void open_files(NodeId directory, Handles& handles,
+                  std::vector<std::pair<std::uint64_t, std::shared_ptr<OpenFile>>>& opened) {
+    if (const auto rules = tree_.rules(directory)) rules.value()->entered(now());
+    const auto entries = tree_.list(directory, 0, 1000);
+    for (const NodeEntry& entry : entries.value()) {
+      if (opened.size() >= kOpenFiles) return;
+      if (entry.info.kind == NodeKind::kDirectory) {
+        open_files(entry.info.id, handles, opened);
+        continue;
+      }
+      auto open = std::make_shared<OpenFile>();
+      open->node = entry.info;
+      open->file = tree_.file(entry.info.id).value();
+      open->uid = 1000;
+      open->readable = opened.size() % 3 != 0;
+      open->text = "as it was\n";
+      open->location = tree_.path(directory);
+      if (opened.size() % 2 != 0) {
+        const MutexLock lock(open->writing);
+        const LineSink sink{.apply = [](std::string_view) { return Result<void>(); },
+                            .report = [](std::string_view, const Error&) {}};
+        (void)open->transaction.write("begun", {.append = true}, sink);
+        open->begun = "a command\\\n";
+      }
+      opened.emplace_back(handles.add(open).value(), open);
+    }
+  }
+
+  Ports ports(std::size_t first, std::size_t count) {
+    return {.switches = {std::span(pages_.switches).subspan(first, count),
+                         static_cast<std::uint32_t>(first)},
+            .processes = &processes_,
+            .errors = errors_.get()};
+  }
+  Ports fed() {
+    Ports all = ports(0, kStatistics);
+    all.shapes = pages_.shapes;
+    return all;
+  }
+  TracingBranch::Options tracing_options() {
+    TracingBranch::Options options;
+    options.tracing.owner = kDaemonUid;
+    options.tracing.clock = &clock_;
+    options.tracing.error_log = errors_;
+    options.tracing.set = {.events_max = 64, .triggers_max = 16, .hist_bytes_max = 8u << 20};
+    options.ports = ports(kStatistics + kObjects, kEvents);
+    return options;
+  }
+
+  MappedPages& pages_;
+  const FakeClock clock_{std::chrono::seconds(10)};
+  Ledger ledger_{{.per_uid = {.interfaces = 16, .statistics = 200, .bytes = 64u << 20},
+                  .total = {.interfaces = 32, .statistics = kStatistics, .bytes = 64u << 20}}};
+  FakeProcesses processes_;
+  HandedDescriptors none_;
+  Tree tree_{clock_.now()};
+  const bool has_nodes_;
+  std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  StatisticsBranch statistics_{tree_, ledger_, kDaemonUid, clock_.now(), fed()};
+  StatsBranch stats_{tree_, ledger_, kDaemonUid, clock_.now(), ports(kStatistics, kObjects)};
+  const NodeId tracing_node_ =
+      tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
+  TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
+  const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
+  NothingWaits barrier_;
+  Operations operations_{{tree_, *errors_, statistics_.own(), barrier_, clock_}, {}, {}};
+};
+
+void damage(Input& input, Left& left) {
+  for (unsigned steps = 0; !input.empty() && !left.objects.empty() && steps < 16; ++steps) {
+    const unsigned how = input.byte() % 8;
+    const std::size_t which = input.byte() % left.objects.size();
+    Object& object = left.objects[which];
+    const std::size_t at = object.bytes.empty() ? 0 : input.number(2) % object.bytes.size();
+    if (how < 4 && !object.bytes.empty()) {
+      object.bytes[at] = static_cast<char>(object.bytes[at] ^ input.byte());
+    } else if (how == 4) {
+      object.bytes.resize(at);
+    } else if (how == 5) {
+      object.bytes.insert(at, input.text(input.byte() % 16));
+    } else if (how == 6) {
+      left.objects.push_back(Object(object));
+    } else {
+      left.objects.erase(left.objects.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+  }
+}
+
+void must_be_whole(const LoadedState& loaded, const char* what) {
+  for (const std::string& fault : loaded.faults) std::fprintf(stderr, "%s\n", fault.c_str());
+  must(loaded.faults.empty(), what);
+}
+
+}  // namespace
+}  // namespace tallyfs::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace tallyfs::fuzz;
+  Input input(bytes, size);
+  MappedPages pages;
+  Left left;
+  {
+    Server first(pages, {});
+    first.take(input.until('\x1e'));
+    left = first.leave();
+    first.open_files(left);
+  }
+  const bool is_damaged = !input.empty();
+  damage(input, left);
+  Server second(pages, left);
+  if (!is_damaged) must_be_whole(second.loaded, "what was left is taken");
+  second.show();
+  second.end_expecting();
+  const Left again = second.leave();
+  MappedPages others;
+  Server third(others, again);
+  must_be_whole(third.loaded, "what was taken is taken again");
+  return 0;
+}

@@ -1,0 +1,215 @@
+# Samples that a program on libtally puts into rings, in memory that it shares with the daemon.
+. ./client/_probe.sh
+. ./client/_lane.sh
+
+# How many samples its statistics have had.
+_samples_of() {
+  grep -oE "\"interface\":\"$1\",[^}]*" "$MNT/statistics.json" | grep -oE '"samples":[0-9]+' |
+    cut -d: -f2
+}
+# _goes_by_ring NAME: a sample of it did.
+_goes_by_ring() {
+  local before
+  before=$(_own ring_samples)
+  ok "add $1 1 1 1" 'sync 5000'
+  [ "$(_own ring_samples)" -gt "$before" ]
+}
+# _into_ring NAME...: from now on its samples go into rings. They are reset.
+_into_ring() {
+  local each
+  for each; do
+    wait_until "_goes_by_ring $each"
+    define web "name=$each data=reset"
+  done
+}
+# A list and a raw of the interface web, that take rings.
+_lists() {
+  start_probe
+  ok 'interface web' 'statistic web l' 'define l list' 'start l' 'statistic web r' 'define r raw' \
+    'start r' 'sync 5000'
+  _into_ring l r
+}
+
+each_type_counts_by_ring_as_it_would_over_the_socket() {
+  start_probe
+  ok 'interface web'
+  local each
+  for each in list raw history last; do
+    ok "statistic web $each" "define $each $each" "start $each"
+  done
+  ok 'sync 5000'
+  _into_ring list raw history last
+  local before sent
+  before=$(_own samples) sent=$(_own ring_samples)
+  for each in list raw history last; do
+    ok "add $each 5 3 4" "add $each 700 1 1" "at $each 9 1" "add $each 5 2 2"
+  done
+  assert_eq 'list 0x5 16
+list 0x9 1
+list 0x2bc 1' "$(data web | grep ^list)"
+  assert_eq '5 3
+5 3
+5 3
+5 3
+700 1
+9 1
+5 2
+5 2' "$(data web | awk '/^raw/ { print $(NF - 1), $NF }')"
+  assert_eq 5 "$(data web | awk '/^last/ { print $NF }')"
+  assert_eq "$before" "$(_own samples)" 'samples over the socket'
+  assert_eq $((sent + 32)) "$(_own ring_samples)" 'samples from rings'
+  assert_eq 1 "$(_own rings)" rings
+  assert_balanced
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+a_view_takes_its_source_to_a_ring() {
+  web_hits
+  ok 'sync 5000'
+  _into_cells hits
+  ok 'inc hits 100'
+  define web 'name=v of=hits type=raw entries_max=1000'
+  _into_ring hits
+  local shown
+  shown=$(data web | grep -c '^v')
+  ok 'inc hits 50'
+  assert_eq $((shown + 50)) "$(data web | grep -c '^v')"
+  define web 'name=v of='
+  wait_until '_in_cells hits'
+}
+
+a_feeder_may_be_killed_in_any_call_with_a_ring() {
+  local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
+  command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
+  assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "${TALLY_KILLS:-20}" "$STAT/web/data" list)"
+  [ "$(_own ring_samples)" -gt 1000 ] || fail "only $(_own ring_samples) samples went by ring"
+  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(_own lane_dropped)"
+}
+
+what_a_killed_feeder_left_in_its_ring_is_kept() {
+  local round before
+  for round in 1 2 3; do
+    _lists
+    before=$(data web | grep -c '^r') || true
+    ok 'add r 7 3 500'
+    kill -KILL "$PROBE"
+    wait "$PROBE" 2>/dev/null || true
+    assert_eq $((before + 500)) "$(data web | grep -c '^r')"
+    wait_until '[ "$(_own lanes)" = 0 ]'
+    assert_eq $((before + 500)) "$(data web | grep -c '^r')"
+    define web 'name=r data=reset'
+  done
+}
+
+samples_of_handlers_go_into_rings() {
+  start_probe
+  ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l last' 'start l' \
+    'sync 5000'
+  wait_until '_goes_by_ring l'
+  local added before
+  before=$(_samples_of web)
+  tell "signals l $(fewer 200000)"
+  added=$SAID
+  ok 'sync 5000'
+  assert_eq "$added" $(($(_samples_of web) - before))
+  assert_eq 0 "$(count_of dropped)" dropped
+  assert_eq 0 "$(_own lane_dropped)"
+  assert_balanced
+}
+
+a_forked_child_has_a_ring_of_its_own() {
+  start_probe
+  tell may-fork
+  [ "$SAID" = yes ] || skip "ThreadSanitizer cannot follow a thread that a forked child starts"
+  ok 'interface web' 'statistic web r' 'define r raw' 'start r' 'sync 5000'
+  _into_ring r
+  ok 'add r 1 1 100' become-child
+  wait_until '_goes_by_ring r'
+  assert_eq 2 "$(_own lanes)" lanes
+  define web 'name=r data=reset'
+  ok 'add r 2 1 300'
+  assert_eq 300 "$(data web | grep -c '^r')"
+  end_probe
+  wait_until '[ "$(_own lanes)" = 0 ]'
+  assert_eq 300 "$(data web | grep -c '^r')"
+  assert_eq 0 "$(_own lane_bad)"
+}
+
+another_daemon_gets_what_the_last_one_had_not_taken() {
+  _lists
+  ok 'add r 7 3 10' 'sync 5000'
+  stop_daemon
+  ok 'add r 8 1 100'
+  start_daemon
+  wait_until 'ok "sync 5000"; [ "$(data web 2>/dev/null | grep -c "^r.* 8 1$")" -ge 100 ]'
+  assert_eq 100 "$(data web | grep -c '^r.* 8 1$')"
+  assert_balanced
+}
+
+samples_in_rings_make_no_system_call() {
+  need strace
+  start_probe
+  ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l list' 'start l' \
+    'sync 5000'
+  _into_ring l
+  local tracer calls
+  strace -qq -o "$CASE/calls" -p "$PROBE" &
+  tracer=$!
+  echo $tracer >>"$CASE/pids"
+  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
+  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
+  calls=$(fewer 1000000)
+  echo "add l 7 1 $calls" >&7
+  IFS= read -r -t $((90 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail 'the probe does not end'
+  assert_eq ok "$SAID"
+  kill -INT $tracer
+  wait $tracer || true
+  # Doorbells, and waiting for room.
+  local known='read\(0|write\(1|restart_syscall|---|send(msg|to)\(|getsockopt\(|clock_nanosleep\('
+  assert_eq '' "$(grep -vE "^($known)" "$CASE/calls" || true)" 'system calls'
+  local bells
+  bells=$(grep -cE '^send' "$CASE/calls") || true
+  [ "$bells" -le $((calls / 1000)) ] || fail "$bells datagrams for $calls samples"
+  assert_data web "l 0x7 $calls"
+  assert_eq 0 "$(count_of dropped)" dropped
+}
+
+what_a_killed_server_had_not_taken_goes_to_the_next() {
+  _lists
+  local server i
+  for i in 1 2 3; do
+    server=$(server_of "$DAEMON")
+    # So that it takes nothing more.
+    kill -STOP "$server"
+    ok "add r $((10 + i)) 1 100"
+    kill -KILL "$server"
+    wait_until 'ok "sync 5000"; [ "$(data web 2>/dev/null | grep -c "^r.* 1$((i)) 1$")" -ge 100 ]'
+    assert_eq 100 "$(data web | grep -c "^r.* 1$i 1$")"
+    assert_balanced
+    wait_until '_goes_by_ring r'
+  done
+  assert_eq 0 "$(count_of dropped)" dropped
+}
+
+definitions_change_while_threads_put_samples_into_rings() {
+  start_probe
+  ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l list' 'start l' \
+    'sync 5000'
+  wait_until '_goes_by_ring l'
+  local before calls
+  before=$(_samples_of web) calls=$(fewer 200000)
+  echo "threads 4 l $calls" >&7
+  for _ in 1 2 3 4 5 6 7 8; do
+    define web 'name=l type=raw entries_max=10'
+    define web 'name=l type=last'
+    define web 'name=l type=history entries_max=4 period=1000 mode=increments'
+    define web 'name=l type=list entries_max=100'
+  done
+  IFS= read -r -t 120 SAID <&8
+  assert_eq ok "$SAID"
+  ok 'sync 5000'
+  assert_eq $((4 * calls)) $(($(_samples_of web) - before)) 'samples under all definitions'
+  assert_eq '0 0 0' "$(count_of dropped) $(_own lane_dropped) $(_own lane_bad)"
+  assert_balanced
+}

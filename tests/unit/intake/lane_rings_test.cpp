@@ -1,0 +1,287 @@
+#include "feeders/intake/lane_rings.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "core/lane/ring_writer.h"
+#include "lanes_stand.h"
+
+namespace tallyfs {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two cycles are a nanosecond.
+class FakeCounter final : public CounterTimes {
+ public:
+  CounterLine line() override { return {.cycles = 0, .ns = 0, .rate = std::int64_t{1} << 31}; }
+  void check() override {}
+};
+
+// A feeder with a thread or two that have rings.
+class RingsStand : public LanesStand {
+ public:
+  static constexpr std::uint32_t kRingAt = kLaneHeapAt + 64 * 1024;
+
+  explicit RingsStand(const std::string& text, CounterTimes* counter = nullptr)
+      : LanesStand(text, counter) {
+    make_lane();
+    const auto tails = lanes_->tails(sender(), lane_);
+    EXPECT_TRUE(tails);
+    tails_ = static_cast<const LaneTails*>(
+        ::mmap(nullptr, sizeof(LaneTails), PROT_READ, MAP_SHARED, tails.value().fd, 0));
+    EXPECT_NE(tails_, MAP_FAILED);
+  }
+  ~RingsStand() { ::munmap(const_cast<LaneTails*>(tails_), sizeof(LaneTails)); }
+
+  LaneEntry& entry(std::size_t thread = 0) {
+    return reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt)[thread];
+  }
+  RingWriter ring(std::size_t thread = 0) {
+    const auto at = kRingAt + static_cast<std::uint32_t>(thread) * kRingBytesMin;
+    entry(thread).thread = static_cast<std::uint32_t>(thread + 1);
+    entry(thread).ring = std::uint64_t{kRingBytesMin} << 32 | at;
+    note_change();
+    return RingWriter({.begin = reinterpret_cast<std::byte*>(memory_) + at,
+                       .bytes = kRingBytesMin,
+                       .entry = &entry(thread),
+                       .tail = &tails_->tails[thread]});
+  }
+  void note_change() { reinterpret_cast<LaneHeader*>(memory_)->changes += 1; }
+  static bool put(RingWriter& writer, std::int64_t x, std::uint64_t y = 1) {
+    if (!writer.has_room(4) && writer.look() == RingWriter::Room::kNone) return false;
+    writer.put(kIdOfS, kRecordY, x, y, 0);
+    return true;
+  }
+  LaneRings::Done take(std::chrono::nanoseconds at_most = 1h) {
+    lanes_->note_heads();
+    return lanes_->take(clock_.now().monotonic + at_most);
+  }
+  std::uint64_t own(const std::string& name) {
+    lanes_->publish_counts(clock_.now());
+    const std::string all = read_own();
+    const auto line = all.find("\n" + name + " ");
+    if (line == std::string::npos) return 0;
+    const std::string said = all.substr(line + 1, all.find('\n', line + 1) - line - 1);
+    return std::stoull(said.substr(said.rfind(' ') + 1));
+  }
+
+  const LaneTails* tails_ = nullptr;
+};
+
+TEST(LaneRingsTest, WhatRingsHoldIsTakenOnce) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  EXPECT_TRUE(RingsStand::put(ring, 3));
+  EXPECT_TRUE(RingsStand::put(ring, 5, 7));
+  EXPECT_EQ(stand.take().records, 2u);
+  EXPECT_EQ(stand.read("data"), "s 0x5 7\ns 0x3 1\n");
+  EXPECT_EQ(stand.tails_->tails[0].position, 6u);
+  EXPECT_EQ(stand.tails_->tails[0].samples, 2u);
+  EXPECT_EQ(stand.take().records, 0u);
+  EXPECT_EQ(stand.own("ring_samples"), 2u);
+  EXPECT_TRUE(RingsStand::put(ring, 3));
+  EXPECT_EQ(stand.lanes_->take_of(LanesStand::sender(), 1h).records, 1u);
+  EXPECT_EQ(stand.read("data"), "s 0x5 7\ns 0x3 2\n");
+  EXPECT_NE(stand.read("data.json").find("\"samples\":3"), std::string::npos);
+}
+
+TEST(LaneRingsTest, OnlyWhatWasThereAtTheLookIsTaken) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  RingsStand::put(ring, 1);
+  stand.lanes_->note_heads();
+  RingsStand::put(ring, 2);
+  EXPECT_EQ(stand.lanes_->take(1h).records, 1u);
+  EXPECT_EQ(stand.read("data"), "s 0x1 1\n");
+}
+
+TEST(LaneRingsTest, RecordsWaitForTheirTurnWhenTimeIsOver) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter first = stand.ring(), second = stand.ring(1);
+  for (int i = 0; i < 1000; ++i) {
+    RingsStand::put(first, 1);
+    RingsStand::put(second, 2);
+  }
+  std::uint64_t taken = 0;
+  for (int turn = 0; turn < 100; ++turn) {
+    const auto done = stand.take(0h);
+    EXPECT_NE(done.records, 0u);
+    taken += done.records;
+    if (done.all) break;
+  }
+  EXPECT_EQ(taken, 2000u);
+  EXPECT_EQ(stand.read("data"), "s 0x1 1000\ns 0x2 1000\n");
+}
+
+TEST(LaneRingsTest, TimesAreConvertedAndNoneIsLaterThanNowOrGoesBack) {
+  FakeCounter counter;
+  RingsStand stand("type=raw entries_max=9", &counter);
+  RingWriter ring = stand.ring();
+  stand.take();
+  EXPECT_EQ(stand.tails_->takes_cycles, 1u);
+  stand.clock_.advance(7s);
+  const auto now = static_cast<std::uint64_t>(stand.clock_.now().monotonic.count());
+  ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
+  ring.put(kIdOfS, kRecordCycles, 1, 1, 2 * (now - 2000));
+  ring.put(kIdOfS, kRecordCycles, 2, 1, 2 * (now - 3000));
+  ring.put(kIdOfS, kRecordNs, 3, 1, now - 1000);
+  ring.put(kIdOfS, kRecordNs, 4, 1, now + 1000);
+  ring.put(kIdOfS, 0, 5, 1, 0);
+  stand.take();
+  const auto at = [&](std::uint64_t ns) {
+    const std::string us = std::to_string(ns / 1000 % 1'000'000);
+    return "s [" + std::to_string(ns / 1'000'000'000) + "." + std::string(6 - us.size(), '0') + us +
+           "] ";
+  };
+  EXPECT_EQ(stand.read("data"), at(now - 2000) + "0 1 1\n" + at(now - 2000) + "1 2 1\n" +
+                                    at(now - 1000) + "2 3 1\n" + at(now) + "3 4 1\n" + at(now) +
+                                    "4 5 1\n");
+}
+
+TEST(LaneRingsTest, WhatAKilledFeederLeftIsTaken) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  for (int i = 0; i < 700; ++i) RingsStand::put(ring, 1);
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 0x1 700\n");
+  EXPECT_EQ(stand.own("rings"), 0u);
+}
+
+TEST(LaneRingsTest, TheNextServerGoesOnWhereTheLastOneWas) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  RingsStand::put(ring, 1);
+  stand.take();
+  RingsStand::put(ring, 1, 5);
+  const auto on = stand.on();
+  stand.hand_over();
+  EXPECT_EQ(stand.on(), on);
+  EXPECT_EQ(stand.read("data"), "s 0x1 1\n");
+  EXPECT_EQ(stand.take().records, 1u);
+  RingsStand::put(ring, 1, 10);
+  stand.hand_over();
+  stand.hand_over();
+  EXPECT_EQ(stand.take().records, 1u);
+  EXPECT_EQ(stand.read("data"), "s 0x1 16\n");
+  EXPECT_EQ(stand.tails_->tails[0].samples, 3u);
+  RingsStand::put(ring, 1, 100);
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 0x1 116\n");
+}
+
+TEST(LaneRingsTest, AServerWithoutRoomForItsUidKeepsTheLane) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  RingsStand::put(ring, 1, 5);
+  const Holdings little{.interfaces = 9, .statistics = 99, .bytes = 2 << 20};
+  stand.hand_over({.per_uid = little, .total = little});
+  EXPECT_EQ(stand.take().records, 1u);
+  EXPECT_EQ(stand.read("data"), "s 0x1 5\n");
+}
+
+TEST(LaneRingsTest, SamplesOfAStatisticThatIsGoneAreLost) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  RingsStand::put(ring, 1);
+  ASSERT_TRUE(stand.execute("remove web/s"));
+  EXPECT_EQ(stand.take().records, 1u);
+  EXPECT_EQ(stand.own("rejects"), 1u);
+  EXPECT_EQ(stand.own("lane_bad"), 0u);
+}
+
+TEST(LaneRingsTest, WhatNoFeederWritesIsSkippedAndTheThirdTimeTheLaneIsClosed) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  stand.take();
+  stand.entry().head = kRingBytesMin;  // more than a ring ahead
+  EXPECT_EQ(stand.take().records, 0u);
+  EXPECT_EQ(stand.own("lane_bad"), 1u);
+  EXPECT_EQ(stand.tails_->tails[0].position, kRingBytesMin);
+  stand.entry().head = kRingBytesMin + 3;  // zeros are no record
+  EXPECT_EQ(stand.take().records, 0u);
+  EXPECT_EQ(stand.own("lane_bad"), 2u);
+  stand.entry().head = 0;
+  stand.take();
+  EXPECT_EQ(stand.own("lane_bad"), 3u);
+  EXPECT_NE(stand.errors_.render(stand.clock_.now(), 1 << 20).value().find("closed"),
+            std::string::npos);
+  RingsStand::put(ring, 1);
+  EXPECT_EQ(stand.take().records, 0u);
+  EXPECT_EQ(stand.read("data"), "");
+}
+
+TEST(LaneRingsTest, AnIdThatWasNotBoundCountsForNothing) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
+  ring.put(kIdOfS + 1, 0, 1, 1, 0);
+  ring.put(kIdOfS, 0, 2, 1, 0);
+  stand.take();
+  EXPECT_EQ(stand.read("data"), "s 0x2 1\n");
+  EXPECT_EQ(stand.own("lane_bad"), 1u);
+}
+
+TEST(LaneRingsTest, RingsTogetherAreNoLongerThanTheFile) {
+  RingsStand stand("type=list entries_max=9");
+  for (std::size_t i = 0; i < 3; ++i) {
+    stand.entry(i).thread = 1;
+    stand.entry(i).ring = std::uint64_t{kRingBytesMax} << 32 | kLaneHeapAt;
+  }
+  stand.note_change();
+  stand.take();
+  EXPECT_EQ(stand.own("rings"), 2u);
+  EXPECT_EQ(stand.own("lane_bad"), 1u);
+}
+
+TEST(LaneRingsTest, AFullRingIsSaid) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  while (RingsStand::put(ring, 1)) {
+  }
+  ring.count_dropped();
+  ring.count_dropped();
+  stand.take();
+  EXPECT_EQ(stand.own("lane_dropped"), 2u);
+  EXPECT_TRUE(RingsStand::put(ring, 1));
+}
+
+TEST(LaneRingsTest, AnotherProcessGetsNoTails) {
+  RingsStand stand("type=list entries_max=9");
+  EXPECT_FALSE(stand.lanes_->tails({0, kFeeder + 1}, stand.lane_));
+  EXPECT_FALSE(stand.lanes_->tails(LanesStand::sender(), stand.lane_ + 1));
+}
+
+// Anything may stand in rings and entries, and change while they are read.
+TEST(LaneRingsTest, HostileRingsHarmTheirOwnStatisticOnlyConcurrently) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  for (int round = 0; round < 20; ++round) {
+    RingsStand stand("type=list entries_max=9");
+    ASSERT_TRUE(stand.execute("create web/t on=1 type=list entries_max=9"));
+    RingWriter writer = stand.ring();
+    std::atomic<bool> ends{false};
+    std::thread hostile([&] {
+      std::mt19937_64 random(seed + static_cast<unsigned>(round));
+      auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(stand.memory_);
+      while (!ends) {
+        RingsStand::put(writer, 1);
+        const bool in_entries = random() % 4 == 0;
+        const std::uint64_t at = in_entries ? kLaneEntriesAt / 8 + random() % 16
+                                            : RingsStand::kRingAt / 8 + random() % 256;
+        words[at].store(random() >> random() % 64, std::memory_order_relaxed);
+        if (in_entries) stand.note_change();
+      }
+    });
+    for (int i = 0; i < 50; ++i) stand.take();
+    ends = true;
+    hostile.join();
+    EXPECT_EQ(stand.read("data").find("t "), std::string::npos);
+    stand.end_feeder();
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs
