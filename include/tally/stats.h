@@ -499,10 +499,10 @@ TALLY_EXPORT int stats_voistat_fetch_sq64(struct statsblob* sb, int32_t voi_id,
 TALLY_EXPORT int stats_voistat_fetch_uq64(struct statsblob* sb, int32_t voi_id,
                                           enum voi_stype stype, u64q_t* ret);
 
-/* [addition] The value below which the share q (0 to 1) of a t-digest's samples lies. Of at most
- * 100 centroids the rank is right to about 0.5 percentage points in the middle and 0.1 at 0.99 and
- * 0.999; 0 and 1 give the smallest and the largest sample. 0; EINVAL: q, or there is no such
- * t-digest; EAGAIN: it has no samples. */
+/* [addition] The value below which the share q (0 to 1) of a t-digest's samples lies. Of 100
+ * centroids and a million samples the rank is right to 3 % of q or 1 - q, whichever is less, from
+ * 0.01 to 0.9999; 0 and 1 give the smallest and the largest sample. 0; EINVAL: q, or there is no
+ * such t-digest; EAGAIN: it has no samples. */
 TALLY_EXPORT int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q,
                                               double* ret);
 

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -121,6 +122,7 @@ class Drive {
   Kernel kernel_;
   std::optional<Notifier> notifier_;
   uid_t uid_ = 0;
+  std::set<uid_t> uids_ = {0};  // that requests came from
   std::vector<std::uint64_t> nodes_ = {Tree::kRoot};
   std::vector<Held> held_;
 };

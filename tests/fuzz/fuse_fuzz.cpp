@@ -32,6 +32,7 @@ void Drive::take_operation(Input& input) {
       return stand_.clock.advance(std::chrono::microseconds(input.number(3)));
     case 2:
       uid_ = kUids[input.byte() % kUids.size()];
+      uids_.insert(uid_);
       return;
     case 3:
       return which & 16 ? kernel_.interrupt_next() : kernel_.interrupt_none();
@@ -72,12 +73,12 @@ void Drive::take_operation(Input& input) {
   }
 }
 
-// As many can be opened as at the start.
+// As many can be opened as at the start, by each uid that may have opened any.
 void Drive::check_no_handle_is_left() {
   while (!held_.empty()) release(held_.back().handle);
   stand_.errors.truncate(stand_.clock.now());
   const auto log = stand_.tree.lookup(tracing_, "error_log").value();
-  for (const uid_t uid : kUids) {
+  for (const uid_t uid : uids_) {
     uid_ = uid;
     for (std::uint64_t i = 0; i < kLimits.files_per_uid; ++i) open(log.id, O_RDONLY);
     must(held_.size() == kLimits.files_per_uid, "no handle is left over");

@@ -115,6 +115,7 @@ Kernel::~Kernel() {
 }
 
 Kernel::Response Kernel::ask(const Request& request) {
+  Steps::add(1);
   const std::uint64_t unique = next_unique_;
   next_unique_ += 2;  // odd ones are those of interrupts
   process(unique, request);

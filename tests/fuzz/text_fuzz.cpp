@@ -14,7 +14,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   Input input(bytes, size);
   for (unsigned how = 0; !input.empty(); how = input.byte()) {
     const auto pid = static_cast<pid_t>(1 + (how >> 2 & 3));
-    stand.take(input.until('\x1e'), kUids[how & 3], pid,
+    const std::string_view datagram = input.until('\x1e');
+    Steps::add(1 + static_cast<std::size_t>(std::ranges::count(datagram, '\n')));
+    stand.take(datagram, kUids[how & 3], pid,
                how & 16 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce);
     if (how & 32) stand.end_process(pid);
     if (how & 64) stand.clock.advance(std::chrono::seconds(1));
