@@ -124,6 +124,8 @@ const std::vector<CountedFault>& counted_faults() {
        "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
       {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
        "the daemon's log says why each ended; without --state their totals began anew"},
+      {"reloads_refused", "reloads were refused by the program on disk, and this one goes on",
+       "the daemon's log says why: install a program that reads what this one leaves"},
       {"answers_over_share", "answers were not sent to a uid that reads none",
        "that uid's feeders must read their answers, or not ask for them"},
   };
