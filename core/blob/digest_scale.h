@@ -58,7 +58,8 @@ class DigestScale {
   }
 
  private:
-  // The exponent of a normal number. std::ilogb() would need libm where libtally is linked statically.
+  // The exponent of a normal number. std::ilogb() would need libm where libtally is linked
+  // statically.
   static int octave_of(double x) {
     return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff) - 1023;
   }

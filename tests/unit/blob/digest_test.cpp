@@ -1,5 +1,4 @@
-// t-digests: as exact as reference figures want them, in any order of samples, of any size; and no
-// number that is lost.
+// t-digests: as exact as wanted, in any order of samples, of any size; and no number that is lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -362,7 +361,6 @@ TEST(DigestTest, AllocatesNothingForASample) {
   Specs specs;
   const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 100, 2));
   const std::size_t before = allocated_bytes();
-  // Many times as many as there is room for, so that centroids are merged.
   for (std::uint32_t x = 0; x < 10'000; ++x) stats_voi_update_abs_u32(sb.get(), 0, x);
   EXPECT_EQ(allocated_bytes(), before);
 }

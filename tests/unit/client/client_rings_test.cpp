@@ -74,7 +74,7 @@ TEST_F(ClientRingsTest, RecordsHaveATimeWhereItIsNeeded) {
   feeder.add(s, 3);
   records = lane().take();
   ASSERT_EQ(records.size(), 1u);
-  // Cycles of the machine's counter; not where the clock has another driver, as TALLY_CLOCK may say.
+  // Cycles of the machine's counter, not of another driver that TALLY_CLOCK may name.
   const SampleTime time;
   EXPECT_EQ(records[0].follows, time.is_counter() ? kRecordCycles : kRecordNs);
 }
