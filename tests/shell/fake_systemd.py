@@ -53,7 +53,7 @@ def receive(notify):
 
 
 def kill_others():
-    """What the main process has left: children of this one, and theirs as soon as those are gone."""
+    """What the main process has left: children of this one, and theirs when those are gone."""
     while True:
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             for pid in map(int, file.read().split()):
