@@ -28,7 +28,7 @@ def start(program, stored):
     child = os.fork()
     if child != 0:
         return child
-    high = [os.dup2(fd, 200 + i) for i, (_, fd) in enumerate(stored)]
+    high = [os.dup2(fd, 200 + i, inheritable=False) for i, (_, fd) in enumerate(stored)]
     for i, fd in enumerate(high):
         os.dup2(fd, FIRST + i, inheritable=True)
     if stored:
