@@ -83,13 +83,13 @@ Client::RingRoom Client::wait_for_room_in_ring(Lane& lane, std::uint32_t generat
   return RingRoom::kDropped;
 }
 
-// The keeper stays awake for the answer, if the daemon is another one by now. It is not woken from
-// deep sleep: a thread makes no other system call than the doorbell's.
+// The keeper is awake for the answer, if the daemon is another one by now.
 bool Client::ring_doorbell(Lane& lane) {
   std::array<char, wire::kDoorbellBytes> datagram;
   wire::write_doorbell(epoch_.load(), lane.ring().lane_number(), datagram);
   const Link::Sent sent = link_.send({datagram.data(), datagram.size()});
   has_rung_ = true;
+  sleep_.wake_from_deep_sleep();
   return sent == Link::Sent::kDone;
 }
 
