@@ -39,16 +39,18 @@ void ErrorLog::enter(Source source, std::string_view location, std::string_view 
   entry.append("\n").append(kCommand.size() + column, ' ').append("^\n");
 
   const MutexLock lock(mutex_);
-  const auto from_socket = [](const Entry& old) { return old.source == Source::kSocket; };
-  if (source == Source::kSocket && std::count_if(entries_.begin(), entries_.end(), from_socket) >=
-                                       std::ptrdiff_t{kSocketEntries}) {
-    entries_.erase(std::find_if(entries_.begin(), entries_.end(), from_socket));
-  } else if (entries_.size() == kEntries) {
-    entries_.pop_front();
-  }
   entries_.push_back({source, now.monotonic, std::move(entry)});
+  drop_oldest();
   last_change_ = now;
   changes_ += 1;
+}
+
+void ErrorLog::drop_oldest() {
+  while (std::ranges::count(entries_, Source::kSocket, &Entry::source) >
+         std::ptrdiff_t{kSocketEntries}) {
+    entries_.erase(std::ranges::find(entries_, Source::kSocket, &Entry::source));
+  }
+  while (entries_.size() > kEntries) entries_.pop_front();
 }
 
 Result<std::string> ErrorLog::render(const CallContext&, std::size_t) const {
@@ -110,7 +112,7 @@ void ErrorLog::load(ByteReader& in, Boot boot, Moment now) {
   if (!in.ok() || in.left() != 0) return in.fail();
   const MutexLock lock(mutex_);
   entries_.insert(entries_.begin(), loaded.begin(), loaded.end());
-  while (entries_.size() > kEntries) entries_.pop_front();
+  drop_oldest();
   last_change_ = now;
   changes_ += 1;
 }

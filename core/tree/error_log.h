@@ -65,6 +65,7 @@ class ErrorLog final : public File {
   };
 
   static Entry load_entry(ByteReader& in, Boot boot);
+  void drop_oldest() REQUIRES(mutex_);
 
   mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first

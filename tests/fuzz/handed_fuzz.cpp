@@ -88,7 +88,8 @@ class Server {
                                           .errors = *errors_,
                                           .clock = clock_});
     std::vector<char> room(lines.begin(), lines.end());
-    dispatcher.begin({.bytes = room, .origin = line.origin(1000, 7)}, now());
+    const Datagram datagram{.bytes = room, .origin = line.origin(1000, 7)};
+    dispatcher.begin(datagram, now());
     while (!dispatcher.go_on({now().monotonic + std::chrono::hours(1)})) {
     }
     dispatcher.publish_counts(now());

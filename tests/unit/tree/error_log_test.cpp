@@ -103,6 +103,28 @@ TEST_F(ErrorLogTest, IsThereAfterARestartBeforeWhatCameSince) {
   EXPECT_TRUE(rebooted.render(clock_.now(), 1 << 20).value().starts_with("[0.000000] stat"));
 }
 
+TEST_F(ErrorLogTest, TheSocketsShareHoldsForLoadedEntriesToo) {
+  for (int i = 0; i < 4; ++i) report(ErrorLog::Source::kSocket, "before");
+  std::string bytes;
+  ByteWriter out(bytes);
+  log_.save(out);
+  ErrorLog after(clock_.now());
+  for (int i = 0; i < 3; ++i) {
+    after.report(ErrorLog::Source::kSocket, "socket pid 1 uid 0", "since",
+                 {ErrorCode::kInvalid, "bad", 0}, clock_.now());
+  }
+  ByteReader in(bytes);
+  after.load(in, Boot::kThis, clock_.now());
+  const std::string shown = after.render(clock_.now(), 1 << 20).value();
+  EXPECT_EQ(std::ranges::count(shown, '^'), 4);
+  std::string saved;
+  ByteWriter writer(saved);
+  after.save(writer);
+  ByteReader once_more(saved);
+  ErrorLog(clock_.now()).load(once_more, Boot::kThis, clock_.now());
+  EXPECT_TRUE(once_more.ok());
+}
+
 TEST_F(ErrorLogTest, RefusesBytesThatItHasNotSaved) {
   for (int i = 0; i < 3; ++i) report(ErrorLog::Source::kSocket, "line");
   std::string whole;
