@@ -12,6 +12,21 @@ std::shared_ptr<File> AbsentFile::present() const {
   return found ? found.value() : nullptr;
 }
 
+std::shared_ptr<const void> AbsentFile::hold_directory() const {
+  const auto path = tree_.path_of(node_);
+  if (!path) return nullptr;
+  std::shared_ptr<const void> held;
+  NodeId directory = path.value().from;
+  while (!held && directory != Tree::kRoot) {
+    const auto rules = tree_.rules(directory);
+    const auto info = tree_.info(directory);
+    if (!rules || !info) break;
+    held = rules.value()->hold();
+    directory = info.value().parent;
+  }
+  return held;
+}
+
 Result<std::string> AbsentFile::render(const CallContext& call, std::size_t bytes_max) const {
   const auto file = present();
   return file ? file->render(call, bytes_max) : absent();
@@ -54,7 +69,7 @@ void AbsentFile::opened(const CallContext& call) {
 
 Result<std::shared_ptr<const void>> AbsentFile::hold(Access access, Moment now) const {
   const auto file = present();
-  return file ? file->hold(access, now) : std::shared_ptr<const void>();
+  return file ? file->hold(access, now) : hold_directory();
 }
 
 bool AbsentFile::waits() const {

@@ -41,7 +41,8 @@ class AbsentFile final : public File {
   Moment last_change(Moment now) const override;
   FileState look(Moment now) const override;
   void opened(const CallContext& call) override;
-  // Holds nothing while it is not there, see Operations::hold_returned().
+  // While it is not there, it holds the directory of its path that is, see Directory::hold();
+  // then itself, see Operations::hold_returned().
   Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override;
   bool waits() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
@@ -61,6 +62,8 @@ class AbsentFile final : public File {
  private:
   // Nullptr: it is not there.
   std::shared_ptr<File> present() const;
+  // The nearest one above it that holds something.
+  std::shared_ptr<const void> hold_directory() const;
 
   const Tree& tree_;
   const NodeId node_;

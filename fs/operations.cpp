@@ -14,6 +14,7 @@ namespace tallyfs {
 namespace {
 
 constexpr std::size_t kShortTextBytes = 64 * 1024;
+constexpr int kArenasMax = 3;
 constexpr std::chrono::seconds kLogPause{1};
 // Of the daemon's own numbers.
 constexpr std::string_view kOwnLocation = "statistics/tallyfs";
@@ -380,6 +381,10 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
   // An interrupted open never gets a release.
   if (fuse_reply_open(request, &info) == -ENOENT) handles_.remove(handle.value());
 }
+
+// malloc_trim() leaves the end of a thread's arena alone, which the copy of a long file was: each
+// thread that has served one would keep as much.
+void Operations::bound_kept_memory() { ::mallopt(M_ARENA_MAX, kArenasMax); }
 
 void Operations::give_memory_back() {
   if (closed_long_.exchange(false)) ::malloc_trim(0);

@@ -91,6 +91,8 @@ class Operations {
   // Called once in a while: returns the memory of closed long texts from the C library to the
   // system. The C library would keep several of 10 MB.
   void give_memory_back();
+  // Called before there are threads: so that they cannot keep more than a few of those.
+  static void bound_kept_memory();
 
   // The replies, each to one FUSE request; see operations*.cpp.
   void init(fuse_conn_info& connection);

@@ -164,7 +164,8 @@ TALLY_FETCH(sq64, s64q_t, VSD_DTYPE_Q_S64)
 TALLY_FETCH(uq64, u64q_t, VSD_DTYPE_Q_U64)
 #undef TALLY_FETCH
 
-int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q, double* ret) {
+int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q,
+                                 double* ret) try {
   if (!is_ours(sb) || !ret || !(q >= 0 && q <= 1)) return EINVAL;
   const Voi* const voi = find_voi(sb, voi_id);
   if (!voi || voi->stat_max < VS_STYPE_TDGST) return EINVAL;
@@ -175,6 +176,8 @@ int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q,
   if (!value) return EAGAIN;
   *ret = *value;
   return 0;
+} catch (const std::bad_alloc&) {
+  return ENOMEM;
 }
 
 int stats_blob_check(const void* bytes, size_t size, char* why, size_t why_size) try {

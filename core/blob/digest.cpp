@@ -3,6 +3,7 @@
 #include "core/blob/digest.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -15,6 +16,10 @@ namespace {
 
 constexpr unsigned kIntegerBitsMin = 8;
 constexpr unsigned kPrecisionMax = 48;
+
+// Centroids of a blob.
+template <typename Width>
+constexpr std::size_t kPlacesMax = kBlobBytesMax / sizeof(typename Width::Node);
 
 template <typename Width>
 int build(Sign sign, const vss_tdgst_hlpr_info& info, std::vector<std::uint8_t>& data) {
@@ -116,7 +121,10 @@ bool Digest<Width>::add(Int128 sample) {
   // As long as nothing was merged, each centroid is samples of one value.
   if (data_.compcnt != 0 && absorb(at, mean)) return true;
   insert(at, raw);
-  if (size() == room()) shrink_to(compress(nodes(), size()));
+  if (size() == room()) {
+    std::array<std::uint8_t, kPlacesMax<Width>> scratch;
+    shrink_to(compress(nodes(), size(), scratch));
+  }
   return true;
 }
 
@@ -228,8 +236,11 @@ void Digest<Width>::merge(Digest& other) {
   }
   data_.smplcnt = saturating_add<Count>(data_.smplcnt, other.data_.smplcnt);
   data_.compcnt = saturating_add<Count>(data_.compcnt, other.data_.compcnt);
-  const int left = static_cast<int>(kept) < room() ? static_cast<int>(kept)
-                                                   : compress(both.data(), static_cast<int>(kept));
+  auto left = static_cast<int>(kept);
+  if (left >= room()) {
+    std::vector<std::uint8_t> scratch(kept);
+    left = compress(both.data(), left, scratch);
+  }
   shrink_to(0);
   for (int i = 0; i < left; ++i) {
     nodes()[i].umu = both[static_cast<std::size_t>(i)].umu;

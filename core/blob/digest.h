@@ -11,12 +11,14 @@
 // are merged of which this makes the least beside what they may count. The first and the last
 // centroid are never merged, so that the smallest and the largest sample stay known.
 //
+// Adding a sample allocates nothing, so that a signal handler may do it to a blob of its own.
 // Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
 // untrusted sender have passed check_blob().
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,8 @@
 #include "tally/qmath.h"
 
 namespace tallyfs::blob {
+
+class DigestScale;
 
 enum class Sign { kUnsigned, kSigned };
 
@@ -89,9 +93,11 @@ class Digest {
   void insert(int at, Raw raw);
   void append_links();
   void shrink_to(int size);
-  int compress(Node* nodes, int size);
-  int merge_cheapest(Node* nodes, int size, int wanted) const;
-  void find_costs(const Node* nodes, int size, std::vector<double>& costs) const;
+  // scratch: a byte for each of the nodes.
+  int compress(Node* nodes, int size, std::span<std::uint8_t> scratch);
+  int merge_cheapest(Node* nodes, int size, int wanted, std::span<std::uint8_t> classes) const;
+  double cost_at(const Node* nodes, int size, int at, double before,
+                 const DigestScale& scale) const;
   Node merged(Node a, const Node& b) const;
   double distance(const Node& a, const Node& b) const;
   bool is_near(double off, const Node& node, const Node& neighbour) const;

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <vector>
+#include <span>
 
 #include "core/blob/digest.h"
 #include "core/blob/digest_scale.h"
@@ -24,22 +24,23 @@ constexpr double kAbsorbed = 2;
 constexpr double kReach = 3;
 
 // Costs in classes, 16 for each power of two from 1/16 on, and one for what must not be merged: to
-// sort costs takes as long as all else.
+// sort costs takes as long as all else. A class is a byte, so that all of them have room on the
+// stack: an update allocates nothing.
 constexpr std::size_t kClasses = 256;
-std::size_t class_of(double cost) {
+std::uint8_t class_of(double cost) {
   constexpr std::uint64_t kFirst = std::bit_cast<std::uint64_t>(1.0 / 16) >> 48;
   if (cost == std::numeric_limits<double>::infinity()) return kClasses - 1;
   const std::uint64_t at = std::bit_cast<std::uint64_t>(std::max(cost, 1.0 / 16)) >> 48;
-  return std::min<std::size_t>(at - kFirst, kClasses - 2);
+  return static_cast<std::uint8_t>(std::min<std::uint64_t>(at - kFirst, kClasses - 2));
 }
 
 // The class in which, counted from the cheapest, one of `wanted` costs is the last.
-std::size_t dearest_of_cheapest(const std::vector<double>& costs, int wanted) {
+std::uint8_t dearest_of_cheapest(std::span<const std::uint8_t> classes, int wanted) {
   std::array<std::uint16_t, kClasses> counts{};
-  for (const double cost : costs) ++counts[class_of(cost)];
+  for (const std::uint8_t each : classes) ++counts[each];
   std::size_t at = 0;
   for (int left = wanted; at + 2 < kClasses && (left -= counts[at]) > 0;) ++at;
-  return at;
+  return static_cast<std::uint8_t>(at);
 }
 
 }  // namespace
@@ -103,29 +104,24 @@ int Digest<Width>::target() const {
   return std::max(1, room() - std::max(1, room() / 10));
 }
 
-// What it costs to merge each centroid with the next: how many times as much as it may, the two
+// What it costs to merge centroid `at` with the next: how many times as much as it may, the two
 // would count; more if there is room between the samples of the two. Samples that come towards each
 // other from two sides leave such a gap, and a centroid across it would count samples of both sides
 // in its middle. The first and the last are not merged unless there are no others.
+// before: the samples of the centroids before it.
 template <typename Width>
-void Digest<Width>::find_costs(const Node* nodes, int size, std::vector<double>& costs) const {
-  double total = 0;
-  for (int i = 0; i < size; ++i) total += weight(nodes[i]);
-  const DigestScale scale(total, target());
-  costs.assign(static_cast<std::size_t>(size), std::numeric_limits<double>::infinity());
+double Digest<Width>::cost_at(const Node* nodes, int size, int at, double before,
+                              const DigestScale& scale) const {
   const int kept = size >= 4 ? 1 : 0;
-  double before = kept ? weight(nodes[0]) : 0;
-  for (int i = kept; i + 1 + kept < size; ++i) {
-    const double a = weight(nodes[i]), b = weight(nodes[i + 1]);
-    double& cost = costs[static_cast<std::size_t>(i)];
-    cost = (a + b) / scale.most(before + (a + b) / 2);
-    before += a;
-    if (!kept || cost > kDear) continue;
-    const double left = weight(nodes[i - 1]) + a, right = b + weight(nodes[i + 2]);
-    const double reach = distance(nodes[i - 1], nodes[i]) * a * right +
-                         distance(nodes[i + 1], nodes[i + 2]) * b * left;
-    if (distance(nodes[i], nodes[i + 1]) * left * right > kGap * reach) cost *= kGapCost;
-  }
+  if (at < kept || at + 1 + kept >= size) return std::numeric_limits<double>::infinity();
+  const Node* const node = nodes + at;
+  const double a = weight(node[0]), b = weight(node[1]);
+  const double cost = (a + b) / scale.most(before + (a + b) / 2);
+  if (!kept || cost > kDear) return cost;
+  const double left = weight(node[-1]) + a, right = b + weight(node[2]);
+  const double reach = distance(node[-1], node[0]) * a * right +
+                       distance(node[1], node[2]) * b * left;
+  return distance(node[0], node[1]) * left * right > kGap * reach ? cost * kGapCost : cost;
 }
 
 template <typename Width>
@@ -141,14 +137,30 @@ typename Digest<Width>::Node Digest<Width>::merged(Node a, const Node& b) const 
 // Merges at least one of the `wanted` cheapest pairs, and few others. Of two that share a centroid,
 // the cheaper one.
 template <typename Width>
-int Digest<Width>::merge_cheapest(Node* nodes, int size, int wanted) const {
-  std::vector<double> costs;
-  find_costs(nodes, size, costs);
-  const std::size_t dearest = dearest_of_cheapest(costs, wanted);
+int Digest<Width>::merge_cheapest(Node* nodes, int size, int wanted,
+                                  std::span<std::uint8_t> classes) const {
+  double total = 0;
+  for (int i = 0; i < size; ++i) total += weight(nodes[i]);
+  const DigestScale scale(total, target());
+  classes = classes.first(static_cast<std::size_t>(size));
+  double before = 0;
+  for (int i = 0; i < size; before += weight(nodes[i++])) {
+    classes[static_cast<std::size_t>(i)] = class_of(cost_at(nodes, size, i, before, scale));
+  }
+  const std::uint8_t dearest = dearest_of_cheapest(classes, wanted);
+  // Their costs are needed only where two are of one class.
+  const auto is_cheaper_than_next = [&](int at) {
+    const std::uint8_t* const its = &classes[static_cast<std::size_t>(at)];
+    if (its[0] != its[1]) return its[0] < its[1];
+    return cost_at(nodes, size, at, before, scale) <=
+           cost_at(nodes, size, at + 1, before + weight(nodes[at]), scale);
+  };
+  before = 0;
   int out = 0;
   for (int in = 0; in < size; ++in, ++out) {
-    const double* const cost = &costs[static_cast<std::size_t>(in)];
-    const bool merges = in + 1 < size && class_of(cost[0]) <= dearest && cost[0] <= cost[1];
+    const bool merges = in + 1 < size && classes[static_cast<std::size_t>(in)] <= dearest &&
+                        is_cheaper_than_next(in);
+    before += weight(nodes[in]) + (merges ? weight(nodes[in + 1]) : 0);
     const Node node = merges ? merged(nodes[in], nodes[in + 1]) : nodes[in];
     nodes[out].umu = node.umu;  // links belong to places
     nodes[out].cnt = node.cnt;
@@ -158,9 +170,9 @@ int Digest<Width>::merge_cheapest(Node* nodes, int size, int wanted) const {
 }
 
 template <typename Width>
-int Digest<Width>::compress(Node* nodes, int size) {
+int Digest<Width>::compress(Node* nodes, int size, std::span<std::uint8_t> scratch) {
   data_.compcnt = saturating_add<Count>(data_.compcnt, 1);
-  while (size > target()) size = merge_cheapest(nodes, size, size - target());
+  while (size > target()) size = merge_cheapest(nodes, size, size - target(), scratch);
   return size;
 }
 
@@ -168,7 +180,7 @@ template bool Digest<Narrow>::absorb(int, std::int64_t);
 template bool Digest<Wide>::absorb(int, std::int64_t);
 template int Digest<Narrow>::target() const;
 template int Digest<Wide>::target() const;
-template int Digest<Narrow>::compress(Node*, int);
-template int Digest<Wide>::compress(Node*, int);
+template int Digest<Narrow>::compress(Node*, int, std::span<std::uint8_t>);
+template int Digest<Wide>::compress(Node*, int, std::span<std::uint8_t>);
 
 }  // namespace tallyfs::blob

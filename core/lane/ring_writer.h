@@ -6,6 +6,7 @@
 // unless it has interrupted one.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,12 @@ class RingWriter {
   // Looks how far the daemon is.
   Room look();
 
+  // The bell was not heard: another one is due some records later.
+  void forget_bell() {
+    told_at_ = UINT64_MAX;
+    stop_ = std::min(stop_, head_ + size_ / kBellsAgain);
+  }
+
   // follows: with one scale of time at most. There must be room for a record of 4 words.
   void put(std::uint32_t id, std::uint32_t follows, std::int64_t x, std::uint64_t y,
            std::uint64_t time) {
@@ -62,6 +69,8 @@ class RingWriter {
   void store(std::uint64_t position, std::uint64_t value) {
     words_[position & (size_ - 1)].store(value, std::memory_order_relaxed);
   }
+
+  static constexpr std::uint64_t kBellsAgain = 16;
 
   std::atomic<std::uint64_t>* words_ = nullptr;
   std::uint64_t size_ = 0;  // words

@@ -71,4 +71,6 @@ Result<void> Directory::remove_file(std::string_view, Moment) {
   return Error{ErrorCode::kNotPermitted, "files here cannot be removed"};
 }
 
+std::shared_ptr<const void> Directory::hold() const { return nullptr; }
+
 }  // namespace tallyfs

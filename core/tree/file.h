@@ -115,6 +115,9 @@ class Directory {
   virtual Result<void> remove_directory(std::string_view name, Moment now);
   // unlink of a file in it. The default refuses (kNotPermitted).
   virtual Result<void> remove_file(std::string_view name, Moment now);
+  // What an open file below it keeps while that file has yet to be entered again after a reload,
+  // for the same purpose as File::hold(). The default is nullptr.
+  virtual std::shared_ptr<const void> hold() const;
 };
 
 }  // namespace tallyfs

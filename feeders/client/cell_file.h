@@ -96,6 +96,8 @@ class CellFiles {
   Result<void> take_tails(const Fd& page, std::uint64_t bytes);
   // Threads do without from now on.
   void forget();
+  // The earlier file's are settled.
+  void hide_tails() { tails_now_.store(nullptr, std::memory_order_release); }
   // An earlier file cannot be freed yet, and there is no room for another.
   bool has_retired() const { return retired_ != nullptr; }
   // The earlier one has records that its daemon had not taken when it was last seen.
@@ -113,7 +115,7 @@ class CellFiles {
       if (!seen_outside_.test(i)) return;
     }
     if (const LaneTails* const tails = this->tails(); tails && !empty(*retired_, *tails)) return;
-    tails_now_.store(nullptr, std::memory_order_release);
+    hide_tails();
     retired_.reset();
   }
   // In a forked child.

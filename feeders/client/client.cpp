@@ -96,7 +96,7 @@ void Client::drop(FedStatistic& statistic, InTree in_tree) {
     pass_through_lanes();
     registrar_.remove(path_of(statistic));
   }
-  deferred_removal_.let_go(lanes());
+  let_go_of_removed();
   sleep_.wake();
 }
 
@@ -114,7 +114,7 @@ void Client::drop(FedInterface& interface, InTree in_tree) {
     const std::vector<FedStatistic*> all(interface.statistics.begin(), interface.statistics.end());
     for (FedStatistic* const each : all) drop_locked(*each, in_tree);
     if (in_tree == InTree::kRemove) pass_through_lanes();
-    deferred_removal_.let_go(lanes());
+    let_go_of_removed();
   }
   sleep_.wake();
 }
@@ -280,7 +280,7 @@ int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
   const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
     const bool is_sent = publisher_.send_kept() && !events_.has_records();
-    return is_sent && held() == 0 ? 0 : -EINPROGRESS;
+    return is_sent && held() == 0 && !cell_files_.has_rest() ? 0 : -EINPROGRESS;
   });
   if (result != -ETIMEDOUT) return result;
   return fail_with(EAGAIN, "the daemon's queue is full, or it has not answered a registration yet");
@@ -359,6 +359,8 @@ void Client::after_fork_in_child(Lane* own) {
   has_read_rest_ = false;
   rest_lane_ = nullptr;
   rest_first_ = false;
+  rest_until_ = Time(0);
+  has_rung_ = false;
   settled_in_rings_ = returned_ = 0;
   publisher_.inherit();
   events_.begin_anew();

@@ -135,6 +135,7 @@ class Client {
     lane.enter();
     if (lane.below_stop() || look_around(lane, statistic)) [[likely]] {
       lane.append(Entry(statistic, x, y, stamp()));
+      lane.ring().end(statistic);
       if (sends_each()) [[unlikely]]
         send_each(lane);
     }
@@ -156,6 +157,7 @@ class Client {
     }
     lane->enter();
     lane->append(Entry(statistic, x, y, {Stamp::Scale::kCycles, read_counter()}));
+    lane->ring().end(statistic);
     lane->leave();
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
@@ -185,28 +187,33 @@ class Client {
     std::int64_t x = 0;
     std::uint64_t y = 1;
   };
-  // The same for a ring; a sample that finds no room in it is dropped.
+  // The same for a ring; a sample that finds no room in it is dropped, if its daemon lives.
   template <typename TakeStamp>
   bool put_in_ring(Lane& lane, FedStatistic& statistic, const OnItsWay& sample,
                    TakeStamp&& stamp) {
     if (lane.is_inside()) [[unlikely]]
       return false;
     lane.enter();
-    const bool takes =
-        lane.ring().takes(statistic, cell_files_) || prepare_ring(lane, statistic);
-    if (takes) [[likely]] {
-      if (lane.ring().has_room() || make_room_in_ring(lane, statistic)) [[likely]]
+    RingRoom room = RingRoom::kElsewhere;
+    if (lane.ring().takes(statistic, cell_files_) || prepare_ring(lane, statistic)) [[likely]] {
+      room = lane.ring().has_room() ? RingRoom::kThere : make_room_in_ring(lane, statistic);
+      if (room == RingRoom::kThere) [[likely]]
         put_inside(lane, statistic, sample, stamp);
     }
     lane.leave();
     if (lane.has_nested()) [[unlikely]]
       take_nested(lane);
-    return takes;
+    return room != RingRoom::kElsewhere;
   }
   Stamp now() { return {Stamp::Scale::kCycles, time_.cycles()}; }
   // To be called when a lane's owner leaves the library.
   void leave(Lane& lane) {
     lane.leave();
+    if (lane.has_nested()) [[unlikely]]
+      take_nested(lane);
+  }
+  void leave_call(Lane& lane) {
+    lane.leave_call();
     if (lane.has_nested()) [[unlikely]]
       take_nested(lane);
   }
@@ -269,10 +276,16 @@ class Client {
   std::uint64_t in_ns(const Stamp& stamp);
   // Inside the lane. False: samples of the statistic go another way, for now.
   [[gnu::cold]] bool prepare_ring(Lane& lane, FedStatistic& statistic);
-  // The same. False: there is none, and the sample is dropped and counted.
-  [[gnu::cold]] bool make_room_in_ring(Lane& lane, FedStatistic& statistic);
-  bool wait_for_room_in_ring(Lane& lane);
-  void ring_doorbell(Lane& lane);
+  enum class RingRoom {
+    kThere,
+    kDropped,    // there was none, and the sample is dropped and counted
+    kElsewhere,  // the ring's daemon is gone, and the sample goes another way
+  };
+  // The same.
+  [[gnu::cold]] RingRoom make_room_in_ring(Lane& lane, FedStatistic& statistic);
+  RingRoom wait_for_room_in_ring(Lane& lane, std::uint32_t generation);
+  // False: the daemon does not hear it.
+  bool ring_doorbell(Lane& lane);
   bool put_nested_in_ring(Lane& lane, const Entry& entry);
   // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
@@ -288,6 +301,11 @@ class Client {
   void read_rest(const CellFile& file, const LaneTails& tails) REQUIRES(mutex_);
   void settle_rings(const CellFile& file, const LaneTails& tails) REQUIRES(mutex_);
   void send_rest(Time now) REQUIRES(mutex_);
+  // Records of an earlier daemon's rings are not sent yet.
+  bool has_rest() const REQUIRES(mutex_) {
+    return rest_first_ || rest_lane_.load() != nullptr || cell_files_.has_rest();
+  }
+  void let_go_of_removed() REQUIRES(mutex_);
   // How far threads were with their rings, for those that wait until the daemon is as far.
   struct RingHeads {
     std::uint32_t generation = 0;
@@ -378,6 +396,8 @@ class Client {
   std::atomic<std::uint64_t> settled_in_rings_{0}, returned_{0};
   // What was taken back, or is to be, is sent before what threads hold.
   std::atomic<bool> rest_first_{false};
+  // The keeper has not looked after the last doorbell yet.
+  std::atomic<bool> has_rung_{false};
   std::atomic<Lane*> rest_lane_{nullptr};
 
   mutable Mutex mutex_{LockRank::kClient};

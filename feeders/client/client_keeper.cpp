@@ -83,14 +83,15 @@ void Client::send_what_waits(Time now) {
     send_records();
     drain_at_ = now + settings_.delay;
   }
-  if (!deferred_removal_.empty()) deferred_removal_.let_go(lanes());
+  let_go_of_removed();
   report_dropped();
   keep_in_touch(now);
   send_at_ = now + tick();
   const bool is_active = sent_.load() != sent_before || held() != 0 ||
                          !conversation_.is_settled() || events_.has_records() ||
                          sent_.load() != confirmed_.load() + lost_.load();
-  if (is_active) active_until_ = now + kActiveFor;
+  // A daemon that has taken over from another answers a doorbell.
+  if (has_rung_.exchange(false) || is_active) active_until_ = now + kActiveFor;
   if (now < check_time_at_) return;
   time_.check();
   check_time_at_ = now + kCheckTimePause;
@@ -133,10 +134,17 @@ void Client::let_go_of_cell_files() {
   if (!cell_files_.has_retired()) return;
   for_each_lane([&](const Lane& lane) { lanes.push_back(&lane); });
   cell_files_.let_go(
-      lanes.size(), [&](std::size_t i) { return lanes[i]->is_inside(); },
+      lanes.size(), [&](std::size_t i) { return lanes[i]->is_in_file(); },
       [this](const CellFile& file, const LaneTails& tails)
           REQUIRES(mutex_) { return take_rest(file, tails); });
   if (!cell_files_.has_retired()) registrar_.note_cells();
+}
+
+// Records that are to be sent to the next daemon name statistics, too.
+void Client::let_go_of_removed() {
+  if (deferred_removal_.empty()) return;
+  using Rings = DeferredRemoval::Rings;
+  deferred_removal_.let_go(lanes(), cell_files_.has_rest() ? Rings::kToBeRead : Rings::kRead);
 }
 
 void Client::pass_through_lanes() {
@@ -271,7 +279,7 @@ bool Client::fall_asleep() {
     empty &= lane.held() == 0;
   });
   sleep_.prepare(KeeperSleep::Depth::kDeep);
-  if (empty && process_barrier() && held() == 0 && !has_records()) return true;
+  if (empty && process_barrier() && held() == 0 && !has_rung_ && !has_records()) return true;
   sleep_.prepare(KeeperSleep::Depth::kAwake);
   const MutexLock lock(mutex_);
   active_until_ = now_ns() + kActiveFor;
@@ -293,7 +301,8 @@ void Client::finish(std::chrono::milliseconds time_max) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
       const bool settled = conversation_.is_settled() && publisher_.send_kept();
-      return held() == 0 && !events_.has_records() && settled ? 0 : -EINPROGRESS;
+      const bool is_sent = held() == 0 && !has_rest() && !events_.has_records();
+      return is_sent && settled ? 0 : -EINPROGRESS;
     });
   }
   sleep_.wake();

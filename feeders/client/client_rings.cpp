@@ -47,44 +47,60 @@ bool Client::prepare_ring(Lane& lane, FedStatistic& statistic) {
   return lane.ring().takes(statistic, cell_files_);
 }
 
-bool Client::make_room_in_ring(Lane& lane, FedStatistic& statistic) {
+Client::RingRoom Client::make_room_in_ring(Lane& lane, FedStatistic& statistic) {
   const ErrnoGuard guard;
-  const RingWriter::Room room = lane.ring().look();
-  if (room == RingWriter::Room::kBell) ring_doorbell(lane);
-  if (room != RingWriter::Room::kNone || wait_for_room_in_ring(lane)) return true;
+  const std::uint32_t generation = cell_files_.generation();
+  const RingWriter::Room found = lane.ring().look();
+  if (found == RingWriter::Room::kBell && !ring_doorbell(lane)) lane.ring().forget_bell();
+  if (found != RingWriter::Room::kNone) return RingRoom::kThere;
+  const RingRoom room = wait_for_room_in_ring(lane, generation);
+  if (room != RingRoom::kDropped) return room;
   lane.ring().count_dropped();
   lane.drop();
   statistic.dropped.fetch_add(1, std::memory_order_relaxed);
-  return false;
+  return room;
 }
 
 // Once in vain, no more before the daemon has taken something. While the daemon takes records, it
-// need not be told.
-bool Client::wait_for_room_in_ring(Lane& lane) {
+// need not be told. The ring's daemon may go meanwhile, even if another one has the socket.
+Client::RingRoom Client::wait_for_room_in_ring(Lane& lane, std::uint32_t generation) {
   ThreadRing& ring = lane.ring();
-  if (settings_.wait_max.count() == 0 || ring.has_waited_at(ring.tail())) return false;
-  const Time deadline = now_ns() + settings_.wait_max;
-  for (bool is_told = false; link_.connected() && now_ns() < deadline; is_told = true) {
+  const bool waits = settings_.wait_max.count() != 0 && !ring.has_waited_at(ring.tail());
+  const Time deadline = waits ? now_ns() + settings_.wait_max : Time(0);
+  bool is_told = false;
+  for (;;) {
+    if (cell_files_.generation() != generation || !link_.connected()) return RingRoom::kElsewhere;
+    if (!waits) return RingRoom::kDropped;
+    if (now_ns() >= deadline) break;
     const timespec nap{.tv_sec = 0, .tv_nsec = kNapNs};
     ::nanosleep(&nap, nullptr);
-    if (ring.look() != RingWriter::Room::kNone) return true;
-    if (!is_told) ring_doorbell(lane);
+    const bool is_there = ring.look() != RingWriter::Room::kNone;
+    if (cell_files_.generation() != generation) return RingRoom::kElsewhere;
+    if (is_there) return RingRoom::kThere;
+    if (!is_told) is_told = ring_doorbell(lane);
   }
   ring.note_waited_at(ring.tail());
-  return false;
+  return RingRoom::kDropped;
 }
 
-void Client::ring_doorbell(Lane& lane) {
+// The keeper is awake for the answer, if the daemon is another one by now.
+bool Client::ring_doorbell(Lane& lane) {
   std::array<char, wire::kDoorbellBytes> datagram;
   wire::write_doorbell(epoch_.load(), lane.ring().lane_number(), datagram);
-  (void)link_.send({datagram.data(), datagram.size()});
+  const Link::Sent sent = link_.send({datagram.data(), datagram.size()});
+  has_rung_ = true;
+  sleep_.wake_from_deep_sleep();
+  return sent == Link::Sent::kDone;
 }
 
 bool Client::put_nested_in_ring(Lane& lane, const Entry& entry) {
   FedStatistic& statistic = *entry.statistic();
   const std::uint32_t way = statistic.way();
   if (!FedStatistic::is_ring(way) || !lane.ring().takes(statistic, cell_files_)) return false;
-  if (!lane.ring().has_room() && !make_room_in_ring(lane, statistic)) return true;
+  if (!lane.ring().has_room()) {
+    const RingRoom room = make_room_in_ring(lane, statistic);
+    if (room != RingRoom::kThere) return room == RingRoom::kDropped;
+  }
   const auto scale = entry.is_ns() ? Stamp::Scale::kNs : Stamp::Scale::kCycles;
   put_inside(lane, statistic, {way, entry.x(), entry.y()},
              [&] { return Stamp{scale, entry.time()}; });
@@ -120,7 +136,7 @@ Client::RingHeads Client::ring_heads() const {
 
 // What another daemon had is sent over the socket.
 bool Client::are_taken(const RingHeads& rings) const {
-  if (rest_first_) return false;
+  if (has_rest()) return false;
   const LaneTails* const tails = cell_files_.tails();
   if (!tails || rings.generation != cell_files_.generation()) return true;
   for (std::size_t i = 0; i < rings.heads.size(); ++i) {
@@ -167,6 +183,7 @@ bool Client::take_rest(const CellFile& file, const LaneTails& tails) {
 
 void Client::read_rest(const CellFile& file, const LaneTails& tails) {
   has_read_rest_ = true;
+  rest_first_ = true;  // it may have come late
   for (std::size_t i = 0; i < file.entries(); ++i) {
     const LaneEntry& entry = file.entry(i);
     const std::uint64_t head = entry.head.load(std::memory_order_acquire);
@@ -179,6 +196,8 @@ void Client::read_rest(const CellFile& file, const LaneTails& tails) {
 }
 
 void Client::settle_rings(const CellFile& file, const LaneTails& tails) {
+  // First: what is counted twice would be too much, and what is not yet is counted later.
+  cell_files_.hide_tails();
   for (std::size_t i = 0; i < file.entries(); ++i) {
     settled_in_rings_ += tails.tails[i].samples.load(std::memory_order_relaxed);
   }
@@ -186,24 +205,28 @@ void Client::settle_rings(const CellFile& file, const LaneTails& tails) {
   has_read_rest_ = false;
 }
 
-// The threads' own samples follow when all of it is sent.
+// The threads' own samples follow when all of it is sent, or has been kept for long.
 void Client::send_rest(Time now) {
-  if (!rest_first_) return;
   Lane* const lane = rest_lane_;
+  if (!rest_first_ && !lane) return;
   if (lane) {
     const MutexLock lock(lane->mutex());
     drain(*lane, 1);
     if (lane->held() == 0) lane->rewind();
   }
-  const bool is_due = rest_until_.count() != 0 && now >= rest_until_;
-  if (link_.connected() && rest_until_.count() == 0) rest_until_ = now + kRestMax;
-  const bool is_sent = !cell_files_.has_retired() && (!lane || lane->held() == 0);
-  if (!is_sent && !is_due) return;
-  rest_first_ = false;
-  rest_until_ = Time(0);
-  if (!lane) return;
-  rest_lane_ = nullptr;
-  disown_lane(*lane);
+  if (!cell_files_.has_retired() && (!lane || lane->held() == 0)) {
+    rest_first_ = false;
+    rest_until_ = Time(0);
+    rest_lane_ = nullptr;
+    if (lane) disown_lane(*lane);
+  } else if (!link_.connected()) {
+    rest_until_ = Time(0);
+  } else if (rest_until_.count() == 0) {
+    rest_until_ = now + kRestMax;
+  } else if (now >= rest_until_) {
+    rest_first_ = false;
+    rest_until_ = Time(0);
+  }
 }
 
 }  // namespace tallyfs

@@ -115,7 +115,9 @@ void Client::take_nested(Lane& lane) {
         return lane.count_cell();
       }
       if (put_nested_in_ring(lane, entry)) return;
-      if (lane.below_stop() || make_room(lane, *entry.statistic())) lane.append(entry);
+      if (!lane.below_stop() && !make_room(lane, statistic)) return;
+      lane.append(entry);
+      lane.ring().end(statistic);
     });
     if (sends_each()) send_each(lane);
     lane.leave();

@@ -10,8 +10,9 @@ void DeferredRemoval::add(FedStatistic& statistic) {
   registry_.detach(statistic);
 }
 
-void DeferredRemoval::let_go(const Lanes& lanes) {
-  if (waiting_.size() + passing_.size() >= search_at_) search(lanes);
+void DeferredRemoval::let_go(const Lanes& lanes, Rings rings) {
+  if (waiting_.size() + passing_.size() >= search_at_) search(lanes, rings);
+  if (rings == Rings::kToBeRead) return wait_anew();
   for (int turn = 0; turn < 2; ++turn) {
     if (passing_.empty()) {
       if (waiting_.empty() || !note_heads(lanes)) return;
@@ -23,6 +24,13 @@ void DeferredRemoval::let_go(const Lanes& lanes) {
       passing_.pop_back();
     }
   }
+}
+
+// What was noted of the lanes says nothing of samples that they get from rings.
+void DeferredRemoval::wait_anew() {
+  waiting_.insert(waiting_.end(), passing_.begin(), passing_.end());
+  passing_.clear();
+  heads_.clear();
 }
 
 // False: of which statistics nested samples are only the lane's owner can say.
@@ -43,7 +51,8 @@ bool DeferredRemoval::have_passed(const Lanes& lanes) const {
   return true;
 }
 
-void DeferredRemoval::search(const Lanes& lanes) {
+// In a ring is nothing of a statistic that never asked for one.
+void DeferredRemoval::search(const Lanes& lanes, Rings rings) {
   std::vector<const FedStatistic*> held;
   bool some_nested = false;
   for (Lane* const lane : lanes) {
@@ -63,6 +72,7 @@ void DeferredRemoval::search(const Lanes& lanes) {
   for (auto* const some : {&waiting_, &passing_}) {
     std::erase_if(*some, [&](FedStatistic* each) {
       if (some_nested || std::ranges::binary_search(held, each)) return false;
+      if (rings == Rings::kToBeRead && each->wants_cells) return false;
       destroy(*each);
       return true;
     });

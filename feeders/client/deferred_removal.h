@@ -31,15 +31,18 @@ class DeferredRemoval {
 
   void add(FedStatistic& statistic);
   bool empty() const { return waiting_.empty() && passing_.empty(); }
+  // Rings of an earlier daemon: lanes will hold what is in them.
+  enum class Rings { kRead, kToBeRead };
   // Destroys those of which nothing is held any more, and interfaces that were waiting for them.
-  void let_go(const Lanes& lanes);
+  void let_go(const Lanes& lanes, Rings rings);
   // In a forked child, whose lanes are empty.
   void forget_positions() { heads_.clear(); }
 
  private:
   bool note_heads(const Lanes& lanes);
   bool have_passed(const Lanes& lanes) const;
-  void search(const Lanes& lanes);
+  void search(const Lanes& lanes, Rings rings);
+  void wait_anew();
   void destroy(FedStatistic& statistic);
 
   Registry& registry_;

@@ -100,6 +100,7 @@ class Lane {
   }
   // In a forked child, of the lane of a thread that is not there, wherever it was.
   void abandon() {
+    in_call_.store(false, std::memory_order_relaxed);
     inside_.store(false, std::memory_order_relaxed);
     watch(0);
     disown();
@@ -124,6 +125,16 @@ class Lane {
     inside_.store(false, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
+  // A call that adds no samples: between the two the owner is inside, and in no lane file.
+  void enter_call() {
+    enter();
+    in_call_.store(true, std::memory_order_relaxed);
+  }
+  void leave_call() {
+    in_call_.store(false, std::memory_order_relaxed);
+    leave();
+  }
+  bool is_in_file() const { return is_inside() && !in_call_.load(std::memory_order_relaxed); }
   bool below_stop() const {
     return head_.load(std::memory_order_relaxed) < stop_.load(std::memory_order_relaxed);
   }
@@ -240,6 +251,7 @@ class Lane {
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::atomic<std::uint64_t> stop_{0};
   std::atomic<bool> inside_{false};
+  std::atomic<bool> in_call_{false};
   std::atomic<std::uint32_t> nested_used_{0};
   const std::uint64_t mask_;
   Entry* const entries_;

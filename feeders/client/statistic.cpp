@@ -174,10 +174,10 @@ class Inside {
  public:
   explicit Inside(Client& client) : client_(client), lane_(bound_lane_of_this_thread(client)) {
     if (lane_ && lane_->is_inside()) lane_ = nullptr;
-    if (lane_) lane_->enter();
+    if (lane_) lane_->enter_call();
   }
   ~Inside() {
-    if (lane_) client_.leave(*lane_);
+    if (lane_) client_.leave_call(*lane_);
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;

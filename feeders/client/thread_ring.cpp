@@ -6,8 +6,10 @@ bool ThreadRing::prepare(ThreadCells& cells, const CellFiles& files,
                          const FedStatistic& statistic) {
   if (statistic.id >= kLaneIdsMax) return false;
   if (statistic.ring_era.load(std::memory_order_relaxed) == FedStatistic::kNoRing) return false;
+  if (!cells.enter(files)) return false;
+  // Those of this file: any earlier ones are gone before it is there.
   const LaneTails* const tails = files.tails();
-  if (!tails || !cells.enter(files)) return false;
+  if (!tails) return false;
   if (cells.generation() == generation_) return true;
   CellFile& file = cells.file();
   LaneEntry& entry = cells.entry();

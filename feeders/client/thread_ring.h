@@ -34,8 +34,17 @@ class ThreadRing {
     if (era != FedStatistic::kNoRing) eras_[statistic.id] = era;
   }
 
+  // A sample of the statistic goes another way: begin() comes before the next one.
+  void end(const FedStatistic& statistic) {
+    const bool may_be_here =
+        statistic.ring_era.load(std::memory_order_relaxed) != FedStatistic::kNoRing;
+    if (may_be_here && statistic.id < kLaneIdsMax) [[unlikely]]
+      eras_[statistic.id] = 0;
+  }
+
   bool has_room() const { return writer_.has_room(kRecordWordsMax); }
   RingWriter::Room look() { return writer_.look(); }
+  void forget_bell() { writer_.forget_bell(); }
   // The daemon converts cycles of the machine's counter.
   bool takes_cycles() const { return tails_->takes_cycles.load(std::memory_order_relaxed) != 0; }
   // There must be room.

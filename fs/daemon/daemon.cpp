@@ -185,6 +185,7 @@ Result<void> Daemon::show(const std::string& subtree) {
 }
 
 int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
+  Operations::bound_kept_memory();
   auto session = Session::create(*operations_, {.fd = mount.fd,
                                                 .mount_options = options_.mount_options,
                                                 .handover = mount.handover,

@@ -45,9 +45,9 @@ bool is_ignored(std::string_view option) {
 
 bool is_for_libfuse(std::string_view option) {
   static const std::set<std::string_view> known = {
-      "allow_other", "allow_root", "ro",          "sync",
-      "async",       "dirsync",    "atime",        "noatime",     "diratime",
-      "nodiratime",  "relatime",   "norelatime",   "strictatime", "nostrictatime"};
+      "allow_other", "allow_root", "ro",          "sync",         "async",
+      "dirsync",     "atime",      "noatime",     "diratime",     "nodiratime",
+      "relatime",    "norelatime", "strictatime", "nostrictatime"};
   return known.contains(option) || option.starts_with("fsname=") ||
          option.starts_with("subtype=") || option.starts_with("context=") ||
          option.starts_with("fscontext=") || option.starts_with("defcontext=") ||

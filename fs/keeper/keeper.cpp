@@ -167,14 +167,15 @@ void Keeper::take_check() {
   ask_to_hand_over();
 }
 
-// Before it serves, a server has no means to take the signal.
+// Before it serves, a server has no means to take the signal, nor at its end.
 void Keeper::refuse(int status) {
   duties_.refuses_program(status);
-  if (is_serving_) ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR1, nullptr, 0);
+  if (!is_serving_ || is_ending_) return;
+  ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR1, nullptr, 0);
 }
 
 void Keeper::ask_to_hand_over() {
-  if (!is_serving_ || !std::exchange(is_checked_, false)) return;
+  if (!is_serving_ || is_ending_ || !std::exchange(is_checked_, false)) return;
   ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR2, nullptr, 0);
 }
 

@@ -502,7 +502,7 @@ TALLY_EXPORT int stats_voistat_fetch_uq64(struct statsblob* sb, int32_t voi_id,
 /* [addition] The value below which the share q (0 to 1) of a t-digest's samples lies. Of 100
  * centroids and a million samples the rank is right to 3 % of q or 1 - q, whichever is less, from
  * 0.01 to 0.9999; 0 and 1 give the smallest and the largest sample. 0; EINVAL: q, or there is no
- * such t-digest; EAGAIN: it has no samples. */
+ * such t-digest; EAGAIN: it has no samples; ENOMEM. */
 TALLY_EXPORT int stats_voistat_fetch_quantile(struct statsblob* sb, int32_t voi_id, double q,
                                               double* ret);
 

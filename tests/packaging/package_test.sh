@@ -31,7 +31,7 @@ options_of_page() {
     sed -nE 's/\\f[A-Z]//g; s/\\-/-/g; s/"//g; s/^\.B[IR]? *//; s/^-. *, *//; s/ *$//; s/ +/ /g; /^--?[a-z]/p' | sort -u
 }
 options_of_help() {
-  "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
+  "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z0-9-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
 }
 for program in tallyfs tally-send tally-web tally-feed-block tally-feed-statsd tally-feed-timer \
   tally-feed-tcp tally-feed-tracefs tally-clock; do
@@ -50,7 +50,7 @@ done
 # tallyctl has its options by command; the page has them all.
 check_eq "$(options_of_page "$PROJECT/packaging/man/tallyctl.1")" \
   "$(for each in $("$BIN/tallyctl" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
-    "$BIN/tallyctl" "$each" --help | sed -nE 's/^  (-.,)?(--[a-z-]+)( [^ ]+)?(  .*)?$/\2\3/p'
+    "$BIN/tallyctl" "$each" --help | sed -nE 's/^  (-.,)?(--[a-z0-9-]+)( [^ ]+)?(  .*)?$/\2\3/p'
   done | sort -u)" "tallyctl(1) has the options of all commands, and no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' \
   "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' |

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Runs a service as systemd does that has Restart=on-failure and FileDescriptorStoreMax=.
+"""Runs a service as systemd does that has Restart=on-failure, KillMode=mixed and
+FileDescriptorStoreMax=.
 
     fake_systemd.py SAID PROGRAM [ARGUMENT...]
 
 Keeps the descriptors that the service gives (FDSTORE=1) under their names, and passes them to it
 when it was killed and is started again. SAID gets a line for each message of its main process:
-"PID READY=1", "PID store NAME", "PID remove NAME". Ends as the service ends when that was not
+"PID READY=1", "PID store NAME", "PID remove NAME". When its main process has ended, the others are
+killed, and nothing is started before they are gone. Ends as the service ends when that was not
 killed; SIGTERM is passed on to it.
 """
 import array
+import ctypes
 import os
 import select
 import signal
@@ -17,6 +20,7 @@ import struct
 import sys
 
 FIRST = 3  # SD_LISTEN_FDS_START
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def start(program, stored):
@@ -24,7 +28,7 @@ def start(program, stored):
     child = os.fork()
     if child != 0:
         return child
-    high = [os.dup2(fd, 200 + i) for i, (_, fd) in enumerate(stored)]
+    high = [os.dup2(fd, 200 + i, inheritable=False) for i, (_, fd) in enumerate(stored)]
     for i, fd in enumerate(high):
         os.dup2(fd, FIRST + i, inheritable=True)
     if stored:
@@ -46,6 +50,18 @@ def receive(notify):
         else:
             descriptors.frombytes(data)
     return pid, [line.partition("=")[::2] for line in text.decode().splitlines()], descriptors
+
+
+def kill_others():
+    """What the main process has left: children of this one, and theirs when those are gone."""
+    while True:
+        with open(f"/proc/self/task/{os.getpid()}/children") as file:
+            for pid in map(int, file.read().split()):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
 
 
 class Store:
@@ -74,6 +90,7 @@ def main():
     notify.setblocking(False)
     notify.bind(sys.argv[1] + ".notify")
     os.environ["NOTIFY_SOCKET"] = sys.argv[1] + ".notify"
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     store = Store(said)
     woken, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wakes)
@@ -91,6 +108,7 @@ def main():
         done, status = os.waitpid(child, os.WNOHANG)
         if done == 0:
             continue
+        kill_others()
         while message := receive(notify):
             store.take(*message)
         if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGKILL:

@@ -60,7 +60,10 @@ class NewcomerTest(PageCase):
         self.browser.type("#line", self.value("#line") + " ")
         self.assertIsNone(self.browser.text("#confirm"))
         self.assertTrue(data.read_text().startswith("us 2 7 "))
-        # A switch discards nothing, and is not asked about.
+        # A switch and this type's range discard nothing, and are not asked about.
+        line = self.value("#line").replace("range_min=-9223372036854775808", "range_min=5")
+        self.browser.type("#line", line)
+        self.assertIn(" range_min=5 ", self.value("#line"))
         self.browser.click("#is-on")
         self.browser.click("#apply")
         self.browser.shows("#definition-done", "Applied.")

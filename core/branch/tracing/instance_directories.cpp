@@ -34,6 +34,19 @@ class LazyDirectory final : public Directory {
   std::atomic<bool> is_filled_{false};
 };
 
+// A directory in instances/. It is in use while an open file below it has yet to be entered again.
+class InstanceDirectory final : public Directory {
+ public:
+  explicit InstanceDirectory(SharedView view) : view_(std::move(view)) {}
+  std::shared_ptr<const void> hold() const override {
+    const auto held = view_->hold();
+    return held ? held.value() : nullptr;
+  }
+
+ private:
+  const SharedView view_;
+};
+
 // instances/
 class InstancesDirectory final : public Directory {
  public:
@@ -74,7 +87,8 @@ void InstanceDirectories::enter_top(NodeId directory, Moment now) {
 
 void InstanceDirectories::enter(const SharedInstance& instance, Moment now) {
   instance->nodes.directory =
-      tree_.add_directory(instances_directory_, instance->name, std::make_shared<Directory>(), now);
+      tree_.add_directory(instances_directory_, instance->name,
+                          std::make_shared<InstanceDirectory>(view_of(instance)), now);
   enter_files(instance, now);
 }
 

@@ -20,15 +20,16 @@ function withKey(line, key, value) {
   return token.test(line) ? line.replace(token, `$1${key}=${value}`) : `${line} ${key}=${value}`;
 }
 
-// Whether a line would count in another way than the one before. The percentiles that are shown
-// may change.
+// Whether a line would count in another way than the one before. Of quantiles only the precision
+// says how; a range does for arrays alone.
 function discards(line, before) {
   const [after, was] = [keysOf(line), keysOf(before)];
   const type = after.get('type') ?? was.get('type');
   if (after.get('data') === 'reset' || after.get('of') === '') return true;
   if (type !== was.get('type')) return true;
-  return [...after].some(([key, value]) => was.has(key) && was.get(key) !== value &&
-    !kKeeping.includes(key) && !(key === 'quantiles' && type === 'quantiles'));
+  const keeps = key => kKeeping.includes(key) || (type === 'quantiles' && key !== 'precision') ||
+    (type !== 'array' && ['range_min', 'range_max'].includes(key));
+  return [...after].some(([key, value]) => was.has(key) && was.get(key) !== value && !keeps(key));
 }
 
 export class DefinitionForm {

@@ -165,11 +165,12 @@ samples_in_rings_make_no_system_call() {
   assert_eq ok "$SAID"
   kill -INT $tracer
   wait $tracer || true
-  # Doorbells, and waiting for room.
+  # Doorbells, which may wake libtally's own thread, and waiting for room.
   local known='read\(0|write\(1|restart_syscall|---|send(msg|to)\(|getsockopt\(|clock_nanosleep\('
+  known+='|futex\(.*FUTEX_WAKE'
   assert_eq '' "$(grep -vE "^($known)" "$CASE/calls" || true)" 'system calls'
   local bells
-  bells=$(grep -cE '^send' "$CASE/calls") || true
+  bells=$(grep -cE '^(send|futex)' "$CASE/calls") || true
   [ "$bells" -le $((calls / 100)) ] || fail "$bells datagrams for $calls samples"
   assert_data web "l 0x7 $calls"
   assert_eq 0 "$(count_of dropped)" dropped

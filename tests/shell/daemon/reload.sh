@@ -413,6 +413,8 @@ an_instance_with_an_open_file_of_the_kernel_stays_in_use() {
   mkdir "$instance"
   exec {hist}<"$instance/events/task/task_newtask/trigger"
   _reload
+  # The file itself is away until the feeder has started.
+  assert_fails_with 'Device or resource busy' rmdir "$instance"
   wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
   assert_fails_with 'Device or resource busy' rmdir "$instance"
   exec {hist}<&-

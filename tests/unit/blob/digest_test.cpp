@@ -1,5 +1,4 @@
-// t-digests: as exact as reference figures want them, in any order of samples, of any size; and no
-// number that is lost.
+// t-digests: as exact as wanted, in any order of samples, of any size; and no number that is lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "core/blob/check.h"
 #include "tests/unit/blob/stand.h"
 #include "tests/unit/sanitized.h"
+#include "tests/unit/statistic/allocated.h"
 
 namespace tallyfs::blob {
 namespace {
@@ -354,6 +354,15 @@ TEST(DigestTest, RefusesWhatItsMeansHaveNoRoomForAndCountsThat) {
   const std::string text = text_of(sb.get(), SB_STRFMT_JSON);
   EXPECT_NE(text.find(R"("[1]":{"errs":0,"val":268435454})"), std::string::npos) << text;
   EXPECT_NE(text.find(R"("[5]":{"errs":2,"smplcnt":1,)"), std::string::npos) << text;
+}
+
+TEST(DigestTest, AllocatesNothingForASample) {
+  Stand stand;
+  Specs specs;
+  const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 100, 2));
+  const std::size_t before = allocated_bytes();
+  for (std::uint32_t x = 0; x < 10'000; ++x) stats_voi_update_abs_u32(sb.get(), 0, x);
+  EXPECT_EQ(allocated_bytes(), before);
 }
 
 TEST(DigestTest, KeepsSmallSamplesAmongGreatOnes) {

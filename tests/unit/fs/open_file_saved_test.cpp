@@ -39,6 +39,12 @@ class CountingFile final : public File {
   std::shared_ptr<const void> mark = std::make_shared<int>(1);
 };
 
+class HeldDirectory final : public Directory {
+ public:
+  std::shared_ptr<const void> hold() const override { return mark; }
+  std::shared_ptr<const void> mark = std::make_shared<int>(2);
+};
+
 class OpenFileSavedTest : public testing::Test {
  protected:
   static NodeId enter(Tree& tree, std::shared_ptr<File> file) {
@@ -170,6 +176,33 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereCanStillBeReadAndComesBack) {
   EXPECT_EQ(open.file->hold(File::Access::kRead, {}).value(), file_->mark);
   EXPECT_TRUE(open.file->write_line("x", Moment{}));
   EXPECT_EQ(open.file->render(Moment{}, 100).value(), "now\n");
+}
+
+TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
+  const auto enter_above = [](Tree& tree, std::shared_ptr<Directory> rules) {
+    const NodeId mine = tree.add_directory(Tree::kRoot, "mine", std::move(rules), {});
+    return tree.add_directory(mine, "events", std::make_shared<Directory>(), {});
+  };
+  const auto enter_file = [this](Tree& tree, NodeId events) {
+    const NodeId event = tree.add_directory(events, "event", std::make_shared<Directory>(), {});
+    return tree.add_file(event, "trigger", 0600, file_, {});
+  };
+  Tree before{Moment{}};
+  const NodeId events_before = enter_above(before, std::make_shared<Directory>());
+  open_->node = before.info(enter_file(before, events_before)).value();
+  std::string nodes;
+  ByteWriter out(nodes);
+  before.save(out);
+  Tree next{Moment{}};
+  ASSERT_TRUE(next.expect(nodes));
+  const auto rules = std::make_shared<HeldDirectory>();
+  const NodeId events = enter_above(next, rules);
+  const auto loaded = load_open_file(saved(), next, {});
+  ASSERT_TRUE(loaded);
+  const File& file = *loaded.value().open->file;
+  EXPECT_EQ(file.hold(File::Access::kRead, {}).value(), rules->mark);
+  ASSERT_EQ(enter_file(next, events), open_->node.id);
+  EXPECT_EQ(file.hold(File::Access::kRead, {}).value(), file_->mark);
 }
 
 TEST_F(OpenFileSavedTest, ATruncatedOneIsRefused) {

@@ -46,12 +46,18 @@ class KeeperTest : public testing::Test {
     keeper.say(Word::kReady);
   }
 
+  // A server takes the signal before it says that it serves.
+  static sigset_t block(int signal) {
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, signal);
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    return set;
+  }
+
   // Sends the keeper a signal, and waits until it comes back. Returns that one.
   static int wait_for_signal(int signal, const ToKeeper& keeper) {
-    sigset_t awaited;
-    ::sigemptyset(&awaited);
-    ::sigaddset(&awaited, signal);
-    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+    const sigset_t awaited = block(signal);
     begin(keeper);
     ::kill(::getppid(), signal);
     int got = 0;
@@ -60,6 +66,13 @@ class KeeperTest : public testing::Test {
   }
   // Asks for another program, and waits until the keeper passes that on.
   static void wait_for_reload(const ToKeeper& keeper) { (void)wait_for_signal(SIGUSR2, keeper); }
+
+  // Asks for a program that refuses, and waits until the keeper is told.
+  bool ask_in_vain() const {
+    ::kill(::getppid(), SIGUSR2);
+    char byte = 0;
+    return ::read(told_[0], &byte, 1) == 1;
+  }
 
   Handover handover_ = Handover::create().value();
   // In the keeper, at the first and at the last end of a server that was not to end.
@@ -237,10 +250,9 @@ TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramRefuses) {
   check_status_ = 7;
   ASSERT_EQ(::pipe(told_), 0);
   EXPECT_EQ(keep([this](auto, const ToKeeper& keeper) {
+              (void)block(SIGUSR1);
               begin(keeper);
-              ::kill(::getppid(), SIGUSR2);
-              char byte = 0;
-              return ::read(told_[0], &byte, 1) == 1 ? 0 : 1;
+              return ask_in_vain() ? 0 : 1;
             }),
             0);
   EXPECT_TRUE(WIFEXITED(refused_) && WEXITSTATUS(refused_) == 7) << refused_;
@@ -251,10 +263,7 @@ TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramRefuses) {
 TEST_F(KeeperTest, TellsTheServerThatTheProgramRefuses) {
   check_status_ = 7;
   EXPECT_EQ(keep([](auto, const ToKeeper& keeper) {
-              sigset_t awaited;
-              ::sigemptyset(&awaited);
-              ::sigaddset(&awaited, SIGUSR1);
-              ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+              const sigset_t awaited = block(SIGUSR1);
               begin(keeper);
               ::kill(::getppid(), SIGUSR2);
               int got = 0;
@@ -262,6 +271,19 @@ TEST_F(KeeperTest, TellsTheServerThatTheProgramRefuses) {
             }),
             0);
   EXPECT_EQ(handover_.servers(), 0u);
+}
+
+// Which would kill it: it takes no more signals.
+TEST_F(KeeperTest, TellsNothingToAServerThatEnds) {
+  check_status_ = 7;
+  ASSERT_EQ(::pipe(told_), 0);
+  EXPECT_EQ(keep([this](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              keeper.say(Word::kEnding);
+              // At the second answer, a signal after the first one has been sent.
+              return ask_in_vain() && ask_in_vain() ? 0 : 1;
+            }),
+            0);
 }
 
 }  // namespace
