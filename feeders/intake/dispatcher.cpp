@@ -331,6 +331,7 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
   if (std::holds_alternative<wire::BlankLine>(line)) return Done{};
   const Route& route = lines_[line.index()];
   if (!route.branch) return Error{ErrorCode::kNotFound, "this daemon has no such command", 0};
+  take_rings_before(line);
   call_.response = response;
   auto done = hand_to(route, line);
   if (done) counts_.add(done.value().counted.what, done.value().counted.count);

@@ -108,13 +108,16 @@ class Dispatcher {
   bool has_rings() const { return lanes_ && lanes_->has_rings(); }
   // There were records lately.
   bool has_busy_rings() const { return has_rings() && lanes_->are_busy(clock_.now().monotonic); }
-  // A feeder has said that a ring of its is half full.
+  // A feeder has said that a ring of its is half full, since note_ring_heads().
   bool has_rung() const { return has_rung_; }
   // As those of Lanes.
   void note_ring_heads() {
+    has_rung_ = false;
     if (lanes_) lanes_->note_heads();
   }
-  LaneRings::Done take_rings(std::chrono::nanoseconds deadline);
+  LaneRings::Done take_rings(std::chrono::nanoseconds deadline, const RingShares& shares = {}) {
+    return lanes_ ? lanes_->take(deadline, shares) : LaneRings::Done{};
+  }
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);
 
@@ -131,7 +134,7 @@ class Dispatcher {
   }
 
  private:
-  // How long the rings of a sender are read before its request, at most.
+  // How long rings are read before a request or a definition, at most.
   static constexpr std::chrono::milliseconds kRingsMax{20};
   // What stands in the error log for what has no text.
   static constexpr std::string_view kMessage = "(a binary message)";
@@ -164,6 +167,8 @@ class Dispatcher {
   void take_binding(const wire::Binding& binding);
   void take_doorbell(const wire::Doorbell& doorbell);
   void take_rings_of_sender();
+  void take_rings_before(const wire::Line& line);
+  void note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun);
   // Any line but those that ask for a page or a lane.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);

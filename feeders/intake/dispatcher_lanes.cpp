@@ -60,20 +60,37 @@ void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t 
 
 // Samples that a thread has put into its ring before its process sends something count before that.
 void Dispatcher::take_rings_of_sender() {
-  if (!lanes_ || !lanes_->has_rings()) return;
+  if (!has_rings()) return;
   const auto begun = clock_.now().monotonic;
-  (void)lanes_->take_of(call_.sender, begun + kRingsMax);
+  note_rings_taken(lanes_->take_of(call_.sender, begun + kRingsMax), begun);
+}
+
+// What data are discarded by or begin anew with: samples of all processes count before it.
+void Dispatcher::take_rings_before(const wire::Line& line) {
+  const auto* const command = std::get_if<wire::CommandLine>(&line);
+  const bool ends_data =
+      command && (command->verb == wire::Verb::kDefine || command->verb == wire::Verb::kRemove);
+  if (!ends_data || !has_rings()) return;
+  const auto begun = clock_.now().monotonic;
+  lanes_->note_heads();
+  note_rings_taken(lanes_->take(begun + kRingsMax), begun);
+}
+
+void Dispatcher::note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun) {
+  if (!done.all) counts_.add(Own::kDrainsCut);
   const auto spent = clock_.now().monotonic - begun;
   if (spent >= Backlog::kCostly) costs_ += spent;
 }
 
-void Dispatcher::take_doorbell(const wire::Doorbell&) {
-  if (lanes_ && has_our_epoch()) has_rung_ = true;
-}
-
-LaneRings::Done Dispatcher::take_rings(std::chrono::nanoseconds deadline) {
-  has_rung_ = false;
-  return lanes_ ? lanes_->take(deadline) : LaneRings::Done{};
+void Dispatcher::take_doorbell(const wire::Doorbell& doorbell) {
+  if (!has_our_epoch()) {
+    return refuse_numbered({ErrorCode::kStale, "a lane numbered by another daemon"}, 0, 0);
+  }
+  if (lanes_ && lanes_->has(call_.sender, doorbell.lane)) {
+    has_rung_ = true;
+  } else {
+    reject(kMessage, {ErrorCode::kNotFound, "this process has no such lane"});
+  }
 }
 
 std::vector<std::string> Dispatcher::take_saturated() {

@@ -85,11 +85,12 @@ Intake::Progress Intake::take_turn() {
     catch_up({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     if (!backlog_.empty()) progress = Progress::kCut;
-    if (!looks_at_rings && dispatcher_.has_rung()) dispatcher_.note_ring_heads();
-    if (looks_at_rings || dispatcher_.has_rung()) {
+    if (looks_at_rings) {
       const auto deadline = clock_.now().monotonic + kTurnMax;
-      if (take_rings(deadline) == Progress::kCut) looks_at_rings_ = true;
+      if (take_rings(deadline, deadline + kTurnMax) == Progress::kCut) looks_at_rings_ = true;
     }
+    // By then heads were noted, so it is for the next turn.
+    if (dispatcher_.has_rung()) looks_at_rings_ = true;
     if (looks_at_rings_) progress = Progress::kCut;
     if (dispatcher_.has_rings()) watch_rings();
     saturated = dispatcher_.take_saturated();
@@ -146,7 +147,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   if (must_wait && before_waiting) before_waiting();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
-  bool has_saturated = false;
+  bool has_saturated = false, has_rung = false;
   {
     const MutexLock lock(turn_);
     readers_waiting_.fetch_sub(1);
@@ -157,7 +158,10 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     dispatcher_.note_ring_heads();
     progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
-    if (take_rings(until.deadline) == Progress::kCut) progress = Progress::kCut;
+    const auto held_until = held_rings_until(begun);
+    if (take_rings(until.deadline, held_until) == Progress::kCut) progress = Progress::kCut;
+    has_rung = dispatcher_.has_rung();
+    if (has_rung) looks_at_rings_ = true;
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
     if (queue_.holds_any()) spend_on_others(begun);
@@ -166,7 +170,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   const bool was_cut = progress != Progress::kDone;
   if (was_cut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
-  if (was_cut || has_saturated) nudge();
+  if (was_cut || has_saturated || has_rung) nudge();
 }
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {

@@ -11,7 +11,9 @@
 //
 // Rings of feeders (core/lane/FORMAT.md) are read behind the socket: what was in them when it was
 // looked at. So samples of a thread that went over the socket before stay before. That is done in
-// each drain, when a feeder says so, and by a timer while there are any.
+// each drain, when a feeder says so, and by a timer while there are any. The time that it takes is
+// charged to their feeders like that of datagrams. Readers take the rings of senders beyond their
+// share as far as kCatchUpMax goes, too.
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -93,8 +95,8 @@ class Intake final : public Barrier, public HandedPart {
   }
   void hand_on(ObjectSink& sink, HandedDescriptors&) override EXCLUDES(turn_);
   // Before start().
-  Result<void> load(const SavedObject& object, const Loading& loading,
-                    HandedDescriptors&) override EXCLUDES(turn_);
+  Result<void> load(const SavedObject& object, const Loading& loading, HandedDescriptors&) override
+      EXCLUDES(turn_);
 
   using Barrier::settle;
   void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
@@ -122,8 +124,12 @@ class Intake final : public Barrier, public HandedPart {
   // Turns beside the chain, until nothing is left of the work that a reader did not finish.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
-  // What is in rings, up to what was noted before the socket was read.
-  Progress take_rings(std::chrono::nanoseconds deadline) REQUIRES(turn_);
+  // What is in rings, up to what was noted before the socket was read. Behind all others, and
+  // until held_until, those of senders beyond their share.
+  Progress take_rings(std::chrono::nanoseconds deadline, std::chrono::nanoseconds held_until)
+      REQUIRES(turn_);
+  // Until when a reader whose drain has begun then takes rings of senders beyond their share.
+  std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
   void take_rings_as_reader() EXCLUDES(turn_);
   // Looks at rings from now on, as long as there are any. Any thread.
   void watch_rings();
@@ -189,7 +195,7 @@ class Intake final : public Barrier, public HandedPart {
   bool puts_off_ GUARDED_BY(turn_) = false;
   LateWork late_work_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
-  std::vector<Backlog::Late> left_ GUARDED_BY(turn_);         // for the next server
+  std::vector<Backlog::Late> left_ GUARDED_BY(turn_);        // for the next server
 };
 
 }  // namespace tallyfs

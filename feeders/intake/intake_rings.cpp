@@ -1,14 +1,57 @@
 // When the intake reads rings of feeders.
+#include <algorithm>
+#include <vector>
+
 #include "feeders/intake/intake.h"
 
 namespace tallyfs {
 
-Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline) {
-  const LaneRings::Done done = dispatcher_.take_rings(deadline);
+namespace {
+
+// The longest record: what taking it may cost is bounded like that of a datagram of so many bytes.
+constexpr std::size_t kRecordBytesMax = 32;
+
+Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sender.uid}; }
+
+}  // namespace
+
+Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
+                                    std::chrono::nanoseconds held_until) {
+  if (!dispatcher_.has_rings()) return Progress::kDone;
+  Backlog& backlog = backlog_;
+  const auto now = clock_.now().monotonic;
+  // What it looks at once a second is looked at here, and not with the lock of the lanes.
+  (void)backlog.holds({}, now);
+  struct Charge {
+    Origin sender;
+    std::uint64_t records;
+    std::chrono::nanoseconds spent;
+  };
+  std::vector<Charge> charges;
+  const RingShares shares{
+      .is_held = [&](const Sender& sender) { return backlog.holds(origin_of(sender), now); },
+      .held_until = held_until,
+      .charge =
+          [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds spent) {
+            charges.push_back({origin_of(sender), records, spent});
+          }};
+  const LaneRings::Done done = dispatcher_.take_rings(deadline, shares);
+  for (const Charge& each : charges) {
+    const auto most = backlog.cost_max(each.sender, each.records * kRecordBytesMax);
+    backlog.charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
+  }
   return done.all ? Progress::kDone : Progress::kCut;
 }
 
-// Nothing of the socket is waited for, only what rings hold.
+// What they have sent over the socket before, and was put off, counts before what is in their
+// rings.
+std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun) {
+  const auto left = catch_up_left(begun) - kMoveReserve;
+  if (left < kCatchUpLeast || !backlog_.empty()) return std::chrono::nanoseconds(0);
+  return begun + std::min<std::chrono::nanoseconds>(left, kSettleMax);
+}
+
+// Nothing of the socket is waited for, only what rings hold of senders within their share.
 void Intake::take_rings_as_reader() {
   if (!lanes_ || !lanes_->has_rings()) return;
   {
@@ -19,7 +62,7 @@ void Intake::take_rings_as_reader() {
     readers_served_.notify_all();
     dispatcher_.note_ring_heads();
     const auto deadline = clock_.now().monotonic + kSettleMax;
-    if (take_rings(deadline) == Progress::kDone) return;
+    if (take_rings(deadline, std::chrono::nanoseconds(0)) == Progress::kDone) return;
   }
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
 }
@@ -27,7 +70,7 @@ void Intake::take_rings_as_reader() {
 void Intake::take_rings_at_end(std::chrono::nanoseconds at_most) {
   const MutexLock lock(turn_);
   dispatcher_.note_ring_heads();
-  (void)take_rings(clock_.now().monotonic + at_most);
+  (void)dispatcher_.take_rings(clock_.now().monotonic + at_most);
   dispatcher_.publish_counts(clock_.now());
 }
 

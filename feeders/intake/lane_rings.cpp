@@ -52,10 +52,14 @@ Result<const SealedPage*> LaneRings::tails() {
 
 // ---- how far the feeder is
 
+// The feeder of a closed file goes on, until its rings are full.
 void LaneRings::note_heads() {
-  if (!tails_ || file_->is_closed()) return;
-  if (file_->changes() != changes_) find_rings();
-  for (Ring& ring : rings_) note_head(ring);
+  if (!tails_) return;
+  if (!file_->is_closed() && file_->changes() != changes_) find_rings();
+  for (Ring& ring : rings_) {
+    note_dropped(ring);
+    if (!file_->is_closed()) note_head(ring);
+  }
 }
 
 // A thread's ring stays where it is. What is beyond the file's own length would only be read twice.
@@ -77,12 +81,15 @@ void LaneRings::find_rings() {
   }
 }
 
+void LaneRings::note_dropped(Ring& ring) {
+  const std::uint64_t dropped = file_->entry(ring.entry).dropped.load(std::memory_order_relaxed);
+  const std::uint64_t more = dropped - std::exchange(ring.dropped, dropped);
+  if (more < kDroppedMax) file_->counts().dropped.fetch_add(more, std::memory_order_relaxed);
+}
+
 void LaneRings::note_head(Ring& ring) {
   const LaneEntry& entry = file_->entry(ring.entry);
   const std::uint64_t head = entry.head.load(std::memory_order_acquire);
-  const std::uint64_t dropped = entry.dropped.load(std::memory_order_relaxed);
-  const std::uint64_t more = dropped - std::exchange(ring.dropped, dropped);
-  if (more < kDroppedMax) file_->counts().dropped.fetch_add(more, std::memory_order_relaxed);
   if (head == ring.head) return;
   if (!ring.reader.accept(head)) {
     file_->note_bad();
@@ -106,14 +113,18 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
       if (into.clock.now().monotonic < deadline) continue;
       done.records += ring.samples - before;
       next_ = (next_ + 1) % rings_.size();
-      const auto is_taken = [](const Ring& each) { return each.reader.position() == each.head; };
-      done.all = std::ranges::all_of(rings_, is_taken);
+      done.all = are_taken();
       return done;
     }
     done.records += ring.samples - before;
     next_ = (next_ + 1) % rings_.size();
   }
   return done;
+}
+
+bool LaneRings::are_taken() const {
+  const auto is_taken = [](const Ring& each) { return each.reader.position() == each.head; };
+  return file_->is_closed() || std::ranges::all_of(rings_, is_taken);
 }
 
 // False: what stands there is none of a feeder's, and all of it was skipped.
@@ -168,34 +179,50 @@ void LaneRings::save(ByteWriter& out, HandedDescriptors& descriptors) const {
   }
 }
 
+struct LaneRings::SavedRing {
+  explicit SavedRing(ByteReader& in)
+      : entry(in.get<std::uint32_t>()),
+        place(in.get<std::uint64_t>()),
+        position(in.get<std::uint64_t>()),
+        samples(in.get<std::uint64_t>()),
+        dropped(in.get<std::uint64_t>()),
+        last_ns(in.get<std::int64_t>()) {}
+
+  std::uint32_t entry;  // in the order in which they are saved
+  std::uint64_t place, position, samples, dropped;
+  std::int64_t last_ns;
+};
+
 Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
   const auto bytes = in.get<std::uint64_t>();
   auto page = SealedPage::adopt(descriptors.take(in.get<std::uint32_t>()), bytes);
-  const auto count = in.get<std::uint32_t>();
-  for (std::uint32_t i = 0; in.ok() && i < count; ++i) {
-    const auto entry = in.get<std::uint32_t>();
-    const auto place = in.get<std::uint64_t>();
-    const auto position = in.get<std::uint64_t>();
-    const auto samples = in.get<std::uint64_t>();
-    const auto dropped = in.get<std::uint64_t>();
-    const auto last_ns = in.get<std::int64_t>();
-    const auto reader = RingReader::open(file_->memory(), place, position);
-    if (!reader || entry >= kLaneEntries) return Error{ErrorCode::kInvalid, "not a lane's rings"};
-    ring_bytes_ += place >> 32;
-    rings_.push_back({.entry = entry,
+  bool is_bad = false;
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
+    const SavedRing saved(in);
+    const auto reader = RingReader::open(file_->memory(), saved.place, saved.position);
+    is_bad |= !reader || saved.entry >= kLaneEntries;
+    if (is_bad) continue;
+    ring_bytes_ += saved.place >> 32;
+    rings_.push_back({.entry = saved.entry,
                       .reader = *reader,
-                      .head = position,
-                      .samples = samples,
-                      .dropped = dropped,
-                      .last_ns = last_ns});
+                      .head = saved.position,
+                      .samples = saved.samples,
+                      .dropped = saved.dropped,
+                      .last_ns = saved.last_ns});
   }
-  if (!in.ok()) return Error{ErrorCode::kInvalid, "not a lane's rings"};
+  if (!in.ok() || is_bad) return Error{ErrorCode::kInvalid, "not a lane's rings"};
   if (!page) return page.error();
   if (page.value().bytes() < sizeof(LaneTails)) {
     return Error{ErrorCode::kInvalid, "no page of tails"};
   }
   tails_.emplace(std::move(page.value()));
   return {};
+}
+
+void LaneRings::skip(ByteReader& in) {
+  (void)in.get<std::uint64_t>();
+  (void)in.get<std::uint32_t>();
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) SavedRing{in};
 }
 
 }  // namespace tallyfs

@@ -53,10 +53,14 @@ class LaneRings {
     bool all = true;
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
+  // Nothing of that is left.
+  bool are_taken() const;
 
   // For the next server. load() fails the reader; the page of tails must be one.
   void save(ByteWriter& out, HandedDescriptors& descriptors) const;
+  // All of what save() has put is read, whatever it is.
   Result<void> load(ByteReader& in, HandedDescriptors& descriptors);
+  static void skip(ByteReader& in);
 
  private:
   static constexpr std::size_t kRecordsAtOnce = 256;
@@ -70,8 +74,10 @@ class LaneRings {
     std::int64_t last_ns = 0;   // times of one thread do not go back
   };
   class Batch;
+  struct SavedRing;
 
   void find_rings();
+  void note_dropped(Ring& ring);
   void note_head(Ring& ring);
   bool take_some(Ring& ring, const Into& into, const CounterLine& line);
   void tell(const Ring& ring) const;

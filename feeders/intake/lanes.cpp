@@ -62,23 +62,21 @@ Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<LaneFil
 }
 
 Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
-  std::shared_ptr<const LaneFile> file;
-  {
-    const MutexLock lock(mutex_);
-    const auto found = lanes_.find(binding.lane);
-    if (found == lanes_.end() || found->second.process != sender.pid) {
-      return Error{ErrorCode::kNotFound, "this process has no such lane"};
-    }
-    if (binding.id >= kLaneIdsMax) return Error{ErrorCode::kInvalid, "an id beyond the indexes"};
-    Lane& lane = found->second;
-    if (lane.bound.size() >= bound_max(*lane.file)) {
-      return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
-    }
-    lane.bound.push_back({binding.number, binding.id});
-    lane.rings.bind(binding.id, binding.number);
-    file = lane.file;
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(binding.lane);
+  if (found == lanes_.end() || found->second.process != sender.pid) {
+    return Error{ErrorCode::kNotFound, "this process has no such lane"};
   }
-  return ports_.statistics.bind_cells(binding.number, std::move(file), binding.id);
+  if (binding.id >= kLaneIdsMax) return Error{ErrorCode::kInvalid, "an id beyond the indexes"};
+  Lane& lane = found->second;
+  if (lane.bound.size() >= bound_max(*lane.file)) {
+    return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
+  }
+  auto done = ports_.statistics.bind_cells(binding.number, lane.file, binding.id);
+  if (!done) return done;
+  lane.bound.push_back({binding.number, binding.id});
+  lane.rings.bind(binding.id, binding.number);
+  return {};
 }
 
 void Lanes::process_ended(pid_t process, Moment now) {

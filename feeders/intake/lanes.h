@@ -14,6 +14,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,14 @@
 #include "feeders/intake/lane_rings.h"
 
 namespace tallyfs {
+
+// What taking records is charged to, and whose rings come last, behind those of all others. Called
+// with the lock of the lanes held.
+struct RingShares {
+  std::function<bool(const Sender&)> is_held;  // nothing: of no sender
+  std::chrono::nanoseconds held_until{0};      // none of theirs is taken from then on
+  std::function<void(const Sender&, std::uint64_t records, std::chrono::nanoseconds spent)> charge;
+};
 
 class Lanes final : public HandedPart {
  public:
@@ -82,10 +91,12 @@ class Lanes final : public HandedPart {
   // How far all feeders are now.
   void note_heads() EXCLUDES(mutex_);
   // Takes what was there at note_heads(), until the deadline.
-  LaneRings::Done take(std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
-  // The same of one process, as far as it is now.
-  LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline)
+  LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {})
       EXCLUDES(mutex_);
+  // The same of one process, as far as it is now.
+  LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
+  // The process has such a lane.
+  bool has(const Sender& sender, std::uint64_t lane) const EXCLUDES(mutex_);
   // There were records lately.
   bool are_busy(std::chrono::nanoseconds now) const EXCLUDES(mutex_);
   // Interfaces in which a counter reached its end since the last call.
@@ -133,11 +144,16 @@ class Lanes final : public HandedPart {
 
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   void note_size(Moment now) REQUIRES(mutex_);
-  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file,
-                              Moment now) EXCLUDES(mutex_);
+  Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Moment now)
+      EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into() REQUIRES(mutex_);
+  Lane& lane_at(std::size_t place) REQUIRES(mutex_) {
+    return lanes_.find(with_rings_[place])->second;
+  }
+  void take_at(std::size_t place, std::chrono::nanoseconds deadline, const RingShares& shares,
+               LaneRings::Done& all) REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   void take_the_rest(Lane& lane) REQUIRES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);

@@ -93,8 +93,8 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   auto reservation = Reservation::create(ports_.ledger, uid, {});
   if (!reservation) return reservation.error();
   (void)reservation.value().grow({.bytes = charged(bytes)});
-  auto file = LaneFile::adopt(descriptors.take(place), bytes, std::move(reservation.value()),
-                              counts_, bad);
+  auto file =
+      LaneFile::adopt(descriptors.take(place), bytes, std::move(reservation.value()), counts_, bad);
   if (!file) return file.error();
   Lane lane(process, uid, file.value());
   lane.bad_reported = bad_reported;
@@ -111,6 +111,7 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   return done;
 }
 
+// Of a lane that could not be loaded, the others' are taken all the same.
 Result<void> Lanes::load_rings(const SavedObject& object, const Loading& loading,
                                HandedDescriptors& descriptors) {
   if (object.format != kRingsFormat) return other_format(object);
@@ -120,8 +121,12 @@ Result<void> Lanes::load_rings(const SavedObject& object, const Loading& loading
   const MutexLock lock(mutex_);
   while (in.ok() && in.left() != 0) {
     const auto found = lanes_.find(in.get<std::uint64_t>());
-    if (found == lanes_.end()) return no_handed_lanes();
-    if (auto loaded = found->second.rings.load(in, descriptors); !loaded) done = loaded;
+    if (found == lanes_.end()) {
+      LaneRings::skip(in);
+      done = no_handed_lanes();
+    } else if (auto loaded = found->second.rings.load(in, descriptors); !loaded) {
+      done = loaded;
+    }
   }
   note_with_rings();
   return in.ok() ? done : no_handed_lanes();

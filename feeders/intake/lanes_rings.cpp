@@ -46,21 +46,50 @@ void Lanes::note_heads() {
   for (const std::uint64_t each : with_rings_) lanes_.find(each)->second.rings.note_heads();
 }
 
-// The lane that was cut last time is the first the next time.
-LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline) {
+// Behind the lane that was cut last time: one that is filled again and again gets a turn, like all.
+LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares& shares) {
   LaneRings::Done all;
   if (!has_rings()) return all;
   const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < with_rings_.size(); ++i) {
-    const std::uint64_t number = with_rings_[next_ % with_rings_.size()];
-    const auto done = lanes_.find(number)->second.rings.take(into(), deadline);
-    all.records += done.records;
-    all.all = all.all && done.all;
-    if (!done.all) break;
-    next_ = (next_ + 1) % with_rings_.size();
+  const std::size_t first = next_;
+  std::vector<std::size_t> held;
+  for (std::size_t i = 0; all.all && i < with_rings_.size(); ++i) {
+    const std::size_t place = (first + i) % with_rings_.size();
+    const Lane& lane = lane_at(place);
+    if (shares.is_held && shares.is_held({lane.uid, lane.process})) {
+      held.push_back(place);
+    } else {
+      take_at(place, deadline, shares, all);
+    }
+  }
+  for (const std::size_t place : held) {
+    if (ports_.clock.now().monotonic < shares.held_until) {
+      take_at(place, shares.held_until, shares, all);
+    } else {
+      all.all = all.all && lane_at(place).rings.are_taken();
+    }
   }
   note_taken(all.records);
   return all;
+}
+
+void Lanes::take_at(std::size_t place, std::chrono::nanoseconds deadline, const RingShares& shares,
+                    LaneRings::Done& all) {
+  Lane& lane = lane_at(place);
+  const bool charges = shares.charge && !lane.rings.are_taken();
+  const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
+  const auto done = lane.rings.take(into(), deadline);
+  all.records += done.records;
+  all.all = all.all && done.all;
+  if (!done.all) next_ = (place + 1) % with_rings_.size();
+  if (!charges) return;
+  shares.charge({lane.uid, lane.process}, done.records, ports_.clock.now().monotonic - begun);
+}
+
+bool Lanes::has(const Sender& sender, std::uint64_t lane) const {
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(lane);
+  return found != lanes_.end() && found->second.process == sender.pid;
 }
 
 LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds deadline) {

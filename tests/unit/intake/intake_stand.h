@@ -78,6 +78,7 @@ class Feeder {
 
 class IntakeTest : public testing::Test {
  protected:
+  explicit IntakeTest(Ports shared = {}) : shared_(std::move(shared)) {}
   std::string read(std::string_view interface, std::string_view file = "data") {
     const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
     const auto found = tree_.lookup(directory.id, interface);
@@ -95,7 +96,8 @@ class IntakeTest : public testing::Test {
   SystemClock clock_;
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
-  StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now()};
+  Ports shared_;  // of statistics_, until then
+  StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now(), std::move(shared_)};
   StatsBranch subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
   ErrorLog errors_{clock_.now()};
   EventLoop loop_;
