@@ -18,10 +18,11 @@ Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sende
 Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
                                     std::chrono::nanoseconds held_until) {
   if (!dispatcher_.has_rings()) return Progress::kDone;
-  Backlog& backlog = backlog_;
+  // A pointer: to clang, a lambda is a function that does not have the lock.
+  Backlog* const backlog = &backlog_;
   const auto now = clock_.now().monotonic;
   // What it looks at once a second is looked at here, and not with the lock of the lanes.
-  (void)backlog.holds({}, now);
+  (void)backlog->holds({}, now);
   struct Charge {
     Origin sender;
     std::uint64_t records;
@@ -29,7 +30,7 @@ Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
   };
   std::vector<Charge> charges;
   const RingShares shares{
-      .is_held = [&](const Sender& sender) { return backlog.holds(origin_of(sender), now); },
+      .is_held = [&](const Sender& sender) { return backlog->holds(origin_of(sender), now); },
       .held_until = held_until,
       .charge =
           [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds spent) {
@@ -37,8 +38,8 @@ Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
           }};
   const LaneRings::Done done = dispatcher_.take_rings(deadline, shares);
   for (const Charge& each : charges) {
-    const auto most = backlog.cost_max(each.sender, each.records * kRecordBytesMax);
-    backlog.charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
+    const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
+    backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
   }
   return done.all ? Progress::kDone : Progress::kCut;
 }

@@ -298,7 +298,7 @@ TEST_F(RingIntakeTest, TheNextServerGoesOnWithLanesBesideOneThatIsSpoilt) {
   SavedObjects objects;
   HandedDescriptors sent;
   lanes_->hand_on(objects, sent);
-  for (const std::size_t spoilt : {0, 1}) {
+  for (const std::size_t spoilt : {0u, 1u}) {
     std::vector<Fd> received;
     for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
     received[spoilt].reset();
