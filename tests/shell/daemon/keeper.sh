@@ -288,6 +288,8 @@ a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
   wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
   for i in 2 3 4; do
     kill -KILL "$DAEMON"
+    # It could still take the sample, and lose it.
+    wait_until '! kill -0 '"$SERVER"' 2>/dev/null'
     # Waits in the socket and in the mount until the next one is there.
     send 'early/n 1'
     cat "$STAT/web/data" >"$CASE/read" || fail 'the mount is dead'

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Each look at it takes a while, if it is told so.
-class SlowClock final : public Clock {
+class CostlyClock final : public Clock {
  public:
   Moment now() const override {
     if (is_slow) passed += 200us;
@@ -136,7 +136,7 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
 
   static Sender other() { return {::geteuid(), kOther}; }
 
-  SlowClock ticks_;
+  CostlyClock ticks_;
   FakeProcesses processes_;
   std::optional<Lanes> lanes_{std::in_place, lane_ports(), ::geteuid()};
   EventLoop loop_with_rings_;
