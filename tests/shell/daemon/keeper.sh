@@ -5,8 +5,8 @@ _set_up() { need pgrep; }
 _replace_server() {
   local before=$SERVER
   kill -"${1:-KILL}" "$before"
-  wait_until '[ "$(server_of "$DAEMON")" != "" ] && [ "$(server_of "$DAEMON")" != '"$before"' ]'
-  SERVER=$(server_of "$DAEMON")
+  # Looked at once for both questions: in between there may be none.
+  wait_until 'SERVER=$(server_of "$DAEMON"); [ "${SERVER:-'"$before"'}" != '"$before"' ]'
   wait_until '[ "$(_takeovers)" -gt 0 ]'
 }
 _own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
