@@ -18,3 +18,18 @@ _into_cells() {
     define web "name=$each data=reset"
   done
 }
+# _traced LINE: the probe does it; its system calls are in $CASE/calls. Of the thread that calls:
+# the library's own thread has its ticks.
+_traced() {
+  local tracer
+  strace -qq -o "$CASE/calls" -p "$PROBE" &
+  tracer=$!
+  echo $tracer >>"$CASE/pids"
+  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
+  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
+  echo "$1" >&7
+  IFS= read -r -t $((90 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail 'the probe does not end'
+  assert_eq ok "$SAID"
+  kill -INT $tracer
+  wait $tracer || true
+}

@@ -166,21 +166,10 @@ ten_million_calls_make_no_system_call() {
   web_hits
   ok 'sync 5000'
   _into_cells hits
-  local samples tracer
+  local samples calls
   samples=$(_own samples)
-  # Of the thread that calls: the library's own thread has its ticks.
-  strace -qq -o "$CASE/calls" -p "$PROBE" &
-  tracer=$!
-  echo $tracer >>"$CASE/pids"
-  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
-  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
-  local calls
   calls=$(fewer 10000000)
-  echo "inc hits $calls" >&7
-  IFS= read -r -t $((90 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail 'the probe does not end'
-  assert_eq ok "$SAID"
-  kill -INT $tracer
-  wait $tracer || true
+  _traced "inc hits $calls"
   assert_has 'write(1, "ok' "$(cat "$CASE/calls")"
   assert_eq '' "$(grep -vE '^(read\(0|write\(1|restart_syscall|---)' "$CASE/calls" || true)" 'system calls'
   assert_data web "hits $calls"

@@ -153,18 +153,9 @@ samples_in_rings_make_no_system_call() {
   ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l list' 'start l' \
     'sync 5000'
   _into_ring l
-  local tracer calls
-  strace -qq -o "$CASE/calls" -p "$PROBE" &
-  tracer=$!
-  echo $tracer >>"$CASE/pids"
-  wait_until '! grep -q "^TracerPid:.0$" "/proc/$PROBE/status" || ! kill -0 '$tracer
-  kill -0 $tracer 2>/dev/null || skip 'strace may not trace'
+  local calls
   calls=$(fewer 1000000)
-  echo "add l 7 1 $calls" >&7
-  IFS= read -r -t $((90 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail 'the probe does not end'
-  assert_eq ok "$SAID"
-  kill -INT $tracer
-  wait $tracer || true
+  _traced "add l 7 1 $calls"
   # Doorbells, which may wake libtally's own thread, and waiting for room.
   local known='read\(0|write\(1|restart_syscall|---|send(msg|to)\(|getsockopt\(|clock_nanosleep\('
   known+='|futex\(.*FUTEX_WAKE'
