@@ -30,7 +30,7 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, const Share
 
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
-  has_small_lane_ = false;
+  asked_for_small_ = false;
   looks_at_all_ = cells_due_ = true;
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
@@ -133,9 +133,9 @@ void Registrar::add_cells(RequestDatagram& requests) {
 }
 
 void Registrar::request_lane(RequestDatagram& requests) {
-  const bool is_large = cells_.wants_rings() && !has_small_lane_;
+  const bool is_large = cells_.wants_rings() && !asked_for_small_;
   const auto bytes = std::to_string(is_large ? kLaneBytesWithRings : kLaneBytesMin);
-  has_small_lane_ = !is_large;
+  asked_for_small_ = !is_large;
   add_memory(requests, "lane " + bytes, lane_file_, &Registrar::take_lane);
 }
 

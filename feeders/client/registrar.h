@@ -114,8 +114,9 @@ class Registrar final : public Requester {
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
   Registration tails_ = Registration::kUnregistered;
-  // The daemon had no room for a lane with rings of full size.
-  bool has_small_lane_ = false;
+  // The last lane that was asked for has no room for rings of full size: none was wanted, or the
+  // daemon had none.
+  bool asked_for_small_ = false;
   std::deque<std::string> removals_;
   bool was_connected_ = false;
   bool cells_due_ = false;     // statistics that want cells may have none

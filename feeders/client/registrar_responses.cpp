@@ -28,7 +28,7 @@ void Registrar::take_shapes(const Response& response) {
 
 void Registrar::take_lane(const Response& response) {
   lane_file_ = Registration::kRefused;
-  if (response.error == ENOSPC && !std::exchange(has_small_lane_, true)) {
+  if (response.error == ENOSPC && !std::exchange(asked_for_small_, true)) {
     lane_file_ = Registration::kUnregistered;
     return note_cells();
   }
