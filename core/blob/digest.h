@@ -95,9 +95,13 @@ class Digest {
   void shrink_to(int size);
   // scratch: a byte for each of the nodes.
   int compress(Node* nodes, int size, std::span<std::uint8_t> scratch);
-  int merge_cheapest(Node* nodes, int size, int wanted, std::span<std::uint8_t> classes) const;
+  void classify(const Node* nodes, int size, const DigestScale& scale,
+                std::span<std::uint8_t> classes) const;
+  int merge_cheapest(Node* nodes, int size, int wanted, const DigestScale& scale,
+                     std::span<std::uint8_t> classes) const;
   double cost_at(const Node* nodes, int size, int at, double before,
                  const DigestScale& scale) const;
+  bool has_gap(const Node* pair) const;
   Node merged(Node a, const Node& b) const;
   double distance(const Node& a, const Node& b) const;
   bool is_near(double off, const Node& node, const Node& neighbour) const;
