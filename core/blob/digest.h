@@ -8,8 +8,9 @@
 // roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
 // centroid of its own, or counts in one of exactly its value, or, from the first compression on, in
 // the nearest one, if that may grow (digest_scale.h). When there is no room left, those neighbours
-// are merged of which this makes the least beside what they may count. The first and the last
-// centroid are never merged, so that the smallest and the largest sample stay known.
+// are merged of which this makes the least beside what they may count; for a sample beyond all
+// others the nearest pair to its end that is cheap. The first and the last centroid are never
+// merged, so that the smallest and the largest sample stay known.
 //
 // Adding a sample allocates nothing, so that a signal handler may do it to a blob of its own.
 // Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
@@ -90,6 +91,7 @@ class Digest {
   Raw raw_of(std::int64_t mean) const;
   int upper_bound(std::int64_t mean) const;
   bool absorb(int at, std::int64_t sample);
+  bool put_at_end(int at, Raw raw);
   void insert(int at, Raw raw);
   void append_links();
   void shrink_to(int size);

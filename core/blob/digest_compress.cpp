@@ -24,6 +24,10 @@ constexpr double kAbsorbed = 2;
 // How much farther than its own samples reach a sample may be that is put into a centroid.
 constexpr double kReach = 3;
 
+// A pair that costs no more is merged for a sample beyond all others, however cheap pairs are that
+// are farther away. Compressions merge dearer ones, too.
+constexpr double kCheap = 1.25;
+
 // Costs in classes, 16 for each power of two from 1/16 on, and one for what must not be merged: to
 // sort costs takes as long as all else. A class is a byte, so that all of them have room on the
 // stack: an update allocates nothing.
@@ -274,6 +278,37 @@ int Digest<Width>::compress(Node* nodes, int size, std::span<std::uint8_t> scrat
   return size;
 }
 
+// Makes a sample beyond all others the first or the last centroid of a digest that has no room for
+// one more: the nearest cheap pair is merged for it. Sorted samples would need a compression for
+// each few of them, and falling ones would shift all others. False: no pair is cheap.
+template <typename Width>
+bool Digest<Width>::put_at_end(int at, Raw raw) {
+  const DigestScale scale(static_cast<double>(data_.smplcnt), target());
+  const int last = size() - 1, step = at == 0 ? 1 : -1;
+  Node* const end = at == 0 ? nodes() : nodes() + last;
+  Node* near = end + step;
+  double outside = 1 + weight(*end);
+  // The centroid at the other end is not merged, and a pair has two neighbours.
+  for (int pairs = last - 2;; near += step) {
+    if (pairs-- <= 0) return false;
+    const double both = weight(near[0]) + weight(near[step]), off = outside + both / 2;
+    const double rank = at == 0 ? off : static_cast<double>(data_.smplcnt) - off;
+    if (both <= kCheap * scale.most(rank) && !has_gap(std::min(near, near + step))) break;
+    outside += weight(*near);
+  }
+  const auto put = [](Node& to, const Node& node) {
+    to.umu = node.umu;  // links belong to places
+    to.cnt = node.cnt;
+  };
+  put(near[step], merged(*std::min(near, near + step), *std::max(near, near + step)));
+  for (; near != end; near -= step) put(*near, near[-step]);
+  end->umu = raw;
+  end->cnt = 1;
+  return true;
+}
+
+template bool Digest<Narrow>::put_at_end(int, Raw);
+template bool Digest<Wide>::put_at_end(int, Raw);
 template bool Digest<Narrow>::absorb(int, std::int64_t);
 template bool Digest<Wide>::absorb(int, std::int64_t);
 template int Digest<Narrow>::target() const;
