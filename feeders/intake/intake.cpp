@@ -117,13 +117,15 @@ Intake::Progress Intake::work(const Until& until) {
 bool Intake::wants_to_receive() {
   if (backlog_.empty()) return true;
   const std::size_t put_off_max = late_work_.taken / 2;
-  if (put_off_max < Receiver::kBatch) return queue_.has_prompt_sender();
-  return late_work_.put_off + Receiver::kBatch <= put_off_max;
+  if (put_off_max < kSmallBatch) return queue_.has_prompt_sender();
+  return late_work_.put_off + kSmallBatch <= put_off_max;
 }
 
-void Intake::receive() {
+bool Intake::receive() {
+  const std::size_t at_most = backlog_.empty() ? Receiver::kBatch : kSmallBatch;
   receiving_ = clock_.now().monotonic;
-  batch_ = queue_.receive();
+  batch_ = queue_.receive(at_most);
+  return batch_.size() == at_most;
 }
 
 void Intake::settle(const std::function<void()>& before_waiting) {
@@ -200,8 +202,7 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
     if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (queue_length_ && taken > *queue_length_) return Progress::kDone;
-    receive();
-    const bool was_last = batch_.size() < Receiver::kBatch;
+    const bool was_last = !receive();
     taken += batch_.size();
     if (was_last) return finish_batch(until);
   }

@@ -68,7 +68,9 @@ class Intake final : public Barrier, public HandedPart {
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
   // A drain that takes more than so many datagrams calls before_waiting first.
-  static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
+  static constexpr std::size_t kFewDatagrams = 32;
+  // So many are received at a time while something is put off.
+  static constexpr std::size_t kSmallBatch = 8;
 
   // All outlive the intake, the list of branches aside.
   Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
@@ -136,7 +138,8 @@ class Intake final : public Barrier, public HandedPart {
   void look_at_rings() EXCLUDES(turn_);
   Progress work(const Until& until) REQUIRES(turn_);
   bool wants_to_receive() REQUIRES(turn_);
-  void receive() REQUIRES(turn_);
+  // Whether there were as many as it asked for, so that there may be more.
+  bool receive() REQUIRES(turn_);
   // Nothing waits that readers wait for.
   bool needs_no_drain(Moment now);
   // What a reader's drain does.

@@ -47,13 +47,13 @@ Receiver::Receiver() {
 
 Receiver::~Receiver() { ::munmap(memory_, kMemory); }
 
-std::span<const Datagram> Receiver::receive(int fd) {
-  for (mmsghdr& each : headers_) {
+std::span<const Datagram> Receiver::receive(int fd, std::size_t at_most) {
+  for (mmsghdr& each : std::span(headers_).first(at_most)) {
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
     each.msg_hdr.msg_controllen = sizeof(Control);
   }
-  const int count =
-      ::recvmmsg(fd, headers_.data(), kBatch, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+  const int count = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(at_most),
+                               MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
   if (count <= 0) return {};
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     msghdr& header = headers_[i].msg_hdr;

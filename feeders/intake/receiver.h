@@ -36,15 +36,17 @@ struct Datagram {
 
 class Receiver {
  public:
-  static constexpr std::size_t kBatch = 8;
+  // A sender that waits for room in the queue is woken once for as many, which costs more than to
+  // take them.
+  static constexpr std::size_t kBatch = 32;
 
   Receiver();
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  // What waits in the socket, kBatch at most; empty if nothing does.
-  std::span<const Datagram> receive(int fd);
+  // What waits in the socket, at_most <= kBatch; empty if nothing does.
+  std::span<const Datagram> receive(int fd, std::size_t at_most = kBatch);
 
  private:
   // Room for the credentials and for nothing else: descriptors that a sender attaches find no

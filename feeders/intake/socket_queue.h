@@ -38,8 +38,9 @@ class SocketQueue {
   }
   bool is_trusted(const Origin& sender) const { return ownership_.is_trusted(sender.uid); }
 
-  // The next ones, Receiver::kBatch at most; good until the next call. Not while one is unfinished.
-  std::span<const Datagram> receive() EXCLUDES(mutex_);
+  // The next ones, at_most <= Receiver::kBatch; good until the next call. Not while one is
+  // unfinished.
+  std::span<const Datagram> receive(std::size_t at_most = Receiver::kBatch) EXCLUDES(mutex_);
   // All that was received is taken in, or put off.
   void finish_received() EXCLUDES(mutex_);
   // Of what was received, has a sender within its share sent something?

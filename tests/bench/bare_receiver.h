@@ -26,7 +26,7 @@
 namespace tallyfs::bench {
 
 constexpr unsigned kQueueLength = 512;
-constexpr std::size_t kBatch = 8;
+constexpr std::size_t kBatch = 32;
 
 inline void set_queue_length(unsigned wanted) {
   std::ofstream setting("/proc/sys/net/unix/max_dgram_qlen");
