@@ -44,8 +44,8 @@ class StateDirectory {
 
   // Of the files that are there, the newest first.
   std::vector<std::uint64_t> numbers() const;
-  // When the newest file was written, on the wall clock; without one, when the directory was made, or
-  // last changed. Nothing: the system does not say.
+  // When the newest file was written, on the wall clock; without one, when the directory was made,
+  // or last changed. Nothing: the system does not say.
   std::optional<std::chrono::nanoseconds> last_written() const;
   // A whole file. kInvalid, kTooBig.
   Result<std::string> read(std::uint64_t number) const;
