@@ -189,8 +189,9 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
     found.text.append(std::to_string(beside->x[i])).append(" (");
     found.text.append(process_name(beside->x[i])).append(") ");
     found.text.append(view::grouped_text(beside->totals[i])).append(" samples, ");
-    found.text.append(refusal.empty() ? "no refusal in error_log: an older library, no_lane, or Python"
-                                      : refusal);
+    constexpr const char* kNoRefusal =
+        "no refusal in error_log: an older library, no_lane, or Python";
+    found.text.append(refusal.empty() ? kNoRefusal : refusal);
     if (refusal.empty()) continue;
     found.level = Level::kWarning;
     found.advice = "a larger --uid-memory, or fewer processes that feed: Lanes in docs/limits.md";
