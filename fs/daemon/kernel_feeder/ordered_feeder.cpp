@@ -270,7 +270,7 @@ void OrderedFeeder::listen() {
     if (reply) std::visit([this](const auto& each) { hear(each); }, *reply);
     settle();
   }
-  hear(wire::Gone{"nobody is left to start it"});
+  hear(wire::Gone{"the process that starts it has ended"});
   listening_ = std::thread::id();
 }
 
