@@ -316,6 +316,7 @@ void Daemon::take_rules() {
 
 void Daemon::part_is_ready() {
   if (--unready_parts_ != 0) return;
+  branches_->tracing().tracing().end_expecting(clock_.now());
   enter_expected();
   operations_->hold_returned();
   tree_.end_expecting(clock_.now());
