@@ -287,6 +287,11 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   if (options.state.empty()) return std::optional<StateDirectory>();
   auto directory = StateDirectory::open(options.state, identity);
   if (!directory) return directory.error();
+  if (const auto writable = directory.value().check_writable(); !writable) {
+    const std::string warning = "warning: " + writable.error().reason;
+    log_warning(warning);
+    if (!options.foreground) say_error(warning);
+  }
   return std::optional(std::move(directory.value()));
 }
 
