@@ -84,8 +84,7 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kCellsMerged, "cells_merged", COUNTER "units=cells"},
     // what in lane files no feeder writes
     OwnStatistic{Own::kLaneBad, "lane_bad", COUNTER "units=faults"},
-    // samples that libraries sent of statistics that feeders may count in cells, by the feeder's
-    // process id
+    // samples that libraries sent of statistics with cells or rings, by the feeder's process id
     OwnStatistic{Own::kBesideLanes, "beside_lanes",
                  "on=1 type=list entries_max=1024 units=process/samples"},
     // reloads that the program on disk refused, so that this one goes on

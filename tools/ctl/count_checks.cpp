@@ -199,6 +199,10 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
   if (with_rings && with_rings->x != 0) {
     found.text.append(", with ").append(std::to_string(with_rings->x)).append(" rings");
   }
+  const view::Statistic* const merged = now.find("cells_merged");
+  if (merged && total_of(*merged) != 0) {
+    found.text.append(", ").append(view::grouped_text(total_of(*merged))).append(" cells read");
+  }
   const auto change = view::change_between(before, now, "beside_lanes");
   const auto* const beside =
       change.counted ? std::get_if<view::List>(&change.counted->values) : nullptr;
@@ -212,7 +216,9 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
     found.text.append(std::to_string(beside->x[i])).append(" (");
     found.text.append(process_name(beside->x[i])).append(") ");
     found.text.append(view::grouped_text(beside->totals[i])).append(" samples, ");
-    found.text.append(refusal.empty() ? "its library has no lanes or was told so" : refusal);
+    constexpr const char* kNoRefusal =
+        "no refusal in error_log: an older library, no_lane, or Python";
+    found.text.append(refusal.empty() ? kNoRefusal : refusal);
     if (refusal.empty()) continue;
     found.level = Level::kWarning;
     found.advice = "a larger --uid-memory, or fewer processes that feed: Lanes in docs/limits.md";

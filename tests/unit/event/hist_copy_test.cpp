@@ -83,11 +83,12 @@ TEST_F(HistCopyTest, IsRenderedWhileTheHistogramGoesOn) {
   const HistCopy copy = set.hists.copy(kmalloc);
   const std::string then = copy.render(NoSymbols());
   std::atomic<bool> is_over = false;
+  std::atomic<int> counted = 0;
   std::thread reader([&] {
-    for (int i = 0; i < 20; ++i) EXPECT_EQ(copy.render(NoSymbols()), then);
+    for (int i = 0; i < 20 || counted < 400; ++i) EXPECT_EQ(copy.render(NoSymbols()), then);
     is_over = true;
   });
-  for (std::int64_t site = 1; !is_over; site = site % 512 + 1) alloc(site);
+  for (std::int64_t site = 1; !is_over; site = site % 512 + 1, ++counted) alloc(site);
   reader.join();
   EXPECT_NE(hist(kmalloc), then);
 }

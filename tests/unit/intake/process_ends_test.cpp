@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 #include <utility>
@@ -17,15 +18,17 @@
 namespace tallyfs {
 namespace {
 
+// A program of its own: a fork of this one costs 40 ms beside AddressSanitizer.
 class Child {
  public:
   Child() {
-    const pid_t forked = ::fork();
-    EXPECT_GE(forked, 0);
-    if (forked > 0) pid_ = forked;
-    if (forked != 0) return;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (;;) ::pause();
+    const std::array<const char*, 6> words = {"setpriv", "--pdeathsig", "KILL",
+                                              "sleep",   "infinity",    nullptr};
+    pid_t spawned = 0;
+    const int failed = ::posix_spawnp(&spawned, words[0], nullptr, nullptr,
+                                      const_cast<char* const*>(words.data()), environ);
+    EXPECT_EQ(failed, 0);
+    if (failed == 0) pid_ = spawned;
   }
   ~Child() { end(); }
   Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}

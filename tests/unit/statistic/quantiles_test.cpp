@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/statistic/quantiles_statistic.h"
+#include "tests/unit/sanitized.h"
 #include "tests/unit/statistic/stand.h"
 
 namespace tallyfs {
@@ -108,7 +109,7 @@ struct Case {
   std::vector<Sample> samples;
 };
 
-constexpr std::size_t kSampleCount = 1'000'000;
+constexpr std::size_t kSampleCount = kSanitized ? 100'000 : 1'000'000;
 
 template <typename Draw>
 Case draw(const char* name, Draw x) {
