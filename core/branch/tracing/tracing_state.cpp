@@ -111,8 +111,8 @@ Result<void> Tracing::State::give(const SourceOrders& orders, const Cancellation
   return all;
 }
 
-// The demand counts from the moment at which the event is offered, and want() waits until the source
-// has heard of it. The source may be away for longer than a single order waits.
+// The demand counts from the moment at which the event is offered, and want() waits until the
+// source has heard of it. The source may be away for longer than a single order waits.
 Result<void> Tracing::State::wait_for_expected(const SourceOrders& orders,
                                                const CancellationToken& cancel) {
   if (orders.expected.empty()) return {};
