@@ -5,7 +5,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,10 @@
 
 namespace tallyfs {
 namespace {
+
+// The priority of syslog(3), and the facility of daemons before it.
+constexpr const char* kJournalError = "<3>";
+constexpr const char* kSyslogError = "<27>";
 
 LogPlace keeper_log = LogPlace::kTerminal;
 
@@ -79,11 +82,11 @@ void log_pieces(std::initializer_list<const char*> pieces) {
       add_pieces();
       return write_to_stderr(line);
     case LogPlace::kJournal:
-      line.add_number("<%d>", LOG_ERR);
+      line.add(kJournalError);
       add_pieces();
       return write_to_stderr(line);
     case LogPlace::kSyslog:
-      line.add_number("<%d>", LOG_ERR | LOG_DAEMON);
+      line.add(kSyslogError);
       line.add_time("%h %e %T ", now);
       line.add_number("tallyfs[%d]: ", ::getpid());
       add_pieces();

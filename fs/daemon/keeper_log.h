@@ -1,6 +1,6 @@
-// What the keeper says in the log while it keeps the mount: from fixed memory and by one system call,
-// as it must go on when memory is short. The lines have the forms of the log's, and are cut behind
-// kKeeperLineMax. Confined to the keeper's thread.
+// What the keeper says in the log while it keeps the mount: from fixed memory and by one system
+// call, as it must go on when memory is short. The lines have the forms of the log's, and are cut
+// behind kKeeperLineMax. Confined to the keeper's thread.
 #pragma once
 
 #include <cstddef>
