@@ -1,6 +1,5 @@
 #include "fs/daemon/keeper_log.h"
 
-#include <paths.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -56,7 +55,7 @@ class KeeperLine {
 // A socket of its own each time: the log may have been restarted.
 void send_to_syslog(std::string_view line) {
   const Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un log{.sun_family = AF_UNIX, .sun_path = _PATH_LOG};
+  const sockaddr_un log{.sun_family = AF_UNIX, .sun_path = "/dev/log"};
   (void)::sendto(socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
                  reinterpret_cast<const sockaddr*>(&log), sizeof log);
 }
