@@ -80,18 +80,20 @@ Intake::Progress Intake::take_turn() {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
     late_work_ = {};
-    const bool looks_at_rings = looks_at_rings_.exchange(false);
-    if (looks_at_rings) dispatcher_.note_ring_heads();
+    const bool looks_at_all = looks_at_rings_.exchange(false);
+    const bool looks_at_rings = looks_at_all || dispatcher_.has_rung();
+    const auto which = looks_at_all ? Lanes::Which::kAll : Lanes::Which::kRung;
+    if (looks_at_rings) dispatcher_.note_ring_heads(which);
     catch_up({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     if (!backlog_.empty()) progress = Progress::kCut;
     if (looks_at_rings) {
       const auto deadline = clock_.now().monotonic + kTurnMax;
-      if (take_rings(deadline, deadline + kTurnMax) == Progress::kCut) looks_at_rings_ = true;
+      const auto done = take_rings(deadline, deadline + kTurnMax, which);
+      if (looks_at_all && done == Progress::kCut) looks_at_rings_ = true;
     }
-    // By then heads were noted, so it is for the next turn.
-    if (dispatcher_.has_rung()) looks_at_rings_ = true;
-    if (looks_at_rings_) progress = Progress::kCut;
+    // A bell that came when heads were noted is for the next turn.
+    if (looks_at_rings_ || dispatcher_.has_rung()) progress = Progress::kCut;
     if (dispatcher_.has_rings()) watch_rings();
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
@@ -161,7 +163,6 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     const auto held_until = held_rings_until(begun);
     if (take_rings(until.deadline, held_until) == Progress::kCut) progress = Progress::kCut;
     has_rung = dispatcher_.has_rung();
-    if (has_rung) looks_at_rings_ = true;
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
     if (queue_.holds_any()) spend_on_others(begun);

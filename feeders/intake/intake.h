@@ -11,7 +11,7 @@
 //
 // Rings of feeders (core/lane/FORMAT.md) are read behind the socket: what was in them when it was
 // looked at. So samples of a thread that went over the socket before stay before. That is done in
-// each drain, when a feeder says so, and by a timer while there are any. The time that it takes is
+// each drain, when a feeder says so (of its rings), and by a timer while there are any. The time is
 // charged to their feeders like that of datagrams. Readers take the rings of senders beyond their
 // share as far as kCatchUpMax goes, too.
 //
@@ -126,8 +126,8 @@ class Intake final : public Barrier, public HandedPart {
   Progress take_turn() EXCLUDES(turn_);
   // What is in rings, up to what was noted before the socket was read. Behind all others, and
   // until held_until, those of senders beyond their share.
-  Progress take_rings(std::chrono::nanoseconds deadline, std::chrono::nanoseconds held_until)
-      REQUIRES(turn_);
+  Progress take_rings(std::chrono::nanoseconds deadline, std::chrono::nanoseconds held_until,
+                      Lanes::Which which = Lanes::Which::kAll) REQUIRES(turn_);
   // Until when a reader whose drain has begun then takes rings of senders beyond their share.
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
   void take_rings_as_reader() EXCLUDES(turn_);

@@ -16,7 +16,7 @@ Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sende
 }  // namespace
 
 Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
-                                    std::chrono::nanoseconds held_until) {
+                                    std::chrono::nanoseconds held_until, Lanes::Which which) {
   if (!dispatcher_.has_rings()) return Progress::kDone;
   // A pointer: to clang, a lambda is a function that does not have the lock.
   Backlog* const backlog = &backlog_;
@@ -36,7 +36,7 @@ Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
           [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds spent) {
             charges.push_back({origin_of(sender), records, spent});
           }};
-  const LaneRings::Done done = dispatcher_.take_rings(deadline, shares);
+  const LaneRings::Done done = dispatcher_.take_rings(deadline, shares, which);
   for (const Charge& each : charges) {
     const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);

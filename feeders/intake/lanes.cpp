@@ -88,6 +88,8 @@ void Lanes::process_ended(pid_t process, Moment now) {
       const auto its = each++;
       if (its->second.process != process) continue;
       take_the_rest(its->second);
+      std::erase(rung_, its->first);
+      std::erase(heard_, its->first);
       ended.push_back(std::move(its->second));
       lanes_.erase(its);
     }

@@ -236,6 +236,63 @@ TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {
   EXPECT_EQ(own("rejects"), 2u);
 }
 
+TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder silent(*lanes_, other()), rings(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(silent.bind(*lanes_, number) && rings.bind(*lanes_, number));
+  silent.put(1);
+  rings.put(1);
+  take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
+  take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
+  dispatcher.note_ring_heads(kRung);
+  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 1u);
+  EXPECT_EQ(silent.taken(), 0u);
+  EXPECT_EQ(rings.taken(), 1u);
+  EXPECT_FALSE(dispatcher.has_rung());
+  rings.put(1);
+  dispatcher.note_ring_heads(kRung);
+  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 0u);  // it was heard
+  dispatcher.note_ring_heads();
+  EXPECT_EQ(dispatcher.take_rings(1h).records, 2u);
+}
+
+TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
+  one.fill();
+  two.fill();
+  take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
+  take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
+  std::uint64_t in_turn = 0;
+  for (int turn = 1; dispatcher.has_rung(); ++turn) {
+    dispatcher.note_ring_heads(kRung);
+    ASSERT_NE(dispatcher.take_rings(ticks_.now().monotonic, {}, kRung).records, 0u);
+    if (turn % 2 != 0) continue;
+    EXPECT_EQ(one.taken(), two.taken());
+    EXPECT_GT(one.taken(), std::exchange(in_turn, one.taken()));
+  }
+  EXPECT_EQ(one.taken(), two.taken());
+  EXPECT_GT(one.taken(), 1000u);
+}
+
+TEST_F(RingIntakeTest, ABellOfALaneThatIsGoneIsForgotten) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
+  lanes_->process_ended(kOther, ticks_.now());
+  dispatcher.note_ring_heads(kRung);
+  take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
+  dispatcher.note_ring_heads(kRung);
+  lanes_->process_ended(kOther + 1, ticks_.now());
+  EXPECT_TRUE(dispatcher.take_rings(1h, {}, kRung).all);
+}
+
 TEST_F(RingIntakeTest, ABellOfAnotherEpochIsAnsweredAsSamplesAre) {
   Feeder feeder(path_);
   const auto bytes = bell(12345, 1);
