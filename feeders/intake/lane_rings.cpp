@@ -54,12 +54,17 @@ Result<const SealedPage*> LaneRings::tails() {
 
 // The feeder of a closed file goes on, until its rings are full.
 void LaneRings::note_heads() {
-  if (!tails_) return;
+  if (!tails_ || has_ended_) return;
   if (!file_->is_closed() && file_->changes() != changes_) find_rings();
   for (Ring& ring : rings_) {
     note_dropped(ring);
     if (!file_->is_closed()) note_head(ring);
   }
+}
+
+void LaneRings::end() {
+  note_heads();
+  has_ended_ = true;
 }
 
 // A thread's ring stays where it is. What is beyond the file's own length would only be read twice.

@@ -39,6 +39,9 @@ class LaneRings {
 
   // Looks how far the feeder is: what take() takes.
   void note_heads();
+  // The same for the last time: what is written from now on is none of a feeder's.
+  void end();
+  bool has_ended() const { return has_ended_; }
 
   // Where samples go, and when.
   struct Into {
@@ -89,6 +92,7 @@ class LaneRings {
   std::uint64_t ring_bytes_ = 0;
   std::uint64_t changes_ = UINT64_MAX;  // the file's count when rings were looked for
   std::size_t next_ = 0;                // the ring that is the first next time
+  bool has_ended_ = false;
   boost::unordered_flat_map<std::uint32_t, std::uint64_t> numbers_;
 };
 

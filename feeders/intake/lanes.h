@@ -105,8 +105,12 @@ class Lanes final : public HandedPart {
   // Interfaces in which a counter reached its end since the last call.
   std::vector<std::string> take_saturated() EXCLUDES(mutex_);
 
-  // What it had counted is kept, and its lanes are closed.
-  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+  // What it had counted is kept, and its lanes are closed, once all is taken that its rings held
+  // when this was called first. False: that was cut at the deadline, behind some records at least.
+  [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
+      EXCLUDES(mutex_);
+  // It was cut.
+  bool is_ending(pid_t process) const EXCLUDES(mutex_);
 
   SavedKinds objects() const override {
     return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings);
@@ -160,7 +164,8 @@ class Lanes final : public HandedPart {
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
-  void take_the_rest(Lane& lane) REQUIRES(mutex_);
+  bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
+  void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
 
   const Ports ports_;

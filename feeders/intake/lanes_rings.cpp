@@ -138,10 +138,14 @@ bool Lanes::are_busy(std::chrono::nanoseconds now) const {
   return now - taken_at_ < kBusyFor;
 }
 
-// No record comes behind it.
-void Lanes::take_the_rest(Lane& lane) {
-  lane.rings.note_heads();
-  (void)lane.rings.take(into(), std::chrono::nanoseconds::max());
+bool Lanes::take_the_rest(pid_t process, std::chrono::nanoseconds deadline) {
+  bool all = true;
+  for (auto& [number, lane] : lanes_) {
+    if (lane.process != process) continue;
+    lane.rings.end();
+    all = all && lane.rings.take(into(), deadline).all;
+  }
+  return all;
 }
 
 std::vector<std::string> Lanes::take_saturated() {

@@ -157,6 +157,29 @@ TEST_F(RingIntakeTest, ALaneThatStaysFullDelaysAnotherByATurn) {
   EXPECT_NE(one.taken(), 0u);
 }
 
+TEST_F(RingIntakeTest, WhatAKilledFeederLeftIsTakenInPiecesBetweenOthers) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder killed(*lanes_, other()), lives(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(killed.bind(*lanes_, number) && lives.bind(*lanes_, number));
+  killed.fill();
+  const std::uint64_t left = killed.entry().head / 2;
+  std::uint64_t pieces = 0;
+  ticks_.is_slow = true;
+  for (bool ends = false; !ends; ++pieces) {
+    EXPECT_EQ(lanes_->is_ending(kOther), pieces != 0);
+    const auto begun = ticks_.passed;
+    ends = lanes_->process_ended(kOther, ticks_.now(), begun + 1ms);
+    EXPECT_LE(ticks_.passed - begun, 2ms);
+    // Another process that has the memory writes more.
+    killed.fill();
+    lives.put(1);
+    EXPECT_EQ(lanes_->take_of(lives.sender, 1h).records, 1u);
+  }
+  EXPECT_GT(pieces, 2u);
+  EXPECT_EQ(killed.taken(), left);
+  EXPECT_FALSE(lanes_->is_ending(kOther));
+}
+
 TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   const auto number = create("web/s on=1 type=list entries_max=9");
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
@@ -285,11 +308,11 @@ TEST_F(RingIntakeTest, ABellOfALaneThatIsGoneIsForgotten) {
   Dispatcher dispatcher(-1, ports_with_rings());
   const RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
-  lanes_->process_ended(kOther, ticks_.now());
+  ASSERT_TRUE(lanes_->process_ended(kOther, ticks_.now(), 1h));
   dispatcher.note_ring_heads(kRung);
   take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
   dispatcher.note_ring_heads(kRung);
-  lanes_->process_ended(kOther + 1, ticks_.now());
+  ASSERT_TRUE(lanes_->process_ended(kOther + 1, ticks_.now(), 1h));
   EXPECT_TRUE(dispatcher.take_rings(1h, {}, kRung).all);
 }
 
