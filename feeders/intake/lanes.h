@@ -45,6 +45,8 @@ struct RingShares {
   std::function<bool(const Sender&)> is_held;  // nothing: of no sender
   std::chrono::nanoseconds held_until{0};      // none of theirs is taken from then on
   std::function<void(const Sender&, std::uint64_t records, std::chrono::nanoseconds spent)> charge;
+  const std::atomic<int>* wanted = nullptr;  // not 0: others are to go on soon
+  std::function<void()> before_long;         // what follows takes more than kFewRingWords
 };
 
 class Lanes final : public HandedPart {
@@ -52,6 +54,7 @@ class Lanes final : public HandedPart {
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
 
+  static constexpr std::uint64_t kFewRingWords = 4096;
   // Rings are busy for so long after the last record.
   static constexpr std::chrono::milliseconds kBusyFor{100};
 
@@ -156,7 +159,7 @@ class Lanes final : public HandedPart {
       EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
-  LaneRings::Into into() REQUIRES(mutex_);
+  LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
   // False: it was cut.
   bool take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,

@@ -35,9 +35,9 @@ void Lanes::note_with_rings() {
   has_rings_.store(!with_rings_.empty(), std::memory_order_relaxed);
 }
 
-LaneRings::Into Lanes::into() {
+LaneRings::Into Lanes::into(const std::atomic<int>* wanted) {
   if (saturated_.size() > kSaturatedMax) saturated_.resize(kSaturatedMax);
-  return {ports_.statistics, ports_.counter, ports_.clock, saturated_};
+  return {ports_.statistics, ports_.counter, ports_.clock, saturated_, wanted};
 }
 
 void Lanes::ring(std::uint64_t number, Lane& lane) {
@@ -102,9 +102,11 @@ void Lanes::ring_again() {
 
 bool Lanes::take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,
                       LaneRings::Done& all) {
-  const bool charges = shares.charge && !lane.rings.are_taken();
+  const std::uint64_t words = lane.rings.words_left();
+  const bool charges = shares.charge && words != 0;
+  if (shares.before_long && words + 2 * all.records > kFewRingWords) shares.before_long();
   const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
-  const auto done = lane.rings.take(into(), deadline);
+  const auto done = lane.rings.take(into(shares.wanted), deadline);
   all.records += done.records;
   all.all = all.all && done.all;
   if (charges) {
