@@ -95,7 +95,9 @@ template <typename Width>
 int Digest<Width>::upper_bound(std::int64_t mean) const {
   const Node* base = nodes();
   int left = size();
-  if (left == 0) return 0;
+  // Sorted samples need no search.
+  if (left == 0 || mean < mean_of(base->umu)) return 0;
+  if (mean_of(base[left - 1].umu) <= mean) return left;
   // Without a branch that depends on a mean: they cannot be predicted.
   while (left > 1) {
     const int half = left / 2;
@@ -120,6 +122,9 @@ bool Digest<Width>::add(Int128 sample) {
   }
   // As long as nothing was merged, each centroid is samples of one value.
   if (data_.compcnt != 0 && absorb(at, mean)) return true;
+  const bool is_beyond = at == 0 || at == size();
+  const bool is_last_place = data_.compcnt != 0 && size() + 1 == room();
+  if (is_beyond && is_last_place && put_at_end(at, raw)) return true;
   insert(at, raw);
   if (size() == room()) {
     std::array<std::uint8_t, kPlacesMax<Width>> scratch;

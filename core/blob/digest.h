@@ -8,8 +8,9 @@
 // roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
 // centroid of its own, or counts in one of exactly its value, or, from the first compression on, in
 // the nearest one, if that may grow (digest_scale.h). When there is no room left, those neighbours
-// are merged of which this makes the least beside what they may count. The first and the last
-// centroid are never merged, so that the smallest and the largest sample stay known.
+// are merged of which this makes the least beside what they may count; for a sample beyond all
+// others the nearest pair to its end that is cheap. The first and the last centroid are never
+// merged, so that the smallest and the largest sample stay known.
 //
 // Adding a sample allocates nothing, so that a signal handler may do it to a blob of its own.
 // Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
@@ -90,14 +91,19 @@ class Digest {
   Raw raw_of(std::int64_t mean) const;
   int upper_bound(std::int64_t mean) const;
   bool absorb(int at, std::int64_t sample);
+  bool put_at_end(int at, Raw raw);
   void insert(int at, Raw raw);
   void append_links();
   void shrink_to(int size);
   // scratch: a byte for each of the nodes.
   int compress(Node* nodes, int size, std::span<std::uint8_t> scratch);
-  int merge_cheapest(Node* nodes, int size, int wanted, std::span<std::uint8_t> classes) const;
+  void classify(const Node* nodes, int size, const DigestScale& scale,
+                std::span<std::uint8_t> classes) const;
+  int merge_cheapest(Node* nodes, int size, int wanted, const DigestScale& scale,
+                     std::span<std::uint8_t> classes) const;
   double cost_at(const Node* nodes, int size, int at, double before,
                  const DigestScale& scale) const;
+  bool has_gap(const Node* pair) const;
   Node merged(Node a, const Node& b) const;
   double distance(const Node& a, const Node& b) const;
   bool is_near(double off, const Node& node, const Node& neighbour) const;

@@ -304,19 +304,26 @@ void Daemon::take_end(int signal) {
   loop_.stop();
 }
 
+// Few look into the log of a start in the background: until READY, stderr is that of the command
+// that starts, and gets the faults, too. From then on it is /dev/null.
 void Daemon::take_rules() {
   if (options_.rules_file.empty()) return;
+  const auto tell = [this](const std::string& line) {
+    log_error(line);
+    if (!options_.foreground) say_error(line);
+  };
   const auto text = read_rules(options_.rules_file);
-  if (!text) return log_error("rules: " + text.error().reason);
+  if (!text) return tell("rules: " + text.error().reason);
   const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
   for (const auto& fault : reading.faults) {
-    for (const std::string& line : describe(options_.rules_file, fault)) log_error(line);
+    for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
   }
   log_info(summary(options_.rules_file, reading));
 }
 
 void Daemon::part_is_ready() {
   if (--unready_parts_ != 0) return;
+  branches_->tracing().tracing().end_expecting(clock_.now());
   enter_expected();
   operations_->hold_returned();
   tree_.end_expecting(clock_.now());

@@ -19,7 +19,6 @@
 #include <system_error>
 #include <utility>
 
-#include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/absolute_path.h"
@@ -38,7 +37,6 @@
 #include "fs/daemon/predecessor.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
-#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/system_call_filter.h"
@@ -289,20 +287,19 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   if (options.state.empty()) return std::optional<StateDirectory>();
   auto directory = StateDirectory::open(options.state, identity);
   if (!directory) return directory.error();
+  if (const auto writable = directory.value().check_writable(); !writable) {
+    const std::string warning = "warning: " + writable.error().reason;
+    log_warning(warning);
+    if (!options.foreground) say_error(warning);
+  }
   return std::optional(std::move(directory.value()));
 }
 
-// In the background, the working directory is another, and few look into the log of a start.
-void prepare_rules(DaemonOptions& options) {
+// In the background, the working directory is another. The server reads the file.
+void find_rules_file(DaemonOptions& options) {
   std::error_code error;
   const std::string absolute = absolute_path(options.rules_file, error);
   if (!error) options.rules_file = absolute;
-  if (options.foreground) return;
-  const auto text = read_rules(options.rules_file);
-  if (!text) return say_error("warning: --rules: " + text.error().reason);
-  for (const auto& fault : Rules().replace_file(text.value()).faults) {
-    for (const std::string& line : describe(options.rules_file, fault)) say_error(line);
-  }
 }
 
 Result<void> find_groups_of(DaemonOptions& options) {
@@ -332,7 +329,7 @@ Result<void> prepare(DaemonOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
   if (const auto found = find_groups_of(options); !found) return found.error();
-  if (!options.rules_file.empty()) prepare_rules(options);
+  if (!options.rules_file.empty()) find_rules_file(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);

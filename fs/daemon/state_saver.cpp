@@ -14,8 +14,12 @@
 namespace tallyfs {
 namespace {
 
+std::int64_t seconds_of(std::chrono::nanoseconds realtime) {
+  return std::chrono::duration_cast<std::chrono::seconds>(realtime).count();
+}
+
 std::string utc(std::chrono::nanoseconds realtime) {
-  const std::time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(realtime).count();
+  const std::time_t seconds = seconds_of(realtime);
   std::tm parts{};
   char text[32];
   if (!::gmtime_r(&seconds, &parts)) return "an unknown time";
@@ -66,6 +70,8 @@ std::optional<StateSaver::Candidate> StateSaver::find_file() const {
 
 void StateSaver::load(const BootId& boot) {
   boot_ = boot;
+  // The descriptor is as old as the keeper.
+  (void)directory_.find_again();
   const auto known = directory_.numbers();
   if (known.empty()) return log_info("state: " + directory_.path() + " has none yet");
   const auto from = find_file();
@@ -74,6 +80,7 @@ void StateSaver::load(const BootId& boot) {
   const Moment now = parts_.clock.now();
   const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
   report(*from, loaded, boot);
+  note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
   if (!loaded.faults.empty()) return directory_.set_aside(from->number);
   const bool is_as_saved = boot_of(from->file.header.boot, boot) == Boot::kThis;
   if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
@@ -105,8 +112,10 @@ void StateSaver::stop() {
   thread_.join();
 }
 
+// What could not be saved at the end is lost: that is told anew.
 void StateSaver::finish() {
   stop();
+  is_failing_ = false;
   save_if_changed();
 }
 
@@ -147,6 +156,7 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   const Moment now = parts_.clock.now();
   if (!saved) {
     parts_.own.count(Own::kStateFailures, 1, now);
+    parts_.own.record(Own::kStateFailedS, seconds_of(now.realtime), 1, now);
     if (!std::exchange(is_failing_, true)) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
@@ -154,9 +164,14 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic -
                                                                           began.monotonic);
-  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(saved.value().bytes), 1, now);
+  note_saved(saved.value().bytes, began.realtime, now);
   parts_.own.record(Own::kStateUs, took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");
+}
+
+void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now) {
+  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(bytes), 1, now);
+  parts_.own.record(Own::kStateSavedS, seconds_of(saved), 1, now);
 }
 
 }  // namespace tallyfs

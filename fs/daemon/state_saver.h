@@ -59,6 +59,8 @@ class StateSaver {
 
   std::optional<Candidate> find_file() const;
   std::optional<Candidate> read(std::uint64_t number) const;
+  // saved: the realtime of the newest file.
+  void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
   void report(const Candidate& from, const LoadedState& loaded, const BootId& boot) const;
   void stop();
   void keep_saving();
@@ -66,7 +68,7 @@ class StateSaver {
   void save_if_changed();
   void note(const Result<SavedState>& saved, Moment began);
 
-  const StateDirectory directory_;
+  StateDirectory directory_;
   const Parts parts_;
   const std::chrono::seconds period_;
   BootId boot_{};

@@ -1,6 +1,7 @@
 // What a sample costs in a blob of stats.h, beside an empty loop and a look at the clock in the
 // same run; and how far the ranks of t-digests are off. Each figure is the best of kRounds, in CPU
 // time of the calling thread, through libtally.so as feeders have it.
+// Longer than most: one program, so that all of it is of one run.
 //   stats_bench [SAMPLES]      of each t-digest whose ranks are measured, 1,000,000 if not given
 #include <sys/socket.h>
 #include <unistd.h>
@@ -120,6 +121,26 @@ double update_cost(statsblob* blob, const std::vector<std::uint32_t>& samples) {
   return ns;
 }
 
+// Of samples that are all different and rise, or fall.
+double sorted_update_cost(statsblob* blob, bool falls) {
+  std::vector<std::uint32_t> samples(kRounds * kSamples);
+  std::mt19937_64 random(kSeed);
+  std::uint32_t last = 0;
+  for (std::uint32_t& sample : samples) {
+    last += 1 + static_cast<std::uint32_t>(random() % 200);
+    sample = last;
+  }
+  if (falls) std::reverse(samples.begin(), samples.end());
+  std::size_t next = 0;
+  const double ns = cost(kSamples, [&] {
+    for (const std::size_t end = next + kSamples; next < end; ++next) {
+      stats_voi_update_abs_u32(blob, 0, samples[next]);
+    }
+  });
+  stats_blob_destroy(blob);
+  return ns;
+}
+
 // Of a Q-typed VOI with 16 bits of fraction.
 constexpr unsigned kQFraction = 16;
 u64q_t q_of(std::uint64_t number) {
@@ -192,6 +213,18 @@ void print_updates() {
                 .c_str(),
             update_cost(make_blob({digest(info)}), samples_below(1'000'000, false)),
             centroids == 100 ? 100 : 0);
+    }
+  }
+}
+
+void print_sorted_updates() {
+  for (const unsigned centroids : {20u, 100u}) {
+    for (const bool falls : {false, true}) {
+      vss_tdgst_hlpr_info info{VSD_DTYPE_VOISTATE, VSD_DTYPE_TDGSTCLUST32, centroids, 1};
+      print(("t-digest of " + std::to_string(centroids) + " centroids, 32 bits, " +
+             (falls ? "falling" : "rising"))
+                .c_str(),
+            sorted_update_cost(make_blob({digest(info)}), falls), 100);
     }
   }
 }
@@ -391,6 +424,7 @@ int main(int argc, char** argv) {
              }),
         0);
   print_updates();
+  print_sorted_updates();
   print_q_updates();
   print_json();
   print_publishing();

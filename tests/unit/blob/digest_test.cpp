@@ -1,4 +1,5 @@
 // t-digests: as exact as wanted, in any order of samples, of any size; and no number that is lost.
+// Longer than most: layout and arithmetic are tested on the same samples.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -114,6 +115,28 @@ TEST(DigestTest, IsFinerWithMoreCentroids) {
     EXPECT_GT(centroids, before);
     EXPECT_GE(centroids, room / 2);
     before = centroids;
+  }
+}
+
+// A compression looks at all centroids, and costs as much as some 20 samples.
+TEST(DigestTest, HardlyEverCompressesForSortedSamples) {
+  constexpr std::uint32_t kSamples = 100'000;
+  for (const char* order : {"sorted", "reversed"}) {
+    SCOPED_TRACE(order);
+    Stand stand;
+    Specs specs;
+    const auto sb = make_blob(VSD_DTYPE_INT_U32, specs.digest(VSD_DTYPE_TDGSTCLUST32, 100, 1));
+    Samples distinct(kSamples);
+    std::iota(distinct.begin(), distinct.end(), 1);
+    for (const std::uint32_t x : ordered(distinct, order))
+      ASSERT_EQ(stats_voi_update_abs_u32(sb.get(), 0, x), 0);
+    expect_ranks(sb.get(), distinct);
+    EXPECT_TRUE(check_blob({bytes_of(sb.get()), sb->cursz}));
+    const std::string text = text_of(sb.get(), SB_STRFMT_JSON);
+    const std::string key = "\"compcnt\":";
+    const auto at = text.find(key);
+    ASSERT_NE(at, text.npos) << text;
+    EXPECT_LE(std::stoul(text.substr(at + key.size())), kSamples / 500);
   }
 }
 
