@@ -14,7 +14,8 @@
 //   errno NAME                   how often a call changed errno
 //   reason                       statistic_last_error()
 //   slowest NAME TIMES           inc; the longest call in microseconds
-//   on NAME   dropped NAME   counts   fds   flush   sync MS   settings DELAY_US WAIT_MS HELD_MAX
+//   on NAME   dropped NAME   counts   fds   flush   sync MS
+//   settings DELAY_US WAIT_MS HELD_MAX [NO_LANE]
 //   latency TYPE CPU NS PID PRIO COMM        section TYPE MS: latency_record(), latency_end()
 //   close-fds                    closes all descriptors and opens a file under their numbers
 //   end (exit)   leave (_exit)
@@ -208,6 +209,7 @@ std::string errnos(statistic* of) {
 std::string settings(std::istream& in) {
   statistic_settings settings = STATISTIC_SETTINGS_DEFAULT;
   in >> settings.delay_us >> settings.wait_ms >> settings.held_max;
+  if (int no_lane = 0; in >> no_lane) settings.no_lane = no_lane != 0;
   return result(statistic_configure(&settings));
 }
 

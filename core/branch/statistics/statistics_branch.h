@@ -52,7 +52,7 @@ struct Taken {
   };
 
   std::uint64_t samples = 0;
-  std::uint64_t beside_lanes = 0;  // of them, those that a feeder could count in a cell
+  std::uint64_t beside_lanes = 0;  // of them, those that a feeder could add to a cell or a ring
   // Interfaces in which a counter reached the end of its type; once for each statistic until it is
   // reset.
   std::vector<std::string> saturated;

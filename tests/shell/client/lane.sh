@@ -232,32 +232,49 @@ what_cells_hold_survives_a_reload() {
   _into_cells hits
   ok 'inc hits 1000'
   "$TALLYFS" --reload "$MNT"
-  assert_data web 'hits 1000'
-  # What the feeder sends before it knows of the new program is lost.
-  wait_until 'ok "inc hits 1" "sync 5000"; [ "$(data web)" != "hits 1000" ]'
-  wait_until '_in_cells hits'
-  local before
-  before=$(data web | sed 's/hits //')
   ok 'inc hits 10'
-  assert_data web "hits $((before + 10))"
+  assert_data web 'hits 1010'
+  local samples
+  samples=$(_own samples)
+  ok 'inc hits 100' 'sync 5000'
+  assert_data web 'hits 1110'
+  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
 }
 
-# Its exit status says that it has found a fault.
+# _doctor_names_the_probe LEVEL REASON; its exit status says that it has found a fault.
 _doctor_names_the_probe() {
   local said
   said=$("$TALLYCTL" doctor --mount "$MNT" 2>&1) || true
-  [[ $said =~ WARN\ \ lanes\ [^$'\n']*pid\ $PROBE\ [^$'\n']*\ samples,\ the\ limit\ of ]]
+  [[ $said =~ $1\ +lanes\ [^$'\n']*pid\ $PROBE\ [^$'\n']*\ samples,\ $2 ]]
+}
+# What it sends meanwhile is seen by doctor.
+_doctor_names_the_probe_that_feeds() { # LEVEL REASON
+  local feeding
+  while echo 'inc hits 1' >&7; do sleep 0.02; done 2>/dev/null &
+  feeding=$!
+  echo $feeding >>"$CASE/pids"
+  wait_until "_doctor_names_the_probe $1 '$2'" 30
+  kill $feeding
 }
 a_feeder_without_a_lane_is_named_by_doctor() {
-  local feeding TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+  local TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
   command -v "$TALLYCTL" >/dev/null || skip 'tallyctl is not built'
   stop_daemon
   start_daemon --uid-memory 1048576
   web_hits
   ok 'sync 5000'
-  while echo 'inc hits 1' >&7; do sleep 0.02; done 2>/dev/null &
-  feeding=$!
-  echo $feeding >>"$CASE/pids"
-  wait_until _doctor_names_the_probe 30
-  kill $feeding
+  _doctor_names_the_probe_that_feeds WARN 'the limit of'
+}
+
+a_program_that_wants_no_lane_sends_and_is_named_by_doctor() {
+  local samples TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+  start_probe
+  ok 'settings 1000 0 65536 1' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
+  samples=$(_own samples)
+  ok 'inc hits 100' 'sync 5000'
+  assert_data web 'hits 100'
+  assert_eq $((samples + 100)) "$(_own samples)" 'samples over the socket'
+  assert_eq '' "$(_own lanes)" lanes
+  command -v "$TALLYCTL" >/dev/null || skip 'tallyctl is not built'
+  _doctor_names_the_probe_that_feeds ok 'no refusal in error_log'
 }
