@@ -162,6 +162,9 @@ class Client {
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
   }
+  // Samples of one statistic, in one pass as far as nothing has to be looked after; lane as in
+  // add_now(). What the statistic becomes meanwhile holds for the next 64.
+  void add_batch(Lane* lane, FedStatistic& statistic, std::span<const statistic_sample> samples);
   // Samples of many statistics; lane as in add_now().
   void add_each(Lane* lane, std::span<const statistic_entry> entries);
   // False: the sample goes another way.
@@ -253,6 +256,9 @@ class Client {
   [[gnu::cold]] void add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
                                     std::uint64_t y);
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
+  // The first ones, which need nothing but a cell, or places below the lane's stop. How many.
+  std::size_t add_easily(Lane& lane, FedStatistic& statistic,
+                         std::span<const statistic_sample> samples, Stamp now);
   void add_nested(Lane& lane, const Entry& entry);
   // A lane that its owner is not inside of.
   void prefetch_cells(Lane& lane, std::span<const statistic_entry> entries);
