@@ -285,7 +285,7 @@ void OrderedFeeder::listen() {
     if (reply) std::visit([this](const auto& each) { hear(each); }, *reply);
     if (!is_replacing_) settle();
   }
-  hear(wire::Gone{"nobody is left to start it"});
+  hear(wire::Gone{"the process that starts it has ended"});
   if (!is_stopping_) settle();
   listening_ = std::thread::id();
 }
