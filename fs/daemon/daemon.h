@@ -87,7 +87,9 @@ class Daemon {
   void start_feeder();
   void note_takeover(const Handover& handover);
   void serve();
+  void end_ways();
   void end(Session& session);
+  void refuse_senders();
   int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);
   void take_end(int signal);
@@ -125,6 +127,7 @@ class Daemon {
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
   bool is_handing_over_ = false;
+  std::uint64_t taken_at_end_ = 0;  // datagrams
   int unready_parts_ = 0;
 };
 
