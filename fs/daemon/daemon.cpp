@@ -217,8 +217,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   if (is_handing_over_) return hand_over(*session.value(), mount);
   end_ways();
   tree_.observe(nullptr);
-  end(*session.value());
-  return 0;
+  return end(*session.value());
 }
 
 // What feeders add from now on they send. What a thread has sent came before what is in its ring.
@@ -229,13 +228,13 @@ void Daemon::end_ways() {
 }
 
 // Behind the unmount: a keeper that knows of the end starts no server on a socket that refuses.
-void Daemon::end(Session& session) {
+int Daemon::end(Session& session) {
   session.unmount();
   if (feeder_) feeder_->stop();
   refuse_senders();
-  if (!state_) return;
+  if (!state_) return 0;
   branches_->tracing().tracing().feed_pending(clock_.now());
-  state_->finish();
+  return state_->finish() ? 0 : kNotSaved;
 }
 
 // Each send() that succeeded is taken in, or counted in the log. The others keep what they have.

@@ -67,7 +67,8 @@ class Daemon {
   Result<void> show(const std::string& subtree);
 
   // Serves until a signal or an unmount. ready is called on this thread when tree and socket can be
-  // used. Returns the exit status.
+  // used. Returns the exit status: kNotSaved, if the state could not be saved at the end.
+  static constexpr int kNotSaved = 3;
   int run(const ServedMount& mount, const std::function<void()>& ready);
 
  private:
@@ -88,7 +89,7 @@ class Daemon {
   void note_takeover(const Handover& handover);
   void serve();
   void end_ways();
-  void end(Session& session);
+  int end(Session& session);
   void refuse_senders();
   int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);

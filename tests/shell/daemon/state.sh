@@ -304,8 +304,22 @@ what_cannot_be_saved_at_the_end_is_told_once_more() {
   rm -r "$CASE/state"
   send 'web/a 1'
   wait_until '[ "$(_own state_failures)" -ge 1 ]'
-  stop_daemon
+  kill "$DAEMON"
+  daemon_ends "$DAEMON" 3
   assert_eq 2 "$(grep -c "state: not saved: $CASE/state was removed" "$STDERR")"
+  assert_eq 1 "$(grep -c 'state: that was the last try: what the newest file lacks is lost' \
+    "$STDERR")"
+}
+
+what_cannot_be_saved_at_an_unmount_is_told() {
+  need fusermount3
+  _start --no-keeper
+  send 'web/a 1'
+  assert_data web 'a 1'
+  rm -r "$CASE/state"
+  fusermount3 -u "$MNT"
+  daemon_ends "$DAEMON" 3
+  assert_eq 1 "$(grep -c 'state: that was the last try' "$STDERR")"
 }
 
 the_time_of_the_newest_file_is_shown() {
