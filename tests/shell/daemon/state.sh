@@ -322,6 +322,32 @@ what_cannot_be_saved_at_an_unmount_is_told() {
   assert_eq 1 "$(grep -c 'state: that was the last try' "$STDERR")"
 }
 
+what_it_may_not_read_it_neither_starts_with_nor_removes() {
+  need_root
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+  _start
+  send 'web/a 1'
+  stop_daemon
+  chown nobody "$CASE/state"
+  assert_fails_with "$CASE/state/state.1 is not for uid 65534 to read, which the daemon has" \
+    timeout 20 "$TALLYFS" -f --run-as nobody --socket "$SOCK" --state "$CASE/state" "$MNT"
+  assert_eq 1 "$(_files)"
+  # The newest is the daemon's own, and the one before is not.
+  install -m 600 -o nobody "$CASE/state/state.1" "$CASE/state/state.2"
+  _start_that_saves_often --run-as nobody
+  assert_data web 'a 1'
+  local last
+  for last in 3 4 5 6; do
+    send 'web/a 1'
+    wait_until '[ -e "$CASE/state/state.'$last'" ]'
+  done
+  stop_daemon
+  assert_eq 1 "$(_files | head -1)"
+  chown -R nobody "$CASE/state"
+  _start --run-as nobody
+  assert_data web 'a 5'
+}
+
 the_time_of_the_newest_file_is_shown() {
   local before saved
   before=$(date +%s)
