@@ -69,7 +69,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       predecessor_(std::move(before.last)),
       socket_(std::move(socket)),
       pages_(take_pages()),
-      processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
+      processes_(loop_, options.owner.uid,
+                 [this](pid_t process) { return process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
@@ -340,10 +341,15 @@ void Daemon::part_is_ready() {
 }
 
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
-void Daemon::process_ended(pid_t process) {
-  intake_->settle();
-  if (lanes_) lanes_->process_ended(process, clock_.now());
+// Its rings may hold more than other senders should wait for.
+ProcessEnds::Heard Daemon::process_ended(pid_t process) {
+  if (!lanes_ || !lanes_->is_ending(process)) intake_->settle();
+  const Moment now = clock_.now();
+  if (lanes_ && !lanes_->process_ended(process, now, now.monotonic + Intake::kTurnMax)) {
+    return ProcessEnds::Heard::kAgain;
+  }
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
+  return ProcessEnds::Heard::kDone;
 }
 
 }  // namespace tallyfs

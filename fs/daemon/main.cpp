@@ -13,7 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -30,6 +29,7 @@
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/kernel_feeder/tracefs_access.h"
+#include "fs/daemon/keeper_log.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/next_program.h"
@@ -96,12 +96,14 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
 }
 
 void start_log(const DaemonOptions& options) {
+  auto place = LogPlace::kSyslog;
   if (options.foreground) {
-    log_to_terminal_or_journal();  // stdout is for READY
+    place = log_to_terminal_or_journal();  // stdout is for READY
   } else {
     log_to_syslog("tallyfs");
   }
   set_log_level(options.log_level);
+  set_keeper_log(options.log_level == "off" ? LogPlace::kNowhere : place);
 }
 
 // All that there is before the first thread, or server. In the order in which it is made.
@@ -207,12 +209,6 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
   return all;
 }
 
-void refuse_program(int status) {
-  std::string text("reload: the program on disk refuses: it ended with status ");
-  log_error(text.append(std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status))
-                .append("; this one goes on"));
-}
-
 int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
   ::prctl(PR_SET_NAME, "tallyfs-keeper");
   const Inheritance inheritance = inheritance_of(prepared, handover);
@@ -234,14 +230,14 @@ int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
            },
        .unmount = [&] { remove_mount(prepared); },
        .is_gone = [&] { return prepared.mount.is_gone(); },
-       .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); },
+       .gives_up = log_end,
        .check_program = [&] { program.check(); },
        .become_program =
            [&] {
              program.go_on();
-             log_error(std::string("reload: cannot execute: ").append(std::strerror(errno)));
+             log_no_program(errno);
            },
-       .refuses_program = refuse_program},
+       .refuses_program = log_refused_program},
       begin);
   return keeper.run();
 }

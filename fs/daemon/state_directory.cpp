@@ -190,6 +190,15 @@ std::vector<std::uint64_t> StateDirectory::numbers() const {
   return found;
 }
 
+std::optional<std::chrono::nanoseconds> StateDirectory::last_written() const {
+  const auto known = numbers();
+  const std::string name = known.empty() ? "." : name_of(known.front());
+  struct stat status {};
+  if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return std::chrono::seconds(status.st_mtim.tv_sec) +
+         std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+}
+
 Result<std::string> StateDirectory::read(std::uint64_t number) const {
   const std::string name = name_of(number);
   const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -49,6 +50,9 @@ class StateDirectory {
 
   // Of the files that are there, the newest first.
   std::vector<std::uint64_t> numbers() const;
+  // When the newest file was written, on the wall clock; without one, when the directory was made,
+  // or last changed. Nothing: the system does not say.
+  std::optional<std::chrono::nanoseconds> last_written() const;
   // A whole file. kInvalid, kTooBig.
   Result<std::string> read(std::uint64_t number) const;
   // Gives the file a second name, state.incomplete, under which it stays when newer ones come.

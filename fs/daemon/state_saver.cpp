@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -116,19 +117,35 @@ void StateSaver::stop() {
 bool StateSaver::finish() {
   stop();
   is_failing_ = false;
-  save_if_changed();
+  (void)save_if_changed();
   if (is_failing_) log_error("state: that was the last try: what the newest file lacks is lost");
   return !is_failing_;
 }
 
 void StateSaver::keep_saving() {
   ::prctl(PR_SET_NAME, "tallyfs-state");
-  while (wait_for_period()) save_if_changed();
+  const std::chrono::milliseconds period = period_;
+  auto look = kFirstLook;
+  auto next = until_period_ends();
+  while (wait_for(next)) {
+    if (save_if_changed()) look = period;
+    next = std::exchange(look, std::min(2 * look, period));
+  }
+}
+
+// The wall clock may have been set meanwhile.
+std::chrono::milliseconds StateSaver::until_period_ends() const {
+  const std::chrono::milliseconds period = period_;
+  const auto written = directory_.last_written();
+  if (!written) return period;
+  const auto left = *written + period_ - parts_.clock.now().realtime;
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
+                    std::chrono::milliseconds(0), period);
 }
 
 // False when the thread shall end.
-bool StateSaver::wait_for_period() const {
-  const auto end = std::chrono::steady_clock::now() + period_;
+bool StateSaver::wait_for(std::chrono::milliseconds time) const {
+  const auto end = std::chrono::steady_clock::now() + time;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
@@ -141,16 +158,17 @@ bool StateSaver::wait_for_period() const {
 }
 
 // The stamp is older than what is saved: a change meanwhile is saved again.
-void StateSaver::save_if_changed() {
+bool StateSaver::save_if_changed() {
   const Moment began = parts_.clock.now();
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
-  if (stamp == saved_stamp_) return;
+  if (stamp == saved_stamp_) return false;
   const StateHeader header{.boot = boot_, .saved = began};
   const auto saved = directory_.write([&](const StateOutput& output) {
     return save_state(header, parts_.branches, output);
   });
   note(saved, began);
   if (saved) saved_stamp_ = stamp;
+  return true;
 }
 
 // A failure is told once, until it is over.

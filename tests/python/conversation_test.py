@@ -20,6 +20,7 @@ class FakeLink:
         self.texts = {}  # by sequence number, in the order of sending
         self.answers = []
         self.is_full = False
+        self.path = "/there"
 
     def send(self, datagram):
         if self.is_full:
@@ -119,6 +120,33 @@ class ConversationTest(unittest.TestCase):
         self.link.is_full = False
         self.conversation.request()
         self.assertEqual(self.link.texts, {1: "create one"})
+
+    def test_a_silent_daemon_is_reported_once(self):
+        self.things("one")
+        self.conversation.request()
+        self.time += SECOND - 1
+        self.conversation.ping(self.time, 0)
+        self.assertEqual(self.reports, [])
+        for _ in range(3):
+            self.time += SECOND
+            self.conversation.ping(self.time, 0)
+        self.assertEqual(self.reports, ["no answer from the daemon at /there: is it stopped, or in "
+                                        "another network namespace?"])
+        self.conversation.begin(self.time)
+        self.conversation.request()
+        self.time += SECOND
+        self.conversation.ping(self.time, 0)
+        self.assertEqual(len(self.reports), 2)
+
+    def test_a_daemon_that_has_answered_is_not_silent(self):
+        self.things("one")
+        self.conversation.request()
+        self.link.answer(1, number=5)
+        self.take()
+        for _ in range(3):
+            self.time += SECOND
+            self.conversation.ping(self.time, 0)
+        self.assertEqual(self.reports, [])
 
     def test_few_requests_are_pending(self):
         self.things(*(f"thing-{i:0200}" for i in range(1000)))

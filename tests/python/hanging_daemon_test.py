@@ -37,6 +37,19 @@ say(*tally.statistic_count()[:6])
         self.assertEqual(self.daemon.own("dropped"), after.dropped)
         self.assertTrue((self.daemon.statistics / "another").exists())
 
+    def test_a_daemon_that_does_not_answer_is_reported(self):
+        self.daemon.hang()
+        feeder = self.feeder("""
+tally.statistic_configure(report=lambda text: say("told", text))
+web = tally.Interface("web")
+each = web.statistic("each")
+each.start()
+while True: each.inc(1); time.sleep(0.01)
+""")
+        self.assertIn("sending to", feeder.hear())
+        self.assertIn("no answer from the daemon", feeder.hear())
+        self.daemon.go_on()
+
     def test_a_feeder_that_chose_to_wait_does_so_once(self):
         feeder = self.feeder("tally.statistic_configure(held_max=1024, wait_ms=1000)" + WEB + LONGEST
                              + """

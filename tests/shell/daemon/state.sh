@@ -386,3 +386,24 @@ a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
   stop_daemon
   umount "$CASE/state"
 }
+
+of_another_boot_data_have_the_time_of_the_wall_clock() {
+  need jq
+  need_python
+  _start
+  send 'create web/a on=1' 'web/a 3'
+  local times='.statistics[0] | .data_us, .data_realtime_us' before
+  before=$(jq "$times" "$STAT/web/data.json" | tail -1)
+  [ "$before" -gt 0 ] || fail 'no time of the wall clock'
+  stop_daemon
+  py "$CASE/state/state.1" <<'EOT'
+import pathlib, sys
+from state_file import of_another_boot
+file = pathlib.Path(sys.argv[1])
+file.write_bytes(of_another_boot(file.read_bytes()))
+EOT
+  _start
+  assert_has 'by another boot' "$(cat "$STDERR")"
+  assert_data web 'a 1'
+  assert_eq $'0\n'"$before" "$(jq "$times" "$STAT/web/data.json")"
+}

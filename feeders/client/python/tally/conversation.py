@@ -50,6 +50,7 @@ class Conversation:
         """On a new connection."""
         self.pending = {}  # take_response by sequence number, in order
         self.pinged_at = now
+        self._has_told_silence = False
         self._forget()
 
     def _forget(self):
@@ -154,10 +155,21 @@ class Conversation:
         pending at a time, unless its response takes a second."""
         if self._is_ping_pending and now - self.pinged_at < IDLE_NS:
             return
+        if now - self.pinged_at >= IDLE_NS:
+            self._report_silence()
         self.pinged_at = now
         pong = functools.partial(self._take_pong, sent)
         if self._send([Request("", lambda: None, pong)]):
             self._is_ping_pending = True
+
+    # Once for a connection, if the daemon has not responded at all. The link's address is abstract:
+    # a daemon in another network namespace does not see it.
+    def _report_silence(self):
+        if self.epoch or self._has_told_silence or not self.pending:
+            return
+        self._has_told_silence = True
+        self._report(f"no answer from the daemon at {self._link.path}: "
+                     "is it stopped, or in another network namespace?")
 
     def _take_pong(self, sent_before, response):
         self._is_ping_pending = False

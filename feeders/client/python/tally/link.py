@@ -20,6 +20,7 @@ class Link:
     def __init__(self):
         self.socket = None
         self.full = False  # the last send() found no room
+        self.path = ""  # the last one that was connected to
 
     def connect(self, path):
         """OSError: there is no daemon at this path, or it may not be reached."""
@@ -32,7 +33,7 @@ class Link:
         except OSError:
             made.close()
             raise
-        self.socket, self.full = made, False
+        self.socket, self.full, self.path = made, False, path
 
     def close(self):
         if self._is_ours():
