@@ -1,4 +1,5 @@
 # --state: what is there after a restart, and what a daemon does with files that it cannot use.
+# Longer than most: it has each way in which the directory, its files and the disk refuse.
 
 _set_up() { :; }
 # Saves at the end alone, if no case takes an hour.
