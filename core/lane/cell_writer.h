@@ -72,7 +72,7 @@ class CellWriter {
     if (count) put(*count, counted);
   }
 
-  // The same for many, each with an x and a y: all of them by one store, but in an array one by one.
+  // The same for many, each with an x and a y: all by one store, but in an array one by one.
   template <typename Samples>
   void add_all(const Samples& samples) {
     switch (static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed))) {

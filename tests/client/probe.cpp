@@ -1,6 +1,6 @@
 // A feeder that does as it is told on stdin, one command a line, and answers each with a line: what
 // the tests of libtally against a real daemon are written with. Uses the public C functions only,
-// linked to libtally.so.
+// linked to libtally.so. Longer than most: a command each.
 //   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]      view SOURCE NAME
 //   define NAME value|products|range|array|list|raw|history|last|inverted|huge
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME

@@ -228,8 +228,8 @@ a_range_of_one_x_has_that_average_at_any_moment() {
 
 a_batch_is_counted_in_cells() {
   start_probe
-  ok 'interface web' 'statistic web hits' 'statistic web sizes' 'define sizes range' 'start hits' 'start sizes'
-  ok 'sync 5000'
+  ok 'interface web' 'statistic web hits' 'statistic web sizes' 'define sizes range'
+  ok 'start hits' 'start sizes' 'sync 5000'
   _into_cells hits
   _into_cells sizes
   local samples
