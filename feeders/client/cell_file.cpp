@@ -114,6 +114,7 @@ bool CellFiles::has_passed_barrier() {
 
 void CellFiles::abandon() {
   generation_.store(0, std::memory_order_relaxed);
+  is_unread_ = false;
   if (file_) file_->abandon();
   if (retired_) retired_->abandon();
   tails_now_.store(nullptr, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -96,6 +97,10 @@ class CellFiles {
   Result<void> take_tails(const Fd& page, std::uint64_t bytes);
   // Threads do without from now on.
   void forget();
+  // The daemon has ended, and has not sent threads out of their cells before.
+  void note_unread() { is_unread_ = true; }
+  // True once for each note.
+  bool take_unread() { return std::exchange(is_unread_, false); }
   // The earlier file's are settled.
   void hide_tails() { tails_now_.store(nullptr, std::memory_order_release); }
   // An earlier file cannot be freed yet, and there is no room for another.
@@ -128,6 +133,7 @@ class CellFiles {
   std::unique_ptr<CellFile> file_;
   std::unique_ptr<CellFile> retired_;
   bool barrier_ = false;
+  bool is_unread_ = false;
   std::bitset<kThreadsMax> seen_outside_;
   std::uint32_t last_generation_ = 0;
   std::atomic<CellFile*> current_{nullptr};
