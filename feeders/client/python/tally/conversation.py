@@ -162,8 +162,8 @@ class Conversation:
         if self._send([Request("", lambda: None, pong)]):
             self._is_ping_pending = True
 
-    # Once for a connection, if the daemon has not responded at all. The link's address is an abstract
-    # one, which a daemon in another network namespace does not see.
+    # Once for a connection, if the daemon has not responded at all. The link's address is abstract:
+    # a daemon in another network namespace does not see it.
     def _report_silence(self):
         if self.epoch or self._has_told_silence or not self.pending:
             return
