@@ -51,7 +51,8 @@ class CellFile {
   LaneEntry* take_entry();
   // Any thread. Zeros, from a place that is a multiple of 64; 0: there is no room.
   std::uint32_t take(std::size_t bytes);
-  // Any thread. A ring as an entry names it, the smaller the less room there is; 0: there is none.
+  // Any thread. A ring as an entry names it, the smaller the less room there is for rings; 0: there
+  // is none. Rings leave an eighth of the file to cells.
   std::uint64_t take_ring();
   // Behind a change that the daemon is to find.
   void note_change();
@@ -66,6 +67,7 @@ class CellFile {
   const std::size_t bytes_;
   const Name name_;
   std::atomic<std::size_t> taken_{kLaneHeapAt};
+  std::atomic<std::size_t> rings_taken_{0};  // bytes of taken_
   std::atomic<std::size_t> entries_{0};
 };
 
