@@ -39,6 +39,8 @@ enum class Own {
   kRings,
   kRingSamples,
   kLaneDropped,
+  kStateSavedS,
+  kStateFailedS,
 };
 
 }  // namespace tallyfs

@@ -68,7 +68,7 @@ constexpr std::array kOwnStatistics = {
     // as `dropped`, by the feeder's uid
     OwnStatistic{Own::kDroppedByUid, "dropped_by_uid",
                  "on=1 type=list entries_max=1024 units=uid/samples"},
-    // size of the newest file of --state that this daemon has written
+    // size of the newest file of --state
     OwnStatistic{Own::kStateBytes, "state_bytes", "on=1 type=last units=bytes"},
     // from the beginning of such a file until it lies on the disk
     OwnStatistic{Own::kStateUs, "state_us", "on=1 type=range units=microseconds/files"},
@@ -95,6 +95,10 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kRingSamples, "ring_samples", COUNTER "units=samples"},
     // samples that found no room in them; feeders say them again in `dropped`
     OwnStatistic{Own::kLaneDropped, "lane_dropped", COUNTER "units=samples"},
+    // when the newest file of --state was written, in seconds since 1970
+    OwnStatistic{Own::kStateSavedS, "state_saved_s", "on=1 type=last units=seconds"},
+    // when one could last not be written
+    OwnStatistic{Own::kStateFailedS, "state_failed_s", "on=1 type=last units=seconds"},
 };
 
 #undef COUNTER

@@ -262,6 +262,12 @@ void Statistic::render_definition(std::string& out) const {
 
 void Statistic::write_members(JsonWriter& json) const {
   tallyfs::write_members(json, name_, definition_, line_state());
+  json.key("data_realtime_us");
+  if (created_.count() != 0) {
+    json.microseconds(created_);
+  } else {
+    json.null();
+  }
   json.key("samples").number(samples_ + uncounted_in_cells());
 }
 

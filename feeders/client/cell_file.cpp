@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "feeders/client/keeper_sleep.h"
+#include "feeders/client/sample_time.h"
 #include "feeders/client/sealed_view.h"
 
 namespace tallyfs {
@@ -110,12 +111,20 @@ void CellFiles::forget() {
   if (!file_) return;
   retired_ = std::move(file_);
   barrier_ = false;
+  refused_ns_ = 0;
   seen_outside_.reset();
 }
 
-// Behind it, a thread that is seen outside its lane sees the generation when it goes in again.
+// Behind it, a thread that is seen outside its lane sees the generation when it goes in again. A
+// filter of system calls may refuse it at any time, also after there was a lane. Then time stands
+// for it: a fence in each call would cost all others more than this one wait.
 bool CellFiles::has_passed_barrier() {
-  if (!barrier_) barrier_ = process_barrier();
+  if (barrier_) return true;
+  barrier_ = process_barrier();
+  if (barrier_) return true;
+  const std::int64_t now_ns = monotonic_ns();
+  if (refused_ns_ == 0) refused_ns_ = now_ns;
+  barrier_ = now_ns - refused_ns_ >= kSeenAfterNs;
   return barrier_;
 }
 

@@ -129,6 +129,9 @@ class CellFiles {
   void abandon();
 
  private:
+  // How long after a store every thread sees it. No processor keeps one to itself for so long, and
+  // a thread that does not run has passed a barrier of the kernel's.
+  static constexpr std::int64_t kSeenAfterNs = 100'000'000;
   bool has_passed_barrier();
   bool has_records(const CellFile& file) const;
 
@@ -136,6 +139,7 @@ class CellFiles {
   std::unique_ptr<CellFile> retired_;
   bool barrier_ = false;
   bool is_unread_ = false;
+  std::int64_t refused_ns_ = 0;  // when the kernel refused it; 0: it has not
   std::bitset<kThreadsMax> seen_outside_;
   std::uint32_t last_generation_ = 0;
   std::atomic<CellFile*> current_{nullptr};

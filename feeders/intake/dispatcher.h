@@ -108,15 +108,20 @@ class Dispatcher {
   bool has_rings() const { return lanes_ && lanes_->has_rings(); }
   // There were records lately.
   bool has_busy_rings() const { return has_rings() && lanes_->are_busy(clock_.now().monotonic); }
-  // A feeder has said that a ring of its is half full, since note_ring_heads().
+  // A feeder has said that a ring of its is half full, since note_ring_heads(), or said so before
+  // and was cut.
   bool has_rung() const { return has_rung_; }
   // As those of Lanes.
-  void note_ring_heads() {
+  void note_ring_heads(Lanes::Which which = Lanes::Which::kAll) {
     has_rung_ = false;
-    if (lanes_) lanes_->note_heads();
+    if (lanes_) lanes_->note_heads(which);
   }
-  LaneRings::Done take_rings(std::chrono::nanoseconds deadline, const RingShares& shares = {}) {
-    return lanes_ ? lanes_->take(deadline, shares) : LaneRings::Done{};
+  LaneRings::Done take_rings(std::chrono::nanoseconds deadline, const RingShares& shares = {},
+                             Lanes::Which which = Lanes::Which::kAll) {
+    if (!lanes_) return {};
+    const LaneRings::Done done = lanes_->take(deadline, shares, which);
+    has_rung_ |= which == Lanes::Which::kRung && !done.all;
+    return done;
   }
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);

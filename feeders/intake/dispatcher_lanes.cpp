@@ -86,7 +86,7 @@ void Dispatcher::take_doorbell(const wire::Doorbell& doorbell) {
   if (!has_our_epoch()) {
     return refuse_numbered({ErrorCode::kStale, "a lane numbered by another daemon"}, 0, 0);
   }
-  if (lanes_ && lanes_->has(call_.sender, doorbell.lane)) {
+  if (lanes_ && lanes_->note_bell(call_.sender, doorbell.lane)) {
     has_rung_ = true;
   } else {
     reject(kMessage, {ErrorCode::kNotFound, "this process has no such lane"});

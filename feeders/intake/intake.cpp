@@ -80,18 +80,22 @@ Intake::Progress Intake::take_turn() {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
     late_work_ = {};
-    const bool looks_at_rings = looks_at_rings_.exchange(false);
-    if (looks_at_rings) dispatcher_.note_ring_heads();
+    const bool looks_at_all = looks_at_rings_.exchange(false);
+    const bool looks_at_rings = looks_at_all || dispatcher_.has_rung();
+    const auto which = looks_at_all ? Lanes::Which::kAll : Lanes::Which::kRung;
+    if (looks_at_rings) dispatcher_.note_ring_heads(which);
     catch_up({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     progress = work({clock_.now().monotonic + kTurnMax, &readers_waiting_});
     if (!backlog_.empty()) progress = Progress::kCut;
     if (looks_at_rings) {
       const auto deadline = clock_.now().monotonic + kTurnMax;
-      if (take_rings(deadline, deadline + kTurnMax) == Progress::kCut) looks_at_rings_ = true;
+      const auto done = take_rings({.until = {deadline, &readers_waiting_},
+                                    .held_until = deadline + kTurnMax,
+                                    .which = which});
+      if (looks_at_all && done == Progress::kCut) looks_at_rings_ = true;
     }
-    // By then heads were noted, so it is for the next turn.
-    if (dispatcher_.has_rung()) looks_at_rings_ = true;
-    if (looks_at_rings_) progress = Progress::kCut;
+    // A bell that came when heads were noted is for the next turn.
+    if (looks_at_rings_ || dispatcher_.has_rung()) progress = Progress::kCut;
     if (dispatcher_.has_rings()) watch_rings();
     saturated = dispatcher_.take_saturated();
     works_.store(false, std::memory_order_relaxed);
@@ -127,8 +131,11 @@ void Intake::receive() {
 }
 
 void Intake::settle(const std::function<void()>& before_waiting) {
-  if (queue_.holds_any() && needs_no_drain(clock_.now())) return take_rings_as_reader();
-  drains_.join([&] { drain_as_reader(before_waiting); }, before_waiting);
+  if (!queue_.holds_any() || !needs_no_drain(clock_.now())) {
+    return drains_.join([&] { drain_as_reader(before_waiting); }, before_waiting);
+  }
+  if (!lanes_ || !lanes_->has_rings()) return;
+  ring_drains_.join([&] { take_rings_as_reader(before_waiting); }, before_waiting);
 }
 
 bool Intake::needs_no_drain(Moment now) {
@@ -143,29 +150,31 @@ bool Intake::needs_no_drain(Moment now) {
 }
 
 void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
-  const bool must_wait = works_.load(std::memory_order_relaxed);
-  if (must_wait && before_waiting) before_waiting();
+  bool told = !before_waiting;
+  const std::function<void()> tell = [&] {
+    if (!std::exchange(told, true)) before_waiting();
+  };
+  if (works_.load(std::memory_order_relaxed)) tell();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
   bool has_saturated = false, has_rung = false;
   {
     const MutexLock lock(turn_);
-    readers_waiting_.fetch_sub(1);
-    readers_served_.fetch_add(1);
-    readers_served_.notify_all();
+    note_served();
     const auto begun = clock_.now().monotonic;
     const Until until{begun + kSettleMax};
     dispatcher_.note_ring_heads();
-    progress = drain(until, must_wait ? std::function<void()>() : before_waiting);
+    progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
-    if (take_rings(until.deadline, held_until) == Progress::kCut) progress = Progress::kCut;
+    const auto taken = take_rings({.until = until, .held_until = held_until, .before_long = tell});
+    if (taken == Progress::kCut) progress = Progress::kCut;
     has_rung = dispatcher_.has_rung();
-    if (has_rung) looks_at_rings_ = true;
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
     if (queue_.holds_any()) spend_on_others(begun);
     has_saturated = dispatcher_.has_saturated();
+    works_.store(false, std::memory_order_relaxed);
   }
   const bool was_cut = progress != Progress::kDone;
   if (was_cut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());

@@ -11,7 +11,7 @@
 //
 // Rings of feeders (core/lane/FORMAT.md) are read behind the socket: what was in them when it was
 // looked at. So samples of a thread that went over the socket before stay before. That is done in
-// each drain, when a feeder says so, and by a timer while there are any. The time that it takes is
+// each drain, when a feeder says so (of its rings), and by a timer while there are any. The time is
 // charged to their feeders like that of datagrams. Readers take the rings of senders beyond their
 // share as far as kCatchUpMax goes, too.
 //
@@ -67,7 +67,8 @@ class Intake final : public Barrier, public HandedPart {
   // How often rings are looked at while there are records in them, and else.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
-  // A drain that takes more than so many datagrams calls before_waiting first.
+  // A drain that takes more than so many datagrams, or Lanes::kFewRingWords of rings, calls
+  // before_waiting first.
   static constexpr std::size_t kFewDatagrams = 4 * Receiver::kBatch;
 
   // All outlive the intake, the list of branches aside.
@@ -126,11 +127,18 @@ class Intake final : public Barrier, public HandedPart {
   Progress take_turn() EXCLUDES(turn_);
   // What is in rings, up to what was noted before the socket was read. Behind all others, and
   // until held_until, those of senders beyond their share.
-  Progress take_rings(std::chrono::nanoseconds deadline, std::chrono::nanoseconds held_until)
-      REQUIRES(turn_);
+  struct RingWork {
+    Until until;
+    std::chrono::nanoseconds held_until{0};
+    Lanes::Which which = Lanes::Which::kAll;
+    std::function<void()> before_long = {};
+  };
+  Progress take_rings(RingWork work) REQUIRES(turn_);
   // Until when a reader whose drain has begun then takes rings of senders beyond their share.
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
-  void take_rings_as_reader() EXCLUDES(turn_);
+  void take_rings_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  // A reader has the turn.
+  void note_served() REQUIRES(turn_);
   // Looks at rings from now on, as long as there are any. Any thread.
   void watch_rings();
   void look_at_rings() EXCLUDES(turn_);
@@ -173,6 +181,7 @@ class Intake final : public Barrier, public HandedPart {
   std::chrono::nanoseconds logged_{0};
 
   SharedDrain drains_;
+  SharedDrain ring_drains_;  // of readers that wait for rings alone
   // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
   // up under a flood takes it again before a sleeper has woken.
   std::atomic<int> readers_waiting_{0};
@@ -181,7 +190,7 @@ class Intake final : public Barrier, public HandedPart {
   std::atomic<bool> watches_rings_{false};
   std::atomic<bool> looks_at_rings_{false};  // in the next turn
   boost::asio::steady_timer ring_timer_;
-  std::atomic<bool> works_{false};        // the loop's thread has the turn
+  std::atomic<bool> works_{false};        // a thread has the turn
   std::atomic<bool> leaves_late_{false};  // something is put off
   // When readers will have all of kCatchUpMax again.
   std::atomic<std::chrono::nanoseconds> catch_up_full_{std::chrono::nanoseconds(0)};

@@ -1,5 +1,6 @@
 // When the intake reads rings of feeders.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "feeders/intake/intake.h"
@@ -15,8 +16,7 @@ Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sende
 
 }  // namespace
 
-Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
-                                    std::chrono::nanoseconds held_until) {
+Intake::Progress Intake::take_rings(RingWork work) {
   if (!dispatcher_.has_rings()) return Progress::kDone;
   // A pointer: to clang, a lambda is a function that does not have the lock.
   Backlog* const backlog = &backlog_;
@@ -31,12 +31,14 @@ Intake::Progress Intake::take_rings(std::chrono::nanoseconds deadline,
   std::vector<Charge> charges;
   const RingShares shares{
       .is_held = [&](const Sender& sender) { return backlog->holds(origin_of(sender), now); },
-      .held_until = held_until,
+      .held_until = work.held_until,
       .charge =
           [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds spent) {
             charges.push_back({origin_of(sender), records, spent});
-          }};
-  const LaneRings::Done done = dispatcher_.take_rings(deadline, shares);
+          },
+      .wanted = work.until.wanted,
+      .before_long = std::move(work.before_long)};
+  const LaneRings::Done done = dispatcher_.take_rings(work.until.deadline, shares, work.which);
   for (const Charge& each : charges) {
     const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
@@ -53,19 +55,30 @@ std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun
 }
 
 // Nothing of the socket is waited for, only what rings hold of senders within their share.
-void Intake::take_rings_as_reader() {
-  if (!lanes_ || !lanes_->has_rings()) return;
+void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
+  bool told = !before_waiting;
+  const auto tell = [&] {
+    if (!std::exchange(told, true)) before_waiting();
+  };
+  if (works_.load(std::memory_order_relaxed)) tell();
+  readers_waiting_.fetch_add(1);
+  auto progress = Progress::kDone;
   {
-    readers_waiting_.fetch_add(1);
     const MutexLock lock(turn_);
-    readers_waiting_.fetch_sub(1);
-    readers_served_.fetch_add(1);
-    readers_served_.notify_all();
+    note_served();
     dispatcher_.note_ring_heads();
-    const auto deadline = clock_.now().monotonic + kSettleMax;
-    if (take_rings(deadline, std::chrono::nanoseconds(0)) == Progress::kDone) return;
+    progress = take_rings({.until = {clock_.now().monotonic + kSettleMax}, .before_long = tell});
+    dispatcher_.publish_counts(clock_.now());
+    works_.store(false, std::memory_order_relaxed);
   }
-  statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  if (progress == Progress::kCut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+}
+
+void Intake::note_served() {
+  works_.store(true, std::memory_order_relaxed);
+  readers_waiting_.fetch_sub(1);
+  readers_served_.fetch_add(1);
+  readers_served_.notify_all();
 }
 
 void Intake::take_rings_at_end(std::chrono::nanoseconds at_most) {

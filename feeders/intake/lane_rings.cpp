@@ -54,12 +54,17 @@ Result<const SealedPage*> LaneRings::tails() {
 
 // The feeder of a closed file goes on, until its rings are full.
 void LaneRings::note_heads() {
-  if (!tails_) return;
+  if (!tails_ || has_ended_) return;
   if (!file_->is_closed() && file_->changes() != changes_) find_rings();
   for (Ring& ring : rings_) {
     note_dropped(ring);
     if (!file_->is_closed()) note_head(ring);
   }
+}
+
+void LaneRings::end() {
+  note_heads();
+  has_ended_ = true;
 }
 
 // A thread's ring stays where it is. What is beyond the file's own length would only be read twice.
@@ -110,7 +115,7 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
     const std::uint64_t before = ring.samples;
     while (ring.reader.position() != ring.head && !file_->is_closed()) {
       if (!take_some(ring, into, line)) break;
-      if (into.clock.now().monotonic < deadline) continue;
+      if (!into.is_past(deadline)) continue;
       done.records += ring.samples - before;
       next_ = (next_ + 1) % rings_.size();
       done.all = are_taken();
@@ -122,9 +127,11 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
   return done;
 }
 
-bool LaneRings::are_taken() const {
-  const auto is_taken = [](const Ring& each) { return each.reader.position() == each.head; };
-  return file_->is_closed() || std::ranges::all_of(rings_, is_taken);
+std::uint64_t LaneRings::words_left() const {
+  std::uint64_t words = 0;
+  if (file_->is_closed()) return words;
+  for (const Ring& each : rings_) words += each.head - each.reader.position();
+  return words;
 }
 
 // False: what stands there is none of a feeder's, and all of it was skipped.
@@ -196,19 +203,21 @@ struct LaneRings::SavedRing {
 Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
   const auto bytes = in.get<std::uint64_t>();
   auto page = SealedPage::adopt(descriptors.take(in.get<std::uint32_t>()), bytes);
-  bool is_bad = false;
+  bool is_bad = tails_.has_value();
+  std::vector<Ring> rings;
+  std::uint64_t ring_bytes = 0;
   for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
     const SavedRing saved(in);
     const auto reader = RingReader::open(file_->memory(), saved.place, saved.position);
     is_bad |= !reader || saved.entry >= kLaneEntries;
     if (is_bad) continue;
-    ring_bytes_ += saved.place >> 32;
-    rings_.push_back({.entry = saved.entry,
-                      .reader = *reader,
-                      .head = saved.position,
-                      .samples = saved.samples,
-                      .dropped = saved.dropped,
-                      .last_ns = saved.last_ns});
+    ring_bytes += saved.place >> 32;
+    rings.push_back({.entry = saved.entry,
+                     .reader = *reader,
+                     .head = saved.position,
+                     .samples = saved.samples,
+                     .dropped = saved.dropped,
+                     .last_ns = saved.last_ns});
   }
   if (!in.ok() || is_bad) return Error{ErrorCode::kInvalid, "not a lane's rings"};
   if (!page) return page.error();
@@ -216,6 +225,8 @@ Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
     return Error{ErrorCode::kInvalid, "no page of tails"};
   }
   tails_.emplace(std::move(page.value()));
+  rings_ = std::move(rings);
+  ring_bytes_ = ring_bytes;
   return {};
 }
 

@@ -6,6 +6,7 @@
 // Bounded: kLaneEntries rings, which together are no longer than the file.
 #pragma once
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
@@ -39,6 +40,9 @@ class LaneRings {
 
   // Looks how far the feeder is: what take() takes.
   void note_heads();
+  // The same for the last time: what is written from now on is none of a feeder's.
+  void end();
+  bool has_ended() const { return has_ended_; }
 
   // Where samples go, and when.
   struct Into {
@@ -46,15 +50,23 @@ class LaneRings {
     CounterTimes* counter;  // nullptr: records have no cycles
     const Clock& clock;
     std::vector<std::string>& saturated;  // interfaces, as Taken's
+    const std::atomic<int>* wanted = nullptr;
+
+    bool is_past(std::chrono::nanoseconds deadline) const {
+      if (wanted && wanted->load(std::memory_order_relaxed) != 0) return true;
+      return clock.now().monotonic >= deadline;
+    }
   };
-  // Takes what was there at note_heads(), until the deadline, but some records at least.
+  // Takes what was there at note_heads(), until the deadline, or until the turn is wanted, but some
+  // records at least.
   struct Done {
     std::uint64_t records = 0;
     bool all = true;
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
-  // Nothing of that is left.
-  bool are_taken() const;
+  // Nothing of that is left; how much is, in words.
+  bool are_taken() const { return words_left() == 0; }
+  std::uint64_t words_left() const;
 
   // For the next server. load() fails the reader; the page of tails must be one.
   void save(ByteWriter& out, HandedDescriptors& descriptors) const;
@@ -89,6 +101,7 @@ class LaneRings {
   std::uint64_t ring_bytes_ = 0;
   std::uint64_t changes_ = UINT64_MAX;  // the file's count when rings were looked for
   std::size_t next_ = 0;                // the ring that is the first next time
+  bool has_ended_ = false;
   boost::unordered_flat_map<std::uint32_t, std::uint64_t> numbers_;
 };
 

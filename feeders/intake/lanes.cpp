@@ -48,7 +48,7 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   const auto number = enter(sender, file.value(), now);
   if (!number) return number.error();
   // One that has ended meanwhile was perhaps heard of before the lane was there.
-  if (!ports_.processes.watches(sender.pid)) process_ended(sender.pid, now);
+  if (!ports_.processes.watches(sender.pid)) forget(number.value(), now);
   return Made{number.value(), file.value()};
 }
 
@@ -85,15 +85,30 @@ bool Lanes::note_full(const wire::Binding& binding) {
   return found != lanes_.end() && !std::exchange(found->second.is_full, true);
 }
 
-void Lanes::process_ended(pid_t process, Moment now) {
+// In which nothing was counted.
+void Lanes::forget(std::uint64_t lane, Moment now) {
+  const MutexLock lock(mutex_);
+  if (lanes_.erase(lane) != 0) note_size(now);
+}
+
+bool Lanes::is_ending(pid_t process) const {
+  const MutexLock lock(mutex_);
+  return std::ranges::any_of(lanes_, [process](const auto& each) {
+    return each.second.process == process && each.second.rings.has_ended();
+  });
+}
+
+bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
   std::vector<Lane> ended;
   {
     // Until it is over, no reader finds that there are no rings.
     const MutexLock lock(mutex_);
+    if (!take_the_rest(process, deadline)) return false;
     for (auto each = lanes_.begin(); each != lanes_.end();) {
       const auto its = each++;
       if (its->second.process != process) continue;
-      take_the_rest(its->second);
+      std::erase(rung_, its->first);
+      std::erase(heard_, its->first);
       ended.push_back(std::move(its->second));
       lanes_.erase(its);
     }
@@ -109,6 +124,7 @@ void Lanes::process_ended(pid_t process, Moment now) {
       ports_.statistics.absorb_cells(each.number, lane.file.get(), looks, now);
     }
   }
+  return true;
 }
 
 void Lanes::publish_counts(Moment now) {

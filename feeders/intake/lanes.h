@@ -45,6 +45,8 @@ struct RingShares {
   std::function<bool(const Sender&)> is_held;  // nothing: of no sender
   std::chrono::nanoseconds held_until{0};      // none of theirs is taken from then on
   std::function<void(const Sender&, std::uint64_t records, std::chrono::nanoseconds spent)> charge;
+  const std::atomic<int>* wanted = nullptr;  // not 0: others are to go on soon
+  std::function<void()> before_long;         // what follows takes more than kFewRingWords
 };
 
 class Lanes final : public HandedPart {
@@ -52,6 +54,7 @@ class Lanes final : public HandedPart {
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
 
+  static constexpr std::uint64_t kFewRingWords = 4096;
   // Rings are busy for so long after the last record.
   static constexpr std::chrono::milliseconds kBusyFor{100};
 
@@ -90,22 +93,29 @@ class Lanes final : public HandedPart {
 
   // Some feeder may have one. A look without a lock.
   bool has_rings() const { return has_rings_.load(std::memory_order_relaxed); }
-  // How far all feeders are now.
-  void note_heads() EXCLUDES(mutex_);
-  // Takes what was there at note_heads(), until the deadline.
-  LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {})
-      EXCLUDES(mutex_);
+  // A feeder's ring is half full. False: the process has no such lane.
+  bool note_bell(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
+  // kRung: the lanes of bells alone, so that one feeder's bells do not cost a look at all others.
+  enum class Which { kAll, kRung };
+  // How far feeders are now, and which bells are heard: those from now on are for the next call.
+  void note_heads(Which which = Which::kAll) EXCLUDES(mutex_);
+  // Takes what was there at note_heads(), until the deadline. The bell of a lane that is cut rings
+  // again, if it is one of kRung.
+  LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {},
+                       Which which = Which::kAll) EXCLUDES(mutex_);
   // The same of one process, as far as it is now.
   LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
-  // The process has such a lane.
-  bool has(const Sender& sender, std::uint64_t lane) const EXCLUDES(mutex_);
   // There were records lately.
   bool are_busy(std::chrono::nanoseconds now) const EXCLUDES(mutex_);
   // Interfaces in which a counter reached its end since the last call.
   std::vector<std::string> take_saturated() EXCLUDES(mutex_);
 
-  // What it had counted is kept, and its lanes are closed.
-  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+  // What it had counted is kept, and its lanes are closed, once all is taken that its rings held
+  // when this was called first. False: that was cut at the deadline, behind some records at least.
+  [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
+      EXCLUDES(mutex_);
+  // It was cut.
+  bool is_ending(pid_t process) const EXCLUDES(mutex_);
 
   SavedKinds objects() const override {
     return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings);
@@ -135,6 +145,7 @@ class Lanes final : public HandedPart {
     std::vector<Bound> bound{};
     unsigned bad_reported = 0;
     bool is_full = false;  // and told so
+    bool has_rung = false;  // since heads were noted
   };
   // Where cells are, and which statistics they are of, takes memory beside the file.
   static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
@@ -151,14 +162,16 @@ class Lanes final : public HandedPart {
       EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
-  LaneRings::Into into() REQUIRES(mutex_);
-  Lane& lane_at(std::size_t place) REQUIRES(mutex_) {
-    return lanes_.find(with_rings_[place])->second;
-  }
-  void take_at(std::size_t place, std::chrono::nanoseconds deadline, const RingShares& shares,
-               LaneRings::Done& all) REQUIRES(mutex_);
+  LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
+  Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
+  // False: it was cut.
+  bool take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,
+                 LaneRings::Done& all) REQUIRES(mutex_);
+  void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
+  void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
-  void take_the_rest(Lane& lane) REQUIRES(mutex_);
+  bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
+  void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
 
   const Ports ports_;
@@ -168,10 +181,12 @@ class Lanes final : public HandedPart {
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
-  // Of those whose feeders have asked for the page of tails.
+  // Of those whose feeders have asked for the page of tails, the next one first.
   std::vector<std::uint64_t> with_rings_ GUARDED_BY(mutex_);
   std::unordered_multimap<pid_t, std::uint64_t> by_process_ GUARDED_BY(mutex_);
-  std::size_t next_ GUARDED_BY(mutex_) = 0;
+  // Of them, those of bells since heads were noted, and those whose bells were heard then.
+  std::vector<std::uint64_t> rung_ GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> heard_ GUARDED_BY(mutex_);
   std::vector<std::string> saturated_ GUARDED_BY(mutex_);
   std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
   std::atomic<bool> has_rings_{false};

@@ -35,61 +35,84 @@ void Lanes::note_with_rings() {
   has_rings_.store(!with_rings_.empty(), std::memory_order_relaxed);
 }
 
-LaneRings::Into Lanes::into() {
+LaneRings::Into Lanes::into(const std::atomic<int>* wanted) {
   if (saturated_.size() > kSaturatedMax) saturated_.resize(kSaturatedMax);
-  return {ports_.statistics, ports_.counter, ports_.clock, saturated_};
+  return {ports_.statistics, ports_.counter, ports_.clock, saturated_, wanted};
 }
 
-void Lanes::note_heads() {
+void Lanes::ring(std::uint64_t number, Lane& lane) {
+  if (!std::exchange(lane.has_rung, true)) rung_.push_back(number);
+}
+
+bool Lanes::note_bell(const Sender& sender, std::uint64_t lane) {
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end() || found->second.process != sender.pid) return false;
+  ring(lane, found->second);
+  return true;
+}
+
+void Lanes::note_heads(Which which) {
   if (!has_rings()) return;
   const MutexLock lock(mutex_);
-  for (const std::uint64_t each : with_rings_) lanes_.find(each)->second.rings.note_heads();
+  heard_ = std::exchange(rung_, {});
+  for (const std::uint64_t each : heard_) lane_of(each).has_rung = false;
+  for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
+    lane_of(each).rings.note_heads();
+  }
 }
 
-// Behind the lane that was cut last time: one that is filled again and again gets a turn, like all.
-LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares& shares) {
+LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares& shares,
+                            Which which) {
   LaneRings::Done all;
   if (!has_rings()) return all;
   const MutexLock lock(mutex_);
-  const std::size_t first = next_;
+  std::vector<std::uint64_t>& lanes = which == Which::kAll ? with_rings_ : heard_;
+  std::size_t cut = 0;  // before this place
   std::vector<std::size_t> held;
-  for (std::size_t i = 0; all.all && i < with_rings_.size(); ++i) {
-    const std::size_t place = (first + i) % with_rings_.size();
-    const Lane& lane = lane_at(place);
+  for (std::size_t i = 0; all.all && i < lanes.size(); ++i) {
+    Lane& lane = lane_of(lanes[i]);
     if (shares.is_held && shares.is_held({lane.uid, lane.process})) {
-      held.push_back(place);
-    } else {
-      take_at(place, deadline, shares, all);
+      held.push_back(i);
+    } else if (!take_from(lane, deadline, shares, all)) {
+      cut = i + 1;
     }
   }
-  for (const std::size_t place : held) {
-    if (ports_.clock.now().monotonic < shares.held_until) {
-      take_at(place, shares.held_until, shares, all);
-    } else {
-      all.all = all.all && lane_at(place).rings.are_taken();
+  for (const std::size_t i : held) {
+    Lane& lane = lane_of(lanes[i]);
+    if (ports_.clock.now().monotonic >= shares.held_until) {
+      all.all = all.all && lane.rings.are_taken();
+    } else if (!take_from(lane, shares.held_until, shares, all)) {
+      cut = i + 1;
     }
   }
+  // One that is filled again and again gets a turn, like all.
+  std::rotate(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(cut), lanes.end());
+  if (which == Which::kRung) ring_again();
   note_taken(all.records);
   return all;
 }
 
-void Lanes::take_at(std::size_t place, std::chrono::nanoseconds deadline, const RingShares& shares,
-                    LaneRings::Done& all) {
-  Lane& lane = lane_at(place);
-  const bool charges = shares.charge && !lane.rings.are_taken();
-  const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
-  const auto done = lane.rings.take(into(), deadline);
-  all.records += done.records;
-  all.all = all.all && done.all;
-  if (!done.all) next_ = (place + 1) % with_rings_.size();
-  if (!charges) return;
-  shares.charge({lane.uid, lane.process}, done.records, ports_.clock.now().monotonic - begun);
+void Lanes::ring_again() {
+  for (const std::uint64_t each : heard_) {
+    if (Lane& lane = lane_of(each); !lane.rings.are_taken()) ring(each, lane);
+  }
+  heard_.clear();
 }
 
-bool Lanes::has(const Sender& sender, std::uint64_t lane) const {
-  const MutexLock lock(mutex_);
-  const auto found = lanes_.find(lane);
-  return found != lanes_.end() && found->second.process == sender.pid;
+bool Lanes::take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,
+                      LaneRings::Done& all) {
+  const std::uint64_t words = lane.rings.words_left();
+  const bool charges = shares.charge && words != 0;
+  if (shares.before_long && words + 2 * all.records > kFewRingWords) shares.before_long();
+  const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
+  const auto done = lane.rings.take(into(shares.wanted), deadline);
+  all.records += done.records;
+  all.all = all.all && done.all;
+  if (charges) {
+    shares.charge({lane.uid, lane.process}, done.records, ports_.clock.now().monotonic - begun);
+  }
+  return done.all;
 }
 
 LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds deadline) {
@@ -117,10 +140,14 @@ bool Lanes::are_busy(std::chrono::nanoseconds now) const {
   return now - taken_at_ < kBusyFor;
 }
 
-// No record comes behind it.
-void Lanes::take_the_rest(Lane& lane) {
-  lane.rings.note_heads();
-  (void)lane.rings.take(into(), std::chrono::nanoseconds::max());
+bool Lanes::take_the_rest(pid_t process, std::chrono::nanoseconds deadline) {
+  bool all = true;
+  for (auto& [number, lane] : lanes_) {
+    if (lane.process != process) continue;
+    lane.rings.end();
+    all = all && lane.rings.take(into(), deadline).all;
+  }
+  return all;
 }
 
 std::vector<std::string> Lanes::take_saturated() {
@@ -140,7 +167,7 @@ void Lanes::publish_ring_counts(Moment now) {
   if (!has_rings() && rings_shown_ == 0) return;
   const MutexLock lock(mutex_);
   std::size_t rings = 0;
-  for (const std::uint64_t each : with_rings_) rings += lanes_.find(each)->second.rings.size();
+  for (const std::uint64_t each : with_rings_) rings += lane_of(each).rings.size();
   if (rings == rings_shown_.exchange(rings)) return;
   own.record(Own::kRings, static_cast<std::int64_t>(rings), 1, now);
 }

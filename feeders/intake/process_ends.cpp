@@ -103,16 +103,14 @@ bool ProcessEnds::watches(pid_t process) const {
 }
 
 // No other thread uses this descriptor, so that any thread may begin the wait. It ends on the
-// loop's.
+// loop's. What has ended stays readable.
 void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
   pidfd->async_wait(Descriptor::wait_read,
                     [this, process, pidfd](const boost::system::error_code& error) {
                       if (error) return;
-                      {
-                        const MutexLock lock(mutex_);
-                        watched_.erase(process);
-                      }
-                      on_end_(process);
+                      if (on_end_(process) == Heard::kAgain) return wait_for(process, pidfd);
+                      const MutexLock lock(mutex_);
+                      watched_.erase(process);
                     });
 }
 

@@ -5,7 +5,8 @@
 // The pidfds go to the next server of the mount, so that it hears of an end that came
 // meanwhile, and of no other process with the same number.
 //
-// Thread-safe. on_end is called on the event loop's thread.
+// Thread-safe. on_end is called on the event loop's thread, again and again in turn with others'
+// work until it says that it is done. Until then the process is watched, also by the next server.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -28,9 +29,11 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   static constexpr std::size_t kProcessesMax = 1024;
   static constexpr std::size_t kProcessesOfUidMax = 256;
 
+  enum class Heard { kDone, kAgain };
+
   // The loop outlives this; on_end may be called until then, once the loop runs. owner: the
   // daemon's uid.
-  ProcessEnds(EventLoop& loop, uid_t owner, std::function<void(pid_t)> on_end)
+  ProcessEnds(EventLoop& loop, uid_t owner, std::function<Heard(pid_t)> on_end)
       : loop_(loop), reserve_(owner), on_end_(std::move(on_end)) {}
 
   Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
@@ -57,7 +60,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
 
   EventLoop& loop_;
   const QuotaReserve reserve_;
-  const std::function<void(pid_t)> on_end_;
+  const std::function<Heard(pid_t)> on_end_;
   mutable Mutex mutex_{LockRank::kProcessEnds};
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };

@@ -34,7 +34,7 @@ Result<void> Sender::connect() {
   if (error.code == ErrorCode::kNotFound) {
     error.reason = "no daemon at " + options_.socket.text() + ": is tallyfs running? " + where;
   } else if (error.code == ErrorCode::kNoAccess) {
-    error.reason += ": who may write to the socket may send; tallyfs --socket-mode says who may";
+    error.reason += ": users that may write to the socket may send; see tallyfs --socket-mode";
   }
   return error;
 }

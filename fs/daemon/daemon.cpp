@@ -69,7 +69,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       predecessor_(std::move(before.last)),
       socket_(std::move(socket)),
       pages_(take_pages()),
-      processes_(loop_, options.owner.uid, [this](pid_t process) { process_ended(process); }),
+      processes_(loop_, options.owner.uid,
+                 [this](pid_t process) { return process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
       errors_(std::make_shared<ErrorLog>(clock_.now())) {
@@ -303,19 +304,26 @@ void Daemon::take_end(int signal) {
   loop_.stop();
 }
 
+// Few look into the log of a start in the background: until READY, stderr is that of the command
+// that starts, and gets the faults, too. From then on it is /dev/null.
 void Daemon::take_rules() {
   if (options_.rules_file.empty()) return;
+  const auto tell = [this](const std::string& line) {
+    log_error(line);
+    if (!options_.foreground) say_error(line);
+  };
   const auto text = read_rules(options_.rules_file);
-  if (!text) return log_error("rules: " + text.error().reason);
+  if (!text) return tell("rules: " + text.error().reason);
   const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
   for (const auto& fault : reading.faults) {
-    for (const std::string& line : describe(options_.rules_file, fault)) log_error(line);
+    for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
   }
   log_info(summary(options_.rules_file, reading));
 }
 
 void Daemon::part_is_ready() {
   if (--unready_parts_ != 0) return;
+  branches_->tracing().tracing().end_expecting(clock_.now());
   enter_expected();
   operations_->hold_returned();
   tree_.end_expecting(clock_.now());
@@ -323,10 +331,15 @@ void Daemon::part_is_ready() {
 }
 
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
-void Daemon::process_ended(pid_t process) {
-  intake_->settle();
-  if (lanes_) lanes_->process_ended(process, clock_.now());
+// Its rings may hold more than other senders should wait for.
+ProcessEnds::Heard Daemon::process_ended(pid_t process) {
+  if (!lanes_ || !lanes_->is_ending(process)) intake_->settle();
+  const Moment now = clock_.now();
+  if (lanes_ && !lanes_->process_ended(process, now, now.monotonic + Intake::kTurnMax)) {
+    return ProcessEnds::Heard::kAgain;
+  }
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
+  return ProcessEnds::Heard::kDone;
 }
 
 }  // namespace tallyfs

@@ -93,7 +93,7 @@ class Daemon {
   void take_end(int signal);
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
-  void process_ended(pid_t process);
+  ProcessEnds::Heard process_ended(pid_t process);
 
   static constexpr NodeId first_node(std::uint64_t servers) {
     return (servers << kNodesShift) + Tree::kFirst;

@@ -57,6 +57,7 @@ void Daemon::expect_nodes() {
 
 void Daemon::take_state() {
   const auto parts = handed_parts();
+  if (feeder_) branches_->tracing().tracing().expect(*feeder_);
   const LoadedState loaded = tallyfs::take_state(
       predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()}, has_pages_,
       clock_.now());

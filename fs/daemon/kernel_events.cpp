@@ -10,7 +10,7 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
   LatencyBranch& latencies = branches_.latencies();
   return {.changed = [&latencies, this] { latencies.feeder_changed(clock_.now()); },
           .wanted = [&latencies] { return latencies.wanted(); },
-          .arrived = [this](const std::string& without_events) { arrived(without_events); },
+          .arrived = [this](const auto& without_events) { return arrived(without_events); },
           .refused = [this](auto what, const auto& error) { refused(what, error); },
           .gone = [this](const std::string& reason) { gone(reason); },
           .left_out =
@@ -18,15 +18,18 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
           .settled = std::move(settled)};
 }
 
-void KernelEvents::arrived(const std::string& without_events) {
+bool KernelEvents::arrived(const std::string& without_events) {
   intake_.settle();
   const auto events = branches_.tracing().kernel()->take_offers(clock_.now());
-  if (events > 0) return log_info("the kernel has " + std::to_string(events) + " events");
+  const bool is_whole = !branches_.tracing().tracing().misses_expected();
+  if (events > 0) log_info("the kernel has " + std::to_string(events) + " events");
+  if (events > 0 || !is_whole) return is_whole;
   std::string reason = "tracing/ has none of the kernel's events";
   if (!without_events.empty()) reason.append(": ").append(without_events);
   log_warning(reason);
   errors_.report(ErrorLog::Source::kMount, "tracing/events", "",
                  {ErrorCode::kNoDevice, std::move(reason)}, clock_.now());
+  return true;
 }
 
 // Records that the feeder has sent count, and stand before the gap.

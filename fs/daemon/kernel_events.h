@@ -25,7 +25,7 @@ class KernelEvents {
   OrderedFeeder::Listeners listeners(std::function<void()> settled);
 
  private:
-  void arrived(const std::string& without_events);
+  bool arrived(const std::string& without_events);
   void gone(const std::string& reason);
   void refused(OrderedFeeder::Asked what, const Error& error);
 

@@ -20,12 +20,13 @@ bool is_the_journal(int fd) {
 
 }  // namespace
 
-void log_to_terminal_or_journal() {
+LogPlace log_to_terminal_or_journal() {
   if (is_the_journal(STDERR_FILENO)) {
     log_to_journal("tallyfs");
-  } else {
-    log_to_stderr("tallyfs");
+    return LogPlace::kJournal;
   }
+  log_to_stderr("tallyfs");
+  return LogPlace::kTerminal;
 }
 
 void say_error(const std::string& reason) {

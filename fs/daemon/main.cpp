@@ -13,13 +13,11 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include "core/branch/statistics/rules.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/absolute_path.h"
@@ -31,6 +29,7 @@
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/kernel_feeder/tracefs_access.h"
+#include "fs/daemon/keeper_log.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/next_program.h"
@@ -38,7 +37,6 @@
 #include "fs/daemon/predecessor.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
-#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/system_call_filter.h"
@@ -98,12 +96,14 @@ Result<SideProcesses> start_side_processes(const DaemonOptions& options, FeedSoc
 }
 
 void start_log(const DaemonOptions& options) {
+  auto place = LogPlace::kSyslog;
   if (options.foreground) {
-    log_to_terminal_or_journal();  // stdout is for READY
+    place = log_to_terminal_or_journal();  // stdout is for READY
   } else {
     log_to_syslog("tallyfs");
   }
   set_log_level(options.log_level);
+  set_keeper_log(options.log_level == "off" ? LogPlace::kNowhere : place);
 }
 
 // All that there is before the first thread, or server. In the order in which it is made.
@@ -209,12 +209,6 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
   return all;
 }
 
-void refuse_program(int status) {
-  std::string text("reload: the program on disk refuses: it ended with status ");
-  log_error(text.append(std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status))
-                .append("; this one goes on"));
-}
-
 int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
   ::prctl(PR_SET_NAME, "tallyfs-keeper");
   const Inheritance inheritance = inheritance_of(prepared, handover);
@@ -236,14 +230,14 @@ int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
            },
        .unmount = [&] { remove_mount(prepared); },
        .is_gone = [&] { return prepared.mount.is_gone(); },
-       .gives_up = [](const char* reason) { log_error(std::string("the end: ").append(reason)); },
+       .gives_up = log_end,
        .check_program = [&] { program.check(); },
        .become_program =
            [&] {
              program.go_on();
-             log_error(std::string("reload: cannot execute: ").append(std::strerror(errno)));
+             log_no_program(errno);
            },
-       .refuses_program = refuse_program},
+       .refuses_program = log_refused_program},
       begin);
   return keeper.run();
 }
@@ -289,20 +283,19 @@ Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
   if (options.state.empty()) return std::optional<StateDirectory>();
   auto directory = StateDirectory::open(options.state, identity);
   if (!directory) return directory.error();
+  if (const auto writable = directory.value().check_writable(); !writable) {
+    const std::string warning = "warning: " + writable.error().reason;
+    log_warning(warning);
+    if (!options.foreground) say_error(warning);
+  }
   return std::optional(std::move(directory.value()));
 }
 
-// In the background, the working directory is another, and few look into the log of a start.
-void prepare_rules(DaemonOptions& options) {
+// In the background, the working directory is another. The server reads the file.
+void find_rules_file(DaemonOptions& options) {
   std::error_code error;
   const std::string absolute = absolute_path(options.rules_file, error);
   if (!error) options.rules_file = absolute;
-  if (options.foreground) return;
-  const auto text = read_rules(options.rules_file);
-  if (!text) return say_error("warning: --rules: " + text.error().reason);
-  for (const auto& fault : Rules().replace_file(text.value()).faults) {
-    for (const std::string& line : describe(options.rules_file, fault)) say_error(line);
-  }
 }
 
 Result<void> find_groups_of(DaemonOptions& options) {
@@ -332,7 +325,7 @@ Result<void> prepare(DaemonOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
   if (const auto found = find_groups_of(options); !found) return found.error();
-  if (!options.rules_file.empty()) prepare_rules(options);
+  if (!options.rules_file.empty()) find_rules_file(options);
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);

@@ -150,7 +150,7 @@ class OptionsParser {
     add({.names = "--run-as",
          .variable = &options_.run_as,
          .value = "USER[:GROUP]",
-         .text = "names or numbers: who the daemon is once it is mounted; root only"});
+         .text = "names or numbers: what the daemon runs as once it is mounted; root only"});
     add({.names = "--rules",
          .variable = &options_.rules_file,
          .value = "FILE",
@@ -203,7 +203,7 @@ class OptionsParser {
     add({.names = "--socket-mode",
          .variable = &mode_,
          .value = "MODE",
-         .text = "its mode in octal: who may write to it may feed",
+         .text = "its mode in octal: users that may write to it may feed",
          .check = find_mode_fault});
     add({.names = "--queue-length",
          .variable = &options_.queue_length,

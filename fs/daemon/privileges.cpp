@@ -122,7 +122,7 @@ Result<Identity> find_identity(const std::string& text) {
 Result<std::optional<Identity>> identity_for(const std::string& run_as) {
   if (run_as.empty()) return std::optional<Identity>();
   if (::geteuid() != 0) {
-    return Error{ErrorCode::kNotPermitted, "only root can become somebody else (--run-as)"};
+    return Error{ErrorCode::kNotPermitted, "only root can become another user (--run-as)"};
   }
   auto identity = find_identity(run_as);
   if (!identity) return Error{identity.error().code, "--run-as: " + identity.error().reason};

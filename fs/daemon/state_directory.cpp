@@ -50,9 +50,14 @@ std::optional<std::uint64_t> number_of(std::string_view name) {
   return number;
 }
 
-// Nothing: it is there already, or will be found missing.
+// Nothing: it is there already, or its parent will be found missing.
 Result<void> make(const std::string& path, const std::optional<Identity>& identity) {
-  if (::mkdir(path.c_str(), 0700) != 0) return {};
+  if (::mkdir(path.c_str(), 0700) != 0) {
+    struct stat status {};
+    const bool is_told_later = errno == ENOENT || errno == ENOTDIR || errno == EEXIST;
+    const Error error = unusable(path);
+    return is_told_later || ::lstat(path.c_str(), &status) == 0 ? Result<void>() : error;
+  }
   if (!identity || ::lchown(path.c_str(), identity->uid, identity->gid) == 0) return {};
   const Error error = unusable(path);
   ::rmdir(path.c_str());
@@ -66,10 +71,15 @@ Result<void> check(const Fd& directory, const std::string& path, uid_t owner) {
     return refused(path, " belongs to uid " + std::to_string(status.st_uid) + "; the daemon has " +
                              std::to_string(owner));
   }
-  if ((status.st_mode & 077) == 0) return {};
+  if ((status.st_mode & 0777) == 0700) return {};
   char mode[8];
   std::snprintf(mode, sizeof mode, "%o", status.st_mode & 07777);
   return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700"));
+}
+
+bool is_removed(const Fd& directory) {
+  struct stat status {};
+  return ::fstat(directory.get(), &status) == 0 && status.st_nlink == 0;
 }
 
 Result<void> write_all_of(std::string_view bytes, int fd) {
@@ -89,22 +99,50 @@ Result<StateDirectory> StateDirectory::open(const std::string& path,
   std::error_code error;
   const std::string absolute = absolute_path(path, error);
   if (const auto made = make(absolute, identity); !made) return made.error();
-  Fd fd(::open(absolute.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!fd.valid()) return unusable(absolute);
-  const uid_t owner = identity ? identity->uid : ::geteuid();
-  if (const auto checked = check(fd, absolute, owner); !checked) return checked.error();
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return unusable(absolute);
-    return refused(absolute, " is in use by another daemon", ErrorCode::kBusy);
-  }
-  return StateDirectory(std::move(fd), absolute);
+  auto fd = open_locked(absolute, identity ? identity->uid : ::geteuid());
+  if (!fd) return fd.error();
+  return StateDirectory(std::move(fd.value()), absolute);
 }
 
+Result<Fd> StateDirectory::open_locked(const std::string& path, uid_t owner) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!fd.valid()) return unusable(path);
+  if (const auto checked = check(fd, path, owner); !checked) return checked.error();
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno != EWOULDBLOCK) return unusable(path);
+  return refused(path, " is in use by another daemon", ErrorCode::kBusy);
+}
+
+// The link of a directory that was removed has a mark behind the path.
 StateDirectory StateDirectory::adopt(Fd fd) {
+  constexpr std::string_view kMark = " (deleted)";
   std::error_code error;
   std::string link("/proc/self/fd/");
   link.append(std::to_string(fd.get()));
-  return StateDirectory(std::move(fd), std::filesystem::read_symlink(link, error));
+  std::string path = std::filesystem::read_symlink(link, error);
+  if (is_removed(fd) && path.ends_with(kMark)) path.resize(path.size() - kMark.size());
+  StateDirectory adopted(std::move(fd), std::move(path));
+  (void)adopted.find_again();
+  return adopted;
+}
+
+Result<void> StateDirectory::find_again() {
+  if (!is_removed(fd_)) return {};
+  auto fd = open_locked(path_, ::geteuid());
+  if (fd) {
+    fd_ = std::move(fd.value());
+    return {};
+  }
+  const bool is_missing = ::access(path_.c_str(), F_OK) != 0 && errno == ENOENT;
+  if (!is_missing) return fd.error();
+  return Error{ErrorCode::kNotFound,
+               path_ + " was removed: made again, with the mode 700, it gets the state"};
+}
+
+Result<void> StateDirectory::check_writable() const {
+  if (::faccessat(fd_.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return refused(path_, std::string(" cannot be written: ") + std::strerror(errno),
+                 ErrorCode::kInvalid);
 }
 
 std::string StateDirectory::path_of(std::uint64_t number) const {
@@ -127,6 +165,15 @@ std::vector<std::uint64_t> StateDirectory::numbers() const {
   }
   std::sort(found.begin(), found.end(), std::greater<>());
   return found;
+}
+
+std::optional<std::chrono::nanoseconds> StateDirectory::last_written() const {
+  const auto known = numbers();
+  const std::string name = known.empty() ? "." : name_of(known.front());
+  struct stat status {};
+  if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return std::chrono::seconds(status.st_mtim.tv_sec) +
+         std::chrono::nanoseconds(status.st_mtim.tv_nsec);
 }
 
 Result<std::string> StateDirectory::read(std::uint64_t number) const {
@@ -156,7 +203,8 @@ void StateDirectory::set_aside(std::uint64_t number) const {
   (void)!::linkat(fd_.get(), name_of(number).c_str(), fd_.get(), kIncomplete, 0);
 }
 
-Result<SavedState> StateDirectory::write(const WriteAll& write_all) const {
+Result<SavedState> StateDirectory::write(const WriteAll& write_all) {
+  if (const auto found = find_again(); !found) return found.error();
   auto written = write_temporary(write_all);
   if (!written) {
     ::unlinkat(fd_.get(), kTemporary, 0);

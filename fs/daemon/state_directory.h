@@ -4,11 +4,13 @@
 //
 // The directory belongs to the daemon's uid, is for no other (0700), and is locked (flock) while
 // this object lives: a second daemon is refused. Neither it nor a file in it is reached by a
-// symbolic link. Confined to one thread at a time. No function waits for a lock, all for the disk.
+// symbolic link. If it is removed, one that is made again at its path takes its place. Confined to
+// one thread at a time. No function waits for a lock, all for the disk.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -37,12 +39,20 @@ class StateDirectory {
   // Of another program, which took over the process of the one that opened it.
   static StateDirectory adopt(Fd fd);
 
+  // One that was removed is opened anew, if there is one again. kNotFound; as open().
+  Result<void> find_again();
+  // kInvalid, with the reason: no file can be made in it at present.
+  Result<void> check_writable() const;
+
   int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
   std::string path_of(std::uint64_t number) const;
 
   // Of the files that are there, the newest first.
   std::vector<std::uint64_t> numbers() const;
+  // When the newest file was written, on the wall clock; without one, when the directory was made,
+  // or last changed. Nothing: the system does not say.
+  std::optional<std::chrono::nanoseconds> last_written() const;
   // A whole file. kInvalid, kTooBig.
   Result<std::string> read(std::uint64_t number) const;
   // Gives the file a second name, state.incomplete, under which it stays when newer ones come.
@@ -51,11 +61,12 @@ class StateDirectory {
   // What write_all passes to its argument becomes the newest file. After an error the directory is
   // as before.
   using WriteAll = std::function<Result<SavedState>(const StateOutput&)>;
-  Result<SavedState> write(const WriteAll& write_all) const;
+  Result<SavedState> write(const WriteAll& write_all);
 
  private:
   StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
+  static Result<Fd> open_locked(const std::string& path, uid_t owner);
   Result<SavedState> write_temporary(const WriteAll& write_all) const;
   Result<void> publish() const;
   void remove_old() const;

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -14,8 +15,12 @@
 namespace tallyfs {
 namespace {
 
+std::int64_t seconds_of(std::chrono::nanoseconds realtime) {
+  return std::chrono::duration_cast<std::chrono::seconds>(realtime).count();
+}
+
 std::string utc(std::chrono::nanoseconds realtime) {
-  const std::time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(realtime).count();
+  const std::time_t seconds = seconds_of(realtime);
   std::tm parts{};
   char text[32];
   if (!::gmtime_r(&seconds, &parts)) return "an unknown time";
@@ -66,6 +71,8 @@ std::optional<StateSaver::Candidate> StateSaver::find_file() const {
 
 void StateSaver::load(const BootId& boot) {
   boot_ = boot;
+  // The descriptor is as old as the keeper.
+  (void)directory_.find_again();
   const auto known = directory_.numbers();
   if (known.empty()) return log_info("state: " + directory_.path() + " has none yet");
   const auto from = find_file();
@@ -74,6 +81,7 @@ void StateSaver::load(const BootId& boot) {
   const Moment now = parts_.clock.now();
   const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
   report(*from, loaded, boot);
+  note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
   if (!loaded.faults.empty()) return directory_.set_aside(from->number);
   const bool is_as_saved = boot_of(from->file.header.boot, boot) == Boot::kThis;
   if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
@@ -105,19 +113,37 @@ void StateSaver::stop() {
   thread_.join();
 }
 
+// What could not be saved at the end is lost: that is told anew.
 void StateSaver::finish() {
   stop();
-  save_if_changed();
+  is_failing_ = false;
+  (void)save_if_changed();
 }
 
 void StateSaver::keep_saving() {
   ::prctl(PR_SET_NAME, "tallyfs-state");
-  while (wait_for_period()) save_if_changed();
+  const std::chrono::milliseconds period = period_;
+  auto look = kFirstLook;
+  auto next = until_period_ends();
+  while (wait_for(next)) {
+    if (save_if_changed()) look = period;
+    next = std::exchange(look, std::min(2 * look, period));
+  }
+}
+
+// The wall clock may have been set meanwhile.
+std::chrono::milliseconds StateSaver::until_period_ends() const {
+  const std::chrono::milliseconds period = period_;
+  const auto written = directory_.last_written();
+  if (!written) return period;
+  const auto left = *written + period_ - parts_.clock.now().realtime;
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left),
+                    std::chrono::milliseconds(0), period);
 }
 
 // False when the thread shall end.
-bool StateSaver::wait_for_period() const {
-  const auto end = std::chrono::steady_clock::now() + period_;
+bool StateSaver::wait_for(std::chrono::milliseconds time) const {
+  const auto end = std::chrono::steady_clock::now() + time;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
@@ -130,16 +156,17 @@ bool StateSaver::wait_for_period() const {
 }
 
 // The stamp is older than what is saved: a change meanwhile is saved again.
-void StateSaver::save_if_changed() {
+bool StateSaver::save_if_changed() {
   const Moment began = parts_.clock.now();
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
-  if (stamp == saved_stamp_) return;
+  if (stamp == saved_stamp_) return false;
   const StateHeader header{.boot = boot_, .saved = began};
   const auto saved = directory_.write([&](const StateOutput& output) {
     return save_state(header, parts_.branches, output);
   });
   note(saved, began);
   if (saved) saved_stamp_ = stamp;
+  return true;
 }
 
 // A failure is told once, until it is over.
@@ -147,6 +174,7 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   const Moment now = parts_.clock.now();
   if (!saved) {
     parts_.own.count(Own::kStateFailures, 1, now);
+    parts_.own.record(Own::kStateFailedS, seconds_of(now.realtime), 1, now);
     if (!std::exchange(is_failing_, true)) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
@@ -154,9 +182,14 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   }
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic -
                                                                           began.monotonic);
-  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(saved.value().bytes), 1, now);
+  note_saved(saved.value().bytes, began.realtime, now);
   parts_.own.record(Own::kStateUs, took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");
+}
+
+void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now) {
+  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(bytes), 1, now);
+  parts_.own.record(Own::kStateSavedS, seconds_of(saved), 1, now);
 }
 
 }  // namespace tallyfs

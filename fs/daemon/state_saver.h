@@ -7,6 +7,10 @@
 // 9.9 ms (p99), against 7.2 ms without --state. The branch's lock covers a list of interfaces; each
 // is copied under its own lock. Checksums and writing are under none.
 //
+// The first period begins with the newest file, so that servers that die more often than the period
+// leave files, too. If it is over at the start, the thread looks for changes after kFirstLook, and
+// then each time after twice as long, until it has saved or has waited for a period.
+//
 // load(), start() and finish() belong to the thread that made it, and the directory to the saving
 // thread between start() and finish().
 #pragma once
@@ -38,6 +42,8 @@ class StateSaver {
     const Clock& clock;
   };
 
+  static constexpr std::chrono::milliseconds kFirstLook{10};
+
   StateSaver(StateDirectory directory, const Parts& parts, std::chrono::seconds period);
   // Ends the thread and saves nothing.
   ~StateSaver() { stop(); }
@@ -59,14 +65,18 @@ class StateSaver {
 
   std::optional<Candidate> find_file() const;
   std::optional<Candidate> read(std::uint64_t number) const;
+  // saved: the realtime of the newest file.
+  void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
   void report(const Candidate& from, const LoadedState& loaded, const BootId& boot) const;
   void stop();
   void keep_saving();
-  bool wait_for_period() const;
-  void save_if_changed();
+  std::chrono::milliseconds until_period_ends() const;
+  bool wait_for(std::chrono::milliseconds time) const;
+  // Whether something has changed.
+  bool save_if_changed();
   void note(const Result<SavedState>& saved, Moment began);
 
-  const StateDirectory directory_;
+  StateDirectory directory_;
   const Parts parts_;
   const std::chrono::seconds period_;
   BootId boot_{};

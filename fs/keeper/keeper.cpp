@@ -12,9 +12,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <utility>
 
 namespace tallyfs {
@@ -28,10 +28,6 @@ sigset_t taken() {
   for (const int signal : kPassedOn) ::sigaddset(&set, signal);
   ::sigaddset(&set, SIGUSR2);
   return set;
-}
-
-Error failed(const char* what) {
-  return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
 // The kernel kills the process with the highest score first. Any process may raise its own.
@@ -65,14 +61,14 @@ int Keeper::run() {
   Next next = signals_.valid() ? Next::kServer : give_up("no descriptor for signals");
   while (next != Next::kEnd) {
     if (next == Next::kProgram) duties_.become_program();
-    const auto started = start();
-    next = started ? watch() : try_again(started.error().reason.c_str());
+    const char* const fault = start();
+    next = fault ? try_again(fault) : watch();
   }
   unmount();
   return exit_status_;
 }
 
-Result<void> Keeper::start() {
+const char* Keeper::start() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
     return failed("make a socket for the server");
@@ -87,10 +83,17 @@ Result<void> Keeper::start() {
   if (pid_ < 0) return failed("fork");
   if (pid_ == 0) become_server(std::move(theirs), keeper);
   server_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  if (server_.valid()) return {};
+  if (server_.valid()) return nullptr;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   return failed("watch the server");
+}
+
+// The system's reasons are fixed texts, unlike those of strerror().
+const char* Keeper::failed(const char* what) {
+  const char* const reason = ::strerrordesc_np(errno);
+  std::snprintf(fault_.data(), fault_.size(), "cannot %s: %s", what, reason ? reason : "?");
+  return fault_.data();
 }
 
 // In a process group of its own: a key of the terminal signals the keeper alone, which passes it

@@ -3,7 +3,10 @@
 // server was ready, one that crashes or is killed is replaced at once, and the mount stays; before,
 // its end ends everything, and so does a server that ends with 0.
 //
-// A single thread, no allocation from run() on. It reads nothing of what feeders or the kernel
+// A single thread, no allocation from run() on: neither here, nor in a duty that is called while
+// the mount is kept, which are is_gone, gives_up, become_program and refuses_program. `ready` comes
+// once, and `unmount` at the end. It has at most 300 lines: those of keeper.cpp, which are all that
+// runs from the first server on but those duties. It reads nothing of what feeders or the kernel
 // send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other
 // message kills that server.
 //
@@ -14,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -90,7 +94,9 @@ class Keeper {
  private:
   enum class Next { kServer, kProgram, kEnd };
 
-  Result<void> start();
+  // nullptr, or why no server could be started: valid until the next call.
+  const char* start();
+  const char* failed(const char* what);
   [[noreturn]] void become_server(Fd socket, pid_t keeper);
   Next watch();
   void take_signals();
@@ -113,6 +119,7 @@ class Keeper {
   Fd server_;  // its pidfd
   Fd words_;   // from the server
   Fd check_;   // the pidfd of a process that checks the program on disk
+  std::array<char, 128> fault_{};
   pid_t pid_ = 0;
   pid_t check_pid_ = 0;
   std::chrono::steady_clock::time_point started_;

@@ -169,7 +169,8 @@ class Stand {
   }
   void end_feeder() {
     processes_.watched.clear();
-    lanes_->process_ended(kFeederPid, clock_.now());
+    while (!lanes_->process_ended(kFeederPid, clock_.now(), clock_.now().monotonic)) {
+    }
     forget_memory();
   }
   void forget_memory() {

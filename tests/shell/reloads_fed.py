@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reloads a daemon again and again, under feeders that count what they send.
 
-    reloads_fed.py MOUNTPOINT SOCKET TALLYFS TALLY_PROBE TALLY_SEND PYTHON_PACKAGE COUNT
+    reloads_fed.py MOUNTPOINT SOCKET TALLYFS TALLY_PROBE TALLY_SEND PYTHON_PACKAGE COUNT [no-rules]
 
 The feeders are a program in C, whose one statistic is counted in cells and the other sent over the
 socket, where it waits for room; one in Python; tally-send in a loop; and a writer of rules, of
@@ -17,8 +17,10 @@ import subprocess
 import sys
 import time
 
+from probe import Probe
+
 MOUNT, SOCKET, TALLYFS, PROBE, SEND, PACKAGE = sys.argv[1:7]
-COUNT = int(sys.argv[7])
+COUNT, WITH_RULES = int(sys.argv[7]), sys.argv[8:] != ["no-rules"]
 STAT = MOUNT + "/statistics"
 DEADLINE_S = 60
 # As many samples a call as keep the program busy for some milliseconds.
@@ -40,33 +42,8 @@ def data(interface):
     return found
 
 
-class Probe:
-    """A program on libtally that does what it is told, line by line."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([PROBE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        env={**os.environ, "TALLY_SOCKET": SOCKET}, text=True)
-
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().rstrip("\n")
-
-    def ok(self, line):
-        said = self.tell(line)
-        assert said == "ok", (line, said)
-
-    def counts(self):
-        return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.tell("counts"))}
-
-    def end(self):
-        self.process.stdin.write("end\n")
-        self.process.stdin.close()
-        assert self.process.wait() == 0
-
-
 def feed_in_c(end, results):
-    probe = Probe()
+    probe = Probe(PROBE, SOCKET)
     for line in ("settings 10000 60000 65536", "interface c", "statistic c cells", "start cells",
                  "statistic c socket", "start socket", "sync 60000"):
         probe.ok(line)
@@ -168,11 +145,8 @@ def take_results(running, results):
 
 def check(sent):
     """What differs, as lines of text."""
-    rules = [line for line in read(MOUNT + "/rules").splitlines() if line.startswith("written/")]
-    wanted = [f"written/{i} " for i in range(sent.pop("rules")["written"])]
-    if [line[:len(want)] for line, want in zip(rules, wanted)] != wanted or \
-            len(rules) != len(wanted):
-        yield f"{len(wanted)} rules were written, and {len(rules)} are there"
+    if WITH_RULES:
+        yield from check_rules(sent.pop("rules")["written"])
     for interface, of in sent.items():
         counted = data(interface)
         print(interface, "sent", of, "counted", counted)
@@ -180,9 +154,17 @@ def check(sent):
             yield f"of {interface} {of} were sent, and {counted} counted"
 
 
+def check_rules(written):
+    rules = [line for line in read(MOUNT + "/rules").splitlines() if line.startswith("written/")]
+    wanted = [f"written/{i} " for i in range(written)]
+    if [line[:len(want)] for line, want in zip(rules, wanted)] != wanted or \
+            len(rules) != len(wanted):
+        yield f"{len(wanted)} rules were written, and {len(rules)} are there"
+
+
 def main():
     end, results = multiprocessing.Event(), multiprocessing.Queue()
-    works = (feed_in_c, feed_in_python, send_lines, write_rules)
+    works = [feed_in_c, feed_in_python, send_lines] + [write_rules] * WITH_RULES
     running = [multiprocessing.Process(target=work, name=work.__name__, args=(end, results),
                                        daemon=True) for work in works]
     for process in running:
@@ -201,13 +183,14 @@ def main():
     sent = {name: of for name, of, _ in all_of}
     samples = sum(sum(of.values()) for name, of in sent.items() if name != "rules")
     samples -= sent["c"]["view"]
-    print(f"measured: reloads {COUNT}, pause ms: p50 {percentile(pauses, 0.5) * 1e3:.1f}, "
-          f"p99 {percentile(pauses, 0.99) * 1e3:.1f}, max {pauses[-1] * 1e3:.1f}; "
-          f"about {samples / took / 1e6:.2f} million samples a second")
     faults = list(check(sent))
     faults += [f"{lost} of {name} are lost" for name, _, lost in all_of if lost != 0]
     if epoch not in read(MOUNT + "/statistics.json"):
         faults.append("the epoch is another one")
+    p50, p99 = percentile(pauses, 0.5) * 1e3, percentile(pauses, 0.99) * 1e3
+    print(f"measured: {COUNT} reloads under feeders, pause ms: p50 {p50:.1f}, p99 {p99:.1f}, "
+          f"max {pauses[-1] * 1e3:.1f}; "
+          f"about {samples / took / 1e6:.2f} million samples a second; errors {len(faults)}")
     print(*faults, sep="\n")
     return 1 if faults else 0
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/branch/state.h"
+#include "tests/unit/saved_objects.h"
 
 namespace tallyfs::golden {
 
@@ -69,6 +70,26 @@ inline std::string file_of(Branch& branch, Moment now) {
   });
   EXPECT_TRUE(saved);
   return file;
+}
+
+// Objects that a server leaves to the next one, as a file.
+inline std::string file_of(const SavedObjects& objects, Moment now) {
+  std::string file;
+  const auto put = [&](ObjectSink& sink) {
+    for (std::size_t i = 0; i < objects.size(); ++i) sink.put(objects.at(i));
+  };
+  EXPECT_TRUE(save_objects({.boot = {1}, .saved = now}, put, [&](std::string_view bytes) {
+    file.append(bytes);
+    return Result<void>();
+  }));
+  return file;
+}
+inline SavedObjects objects_of(const std::string& bytes) {
+  SavedObjects objects;
+  const auto file = read_state(bytes);
+  EXPECT_TRUE(file && file.value().is_whole());
+  for (const SavedObject& each : file.value().objects) objects.put(each);
+  return objects;
 }
 
 // Loads a file into a branch that is empty; all of it must be loaded.

@@ -173,6 +173,33 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
   return found;
 }
 
+Findings check_state(const view::Interface& now) {
+  const auto last_of = [&now](std::string_view name) -> const view::Last* {
+    const view::Statistic* const found = now.find(name);
+    const auto* const last = found ? std::get_if<view::Last>(&found->values) : nullptr;
+    return last && last->time_us ? last : nullptr;
+  };
+  const view::Last* const saved = last_of("state_saved_s");
+  const view::Last* const bytes = last_of("state_bytes");
+  const view::Last* const failed = last_of("state_failed_s");
+  if (!saved && !failed) return {};
+  // The clock of the wall may have been set back since.
+  const auto age = [&now](const view::Last& last) {
+    constexpr std::uint64_t kMicros = 1'000'000;
+    const auto now_s = static_cast<std::int64_t>(now.realtime_us / kMicros);
+    const auto seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(now_s - last.x, 0));
+    return seconds < 10 ? std::to_string(seconds) + " s" : view::duration_text(seconds * kMicros);
+  };
+  std::string text = saved ? "saved " + age(*saved) + " ago" : std::string("not saved yet");
+  if (bytes) text.append(", ").append(view::grouped_text(bytes->x)).append(" bytes");
+  if (!failed || (saved && *saved->time_us >= *failed->time_us)) {
+    return {{Level::kOk, "state", std::move(text), ""}};
+  }
+  text.append("; the last try failed ").append(age(*failed)).append(" ago");
+  return {{Level::kWarning, "state", std::move(text),
+           "the daemon's log says why; what has changed since then is lost when the daemon ends"}};
+}
+
 Finding check_lanes(const view::Interface& before, const view::Interface& now,
                     const std::string& log) {
   const view::Statistic* const lanes = now.find("lanes");

@@ -22,6 +22,10 @@ const std::vector<CountedFault>& counted_faults();
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log);
 
+// How old the newest file of --state is. A warning if the last try to write one failed. Nothing
+// without --state, and before the first.
+Findings check_state(const view::Interface& now);
+
 // How many feeders count in lanes, and which send samples over the socket that they could count in
 // one. A warning if the daemon has refused one of them a lane, with its reason.
 Finding check_lanes(const view::Interface& before, const view::Interface& now,

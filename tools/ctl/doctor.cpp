@@ -100,6 +100,7 @@ class Doctor {
                    passed(before.time_us, now.value().time_us)));
     const auto log = read_in_time(session_.source->mount() + "/tracing/error_log");
     const std::string entries = log ? log.value() : std::string();
+    add(check_state(own.value()));
     add(check_lanes(own_before.value(), own.value(), entries));
     add(check_counts(own_before.value(), own.value(), entries));
     const bool is_well = std::ranges::all_of(

@@ -8,15 +8,16 @@
 namespace tallyfs {
 namespace {
 
-Result<std::string> name_of(const EventOffer& offer) {
-  if (offer.form == EventOffer::Form::kKernelFormat) {
-    auto format = parse_event_format(offer.text);
-    if (!format) return format.error();
-    return std::move(format.value().name);
-  }
-  auto fields = FieldsDefinition::parse(offer.text);
-  if (fields) return std::move(fields.value().name);
-  return fields.error().in(std::string(offer.system), std::string(offer.text));
+Result<void> define_in(TracingInstance& instance, std::string_view system,
+                       const SharedFormat& format) {
+  const auto defined = instance.set.events.define_event(system, format);
+  return defined ? Result<void>() : defined.error();
+}
+
+Result<void> define_in(TracingInstance& instance, std::string_view system,
+                       std::string_view fields) {
+  const auto defined = instance.set.events.define_fields(system, fields);
+  return defined ? Result<void>() : defined.error();
 }
 
 // Whether the event is defined as in the offer, which has the same form.
@@ -28,18 +29,29 @@ bool is_same(const EventTable& events, EventNumber event, const EventOffer& offe
   return fields && fields.value() == *events.fields(event);
 }
 
-Result<void> define_in(TracingInstance& instance, std::string_view system, EventOffer::Form form,
-                       std::string_view text) {
-  EventTable& events = instance.set.events;
-  if (form == EventOffer::Form::kKernelFormat) {
-    const auto defined = events.define_event(system, text);
-    return defined ? Result<void>() : defined.error();
-  }
-  const auto defined = events.define_fields(system, text);
-  return defined ? Result<void>() : defined.error();
+}  // namespace
+
+// An offer, read once for all instances.
+struct EventOffers::Read {
+  EventPath path;
+  SharedFormat format{};  // nullptr: it was defined by its fields
+};
+
+std::uint32_t EventOffers::id_of(const Read& offer) {
+  return offer.format.format ? offer.format.format->id : 0;
 }
 
-}  // namespace
+Result<EventOffers::Read> EventOffers::read(const EventOffer& offer) {
+  if (offer.form == Form::kKernelFormat) {
+    auto format = SharedFormat::parse(offer.text);
+    if (!format) return format.error();
+    const std::string& name = format.value().format->name;
+    return Read{EventPath(offer.system, name), std::move(format.value())};
+  }
+  auto fields = FieldsDefinition::parse(offer.text);
+  if (fields) return Read{EventPath(offer.system, std::move(fields.value().name))};
+  return fields.error().in(std::string(offer.system), std::string(offer.text));
+}
 
 Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer, Moment now,
                                     std::vector<TakenOver>& taken) {
@@ -49,21 +61,22 @@ Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer
   if (offer.system == kMarkerSystem) {
     return Error{ErrorCode::kExists, "events of the system ftrace are the tracing directory's own"};
   }
-  const auto name = name_of(offer);
-  if (!name) return name.error();
-  const EventPath path(offer.system, name.value());
+  const auto read_offer = read(offer);
+  if (!read_offer) return read_offer.error();
+  const EventPath& path = read_offer.value().path;
   adopt(path, offer, now);
   if (const auto may = may_take(source, offer, path); !may) return may.error();
   const OfferedEvent* const known = find(path);
   if (known && known->form != offer.form) take_over(path, offer, now, taken);
-  if (const auto defined = define(offer, now); !defined) {
+  if (const auto defined = define(offer, read_offer.value(), now); !defined) {
     if (!known) remove(path);
     return defined.error();
   }
   const OfferedEvent made{offer.form, &source, offer.source_id, offer.use};
+  if (is_expected(path)) forget_other_id(source, offer, *known);
   offered_.insert_or_assign(path, made);
   undelivered_.erase(path);
-  connect(path, made);
+  connect(path, made, source);
   return path;
 }
 
@@ -89,11 +102,12 @@ Result<void> EventOffers::may_take(EventSource& source, const EventOffer& offer,
   return may;
 }
 
-Result<void> EventOffers::define(const EventOffer& offer, Moment now) {
+Result<void> EventOffers::define(const EventOffer& offer, const Read& as, Moment now) {
   Result<void> done;
   instances_.each([&](TracingInstance& instance) {
     if (!done) return;
-    done = define_in(instance, offer.system, offer.form, offer.text);
+    done = as.format.format ? define_in(instance, offer.system, as.format)
+                            : define_in(instance, offer.system, offer.text);
     instance.touch(now);
   });
   return done;
@@ -136,27 +150,68 @@ void EventOffers::adopt(const EventPath& path, const EventOffer& offer, Moment n
   });
 }
 
-Result<void> EventOffers::restore(const EventOffer& offer, Moment now) {
-  const auto name = name_of(offer);
-  if (!name) return name.error();
-  const EventPath path(offer.system, name.value());
+Result<EventPath> EventOffers::restore(const EventOffer& offer, Moment now) {
+  const auto read_offer = read(offer);
+  if (!read_offer) return read_offer.error();
+  const EventPath& path = read_offer.value().path;
   if (offer.system == kMarkerSystem || find(path)) {
     return Error{ErrorCode::kExists, "there is an event of that name already"};
   }
-  if (const auto defined = define(offer, now); !defined) {
+  if (const auto defined = define(offer, read_offer.value(), now); !defined) {
     remove(path);
     return defined.error();
   }
-  offered_[path] = {.form = offer.form, .is_restored = true};
+  const OfferedEvent made{
+      .form = offer.form, .source_id = id_of(read_offer.value()), .is_restored = true};
+  offered_[path] = made;
   undelivered_.insert(path);
-  return {};
+  if (is_expected(path)) connect(path, made, *expected_from_);
+  return path;
+}
+
+// Nothing leads from the ids of events that were not offered any more.
+void EventOffers::end_expecting() {
+  for (const EventPath& path : undelivered_) {
+    if (is_expected(path)) (void)routes_.renew(*expected_from_, find(path)->source_id);
+  }
+  expected_from_ = nullptr;
+}
+
+// A module that was loaded anew has its events under other ids.
+void EventOffers::forget_other_id(const EventSource& source, const EventOffer& offer,
+                                  const OfferedEvent& known) {
+  if (expected_from_ != &source || known.source_id == offer.source_id) return;
+  const bool is_anothers = std::ranges::any_of(offered_, [&](const auto& each) {
+    return each.second.source == &source && each.second.source_id == known.source_id;
+  });
+  if (!is_anothers) (void)routes_.renew(*expected_from_, known.source_id);
+}
+
+bool EventOffers::is_expected(const EventPath& path) const {
+  const OfferedEvent* const offered = expected_from_ ? find(path) : nullptr;
+  return offered && offered->is_restored && offered->form == Form::kKernelFormat;
+}
+
+bool EventOffers::misses_expected() const {
+  return std::ranges::any_of(undelivered_, [this](const auto& path) { return is_expected(path); });
+}
+
+bool EventOffers::is_delivered(const EventPath& path) const {
+  const OfferedEvent* const offered = find(path);
+  return offered && offered->source;
+}
+
+std::vector<EventPath> EventOffers::kernel_events() const {
+  std::vector<EventPath> found;
+  for (const auto& [path, offered] : offered_) {
+    if (offered.form == Form::kKernelFormat) found.push_back(path);
+  }
+  return found;
 }
 
 std::vector<EventPath> EventOffers::kernel_events_set() const {
   std::vector<EventPath> found;
-  for (const auto& offered : offered_) {
-    if (offered.second.form != Form::kKernelFormat) continue;
-    const EventPath& path = offered.first;
+  for (const EventPath& path : kernel_events()) {
     bool is_set = in_use(path);
     instances_.each([&](const TracingInstance& instance) {
       const auto number = instance.find(path);
@@ -167,8 +222,9 @@ std::vector<EventPath> EventOffers::kernel_events_set() const {
   return found;
 }
 
-void EventOffers::connect(const EventPath& path, const OfferedEvent& offered) {
-  EventRoute& route = routes_.renew(*offered.source, offered.source_id);
+void EventOffers::connect(const EventPath& path, const OfferedEvent& offered,
+                          EventSource& source) {
+  EventRoute& route = routes_.renew(source, offered.source_id);
   route.use = offered.use;
   instances_.each([&](TracingInstance& instance) {
     const auto number = instance.find(path);
@@ -195,8 +251,7 @@ Result<void> EventOffers::define_all(TracingInstance& instance) {
       const auto made = instance.set.events.define(event.system, fields, event.name);
       if (!made) defined = made.error();
     } else {
-      defined =
-          define_in(instance, event.system, Form::kKernelFormat, *from.format_text(event.number));
+      defined = define_in(instance, event.system, from.shared_format(event.number));
     }
     if (!defined) return defined;
   }
@@ -229,7 +284,7 @@ Result<EventPath> EventOffers::withdraw(EventSource& source, std::uint32_t sourc
 std::vector<EventPath> EventOffers::remove_unused() {
   std::vector<EventPath> gone;
   for (const EventPath& path : undelivered_) {
-    if (!in_use(path)) gone.push_back(path);
+    if (!is_expected(path) && !in_use(path)) gone.push_back(path);
   }
   for (const EventPath& path : gone) remove(path);
   return gone;
@@ -241,8 +296,10 @@ const OfferedEvent* EventOffers::find(const EventPath& path) const {
 }
 
 bool EventOffers::has_kernel_events() const {
-  return std::ranges::any_of(offered_, [](const auto& entry) {
-    return entry.second.form == Form::kKernelFormat && entry.second.source;
+  return std::ranges::any_of(offered_, [this](const auto& entry) {
+    const OfferedEvent& offered = entry.second;
+    const bool is_expected = expected_from_ && offered.is_restored;
+    return offered.form == Form::kKernelFormat && (offered.source || is_expected);
   });
 }
 

@@ -46,13 +46,26 @@ class EventOffers {
   void withdraw(EventSource& source);
   // kNotFound; kBusy: something is set on it, and nothing has changed.
   Result<EventPath> withdraw(EventSource& source, std::uint32_t source_id);
-  // Removes events that have no source and on which nothing is set any more.
+  // Removes events that have no source and on which nothing is set any more, but not expected ones.
   std::vector<EventPath> remove_unused();
 
   // An event that was there before a restart: defined, and not delivered until it is offered. If it
   // is an event of the kernel and is offered with another format, it is redefined with all that is
-  // set on it. kExists, and as Tracing::offer().
-  Result<void> restore(const EventOffer& offer, Moment now);
+  // set on it. Returns its path. kExists, and as Tracing::offer().
+  Result<EventPath> restore(const EventOffer& offer, Moment now);
+
+  // The kernel's events that are restored from now on are expected: they stay, also if nothing is
+  // set on them, until end_expecting(). Records that the source sends under their ids count.
+  void expect(EventSource& from) { expected_from_ = &from; }
+  void end_expecting();
+  // nullptr: none is expected.
+  EventSource* expected_from() const { return expected_from_; }
+  bool is_expected(const EventPath& path) const;
+  // Whether expected events have not been offered yet.
+  bool misses_expected() const;
+  bool is_delivered(const EventPath& path) const;
+
+  std::vector<EventPath> kernel_events() const;
   // The kernel's events on which anything is set, filters of events that are off included.
   std::vector<EventPath> kernel_events_set() const;
   bool in_use(const EventPath& path) const;
@@ -64,15 +77,22 @@ class EventOffers {
 
  private:
   using Form = EventOffer::Form;
+  struct Read;
 
+  // kInvalid.
+  static Result<Read> read(const EventOffer& offer);
+  static std::uint32_t id_of(const Read& offer);
   // kExists: the event is another source's, or is in use with another definition.
   Result<void> may_take(EventSource& source, const EventOffer& offer, const EventPath& path);
-  Result<void> define(const EventOffer& offer, Moment now);
+  Result<void> define(const EventOffer& offer, const Read& as, Moment now);
   // An event of the kernel replaces an event that was defined by its fields.
   void take_over(const EventPath& path, const EventOffer& offer, Moment now,
                  std::vector<TakenOver>& taken);
   // From now on its records come under the offer's source_id.
-  void connect(const EventPath& path, const OfferedEvent& offered);
+  void connect(const EventPath& path, const OfferedEvent& offered, EventSource& source);
+  // An expected event is offered.
+  void forget_other_id(const EventSource& source, const EventOffer& offer,
+                       const OfferedEvent& known);
   // Redefines an event that was restored with another format.
   void adopt(const EventPath& path, const EventOffer& offer, Moment now);
   void report(const EventPath& path, const Error& error, Moment now);
@@ -84,6 +104,7 @@ class EventOffers {
   const Tracing::Options& options_;
   std::map<EventPath, OfferedEvent> offered_;
   std::set<EventPath> undelivered_;  // those of offered_ that have no source
+  EventSource* expected_from_ = nullptr;
 };
 
 }  // namespace tallyfs

@@ -16,7 +16,7 @@ Result<Reservation> Readings::reserve(std::uint64_t bytes) {
   auto share = Reservation::create(ledger_, owner_, {.bytes = bytes});
   if (share) return share;
   return Error{ErrorCode::kNoSpace,
-               "those who read histograms and traces already keep all of the " +
+               "open histograms and traces already take all of the " +
                    std::to_string(bytes_max_) + " bytes that there are for that"};
 }
 

@@ -94,7 +94,10 @@ SavedTracing::Objects SavedTracing::list() {
 
 void SavedTracing::list_events(Objects& all) {
   const EventSet& top = state_.instances.top()->set;
-  for (const auto& [system, event] : state_.offers.kernel_events_set()) {
+  const bool is_all = kernel_ == Kernel::kAll;
+  const auto of_kernel =
+      is_all ? state_.offers.kernel_events() : state_.offers.kernel_events_set();
+  for (const auto& [system, event] : of_kernel) {
     const auto number = top.events.find(system, event);
     if (!number) continue;
     Object object{.kind = SavedKind::kKernelEvent,
@@ -243,9 +246,10 @@ Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {
   const std::string_view format = in.get_text();
   if (!in.ok() || in.left() != 0) return not_saved_here();
   const MutexLock lock(state_.mutex);
-  auto done = state_.offers.restore({.system = system, .text = format}, now);
-  if (done) state_.directories.update_all(now);
-  return done;
+  const auto restored = state_.offers.restore({.system = system, .text = format}, now);
+  if (!restored) return restored.error();
+  state_.directories.update_all(restored.value(), now);
+  return {};
 }
 
 Result<void> SavedTracing::load_synthetic_event(ByteReader& in, Moment now) {
@@ -368,31 +372,16 @@ Result<void> SavedTracing::load_settings(ByteReader& in, Moment now) {
 
 void Tracing::save(ObjectSink& sink) const { SavedTracing(*state_).save(sink); }
 
+void Tracing::hand_on(ObjectSink& sink) const {
+  SavedTracing(*state_, SavedTracing::Kernel::kAll).save(sink);
+}
+
 void Tracing::save_records(ObjectSink& sink) const { SavedTracing(*state_).save_records(sink); }
 
 std::uint64_t Tracing::stamp(Moment now) const { return SavedTracing(*state_).stamp(now); }
 
 Result<void> Tracing::load(const SavedObject& object, const Loading& loading) {
   return SavedTracing(*state_).load(object, loading);
-}
-
-Tracing::KnownEvent Tracing::known(std::string_view system, std::string_view name) const {
-  const MutexLock lock(state_->mutex);
-  const EventPath path(system, name);
-  const TracingInstance& top = *state_->instances.top();
-  const auto number = top.find(path);
-  if (!number) return {};
-  return {.id = top.set.events.format(*number).id, .is_in_use = state_->offers.in_use(path)};
-}
-
-EventIds::Id Tracing::hold_id(std::string_view system, std::string_view name, std::uint16_t id) {
-  const MutexLock lock(state_->mutex);
-  return state_->instances.ids().of(system, name, id);
-}
-
-void Tracing::feed_pending(Moment now) {
-  const MutexLock lock(state_->mutex);
-  state_->order.release(RecordOrder::kReleaseAll, now);
 }
 
 }  // namespace tallyfs

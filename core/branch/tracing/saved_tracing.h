@@ -4,8 +4,9 @@
 // (kind 16). UserEvents saves the events of programs, which come before all these.
 //
 // An event of the kernel is defined as it was, without a source. When its source offers it again,
-// what is set on it goes on (EventOffers::restore()). The order of the objects is that in which
-// they need one another: triggers come in the order in which they were set.
+// what is set on it goes on (EventOffers::restore()). The next server of the same mount gets all
+// events of the kernel, so that their files stay while the source is away. The order of the objects
+// is that in which they need one another: triggers come in the order in which they were set.
 //
 // Thread-safe: takes the lock of Tracing's State, once for all definitions, and once for each
 // histogram, of which it shares the blocks. Lives for one call; the State outlives it.
@@ -23,7 +24,11 @@ namespace tallyfs {
 
 class SavedTracing {
  public:
-  explicit SavedTracing(Tracing::State& state) : state_(state) {}
+  // Which events of the kernel are saved.
+  enum class Kernel { kSet, kAll };
+
+  explicit SavedTracing(Tracing::State& state, Kernel kernel = Kernel::kSet)
+      : state_(state), kernel_(kernel) {}
 
   // As Branch has them.
   void save(ObjectSink& sink);
@@ -66,6 +71,7 @@ class SavedTracing {
   static Result<void> restore(TracingInstance& instance, const SavedTrigger& saved);
 
   Tracing::State& state_;
+  const Kernel kernel_;
 };
 
 }  // namespace tallyfs

@@ -9,10 +9,15 @@ void SourceOrders::enter(TracingInstance& instance, const EventOffers& offers,
   for (const EventNumber number : instance.set.demands.take_changed()) {
     const bool on = instance.set.demands.of(number).on;
     const auto name = instance.set.events.name(number);
-    const OfferedEvent* const offered =
-        offers.find({std::string(name.system), std::string(name.name)});
+    EventPath path(name.system, name.name);
+    const OfferedEvent* const offered = offers.find(path);
     if (!offered || !offered->source) {
-      undelivered |= on;
+      const bool is_expected = offers.is_expected(path);
+      undelivered |= on && !is_expected;
+      if (!is_expected) continue;
+      expected_from = offers.expected_from();
+      routes.set_target(*expected_from, offered->source_id, {&instance, number}, on);
+      if (on) expected.push_back(std::move(path));
       continue;
     }
     routes.set_target(*offered->source, offered->source_id, {&instance, number}, on);

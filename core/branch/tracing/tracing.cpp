@@ -72,6 +72,43 @@ Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Mom
   return {};
 }
 
+void Tracing::expect(EventSource& from) {
+  const MutexLock lock(state_->mutex);
+  state_->offers.expect(from);
+}
+
+bool Tracing::misses_expected() const {
+  const MutexLock lock(state_->mutex);
+  return state_->offers.misses_expected();
+}
+
+void Tracing::end_expecting(Moment now) {
+  const MutexLock lock(state_->mutex);
+  if (!state_->offers.expected_from()) return;
+  state_->offers.end_expecting();
+  state_->routes.note_asked();
+  if (!state_->offers.remove_unused().empty()) state_->directories.update_all(now);
+}
+
+Tracing::KnownEvent Tracing::known(std::string_view system, std::string_view name) const {
+  const MutexLock lock(state_->mutex);
+  const EventPath path(system, name);
+  const TracingInstance& top = *state_->instances.top();
+  const auto number = top.find(path);
+  if (!number) return {};
+  return {.id = top.set.events.format(*number).id, .is_in_use = state_->offers.in_use(path)};
+}
+
+EventIds::Id Tracing::hold_id(std::string_view system, std::string_view name, std::uint16_t id) {
+  const MutexLock lock(state_->mutex);
+  return state_->instances.ids().of(system, name, id);
+}
+
+void Tracing::feed_pending(Moment now) {
+  const MutexLock lock(state_->mutex);
+  state_->order.release(RecordOrder::kReleaseAll, now);
+}
+
 std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
   return state_->wanted(source);
 }

@@ -91,6 +91,14 @@ class Tracing {
   void withdraw(EventSource& source, Moment now);
   // The same for one event. kNotFound; kBusy: something is set on it, and nothing has changed.
   Result<void> withdraw(EventSource& source, std::uint32_t source_id, Moment now);
+  // The daemon before knew the kernel's events that load() restores from now on. This source, which
+  // outlives Tracing, will offer them soon. Until end_expecting() they stay, and a write that needs
+  // one of them waits for the offer.
+  void expect(EventSource& from);
+  // Whether some of them have not been offered.
+  bool misses_expected() const;
+  // Those that have not been offered are gone, but for those on which something is set.
+  void end_expecting(Moment now);
   // What is asked of the source now: the first order to a new feeder.
   std::vector<WantedEvent> wanted(EventSource& source) const;
   // Feeds records in the order of their times. EventRecord::event is the source_id, `use` that of
@@ -109,6 +117,8 @@ class Tracing {
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;
+  // The same for the next server of the same mount, with all events of the kernel.
+  void hand_on(ObjectSink& sink) const;
   // The traced records, for the next server of the same mount alone.
   void save_records(ObjectSink& sink) const;
   std::uint64_t stamp(Moment now) const;

@@ -99,7 +99,7 @@ void TracingBranch::save(ObjectSink& sink) const {
 
 void TracingBranch::hand_on(ObjectSink& sink, Moment) {
   if (!user_events_.hand_on(sink)) return;
-  tracing_.save(sink);
+  tracing_.hand_on(sink);
   user_events_.hand_on_numbers(sink);
 }
 

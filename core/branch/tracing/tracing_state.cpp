@@ -18,6 +18,10 @@ std::string marker_record(MarkerKind kind, std::string_view bytes, std::int32_t 
   return record.append(bytes);
 }
 
+Error undelivered_event() {
+  return {ErrorCode::kNoDevice, "no source delivers this event at present"};
+}
+
 }  // namespace
 
 Tracing::State::State(Tree& tree, Ledger& ledger, const Options& given)
@@ -67,8 +71,9 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
     // A write that is refused may have taken effect in part.
     orders = enter_demands(instance, call.now);
   }
-  const auto given = give(orders, call.cancel);
-  const bool refused = !given && (orders.asks || orders.undelivered);
+  auto given = give(orders, call.cancel);
+  if (given) given = wait_for_expected(orders, call.cancel);
+  const bool refused = !given && (orders.asks || orders.undelivered || !orders.expected.empty());
   if (!done || !refused || !undo) return done;
   revert(instance, undo, call);
   return given;
@@ -101,9 +106,29 @@ Result<void> Tracing::State::give(const SourceOrders& orders, const Cancellation
     if (!done && all) all = std::move(done);
   }
   if (orders.undelivered && all) {
-    return Error{ErrorCode::kNoDevice, "no source delivers this event at present"};
+    return undelivered_event();
   }
   return all;
+}
+
+// The demand counts from the moment at which the event is offered, and want() waits until the
+// source has heard of it. The source may be away for longer than a single order waits.
+Result<void> Tracing::State::wait_for_expected(const SourceOrders& orders,
+                                               const CancellationToken& cancel) {
+  if (orders.expected.empty()) return {};
+  EventSource* const from = orders.expected_from;
+  for (;;) {
+    const auto done = from->want([this, from] { return wanted(*from); }, cancel);
+    const bool is_away = !done && done.error().code == ErrorCode::kNoDevice;
+    const bool may_wait = is_away && !cancel.is_cancelled();
+    const MutexLock lock(mutex);
+    if (may_wait && offers.expected_from()) continue;
+    if (!done) return done;
+    for (const EventPath& path : orders.expected) {
+      if (!offers.is_delivered(path)) return undelivered_event();
+    }
+    return {};
+  }
 }
 
 Result<void> Tracing::State::change_synthetic(const Write& write, std::string_view removed,

@@ -86,6 +86,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   InstanceDirectories directories GUARDED_BY(mutex);
 
  private:
+  // Waits until the expected events of the orders are delivered. kNoDevice, kInterrupted.
+  Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
+      EXCLUDES(mutex);
   // Reverts a write that the sources have refused.
   void revert(TracingInstance& instance, const Undo& undo, const CallContext& call) EXCLUDES(mutex);
 };

@@ -53,10 +53,17 @@ EventNumber EventTable::take_entry() {
   return number;
 }
 
-Result<EventNumber> EventTable::define(std::string_view system, EventFormat format,
-                                       std::string_view text) {
+Result<SharedFormat> SharedFormat::parse(std::string_view text) {
+  auto parsed = parse_event_format(text);
+  if (!parsed) return parsed.error();
+  return SharedFormat{std::make_shared<const EventFormat>(std::move(parsed.value())),
+                      std::make_shared<const std::string>(text)};
+}
+
+Result<EventNumber> EventTable::define(std::string_view system, const SharedFormat& shared) {
+  const EventFormat& format = *shared.format;
   const auto known = find(system, format.name);
-  if (known && *at(*known).format_text == text) return *known;
+  if (known && *at(*known).format_text == *shared.text) return *known;
   if (known && at(*known).in_use()) {
     return Error{ErrorCode::kExists, "event " + full_name(*known) + " is in use as it was"};
   }
@@ -72,8 +79,8 @@ Result<EventNumber> EventTable::define(std::string_view system, EventFormat form
   event.system = system;
   event.fixed_bytes = format.fixed_bytes();
   event.subject_at = subject_of(system, format);
-  event.format = std::make_shared<const EventFormat>(std::move(format));
-  event.format_text = std::make_shared<const std::string>(text);
+  event.format = shared.format;
+  event.format_text = shared.text;
   event.generation = generation;
   return number;
 }
@@ -87,10 +94,9 @@ Result<EventNumber> EventTable::define(std::string_view system,
   if (!id) {
     return in_command({ErrorCode::kNoSpace, "more events than there are ids"}, system, command);
   }
-  const std::string text = fields->format_text(*id);
-  auto format = parse_event_format(text);
+  const auto format = SharedFormat::parse(fields->format_text(*id));
   if (!format) return in_command(format.error(), system, command);
-  const auto number = define(system, std::move(format.value()), text);
+  const auto number = define(system, format.value());
   if (!number) return in_command(number.error(), system, command);
   at(number.value()).fields = std::move(fields);
   at(number.value()).own_id = id;
@@ -98,10 +104,14 @@ Result<EventNumber> EventTable::define(std::string_view system,
 }
 
 Result<EventNumber> EventTable::define_event(std::string_view system, std::string_view format) {
-  if (!is_system(system)) return Error{ErrorCode::kInvalid, "not the name of a system"};
-  auto parsed = parse_event_format(format);
+  const auto parsed = SharedFormat::parse(format);
   if (!parsed) return parsed.error();
-  return define(system, std::move(parsed.value()), format);
+  return define_event(system, parsed.value());
+}
+
+Result<EventNumber> EventTable::define_event(std::string_view system, const SharedFormat& format) {
+  if (!is_system(system)) return Error{ErrorCode::kInvalid, "not the name of a system"};
+  return define(system, format);
 }
 
 Result<EventNumber> EventTable::define_built_in(std::string_view system, std::string_view format) {

@@ -18,6 +18,15 @@
 
 namespace tallyfs {
 
+// A kernel's format, read once for the tables of all instances, which share it.
+struct SharedFormat {
+  std::shared_ptr<const EventFormat> format;
+  std::shared_ptr<const std::string> text;
+
+  // kInvalid: no format.
+  static Result<SharedFormat> parse(std::string_view text);
+};
+
 class EventTable {
  public:
   // Views that last until an event is defined or removed.
@@ -36,6 +45,7 @@ class EventTable {
   // kInvalid: no format; kNoSpace; kExists: defined otherwise, and in use (else it is redefined,
   // and keeps its number).
   Result<EventNumber> define_event(std::string_view system, std::string_view format);
+  Result<EventNumber> define_event(std::string_view system, const SharedFormat& format);
   // A user's event, in the grammar of synthetic events: `lat u64 lat; pid_t pid`. Records are laid
   // out as format() says. kInvalid, kNoSpace, kExists likewise.
   Result<EventNumber> define_fields(std::string_view system, std::string_view definition);
@@ -65,6 +75,9 @@ class EventTable {
   std::shared_ptr<const std::string> format_text(EventNumber event) const {
     return at(event).format_text;
   }
+  SharedFormat shared_format(EventNumber event) const {
+    return {at(event).format, at(event).format_text};
+  }
   // nullptr: it was not defined by its fields.
   std::shared_ptr<const FieldsDefinition> fields(EventNumber event) const {
     return at(event).fields;
@@ -79,7 +92,7 @@ class EventTable {
   const std::vector<std::unique_ptr<DefinedEvent>>& entries() const { return entries_; }
 
  private:
-  Result<EventNumber> define(std::string_view system, EventFormat format, std::string_view text);
+  Result<EventNumber> define(std::string_view system, const SharedFormat& format);
   EventNumber take_entry();
 
   const std::size_t events_max_;

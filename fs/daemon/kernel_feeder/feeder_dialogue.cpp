@@ -99,6 +99,17 @@ FeederDialogue::Response FeederDialogue::wait(Time deadline, const CancellationT
   return last == Wait::kCancelled ? interruption() : silence();
 }
 
+Result<void> FeederDialogue::wait_for_told(Time deadline, const CancellationToken& cancel) {
+  const MutexLock lock(mutex_);
+  auto last = Wait::kGoesOn;
+  while (owes_since_ && is_there_ && last == Wait::kGoesOn) {
+    last = wait_until(end_of(deadline), cancel);
+  }
+  if (!is_there_) return absence(gone_);
+  if (!owes_since_) return {};
+  return last == Wait::kCancelled ? interruption() : silence();
+}
+
 std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {
   const MutexLock lock(mutex_);
   return send(order) ? std::optional(number_) : std::nullopt;

@@ -52,6 +52,10 @@ class FeederDialogue {
     // response until the deadline, or for as long as the feeder may be silent. If the response
     // comes later, answered() returns kLate.
     Response wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
+    // Waits until orders that were told are answered, whatever the answer. Errors as of wait().
+    Result<void> wait_for_told(Time deadline) {
+      return dialogue_->wait_for_told(deadline, cancel_);
+    }
 
    private:
     FeederDialogue* dialogue_;
@@ -85,6 +89,7 @@ class FeederDialogue {
  private:
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
   Response wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
+  Result<void> wait_for_told(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
   // Returns whether there was room for the order. It gets its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);

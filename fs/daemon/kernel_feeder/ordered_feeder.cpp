@@ -17,7 +17,10 @@ namespace tallyfs {
 namespace {
 
 // The feeder has to be started, and to read the formats of all events.
-constexpr int kFirstWordMs = 10'000;
+constexpr std::chrono::seconds kArrivalMax{10};
+
+// The first feeder that a new server replaces may have sent some of its offers to that server.
+constexpr int kReplacedMax = 3;
 
 // Marks events in told_ with an unknown state in the feeder.
 constexpr std::uint32_t kUncertain = ~0u;
@@ -171,7 +174,10 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
     if (!turn) return turn.error();
     const auto sent = send_changes(
         wanted, refused, [&](const wire::EventsOrder& order) { turn.value().send(order); });
-    if (sent.empty()) return first;
+    if (sent.empty()) {
+      auto told = turn.value().wait_for_told(deadline);
+      return first ? std::move(told) : first;
+    }
     auto done = outcome(turn.value().wait(deadline));
     if (done) continue;
     note_uncertain(sent);
@@ -249,9 +255,17 @@ Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed place
 
 // ---- replies
 
-void OrderedFeeder::wait_for_first_word() {
+void OrderedFeeder::replace_feeder() {
+  (void)dialogue_.tell(wire::EndOrder());
+  replaced_ += 1;
+  is_replacing_ = true;
+  is_end_told_ = false;
+}
+
+void OrderedFeeder::wait_for_word(Time until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - within({}));
   pollfd waited{.fd = dialogue_.fd(), .events = POLLIN, .revents = 0};
-  if (::poll(&waited, 1, kFirstWordMs) == 0) settle();
+  if (::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) settle();
 }
 
 void OrderedFeeder::settle() {
@@ -261,16 +275,18 @@ void OrderedFeeder::settle() {
 void OrderedFeeder::listen() {
   listening_ = std::this_thread::get_id();
   std::vector<char> text(wire::kOrderBytesMax);
-  wait_for_first_word();
+  const auto until = within(kArrivalMax);
   for (;;) {
+    if (!settled_) wait_for_word(until);
     const auto size = ::recv(dialogue_.fd(), text.data(), text.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     const auto reply = wire::parse_reply({text.data(), static_cast<std::size_t>(size)});
     if (reply) std::visit([this](const auto& each) { hear(each); }, *reply);
-    settle();
+    if (!is_replacing_) settle();
   }
-  hear(wire::Gone{"nobody is left to start it"});
+  hear(wire::Gone{"the process that starts it has ended"});
+  if (!is_stopping_) settle();
   listening_ = std::thread::id();
 }
 
@@ -333,7 +349,9 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
     // Nothing can be lost of the first feeder: it got no order before this one.
     if (!is_first) listeners_.changed();
   }
-  listeners_.arrived(reply.without_events);
+  const bool is_whole = listeners_.arrived(reply.without_events);
+  if (!is_whole && replaced_ < kReplacedMax) return replace_feeder();
+  is_replacing_ = false;
   if (!is_first) tell_that_is_all();
   dialogue_.open();
 }
@@ -363,6 +381,7 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
   is_untold_ = false;
+  is_replacing_ = is_replacing_ && !std::exchange(is_end_told_, true);
   if (!dialogue_.end(reply.reason)) return;
   if (!is_stopping_) listeners_.gone(reply.reason);
   listeners_.changed();

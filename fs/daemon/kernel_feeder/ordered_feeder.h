@@ -51,8 +51,11 @@ class OrderedFeeder final : public KernelSource, public EventSource {
     // The demand of latency_hist, for a new feeder.
     std::function<WantedEvents()> wanted;
     // A new feeder has arrived, and all of its offers have been sent to the socket; or it says why
-    // there are none. Orders that are given meanwhile on this thread are not waited for.
-    std::function<void(const std::string& without_events)> arrived = [](const std::string&) {};
+    // there are none. Orders that are given meanwhile on this thread are not waited for. False:
+    // some of the offers went to the server before, and another feeder has to make them anew.
+    std::function<bool(const std::string& without_events)> arrived = [](const std::string&) {
+      return true;
+    };
     // The feeder has refused an order that no thread waits for.
     std::function<void(Asked, const Error&)> refused = [](Asked, const Error&) {};
     // The feeder has ended, for this reason. Called before changed, and not when the daemon itself
@@ -61,7 +64,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
     // The threads whose events are left out have changed: the daemon's own threads, and the feeder.
     // On any thread.
     std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
-    // The first feeder has arrived, or is not likely to: called once.
+    // The first feeder has arrived, or is not likely to: called once. One that is replaced is none.
     std::function<void()> settled = [] {};
   };
 
@@ -78,7 +81,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void start(Listeners listeners);
   // Called before start(): the feeder that a server before has given orders to ends, and its
   // supervisor starts the next.
-  void replace_feeder() { (void)dialogue_.tell(wire::EndOrder()); }
+  void replace_feeder();
   // Stops listening: later replies are dropped.
   void stop();
 
@@ -124,7 +127,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
 
   void listen();
-  void wait_for_first_word();
+  void wait_for_word(Time until);
   void settle();
   void tell_latencies(const WantedEvents& wanted) EXCLUDES(mutex_);
   void tell_events(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
@@ -145,6 +148,9 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Listeners listeners_;
   // The listening thread's members.
   bool settled_ = false;
+  int replaced_ = 0;             // how often replace_feeder() was called
+  bool is_replacing_ = false;    // until the next feeder has arrived, or cannot start
+  bool is_end_told_ = false;     // of the feeder that is replaced
   std::atomic<bool> is_stopping_ = false;     // set by stop()
   Number told_latencies_ = 0;                 // the last order for latencies without a wait
   bool is_untold_ = false;                    // an order is not sent, since there was no room

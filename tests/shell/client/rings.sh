@@ -63,6 +63,33 @@ list 0x2bc 1' "$(data web | grep ^list)"
   assert_eq 0 "$(_own lane_bad)"
 }
 
+_monotonic_us() { "$PYTHON" -c 'import time; print(time.monotonic_ns() // 1000)'; }
+
+# The server takes it out of the ring much later.
+a_record_has_the_time_of_its_call() {
+  need_python
+  start_probe
+  ok 'interface web' 'statistic web r' 'define r raw' 'start r' 'statistic web h' \
+    'define h history' 'start h' 'sync 5000'
+  define web 'name=h entries_max=1000 period=10000'
+  _into_ring r h
+  local server before after at
+  server=$(server_of "$DAEMON")
+  PYTHONPATH=$here "$PYTHON" -c "from peer import *; freeze($server)"
+  before=$(_monotonic_us)
+  ok 'add r 7 1 1' 'add h 7 1 1'
+  after=$(_monotonic_us)
+  wait_until "[ \$(_monotonic_us) -gt $((after + 300000)) ]"
+  kill -CONT "$server"
+  at=$(data web | awk '/^r/ { gsub(/[^0-9]/, "", $2); print $2 }')
+  [ "$at" -ge $((before - 1000)) ] && [ "$at" -le $((after + 1000)) ] ||
+    fail "raw: $at is not from $before to $after"
+  # The end of its period.
+  at=$(data web | awk '/^h/ && $3 != 0 { gsub(/[^0-9]/, "", $2); print $2 }')
+  [ "$at" -ge $((before - 1000)) ] && [ "$at" -le $((after + 11000)) ] ||
+    fail "history: $at is not from $before to $after, and a period"
+}
+
 a_view_takes_its_source_to_a_ring() {
   web_hits
   ok 'sync 5000'

@@ -42,6 +42,19 @@ a_server_that_was_replaced() {
   _finds WARN takeovers '1 servers ended unexpectedly' 'log says why'
 }
 
+the_age_of_the_saved_state() {
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 1
+  send 'web/a 1'
+  wait_until 'grep -q "^state_bytes " "$STAT/tallyfs/data"'
+  assert_match 'ok    state +saved [0-9.]+ ?[a-z]+ ago, [0-9,]+ bytes' \
+    "$("$TALLYCTL" doctor | grep ' state ' || true)"
+  rm -r "$CASE/state"
+  send 'web/a 1'
+  wait_until 'grep -q "^state_failures [1-9]" "$STAT/tallyfs/data"'
+  _finds WARN state 'the last try failed' 'log says why'
+}
+
 memory_of_a_lane_that_no_feeder_writes_so() {
   py <<'EOT'
 from peer import *

@@ -129,6 +129,21 @@ with_state_what_was_saved_is_there() {
   assert_has 'us 3 5 7.000 9' "$(data web)"
 }
 
+# Each counts the period from the newest file, not from its own start.
+servers_that_die_before_a_period_is_over_leave_files() {
+  start_daemon --state "$CASE/state" --state-period 3600
+  send 'web/a 1'
+  assert_data web 'a 1'
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 3600
+  touch -d '2 hours ago' "$CASE/state/state.1"
+  _replace_server
+  send 'web/a 1'
+  wait_until '[ -e "$CASE/state/state.2" ]'
+  _replace_server
+  assert_data web 'a 2'
+}
+
 an_unmount_from_outside_ends_it() {
   need_root
   start_daemon
@@ -229,7 +244,8 @@ the_server_is_another_user() {
 the_mount_answers_after_each_of_many_kills() {
   need_python
   start_daemon --state "$CASE/state"
-  "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}"
+  "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}" \
+    $(command -v "${TALLY_BIN:+$TALLY_BIN/}tally-probe")
 }
 
 # Its feeder ends, and the next one offers the events to the next server.

@@ -234,7 +234,7 @@ who_does_not_exist_is_told() {
   assert_fails_with "no group 'nosuchgroup'" "$TALLYFS" -f --run-as nobody:nosuchgroup --socket \
     "$SOCK" "$MNT"
   assert_fails_with 'uid 4711 has no account' "$TALLYFS" -f --run-as 4711 --socket "$SOCK" "$MNT"
-  assert_fails_with 'only root can become somebody else (--run-as)' as_nobody \
+  assert_fails_with 'only root can become another user (--run-as)' as_nobody \
     "$(_copy_for_nobody)" -f --run-as daemon --socket "$CASE/nobodys" "$MNT"
   _nothing_is_left
 }

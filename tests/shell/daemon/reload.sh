@@ -391,36 +391,6 @@ an_unmount_afterwards_ends_it() {
   _nothing_is_left
 }
 
-events_of_the_kernel_come_again() {
-  need_root
-  local event=$MNT/tracing/events/task/task_newtask
-  stop_daemon
-  start_daemon -o tracefs
-  [ -d "$event" ] || skip 'no kernel events here'
-  cp "$(command -v bash)" "$CASE/forker"
-  echo 'hist:keys=common_comm if comm == "forker"' >"$event/trigger"
-  _reload
-  wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
-  wait_until '"$CASE/forker" -c "(:)" && grep -q "Hits: [1-9]" "$event/hist"'
-}
-
-an_instance_with_an_open_file_of_the_kernel_stays_in_use() {
-  need_root
-  local hist instance=$MNT/tracing/instances/mine
-  stop_daemon
-  start_daemon -o tracefs
-  [ -d "$MNT/tracing/events/task/task_newtask" ] || skip 'no kernel events here'
-  mkdir "$instance"
-  exec {hist}<"$instance/events/task/task_newtask/trigger"
-  _reload
-  # The file itself is away until the feeder has started.
-  assert_fails_with 'Device or resource busy' rmdir "$instance"
-  wait_until '[ "$(grep -c "the kernel has .* events" "$STDERR")" -eq 2 ]'
-  assert_fails_with 'Device or resource busy' rmdir "$instance"
-  exec {hist}<&-
-  wait_until 'rmdir "$instance"'
-}
-
 without_a_keeper_or_a_mount_it_says_so() {
   stop_daemon
   assert_fails_with 'does not say which process serves' "$TALLYFS" --reload "$MNT"

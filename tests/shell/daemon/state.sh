@@ -192,6 +192,9 @@ the_directory_is_for_the_daemon_alone() {
   local start=(timeout 20 "$TALLYFS" --socket "$SOCK" --state)
   assert_fails_with "--state: $CASE/state has the mode 755; it must be 700" "${start[@]}" \
     "$CASE/state" "$MNT"
+  chmod 500 "$CASE/state"
+  assert_fails_with "--state: $CASE/state has the mode 500; it must be 700" "${start[@]}" \
+    "$CASE/state" "$MNT"
   chmod 700 "$CASE/state"
   ln -s state "$CASE/link"
   assert_fails_with "--state: $CASE/link: Not a directory" "${start[@]}" "$CASE/link" "$MNT"
@@ -224,6 +227,101 @@ with_run_as_it_belongs_to_that_user() {
     "$SOCK" --state "$CASE/state" "$MNT"
 }
 
+# _restarted_with WANTED: once more, and web has this.
+_restarted_with() {
+  stop_daemon
+  _start
+  assert_data web "$1"
+}
+
+a_read_only_directory_is_told_at_the_start_and_may_become_another() {
+  need_root
+  mkdir "$CASE/state"
+  mount -t tmpfs -o mode=700 state "$CASE/state" || skip 'no tmpfs can be mounted'
+  _start
+  send 'web/a 1'
+  stop_daemon
+  local kept
+  kept=$(sha256sum "$(_newest)")
+  mount -o remount,ro "$CASE/state"
+  assert_fails_with "--state: $CASE/state/below: Read-only file system" timeout 20 "$TALLYFS" \
+    --socket "$SOCK" --state "$CASE/state/below" "$MNT"
+  _start_that_saves_often
+  assert_has "warning: --state: $CASE/state cannot be written: Read-only file system" \
+    "$(cat "$STDERR")"
+  send 'web/a 1'
+  wait_until '[ "$(_own state_failures)" -ge 1 ]'
+  assert_has "state: not saved: $CASE/state/state.tmp: Read-only file system" "$(cat "$STDERR")"
+  assert_eq "$kept" "$(sha256sum "$(_newest)")"
+  mount -o remount,rw "$CASE/state"
+  wait_until 'grep -q "state: saved again" "$STDERR"'
+  _restarted_with 'a 2'
+  stop_daemon
+  umount "$CASE/state"
+}
+
+a_directory_that_is_removed_is_told_and_may_be_made_again() {
+  _start_that_saves_often
+  send 'web/a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  rm -r "$CASE/state"
+  send 'web/a 1'
+  wait_until '[ "$(_own state_failures)" -ge 1 ]'
+  assert_has "$CASE/state was removed: made again, with the mode 700, it gets the state" \
+    "$(cat "$STDERR")"
+  mkdir -m 755 "$CASE/state"
+  wait_until '[ "$(_own state_failures)" -ge 3 ]'
+  assert_eq '' "$(_files)"
+  chmod 700 "$CASE/state"
+  wait_until 'grep -q "state: saved again" "$STDERR"'
+  _restarted_with 'a 2'
+}
+
+# Its keeper has the descriptor of the one that was removed.
+a_server_that_replaces_another_finds_the_directory_that_was_made_again() {
+  local before
+  _start_that_saves_often
+  send 'web/a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  rm -r "$CASE/state"
+  mkdir -m 700 "$CASE/state"
+  send 'web/a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  before=$SERVER
+  kill -KILL "$SERVER"
+  wait_until 'SERVER=$(server_of "$DAEMON") && [ "$SERVER" ] && [ "$SERVER" != '"$before"' ]'
+  assert_data web 'a 2'
+  "$TALLYFS" --reload "$MNT"
+  SERVER=$(server_of "$DAEMON")
+  send 'web/a 1'
+  _restarted_with 'a 3'
+}
+
+what_cannot_be_saved_at_the_end_is_told_once_more() {
+  _start_that_saves_often
+  send 'web/a 1'
+  wait_until 'grep -qs web "$(_newest)"'
+  rm -r "$CASE/state"
+  send 'web/a 1'
+  wait_until '[ "$(_own state_failures)" -ge 1 ]'
+  stop_daemon
+  assert_eq 2 "$(grep -c "state: not saved: $CASE/state was removed" "$STDERR")"
+}
+
+the_time_of_the_newest_file_is_shown() {
+  local before saved
+  before=$(date +%s)
+  _start
+  assert_eq '' "$(_own state_saved_s)"
+  send 'web/a 1'
+  stop_daemon
+  _start
+  saved=$(_own state_saved_s)
+  saved=${saved#* }
+  [ "$saved" -ge "$before" ] && [ "$saved" -le "$(date +%s)" ] || fail "$before and $saved"
+  assert_eq "$(stat -c %s "$(_newest)")" "$(_own state_bytes | sed 's/.* //')"
+}
+
 a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
   need_root
   mkdir "$CASE/state"
@@ -247,4 +345,25 @@ a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
   assert_data web 'a 2'
   stop_daemon
   umount "$CASE/state"
+}
+
+of_another_boot_data_have_the_time_of_the_wall_clock() {
+  need jq
+  need_python
+  _start
+  send 'create web/a on=1' 'web/a 3'
+  local times='.statistics[0] | .data_us, .data_realtime_us' before
+  before=$(jq "$times" "$STAT/web/data.json" | tail -1)
+  [ "$before" -gt 0 ] || fail 'no time of the wall clock'
+  stop_daemon
+  py "$CASE/state/state.1" <<'EOT'
+import pathlib, sys
+from state_file import of_another_boot
+file = pathlib.Path(sys.argv[1])
+file.write_bytes(of_another_boot(file.read_bytes()))
+EOT
+  _start
+  assert_has 'by another boot' "$(cat "$STDERR")"
+  assert_data web 'a 1'
+  assert_eq $'0\n'"$before" "$(jq "$times" "$STAT/web/data.json")"
 }

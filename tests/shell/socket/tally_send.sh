@@ -77,7 +77,7 @@ who_may_not_is_told_so() {
   chmod 600 "$SOCK"
   _expect 3 as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'
   assert_has 'Permission denied' "$SAID"
-  assert_has 'who may write to the socket may send; tallyfs --socket-mode says who may' "$SAID"
+  assert_has 'users that may write to the socket may send; see tallyfs --socket-mode' "$SAID"
   assert_data web 'a 2'
 }
 

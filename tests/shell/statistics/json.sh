@@ -35,7 +35,7 @@ has_the_keys_of_the_definition_line() {
   need jq
   send 'create web/a on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=4 units=us/n'
   local keys=name,on,type,range_min,range_max,base_interval,scale,hits_out_of_range,data_us
-  assert_eq "$keys,started_us,stopped_us,units,samples,values" \
+  assert_eq "$keys,started_us,stopped_us,units,data_realtime_us,samples,values" \
     "$(jq -r '.statistics[0] | keys_unsorted | join(",")' "$STAT/web/data.json")"
   assert_eq interface,format,epoch,serial,time_us,realtime_us,statistics \
     "$(jq -r 'keys_unsorted | join(",")' "$STAT/web/data.json")"

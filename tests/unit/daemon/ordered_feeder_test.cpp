@@ -1,4 +1,5 @@
 // The daemon's side of its conversation with the feeder, beside a feeder that is played here.
+// Longer than most: all cases share that feeder.
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,10 @@ class PlayedFeeder {
 
 class OrderedFeederTest : public testing::Test {
  protected:
-  OrderedFeederTest() : OrderedFeederTest(make_ends()) {
+  enum class Before { kNone, kAServer };
+
+  explicit OrderedFeederTest(Before before = Before::kNone) : OrderedFeederTest(make_ends()) {
+    if (before == Before::kAServer) feeder_.replace_feeder();
     feeder_.start({.changed = [this] { changes_ += 1; },
                    .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
                    .arrived =
@@ -62,6 +66,7 @@ class OrderedFeederTest : public testing::Test {
                          if (on_arrival_) on_arrival_();
                          arrivals_ += 1;
                          arrivals_.notify_all();
+                         return is_whole_.load();
                        },
                    .refused =
                        [this](OrderedFeeder::Asked what, const Error& error) {
@@ -97,7 +102,7 @@ class OrderedFeederTest : public testing::Test {
   }
 
   std::atomic<int> changes_ = 0, arrivals_ = 0, cuts_ = 0;
-  std::atomic<bool> wanted_ = false;
+  std::atomic<bool> wanted_ = false, is_whole_ = true;
   std::function<void()> on_arrival_;  // on the listening thread
   std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
   std::promise<int> settled_;  // how many had arrived by then
@@ -142,6 +147,53 @@ TEST_F(OrderedFeederTest, ReadyIsWhoseFirstFeederHasArrived) {
   EXPECT_EQ(settled.wait_for(50ms), std::future_status::timeout);
   arrive();
   EXPECT_EQ(settled.get(), 1);
+}
+
+// A feeder that another server had before.
+class ReplacedFeederTest : public OrderedFeederTest {
+ protected:
+  ReplacedFeederTest() : OrderedFeederTest(Before::kAServer) {
+    EXPECT_TRUE(played_.hear().starts_with("end"));
+  }
+
+  bool is_settled(std::chrono::milliseconds within) {
+    return settled_future_.wait_for(within) == std::future_status::ready;
+  }
+
+  std::future<int> settled_future_ = settled_.get_future();
+};
+
+TEST_F(ReplacedFeederTest, ItsEndIsNotThatOfTheNext) {
+  played_.say("gone the feeder ended");
+  EXPECT_FALSE(is_settled(50ms));
+  arrive();
+  EXPECT_EQ(settled_future_.get(), 1);
+}
+
+TEST_F(ReplacedFeederTest, TheNextMayNotStart) {
+  played_.say("gone the feeder ended");
+  played_.say("gone cannot start it");
+  EXPECT_EQ(settled_future_.get(), 0);
+}
+
+TEST_F(ReplacedFeederTest, OneThatHasToldAnotherServerIsReplacedAgain) {
+  is_whole_ = false;
+  arrive();
+  EXPECT_TRUE(played_.hear().starts_with("end"));
+  EXPECT_FALSE(feeder_.is_there());
+  is_whole_ = true;
+  played_.say("gone the feeder ended");
+  EXPECT_FALSE(is_settled(50ms));
+  arrive();
+  EXPECT_EQ(settled_future_.get(), 2);
+  played_.number_of("events");
+  EXPECT_TRUE(feeder_.is_there());
+}
+
+TEST_F(ReplacedFeederTest, OneThatAlwaysMissesSomeIsTakenAtLast) {
+  is_whole_ = false;
+  for (int i = 0; i < 3; ++i) arrive();
+  EXPECT_EQ(settled_future_.get(), 3);
 }
 
 TEST_F(OrderedFeederTest, OrdersGivenBeforeTheFeederIsThereWaitForIt) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -39,7 +40,7 @@ class StateDirectoryTest : public testing::Test {
   ~StateDirectoryTest() override { std::filesystem::remove_all(path_); }
 
   Result<StateDirectory> open() const { return StateDirectory::open(path_ / "state", {}); }
-  static Result<SavedState> write(const StateDirectory& to, const std::string& text) {
+  static Result<SavedState> write(StateDirectory& to, const std::string& text) {
     return to.write([&](const StateOutput& output) -> Result<SavedState> {
       if (auto done = output(text); !done) return done.error();
       return SavedState{.objects = 1, .bytes = text.size()};
@@ -58,7 +59,7 @@ class StateDirectoryTest : public testing::Test {
 };
 
 TEST_F(StateDirectoryTest, KeepsTheLastThreeFiles) {
-  const auto directory = open();
+  auto directory = open();
   ASSERT_TRUE(directory) << directory.error().reason;
   EXPECT_TRUE(directory.value().numbers().empty());
   for (const char* text : {"a", "b", "c", "d"}) ASSERT_TRUE(write(directory.value(), text));
@@ -70,7 +71,7 @@ TEST_F(StateDirectoryTest, KeepsTheLastThreeFiles) {
 }
 
 TEST_F(StateDirectoryTest, AFileThatFailsLeavesTheOthers) {
-  const auto directory = open();
+  auto directory = open();
   ASSERT_TRUE(write(directory.value(), "a"));
   const auto failed = directory.value().write([](const StateOutput& output) -> Result<SavedState> {
     (void)output("half");
@@ -82,7 +83,7 @@ TEST_F(StateDirectoryTest, AFileThatFailsLeavesTheOthers) {
 }
 
 TEST_F(StateDirectoryTest, WhatAKilledDaemonLeftIsNoFile) {
-  const auto directory = open();
+  auto directory = open();
   for (const char* name : {"state.tmp", "state.0", "state.01", "state.x", "state.5x", "state.",
                            "state.18446744073709551615", "state.99999999999999999999", "other"}) {
     std::ofstream(path_ / "state" / name) << "half";
@@ -91,6 +92,33 @@ TEST_F(StateDirectoryTest, WhatAKilledDaemonLeftIsNoFile) {
   ASSERT_TRUE(write(directory.value(), "whole"));
   EXPECT_EQ(directory.value().read(1).value(), "whole");
   EXPECT_FALSE(std::filesystem::exists(path_ / "state/state.tmp"));
+}
+
+TEST_F(StateDirectoryTest, OneThatIsMadeAgainTakesThePlaceOfOneThatWasRemoved) {
+  auto directory = open();
+  ASSERT_TRUE(write(directory.value(), "a"));
+  std::filesystem::remove_all(path_ / "state");
+  EXPECT_EQ(write(directory.value(), "b").error().code, ErrorCode::kNotFound);
+  std::filesystem::create_directory(path_ / "state");
+  std::filesystem::permissions(path_ / "state", std::filesystem::perms(0755));
+  EXPECT_EQ(write(directory.value(), "b").error().code, ErrorCode::kNotPermitted);
+  std::filesystem::permissions(path_ / "state", std::filesystem::perms(0700));
+  EXPECT_TRUE(write(directory.value(), "b"));
+  EXPECT_EQ(names(), std::vector<std::string>{"state.1"});
+  EXPECT_EQ(open().error().code, ErrorCode::kBusy) << "it is locked, too";
+}
+
+TEST_F(StateDirectoryTest, ASuccessorFindsTheOneThatWasMadeAgain) {
+  auto directory = open();
+  std::filesystem::remove_all(path_ / "state");
+  auto lost = StateDirectory::adopt(Fd(::dup(directory.value().fd())));
+  EXPECT_EQ(lost.path(), path_ / "state");
+  EXPECT_FALSE(write(lost, "a"));
+  ASSERT_TRUE(std::filesystem::create_directory(path_ / "state"));
+  std::filesystem::permissions(path_ / "state", std::filesystem::perms(0700));
+  auto found = StateDirectory::adopt(Fd(::dup(directory.value().fd())));
+  EXPECT_TRUE(write(found, "a"));
+  EXPECT_EQ(names(), std::vector<std::string>{"state.1"});
 }
 
 TEST_F(StateDirectoryTest, StaysLockedUntilItIsLetGo) {
@@ -103,7 +131,7 @@ TEST_F(StateDirectoryTest, StaysLockedUntilItIsLetGo) {
 }
 
 TEST_F(StateDirectoryTest, AFileSetAsideStays) {
-  const auto directory = open();
+  auto directory = open();
   ASSERT_TRUE(write(directory.value(), "a"));
   directory.value().set_aside(1);
   for (const char* text : {"b", "c", "d"}) ASSERT_TRUE(write(directory.value(), text));

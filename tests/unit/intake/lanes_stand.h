@@ -120,7 +120,9 @@ class LanesStand {
     return "\n" + tree_.file(file.value().id).value()->render(clock_.now(), 1 << 20).value();
   }
   void define(const std::string& line) { ASSERT_TRUE(execute("define web name=s " + line)); }
-  void end_feeder() { lanes_->process_ended(kFeeder, clock_.now()); }
+  void end_feeder() {
+    EXPECT_TRUE(lanes_->process_ended(kFeeder, clock_.now(), std::chrono::hours(1)));
+  }
 
   FakeClock clock_;
   CounterTimes* const counter_;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -64,7 +65,10 @@ class ProcessEndsTest : public testing::Test {
   ProcessEnds processes_{loop_, ::geteuid(), [this](pid_t process) {
                            ended_.push_back(process);
                            if (ended_.size() >= wanted_) loop_.stop();
+                           return again_-- > 0 ? ProcessEnds::Heard::kAgain
+                                               : ProcessEnds::Heard::kDone;
                          }};
+  int again_ = 0;
 };
 
 TEST_F(ProcessEndsTest, HearsOfAnEndOnceHoweverOftenItWasAsked) {
@@ -75,6 +79,23 @@ TEST_F(ProcessEndsTest, HearsOfAnEndOnceHoweverOftenItWasAsked) {
   child.kill();
   hear(1);
   EXPECT_EQ(ended_, std::vector<pid_t>{child.pid()});
+  EXPECT_FALSE(processes_.watches(child.pid()));
+}
+
+TEST_F(ProcessEndsTest, HearsOfAnEndUntilAllOfItIsDoneInTurnWithOtherWork) {
+  const Child child;
+  ASSERT_TRUE(processes_.watch(child.pid(), 0));
+  again_ = 3;
+  std::size_t ends_before_other_work = 0;
+  const std::function<void()> work = [&] {
+    if (ends_before_other_work == 0) ends_before_other_work = ended_.size();
+    if (ended_.size() < 4) loop_.post(work);
+  };
+  work();
+  child.kill();
+  hear(4);
+  EXPECT_GT(ends_before_other_work, 0u);
+  EXPECT_LT(ends_before_other_work, 4u);
   EXPECT_FALSE(processes_.watches(child.pid()));
 }
 

@@ -1,16 +1,16 @@
 // Rings of several feeders, as the intake takes them.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/lane/ring_writer.h"
 #include "feeders/intake/lanes.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/ring_feeder.h"
 #include "tests/unit/saved_objects.h"
 
 namespace tallyfs {
@@ -28,65 +28,6 @@ class CostlyClock final : public Clock {
 
   bool is_slow = false;
   mutable std::chrono::nanoseconds passed{0};
-};
-
-// A process with a lane, in which one thread has a ring.
-class RingFeeder {
- public:
-  static constexpr std::uint32_t kId = 5;
-  static constexpr std::uint32_t kRingAt = kLaneHeapAt + 64 * 1024;
-
-  RingFeeder(Lanes& lanes, const Sender& its) : sender(its) {
-    const auto made = lanes.make(sender, kLaneBytesMin, {});
-    EXPECT_TRUE(made);
-    lane = made.value().number;
-    memory_ = map(made.value().file->fd(), kLaneBytesMin, PROT_READ | PROT_WRITE);
-    const auto page = lanes.tails(sender, lane);
-    EXPECT_TRUE(page);
-    tails_ = reinterpret_cast<const LaneTails*>(map(page.value().fd, sizeof(LaneTails), PROT_READ));
-    entry().thread = 1;
-    entry().ring = std::uint64_t{kRingBytesMin} << 32 | kRingAt;
-    reinterpret_cast<LaneHeader*>(memory_)->changes += 1;
-    ring.emplace(RingWriter({.begin = memory_ + kRingAt,
-                             .bytes = kRingBytesMin,
-                             .entry = &entry(),
-                             .tail = &tails_->tails[0]}));
-  }
-  ~RingFeeder() {
-    ::munmap(memory_, kLaneBytesMin);
-    ::munmap(const_cast<LaneTails*>(tails_), sizeof(LaneTails));
-  }
-  RingFeeder(const RingFeeder&) = delete;
-  RingFeeder& operator=(const RingFeeder&) = delete;
-
-  Result<void> bind(Lanes& lanes, std::uint64_t number) const {
-    return lanes.bind(sender, {.sequence = 1, .id = kId, .lane = lane, .number = number});
-  }
-  LaneEntry& entry() { return *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt); }
-  bool put(std::int64_t x) {
-    if (!ring->has_room(4) && ring->look() == RingWriter::Room::kNone) return false;
-    ring->put(kId, 0, x, 1, 0);
-    return true;
-  }
-  void fill() {
-    while (put(1)) {
-    }
-  }
-  std::uint64_t taken() const { return tails_->tails[0].samples; }
-
-  const Sender sender;
-  std::uint64_t lane = 0;
-  std::optional<RingWriter> ring;
-
- private:
-  static std::byte* map(int fd, std::size_t bytes, int protection) {
-    void* const mapped = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
-    EXPECT_NE(mapped, MAP_FAILED);
-    return static_cast<std::byte*>(mapped);
-  }
-
-  std::byte* memory_ = nullptr;
-  const LaneTails* tails_ = nullptr;
 };
 
 struct SharedPages {
@@ -157,6 +98,29 @@ TEST_F(RingIntakeTest, ALaneThatStaysFullDelaysAnotherByATurn) {
   EXPECT_NE(one.taken(), 0u);
 }
 
+TEST_F(RingIntakeTest, WhatAKilledFeederLeftIsTakenInPiecesBetweenOthers) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder killed(*lanes_, other()), lives(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(killed.bind(*lanes_, number) && lives.bind(*lanes_, number));
+  killed.fill();
+  const std::uint64_t left = killed.entry().head / 2;
+  std::uint64_t pieces = 0;
+  ticks_.is_slow = true;
+  for (bool ends = false; !ends; ++pieces) {
+    EXPECT_EQ(lanes_->is_ending(kOther), pieces != 0);
+    const auto begun = ticks_.passed;
+    ends = lanes_->process_ended(kOther, ticks_.now(), begun + 1ms);
+    EXPECT_LE(ticks_.passed - begun, 2ms);
+    // Another process that has the memory writes more.
+    killed.fill();
+    lives.put(1);
+    EXPECT_EQ(lanes_->take_of(lives.sender, 1h).records, 1u);
+  }
+  EXPECT_GT(pieces, 2u);
+  EXPECT_EQ(killed.taken(), left);
+  EXPECT_FALSE(lanes_->is_ending(kOther));
+}
+
 TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   const auto number = create("web/s on=1 type=list entries_max=9");
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
@@ -178,6 +142,35 @@ TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   lanes_->note_heads();
   EXPECT_TRUE(lanes_->take(1h, shares).all);
   EXPECT_EQ(charged, (std::vector<pid_t>{kOther + 1, kOther + 1, kOther}));
+}
+
+TEST_F(RingIntakeTest, ATurnThatAReaderWantsIsOverSoon) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder feeder(*lanes_, other());
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  feeder.fill();
+  lanes_->note_heads();
+  const std::atomic<int> readers{1};
+  const auto done = lanes_->take(1h, {.wanted = &readers});
+  EXPECT_FALSE(done.all);
+  EXPECT_LT(done.records, 1000u);
+  EXPECT_NE(done.records, 0u);
+}
+
+// What is called before a reader waits lets another thread serve others meanwhile.
+TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder feeder(*lanes_, other());
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  std::vector<std::uint64_t> told;
+  const auto note = [&] { told.push_back(feeder.taken()); };
+  feeder.put(1);
+  intake_with_rings_.settle(note);
+  EXPECT_EQ(told.size(), 0u);
+  feeder.fill();
+  intake_with_rings_.settle(note);
+  EXPECT_EQ(told, std::vector<std::uint64_t>{1});
+  EXPECT_GT(feeder.taken(), 1000u);
 }
 
 // What opens spend on rings that are full each time.
@@ -209,6 +202,7 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
   // All records of each would take more than 6 ms of 8; within its share are half of the time.
   EXPECT_LT(passed, 1000 * 6ms);
   EXPECT_LT((full.taken() - taken) / 256, 8000u);
+  EXPECT_EQ(own("ring_samples"), full.taken() + prompt.taken());
 }
 
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
@@ -234,6 +228,63 @@ TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {
   EXPECT_FALSE(dispatcher.has_rung());
   dispatcher.publish_counts(ticks_.now());
   EXPECT_EQ(own("rejects"), 2u);
+}
+
+TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder silent(*lanes_, other()), rings(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(silent.bind(*lanes_, number) && rings.bind(*lanes_, number));
+  silent.put(1);
+  rings.put(1);
+  take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
+  take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
+  dispatcher.note_ring_heads(kRung);
+  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 1u);
+  EXPECT_EQ(silent.taken(), 0u);
+  EXPECT_EQ(rings.taken(), 1u);
+  EXPECT_FALSE(dispatcher.has_rung());
+  rings.put(1);
+  dispatcher.note_ring_heads(kRung);
+  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 0u);  // it was heard
+  dispatcher.note_ring_heads();
+  EXPECT_EQ(dispatcher.take_rings(1h).records, 2u);
+}
+
+TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
+  one.fill();
+  two.fill();
+  take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
+  take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
+  std::uint64_t in_turn = 0;
+  for (int turn = 1; dispatcher.has_rung(); ++turn) {
+    dispatcher.note_ring_heads(kRung);
+    ASSERT_NE(dispatcher.take_rings(ticks_.now().monotonic, {}, kRung).records, 0u);
+    if (turn % 2 != 0) continue;
+    EXPECT_EQ(one.taken(), two.taken());
+    EXPECT_GT(one.taken(), std::exchange(in_turn, one.taken()));
+  }
+  EXPECT_EQ(one.taken(), two.taken());
+  EXPECT_GT(one.taken(), 1000u);
+}
+
+TEST_F(RingIntakeTest, ABellOfALaneThatIsGoneIsForgotten) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_rings());
+  const RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  take(dispatcher, bell(dispatcher.epoch(), one.lane), one.sender);
+  ASSERT_TRUE(lanes_->process_ended(kOther, ticks_.now(), 1h));
+  dispatcher.note_ring_heads(kRung);
+  take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
+  dispatcher.note_ring_heads(kRung);
+  ASSERT_TRUE(lanes_->process_ended(kOther + 1, ticks_.now(), 1h));
+  EXPECT_TRUE(dispatcher.take_rings(1h, {}, kRung).all);
 }
 
 TEST_F(RingIntakeTest, ABellOfAnotherEpochIsAnsweredAsSamplesAre) {
@@ -266,6 +317,22 @@ TEST_F(RingIntakeTest, SamplesOfAllRingsCountBeforeADefinitionOfAnotherProcess) 
   feeder.put(3);
   intake_with_rings_.settle();
   EXPECT_EQ(read("web"), "s 0x3 1\n");
+}
+
+TEST_F(RingIntakeTest, WhatRingsHoldOfAStatisticThatGoesWithItsFeederIsCountedAsLost) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
+  one.put(1);
+  one.ring->count_dropped();
+  two.fill();
+  const std::uint64_t left = two.entry().head / 2;
+  ASSERT_TRUE(statistics_.remove_interface("web", ticks_.now()));
+  EXPECT_TRUE(lanes_->process_ended(kOther, ticks_.now(), 1h));
+  EXPECT_TRUE(lanes_->process_ended(kOther + 1, ticks_.now(), 1h));
+  intake_with_rings_.settle();
+  EXPECT_EQ(own("rejects"), 1 + left);
+  EXPECT_EQ(own("lane_dropped"), 1u);
 }
 
 TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {

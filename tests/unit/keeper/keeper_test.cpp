@@ -1,6 +1,7 @@
 #include "fs/keeper/keeper.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +32,11 @@ class KeeperTest : public testing::Test {
                                     if (allocated_first_ == 0) allocated_first_ = allocated_;
                                     return is_gone_;
                                   },
-                              .gives_up = [this](const char* reason) { reason_ = reason; },
+                              .gives_up =
+                                  [this](const char* reason) {
+                                    allocated_at_end_ = allocated_bytes();
+                                    reason_ = reason;
+                                  },
                               .check_program = [this] { ::_exit(check_status_); },
                               .become_program = [this] { became_ += 1; },
                               .refuses_program =
@@ -78,6 +83,7 @@ class KeeperTest : public testing::Test {
   // In the keeper, at the first and at the last end of a server that was not to end.
   std::size_t allocated_first_ = 0;
   std::size_t allocated_ = 0;
+  std::size_t allocated_at_end_ = 0;  // when it gives up
   int check_status_ = 0;
   int became_ = 0;
   int refused_ = 0;
@@ -127,6 +133,23 @@ TEST_F(KeeperTest, AllocatesNothingAfterItsStart) {
   EXPECT_EQ(handover_.servers(), 10u);
   EXPECT_EQ(became_, 1);
   EXPECT_EQ(allocated_, allocated_first_);
+}
+
+TEST_F(KeeperTest, GivesUpWithoutAllocationIfNoServerCanBeStarted) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  // As many as are polled, and open all the time.
+  const rlimit none{.rlim_cur = 4, .rlim_max = before.rlim_max};
+  EXPECT_EQ(keep([&](auto, const ToKeeper& keeper) {
+              begin(keeper);
+              ::prlimit(::getppid(), RLIMIT_NOFILE, &none, nullptr);
+              ::raise(SIGKILL);
+              return 0;
+            }),
+            1);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(reason_, "cannot make a socket for the server: Too many open files");
+  EXPECT_EQ(allocated_at_end_, allocated_first_);
 }
 
 TEST_F(KeeperTest, ReplacesAServerThatFails) {

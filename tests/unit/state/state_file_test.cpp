@@ -69,6 +69,39 @@ std::string example() {
   return bytes;
 }
 
+// The numbers of `= N,` in the list of kinds, and those that begin a row of the page's tables.
+std::vector<int> kinds_of_the_program() {
+  std::ifstream header(TALLY_SOURCE_DIR "/core/branch/saved_object.h");
+  std::vector<int> kinds;
+  std::string line;
+  while (std::getline(header, line) && line != "enum class SavedKind : std::uint16_t {") continue;
+  while (std::getline(header, line) && line != "};") {
+    if (const auto at = line.find(" = "); at != std::string::npos) {
+      kinds.push_back(std::stoi(line.substr(at + 3)));
+    }
+  }
+  return kinds;
+}
+std::vector<int> kinds_of_the_page() {
+  std::ifstream page(TALLY_SOURCE_DIR "/core/state/FORMAT.md");
+  std::vector<int> kinds;
+  std::string line;
+  while (std::getline(page, line) && line != "## Kinds") continue;
+  while (std::getline(page, line) && !line.starts_with("## ")) {
+    std::istringstream words(line);
+    std::string bar;
+    int kind = 0;
+    for (words >> bar; bar == "|" && words >> kind; words.ignore()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+TEST(StateFileTest, TheFormatHasEachKindOfTheProgramOnce) {
+  const std::vector<int> kinds = kinds_of_the_program();
+  EXPECT_GT(kinds.size(), 30u);
+  EXPECT_EQ(kinds_of_the_page(), kinds);
+}
+
 TEST(StateFileTest, TheExampleOfTheFormatIsWhatIsWritten) {
   const std::string bytes = example();
   ASSERT_FALSE(bytes.empty());

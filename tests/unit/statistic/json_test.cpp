@@ -30,6 +30,7 @@ struct JsonStand : Stand {
 
 TEST(JsonTest, HasTheKeysOfADefinitionLineInItsOrder) {
   JsonStand stand("on=1 type=list entries_max=1 units=microseconds/\"requests\"");
+  const std::string created = std::to_string(stand.clock.now().realtime.count() / 1000);
   stand.pass_us(1'500'000);
   stand.add(17);
   stand.add(18);
@@ -41,7 +42,17 @@ TEST(JsonTest, HasTheKeysOfADefinitionLineInItsOrder) {
                 "\"range_min\":-9223372036854775808,\"range_max\":9223372036854775807,"
                 "\"entries_max\":1,\"hits_missed\":1,\"hits_out_of_range\":0,\"data_us\":0,"
                 "\"started_us\":0,\"stopped_us\":0,\"units\":\"microseconds/\\\"requests\\\"\","
-                "\"samples\":2,\"values\":{\"x\":[17],\"totals\":[1]}}]}\n");
+                "\"data_realtime_us\":" +
+                created + ",\"samples\":2,\"values\":{\"x\":[17],\"totals\":[1]}}]}\n");
+}
+
+TEST(JsonTest, TheWallClockOfTheDataIsThatOfTheLastReset) {
+  JsonStand stand("on=1");
+  stand.pass_us(2'500'000);
+  ASSERT_EQ(stand.define("name=s data=reset"), "");
+  const std::string reset = std::to_string(stand.clock.now().realtime.count() / 1000);
+  stand.pass_us(1);
+  EXPECT_NE(stand.json().find("\"data_realtime_us\":" + reset + ","), std::string::npos);
 }
 
 TEST(JsonTest, ViewsNameTheirSourceBehindTheirName) {

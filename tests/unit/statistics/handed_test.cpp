@@ -4,6 +4,7 @@
 
 #include "core/branch/handed_part.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/golden_state.h"
 #include "tests/unit/statistics/statistics_stand.h"
 
 namespace tallyfs {
@@ -35,16 +36,23 @@ class HandedTest : protected HandedPages, public StatisticsTest {
   }
 };
 
+SavedObjects handed_by(StatisticsBranch& statistics, const FakeClock& clock) {
+  SavedObjects objects;
+  statistics.hand_on(objects, clock.now());
+  return objects;
+}
+
 // The next server. has_pages: it goes on with those of the one before.
 class Next {
  public:
   Next(HandedPages& pages, StatisticsBranch& before, const FakeClock& clock, bool has_pages = true,
        const Ledger::Limits& limits = {})
+      : Next(pages, handed_by(before, clock), clock, has_pages, limits) {}
+  Next(HandedPages& pages, const SavedObjects& objects, const FakeClock& clock,
+       bool has_pages = true, const Ledger::Limits& limits = {})
       : clock_(clock),
         ledger_(limits, kDaemon),
         statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.ports()) {
-    SavedObjects objects;
-    before.hand_on(objects, clock_.now());
     loaded = objects.load_into(statistics_, {.now = clock_.now(), .has_pages = has_pages});
   }
 
@@ -90,6 +98,28 @@ TEST_F(HandedTest, NumbersGoOnAndAreNotGivenTwice) {
   EXPECT_FALSE(next.send(gone, 4)) << "it is gone";
   const auto made = next.execute("create web/d").value().number;
   EXPECT_EQ(made, gone + (std::uint64_t{1} << 32)) << "the next of the same slot";
+}
+
+TEST_F(HandedTest, ObjectsOfTheFirstFormatsAreTakenOver) {
+  const auto a = make("web/a on=1");
+  (void)make("web/b");
+  make("web/view of=a type=range on=1");
+  ASSERT_TRUE(execute("remove web/b"));
+  ASSERT_TRUE(send(a, 3));
+  const SavedObjects all = handed_by(statistics_, clock_);
+  SavedObjects objects;  // without the daemon's own numbers, of which there are ever more
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.at(i).label != "tallyfs") objects.put(all.at(i));
+  }
+  const std::string file = golden::file_of(objects, clock_.now());
+  golden::expect_same("statistics_handed.1.hex", golden::to_hex(file));
+  const std::string kept = golden::from_hex(golden::read("statistics_handed.1.hex"));
+  Next next(*this, golden::objects_of(kept), clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(next.read("web", "data"), "a 1\nview 1 3 3.000 3\n");
+  EXPECT_EQ(next.execute("attach web/a").value().number, a);
+  ASSERT_TRUE(next.send(a, 4));
+  EXPECT_EQ(next.read("web", "data"), "a 2\nview 2 3 3.500 4\n");
 }
 
 TEST_F(HandedTest, NoSwitchAndNoEraChanges) {

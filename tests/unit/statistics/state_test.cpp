@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tests/unit/golden_state.h"
 #include "tests/unit/statistics/statistics_stand.h"
 
 namespace tallyfs {
@@ -117,6 +118,30 @@ TEST_F(StateTest, AnotherBootKeepsDefinitionsAndTotals) {
   Successor unknown(booted);
   EXPECT_EQ(unknown.load(bytes, BootId{}).objects, 4u);
   EXPECT_EQ(unknown.read("statistics/disk/data"), "busy [0.000000] 7\n");
+}
+
+TEST_F(StateTest, FilesOfTheFirstFormatsLoadAndShowWhatWasSaved) {
+  const char* const names[] = {"all/array", "all/quantiles", "all/raw", "all/ranges"};
+  execute("create all/array type=array scale=lin base_interval=50 range_min=0 range_max=300 on=1")
+      .value();
+  execute("create all/quantiles type=quantiles precision=5 quantiles=50,99 on=1").value();
+  execute("create all/raw type=raw entries_max=4 on=1").value();
+  execute("create all/ranges type=history mode=range period=1000000 entries_max=9 on=1").value();
+  for (const char* name : names) send(name, 120, 3);
+  clock_.advance(std::chrono::seconds(2));
+  (void)statistics_.stamp(clock_.now());  // histories are saved as of this moment
+  const std::string file = golden::file_of(statistics_, clock_.now());
+  golden::expect_same("statistics.1.hex", golden::to_hex(file));
+  Successor next(clock_);
+  golden::load_file(golden::from_hex(golden::read("statistics.1.hex")), next.statistics,
+                    clock_.now());
+  EXPECT_EQ(next.read("rules"), "web/* type=range\ndisk/*_us on=1\n");
+  for (const char* interface : {"all", "web", "disk"}) {
+    for (const char* text : {"definition", "data"}) {
+      const std::string path = std::string("statistics/") + interface + "/" + text;
+      EXPECT_EQ(next.read(path), read(interface, text)) << path;
+    }
+  }
 }
 
 TEST_F(StateTest, WhatHasNoRoomIsLeftOutAndTold) {

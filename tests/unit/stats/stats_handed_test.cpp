@@ -1,5 +1,5 @@
 // stats/ in the next server of a mount: numbers, switches, templates and lifetimes stay.
-#include "tests/unit/saved_objects.h"
+#include "tests/unit/golden_state.h"
 #include "tests/unit/stats/subsystems_stand.h"
 
 namespace tallyfs {
@@ -23,18 +23,25 @@ class StatsHandedTest : public SubsystemsTest {
   std::uint64_t subsystem_ = 0, number_ = 0, short_ = 0;
 };
 
+SavedObjects handed_by(StatsBranch& stats, const FakeClock& clock) {
+  SavedObjects objects;
+  stats.hand_on(objects, clock.now());
+  return objects;
+}
+
 // The next server, with the same page of switches.
 struct NextStats {
   static constexpr std::uint32_t kFirst = 100;
 
   NextStats(StatsBranch& from, std::vector<Switch>& switches, FakeProcesses& processes,
             const FakeClock& clock, bool has_pages = true)
+      : NextStats(handed_by(from, clock), switches, processes, clock, has_pages) {}
+  NextStats(const SavedObjects& objects, std::vector<Switch>& switches, FakeProcesses& processes,
+            const FakeClock& clock, bool has_pages = true)
       : tree(clock.now()),
         now(clock.now()),
         stats(tree, ledger, kDaemon, now,
               Ports{.switches = {switches, kFirst}, .processes = &processes}) {
-    SavedObjects objects;
-    from.hand_on(objects, now);
     done = objects.load_into(stats, {.now = now, .has_pages = has_pages});
   }
   std::string read(std::string_view directory, std::string_view name) {
@@ -54,6 +61,18 @@ struct NextStats {
   StatsBranch stats;
   Result<void> done;
 };
+
+TEST_F(StatsHandedTest, ObjectsOfTheFirstFormatsAreTakenOver) {
+  ASSERT_TRUE(publish(number_, blob_.bytes_of_old()));
+  const std::string file = golden::file_of(handed_by(subsystems_, clock_), clock_.now());
+  golden::expect_same("stats_handed.1.hex", golden::to_hex(file));
+  const std::string kept = golden::from_hex(golden::read("stats_handed.1.hex"));
+  NextStats next(golden::objects_of(kept), switches_, processes_, clock_);
+  ASSERT_TRUE(next.done) << next.done.error().reason;
+  EXPECT_EQ(next.read("web", "requests.json"), read("web", "requests.json"));
+  EXPECT_EQ(next.read("web", "sample_rates"), read("web", "sample_rates"));
+  EXPECT_EQ(next.execute("object web/requests", feeder()).value().number, number_);
+}
 
 TEST_F(StatsHandedTest, FeedersPublishUnderTheirNumbers) {
   read("web", "requests");  // demand

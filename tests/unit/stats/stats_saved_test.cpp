@@ -1,5 +1,5 @@
 // What of stats/ is there after a restart; a reboot makes no difference.
-#include "tests/unit/saved_objects.h"
+#include "tests/unit/golden_state.h"
 #include "tests/unit/stats/subsystems_stand.h"
 
 namespace tallyfs {
@@ -8,8 +8,10 @@ namespace {
 // Another daemon, which has loaded what this one saves.
 struct LoadedStats {
   LoadedStats(const StatsBranch& from, const FakeClock& clock)
+      : LoadedStats(SavedObjects(from), clock) {}
+  LoadedStats(const SavedObjects& from, const FakeClock& clock)
       : tree(clock.now()), now(clock.now()), stats(tree, ledger, kDaemon, clock.now()) {
-    done = SavedObjects(from).load_into(stats, {.boot = Boot::kOther, .now = now});
+    done = from.load_into(stats, {.boot = Boot::kOther, .now = now});
   }
   std::string read(std::string_view directory, std::string_view name) {
     NodeId node = tree.lookup(Tree::kRoot, "stats").value().id;
@@ -52,6 +54,18 @@ TEST_F(StatsSavedTest, TemplatesRatesAndTheLastBlobsAreThere) {
   EXPECT_NE(read("web", "requests.json").find("17"), std::string::npos);
   EXPECT_EQ(loaded.read("web", "idle"), "");
   EXPECT_EQ(SavedObjects(loaded.stats), SavedObjects(subsystems_));
+}
+
+TEST_F(StatsSavedTest, FilesOfTheFirstFormatsLoadAndShowWhatWasSaved) {
+  ASSERT_TRUE(publish(number_, blob_.bytes_of_old()));
+  const std::string file = golden::file_of(subsystems_, clock_.now());
+  golden::expect_same("stats.1.hex", golden::to_hex(file));
+  const std::string kept = golden::from_hex(golden::read("stats.1.hex"));
+  LoadedStats loaded(golden::objects_of(kept), clock_);
+  ASSERT_TRUE(loaded.done) << loaded.done.error().reason;
+  EXPECT_EQ(loaded.read("", "templates"), read("", "templates"));
+  EXPECT_EQ(loaded.read("web", "sample_rates"), read("web", "sample_rates"));
+  EXPECT_EQ(loaded.read("web", "requests.json"), read("web", "requests.json"));
 }
 
 TEST_F(StatsSavedTest, RatesThatAPersonSetStayAgainstThoseOfAFeeder) {

@@ -24,6 +24,7 @@ class FakeSource : public EventSource {
 
   Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     orders += 1;
+    if (at_want) at_want();
     is_wanted = wanted();
     return answer;
   }
@@ -36,6 +37,7 @@ class FakeSource : public EventSource {
   std::vector<WantedEvent> is_wanted;
   int orders = 0, drains = 0;
   std::function<void()> at_drain;  // hands out what it has recorded
+  std::function<void()> at_want;
 };
 
 inline constexpr char kCommon[] =

@@ -32,8 +32,9 @@ class Feeder:
         self.conversation = self.rounds.conversation
         self.queue = self.rounds.queue
         self.keeper = Keeper(
-            self.configured, self.exclusion, self.rounds, self.reports, self._keep_up, self.finish
-        )
+            self.configured, self.exclusion, self.rounds, self.reports,
+            (self._keep_up, self.finish),
+        )  # fmt: skip
         self.invalid = Invalid(self.exclusion, self.reports.add, self.keeper.ring)
         self.callers = Callers(
             self.configured, self.exclusion, self.connection, self.queue, self.keeper

@@ -15,14 +15,14 @@ _JOIN_S = 1
 
 
 class Keeper:
-    """keep_up: does one round, and returns the seconds until the next. finish: is called at the
-    end of a process of multiprocessing."""
+    """duties: keep_up, which does one round, and returns the seconds until the next; and finish,
+    which is called at the end of a process of multiprocessing."""
 
-    def __init__(self, configured, exclusion, rounds, reports, keep_up, finish):
+    def __init__(self, configured, exclusion, rounds, reports, duties):
         self._configured, self._exclusion = configured, exclusion
         self._link, self._queue, self._pace = rounds.connection.link, rounds.queue, rounds.pace
         self._bell, self._reports = reports.bell, reports
-        self._keep_up, self._finish = keep_up, finish
+        self._keep_up, self._finish = duties
         self.ring = reports.bell.ring
         self.reset()
 

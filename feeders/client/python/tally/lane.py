@@ -152,8 +152,8 @@ class Lane(Requester):
             statistic._binding = REFUSED
         else:
             statistic._bind(StatisticCells(
-                feeder.exclusion, self._file, number, each, switches.is_void,
-                statistic._use_no_cells,
+                feeder.exclusion, self._file, (number, each),
+                (switches.is_void, statistic._use_no_cells),
             ))  # fmt: skip
 
     # ---- fork

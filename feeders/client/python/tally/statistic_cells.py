@@ -8,16 +8,18 @@ class StatisticCells:
     and puts it back: list.pop() gives it to one thread only, and a signal handler that interrupts
     the call finds another one.
 
-    is_void: says that a number names nothing any more. rest: called inside the exclusion when the
-    statistic does not count increments any more."""
+    place: the number of the statistic and its own in the file. uses: is_void, which says that a
+    number names nothing any more, and rest, called inside the exclusion when the statistic does not
+    count increments any more."""
 
     __slots__ = ("_exclusion", "_file", "_number", "_id", "_shape", "_is_void", "_rest", "totals",
                  "_made")  # fmt: skip
 
-    def __init__(self, exclusion, file, number, each, is_void, rest):
-        self._exclusion, self._file, self._number, self._id = exclusion, file, number, each
-        self._shape = file.shapes.find(number)
-        self._is_void, self._rest = is_void, rest
+    def __init__(self, exclusion, file, place, uses):
+        self._exclusion, self._file = exclusion, file
+        self._number, self._id = place
+        self._is_void, self._rest = uses
+        self._shape = file.shapes.find(self._number)
         self.totals = []
         self._made = 0
 
