@@ -1,4 +1,5 @@
 // Rings of several feeders, as the intake takes them.
+// Longer than most: all cases stand on one feeder with a ring, and on one intake.
 #include <gtest/gtest.h>
 
 #include <memory>
