@@ -36,7 +36,7 @@ class ClientCellsTest : public ClientTest {
   void replace_daemon(Feeder& feeder) {
     daemon_->epoch += 1;
     daemon_->lane = std::make_unique<FakeLane>();
-    EXPECT_EQ(feeder.client.sync(0ms), -ETIMEDOUT);
+    daemon_->respond({{.sequence = 0, .error = ESTALE}});
     exchange(feeder);
     exchange(feeder);
   }
