@@ -1,5 +1,4 @@
 // Rings of several feeders, as the intake takes them.
-// Longer than most: all cases stand on one feeder with a ring, and on one intake.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -343,25 +342,6 @@ TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {
   feeder.put(1);
   intake_with_rings_.settle();
   EXPECT_EQ(own("lane_bad"), 1u);
-}
-
-// All are answered, and the error log has one.
-TEST_F(RingIntakeTest, ALaneWithoutRoomForMoreCellsIsToldOnce) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
-  RingFeeder feeder(*lanes_, other());
-  Dispatcher dispatcher(-1, ports_with_rings());
-  wire::DatagramWriter writer(dispatcher.epoch());
-  std::uint32_t id = 0;
-  while (lanes_->bind(other(), {.sequence = 1, .id = id, .lane = feeder.lane, .number = number})) {
-    ++id;
-  }
-  EXPECT_GT(id, 0u);
-  for (std::uint32_t i = 1; i <= 5; ++i) {
-    writer.bind({.sequence = i, .id = id + i, .lane = feeder.lane, .number = number});
-  }
-  take(dispatcher, writer.bytes(), other());
-  dispatcher.publish_counts(ticks_.now());
-  EXPECT_EQ(own("rejects"), 1u);
 }
 
 TEST_F(RingIntakeTest, WhatAClosedLaneDropsIsCounted) {
