@@ -70,6 +70,28 @@ the_slowest_are_first_by_their_p99() {
     jq -r '.interfaces[0].view.p99 | "\(.statistic) \(.bounds)"')"
 }
 
+the_p99_of_the_busiest_stays_while_others_are_looked_at() {
+  local i idle=() busy=() feed=() urls=()
+  for ((i = 100; i < 145; ++i)); do
+    idle+=("a$i/hits 1")
+    urls+=("$WEB/api/1/statistics/a$i")
+  done
+  for ((i = 100; i < 131; ++i)); do
+    busy+=("create z$i/us type=array scale=log2 base_interval=1 range_min=0 range_max=4096 on=1")
+    feed+=("z$i/us 20")
+  done
+  send "${idle[@]}"
+  send "${busy[@]}"
+  _with_p99() { api statistics | jq '[.interfaces[] | select(.view.p99 != null) | .interface |
+    select(startswith("z"))] | length'; }
+  wait_until 'send "${feed[@]}"; [ "$(_with_p99)" = 31 ]'
+  curl -s -H "$TOKEN" "${urls[@]}" >/dev/null
+  assert_eq 31 "$(_with_p99)"
+  # What is not known of the others comes last.
+  assert_eq true "$(api 'statistics?sort=p99' | jq '[.interfaces[].view |
+    if .p99 then 0 elif .p99_known then 1 else 2 end] | . == sort')"
+}
+
 words_of_a_filter_match_in_any_order() {
   send 'create tags/hits{code:200,host:a}' 'create tags/hits{code:404,host:a}'
   local words
