@@ -297,6 +297,7 @@ class Client {
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);
   std::uint64_t counted_in_cells() const;
+  void settle_cells() REQUIRES(mutex_);
   // Samples that were put into rings and not taken back, and of them those that a daemon has taken.
   struct InRings {
     std::uint64_t sent = 0;
@@ -354,6 +355,7 @@ class Client {
   void lose_daemon(Time now) REQUIRES(mutex_);
   void keep_in_touch(Time now) REQUIRES(mutex_);
   void report_dropped() REQUIRES(mutex_);
+  void report_unsent() EXCLUDES(mutex_);
   void confirm(std::uint64_t sent_before, Conversation::Taken taken) REQUIRES(mutex_);
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
@@ -433,6 +435,12 @@ class Client {
   std::size_t locked_lanes_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> confirmed_{0};
   std::atomic<std::uint64_t> lost_{0};
+  // What was counted in cells of daemons that ended without reading them.
+  std::atomic<std::uint64_t> lost_in_cells_{0};
+  // Of the samples counted in cells, those for daemons that have ended.
+  std::uint64_t settled_in_cells_ GUARDED_BY(mutex_) = 0;
+  enum class CellsEnd { kNone, kRead, kUnread };
+  CellsEnd cells_end_ GUARDED_BY(mutex_) = CellsEnd::kNone;  // of the last daemon; not settled yet
   std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;
 
   // Zero is long ago.

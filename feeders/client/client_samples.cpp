@@ -258,10 +258,12 @@ std::uint64_t Client::counted_in_cells() const {
 }
 
 void Client::count(statistic_counts& counts) const {
+  // Before the samples that it is part of.
+  const std::uint64_t lost_in_cells = lost_in_cells_.load();
   const std::uint64_t counted = counted_in_cells();
   const InRings rings = in_rings();
-  counts.confirmed = confirmed_.load() + counted + rings.confirmed;
-  counts.lost = lost_.load();
+  counts.confirmed = confirmed_.load() + counted - lost_in_cells + rings.confirmed;
+  counts.lost = lost_.load() + lost_in_cells;
   counts.sent = sent_.load() + counted + rings.sent;
   counts.held = held() + records_held_.load();
   counts.dropped = dropped();
