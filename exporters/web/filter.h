@@ -1,11 +1,13 @@
 // A filter of names: its words, which blanks, commas and braces part. A name matches that has all
-// of them, in any order. A value; pure.
+// of them, in any order, in capital or small letters of ASCII. A value; pure.
 #pragma once
 
 #include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "exporters/web/http.h"
 
 namespace tallyfs::web {
 
@@ -15,14 +17,16 @@ class Filter {
     constexpr std::string_view kBetween = " ,{}";
     while (!text.empty()) {
       const std::size_t end = std::min(text.find_first_of(kBetween), text.size());
-      if (end > 0) words_.emplace_back(text.substr(0, end));
+      if (end > 0) words_.push_back(in_lower_case(text.substr(0, end)));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
   }
 
   bool matches(std::string_view name) const {
+    if (words_.empty()) return true;
+    const std::string text = in_lower_case(name);
     return std::ranges::all_of(
-        words_, [&](const std::string& word) { return name.find(word) != name.npos; });
+        words_, [&](const std::string& word) { return text.find(word) != text.npos; });
   }
 
  private:

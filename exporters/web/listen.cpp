@@ -18,6 +18,7 @@ namespace tallyfs::web {
 namespace {
 
 constexpr int kBacklog = 128;
+constexpr std::string_view kUnix = "unix:";
 
 Error failed(const std::string& text) { return invalid(text + ": " + std::strerror(errno)); }
 
@@ -64,15 +65,21 @@ std::uint16_t port_of(const Address& address) {
   return ntohs(reinterpret_cast<const sockaddr_in&>(address.storage).sin_port);
 }
 
-Result<Listening> listen_tcp(const std::string& text) {
+// ADDRESS:PORT or [ADDRESS]:PORT.
+std::optional<Address> parse_address(const std::string& text) {
   const std::size_t colon = text.rfind(':');
   constexpr std::uint64_t kNone = 65536;
   const std::uint64_t port =
       colon == text.npos ? kNone
                          : parse_unsigned(std::string_view(text).substr(colon + 1)).value_or(kNone);
-  const std::string host = text.substr(0, colon);
-  auto address = port < kNone ? to_address(host, static_cast<std::uint16_t>(port)) : std::nullopt;
-  if (!address) return invalid(text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH");
+  if (port >= kNone) return std::nullopt;
+  return to_address(text.substr(0, colon), static_cast<std::uint16_t>(port));
+}
+
+Result<Listening> listen_tcp(const std::string& text) {
+  auto address = parse_address(text);
+  if (!address) return invalid(fault_of_address(text));
+  const std::string host = text.substr(0, text.rfind(':'));
   Listening made{.fd = Fd(::socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0)),
                  .host = host,
                  .url = {},
@@ -99,9 +106,7 @@ bool is_held(sockaddr_un& address) {
 Result<Listening> listen_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    return invalid("unix:" + path + ": the path must have 1 to 107 bytes");
-  }
+  if (auto fault = fault_of_address("unix:" + path); !fault.empty()) return invalid(fault);
   std::memcpy(address.sun_path, path.data(), path.size());
   struct stat found {};
   if (::lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode) && !is_held(address)) {
@@ -121,8 +126,16 @@ Result<Listening> listen_unix(const std::string& path) {
 
 }  // namespace
 
+std::string fault_of_address(const std::string& text) {
+  if (!text.starts_with(kUnix)) {
+    return parse_address(text) ? "" : text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH";
+  }
+  const std::size_t size = text.size() - kUnix.size();
+  const bool fits = size > 0 && size < sizeof sockaddr_un::sun_path;
+  return fits ? "" : text + ": the path must have 1 to 107 bytes";
+}
+
 Result<Listening> listen_on(const std::string& text) {
-  constexpr std::string_view kUnix = "unix:";
   if (text.starts_with(kUnix)) return listen_unix(text.substr(kUnix.size()));
   return listen_tcp(text);
 }

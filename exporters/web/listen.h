@@ -16,6 +16,9 @@ struct Listening {
   bool is_loopback = true;
 };
 
+// What is wrong with an address as it is written; empty: nothing. The system is not asked.
+std::string fault_of_address(const std::string& text);
+
 // `text` is ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; port 0 is any that is free. The address is
 // numeric. A socket file that no process holds any more is replaced; a new one has mode 0660.
 // kInvalid: no such address, or the system's reason.

@@ -157,6 +157,30 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
+// The parameters that a request may have, between blanks; nothing where any goes.
+std::optional<std::string_view> parameters_of(const Target& target, Purpose purpose) {
+  if (purpose == Purpose::kMetrics) return " interface ";
+  if (purpose == Purpose::kChange) return " ";
+  if (purpose != Purpose::kStatistics) return std::nullopt;
+  if (target.path[2] == "heat") return " seconds scale bins columns ";
+  if (target.path[2] != "statistics") return " ";
+  return target.path.size() == 3 ? " filter sort first rows " : " statistic filter first rows ";
+}
+
+// A parameter that is not known is no wish that goes unheard: a misspelt one would ask for all.
+std::optional<std::string> unknown_of(const Target& target, Purpose purpose) {
+  const auto known = parameters_of(target, purpose);
+  if (!known) return std::nullopt;
+  for (const Parameter& each : target.query) {
+    const bool is_word = !each.name.empty() && each.name.find(' ') == each.name.npos;
+    if (is_word && known->find(" " + each.name + " ") != known->npos) continue;
+    return each.name.substr(0, kValueShownMax) + ": no parameter of this request" +
+           (known->size() > 1 ? "; it takes:" + std::string(known->substr(0, known->size() - 1))
+                              : ", it takes none");
+  }
+  return std::nullopt;
+}
+
 // What a parameter's value must be: a number, or one of some words.
 std::optional<std::string> fault_of(const Parameter& given) {
   static constexpr std::array<std::string_view, 5> kNumbers = {"seconds", "bins", "columns",
@@ -209,6 +233,10 @@ std::optional<Response> MountSite::answer_at_once(const Request& request) {
 Response MountSite::answer(const Request& request) {
   const Target target = *parse_target(request.target);
   const Purpose purpose = *purpose_of(target, serves_);
+  if (const auto fault = unknown_of(target, purpose)) {
+    return purpose == Purpose::kMetrics ? text_response(400, *fault)
+                                        : json_response(400, error_json(*fault));
+  }
   switch (purpose) {
     case Purpose::kMetrics:
       return scrape_.answer(request, target);
@@ -258,6 +286,10 @@ Response MountSite::interface(const Target& target) {
   if (const std::string* const one = target.find("statistic")) order.statistic = *one;
   const auto followed = watch_.look_at(name, order.statistic.value_or(""));
   if (!followed) return failure(followed.error());
+  const std::string asked = order.statistic.value_or("");
+  if (!asked.empty() && !followed.value()->now.find(asked)) {
+    return failure({ErrorCode::kNotFound, name + " has no statistic " + asked});
+  }
   order.first = target.number("first", 0, SIZE_MAX / 2);
   order.rows = target.number("rows", kRowsMax, kRowsMax);
   return json_response(interface_json(*followed.value(), order));

@@ -17,10 +17,11 @@ struct Row {
   const view::RecentRate* rate = nullptr;
 };
 
-// What has no p99 stands behind what is no time.
+// What has no p99 stands behind what is no time; last what is not known to have one.
 double slowness_of(Watch& watch, const Row& row) {
   const auto& slowest = watch.slowest(row.summary->name);
-  return slowest ? slowest->nanoseconds : -2;
+  if (slowest) return slowest->nanoseconds;
+  return watch.knows_slowest(row.summary->name) ? -2 : -3;
 }
 
 std::vector<Row> rows_of(Watch& watch, const OverviewOrder& order) {
@@ -48,8 +49,9 @@ std::string rate_text(const Row& row) {
   return row.rate->last() ? view::rate_text(*row.rate->last()) : "-";
 }
 
-void write_row(JsonWriter& writer, const Row& row, const std::optional<Slowest>& slowest) {
+void write_row(JsonWriter& writer, const Row& row, Watch& watch) {
   const view::InterfaceSummary& summary = *row.summary;
+  const std::optional<Slowest>& slowest = watch.slowest(summary.name);
   writer.begin_object().key("interface").string(summary.name);
   writer.key("statistics").number(summary.statistics).key("on").number(summary.on);
   writer.key("samples").number(summary.samples).key("serial").number(summary.serial);
@@ -65,6 +67,7 @@ void write_row(JsonWriter& writer, const Row& row, const std::optional<Slowest>&
   } else {
     writer.null();
   }
+  writer.key("p99_known").boolean(watch.knows_slowest(summary.name));
   writer.key("minute").begin_array();
   for (const double each : row.rate->minute()) writer.decimals(each, 1);
   writer.end_array().end_object().end_object();
@@ -106,7 +109,7 @@ JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::stri
   const std::vector<Row> rows = rows_of(watch, order);
   writer.key("interfaces").begin_array();
   for (std::size_t i = order.first; i < std::min(rows.size(), order.first + order.rows); ++i) {
-    write_row(writer, rows[i], watch.slowest(rows[i].summary->name));
+    write_row(writer, rows[i], watch);
   }
   writer.end_array().key("view").begin_object();
   writer.key("matching").number(rows.size()).key("first").number(order.first);

@@ -91,6 +91,7 @@ void write_values(JsonWriter& writer, const view::Statistic& statistic) {
     write_bars(writer, bars_of_list(*list, view::quantity_of_x(statistic.units)));
   }
   write_facts(writer, statistic);
+  writer.key("left_out").string(view::left_out_text(statistic, page_look()));
 }
 
 // What a counter has grown by, for each second; products are of X.
@@ -110,7 +111,7 @@ void write_interval(JsonWriter& writer, const view::Change& change) {
   const std::string growth = growth_text(*change.counted, change.micros);
   if (growth.empty()) return write_values(writer, *change.counted);
   writer.key("facts").begin_array();
-  write_fact(writer, "rate", growth);
+  write_fact(writer, "growth", growth);
   writer.end_array();
 }
 
@@ -173,6 +174,7 @@ void write_series(JsonWriter& writer, const StatisticView& shown) {
   write_column(writer, "min", series->points, &view::Point::min);
   write_column(writer, "max", series->points, &view::Point::max);
   writer.key("legend").string(view::legend_of(*series));
+  writer.key("unit").string(series->quantity.name);
   writer.key("names").begin_array();
   for (const auto& name : {series->line, series->low, series->high}) writer.string(name);
   writer.end_array();

@@ -1,6 +1,8 @@
 #include "exporters/web/watch.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "core/view/distribution.h"
@@ -27,6 +29,11 @@ Interval interval_to(const view::Interface& now, std::uint64_t before_us) {
 }
 
 }  // namespace
+
+double InterfaceRate::of_minute() const {
+  const auto& minute = recent.minute();
+  return std::accumulate(minute.begin(), minute.end(), 0.0);
+}
 
 void Watch::tick() {
   if (!asked_ || Clock::now() - *asked_ > kAttention) return;
@@ -88,17 +95,40 @@ void Watch::take_rates(const view::Tree& before) {
 
 // What moves is followed without a question, if it is small.
 void Watch::choose_followed() {
-  followed_[kOwn].looked_at = readings_;
+  for (auto& [name, followed] : followed_) followed.moves_most = false;
+  Followed& own = followed_[kOwn];
+  own.looked_at = readings_;
+  own.moves_most = true;
   std::erase_if(followed_, [&](const auto& each) {
     const Followed& followed = each.second;
     const bool is_large = is_path(each.first) || followed.now.statistics.size() > kPastsMax;
     return is_large && followed.looked_at + kLargeReadings < readings_;
   });
+  if (columns_max_ > 0) choose_moving();
+  while (followed_.size() > kFollowedMax) drop_for_another();
+}
+
+// What is followed is replaced by what moves clearly more, not by its equals in turn: with each
+// replacement a past is lost.
+void Watch::choose_moving() {
+  constexpr double kStays = 1.25;
+  std::vector<std::pair<double, const std::string*>> moving;
   for (const view::InterfaceSummary& each : tree_.interfaces) {
-    if (followed_.size() >= kFollowedMax || columns_max_ == 0) return;
-    const bool moves = rates_[each.name].recent.last().value_or(0) > 0;
-    if (moves && each.statistics <= kPastsMax) followed_.try_emplace(each.name);
+    if (each.name == kOwn || each.statistics > kPastsMax) continue;
+    const double samples = moved(each.name);
+    if (samples > 0) {
+      moving.emplace_back(followed_.contains(each.name) ? kStays * samples : samples, &each.name);
+    }
   }
+  const std::size_t size = std::min(moving.size(), kMovingMax - 1);  // the daemon's own is one
+  std::ranges::partial_sort(moving, moving.begin() + static_cast<std::ptrdiff_t>(size),
+                            std::greater<>(), [](const auto& each) { return each.first; });
+  for (std::size_t i = 0; i < size; ++i) followed_[*moving[i].second].moves_most = true;
+}
+
+double Watch::moved(const std::string& name) const {
+  const auto found = rates_.find(name);
+  return found == rates_.end() ? 0 : found->second.of_minute();
 }
 
 void Watch::follow() {
@@ -191,9 +221,18 @@ void Watch::bound_bytes() {
   }
 }
 
+// For its bytes.
 void Watch::drop_oldest() {
-  followed_.erase(std::ranges::min_element(followed_, {},
-                                           [](const auto& each) { return each.second.looked_at; }));
+  followed_.erase(std::ranges::min_element(followed_, {}, [&](const auto& each) {
+    return std::pair(each.second.looked_at, moved(each.first));
+  }));
+}
+
+// For its place: those that move most keep theirs.
+void Watch::drop_for_another() {
+  followed_.erase(std::ranges::min_element(followed_, {}, [&](const auto& each) {
+    return std::tuple(each.second.moves_most, each.second.looked_at, moved(each.first));
+  }));
 }
 
 // None where the mount has no tracing/.
@@ -217,6 +256,14 @@ const std::optional<Slowest>& Watch::slowest(const std::string& name) {
   return followed.slowest;
 }
 
+bool Watch::knows_slowest(const std::string& name) const {
+  const auto rate = rates_.find(name);
+  const bool is_quiet = rate != rates_.end() &&
+                        rate->second.recent.minute().size() == view::RecentRate::kMinute &&
+                        rate->second.of_minute() <= 0;
+  return is_quiet || followed_.contains(name);
+}
+
 std::optional<std::uint64_t> Watch::dropped() const {
   const auto own = followed_.find(kOwn);
   if (own == followed_.end()) return std::nullopt;
@@ -230,7 +277,7 @@ Result<const Followed*> Watch::look_at(const std::string& name, const std::strin
     Followed read;
     if (auto done = read_followed(name, read); !done) return done.error();
     // Before the new one is there, which is as new as others of this second.
-    if (followed_.size() >= kFollowedMax) drop_oldest();
+    if (followed_.size() >= kFollowedMax) drop_for_another();
     followed_.emplace(name, std::move(read));
   }
   Followed& followed = followed_.at(name);

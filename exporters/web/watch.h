@@ -2,7 +2,8 @@
 // their last minutes.
 //
 // While there are questions, it is read each second. The rates of all interfaces are kept for a
-// minute; of at most kFollowedMax interfaces kPastsMax statistics with bins for `keep`, in
+// minute. Those kMovingMax that have counted most in it are followed, and beside them those looked
+// at last, kFollowedMax together: kPastsMax statistics with bins of each for `keep`, in
 // kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
 // Those looked at longest ago go first. After kAttention without a question nothing is read.
 // Confined to one thread at a time: the site locks it.
@@ -29,6 +30,9 @@ namespace tallyfs::web {
 struct InterfaceRate {
   view::RecentRate recent{};
   std::uint64_t seen = 0;  // the reading it was seen at last
+
+  // About how many samples the last minute had; 0 where none is known.
+  double of_minute() const;
 };
 
 struct Followed {
@@ -39,6 +43,7 @@ struct Followed {
   std::string statistic{};      // the one that was looked at last
   std::uint64_t looked_at = 0;  // the reading; 0: by none yet
   std::uint64_t read_at = 0;
+  bool moves_most = false;  // one of the kMovingMax, or the daemon's own
   // Of the reading `slowest_at`; for Watch::slowest().
   std::optional<Slowest> slowest{};
   std::uint64_t slowest_at = 0;
@@ -50,7 +55,8 @@ class Watch {
   static constexpr std::chrono::milliseconds kFresh{1500};  // for answers between two ticks
   static constexpr std::chrono::minutes kAttention{10};
   static constexpr std::uint64_t kLargeReadings = 60;  // that a large one is followed unseen
-  static constexpr std::size_t kFollowedMax = 32;
+  static constexpr std::size_t kMovingMax = 32;
+  static constexpr std::size_t kFollowedMax = 40;
   static constexpr std::size_t kPastsMax = 64;
   static constexpr std::size_t kPastBytesMax = 64 * 1024 * 1024;
 
@@ -71,6 +77,8 @@ class Watch {
   const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
   // Of an interface that is followed; found once for each reading.
   const std::optional<Slowest>& slowest(const std::string& name);
+  // Whether that is all there is to know of it: it is followed, or it has not moved for a minute.
+  bool knows_slowest(const std::string& name) const;
   // Of all but the daemon's own.
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;
@@ -88,12 +96,15 @@ class Watch {
   Result<void> read();
   void take_rates(const view::Tree& before);
   void choose_followed();
+  void choose_moving();
+  double moved(const std::string& name) const;
   void follow();
   void follow(const std::string& name, Followed& followed, const std::uint64_t* serial);
   Result<void> read_followed(const std::string& name, Followed& followed);
   void add_columns(Followed& followed);
   void bound_bytes();
   void drop_oldest();
+  void drop_for_another();
   void find_latencies();
 
   const std::unique_ptr<Source> source_;

@@ -137,6 +137,10 @@ void FeedSocket::leave_files() {
   lock_.leave();
 }
 
+bool FeedSocket::refuse_senders() {
+  return !path_.empty() && ::shutdown(fd_.get(), SHUT_RD) == 0;
+}
+
 void FeedSocket::remove_files() {
   // Under the lock, so that no successor of ours can come between; another process may have put
   // another in its place. Without it, another process of ours has removed all.

@@ -63,6 +63,9 @@ class FeedSocket {
   // the first leaves them to the other, which closes what it does not need.
   void leave_files();
   void close() { fd_.reset(); }
+  // From now on a send() to it fails (EPIPE), in all processes that have it, and for good. What is
+  // queued can still be read. False: it was adopted, and waits for the next daemon.
+  bool refuse_senders();
   // The socket's file and its lock if we made them, and the directory if we made that.
   void remove_files();
 

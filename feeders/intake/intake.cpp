@@ -184,8 +184,9 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   if (was_cut || has_saturated || has_rung) nudge();
 }
 
-Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {
+Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders senders) {
   const MutexLock lock(turn_);
+  const auto queued_max = senders == Senders::kGoOn ? queue_length_ : std::nullopt;
   const Until until{clock_.now().monotonic + at_most};
   std::uint64_t received = batch_.size();
   puts_off_ = false;
@@ -194,12 +195,23 @@ Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most) {
     if (finish_batch(until) == Progress::kCut || catch_up(until) == Progress::kCut) {
       return {.datagrams = received - batch_.size(), .all = false};
     }
-    if (queue_length_ && received > *queue_length_) return {.datagrams = received};
+    if (queued_max && received > *queued_max) return {.datagrams = received};
     if (dispatcher_.is_past(until)) return {.datagrams = received, .all = false};
     receive();
     if (batch_.empty()) return {.datagrams = received};
     received += batch_.size();
   }
+}
+
+std::uint64_t Intake::drop_left(Senders senders) {
+  const MutexLock lock(turn_);
+  if (dispatcher_.is_busy()) (void)dispatcher_.put_off();
+  std::uint64_t dropped = batch_.size();
+  for (; !backlog_.empty(); ++dropped) (void)backlog_.take();
+  batch_ = {};
+  if (senders == Senders::kGoOn) return dropped;
+  for (receive(); !batch_.empty(); receive()) dropped += batch_.size();
+  return dropped;
 }
 
 // The queue is first in, first out: behind as many datagrams as it can hold there is none that was

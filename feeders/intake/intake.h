@@ -80,13 +80,18 @@ class Intake final : public Barrier, public HandedPart {
   // Starts waiting for datagrams.
   void start();
 
-  // Takes in what is put off and what is queued now, for so long at most: the last call. What is
-  // queued beyond stays in the socket.
+  // Takes in what is put off and what is queued now, for so long at most: behind the loop's end.
+  // What is queued beyond stays in the socket.
+  enum class Senders { kGoOn, kRefused };  // kRefused: the queue becomes no longer
   struct TakenAtEnd {
     std::uint64_t datagrams = 0;  // taken in whole, with those of an unfinished batch
     bool all = true;              // nothing was left of what was sent before the call
   };
-  TakenAtEnd take_queued(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
+  TakenAtEnd take_queued(std::chrono::nanoseconds at_most, Senders senders = Senders::kGoOn)
+      EXCLUDES(turn_);
+  // Drops what that has left, and returns how many datagrams that is: the last call. Where senders
+  // go on, what is queued stays.
+  std::uint64_t drop_left(Senders senders) EXCLUDES(turn_);
   // The same of rings, behind the end of all ways but the socket.
   void take_rings_at_end(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 

@@ -215,25 +215,40 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   for (const NodeId directory : not_notified) notifier.directory_changed(directory);
   if (mount.handover) note_takeover(*mount.handover);
   serve();
-  // What feeders add from now on they send, or keep for the next daemon.
-  if (!is_handing_over_) {
-    branches_->statistics().end_cells(clock_.now());
-    intake_->take_rings_at_end(kEndDrainMax);
-  }
   if (is_handing_over_) return hand_over(*session.value(), mount);
+  end_ways();
   tree_.observe(nullptr);
-  end(*session.value());
-  return 0;
+  return end(*session.value());
 }
 
-void Daemon::end(Session& session) {
+// What feeders add from now on they send. What a thread has sent came before what is in its ring.
+void Daemon::end_ways() {
+  taken_at_end_ = intake_->take_queued(kEndDrainMax).datagrams;
+  branches_->statistics().end_cells(clock_.now());
+  intake_->take_rings_at_end(kEndDrainMax);
+}
+
+// Behind the unmount: a keeper that knows of the end starts no server on a socket that refuses.
+int Daemon::end(Session& session) {
   session.unmount();
   if (feeder_) feeder_->stop();
-  if (state_) {
-    intake_->settle();
-    branches_->tracing().tracing().feed_pending(clock_.now());
-    state_->finish();
-  }
+  refuse_senders();
+  if (!state_) return 0;
+  branches_->tracing().tracing().feed_pending(clock_.now());
+  return state_->finish() ? 0 : kNotSaved;
+}
+
+// Each send() that succeeded is taken in, or counted in the log. The others keep what they have.
+void Daemon::refuse_senders() {
+  using Senders = Intake::Senders;
+  const auto senders = socket_.refuse_senders() ? Senders::kRefused : Senders::kGoOn;
+  const auto last = intake_->take_queued(kEndDrainMax, senders);
+  const std::uint64_t taken = taken_at_end_ + last.datagrams;
+  if (taken != 0) log_info(std::to_string(taken) + " datagrams that were queued are taken in");
+  const std::uint64_t lost = last.all ? 0 : intake_->drop_left(senders);
+  if (lost == 0) return;
+  log_warning(std::to_string(lost) +
+              " datagrams that were queued are lost: they are more than a second's work");
 }
 
 void Daemon::note_takeover(const Handover& handover) {
@@ -296,11 +311,6 @@ void Daemon::take_signal(int signal) {
 
 void Daemon::take_end(int signal) {
   log_info(std::string("ending on signal ").append(std::to_string(signal)));
-  const auto taken = intake_->take_queued(kEndDrainMax);
-  if (taken.datagrams != 0) {
-    log_info(std::to_string(taken.datagrams) + " datagrams that were queued are taken in");
-  }
-  if (!taken.all) log_warning("what else was queued is more than a second's work, and is left");
   loop_.stop();
 }
 

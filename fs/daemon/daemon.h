@@ -67,7 +67,8 @@ class Daemon {
   Result<void> show(const std::string& subtree);
 
   // Serves until a signal or an unmount. ready is called on this thread when tree and socket can be
-  // used. Returns the exit status.
+  // used. Returns the exit status: kNotSaved, if the state could not be saved at the end.
+  static constexpr int kNotSaved = 3;
   int run(const ServedMount& mount, const std::function<void()>& ready);
 
  private:
@@ -87,7 +88,9 @@ class Daemon {
   void start_feeder();
   void note_takeover(const Handover& handover);
   void serve();
-  void end(Session& session);
+  void end_ways();
+  int end(Session& session);
+  void refuse_senders();
   int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);
   void take_end(int signal);
@@ -125,6 +128,7 @@ class Daemon {
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
   bool is_handing_over_ = false;
+  std::uint64_t taken_at_end_ = 0;  // datagrams
   int unready_parts_ = 0;
 };
 

@@ -49,12 +49,19 @@ std::string path_of(const Fd& socket) {
   return {address.sun_path, ::strnlen(address.sun_path, sizeof address.sun_path)};
 }
 
-// Bound by the keeper that was killed. Not valid: there is none, or the options name another path.
+// Whether a server has refused its senders (FeedSocket::refuse_senders()), for good.
+bool refuses_senders(const Fd& socket) {
+  pollfd each{.fd = socket.get(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&each, 1, 0) == 1 && (each.revents & POLLRDHUP) != 0;
+}
+
+// Bound by the keeper that was killed. Not valid: there is none, or the options name another path,
+// or it was killed while the daemon ended.
 std::optional<FeedSocket::HandedOn> take_socket(Fd socket, Fd lock, const std::string& path) {
   if (!socket.valid() || !lock.valid() || path.empty()) return std::nullopt;
   FeedSocket::HandedOn made;
   made.path = std::filesystem::absolute(path).lexically_normal();
-  if (path_of(socket) != made.path) return std::nullopt;
+  if (path_of(socket) != made.path || refuses_senders(socket)) return std::nullopt;
   made.fd = socket.release();
   made.lock = lock.release();
   struct stat status {};

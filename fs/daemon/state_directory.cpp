@@ -77,6 +77,13 @@ Result<void> check(const Fd& directory, const std::string& path, uid_t owner) {
   return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700"));
 }
 
+// By its mode. Root keeps the right to read all.
+bool may_read(const struct stat& file, const Identity& reader) {
+  if (reader.uid == 0) return true;
+  if (file.st_uid == reader.uid) return (file.st_mode & S_IRUSR) != 0;
+  return (file.st_mode & (file.st_gid == reader.gid ? S_IRGRP : S_IROTH)) != 0;
+}
+
 bool is_removed(const Fd& directory) {
   struct stat status {};
   return ::fstat(directory.get(), &status) == 0 && status.st_nlink == 0;
@@ -99,9 +106,25 @@ Result<StateDirectory> StateDirectory::open(const std::string& path,
   std::error_code error;
   const std::string absolute = absolute_path(path, error);
   if (const auto made = make(absolute, identity); !made) return made.error();
-  auto fd = open_locked(absolute, identity ? identity->uid : ::geteuid());
+  const Identity reader = identity.value_or(Identity{.uid = ::geteuid(), .gid = ::getegid()});
+  auto fd = open_locked(absolute, reader.uid);
   if (!fd) return fd.error();
-  return StateDirectory(std::move(fd.value()), absolute);
+  StateDirectory opened(std::move(fd.value()), absolute);
+  if (const auto checked = opened.check_newest(reader); !checked) return checked.error();
+  return opened;
+}
+
+// Without it the daemon would begin anew, and what it saves then would hide that file for good.
+Result<void> StateDirectory::check_newest(const Identity& reader) const {
+  const auto known = numbers();
+  struct stat status {};
+  if (known.empty()) return {};
+  const std::string name = name_of(known.front());
+  if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (!S_ISREG(status.st_mode) || may_read(status, reader)) return {};
+  const std::string uid = std::to_string(reader.uid);
+  return refused(path_ + "/" + name, " is not for uid " + uid + " to read, which the daemon has; " +
+                                         "`chown -R " + uid + " " + path_ + "` makes it so");
 }
 
 Result<Fd> StateDirectory::open_locked(const std::string& path, uid_t owner) {
@@ -247,7 +270,10 @@ Result<void> StateDirectory::publish() const {
 void StateDirectory::remove_old() const {
   const auto known = numbers();
   for (std::size_t i = kKept; i < known.size(); ++i) {
-    ::unlinkat(fd_.get(), name_of(known[i]).c_str(), 0);
+    const std::string name = name_of(known[i]);
+    // What could not be read was not loaded.
+    if (::faccessat(fd_.get(), name.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) continue;
+    ::unlinkat(fd_.get(), name.c_str(), 0);
   }
 }
 

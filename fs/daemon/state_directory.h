@@ -1,6 +1,6 @@
 // The directory of --state: files state.N, of which the highest N is the newest. A file is written
 // as state.tmp, flushed to the disk, and then renamed, so that each state.N was complete when it
-// got its name. The last kKept are kept.
+// got its name. The last kKept are kept, and those that the daemon may not read.
 //
 // The directory belongs to the daemon's uid, is for no other (0700), and is locked (flock) while
 // this object lives: a second daemon is refused. Neither it nor a file in it is reached by a
@@ -31,8 +31,8 @@ class StateDirectory {
   // Makes the directory if only that is missing. identity: what the daemon becomes; nothing: it
   // stays what it is. Called while it may still do everything, and behind the fork of processes
   // that outlive the daemon, as a lock is shared with children. kBusy: another daemon has it;
-  // kNotPermitted: it belongs to another uid, or others may enter it; kInvalid: with the system's
-  // reason.
+  // kNotPermitted: it belongs to another uid, or others may enter it, or the newest file in it is
+  // not for the daemon to read; kInvalid: with the system's reason.
   static Result<StateDirectory> open(const std::string& path,
                                      const std::optional<Identity>& identity);
 
@@ -67,6 +67,7 @@ class StateDirectory {
   StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   static Result<Fd> open_locked(const std::string& path, uid_t owner);
+  Result<void> check_newest(const Identity& reader) const;
   Result<SavedState> write_temporary(const WriteAll& write_all) const;
   Result<void> publish() const;
   void remove_old() const;

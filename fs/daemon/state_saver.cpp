@@ -114,10 +114,12 @@ void StateSaver::stop() {
 }
 
 // What could not be saved at the end is lost: that is told anew.
-void StateSaver::finish() {
+bool StateSaver::finish() {
   stop();
   is_failing_ = false;
   (void)save_if_changed();
+  if (is_failing_) log_error("state: that was the last try: what the newest file lacks is lost");
+  return !is_failing_;
 }
 
 void StateSaver::keep_saving() {

@@ -57,8 +57,9 @@ class StateSaver {
   void go_on(const BootId& boot) { boot_ = boot; }
   // Saves from now on.
   void start();
-  // Ends the thread, and saves for the last time if something has changed.
-  void finish();
+  // Ends the thread, and saves for the last time if something has changed. False: that failed, and
+  // the log says so.
+  bool finish();
 
  private:
   struct Candidate;

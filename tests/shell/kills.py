@@ -140,7 +140,7 @@ def show_samples(met):
     in_text = met["feeder"]["done"]
     print(f"measured: samples in text: sent {in_text}, counted {counted('fed', 'n')}")
     if PROBE:
-        told = met["libtally"].pop("told as lost")
+        told = met["libtally"].pop("told as lost", 0)  # adding Counters drops a 0
         sent = met["libtally"]["done"]
         print(f"measured: samples of libtally: in cells sent {100 * sent}, counted "
               f"{counted('c', 'cells')}; in rings sent {10 * sent}, "

@@ -85,11 +85,11 @@ _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
 
 # stop_daemon [SIGNAL [PID]]: sends the signal; the daemon must end with 0.
 stop_daemon() { kill -"${1:-TERM}" "${2:-$DAEMON}"; daemon_ends "${2:-$DAEMON}"; }
-# daemon_ends [PID]: waits for it; it must have ended with 0.
+# daemon_ends [PID [STATUS]]: waits for it; it must have ended with 0, or with that.
 daemon_ends() {
   local status=0
   _wait_for "${1:-$DAEMON}" || status=$?
-  assert_eq 0 $status "exit status of the daemon"
+  assert_eq "${2:-0}" $status "exit status of the daemon"
 }
 # freeze PID: stops a process. It returns when every thread stands still: kill returns before.
 freeze() {

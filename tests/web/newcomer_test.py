@@ -47,15 +47,15 @@ class NewcomerTest(PageCase):
         self.open("loss/us")
         self.browser.shows("#percentiles", "8µs")
         self.browser.choose("#type", "list")
-        self.browser.shows("#definition-loss", "Apply discards 2 requests, counted since ")
+        self.browser.shows("#definition-loss", "Apply discards 2 requests of us, counted since ")
         self.browser.click("#apply")
-        self.browser.shows("#confirm", "Discard 2 requests, counted since ")
+        self.browser.shows("#confirm", "Discard 2 requests of us, counted since ")
         self.browser.click("#confirm-no")
         self.assertIsNone(self.browser.text("#confirm"))
         self.browser.click("#revert")
         self.assertIsNone(self.browser.text("#definition-loss"))
         self.browser.click("#reset")
-        self.browser.shows("#confirm", "Discard 2 requests, counted since ")
+        self.browser.shows("#confirm", "Discard 2 requests of us, counted since ")
         # What is edited meanwhile is not what was asked about.
         self.browser.type("#line", self.value("#line") + " ")
         self.assertIsNone(self.browser.text("#confirm"))
@@ -72,7 +72,7 @@ class NewcomerTest(PageCase):
     def test_numbers_say_of_which_time_they_are(self):
         self.open("web/latency_us")
         self.browser.shows("#percentiles", "p99 · last second")
-        self.assertEqual(["Name", "Rate", "Since reset"],
+        self.assertEqual(["Name", "Samples", "Since reset"],
                          self.browser.texts("#statistic-table th"))
         self.browser.click("#counted-choice [value=total]")
         self.browser.shows("#percentiles", "p99 · since ")
@@ -94,6 +94,23 @@ class NewcomerTest(PageCase):
                       .filter(e => e.offsetParent && (e.scrollWidth > e.clientWidth ||
                                                       e.scrollHeight > e.clientHeight + 1))
                       .map(e => e.textContent);"""), shown)
+
+    def test_no_share_of_a_distribution_is_cut(self):
+        self.make("wide", "us on=1 type=array scale=log2 base_interval=64 range_min=0"
+                          " range_max=1048576 units=microseconds/requests")
+        self.mount.send(*(f"wide/us {64 * 2 ** i} {12345678 // (i + 1)}" for i in range(12)))
+        self.open("wide/us")
+        self.browser.click("#counted-choice [value=total]")
+        until(lambda: len(self.browser.texts("#bars tr")) == 12, "the bars")
+        for width in (1280, 1180, 768, 320):
+            self.browser.size(width, 800)
+            with self.subTest(width=width):
+                box, table, shares = self.browser.run("""
+                    const table = document.getElementById('bars');
+                    return [table.parentElement.clientWidth, table.offsetWidth,
+                            [...table.rows].map(row => row.cells[3].textContent)];""")
+                self.assertLessEqual(table, box)
+                self.assertTrue(all(share.endswith(" %") for share in shares), shares)
 
     def test_tags_are_seen_whole_and_match_in_any_order(self):
         names = [f"http_requests{{code:{code},host:web-{host},route:api-users}}"
@@ -152,7 +169,8 @@ class NewcomerTest(PageCase):
             const row = [...document.querySelectorAll('#interface-table tbody tr')]
               .find(e => e.cells[0].textContent === 'calm');
             return row?.cells[2].title;""")
-        self.assertEqual("us: p99 of the last minute 1.0s (0.5-1.0)", until(find, "its p99"))
+        found = until(lambda: (lambda title: title.startswith("us") and title)(find() or ""), "p99")
+        self.assertEqual("us: p99 of the last minute 1.0s (0.5-1.0)", found)
         self.browser.click("#by-p99")
         until(lambda: self.interfaces()[:1] == ["calm"], "the slowest first")
         self.assertEqual("descending", self.browser.run(
@@ -200,6 +218,120 @@ class NewcomerTest(PageCase):
                          "document.getElementById('heat-as-table').click()")
         self.assertGreaterEqual(self.browser.run(COLOURS), 4)
 
+    def test_a_period_without_neighbours_is_a_point(self):
+        self.make("alone", "us on=1 type=history mode=range period=200000 entries_max=2000"
+                           " units=microseconds/requests")
+        data = self.mount.mount / "statistics/alone/data"
+        for periods in (6, 12, 18):
+            # One sample, then periods without any.
+            self.mount.send(f"alone/us {100 * periods}")
+            until(lambda wanted=periods: len(data.read_text().splitlines()) >= wanted,
+                  f"{periods} periods")
+        self.open("alone/us")
+        points = until(lambda: self.browser.run(
+            "return document.querySelector('#series .points')?.getAttribute('d')"), "points")
+        self.assertGreaterEqual(points.count("M"), 2)
+        drawn = self.browser.run("""
+            const box = document.querySelector('#series .points').getBBox();
+            return [box.width, document.querySelector('#series .spans').getAttribute('d')];""")
+        self.assertGreater(drawn[0], 1)
+        self.assertIn("V", drawn[1])
+
+    def test_a_table_of_a_history_has_each_number_once_and_its_unit(self):
+        self.make("table", "us on=1 type=history mode=quantiles period=100000 entries_max=40"
+                           " precision=5 quantiles=50,99 units=microseconds/requests")
+        self.mount.send("table/us 1000", "table/us 2000")
+        self.open("table/us")
+        self.browser.click("#series-as-table")
+        until(lambda: self.browser.texts("#series-table th") ==
+              ["End", "p99 (microseconds)", "p50 (microseconds)"], "three columns")
+
+    def test_what_a_list_misses_is_seen(self):
+        self.make("full", "codes on=1 type=list entries_max=2 units=/responses")
+        self.mount.send(*(f"full/codes {code}" for code in range(1, 6)))
+        self.open("full/codes")
+        self.browser.shows("#left-out", "3 missed · since ")
+
+    def test_counts_that_are_left_out_are_told_apart(self):
+        self.make("left", "x on=1 type=array scale=lin base_interval=10 range_min=0 range_max=20")
+        self.mount.send("left/x 5", "left/x 90", "left/x -4")
+        self.open("left/x")
+        self.browser.shows("#left-out", "1 above 20 · 2 out of range (in the end rows) · since ")
+
+    def test_what_a_line_hits_is_named(self):
+        self.make("hit", "a_us on=1 type=range units=microseconds/requests")
+        self.mount.send("create hit/b on=1", "hit/a_us 7", "hit/b 3", "hit/b 3")
+        data = self.mount.mount / "statistics/hit/data"
+        self.open("hit/a_us")
+        until(lambda: self.value("#line").startswith("name=a_us"), "the line")
+        for line, note, question in (
+                ("data=reset", "Without name= the line is for all 2 statistics of hit.",
+                 "Discard the data of all 2 statistics of hit?"),
+                ("type=range", "Without name= the line is for all 2 statistics of hit.",
+                 "Discard what it changes in all 2 statistics of hit?"),
+                ("name=b data=reset", "The line is for b, not for a_us.",
+                 "Discard a total of 2 of b, counted since "),
+                ("name=a_us data=reset", "Apply discards 1 requests of a_us, counted since ",
+                 "Discard 1 requests of a_us, counted since ")):
+            with self.subTest(line=line):
+                self.browser.type("#line", line)
+                self.browser.shows("#definition-loss", note)
+                self.browser.click("#apply")
+                self.browser.shows("#confirm", question)
+                self.browser.click("#confirm-no")
+        self.assertRegex(data.read_text(), r"^a_us 1 7 [^\n]*\nb 2\n")
+        # A view discards nothing, and is not asked about.
+        self.browser.type("#line", "name=seen of=b type=range")
+        self.browser.shows("#definition-loss", "The line is for seen, not for a_us.")
+        self.browser.click("#apply")
+        self.browser.shows("#definition-done", "Applied to seen.")
+        self.assertIn("name=seen of=b", (self.mount.mount /
+                                         "statistics/hit/definition").read_text())
+        # What was said of that line is not said of another one.
+        self.browser.type("#line", " ")
+        self.assertIsNone(self.browser.text("#definition-done") or None)
+        self.browser.click("#apply")
+        self.browser.shows("#definition-fault", "The line is empty")
+        self.browser.type("#line", "name=a_us type=nonsense")
+        self.assertIsNone(self.browser.text("#definition-fault"))
+        self.browser.click("#apply")
+        self.browser.click("#confirm-yes")
+        self.browser.shows("#definition-fault", "refused, nothing changed")
+        self.browser.type("#line", "name=a_us on=1")
+        self.assertIsNone(self.browser.text("#definition-fault"))
+        self.browser.faults()  # the console has the status 422
+
+    def test_a_filter_takes_capitals_and_counts(self):
+        self.open()
+        self.browser.type("#filter", "WE")
+        until(lambda: self.interfaces() == ["web"], "web alone")
+        self.browser.shows("#interface-note", "1 of 4 interfaces")
+        self.browser.press("Escape", "#filter")
+
+    def test_a_tip_under_a_resting_pointer_goes_with_the_time(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        tip = self.browser.run("""
+            const heat = document.getElementById('heat');
+            const box = heat.getBoundingClientRect();
+            heat.dispatchEvent(new PointerEvent('pointermove',
+              {clientX: box.right - 3, clientY: box.top + box.height / 2}));
+            return document.getElementById('heat-tip').textContent;""")
+        self.assertRegex(tip, "^[0-9]+:[0-9]+:[0-9]+")
+        until(lambda: (self.browser.text("#heat-tip") or tip)[:8] != tip[:8], "another time")
+
+    def test_a_statistic_that_is_gone_leaves_its_neighbours(self):
+        self.make("less", "a on=1")
+        self.mount.send("create less/b of=a type=range")
+        self.open("less/b")
+        self.browser.shows("#shown-name", "less / b")
+        (self.mount.mount / "statistics/less/definition").write_text("name=b of=\n")
+        self.browser.shows("#nothing-text", "less has no statistic b")
+        until(lambda: self.statistics() == ["a"], "the other one")
+        self.browser.shows("#live", "live")
+        self.browser.open("about:blank")
+        self.browser.faults()  # the console has the status 404
+
     def test_a_gap_between_percentiles_has_its_rows(self):
         self.make("gap", "us on=1 type=quantiles precision=5 quantiles=50,99"
                          " units=microseconds/requests")
@@ -215,9 +347,17 @@ class NewcomerTest(PageCase):
 
     def test_a_counter_shows_how_fast_it_grows(self):
         self.open("web/hits")
-        until(lambda: "requests/s" in (self.browser.text("#percentiles") or ""), "its rate")
-        self.browser.shows("#percentiles", "rate · last second")
+        until(lambda: "requests/s" in (self.browser.text("#percentiles") or ""), "its growth")
+        self.browser.shows("#percentiles", "growth · last second")
         self.browser.shows("#percentiles", "total · since ")
+        # Of a sample that adds 1000 the one is what the other is not.
+        self.make("grow", "bytes on=1 units=bytes")
+        self.open("grow/bytes")
+
+        def growing():
+            self.mount.send("grow/bytes 0 1000")
+            return "samples/s" in (self.browser.text("#shown-about") or "")
+        until(growing, "its samples in a second")
 
 
 if __name__ == "__main__":

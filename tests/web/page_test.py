@@ -207,7 +207,7 @@ class PageTest(PageCase):
 
     def apply(self):
         self.browser.click("#apply")
-        self.browser.shows("#confirm", "Discard 1 requests, counted since")
+        self.browser.shows("#confirm", "Discard 1 requests of us, counted since")
         self.browser.click("#confirm-yes")
 
     def test_names_are_text(self):
@@ -274,11 +274,20 @@ class PageTest(PageCase):
         self.mount.daemon.terminate()
         self.mount.daemon.wait()
         self.browser.shows("#live", "no answer since")
+        until(lambda: self.browser.run(
+            "return +getComputedStyle(document.querySelector('.facts')).opacity") < 1,
+              "numbers that are pale")
         self.mount.start()
         self.mount.create()
         self.mount.feed()
         self.browser.shows("#live", "live")
         self.browser.shows("#shown-name", "web / latency_us")
+        self.assertEqual("1", self.browser.run(
+            "return getComputedStyle(document.querySelector('.facts')).opacity"))
+        self.assertRegex(self.browser.text("#notice-text"),
+                         r"started anew: another one answers since \d\d:\d\d:\d\d\.")
+        self.browser.click("#notice-close")
+        self.assertIsNone(self.browser.text("#notice"))
         self.browser.faults()  # the console has the status 503
 
     def test_pictures_in_both_themes_and_widths(self):

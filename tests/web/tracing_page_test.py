@@ -97,7 +97,7 @@ class TracingPageTest(PageCase):
     def test_pictures_in_both_themes_and_widths(self):
         self.feed_events()
         self.feed_latencies("pictured")
-        for width, height in ((1280, 1000), (320, 1700)):
+        for width, height in ((1280, 1000), (768, 1400), (320, 1700)):
             for theme in ("dark", "light"):
                 with self.subTest(width=width, theme=theme):
                     self.look(width, height, theme)
@@ -109,6 +109,9 @@ class TracingPageTest(PageCase):
         self.open("tracing/events/shop/request")
         until(lambda: len(self.browser.texts(".hist")) == 2, "two histograms")
         self.browser.picture(f"hist-{theme}-{width}")
+        self.assertEqual([], self.browser.run("""
+            return [...document.querySelectorAll('.hist .scroll')]
+              .filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText);"""), "no part cut")
         self.assertEqual([], self.browser.run(CONTRAST))
         self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
         self.open("tracing/latency_hist/pictured/pictured")

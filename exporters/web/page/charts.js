@@ -88,7 +88,12 @@ function axes(svg, series, x, y, size) {
     .call(d3.axisLeft(y).tickValues(values).tickFormat(text));
 }
 
-// The span shaded, and the line, as the legend names them; where there is no value, there is a gap.
+// Those with a value and without a neighbour that has one: no line leads to them.
+const alone = (points, has) => points.filter((p, i) =>
+  has(p) && !(points[i - 1] && has(points[i - 1])) && !(points[i + 1] && has(points[i + 1])));
+
+// The span shaded, and the line, as the legend names them; where there is no value, there is a gap,
+// and what stands between two gaps is a point.
 export function drawSeries(element, series) {
   const svg = d3.select(element);
   svg.selectAll('*').remove();
@@ -104,11 +109,16 @@ export function drawSeries(element, series) {
   const y = d3.scaleLinear().domain([Math.min(...ticks), Math.max(...ticks)])
     .range([size.bottom, size.top]);
   axes(svg, series, x, y, size);
-  svg.append('path').attr('class', 'span').attr('d', d3.area()
-    .defined(p => p.min !== null && p.max !== null)
+  const hasSpan = p => p.min !== null && p.max !== null;
+  const hasValue = p => p.value !== null;
+  svg.append('path').attr('class', 'span').attr('d', d3.area().defined(hasSpan)
     .x(p => x(p.time)).y0(p => y(p.min)).y1(p => y(p.max))(points));
-  svg.append('path').attr('class', 'curve').attr('d', d3.line()
-    .defined(p => p.value !== null).x(p => x(p.time)).y(p => y(p.value))(points));
+  svg.append('path').attr('class', 'spans').attr('d', alone(points, hasSpan)
+    .map(p => `M${x(p.time)},${y(p.min)}V${y(p.max)}`).join(''));
+  svg.append('path').attr('class', 'curve').attr('d', d3.line().defined(hasValue)
+    .x(p => x(p.time)).y(p => y(p.value))(points));
+  svg.append('path').attr('class', 'points').attr('d', alone(points, hasValue)
+    .map(p => `M${x(p.time)},${y(p.value)}h0`).join(''));
   const last = points[points.length - 1];
   element.setAttribute('aria-label', `History of ${points.length} periods; the newest, of ` +
     `${clock(series.end_us[series.end_us.length - 1])}, is ${last.value ?? 'without a value'}`);
@@ -129,11 +139,15 @@ export function makeTable(rows) {
 }
 
 export function seriesTable(series) {
-  const text = value => value === null ? '-' : String(value);
-  const rows = series.end_us.map((end, i) =>
-    [clock(end), text(series.value[i]), text(series.min[i]), text(series.max[i])]);
+  const text = value => value === null ? '-' : value.toLocaleString('en');
   const [line, low, high] = series.names;
-  const head = ['End', line || 'value', low || 'least', high || 'most'];
+  // A shade that ends at the line says nothing of its own.
+  const columns = [[line || 'value', series.value], [low, series.min], [high, series.max]]
+    .filter(([name], i) => i === 0 || (name && name !== line));
+  const rows = series.end_us.map((end, i) =>
+    [clock(end), ...columns.map(each => text(each[1][i]))]);
+  const head = ['End', ...columns.map(([name]) =>
+    series.unit ? `${name} (${series.unit})` : name)];
   return makeTable([head, ...rows.reverse().slice(0, 200)]);
 }
 

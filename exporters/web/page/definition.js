@@ -1,6 +1,6 @@
 // The definition of the statistic that is shown, as its line. The controls edit the line; the
 // daemon alone judges it. What would discard data says so before, and is done after a second click.
-import {define} from './api.js';
+import {define, read} from './api.js';
 import {clock} from './charts.js';
 import {setText} from './rows.js';
 import {byId} from './state.js';
@@ -20,6 +20,15 @@ function withKey(line, key, value) {
   return token.test(line) ? line.replace(token, `$1${key}=${value}`) : `${line} ${key}=${value}`;
 }
 
+// What a statistic holds, and of whom; empty: nothing.
+const heldOf = statistic => statistic.view.held_text &&
+  `${statistic.view.held_text} of ${statistic.name}, counted since ` +
+  clock(statistic.view.since_us);
+
+// Whether a line without name= may discard something of any statistic.
+const mayDiscard = keys => keys.get('data') === 'reset' || keys.get('of') === '' ||
+  [...keys.keys()].some(key => !kKeeping.includes(key));
+
 // Whether a line would count in another way than the one before. Of quantiles only the precision
 // says how; a range does for arrays alone.
 function discards(line, before) {
@@ -37,7 +46,7 @@ export class DefinitionForm {
     this.onChanged = onChanged;
     this.line = byId('line');
     byId('type').append(...kTypes.map(type => new Option(type, type)));
-    this.line.addEventListener('input', () => this.ask(null));
+    this.line.addEventListener('input', () => this.edited());
     byId('is-on').addEventListener('change', event =>
       this.edit(withKey(this.line.value, 'on', event.target.checked ? 1 : 0)));
     byId('type').addEventListener('change', event => this.changeType(event.target.value));
@@ -61,6 +70,12 @@ export class DefinitionForm {
 
   edit(line) {
     this.line.value = line;
+    this.edited();
+  }
+
+  // What was said of the line before is not said of this one.
+  edited() {
+    this.tell('', '');
     this.ask(null);
   }
 
@@ -78,14 +93,15 @@ export class DefinitionForm {
   }
 
   // What is typed stays, while the line of the daemon is as it was when typing began.
-  show(interfaceName, statistic, readOnly) {
+  // `all`: how many statistics the interface has.
+  show(interfaceName, statistic, readOnly, all) {
     const line = statistic.view.definition;
     const isEdited = this.known !== null && this.line.value !== this.known;
     this.interfaceName = interfaceName;
     this.name = statistic.name;
     this.lines = statistic.view.lines;
-    this.held = statistic.view.held_text &&
-      `${statistic.view.held_text}, counted since ${clock(statistic.view.since_us)}`;
+    this.held = heldOf(statistic);
+    this.all = `all ${all} statistics of ${interfaceName}`;
     this.current = line;
     if (!isEdited) {
       this.line.value = line;
@@ -105,24 +121,49 @@ export class DefinitionForm {
     byId('is-on').checked = keys.get('on') !== '0';
     byId('type').value = keys.get('type') ?? '';
     byId('revert').disabled = this.line.value === this.current;
-    const loses = this.held && this.line.value !== this.current && this.loses();
-    byId('definition-loss').hidden = !loses || !byId('confirm').hidden;
-    setText(byId('definition-loss'), loses ? `Apply discards ${this.held}.` : '');
+    const warning = this.line.value.trim() === this.current ? '' : this.warning(keys);
+    byId('definition-loss').hidden = !warning || !byId('confirm').hidden;
+    setText(byId('definition-loss'), warning);
   }
 
-  loses() {
-    return discards(this.line.value, this.current);
+  // What is to be known of the line before it is applied.
+  warning(keys) {
+    const name = keys.get('name');
+    if (keys.size === 0) return '';
+    if (name === undefined) return `Without name= the line is for ${this.all}.`;
+    if (name !== this.name) return `The line is for ${name}, not for ${this.name}.`;
+    return this.held && discards(this.line.value, this.current)
+      ? `Apply discards ${this.held}.` : '';
+  }
+
+  // What the line would discard, of the statistic that it names, or of all; empty: nothing.
+  async lossOf(line) {
+    const keys = keysOf(line);
+    const name = keys.get('name');
+    if (name === undefined) {
+      if (!mayDiscard(keys)) return '';
+      return keys.get('data') === 'reset' ? `the data of ${this.all}`
+        : `what it changes in ${this.all}`;
+    }
+    if (name === this.name) return discards(line, this.current) ? this.held : '';
+    const url = `api/1/statistics/${encodeURIComponent(this.interfaceName)}?statistic=`;
+    const named = encodeURIComponent(name);
+    // A name that is free is that of a new view, or the daemon refuses it.
+    const {view} = await read('names', `${url}&filter=${named}`);
+    if (!view.rows.some(row => row.name === name)) return '';
+    const [other] = (await read('other', url + named)).statistics;
+    return discards(line, other.view.definition) ? heldOf(other) : '';
   }
 
   // Asks in the page, if there is something to lose; null: asks no more.
-  ask(what, act) {
+  ask(what, loss, act) {
     this.confirmed = what && (() => {
       this.ask(null);
       act();
     });
     byId('confirm').hidden = !what;
     if (what) {
-      setText(byId('confirm-text'), `Discard ${this.held}?`);
+      setText(byId('confirm-text'), `Discard ${loss}?`);
       setText(byId('confirm-yes'), what);
       byId('confirm-no').focus();
     }
@@ -131,13 +172,24 @@ export class DefinitionForm {
 
   reset() {
     const act = () => this.send(`name=${this.name} data=reset`, 'The data was reset.');
-    return this.held ? this.ask('Discard and reset', act) : act();
+    return this.held ? this.ask('Discard and reset', this.held, act) : act();
   }
 
-  apply() {
-    const line = this.line.value.replace(/\s+/g, ' ').trim();
-    const act = () => this.send(line, 'Applied.');
-    return this.held && this.loses() ? this.ask('Discard and apply', act) : act();
+  async apply() {
+    const {name, line: {value}} = this;
+    const line = value.replace(/\s+/g, ' ').trim();
+    if (!line) return this.tell('The line is empty: nothing would change.', '');
+    const to = keysOf(line).get('name');
+    const act = () => this.send(line, to === name ? 'Applied.'
+      : `Applied to ${to === undefined ? this.all : to}.`);
+    let loss;
+    try {
+      loss = await this.lossOf(line);
+    } catch (error) {
+      return this.tell(error.message, '');
+    }
+    if (this.name !== name || this.line.value !== value) return;  // edited meanwhile
+    return loss ? this.ask('Discard and apply', loss, act) : act();
   }
 
   revert() {

@@ -15,8 +15,11 @@ export class HeatMap {
     Object.assign(this, parts);  // canvas, tip, legend, onColumn, onBin
     this.chosen = null;  // the end of a column, in microseconds
     this.framed = null;  // the text of a bin
-    this.canvas.addEventListener('pointermove', event => this.point(event));
+    this.pointer = null;  // where it is on the canvas
+    this.canvas.addEventListener('pointermove', ({clientX, clientY}) =>
+      this.point(this.pointer = {clientX, clientY}));
     this.canvas.addEventListener('pointerleave', () => {
+      this.pointer = null;
       this.tip.hidden = true;
       this.onBin(null);
     });
@@ -30,6 +33,7 @@ export class HeatMap {
   forget() {
     this.heat = null;
     this.chosen = null;
+    this.pointer = null;
     this.tip.hidden = true;
   }
 
@@ -56,6 +60,8 @@ export class HeatMap {
     if (!this.heat) return;
     this.draw();
     this.drawLegend();
+    // Under a pointer that rests there is another column now.
+    if (this.pointer) this.point(this.pointer);
   }
 
   choose(end) {

@@ -1,6 +1,8 @@
 // Histogram triggers of an event: for each a table of its keys, hit counts as bars, and values.
 import {setText} from './rows.js';
 
+const kShortKey = 22;
+
 function heading(text, name) {
   const th = document.createElement('th');
   th.scope = 'col';
@@ -29,7 +31,7 @@ function makeTrigger() {
 function headingsOf(trigger) {
   const keys = trigger.columns.filter(each => each.is_key);
   const values = trigger.columns.filter(each => !each.is_key);
-  return [...keys.map(each => [each.name, 'key']), ['hits', 'number'], ['', 'bar'],
+  return [...keys.map(each => [each.name, 'key']), ['hits', 'number hits'], ['', 'bar'],
           ['%', 'number share'], ...values.map(each => [each.name, 'number'])];
 }
 
@@ -39,12 +41,13 @@ function cellsOf(trigger, row) {
           ...row.cells.slice(keys)];
 }
 
-function fillRow(tr, names, texts, part) {
+function fillRow(tr, headings, names, texts, part) {
   while (tr.cells.length > names.length) tr.deleteCell(-1);
   while (tr.cells.length < names.length) tr.insertCell();
   names.forEach((name, i) => {
     const td = tr.cells[i];
     if (td.className !== name) td.className = name;
+    td.dataset.name = headings[i];
     if (name !== 'bar') return setText(td, texts[i]);
     if (!td.firstElementChild) td.replaceChildren(document.createElement('div'));
     td.firstElementChild.style.width = part > 0 ? `max(2px, ${100 * part}%)` : '0';
@@ -68,9 +71,13 @@ function fillTrigger(section, trigger) {
   const body = table.tBodies[0];
   while (body.rows.length > trigger.rows.length) body.deleteRow(-1);
   while (body.rows.length < trigger.rows.length) body.insertRow();
-  const names = headings.map(each => each[1]);
+  const [texts, names] = [0, 1].map(at => headings.map(each => each[at]));
+  const keys = names.filter(name => name === 'key').length;
+  // What needs more room than a narrow screen has.
+  table.classList.toggle('stacks', names.at(-1) === 'number' ||
+    trigger.rows.some(row => row.cells.slice(0, keys).join(' ').length > kShortKey));
   trigger.rows.forEach((row, i) =>
-    fillRow(body.rows[i], names, cellsOf(trigger, row), row.part));
+    fillRow(body.rows[i], texts, names, cellsOf(trigger, row), row.part));
 }
 
 // Into `box`, where those of the reading before are.

@@ -38,9 +38,10 @@ export const interfaces = new RowWindow(byId('interface-box'), byId('interface-t
   button.title = `${row.interface}: ${row.on} of ${row.statistics} statistics on`;
   setText(tr.cells[1], row.view.rate_text);
   tr.cells[1].classList.toggle('off', row.on === 0);
-  const {p99} = row.view;
-  setText(tr.cells[2], p99?.text ?? '');
-  tr.cells[2].title = p99 ? `${p99.statistic}: p99 of the last minute ${p99.bounds}` : '';
+  const {p99, p99_known: isKnown} = row.view;
+  setText(tr.cells[2], p99?.text ?? (isKnown || row.on === 0 ? '' : '?'));
+  tr.cells[2].title = p99 ? `${p99.statistic}: p99 of the last minute ${p99.bounds}`
+    : isKnown ? '' : 'Not known: it is, of those that move most and those looked at last';
   drawSpark(tr.cells[3].firstChild, row.view.minute);
   mark(tr, row.interface === state.interfaceName);
 });
@@ -60,8 +61,8 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
 });
 interfaces.onScroll = statistics.onScroll = () => refresh();
 
-// Names that do not fit into a line, as with tags: all rows become as high, and stay so for the
-// interface. Then letters are smaller, and what stands beside them has two lines.
+// Long names have smaller letters. Where one does not fit into a line then, as with tags, all rows
+// become as high, and stay so for the interface; what stands beside them has two lines.
 const kShortLength = 18;
 const kLineLength = 28;
 const kLinesMax = 4;
@@ -71,18 +72,19 @@ export function showStatistics(view) {
   if (linesOf !== state.interfaceName) lines = 1;
   linesOf = state.interfaceName;
   const longest = Math.max(0, ...view.rows.map(row => row.name.length));
-  const wanted = longest <= kShortLength ? 1 : Math.max(2, Math.ceil(longest / kLineLength));
-  lines = Math.min(kLinesMax, Math.max(lines, wanted));
+  lines = Math.min(kLinesMax, Math.max(lines, Math.ceil(longest / kLineLength)));
   byId('statistic-table').dataset.lines = lines;
+  byId('statistic-table').classList.toggle('long', longest > kShortLength);
   statistics.show(view.rows, view.first, view.matching);
-  showNone('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
+  showMatching('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
 }
 
-// That a filter has left nothing.
-export function showNone(id, matching, all, what, filter) {
-  const text = matching === 0 && all > 0
-    ? `None of ${all.toLocaleString('en')} ${what}s has '${filter}' in its name. Esc clears it.`
-    : '';
+// What a filter has left.
+export function showMatching(id, matching, all, what, filter) {
+  const of = `of ${all.toLocaleString('en')} ${what}s`;
+  const text = !filter || all === 0 ? ''
+    : matching > 0 ? `${matching.toLocaleString('en')} ${of}`
+    : `None ${of} has '${filter}' in its name. Esc clears it.`;
   setText(byId(id), text);
 }
 

@@ -2,7 +2,7 @@
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
 import {clock} from './charts.js';
-import {interfaces, showHists, showLatencies, showNone, showStatistics, statistics}
+import {interfaces, showHists, showLatencies, showMatching, showStatistics, statistics}
   from './lists.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} from './state.js';
@@ -16,8 +16,19 @@ const kCpusPeriod = 5000;
 
 const encoded = encodeURIComponent;
 
+// Another daemon than before: what it shows may begin anew.
+function noticeEpoch(overview) {
+  const before = state.overview?.epoch;
+  if (!before || before === overview.epoch) return;
+  byId('notice').hidden = false;
+  setText(byId('notice-text'), 'The daemon was started anew: another one answers since ' +
+    `${clock(overview.realtime_us)}. Numbers and pictures are of its time.`);
+}
+byId('notice-close').addEventListener('click', () => { byId('notice').hidden = true; });
+
 function showOverview(overview) {
   const view = overview.view;
+  noticeEpoch(overview);
   state.overview = overview;
   state.readOnly = view.read_only;
   setText(byId('mount'), view.mount);
@@ -29,7 +40,7 @@ function showOverview(overview) {
   setText(byId('rights'), view.read_only ? 'read only' : '');
   byId('rights').title = view.read_only;
   interfaces.show(overview.interfaces, view.first, view.matching);
-  showNone('interface-note', view.matching, view.interfaces, 'interface', state.filter);
+  showMatching('interface-note', view.matching, view.interfaces, 'interface', state.filter);
   showLatencies(view.latencies);
   if (state.interfaceName) return;
   showNothing(view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
@@ -44,12 +55,18 @@ async function readOverview() {
 
 async function readInterface() {
   if (!state.interfaceName) return;
-  const {interfaceName} = state;
+  const {interfaceName, statistic} = state;
   const {first, rows} = statistics.wanted();
-  const answer = await read('interface', `api/1/statistics/${encoded(interfaceName)}` +
-    `?statistic=${encoded(state.statistic ?? '')}&first=${first}&rows=${rows}` +
+  const readWith = name => read('interface', `api/1/statistics/${encoded(interfaceName)}` +
+    `?statistic=${encoded(name)}&first=${first}&rows=${rows}` +
     `&filter=${encoded(state.statisticFilter)}`);
-  if (interfaceName !== state.interfaceName) return;
+  let missing = null;
+  const answer = await readWith(statistic ?? '').catch(error => {
+    if (error.status !== 404 || !statistic) throw error;
+    missing = error;
+    return readWith('');  // those that are there
+  });
+  if (interfaceName !== state.interfaceName || statistic !== state.statistic) return;
   byId('statistic-list').hidden = isLatency();
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
   showStatistics(answer.view);
@@ -61,9 +78,8 @@ async function readInterface() {
     leaveFragment();
     return readInterface();
   }
-  const shown = answer.statistics[0];
-  if (shown) return showStatistic(shown);
-  throw new Refusal(404, `${interfaceName} has no statistic ${state.statistic}`);
+  if (missing) throw missing;
+  if (answer.statistics.length) showStatistic(answer.statistics[0], answer.view.of);
 }
 
 // What is chosen when the answer comes is what it was asked for.
@@ -130,6 +146,7 @@ function showFault(error) {
   if ([403, 404].includes(error.status)) return showNothing(error.message);
   ++failures;
   byId('live').className = 'lost';
+  document.body.classList.add('frozen');
   const reason = error instanceof Refusal ? error.message : 'tally-web does not answer';
   setText(byId('live'), answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason);
   byId('live').title = reason;
@@ -138,6 +155,7 @@ function showFault(error) {
 function showLive() {
   failures = 0;
   answeredAt = Date.now();
+  document.body.classList.remove('frozen');
   setText(byId('live'), 'live');
   byId('live').className = '';
   byId('live').title = '';

@@ -100,14 +100,14 @@ export function showFacts(view) {
   // Without samples in the interval, those of all say so.
   const since = `since ${clock(view.since_us)}`;
   const when = shown === view.interval ? intervalText(view) : since;
-  const rates = view.interval?.facts?.filter(each => each.label === 'rate') ?? [];
+  const rates = view.interval?.facts?.filter(each => each.label === 'growth') ?? [];
   byId('percentiles').replaceChildren(
     ...(shown.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text)),
     ...rates.map(each => fact(each.label, intervalText(view), each.text)),
     ...(view.total.facts ?? []).map(each => fact(each.label, since, each.text)));
-  const leftOut = view.total.left_out ?? '';
+  const leftOut = view.total.left_out?.replaceAll('   ', ' · ') ?? '';
   byId('left-out').hidden = !leftOut;
-  setText(byId('left-out'), leftOut);
+  setText(byId('left-out'), `${leftOut} · ${since}`);
 }
 
 function showRaw(rows) {
@@ -136,7 +136,8 @@ function intervalText(view) {
   return seconds > 1 ? `last ${seconds} s` : 'last second';
 }
 
-export function showStatistic(statistic) {
+// `all`: how many the interface has.
+export function showStatistic(statistic, all) {
   const view = statistic.view;
   state.data = statistic;
   byId('nothing').hidden = true;
@@ -145,7 +146,8 @@ export function showStatistic(statistic) {
   byId('statistic-parts').hidden = false;
   setText(byId('shown-name'), isLatency()
     ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
-  const parts = [view.type_text, statistic.units, view.rate_text !== '-' && view.rate_text,
+  const rate = view.rate_text.replace(/\/s$/, ' samples/s');
+  const parts = [view.type_text, statistic.units, rate !== '-' && rate,
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
@@ -159,7 +161,7 @@ export function showStatistic(statistic) {
   showBars();
   showSeries(view.series);
   showRaw(view.raw);
-  definition.show(state.interfaceName, statistic, state.readOnly);
+  definition.show(state.interfaceName, statistic, state.readOnly, all);
 }
 
 // As a picture or as a table. What is hidden has no size to draw in, so it is shown first.

@@ -1,6 +1,7 @@
 #include "exporters/web/program/options.h"
 
 #include "core/base/text.h"
+#include "exporters/web/listen.h"
 #include "usage/command_line.h"
 
 namespace tallyfs::web {
@@ -47,7 +48,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   line.add({.names = "--listen",
             .variable = &options.listen,
             .value = "ADDRESS",
-            .text = "an address with a port, as [::1]:8255, or a Unix socket, as unix:/run/http"});
+            .text = "an address with a port, as [::1]:8255, or a Unix socket, as unix:/run/http",
+            .check = FindFault(fault_of_address)});
   line.add({.names = "--mount",
             .variable = &options.mount,
             .value = "PATH",

@@ -145,6 +145,33 @@ EOT
   _nothing_is_left
 }
 
+sigterm_counts_each_send_that_succeeded() { _counts_each_send stop_daemon; }
+umount_counts_each_send_that_succeeded() { need_root; _counts_each_send _unmount; }
+_unmount() { umount "$MNT"; daemon_ends; }
+# The sender sends as fast as it can until one fails, and waits while the queue is full.
+_counts_each_send() {
+  need_python
+  stop_daemon
+  start_daemon --state "$CASE/state"
+  py "$SOCK" >"$CASE/sent" <<'EOT' &
+import socket, sys
+sender, sent = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), 0
+sender.connect(sys.argv[1])
+try:
+    while True:
+        sender.send(b"web/n 1")
+        sent += 1
+except OSError:
+    print(sent)
+EOT
+  local sender=$!
+  wait_until 'grep -qs "^n " "$STAT/web/data"'
+  "$@"
+  wait $sender
+  start_daemon --state "$CASE/state"
+  assert_data web "n $(cat "$CASE/sent")"
+}
+
 sighup_is_no_end_without_a_terminal() {
   kill -HUP "$DAEMON"
   wait_until 'grep -q "SIGHUP: there is nothing to read again" "$STDERR"'

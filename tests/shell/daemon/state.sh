@@ -1,4 +1,5 @@
 # --state: what is there after a restart, and what a daemon does with files that it cannot use.
+# Longer than most: it has each way in which the directory, its files and the disk refuse.
 
 _set_up() { :; }
 # Saves at the end alone, if no case takes an hour.
@@ -304,8 +305,48 @@ what_cannot_be_saved_at_the_end_is_told_once_more() {
   rm -r "$CASE/state"
   send 'web/a 1'
   wait_until '[ "$(_own state_failures)" -ge 1 ]'
-  stop_daemon
+  kill "$DAEMON"
+  daemon_ends "$DAEMON" 3
   assert_eq 2 "$(grep -c "state: not saved: $CASE/state was removed" "$STDERR")"
+  assert_eq 1 "$(grep -c 'state: that was the last try: what the newest file lacks is lost' \
+    "$STDERR")"
+}
+
+what_cannot_be_saved_at_an_unmount_is_told() {
+  need fusermount3
+  _start --no-keeper
+  send 'web/a 1'
+  assert_data web 'a 1'
+  rm -r "$CASE/state"
+  fusermount3 -u "$MNT"
+  daemon_ends "$DAEMON" 3
+  assert_eq 1 "$(grep -c 'state: that was the last try' "$STDERR")"
+}
+
+what_it_may_not_read_it_neither_starts_with_nor_removes() {
+  need_root
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
+  _start
+  send 'web/a 1'
+  stop_daemon
+  chown nobody "$CASE/state"
+  assert_fails_with "$CASE/state/state.1 is not for uid 65534 to read, which the daemon has" \
+    timeout 20 "$TALLYFS" -f --run-as nobody --socket "$SOCK" --state "$CASE/state" "$MNT"
+  assert_eq 1 "$(_files)"
+  # The newest is the daemon's own, and the one before is not.
+  install -m 600 -o nobody "$CASE/state/state.1" "$CASE/state/state.2"
+  _start_that_saves_often --run-as nobody
+  assert_data web 'a 1'
+  local last
+  for last in 3 4 5 6; do
+    send 'web/a 1'
+    wait_until '[ -e "$CASE/state/state.'$last'" ]'
+  done
+  stop_daemon
+  assert_eq 1 "$(_files | head -1)"
+  chown -R nobody "$CASE/state"
+  _start --run-as nobody
+  assert_data web 'a 5'
 }
 
 the_time_of_the_newest_file_is_shown() {

@@ -275,4 +275,7 @@ listens_where_it_is_told() {
   [ ! -e "$CASE/run/http" ] || fail "the socket file was left"
   assert_fails_with '--allow-plaintext' "$TALLY_WEB" --mount "$MNT" --listen 0.0.0.0:0
   assert_fails_with 'is not ADDRESS:PORT' "$TALLY_WEB" --mount "$MNT" --listen localhost
+  local status=0
+  "$TALLY_WEB" --mount "$MNT" --listen nonsense 2>/dev/null || status=$?
+  assert_eq 2 $status "exit status for an address that is none"
 }

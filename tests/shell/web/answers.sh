@@ -70,10 +70,32 @@ the_slowest_are_first_by_their_p99() {
     jq -r '.interfaces[0].view.p99 | "\(.statistic) \(.bounds)"')"
 }
 
+the_p99_of_the_busiest_stays_while_others_are_looked_at() {
+  local i idle=() busy=() feed=() urls=()
+  for ((i = 100; i < 145; ++i)); do
+    idle+=("a$i/hits 1")
+    urls+=("$WEB/api/1/statistics/a$i")
+  done
+  for ((i = 100; i < 131; ++i)); do
+    busy+=("create z$i/us type=array scale=log2 base_interval=1 range_min=0 range_max=4096 on=1")
+    feed+=("z$i/us 20")
+  done
+  send "${idle[@]}"
+  send "${busy[@]}"
+  _with_p99() { api statistics | jq '[.interfaces[] | select(.view.p99 != null) | .interface |
+    select(startswith("z"))] | length'; }
+  wait_until 'send "${feed[@]}"; [ "$(_with_p99)" = 31 ]'
+  curl -s -H "$TOKEN" "${urls[@]}" >/dev/null
+  assert_eq 31 "$(_with_p99)"
+  # What is not known of the others comes last.
+  assert_eq true "$(api 'statistics?sort=p99' | jq '[.interfaces[].view |
+    if .p99 then 0 elif .p99_known then 1 else 2 end] | . == sort')"
+}
+
 words_of_a_filter_match_in_any_order() {
   send 'create tags/hits{code:200,host:a}' 'create tags/hits{code:404,host:a}'
   local words
-  for words in 'code:404+host:a' 'host:a,code:404' '%7Bhost:a+hits'; do
+  for words in 'code:404+host:a' 'host:a,code:404' '%7Bhost:a+hits' 'CODE:404+Host:a'; do
     api "statistics/tags?filter=$words" >"$CASE/answer"
     assert_eq 'hits{code:404,host:a}' "$(jq -r '.view.rows[-1].name' "$CASE/answer")" "$words"
   done
@@ -89,6 +111,30 @@ wrong_parameters_are_refused() {
   done
   assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/us?seconds=abc")"
   assert_eq 'seconds=abc: not a number' "$(jq -r .error "$CASE/answer")"
+}
+
+a_parameter_that_is_not_known_is_refused() {
+  local query
+  for query in api/1/statistics?filtre=web api/1/statistics?statistic=us 'api/1/statistics/web?=1' \
+    api/1/statistics/web?sort=name api/1/heat/web/us?first=0 api/1/hists?rows=1 \
+    metrics?interfaces=web metrics?interface=web\&x; do
+    assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/$query")" "$query"
+  done
+  assert_eq 'x: no parameter of this request; it takes: interface' "$(cat "$CASE/answer")"
+  assert_eq 401 "$(http_status "$WEB/metrics?interfaces=web")"
+}
+
+a_statistic_that_is_not_there_is_not_found() {
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=nope")"
+  assert_eq 'web has no statistic nope' "$(jq -r .error "$CASE/answer")"
+  assert_eq 200 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=")"
+}
+
+what_a_full_list_misses_is_told() {
+  send 'create full/codes type=list entries_max=2 on=1' 'full/codes 1' 'full/codes 2' \
+    'full/codes 3' 'full/codes 4'
+  assert_eq '2 missed' "$(api 'statistics/full?statistic=codes' |
+    jq -r '.statistics[0].view.total.left_out')"
 }
 
 a_heat_map_has_a_column_for_each_second() {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "exporters/web/filter.h"
+#include "exporters/web/listen.h"
+
 namespace tallyfs::web {
 namespace {
 
@@ -27,6 +30,22 @@ TEST(TargetTest, TheRootHasNoPath) {
 TEST(TargetTest, RefusesWhatItCannotRead) {
   for (const char* text : {"", "api", "*", "/%", "/%4", "/%zz", "/a%00", "/?a=%f"}) {
     EXPECT_FALSE(parse_target(text)) << text;
+  }
+}
+
+TEST(FilterTest, CapitalAndSmallLettersAreTheSame) {
+  EXPECT_TRUE(Filter("WEB Code:2").matches("http{code:200,host:Web-1}"));
+  EXPECT_FALSE(Filter("web code:4").matches("http{code:200,host:Web-1}"));
+  EXPECT_TRUE(Filter("").matches("any"));
+}
+
+TEST(ListenTest, AnAddressIsJudgedBeforeItIsUsed) {
+  for (const char* good : {"127.0.0.1:0", "[::1]:8255", "unix:/run/http"}) {
+    EXPECT_EQ(fault_of_address(good), "") << good;
+  }
+  for (const char* wrong :
+       {"", "nonsense", "127.0.0.1", "127.0.0.1:70000", "localhost:1", "unix:"}) {
+    EXPECT_NE(fault_of_address(wrong), "") << wrong;
   }
 }
 

@@ -253,6 +253,53 @@ TEST_F(WatchTest, TheOneLookedAtLongestAgoGivesWay) {
   EXPECT_EQ(source_.reads["i100"], 2);
 }
 
+TEST_F(WatchTest, ThoseThatMoveMostAreKeptWhileOthersAreLookedAt) {
+  const auto name_of = [](const char* kind, std::size_t i) { return kind + std::to_string(i); };
+  constexpr std::size_t kBusy = Watch::kMovingMax - 1;  // and the daemon's own
+  for (std::size_t i = 0; i < 50; ++i) source_.feed(name_of("a-idle", i), 1);
+  for (std::size_t i = 0; i < 50; ++i) source_.feed(name_of("b-slow", i), 1);
+  for (std::size_t i = 0; i < kBusy; ++i) source_.feed(name_of("c-busy", i), 100);
+  const auto move = [&] {
+    for (std::size_t i = 0; i < 50; ++i) source_.feed(name_of("b-slow", i), 1);
+    for (std::size_t i = 0; i < kBusy; ++i) source_.feed(name_of("c-busy", i), 100);
+    read();
+  };
+  for (int i = 0; i < 4; ++i) move();
+  for (std::size_t i = 0; i < 50; ++i) {
+    ASSERT_TRUE(watch_.look_at(name_of("a-idle", i), "us"));
+    if (i % 10 == 9) move();
+  }
+  for (std::size_t i = 0; i < kBusy; ++i) {
+    EXPECT_TRUE(watch_.slowest(name_of("c-busy", i))) << i;
+  }
+  // What is not followed is not known to have none.
+  EXPECT_FALSE(watch_.slowest("b-slow7"));
+  EXPECT_FALSE(watch_.knows_slowest("b-slow7"));
+  EXPECT_TRUE(watch_.knows_slowest("c-busy7"));
+  EXPECT_FALSE(watch_.knows_slowest("a-idle0"));
+  for (int i = 0; i < 60; ++i) read();
+  EXPECT_TRUE(watch_.knows_slowest("a-idle0"));
+}
+
+TEST_F(WatchTest, WhatBeginsToMoveMoreIsFollowedInsteadOfWhatMovesLess) {
+  for (std::size_t i = 0; i < 60; ++i) source_.feed("i" + std::to_string(100 + i), 1);
+  const auto feed_first = [&] {
+    for (std::size_t i = 0; i < 45; ++i) source_.feed("i" + std::to_string(100 + i), 10);
+  };
+  feed_first();
+  read();
+  feed_first();
+  read();
+  EXPECT_FALSE(watch_.knows_slowest("i159"));
+  feed_first();
+  source_.feed("i159", 1000);
+  read();
+  feed_first();
+  source_.feed("i159", 1000);
+  read();
+  EXPECT_TRUE(watch_.slowest("i159"));
+}
+
 TEST_F(WatchTest, OfALargeInterfaceTheStatisticThatMattersIsKept) {
   source_.feed("large", 1);
   source_.interfaces["large"].statistics = static_cast<int>(Watch::kPastsMax) + 10;
