@@ -4,7 +4,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -43,6 +42,7 @@
 #include "fs/daemon/tracefs_below.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/keeper/keeper.h"
+#include "fs/keeper/program_check.h"
 #include "fs/mount.h"
 #include "log/log.h"
 
@@ -347,7 +347,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state),
                                   std::move(descriptors.value()));
   if (!handover) return handover.error();
-  if (is_check) return 0;
+  if (is_check) {
+    ProgramCheck::answer(TALLYFS_VERSION);
+    return 0;
+  }
   for (const int fd : descriptors_of(from)) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   options.owner = from.owner;
   options.mount_point = from.mount_point;
