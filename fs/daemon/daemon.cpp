@@ -328,7 +328,8 @@ void Daemon::take_rules() {
   for (const auto& fault : reading.faults) {
     for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
   }
-  log_info(summary(options_.rules_file, reading));
+  const auto which = predecessor_ ? RulesReading::kAfterReload : RulesReading::kOther;
+  log_info(summary(options_.rules_file, reading, which));
 }
 
 void Daemon::part_is_ready() {

@@ -36,6 +36,7 @@
 #include "fs/daemon/predecessor.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/system_call_filter.h"
@@ -339,6 +340,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   const bool is_check = from.purpose == Inheritance::Purpose::kCheck;
   if (is_check) {
     if (const auto read = check_handed_formats(from.formats); !read) return read.error();
+  }
+  if (is_check && !from.rules_file.empty()) {
+    // Without them, what they would have made is missing.
+    if (const auto rules = read_rules(from.rules_file); !rules) return rules.error();
   }
   if (is_check && from.handover < 0) return 0;
   auto descriptors =
