@@ -163,8 +163,10 @@ std::vector<HandedPart*> Daemon::handed_parts() {
 }
 
 void Daemon::keep_state(StateDirectory directory) {
-  const StateSaver::Parts parts{
-      .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
+  const StateSaver::Parts parts{.branches = branches_->all(),
+                                .own = branches_->statistics().own(),
+                                .errors = *errors_,
+                                .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
   if (predecessor_) return state_->go_on(read_boot_id());
