@@ -32,14 +32,8 @@ class CellWriter {
   void begin(std::uint64_t number, std::uint32_t id, std::uint32_t era, const CellForm& form);
 
   void add(std::int64_t x, std::uint64_t y) {
-    const std::uint64_t first = cell_.slots[0].sequence.load(std::memory_order_relaxed);
-    const std::uint64_t second = cell_.slots[1].sequence.load(std::memory_order_relaxed);
-    const bool first_is_newer = first > second;
-    const CellSlot& from = cell_.slots[first_is_newer ? 0 : 1];
-    CellSlot& to = cell_.slots[first_is_newer ? 1 : 0];
-    to.sequence.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    const bool is_inside = x >= cell_.range_min && x <= cell_.range_max;
+    const auto [from, to, next] = begin_commit();
+    const bool is_inside = is_in_range(x);
     put(to.samples, get(from.samples) + 1);
     put(to.outside, get(from.outside) + (is_inside ? 0 : 1));
     std::atomic<std::uint64_t>* count = nullptr;
@@ -74,23 +68,66 @@ class CellWriter {
       case CellKind::kNone:
         break;
     }
-    to.sequence.store(std::max(first, second) + 1, std::memory_order_release);
+    to.sequence.store(next, std::memory_order_release);
     if (count) put(*count, counted);
   }
 
+  // The same for many, each with an x and a y: all by one store, but in an array one by one.
+  template <typename Samples>
+  void add_all(const Samples& samples) {
+    switch (static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed))) {
+      case CellKind::kIncrements:
+      case CellKind::kProducts:
+      case CellKind::kRange:
+        return add_sums(samples);
+      default:
+        for (const auto& sample : samples) add(sample.x, sample.y);
+    }
+  }
+
  private:
+  struct Commit {
+    const CellSlot& from;
+    CellSlot& to;           // is not valid until its sequence is `next`
+    std::uint64_t next = 0;
+  };
+  Commit begin_commit() {
+    const std::uint64_t first = cell_.slots[0].sequence.load(std::memory_order_relaxed);
+    const std::uint64_t second = cell_.slots[1].sequence.load(std::memory_order_relaxed);
+    const bool first_is_newer = first > second;
+    CellSlot& to = cell_.slots[first_is_newer ? 1 : 0];
+    to.sequence.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    return {cell_.slots[first_is_newer ? 0 : 1], to, std::max(first, second) + 1};
+  }
+  bool is_in_range(std::int64_t x) const { return x >= cell_.range_min && x <= cell_.range_max; }
+  template <typename Samples>
+  void add_sums(const Samples& samples) {
+    const auto [from, to, next] = begin_commit();
+    Totals totals(from, static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed)));
+    for (const auto& sample : samples) totals.add(is_in_range(sample.x), sample.x, sample.y);
+    put(to.samples, get(from.samples) + samples.size());
+    totals.put_into(to);
+    to.sequence.store(next, std::memory_order_release);
+  }
   static std::uint64_t get(const std::atomic<std::uint64_t>& word) {
     return word.load(std::memory_order_relaxed);
   }
   static void put(std::atomic<std::uint64_t>& word, std::uint64_t value) {
     word.store(value, std::memory_order_relaxed);
   }
-  static void add_product(const CellSlot& from, CellSlot& to, std::int64_t x, std::uint64_t y) {
-    Int128 sum = static_cast<Int128>((UInt128{get(from.values[kSumAt + 1])} << 64) |
-                                     get(from.values[kSumAt]));
-    add_saturating(sum, product(x, y));
+  static Int128 sum_of(const CellSlot& from) {
+    return static_cast<Int128>((UInt128{get(from.values[kSumAt + 1])} << 64) |
+                               get(from.values[kSumAt]));
+  }
+  static void put_sum(CellSlot& to, Int128 sum) {
     put(to.values[kSumAt], static_cast<std::uint64_t>(static_cast<UInt128>(sum)));
     put(to.values[kSumAt + 1], static_cast<std::uint64_t>(static_cast<UInt128>(sum) >> 64));
+  }
+  static void add_product(const CellSlot& from, CellSlot& to, std::int64_t x, std::uint64_t y) {
+    Int128 sum = sum_of(from);
+    add_saturating(sum, product(x, y));
+    put_sum(to, sum);
   }
   static void add_to_range(const CellSlot& from, CellSlot& to, bool is_inside, std::int64_t x,
                            std::uint64_t y) {
@@ -107,6 +144,48 @@ class CellWriter {
     put(to.values[kMinAt], static_cast<std::uint64_t>(least));
     put(to.values[kMaxAt], static_cast<std::uint64_t>(most));
   }
+  // What a slot holds of a kind that is no array, while samples are added to it.
+  class Totals {
+   public:
+    Totals(const CellSlot& from, CellKind kind)
+        : kind_(kind),
+          outside_(get(from.outside)),
+          number_(get(from.values[kind == CellKind::kRange ? kNumberAt : kTotalAt])),
+          sum_(sum_of(from)),
+          least_(static_cast<std::int64_t>(get(from.values[kMinAt]))),
+          most_(static_cast<std::int64_t>(get(from.values[kMaxAt]))),
+          flags_(get(from.values[kFlagsAt])) {}
+
+    void add(bool is_inside, std::int64_t x, std::uint64_t y) {
+      outside_ += is_inside ? 0 : 1;
+      if (!is_inside) return;
+      if (kind_ != CellKind::kProducts) add_saturating(number_, y);
+      if (kind_ == CellKind::kIncrements) return;
+      add_saturating(sum_, product(x, y));
+      least_ = std::min(least_, x);
+      most_ = std::max(most_, x);
+      flags_ |= x < 0 ? 1 : 0;
+    }
+
+    void put_into(CellSlot& to) const {
+      put(to.outside, outside_);
+      if (kind_ == CellKind::kIncrements) return put(to.values[kTotalAt], number_);
+      put_sum(to, sum_);
+      if (kind_ == CellKind::kProducts) return put(to.values[kFlagsAt], flags_);
+      put(to.values[kNumberAt], number_);
+      put(to.values[kMinAt], static_cast<std::uint64_t>(least_));
+      put(to.values[kMaxAt], static_cast<std::uint64_t>(most_));
+    }
+
+   private:
+    CellKind kind_;
+    std::uint64_t outside_;
+    std::uint64_t number_;
+    Int128 sum_;
+    std::int64_t least_;
+    std::int64_t most_;
+    std::uint64_t flags_;
+  };
   // As ArrayStatistic's.
   std::uint64_t place_of(std::int64_t x) const {
     if (x <= cell_.range_min) return 0;

@@ -17,8 +17,9 @@
 namespace tallyfs {
 namespace {
 
-// A ring takes no more than half of what is left.
+// A ring takes no more than half of what is left for rings.
 constexpr std::size_t kRingPart = 2;
+constexpr std::size_t kCellsPart = 8;
 
 }  // namespace
 
@@ -54,10 +55,16 @@ std::uint32_t CellFile::take(std::size_t bytes) {
 }
 
 std::uint64_t CellFile::take_ring() {
-  const std::size_t left = bytes_ - taken_.load(std::memory_order_relaxed);
-  const std::size_t bytes = std::clamp<std::size_t>(std::bit_floor(left / kRingPart), kRingBytesMin,
-                                                    kRingBytesMax);
+  std::size_t before = rings_taken_.load(std::memory_order_relaxed);
+  std::size_t bytes = 0;
+  do {
+    const std::size_t most = bytes_ - kLaneHeapAt - bytes_ / kCellsPart - before;
+    const std::size_t left = std::min(most, bytes_ - taken_.load(std::memory_order_relaxed));
+    if (left < kRingBytesMin) return 0;
+    bytes = std::clamp<std::size_t>(std::bit_floor(left / kRingPart), kRingBytesMin, kRingBytesMax);
+  } while (!rings_taken_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
   const std::uint64_t at = take(bytes);
+  if (at == 0) rings_taken_.fetch_sub(bytes, std::memory_order_relaxed);
   return at == 0 ? 0 : std::uint64_t{bytes} << 32 | at;
 }
 
@@ -123,6 +130,7 @@ bool CellFiles::has_passed_barrier() {
 
 void CellFiles::abandon() {
   generation_.store(0, std::memory_order_relaxed);
+  is_unread_ = false;
   if (file_) file_->abandon();
   if (retired_) retired_->abandon();
   tails_now_.store(nullptr, std::memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -50,7 +51,8 @@ class CellFile {
   LaneEntry* take_entry();
   // Any thread. Zeros, from a place that is a multiple of 64; 0: there is no room.
   std::uint32_t take(std::size_t bytes);
-  // Any thread. A ring as an entry names it, the smaller the less room there is; 0: there is none.
+  // Any thread. A ring as an entry names it, the smaller the less room there is for rings; 0: there
+  // is none. Rings leave an eighth of the file to cells.
   std::uint64_t take_ring();
   // Behind a change that the daemon is to find.
   void note_change();
@@ -65,6 +67,7 @@ class CellFile {
   const std::size_t bytes_;
   const Name name_;
   std::atomic<std::size_t> taken_{kLaneHeapAt};
+  std::atomic<std::size_t> rings_taken_{0};  // bytes of taken_
   std::atomic<std::size_t> entries_{0};
 };
 
@@ -96,6 +99,10 @@ class CellFiles {
   Result<void> take_tails(const Fd& page, std::uint64_t bytes);
   // Threads do without from now on.
   void forget();
+  // The daemon has ended, and has not sent threads out of their cells before.
+  void note_unread() { is_unread_ = true; }
+  // True once for each note.
+  bool take_unread() { return std::exchange(is_unread_, false); }
   // The earlier file's are settled.
   void hide_tails() { tails_now_.store(nullptr, std::memory_order_release); }
   // An earlier file cannot be freed yet, and there is no room for another.
@@ -131,6 +138,7 @@ class CellFiles {
   std::unique_ptr<CellFile> file_;
   std::unique_ptr<CellFile> retired_;
   bool barrier_ = false;
+  bool is_unread_ = false;
   std::int64_t refused_ns_ = 0;  // when the kernel refused it; 0: it has not
   std::bitset<kThreadsMax> seen_outside_;
   std::uint32_t last_generation_ = 0;

@@ -370,6 +370,8 @@ void Client::after_fork_in_child(Lane* own) {
   has_barriers_ = false;
   deferred_removal_.forget_positions();
   sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
+  lost_in_cells_ = settled_in_cells_ = 0;
+  cells_end_ = CellsEnd::kNone;
   reported_dropped_ = 0;
   reports_.clear();
   link_.disconnect();

@@ -162,6 +162,9 @@ class Client {
     if (lane->has_nested()) [[unlikely]]
       return take_nested(*lane);
   }
+  // Samples of one statistic, in one pass as far as nothing has to be looked after; lane as in
+  // add_now(). What the statistic becomes meanwhile holds for the next 64.
+  void add_batch(Lane* lane, FedStatistic& statistic, std::span<const statistic_sample> samples);
   // Samples of many statistics; lane as in add_now().
   void add_each(Lane* lane, std::span<const statistic_entry> entries);
   // False: the sample goes another way.
@@ -253,6 +256,9 @@ class Client {
   [[gnu::cold]] void add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
                                     std::uint64_t y);
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
+  // The first ones, which need nothing but a cell, or places below the lane's stop. How many.
+  std::size_t add_easily(Lane& lane, FedStatistic& statistic,
+                         std::span<const statistic_sample> samples, Stamp now);
   void add_nested(Lane& lane, const Entry& entry);
   // A lane that its owner is not inside of.
   void prefetch_cells(Lane& lane, std::span<const statistic_entry> entries);
@@ -291,6 +297,7 @@ class Client {
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);
   std::uint64_t counted_in_cells() const;
+  void settle_cells() REQUIRES(mutex_);
   // Samples that were put into rings and not taken back, and of them those that a daemon has taken.
   struct InRings {
     std::uint64_t sent = 0;
@@ -348,6 +355,7 @@ class Client {
   void lose_daemon(Time now) REQUIRES(mutex_);
   void keep_in_touch(Time now) REQUIRES(mutex_);
   void report_dropped() REQUIRES(mutex_);
+  void report_unsent() EXCLUDES(mutex_);
   void confirm(std::uint64_t sent_before, Conversation::Taken taken) REQUIRES(mutex_);
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);
@@ -427,6 +435,12 @@ class Client {
   std::size_t locked_lanes_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t> confirmed_{0};
   std::atomic<std::uint64_t> lost_{0};
+  // What was counted in cells of daemons that ended without reading them.
+  std::atomic<std::uint64_t> lost_in_cells_{0};
+  // Of the samples counted in cells, those for daemons that have ended.
+  std::uint64_t settled_in_cells_ GUARDED_BY(mutex_) = 0;
+  enum class CellsEnd { kNone, kRead, kUnread };
+  CellsEnd cells_end_ GUARDED_BY(mutex_) = CellsEnd::kNone;  // of the last daemon; not settled yet
   std::uint64_t reported_dropped_ GUARDED_BY(mutex_) = 0;
 
   // Zero is long ago.

@@ -137,7 +137,9 @@ void Client::let_go_of_cell_files() {
       lanes.size(), [&](std::size_t i) { return lanes[i]->is_in_file(); },
       [this](const CellFile& file, const LaneTails& tails)
           REQUIRES(mutex_) { return take_rest(file, tails); });
-  if (!cell_files_.has_retired()) registrar_.note_cells();
+  if (cell_files_.has_retired()) return;
+  registrar_.note_cells();
+  settle_cells();
 }
 
 // Records that are to be sent to the next daemon name statistics, too.
@@ -174,9 +176,26 @@ void Client::take_back_lanes(Time now) {
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
   if (cell_files_.has_rest()) rest_first_ = true;
-  epoch_ = epoch;
+  const std::uint64_t before = epoch_.exchange(epoch);
   note_records();
   pass_through_lanes();
+  // What waited in the socket does not count for another daemon.
+  lost_.store(sent_.load() - confirmed_.load());
+  const bool is_unread = cell_files_.take_unread();
+  if (before == 0 || before == epoch) return;
+  if (cells_end_ != CellsEnd::kUnread) cells_end_ = is_unread ? CellsEnd::kUnread : CellsEnd::kRead;
+  settle_cells();
+}
+
+// Once no thread can count for the daemon that has ended, and none does for the next one yet.
+void Client::settle_cells() {
+  if (cells_end_ == CellsEnd::kNone || cell_files_.has_retired()) return;
+  const std::uint64_t counted = counted_in_cells();
+  const std::uint64_t more = counted - std::exchange(settled_in_cells_, counted);
+  if (std::exchange(cells_end_, CellsEnd::kNone) == CellsEnd::kRead || more == 0) return;
+  lost_in_cells_ += more;
+  note_report(std::to_string(more) +
+              " samples may be lost: the daemon that could have counted them was killed");
 }
 
 void Client::confirm(std::uint64_t sent_before, Conversation::Taken taken) {
@@ -307,6 +326,23 @@ void Client::finish(std::chrono::milliseconds time_max) {
   }
   sleep_.wake();
   if (keeper_runs_.exchange(false)) ::pthread_join(keeper_, nullptr);
+  if (time_max.count() > 0 && is_first) report_unsent();
+}
+
+// What stands in rings of a daemon that lives is not lost: it takes the records when we have ended.
+void Client::report_unsent() {
+  {
+    const MutexLock lock(mutex_);
+    std::uint64_t unsent = held() + records_held_.load();
+    const InRings rings = in_rings();
+    if (cell_files_.has_rest()) unsent += rings.sent - rings.confirmed;
+    if (unsent == 0) return;
+    const char* why = link_.connected() ? "the daemon does not take them" : "there is no daemon";
+    note_report(std::to_string(unsent)
+                    .append(" samples could not be sent before the end, and are lost: ")
+                    .append(why));
+  }
+  tell_reports();
 }
 
 }  // namespace tallyfs

@@ -55,6 +55,58 @@ void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
   add(*lane, statistic, x, y, [this] { return now(); });
 }
 
+namespace {
+Stamp stamp_of(std::int64_t time_ns, Stamp now) {
+  if (time_ns == 0) return now;
+  return {Stamp::Scale::kNs, static_cast<std::uint64_t>(time_ns)};
+}
+}  // namespace
+
+// The side table of a signal handler's samples is small: between two pieces they are taken in.
+void Client::add_batch(Lane* lane, FedStatistic& statistic,
+                       std::span<const statistic_sample> samples) {
+  constexpr std::size_t kPiece = 64;
+  const Stamp now = this->now();
+  while (!samples.empty()) {
+    if (lane) {
+      const std::size_t some = std::min(samples.size(), kPiece);
+      const std::size_t done = add_easily(*lane, statistic, samples.first(some), now);
+      samples = samples.subspan(done);
+      if (done == some) continue;
+    }
+    const statistic_sample& sample = samples.front();
+    if (lane) {
+      add(*lane, statistic, sample.x, sample.y, [&] { return stamp_of(sample.time_ns, now); });
+    } else {
+      drop_sample(statistic);
+    }
+    samples = samples.subspan(1);
+  }
+}
+
+std::size_t Client::add_easily(Lane& lane, FedStatistic& statistic,
+                               std::span<const statistic_sample> samples, Stamp now) {
+  const std::uint32_t way = statistic.way();
+  if (FedStatistic::is_ring(way) || lane.is_inside() || sends_each()) return 0;
+  std::size_t done = 0;
+  lane.enter();
+  if (FedStatistic::is_cell(way)) {
+    if (LaneCell* const cell = lane.cells().find(statistic, cell_files_)) {
+      CellWriter(*cell).add_all(samples);
+      lane.count_cell(samples.size());
+      done = samples.size();
+    }
+  } else {
+    for (; done < samples.size() && lane.below_stop(); ++done) {
+      const statistic_sample& sample = samples[done];
+      lane.append(Entry(statistic, sample.x, sample.y, stamp_of(sample.time_ns, now)));
+    }
+    lane.ring().end(statistic);
+  }
+  leave(lane);
+  return done;
+}
+
 // The statistics first, then the memory that they lead to, then the samples: so many statistics are
 // in no near cache, and their reads overlap.
 void Client::add_each(Lane* lane, std::span<const statistic_entry> entries) {
@@ -71,10 +123,7 @@ void Client::add_each(Lane* lane, std::span<const statistic_entry> entries) {
         drop_sample(statistic);
         continue;
       }
-      add(*lane, statistic, each.x, each.y, [&]() -> Stamp {
-        if (each.time_ns == 0) return now;
-        return {Stamp::Scale::kNs, static_cast<std::uint64_t>(each.time_ns)};
-      });
+      add(*lane, statistic, each.x, each.y, [&] { return stamp_of(each.time_ns, now); });
     }
   }
 }
@@ -209,10 +258,12 @@ std::uint64_t Client::counted_in_cells() const {
 }
 
 void Client::count(statistic_counts& counts) const {
+  // Before the samples that it is part of.
+  const std::uint64_t lost_in_cells = lost_in_cells_.load();
   const std::uint64_t counted = counted_in_cells();
   const InRings rings = in_rings();
-  counts.confirmed = confirmed_.load() + counted + rings.confirmed;
-  counts.lost = lost_.load();
+  counts.confirmed = confirmed_.load() + counted - lost_in_cells + rings.confirmed;
+  counts.lost = lost_.load() + lost_in_cells;
   counts.sent = sent_.load() + counted + rings.sent;
   counts.held = held() + records_held_.load();
   counts.dropped = dropped();

@@ -13,6 +13,7 @@ void Conversation::begin() {
   pending_.clear();
   ping_sequence_ = 0;
   taken_ = Taken::kAll;
+  has_answered_ = false;
   told_silence_ = false;
   for (Requester* const each : requesters_) each->reset();
 }
@@ -87,16 +88,17 @@ void Conversation::enter_epoch(std::uint64_t epoch) {
 void Conversation::take(const Response& response) {
   if (response.sequence == 0) return take_stale(response.number);
   if (response.sequence == ping_sequence_) return take_ping();
-  pending_.respond(response);
+  has_answered_ |= pending_.respond(response);
 }
 
 void Conversation::take_stale(std::uint64_t number) {
-  if (number == 0) taken_ = Taken::kSomeStale;
+  if (number == 0 && has_answered_) taken_ = Taken::kSomeStale;
   for (Requester* const each : requesters_) each->take_stale(number);
 }
 
 void Conversation::take_ping() {
   ping_sequence_ = 0;
+  has_answered_ = true;
   events_.confirmed(ping_sent_, std::exchange(taken_, Taken::kAll));
 }
 

@@ -45,7 +45,7 @@ class Conversation {
     // follow.
     std::function<void(std::uint64_t epoch)> other_epoch;
     // The daemon has processed all samples that were sent before the ping. kSomeStale: some of them
-    // had numbers of another epoch and did not count.
+    // were of a statistic that is gone, and did not count.
     std::function<void(std::uint64_t sent_before, Taken taken)> confirmed;
     std::function<void(std::string)> report;
   };
@@ -104,6 +104,9 @@ class Conversation {
   std::uint64_t ping_sent_ = 0;
   Time ping_at_{0};
   Taken taken_ = Taken::kAll;  // since the last ping was answered
+  // A request of this connection and epoch was answered. Before, only samples that were sent to an
+  // earlier daemon are answered, which waited in the socket.
+  bool has_answered_ = false;
 };
 
 }  // namespace tallyfs

@@ -157,9 +157,9 @@ class Lane {
   void drop() { count_dropped(1); }
   ThreadCells& cells() { return cells_; }
   ThreadRing& ring() { return ring_; }
-  // A sample was counted in a cell.
-  void count_cell() {
-    counted_.store(counted_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Samples were counted in a cell.
+  void count_cell(std::uint64_t samples = 1) {
+    counted_.store(counted_.load(std::memory_order_relaxed) + samples, std::memory_order_relaxed);
   }
 
   // A sample was put into the ring.

@@ -19,12 +19,13 @@ void PendingRequests::add(RequestDatagram::Numbered request, const Sent& sent) {
 }
 
 // A handler may send further requests, or begin anew: the table is left in order before.
-void PendingRequests::respond(const Response& response) {
+bool PendingRequests::respond(const Response& response) {
   const auto found = requests_.extract(response.sequence);
-  if (found.empty()) return;
+  if (found.empty()) return false;
   const Pending& pending = found.mapped();
   if (!pending.has_timed_out) *pending.sent.awaited -= 1;
   if (pending.handlers.responded) pending.handlers.responded(response);
+  return true;
 }
 
 std::optional<PendingRequests::Time> PendingRequests::time_out(const Requester& requester,

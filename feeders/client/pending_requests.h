@@ -31,8 +31,8 @@ class PendingRequests {
 
   // Counts it as awaited. Sequence numbers follow one another, around the end of their range.
   void add(RequestDatagram::Numbered request, const Sent& sent);
-  // Calls the handler of the request that the response is for, if it is known.
-  void respond(const Response& response);
+  // Calls the handler of the request that the response is for. False: it is not known.
+  bool respond(const Response& response);
   // What this requester has sent until then is not awaited any longer. Returns when the oldest of
   // those was sent that still are.
   std::optional<Time> time_out(const Requester& requester, Time sent_until);

@@ -32,6 +32,7 @@ void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
   asked_for_small_ = false;
   looks_at_all_ = cells_due_ = true;
+  if (has_cells()) cells_.note_unread();
   // The daemon after the first is another, and what is in it may be others'.
   if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
@@ -49,6 +50,15 @@ void Registrar::begin() {
     each.registration = Registration::kUnregistered;
     each.changes_sent = 0;
   });
+}
+
+// A daemon that ends in order sends threads to the socket before it reads their cells.
+bool Registrar::has_cells() const {
+  bool has = false;
+  registry_.for_each_statistic([&has](const FedStatistic& each) {
+    has = has || (each.shape.load() && FedStatistic::is_cell(each.way()));
+  });
+  return has;
 }
 
 void Registrar::retry_refused() {

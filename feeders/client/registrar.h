@@ -75,6 +75,7 @@ class Registrar final : public Requester {
   void retry_refused() override;
   void take_stale(std::uint64_t number) override;
 
+  bool has_cells() const;
   void find_due();
   void add_page(RequestDatagram& requests);
   void add_cells(RequestDatagram& requests);

@@ -418,18 +418,7 @@ void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t 
 
 void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samples, size_t count) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  Lane* const lane = lane_of_this_thread(client);
-  const Stamp now = client.now();
-  for (const statistic_sample* sample = samples; sample != samples + count; ++sample) {
-    if (!lane) {
-      client.drop_sample(fed(statistic));
-      continue;
-    }
-    client.add(*lane, fed(statistic), sample->x, sample->y, [&]() -> Stamp {
-      if (sample->time_ns == 0) return now;
-      return {Stamp::Scale::kNs, static_cast<std::uint64_t>(sample->time_ns)};
-    });
-  }
+  client.add_batch(lane_of_this_thread(client), fed(statistic), {samples, count});
 }
 
 void statistic_add_each(const statistic_entry* entries, size_t count) {

@@ -84,8 +84,9 @@ struct statistic_settings {
    * power of two; 32 bytes each, taken as they are used. */
   uint32_t held_max;
 
-  /* Called with a sentence when the daemon is found or lost or refuses something; NULL: no calls.
-   * Called by the library's own thread; it may make no call of this library. */
+  /* Called with a sentence when the daemon is found or lost or refuses something, when it does not
+   * answer, and when samples are or may be lost; NULL: no calls. Called by the library's own
+   * thread, and at exit by the thread that ends; it may make no call of this library. */
   void (*report)(const char* text, void* context);
   void* context;
 
@@ -319,9 +320,10 @@ struct statistic_counts {
   uint64_t added;
   uint64_t held;      /* in memory of this process */
   uint64_t sent;      /* handed to the kernel */
-  uint64_t confirmed; /* the daemon has taken them in */
-  uint64_t lost;    /* were on the way when the daemon went, or named a statistic that was gone: may
-                         have been counted, or not */
+  uint64_t confirmed; /* the daemon has taken them in, or reads them where they are counted */
+  uint64_t lost;    /* may have been counted, or not: were on the way when the daemon went, or named
+                         a statistic that was gone, or stood in memory shared with a daemon that was
+                         killed: of these it may have saved all but the latest. An upper bound */
   uint64_t dropped; /* there was no room, or the daemon refused their statistic */
 };
 /* size: sizeof *counts. -EINVAL: a size that this version does not know. */

@@ -113,6 +113,18 @@ statistic* in_lane(statistic* of) {
   throw std::runtime_error("the daemon gives no lane");
 }
 
+double in_batch(statistic* of) {
+  constexpr std::size_t kBatch = 1'000;
+  std::vector<statistic_sample> samples(kBatch);
+  std::size_t i = 0;
+  return cost([&](std::int64_t x) {
+    samples[i] = {x, 1, 0};
+    if (++i < kBatch) return;
+    i = 0;
+    statistic_add_batch(of, samples.data(), samples.size());
+  });
+}
+
 // Of calls in bursts, between which the daemon takes what is in the ring.
 double cost_in_bursts(statistic* of) {
   constexpr long kBurst = 10'000;
@@ -208,6 +220,9 @@ void measure() {
   print(bare, "range, in a cell", call(range), "(wanted: at most 0.28)");
   print(bare, "array log2, in a cell", call(log2), "(wanted: at most 0.30)");
   print(bare, "array lin, in a cell", call(lin), "(wanted: at most 0.30)");
+  print(bare, "a sample of a batch of 1,000, value", in_batch(value));
+  print(bare, "a sample of a batch of 1,000, range", in_batch(range));
+  print(bare, "a sample of a batch of 1,000, array log2", in_batch(log2));
   measure_rings(bare);
   for (const unsigned threads : {1u, 2u, 8u}) {
     const std::string of = std::to_string(threads) + " threads on one ";

@@ -1,10 +1,11 @@
 // A feeder that does as it is told on stdin, one command a line, and answers each with a line: what
 // the tests of libtally against a real daemon are written with. Uses the public C functions only,
-// linked to libtally.so.
+// linked to libtally.so. Longer than most: a command each.
 //   interface NAME [feeder]      statistic INTERFACE NAME [UNITS]      view SOURCE NAME
 //   define NAME value|products|range|array|list|raw|history|last|inverted|huge
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
+//   batch NAME X Y TIMES         the same as add, in one call
 //   threads N NAME TIMES         N threads that inc and end
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
 //   may-fork                     yes; no: ThreadSanitizer takes a child's thread for its parent's
@@ -275,6 +276,16 @@ std::string add(std::istream& in) {
   return "ok";
 }
 
+std::string batch(std::istream& in) {
+  statistic* const of = the(in);
+  std::int64_t x = 0;
+  std::uint64_t y = 0;
+  in >> x >> y;
+  const std::vector<statistic_sample> samples(static_cast<std::size_t>(number(in)), {x, y, 0});
+  statistic_add_batch(of, samples.data(), samples.size());
+  return "ok";
+}
+
 std::string add_at(std::istream& in) {
   statistic* const of = the(in);
   std::int64_t x = 0, time = 0;
@@ -329,6 +340,7 @@ const std::map<std::string, Obey> kVerbs = {
        return statistic_interface_release(&interfaces[word(in)]), std::string("ok");
      }},
     {"add", add},
+    {"batch", batch},
     {"each", add_each},
     {"at", add_at},
     {"inc",

@@ -50,6 +50,20 @@ while True: each.inc(1); time.sleep(0.01)
         self.assertIn("no answer from the daemon", feeder.hear())
         self.daemon.go_on()
 
+    def test_what_is_held_at_the_end_is_reported(self):
+        self.daemon.hang()
+        feeder = self.feeder("""
+tally.statistic_configure(report=lambda text: say("told", text))
+web = tally.Interface("web")
+each = web.statistic("each")
+each.start()
+for i in range(5): each.inc(i)
+""")
+        self.assertIn("sending to", feeder.hear())
+        self.assertIn("5 samples could not be sent before the end, and are lost: the daemon does",
+                      feeder.hear())  # fmt: skip
+        self.daemon.go_on()
+
     def test_a_feeder_that_chose_to_wait_does_so_once(self):
         feeder = self.feeder("tally.statistic_configure(held_max=1024, wait_ms=1000)" + WEB + LONGEST
                              + """

@@ -288,8 +288,12 @@ class NewcomerTest(PageCase):
         self.assertIn("name=seen of=b", (self.mount.mount /
                                          "statistics/hit/definition").read_text())
         # What was said of that line is not said of another one.
-        self.browser.type("#line", "name=a_us type=nonsense")
+        self.browser.type("#line", " ")
         self.assertIsNone(self.browser.text("#definition-done") or None)
+        self.browser.click("#apply")
+        self.browser.shows("#definition-fault", "The line is empty")
+        self.browser.type("#line", "name=a_us type=nonsense")
+        self.assertIsNone(self.browser.text("#definition-fault"))
         self.browser.click("#apply")
         self.browser.click("#confirm-yes")
         self.browser.shows("#definition-fault", "refused, nothing changed")

@@ -22,6 +22,11 @@ Int128 total_of(const view::Statistic& statistic) {
   return value ? value->total : 0;
 }
 
+Int128 total_of(const view::Interface& of, std::string_view name) {
+  const view::Statistic* const found = of.find(name);
+  return found ? total_of(*found) : 0;
+}
+
 // The last entry, as one line: "socket pid 31102 uid 0: error: REASON".
 std::string newest_entry(const std::string& log) {
   std::istringstream lines(log);
@@ -102,7 +107,8 @@ const std::vector<CountedFault>& counted_faults() {
       {"answers_dropped", "answers did not reach their feeder: its queue was full, or it was gone",
        "read the answers, or send without asking for them; tally-send and libtally do"},
       {"dropped", "samples were dropped by feeders that could not send them",
-       "raise held_max of these feeders, or their number of samples in a datagram; see queue"},
+       "refused statistics are in error_log, and threads beyond 1,024 drop theirs; else the daemon "
+       "was away or behind for longer than held_max holds, see queue"},
       {"drains_cut", "opens showed what was there before all that had been sent was taken in",
        "the daemon is behind: fewer or larger datagrams, see batch_ns; read again for the rest"},
       {"saturations", "counters stand at the end of their type, and count no more",
@@ -136,13 +142,19 @@ const std::vector<CountedFault>& counted_faults() {
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log) {
   Findings found;
+  // What a full ring drops its feeder tells as dropped, too, a little later.
+  const Int128 in_rings = total_of(now, "lane_dropped");
+  const bool rings_say_all = in_rings != 0 && total_of(now, "dropped") <= in_rings;
   for (const CountedFault& fault : counted_faults()) {
     const view::Statistic* const counter = now.find(fault.name);
     const Int128 total = counter ? total_of(*counter) : 0;
-    if (total == 0) continue;
+    if (total == 0 || (counter->name == "dropped" && rings_say_all)) continue;
     std::string text = view::grouped_text(total).append(" ").append(fault.what);
     text.append(newly_counted(before, now, fault.name));
-    if (counter->name == "dropped") text.append(droppers(now));
+    if (counter->name == "dropped" && in_rings != 0) {
+      text.append(", ").append(view::grouped_text(in_rings)).append(" of all at full rings");
+    }
+    if (counter->name == (rings_say_all ? "lane_dropped" : "dropped")) text.append(droppers(now));
     const std::string entry = counter->name == "rejects" ? newest_entry(log) : std::string();
     if (!entry.empty()) text.append("; the newest: ").append(entry);
     found.push_back({Level::kWarning, fault.name, std::move(text), fault.advice});
@@ -218,7 +230,7 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
     found.text.append(process_name(beside->x[i])).append(") ");
     found.text.append(view::grouped_text(beside->totals[i])).append(" samples, ");
     constexpr const char* kNoRefusal =
-        "no refusal in error_log: an older library, no_lane, or Python";
+        "no refusal in error_log: an older library, no_lane, Python, or more than its lane holds";
     found.text.append(refusal.empty() ? kNoRefusal : refusal);
     if (refusal.empty()) continue;
     found.level = Level::kWarning;

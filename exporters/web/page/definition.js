@@ -178,6 +178,7 @@ export class DefinitionForm {
   async apply() {
     const {name, line: {value}} = this;
     const line = value.replace(/\s+/g, ' ').trim();
+    if (!line) return this.tell('The line is empty: nothing would change.', '');
     const to = keysOf(line).get('name');
     const act = () => this.send(line, to === name ? 'Applied.'
       : `Applied to ${to === undefined ? this.all : to}.`);

@@ -226,6 +226,19 @@ a_range_of_one_x_has_that_average_at_any_moment() {
   assert_data web "hits $((3 * calls + 3)) 7 7.000 7"
 }
 
+a_batch_is_counted_in_cells() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'statistic web sizes' 'define sizes range'
+  ok 'start hits' 'start sizes' 'sync 5000'
+  _into_cells hits
+  _into_cells sizes
+  local samples
+  samples=$(_own samples)
+  ok 'batch hits 1 2 100000' 'batch sizes 7 3 100000' 'batch sizes 9 1 1'
+  assert_data web 'hits 200000' 'sizes 300001 7 7.000 9'
+  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+}
+
 what_cells_hold_survives_a_reload() {
   web_hits
   ok 'sync 5000'

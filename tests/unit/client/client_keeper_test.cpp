@@ -80,6 +80,32 @@ TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
   stop_serving();
   daemon_->serve();
   EXPECT_EQ(daemon_->count(), 100u);
+  EXPECT_FALSE(was_reported("could not be sent"));
+}
+
+TEST_F(KeeperTest, FinishReportsWhatASilentDaemonDidNotGet) {
+  start_daemon();
+  {
+    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+    for (std::int64_t x = 0; x < 5; ++x) feeder.add(hits, x);
+    feeder.client.finish(5ms);
+    feeder.client.finish(5ms);
+  }
+  const auto told = std::ranges::count(
+      reports_, "5 samples could not be sent before the end, and are lost: the daemon does not "
+                "take them");
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(KeeperTest, FinishReportsWhatWasHeldForADaemonThatNeverCame) {
+  {
+    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+    for (std::int64_t x = 0; x < 5; ++x) feeder.add(hits, x);
+    feeder.client.finish(5ms);
+  }
+  EXPECT_TRUE(was_reported("5 samples could not be sent before the end, and are lost: there is"));
 }
 
 TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {

@@ -210,6 +210,31 @@ TEST_F(ClientRingsTest, AnotherDaemonGetsTheRestOverTheSocketBeforeWhatComesLate
   feeder.counts();
 }
 
+// Samples that waited in the socket are stale for the daemon that takes them out; records that were
+// sent again are not.
+TEST_F(ClientRingsTest, TheRestIsConfirmedWhenOtherSamplesWereStale) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_ring(feeder);
+  FedStatistic& t = feeder.started(*s.interface, "t");
+  exchange(feeder);
+  const auto before = feeder.counts();
+  feeder.add(t, 1);
+  feeder.client.flush();
+  for (int x = 1; x <= 3; ++x) feeder.add(s, x);
+  daemon_->epoch += 1;
+  daemon_->lane = std::make_unique<FakeLane>();
+  while (daemon_->take()) {
+  }
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
+  daemon_->respond({{.sequence = 0, .error = ESTALE}});
+  EXPECT_EQ(sync(feeder), 0);
+  EXPECT_EQ(daemon_->xs("web/s").size(), 4u);
+  const auto counts = feeder.counts();
+  EXPECT_EQ(counts.lost, before.lost + 1);
+  EXPECT_EQ(counts.confirmed, before.confirmed + 3);
+}
+
 TEST_F(ClientRingsTest, TheSameDaemonTakesTheRestItself) {
   start_with_lane();
   Feeder feeder(settings());

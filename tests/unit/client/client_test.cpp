@@ -80,6 +80,31 @@ TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
   EXPECT_EQ(feeder.counts().dropped, 1u);
 }
 
+TEST_F(ClientTest, SamplesOfOneStatisticAreAddedInOneCall) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  exchange(feeder);
+  const std::int64_t now = monotonic_ns();
+  std::vector<statistic_sample> samples;
+  Xs wanted;
+  for (std::int64_t i = 0; i < 5'000; ++i) {
+    samples.push_back({i, 1, i % 2 == 0 ? 0 : now});
+    wanted.push_back(i);
+  }
+  feeder.client.add_batch(feeder.lane, hits, samples);
+  feeder.client.add_batch(feeder.lane, hits, {});
+  exchange(feeder);
+  EXPECT_EQ(daemon_->xs("web/hits"), wanted);
+  EXPECT_EQ(feeder.counts().added, 5'000u);
+  for (const Sample& sample : daemon_->samples["web/hits"]) {
+    EXPECT_GE(sample.time.count(), now - 100'000);
+  }
+  // A thread beyond the bound of lanes.
+  feeder.client.add_batch(nullptr, hits, std::span(samples).first(2));
+  EXPECT_EQ(feeder.counts().dropped, 2u);
+}
+
 TEST_F(ClientTest, WhatIsOffIsNotSent) {
   start_daemon();
   daemon_->page = std::make_unique<SwitchPage>(4096);

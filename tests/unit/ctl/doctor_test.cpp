@@ -72,6 +72,36 @@ TEST(CountChecksTest, RejectsAreExplainedByTheNewestEntry) {
       << found[0].text;
 }
 
+view::Interface own_drops(Int128 dropped, Int128 at_full_rings) {
+  view::Interface own = own_numbers("dropped", dropped, 1);
+  own.statistics.push_back(own_numbers("lane_dropped", at_full_rings, 1).statistics.front());
+  view::Statistic list{.name = "dropped_by", .on = true, .type = "list"};
+  list.values = view::List{{0}, {dropped}};
+  own.statistics.push_back(list);
+  return own;
+}
+
+TEST(CountChecksTest, WhatFullRingsDroppedIsToldOnce) {
+  const view::Interface own = own_drops(5, 6);
+  const auto found = check_counts(own, own, "");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].check, "lane_dropped");
+  EXPECT_TRUE(found[0].text.ends_with(", by pid 0 (ended) 5")) << found[0].text;
+  EXPECT_NE(found[0].advice.find("wait_ms"), std::string::npos) << found[0].advice;
+}
+
+TEST(CountChecksTest, DropsSayHowManyWereAtFullRings) {
+  const view::Interface own = own_drops(50, 6);
+  const auto found = check_counts(own, own, "");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].check, "dropped");
+  EXPECT_TRUE(found[0].text.ends_with(", 6 of all at full rings, by pid 0 (ended) 50"))
+      << found[0].text;
+  for (const char* cause : {"refused", "1,024", "held_max"}) {
+    EXPECT_NE(found[0].advice.find(cause), std::string::npos) << found[0].advice;
+  }
+}
+
 view::Interface own_lanes(std::int64_t lanes, Int128 beside, std::uint64_t seconds) {
   view::Statistic last{.name = "lanes", .on = true, .type = "last"};
   last.values = view::Last{.time_us = 1, .x = lanes};
@@ -98,7 +128,8 @@ TEST(CountChecksTest, AFeederWithoutALaneOfItsOwnWillIsNoFault) {
   const auto found = check_lanes(own_lanes(1, 3, 1), own_lanes(1, 8, 2), "");
   EXPECT_EQ(found.level, Level::kOk);
   EXPECT_TRUE(found.text.ends_with(
-      "5 samples, no refusal in error_log: an older library, no_lane, or Python"))
+      "5 samples, no refusal in error_log: an older library, no_lane, Python, or more than its "
+      "lane holds"))
       << found.text;
   EXPECT_EQ(check_lanes(own_lanes(1, 3, 1), own_lanes(1, 3, 2), "").text,
             "1 in use");

@@ -1,4 +1,9 @@
 // What a server leaves of its work with the socket, and the next one goes on with.
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 #include <vector>
 
@@ -68,6 +73,39 @@ TEST_F(HandedIntakeTest, WhatWasReceivedAndNotTakenInGoesToTheNextServer) {
   }
   EXPECT_EQ(own("datagrams"), static_cast<std::uint64_t>(kDatagrams));
   EXPECT_EQ(own("rejects"), 0u);
+}
+
+// In the middle of the first of them it is over.
+TEST_F(HandedIntakeTest, WhatIsNotTakenInAtTheEndIsCounted) {
+  constexpr std::uint64_t kDatagrams = 12;
+  Intake last(first_loop_, socket_, ticking_ports());
+  Feeder feeder(path_);
+  std::string lines;
+  for (int i = 0; i < 30; ++i) lines.append("create web/").append(std::to_string(i)).append("\n");
+  for (std::uint64_t i = 0; i < kDatagrams; ++i) feeder.send(lines);
+  EXPECT_TRUE(socket_.refuse_senders());
+  const auto taken = last.take_queued(std::chrono::milliseconds(20), Intake::Senders::kRefused);
+  EXPECT_EQ(taken.datagrams, 0u);
+  EXPECT_FALSE(taken.all);
+  EXPECT_EQ(last.drop_left(Intake::Senders::kRefused), kDatagrams);
+  EXPECT_EQ(last.drop_left(Intake::Senders::kRefused), 0u);
+}
+
+TEST_F(HandedIntakeTest, ASocketThatRefusesSendersGivesWhatItHas) {
+  Intake last(first_loop_, socket_, ticking_ports());
+  Feeder feeder(path_);
+  feeder.send("web/a 1");
+  EXPECT_TRUE(socket_.refuse_senders());
+  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path_.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_EQ(::sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&address), sizeof address), -1);
+  EXPECT_EQ(errno, EPIPE);
+  ::close(fd);
+  const auto taken = last.take_queued(std::chrono::hours(1), Intake::Senders::kRefused);
+  EXPECT_EQ(taken.datagrams, 1u);
+  EXPECT_TRUE(taken.all);
 }
 
 TEST_F(HandedIntakeTest, AnUidClaimsNoMoreDropsByAReload) {

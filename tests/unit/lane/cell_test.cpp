@@ -104,6 +104,37 @@ TEST(CellTest, CountsTheIntervalsOfAnArray) {
   EXPECT_TRUE(sums.has_negative);
 }
 
+TEST(CellTest, ManyAtOnceAreAsOneByOne) {
+  struct Xy {
+    std::int64_t x;
+    std::uint64_t y;
+  };
+  std::mt19937_64 random(20261123);
+  for (const CellKind kind : {CellKind::kIncrements, CellKind::kProducts, CellKind::kRange,
+                              CellKind::kArrayLin, CellKind::kArrayLog2}) {
+    CellStand many(form(kind));
+    CellStand single(form(kind));
+    for (int round = 0; round < 20; ++round) {
+      std::vector<Xy> samples(random() % 70);
+      for (Xy& each : samples) {
+        each = {static_cast<std::int64_t>(random() % 120) - 20, random() % 3 << random() % 64};
+        single.writer().add(each.x, each.y);
+      }
+      many.writer().add_all(samples);
+      const CellSums wanted = single.sums();
+      const CellSums sums = many.sums();
+      EXPECT_EQ(sums.samples, wanted.samples);
+      EXPECT_EQ(sums.outside, wanted.outside);
+      EXPECT_EQ(sums.number, wanted.number);
+      EXPECT_EQ(sums.sum, wanted.sum);
+      EXPECT_EQ(sums.min, wanted.min);
+      EXPECT_EQ(sums.max, wanted.max);
+      EXPECT_EQ(sums.has_negative, wanted.has_negative);
+      EXPECT_EQ(sums.counts, wanted.counts);
+    }
+  }
+}
+
 TEST(CellTest, SaturatesAsTheDaemonDoes) {
   CellStand stand(form(CellKind::kIncrements));
   stand.writer().add(0, UINT64_MAX);

@@ -173,6 +173,11 @@ class Feeder:
             self._wait_until(_now() + _FINISH_NS, self._is_done)
         except OSError:
             pass  # samples that are held are lost with this process
+        if held := self.queue.held():
+            self.reports.add(
+                f"{held} samples could not be sent before the end, and are lost: "
+                + ("the daemon does not take them" if self.connection.connected
+                   else "there is no daemon"))  # fmt: skip
         self.keeper.end()
 
     def _is_done(self):

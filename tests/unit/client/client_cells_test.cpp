@@ -1,0 +1,103 @@
+// Samples that are counted in cells, and what becomes of them when their daemon ends.
+#include "client_stand.h"
+#include "core/model/shape.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint32_t kCell = kSwitchOn | kWayCell;
+
+class ClientCellsTest : public ClientTest {
+ protected:
+  void start_with_lane(std::uint64_t epoch = FakeDaemon::kEpoch) {
+    start_daemon(epoch);
+    daemon_->page = std::make_unique<SwitchPage>(4096);
+    daemon_->lane = std::make_unique<FakeLane>();
+  }
+  // web/s, whose samples go into cells from now on, of which there has been one.
+  FedStatistic& in_cell(Feeder& feeder) {
+    FedStatistic& made = feeder.started(feeder.interface("web"), "s");
+    exchange(feeder);
+    const std::uint64_t slot = daemon_->number_of("web/s") & UINT32_MAX;
+    Shape& shape = daemon_->lane->shapes.as<Shape>()[slot];
+    shape.kind = static_cast<std::uint32_t>(CellKind::kIncrements);
+    shape.range_min = INT64_MIN;
+    shape.range_max = INT64_MAX;
+    shape.era = 1;
+    daemon_->set_way("web/s", kCell);
+    for (int i = 0; i < 10 && feeder.lane->counted() == 0; ++i) {
+      feeder.add(made, 0);
+      exchange(feeder);
+    }
+    EXPECT_EQ(feeder.lane->counted(), 1u);
+    return made;
+  }
+  // Another daemon takes over the socket.
+  void replace_daemon(Feeder& feeder) {
+    daemon_->epoch += 1;
+    daemon_->lane = std::make_unique<FakeLane>();
+    daemon_->respond({{.sequence = 0, .error = ESTALE}});
+    exchange(feeder);
+    exchange(feeder);
+  }
+  std::ptrdiff_t reports_of(std::string_view text) const {
+    return std::ranges::count_if(
+        reports_, [&](const auto& each) { return each.find(text) != std::string::npos; });
+  }
+};
+
+TEST_F(ClientCellsTest, WhatCellsHeldOfAKilledDaemonMayBeLost) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_cell(feeder);
+  for (int x = 1; x <= 4; ++x) feeder.add(s, x);
+  const auto before = feeder.counts();
+  EXPECT_EQ(before.lost, 0u);
+  EXPECT_EQ(before.confirmed, before.sent);
+  feeder.add(s, 5);
+  replace_daemon(feeder);
+  const auto after = feeder.counts();
+  EXPECT_EQ(after.lost, 6u);
+  EXPECT_EQ(after.confirmed, before.confirmed - 5);
+  EXPECT_EQ(after.added, before.added + 1);
+  feeder.client.pass();
+  EXPECT_EQ(reports_of("6 samples may be lost: the daemon that could have counted them"), 1);
+  // And no more than once, nor those that go to the next daemon.
+  feeder.add(s, 6);
+  exchange(feeder);
+  EXPECT_EQ(feeder.counts().lost, 6u);
+  EXPECT_EQ(daemon_->xs("web/s").back(), 6);
+}
+
+TEST_F(ClientCellsTest, ADaemonThatEndedInOrderHasReadTheCells) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_cell(feeder);
+  for (int x = 1; x <= 4; ++x) feeder.add(s, x);
+  daemon_->set_way("web/s", kSwitchOn);
+  replace_daemon(feeder);
+  const auto counts = feeder.counts();
+  EXPECT_EQ(counts.lost, 0u);
+  EXPECT_EQ(counts.confirmed, counts.added);
+  feeder.client.pass();
+  EXPECT_EQ(reports_of("may be lost"), 0);
+}
+
+TEST_F(ClientCellsTest, WhatIsInCellsOfADaemonThatIsFoundAgainIsNotLost) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_cell(feeder);
+  for (int x = 1; x <= 4; ++x) feeder.add(s, x);
+  const std::unique_ptr<FakeLane> old = std::move(daemon_->lane);
+  daemon_->end();
+  feeder.client.sync(0ms);
+  feeder.client.flush();
+  start_with_lane();
+  exchange(feeder);
+  exchange(feeder);
+  EXPECT_EQ(feeder.counts().lost, 0u);
+  EXPECT_EQ(reports_of("may be lost"), 0);
+}
+
+}  // namespace
+}  // namespace tallyfs
