@@ -163,8 +163,10 @@ std::vector<HandedPart*> Daemon::handed_parts() {
 }
 
 void Daemon::keep_state(StateDirectory directory) {
-  const StateSaver::Parts parts{
-      .branches = branches_->all(), .own = branches_->statistics().own(), .clock = clock_};
+  const StateSaver::Parts parts{.branches = branches_->all(),
+                                .own = branches_->statistics().own(),
+                                .errors = *errors_,
+                                .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
   if (predecessor_) return state_->go_on(read_boot_id());
@@ -211,6 +213,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
     mount.serving();
     loop_.post([this] { part_is_ready(); });
   };
+  if (mount.handover) count_takeovers(*mount.handover);
   session.value()->start(started, [this] { loop_.stop(); });
   for (const NodeId directory : not_notified) notifier.directory_changed(directory);
   if (mount.handover) note_takeover(*mount.handover);
@@ -251,6 +254,14 @@ void Daemon::refuse_senders() {
               " datagrams that were queued are lost: they are more than a second's work");
 }
 
+// Before requests are answered: --reload looks whether the server has crashed meanwhile. After a
+// reload the numbers go on.
+void Daemon::count_takeovers(const Handover& handover) {
+  if (handover.servers() == 0 || handover.was_reload()) return;
+  branches_->statistics().own().count(Own::kTakeovers, handover.servers() - handover.reloads(),
+                                      clock_.now());
+}
+
 void Daemon::note_takeover(const Handover& handover) {
   if (handover.servers() == 0) return;
   const Moment now = clock_.now();
@@ -258,10 +269,6 @@ void Daemon::note_takeover(const Handover& handover) {
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
   OwnNumbers& own = branches_->statistics().own();
-  // After a reload the numbers go on.
-  if (!handover.was_reload()) {
-    own.count(Own::kTakeovers, handover.servers() - handover.reloads(), now);
-  }
   own.record(Own::kTakeoverUs, took.count(), 1, now);
   std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
                                          : "the server before ended ");
@@ -328,7 +335,8 @@ void Daemon::take_rules() {
   for (const auto& fault : reading.faults) {
     for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
   }
-  log_info(summary(options_.rules_file, reading));
+  const auto which = predecessor_ ? RulesReading::kAfterReload : RulesReading::kOther;
+  log_info(summary(options_.rules_file, reading, which));
 }
 
 void Daemon::part_is_ready() {

@@ -86,6 +86,7 @@ class Daemon {
   DaemonFacts facts() const;
   void make_intake();
   void start_feeder();
+  void count_takeovers(const Handover& handover);
   void note_takeover(const Handover& handover);
   void serve();
   void end_ways();

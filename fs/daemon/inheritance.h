@@ -19,7 +19,7 @@ namespace tallyfs {
 
 struct Inheritance {
   static constexpr const char* kVariable = "TALLYFS_INHERITANCE";
-  // kCheck: says by its exit status whether it could go on, and changes nothing.
+  // kCheck: answers whether it could go on (ProgramCheck), and changes nothing.
   enum class Purpose { kGoOn, kCheck };
 
   Purpose purpose = Purpose::kGoOn;

@@ -3,7 +3,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,12 +101,8 @@ void set_keeper_log(LogPlace place) {
 
 void log_end(const char* reason) { log_pieces({"the end: ", reason}); }
 
-void log_refused_program(int status) {
-  std::array<char, 16> number{};
-  std::snprintf(number.data(), number.size(), "%d",
-                WIFEXITED(status) ? WEXITSTATUS(status) : status);
-  log_pieces({"reload: the program on disk refuses: it ended with status ", number.data(),
-              "; this one goes on"});
+void log_refused_program(const char* reason) {
+  log_pieces({"reload: the program on disk refuses: ", reason, "; this one goes on"});
 }
 
 void log_no_program(int error) {

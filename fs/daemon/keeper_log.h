@@ -16,8 +16,8 @@ void set_keeper_log(LogPlace place);
 
 // It gives up.
 void log_end(const char* reason);
-// A check of the program on disk has ended with this status (waitpid(2)).
-void log_refused_program(int status);
+// Why the program on disk cannot go on.
+void log_refused_program(const char* reason);
 // The program on disk could not be executed: errno.
 void log_no_program(int error);
 

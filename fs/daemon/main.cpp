@@ -4,7 +4,6 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -37,12 +36,14 @@
 #include "fs/daemon/predecessor.h"
 #include "fs/daemon/privileges.h"
 #include "fs/daemon/reload.h"
+#include "fs/daemon/rules_file.h"
 #include "fs/daemon/socket.h"
 #include "fs/daemon/state_directory.h"
 #include "fs/daemon/system_call_filter.h"
 #include "fs/daemon/tracefs_below.h"
 #include "fs/daemon/watchdog.h"
 #include "fs/keeper/keeper.h"
+#include "fs/keeper/program_check.h"
 #include "fs/mount.h"
 #include "log/log.h"
 
@@ -340,6 +341,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   if (is_check) {
     if (const auto read = check_handed_formats(from.formats); !read) return read.error();
   }
+  if (is_check && !from.rules_file.empty()) {
+    // Without them, what they would have made is missing.
+    if (const auto rules = read_rules(from.rules_file); !rules) return rules.error();
+  }
   if (is_check && from.handover < 0) return 0;
   auto descriptors =
       DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
@@ -347,7 +352,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state),
                                   std::move(descriptors.value()));
   if (!handover) return handover.error();
-  if (is_check) return 0;
+  if (is_check) {
+    ProgramCheck::answer(TALLYFS_VERSION);
+    return 0;
+  }
   for (const int fd : descriptors_of(from)) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   options.owner = from.owner;
   options.mount_point = from.mount_point;

@@ -74,6 +74,11 @@ bool is_dead_mount(const std::string& path) {
 
 }  // namespace
 
+Result<void> check_not_dead(const std::string& path) {
+  if (!is_dead_mount(path)) return {};
+  return clean_up(path, Leftover::kReport);
+}
+
 // A second mount would hide the first one, which would go on unseen.
 bool has_live_mount(const std::string& path) {
   const Mounts mounts = read_mounts();

@@ -17,6 +17,8 @@ Result<std::string> prepare_mount_point(const std::string& path, Leftover leftov
 
 // The same path, of which no file is looked at. kInvalid.
 Result<std::string> absolute_mount_point(const std::string& path);
+// kInvalid, with the remedy: it has the mount of a daemon that died.
+Result<void> check_not_dead(const std::string& path);
 // Whether a tallyfs is mounted on exactly this path, served or not.
 bool has_live_mount(const std::string& path);
 

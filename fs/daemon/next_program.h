@@ -20,8 +20,8 @@ class NextProgram {
   NextProgram(const NextProgram&) = delete;
   NextProgram& operator=(const NextProgram&) = delete;
 
-  // In a new process: executes it, to say by its exit status whether it could go on. Returns when
-  // it cannot be executed.
+  // In a new process: executes it, to answer whether it could go on (ProgramCheck). Returns with
+  // errno when it cannot be executed.
   void check() const { execute(check_); }
   // Executes it in this process. Returns when it cannot be executed.
   void go_on() const { execute(go_on_); }

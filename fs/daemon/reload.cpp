@@ -1,30 +1,40 @@
 #include "fs/daemon/reload.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "core/base/fd.h"
 #include "fs/daemon/inheritance.h"
+#include "fs/daemon/mount_point.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::chrono::milliseconds kLookPause{5};
+// For the answer that the time is up, from a child that can give one.
+constexpr std::chrono::seconds kAnswerGrace{1};
 constexpr std::size_t kHeadBytes = 4096;
 
 std::optional<pid_t> number_after(std::string_view text, std::string_view key) {
@@ -51,16 +61,28 @@ std::optional<pid_t> server_of(const std::string& mount_point) {
   return number_after(head_of(mount_point + "/statistics.json"), "\"pid\":");
 }
 
-// How often a program has refused to go on, as the server counts it; nothing: it does not say.
-std::optional<std::uint64_t> refusals(const std::string& mount_point) {
+// Counts of the server; nothing: it does not say.
+struct Counts {
+  std::optional<std::uint64_t> refusals;   // how often a program has refused to go on
+  std::optional<std::uint64_t> takeovers;  // how many servers have ended unexpectedly
+};
+
+Counts counts_of(const std::string& mount_point) {
   std::ifstream file(mount_point + "/statistics/tallyfs/data");
-  std::uint64_t count = 0;
+  Counts counts;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string name;
-    if (words >> name && name == "reloads_refused" && words >> count) return count;
+    std::uint64_t count = 0;
+    if (!(words >> name >> count)) continue;
+    if (name == "reloads_refused") counts.refusals = count;
+    if (name == "takeovers") counts.takeovers = count;
   }
-  return std::nullopt;
+  return counts;
+}
+
+bool has_grown(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) {
+  return before && now && *now > *before;
 }
 
 std::string proc(pid_t process, const char* file) {
@@ -98,15 +120,20 @@ Result<void> try_arguments(pid_t keeper) {
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
 }
 
-// The new server goes on with the count of the old one.
-Result<void> wait_for_another(const std::string& mount_point, pid_t server,
-                              std::optional<std::uint64_t> refused_before) {
-  const auto end = std::chrono::steady_clock::now() + kReloadMax;
+// The new server goes on with the counts of the old one; one that replaces a killed server counts
+// that before it answers.
+Result<void> wait_for_another(const std::string& mount_point, pid_t server, const Counts& before,
+                              std::chrono::steady_clock::time_point end) {
   while (std::chrono::steady_clock::now() < end) {
     const auto now = server_of(mount_point);
+    const Counts counts = counts_of(mount_point);
+    if (has_grown(before.takeovers, counts.takeovers)) {
+      return Error{ErrorCode::kInvalid,
+                   "the server ended unexpectedly meanwhile, and was replaced as after a crash: "
+                   "totals are as --state saved them last, see its log; reload again"};
+    }
     if (now && now != server) return {};
-    const auto refused = refusals(mount_point);
-    if (refused && refused_before && *refused > *refused_before) {
+    if (has_grown(before.refusals, counts.refusals)) {
       return Error{ErrorCode::kInvalid,
                    "the program on disk refuses, and the old one goes on; its log says why"};
     }
@@ -115,22 +142,121 @@ Result<void> wait_for_another(const std::string& mount_point, pid_t server,
   return Error{ErrorCode::kInvalid, "the server was not replaced; its log says why"};
 }
 
-}  // namespace
-
-Result<void> reload(const std::string& mount_point) {
-  const auto server = server_of(mount_point);
-  if (!server) {
-    return Error{ErrorCode::kNotFound, mount_point + "/statistics.json does not say which process "
-                                                     "serves; SIGUSR2 to its keeper reloads it"};
+// The reason why the mount does not say which process serves it.
+Error not_served(const std::string& mount_point) {
+  const std::string file = mount_point + "/statistics.json";
+  std::string reason("cannot reload ");
+  reason.append(mount_point).append(": ");
+  if (::access(file.c_str(), R_OK) != 0 && errno == EACCES) {
+    return {ErrorCode::kNotPermitted,
+            reason.append("only root, or the user that mounted it, may read ").append(file)};
   }
+  if (!has_live_mount(mount_point)) {
+    return {ErrorCode::kNotFound, reason.append("no tallyfs is mounted there")};
+  }
+  return {ErrorCode::kNotFound,
+          file + " does not say which process serves; SIGUSR2 to its keeper reloads it"};
+}
+
+// Each look at the mount may wait for as long as its server does not answer.
+Result<void> reload_until(const std::string& mount_point,
+                          std::chrono::steady_clock::time_point end) {
+  if (const auto alive = check_not_dead(mount_point); !alive) return alive.error();
+  const auto server = server_of(mount_point);
+  if (!server) return not_served(mount_point);
   const auto keeper = keeper_of(*server);
   if (!keeper) return keeper.error();
   if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
-  const auto refused = refusals(mount_point);
+  const Counts before = counts_of(mount_point);
   if (::kill(keeper.value(), SIGUSR2) != 0) {
-    return Error{ErrorCode::kNotPermitted, std::string("the keeper: ") + std::strerror(errno)};
+    return Error{ErrorCode::kNotPermitted,
+                 "cannot reload " + mount_point + ": the keeper, process " +
+                     std::to_string(keeper.value()) + ": " + std::strerror(errno)};
   }
-  return wait_for_another(mount_point, *server, refused);
+  return wait_for_another(mount_point, *server, before, end);
+}
+
+bool is_on(pid_t keeper, const std::string& mount_point) {
+  std::error_code error;
+  const auto directory = std::filesystem::read_symlink(proc(keeper, "/cwd"), error);
+  return std::ranges::any_of(arguments_of(keeper), [&](const std::string& each) {
+    return (directory / each).lexically_normal() == mount_point;
+  });
+}
+
+// Found without a look at the mount, by the keeper's arguments. Nothing: by none of them.
+std::optional<pid_t> find_server(const std::string& mount_point) {
+  std::error_code error;
+  for (const auto& each : std::filesystem::directory_iterator("/proc", error)) {
+    const auto process = number_after(each.path().filename().native(), "");
+    if (!process || head_of(proc(*process, "/comm")) != "tallyfs-keeper\n") continue;
+    if (!is_on(*process, mount_point)) continue;
+    const std::string id = std::to_string(*process);
+    std::istringstream children(head_of("/proc/" + id + "/task/" + id + "/children"));
+    for (pid_t child = 0; children >> child;) {
+      if (head_of(proc(child, "/comm")) == "tallyfs\n" && ::getpgid(child) == child) return child;
+    }
+  }
+  return std::nullopt;
+}
+
+Error no_answer(const std::string& mount_point) {
+  std::string reason("the server of ");
+  reason.append(mount_point);
+  const auto server = find_server(mount_point);
+  if (server) reason.append(", process ").append(std::to_string(*server)).append(",");
+  reason.append(" does not answer: is it stopped (kill -CONT), or in a debugger?");
+  return {ErrorCode::kTimedOut, reason.append(" kill -KILL lets the keeper replace it")};
+}
+
+// In a child: the status with which it ends, and what is wrong on the pipe.
+[[noreturn]] void reload_as_child(const Fd& pipe, const std::string& mount_point,
+                                  std::chrono::steady_clock::time_point end) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto done = reload_until(mount_point, end);
+  const std::string text = done ? std::string(1, '\0') : done.error().reason;
+  (void)!::write(pipe.get(), text.data(), text.size());
+  ::_exit(0);
+}
+
+// A child that waits for the server cannot be waited for, even when it is killed.
+Result<void> answer_of(pid_t child, const Fd& pipe, const std::string& mount_point,
+                       std::chrono::steady_clock::time_point end) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    pollfd waited{.fd = pipe.get(), .events = POLLIN, .revents = 0};
+    if (left.count() > 0 && ::poll(&waited, 1, static_cast<int>(left.count())) < 0) continue;
+    if (waited.revents != 0) break;
+    if (left.count() > 0) continue;
+    ::kill(child, SIGKILL);
+    return no_answer(mount_point);
+  }
+  std::string text(kHeadBytes, '\0');
+  const auto size = ::read(pipe.get(), text.data(), text.size());
+  if (size <= 0) return Error{ErrorCode::kInvalid, "the process that reloads was killed"};
+  text.resize(static_cast<std::size_t>(size));
+  if (text == std::string(1, '\0')) return {};
+  return Error{ErrorCode::kInvalid, text};
+}
+
+}  // namespace
+
+Result<void> reload(const std::string& given) {
+  const auto path = absolute_mount_point(given);
+  if (!path) return path.error();
+  const auto end = std::chrono::steady_clock::now() + kReloadMax;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return Error{ErrorCode::kNoSpace, std::string("no pipe: ") + std::strerror(errno)};
+  }
+  const Fd ours(ends[0]);
+  Fd theirs(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return Error{ErrorCode::kNoSpace, std::string("fork: ") + std::strerror(errno)};
+  if (child == 0) reload_as_child(theirs, path.value(), end);
+  theirs.reset();
+  return answer_of(child, ours, path.value(), end + kAnswerGrace);
 }
 
 }  // namespace tallyfs

@@ -9,12 +9,13 @@
 
 namespace tallyfs {
 
-// How long the keeper may take.
+// How long keeper and servers may take.
 inline constexpr std::chrono::seconds kReloadMax{30};
 
 // The keeper's arguments are tried with this program before, which says on stderr what is wrong.
-// kNotFound: no tallyfs is mounted there, or it has no keeper; kNotPermitted; kInvalid: this
-// program refuses, or the server was not replaced in time.
+// The mount is looked at in a child, so that a server that does not answer is told in time.
+// With a reason for a person: no tallyfs is mounted there, or a dead one, or it has no keeper; no
+// rights; a program refuses; the server was not replaced in time, or crashed meanwhile.
 Result<void> reload(const std::string& mount_point);
 
 }  // namespace tallyfs

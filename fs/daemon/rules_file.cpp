@@ -50,11 +50,13 @@ Result<std::string> read_rules(const std::string& path) {
   return text;
 }
 
-std::string summary(const std::string& path, const Rules::Reading& reading) {
+std::string summary(const std::string& path, const Rules::Reading& reading, RulesReading which) {
   std::string text = counted(reading.rules, "rule");
   text.append(" read from ").append(path);
-  text.append(", ").append(std::to_string(reading.added)).append(" new");
-  text.append(", ").append(std::to_string(reading.gone)).append(" gone");
+  if (which == RulesReading::kOther) {
+    text.append(", ").append(std::to_string(reading.added)).append(" new");
+    text.append(", ").append(std::to_string(reading.gone)).append(" gone");
+  }
   text.append(", ").append(counted(reading.faults.size(), "line")).append(" refused");
   return text;
 }

@@ -82,9 +82,21 @@ void StateSaver::load(const BootId& boot) {
   const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
   report(*from, loaded, boot);
   note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
-  if (!loaded.faults.empty()) return directory_.set_aside(from->number);
+  if (!loaded.faults.empty()) {
+    enter(directory_.path_of(from->number), loaded, now);
+    return directory_.set_aside(from->number);
+  }
   const bool is_as_saved = boot_of(from->file.header.boot, boot) == Boot::kThis;
   if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
+}
+
+// The log may be out of sight.
+void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
+  std::string reason(loaded.faults.front());
+  const std::size_t others = loaded.faults.size() - 1;
+  if (others > 0) reason.append(", and ").append(std::to_string(others)).append(" more");
+  parts_.errors.report(ErrorLog::Source::kMount, "state", path,
+                       {ErrorCode::kInvalid, reason.append("; state.incomplete has them")}, now);
 }
 
 void StateSaver::report(const Candidate& from, const LoadedState& loaded,

@@ -29,6 +29,7 @@
 #include "core/branch/own_numbers.h"
 #include "core/branch/state.h"
 #include "core/state/state_file.h"
+#include "core/tree/error_log.h"
 #include "fs/daemon/state_directory.h"
 
 namespace tallyfs {
@@ -39,6 +40,7 @@ class StateSaver {
   struct Parts {
     std::span<Branch* const> branches;
     OwnNumbers& own;
+    ErrorLog& errors;
     const Clock& clock;
   };
 
@@ -51,7 +53,7 @@ class StateSaver {
   StateSaver& operator=(const StateSaver&) = delete;
 
   // Loads the newest whole file; if none is whole, what is whole in the newest. What could not be
-  // loaded is told in the log, one line each, and never an error. The branches are empty.
+  // loaded is told in the log, one line each, and in an entry of error_log. The branches are empty.
   void load(const BootId& boot);
   // As load(), where the branches have got their state from elsewhere.
   void go_on(const BootId& boot) { boot_ = boot; }
@@ -68,6 +70,7 @@ class StateSaver {
   std::optional<Candidate> read(std::uint64_t number) const;
   // saved: the realtime of the newest file.
   void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
+  void enter(const std::string& path, const LoadedState& loaded, Moment now) const;
   void report(const Candidate& from, const LoadedState& loaded, const BootId& boot) const;
   void stop();
   void keep_saving();

@@ -102,7 +102,7 @@ void Keeper::become_server(Fd socket, pid_t keeper) {
   words_.reset();
   signals_.reset();
   server_.reset();
-  check_.reset();
+  check_.forget();
   ::setpgid(0, 0);
   std::signal(SIGTTOU, SIG_IGN);
   const ToKeeper to_keeper(std::move(socket), keeper);
@@ -118,11 +118,11 @@ Keeper::Next Keeper::watch() {
     std::array<pollfd, 4> waited{{{.fd = server_.get(), .events = POLLIN, .revents = 0},
                                   {.fd = signals_.get(), .events = POLLIN, .revents = 0},
                                   {.fd = words_.get(), .events = POLLIN, .revents = 0},
-                                  {.fd = check_.get(), .events = POLLIN, .revents = 0}}};
-    ::poll(waited.data(), waited.size(), -1);
+                                  {.fd = check_.fd(), .events = POLLIN, .revents = 0}}};
+    ::poll(waited.data(), waited.size(), check_.milliseconds_left());
     if (waited[1].revents != 0) take_signals();
     if (waited[2].revents != 0) take_words();
-    if (waited[3].revents != 0) take_check();
+    if (waited[3].revents != 0 || check_.milliseconds_left() == 0) take_check();
     if (waited[0].revents == 0) continue;
     take_words();
     int status = 0;
@@ -147,32 +147,25 @@ void Keeper::take_signals() {
 
 // One at a time; without the duty SIGUSR2 means nothing.
 void Keeper::start_check() {
-  if (!duties_.check_program || check_.valid() || is_checked_) return;
-  check_pid_ = ::fork();
-  if (check_pid_ == 0) {
+  if (!duties_.check_program || check_.is_running() || is_checked_) return;
+  const char* const fault = check_.start([this] {
     const sigset_t set = taken();
     ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
     duties_.check_program();
-    ::_exit(1);
-  }
-  if (check_pid_ < 0) return refuse(W_EXITCODE(1, 0));
-  check_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, check_pid_, 0)));
-  if (!check_.valid()) take_check();
+  });
+  if (fault) refuse(fault);
 }
 
 void Keeper::take_check() {
-  int status = 0;
-  while (::waitpid(check_pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  check_.reset();
-  if (status != 0) return refuse(status);
+  const char* const fault = check_.finish();
+  if (fault) return refuse(fault);
   is_checked_ = true;
   ask_to_hand_over();
 }
 
 // Before it serves, a server has no means to take the signal, nor at its end.
-void Keeper::refuse(int status) {
-  duties_.refuses_program(status);
+void Keeper::refuse(const char* reason) {
+  duties_.refuses_program(reason);
   if (!is_serving_ || is_ending_) return;
   ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR1, nullptr, 0);
 }

@@ -6,9 +6,9 @@
 // A single thread, no allocation from run() on: neither here, nor in a duty that is called while
 // the mount is kept, which are is_gone, gives_up, become_program and refuses_program. `ready` comes
 // once, and `unmount` at the end. It has at most 300 lines: those of keeper.cpp, which are all that
-// runs from the first server on but those duties. It reads nothing of what feeders or the kernel
-// send, and knows a server by its pidfd and one socket, on which the server sends Words. Any other
-// message kills that server.
+// runs from the first server on but those duties and a ProgramCheck. It reads nothing of what
+// feeders or the kernel send, and knows a server by its pidfd and one socket, on which the server
+// sends Words. Any other message kills that server.
 //
 // Bounds, in a row: kFailuresMax servers that fail, which is any end but by SIGKILL, or that cannot
 // be started, and kKilledMax that are killed (SIGKILL) before they serve. Then it gives up. A
@@ -25,6 +25,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 #include "fs/keeper/handover.h"
+#include "fs/keeper/program_check.h"
 
 namespace tallyfs {
 
@@ -70,12 +71,13 @@ class Keeper {
     std::function<bool()> is_gone;
     // Told the reason when it gives up.
     std::function<void(const char* reason)> gives_up;
-    // In a new process: whether the program on disk could take over. Does not return.
+    // In a new process: executes the program on disk, which answers there as ProgramCheck wants it.
+    // Returns with errno, and only if it cannot.
     std::function<void()> check_program = {};
     // Executes that program in this process, with its descriptors. Returns only if it cannot.
     std::function<void()> become_program = {};
-    // Told the status (waitpid(2)) of a check that failed. The server gets SIGUSR1 then.
-    std::function<void(int status)> refuses_program = {};
+    // Told why a check failed. The server gets SIGUSR1 then.
+    std::function<void(const char* reason)> refuses_program = {};
   };
 
   // kReady: it takes over from a keeper whose first server was ready.
@@ -103,7 +105,7 @@ class Keeper {
   void start_check();
   void take_check();
   void ask_to_hand_over();
-  void refuse(int status);
+  void refuse(const char* reason);
   void take_words();
   void take(char word);
   Next judge(int status);
@@ -118,10 +120,9 @@ class Keeper {
   Fd signals_;
   Fd server_;  // its pidfd
   Fd words_;   // from the server
-  Fd check_;   // the pidfd of a process that checks the program on disk
+  ProgramCheck check_;
   std::array<char, 128> fault_{};
   pid_t pid_ = 0;
-  pid_t check_pid_ = 0;
   std::chrono::steady_clock::time_point started_;
   bool is_serving_ = false;
   bool was_ready_ = false;  // the first server

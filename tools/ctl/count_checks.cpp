@@ -129,7 +129,8 @@ const std::vector<CountedFault>& counted_faults() {
       {"lane_dropped", "samples found no room in the rings of their threads",
        "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
       {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
-       "the daemon's log says why each ended; without --state their totals began anew"},
+       "the daemon's log says why each ended; totals are as --state saved them last, and begin "
+       "anew without it"},
       {"reloads_refused", "reloads were refused by the program on disk, and this one goes on",
        "the daemon's log says why: install a program that reads what this one leaves"},
       {"answers_over_share", "answers were not sent to a uid that reads none",

@@ -44,6 +44,27 @@ a_killed_server_is_replaced() {
   _nothing_is_left
 }
 
+# The program on disk stops the server before it answers, so that the signal to hand over waits.
+a_reload_whose_server_is_killed_fails() {
+  _need_resend
+  local said
+  mkdir "$CASE/bin"
+  cp "$(command -v "$TALLYFS")" "$CASE/bin/tallyfs"
+  cp "$CASE/bin/tallyfs" "$CASE/bin/real"
+  TALLYFS=$CASE/bin/tallyfs start_daemon --state "$CASE/state"
+  printf '#!/bin/sh\nkill -STOP %s\nexec "%s" "$@"\n' "$SERVER" "$CASE/bin/real" >"$CASE/script"
+  chmod 755 "$CASE/script"
+  mv "$CASE/script" "$CASE/bin/tallyfs"
+  "$CASE/bin/real" --reload "$MNT" 2>"$CASE/said" &
+  local reload=$!
+  wait_until 'grep -q "^ShdPnd:.*[89a-f]..$" "/proc/$SERVER/status"'  # SIGUSR2
+  kill -KILL "$SERVER"
+  if wait $reload; then fail 'it ended with 0'; fi
+  said=$(cat "$CASE/said")
+  assert_has 'the server ended unexpectedly meanwhile' "$said"
+  wait_until 'SERVER=$(server_of "$DAEMON"); [ "$SERVER" ]'
+}
+
 a_crashed_server_is_replaced() {
   start_daemon
   # An ABRT that a sanitizer does not catch: it is the default, as of a broken invariant.

@@ -229,23 +229,49 @@ the_program_on_disk_serves_then() {
   assert_data web 'a 1'
 }
 
+_refusals() { grep -c 'the program on disk refuses: ' "$STDERR" || true; }
+# _refused PROGRAM REASON: put in place, it is refused for this reason.
+_refused() {
+  local before
+  before=$(_refusals)
+  _put_in_place "$1"
+  kill -USR2 "$DAEMON"
+  wait_until '[ "$(_refusals)" -gt '"$before"' ]' 30
+  assert_has "refuses: $2; this one goes on" "$(tail -1 "$STDERR")"
+}
+
 a_program_that_refuses_leaves_the_old_one_serving() {
   local before
   _start_copy
   before=$SERVER
   send 'web/a 1'
   printf '#!/bin/sh\nexit 3\n' >"$CASE/broken"
-  _put_in_place "$CASE/broken"
-  kill -USR2 "$DAEMON"
-  wait_until 'grep -q "the program on disk refuses: it ended with status 3" "$STDERR"'
-  # Nor one that cannot be executed.
+  _refused "$CASE/broken" 'it ended with status 3'
+  printf '#!/bin/sh\nkill -SEGV $$\n' >"$CASE/broken"
+  _refused "$CASE/broken" 'it was ended by SIGSEGV'
   echo nonsense >"$CASE/broken"
-  _put_in_place "$CASE/broken"
-  kill -USR2 "$DAEMON"
-  wait_until 'grep -q "the program on disk refuses: it ended with status 1" "$STDERR"'
+  _refused "$CASE/broken" 'it cannot be executed: Exec format error'
   assert_eq "$before" "$(server_of "$DAEMON")"
   send 'web/a 1'
   assert_data web 'a 2'
+}
+
+a_program_that_is_no_tallyfs_leaves_the_old_one_serving() {
+  local before reason='it is no tallyfs that can go on: it ended with status 0'
+  reason+=' and did not answer'
+  _start_copy
+  before=$SERVER
+  send 'web/a 1'
+  cp /bin/true "$CASE/other"
+  _refused "$CASE/other" "$reason"
+  printf '#!/bin/sh\necho tallyfs 0.2.0\n' >"$CASE/other"
+  _refused "$CASE/other" "$reason"
+  printf '#!/bin/sh\nsleep 1000\ntrue\n' >"$CASE/other"
+  _refused "$CASE/other" 'it did not answer in time, and was killed'
+  assert_eq "$before" "$(server_of "$DAEMON")"
+  assert_eq "$before" "$(cat "/proc/$DAEMON/task/$DAEMON/children" | xargs)" 'children'
+  assert_data web 'a 1'
+  assert_has_not 'handing over' "$(cat "$STDERR")"
 }
 
 a_refused_reload_is_told_at_once() {
@@ -391,9 +417,47 @@ an_unmount_afterwards_ends_it() {
   _nothing_is_left
 }
 
+rules_that_cannot_be_read_refuse_it() {
+  stop_daemon
+  echo 'web/* type=range on=1' >"$CASE/rules"
+  start_daemon --rules "$CASE/rules"
+  mv "$CASE/rules" "$CASE/away"
+  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  assert_has "$CASE/rules cannot be read: No such file or directory" "$(cat "$STDERR")"
+  assert_eq "$SERVER" "$(server_of "$DAEMON")"
+  mv "$CASE/away" "$CASE/rules"
+  _reload
+  assert_has "1 rule read from $CASE/rules, 0 lines refused" "$(cat "$STDERR")"
+  send 'web/a 5'
+  assert_data web 'a 1 5 5.000 5'
+}
+
+a_server_that_does_not_answer_is_named_in_time() {
+  local before=$SERVER
+  freeze "$SERVER"
+  assert_fails_with "process $SERVER, does not answer" timeout 60 "$TALLYFS" --reload "$MNT"
+  kill -CONT "$SERVER"
+  send 'web/a 1'
+  assert_data web 'a 1'
+  assert_eq "$before" "$(server_of "$DAEMON")"
+  assert_has_not 'handing over' "$(cat "$STDERR")"
+}
+
 without_a_keeper_or_a_mount_it_says_so() {
   stop_daemon
-  assert_fails_with 'does not say which process serves' "$TALLYFS" --reload "$MNT"
+  assert_fails_with "cannot reload $MNT: no tallyfs is mounted there" "$TALLYFS" --reload "$MNT"
   start_daemon --no-keeper
   assert_fails_with 'has no keeper' "$TALLYFS" --reload "$MNT"
+  kill_daemon
+  assert_fails_with 'still has the mount of a daemon that died' "$TALLYFS" --reload "$MNT"
+}
+
+without_rights_it_says_so() {
+  need_root
+  assert_fails_with 'only root, or the user that mounted it, may read' \
+    as_nobody "$TALLYFS" --reload "$MNT"
+  stop_daemon
+  start_daemon -o allow_other
+  assert_fails_with 'only root, or the user that mounted it, may read' \
+    as_nobody "$TALLYFS" --reload "$MNT"
 }

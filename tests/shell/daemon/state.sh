@@ -174,6 +174,9 @@ what_does_not_fit_is_left_out_and_told() {
   assert_data small 'a 1'
   assert_has "state.1: interface 'large' is left out: " "$(cat "$STDERR")"
   [ -e "$CASE/state/state.incomplete" ] || fail 'no state.incomplete'
+  assert_match ".*] state: error: interface 'large' is left out: .*; state.incomplete has them
+.*Command: $CASE/state/state.1
+.*" "$(errors)"
 }
 
 a_second_daemon_is_refused() {

@@ -2,7 +2,6 @@
 #include "fs/daemon/keeper_log.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,7 +36,7 @@ std::string said_by(const std::function<void()>& say) {
 TEST(KeeperLogTest, NeedsNoMemoryInTheJournal) {
   set_keeper_log(LogPlace::kJournal);
   EXPECT_EQ(said_by([] { log_end("each server crashes"); }), "<3>the end: each server crashes\n");
-  EXPECT_EQ(said_by([] { log_refused_program(W_EXITCODE(3, 0)); }),
+  EXPECT_EQ(said_by([] { log_refused_program("it ended with status 3"); }),
             "<3>reload: the program on disk refuses: it ended with status 3; this one goes on\n");
   EXPECT_EQ(said_by([] { log_no_program(ENOENT); }),
             "<3>reload: cannot execute: No such file or directory\n");
@@ -56,7 +55,7 @@ TEST(KeeperLogTest, ALongLineIsCutAndWithoutALogThereIsNone) {
   const std::string reason(2 * kKeeperLineMax, 'x');
   EXPECT_EQ(said_by([&] { log_end(reason.c_str()); }).size(), kKeeperLineMax + 1);
   set_keeper_log(LogPlace::kNowhere);
-  EXPECT_EQ(said_by([] { log_refused_program(0); }).size(), 0u);
+  EXPECT_EQ(said_by([] { log_refused_program("x"); }).size(), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,123 @@
+#include "fs/keeper/program_check.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace tallyfs {
+namespace {
+
+constexpr std::string_view kAnswer = "tallyfs can go on: version ";
+// Before errno, where the program cannot be executed.
+constexpr char kNotExecuted = '\0';
+
+// The system's reasons are fixed texts, unlike those of strerror().
+const char* reason_of(int error) {
+  const char* const reason = ::strerrordesc_np(error);
+  return reason ? reason : "?";
+}
+
+// In a process group of its own, so that what a script starts is killed with it.
+[[noreturn]] void ask(int output, const std::function<void()>& execute) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::dup2(output, STDOUT_FILENO);
+  ::fcntl(STDOUT_FILENO, F_SETFD, 0);
+  execute();
+  const int error = errno;
+  std::array<char, 1 + sizeof error> text{kNotExecuted};
+  std::memcpy(text.data() + 1, &error, sizeof error);
+  (void)!::write(STDOUT_FILENO, text.data(), text.size());
+  ::_exit(1);
+}
+
+}  // namespace
+
+void ProgramCheck::answer(const char* version) {
+  std::array<char, kAnswerMax> text{};
+  const int size = std::snprintf(text.data(), text.size(), "%s%s\n", kAnswer.data(), version);
+  (void)!::write(STDOUT_FILENO, text.data(),
+                 std::min(static_cast<std::size_t>(size), text.size() - 1));
+}
+
+const char* ProgramCheck::start(const std::function<void()>& execute) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("it cannot be asked: ", reason_of(errno));
+  output_ = Fd(ends[0]);
+  const Fd theirs(ends[1]);
+  ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+  pid_ = ::fork();
+  if (pid_ < 0) return failed("it cannot be asked: ", reason_of(errno));
+  if (pid_ == 0) ask(theirs.get(), execute);
+  ::setpgid(pid_, pid_);
+  end_ = std::chrono::steady_clock::now() + kMax;
+  process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (process_.valid()) return nullptr;
+  const int error = errno;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  return failed("it cannot be watched: ", reason_of(error));
+}
+
+int ProgramCheck::milliseconds_left() const {
+  if (!is_running()) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      end_ - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+}
+
+const char* ProgramCheck::finish() {
+  siginfo_t ended{};
+  ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+  const bool is_late = ended.si_pid == 0;
+  if (is_late) ::kill(-pid_, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  process_.reset();
+  const char* const fault = is_late ? "it did not answer in time, and was killed" : judge(status);
+  output_.reset();
+  return fault;
+}
+
+void ProgramCheck::forget() {
+  process_.reset();
+  output_.reset();
+}
+
+const char* ProgramCheck::judge(int status) {
+  std::array<char, kAnswerMax> bytes{};
+  const ssize_t size = ::read(output_.get(), bytes.data(), bytes.size());
+  const std::string_view said(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (WIFSIGNALED(status)) {
+    const char* const name = ::sigabbrev_np(WTERMSIG(status));
+    return failed("it was ended by SIG", name ? name : "?");
+  }
+  if (int error = 0; said.size() == 1 + sizeof error && said[0] == kNotExecuted) {
+    std::memcpy(&error, said.data() + 1, sizeof error);
+    return failed("it cannot be executed: ", reason_of(error));
+  }
+  if (status != 0) {
+    std::array<char, 16> number{};
+    std::snprintf(number.data(), number.size(), "%d", WEXITSTATUS(status));
+    return failed("it ended with status ", number.data());
+  }
+  if (said.starts_with(kAnswer)) return nullptr;
+  return "it is no tallyfs that can go on: it ended with status 0 and did not answer";
+}
+
+const char* ProgramCheck::failed(const char* what, const char* reason) {
+  std::snprintf(fault_.data(), fault_.size(), "%s%s", what, reason);
+  return fault_.data();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,77 @@
+#include "fs/keeper/program_check.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <functional>
+#include <string>
+
+namespace tallyfs {
+namespace {
+
+// Empty: the program can go on.
+std::string ask(const std::function<void()>& execute) {
+  ProgramCheck check;
+  if (const char* const fault = check.start(execute)) return fault;
+  pollfd waited{.fd = check.fd(), .events = POLLIN, .revents = 0};
+  ::poll(&waited, 1, check.milliseconds_left());
+  const char* const fault = check.finish();
+  EXPECT_FALSE(check.is_running());
+  return fault ? fault : "";
+}
+
+TEST(ProgramCheckTest, TakesOneThatAnswersAndEnds) {
+  EXPECT_EQ(ask([] {
+              ProgramCheck::answer("1.2.3");
+              ::_exit(0);
+            }),
+            "");
+}
+
+TEST(ProgramCheckTest, RefusesOneThatAnswersAndFails) {
+  EXPECT_EQ(ask([] {
+              ProgramCheck::answer("1.2.3");
+              ::_exit(3);
+            }),
+            "it ended with status 3");
+}
+
+TEST(ProgramCheckTest, NamesTheSignalThatEndsIt) {
+  EXPECT_EQ(ask([] { ::raise(SIGKILL); }), "it was ended by SIGKILL");
+}
+
+TEST(ProgramCheckTest, SaysWhyItCannotBeExecuted) {
+  EXPECT_EQ(ask([] { errno = EACCES; }), "it cannot be executed: Permission denied");
+  EXPECT_EQ(ask([] { ::execl("/nowhere/to/be/found", "", nullptr); }),
+            "it cannot be executed: No such file or directory");
+}
+
+TEST(ProgramCheckTest, RefusesAProgramThatIsAnother) {
+  EXPECT_EQ(ask([] { ::execl("/bin/sh", "sh", "-c", "echo tallyfs 1.2.3", nullptr); }),
+            "it is no tallyfs that can go on: it ended with status 0 and did not answer");
+}
+
+// What a script has started is killed, too: the pipe has no other end then.
+TEST(ProgramCheckTest, KillsOneThatIsLate) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ProgramCheck check;
+  ASSERT_EQ(check.start([&] {
+    ::close(ends[0]);
+    ::execl("/bin/sh", "sh", "-c", "sleep 1000; true", nullptr);
+  }), nullptr);
+  ::close(ends[1]);
+  EXPECT_GT(check.milliseconds_left(), 0);
+  EXPECT_STREQ(check.finish(), "it did not answer in time, and was killed");
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0);
+  ::close(ends[0]);
+}
+
+}  // namespace
+}  // namespace tallyfs
