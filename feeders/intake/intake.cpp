@@ -186,7 +186,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders senders) {
   const MutexLock lock(turn_);
-  const auto queued_max = senders == Senders::kGoOn ? queue_length_ : std::nullopt;
+  const bool is_bounded = senders == Senders::kGoOn && queue_length_.has_value();
   const Until until{clock_.now().monotonic + at_most};
   std::uint64_t received = batch_.size();
   puts_off_ = false;
@@ -195,7 +195,7 @@ Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders
     if (finish_batch(until) == Progress::kCut || catch_up(until) == Progress::kCut) {
       return {.datagrams = received - batch_.size(), .all = false};
     }
-    if (queued_max && received > *queued_max) return {.datagrams = received};
+    if (is_bounded && received > *queue_length_) return {.datagrams = received};
     if (dispatcher_.is_past(until)) return {.datagrams = received, .all = false};
     receive();
     if (batch_.empty()) return {.datagrams = received};
