@@ -81,6 +81,11 @@ std::optional<StoredMount> take_mount(std::vector<StoredDescriptor>& passed,
   return StoredMount{std::move(mount), std::move(handover.value())};
 }
 
+std::string store_message(const char* name) {
+  std::string message("FDSTORE=1\nFDPOLL=0\nFDNAME=");
+  return message.append(name);
+}
+
 }  // namespace
 
 // The socket that systemd has made it passes again by itself. The watchdogs' pipes are of no use to
@@ -94,10 +99,10 @@ DescriptorStore::DescriptorStore(const Inheritance& inheritance) {
         std::pair(kSocket, has_own_socket ? inheritance.socket.fd : -1),
         std::pair(kLock, has_own_socket ? inheritance.socket.lock : -1),
         std::pair(kMount, inheritance.mount)}) {
-    if (fd >= 0) messages_.emplace_back(std::string("FDSTORE=1\nFDPOLL=0\nFDNAME=") + name, fd);
+    if (fd >= 0) messages_.emplace_back(store_message(name), fd);
   }
   for (const Watchdog::HandedOn& each : inheritance.watchdog) {
-    messages_.emplace_back(std::string("FDSTORE=1\nFDPOLL=0\nFDNAME=") + kWatchdog, each.pipe);
+    messages_.emplace_back(store_message(kWatchdog), each.pipe);
   }
 }
 
