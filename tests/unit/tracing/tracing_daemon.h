@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@
 #include "tests/unit/tracing/tracing_stand.h"
 
 namespace tallyfs {
+
+// Ids of the kernel's events.
+inline constexpr std::uint32_t kWaking = 315, kSwitch = 314;
 
 class TracingDaemon {
  public:

@@ -6,7 +6,6 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint32_t kWaking = 315, kSwitch = 314;
 constexpr const char* kWakingAt = "events/sched/sched_waking/";
 
 std::string waking(const char* file) { return std::string(kWakingAt).append(file); }

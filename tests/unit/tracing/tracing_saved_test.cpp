@@ -12,8 +12,6 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint32_t kWaking = 315, kSwitch = 314;
-
 // Files that show all that is kept.
 constexpr std::array kShown = {
     "synthetic_events",
