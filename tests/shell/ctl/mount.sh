@@ -179,13 +179,16 @@ recordings_pass_through_pipes() {
   _status 1 'stdin, line 1: no JSON' "$TALLYCTL" diff - now <"$CASE/text"
 }
 
+_recorded() {
+  "$TALLYCTL" show web/hits --from "$CASE/recording" 2>/dev/null | sed -n 's/^  total /hits /p'
+}
 recordings_are_whole_and_replayed() {
   local recorder
   "$TALLYCTL" record --every 100ms "$CASE/recording" 2>"$CASE/err" &
   recorder=$!
-  wait_until 'grep -qs "\"interface\":\"db\"" "$CASE/recording"'
+  wait_until 'grep -qs "\"interface\":\"web\"" "$CASE/recording"'
   send 'web/hits 41'
-  wait_until 'tail -n +5 "$CASE/recording" | grep -q "\"interface\":\"web\""'
+  wait_until '[ "$(_recorded)" = "$(data web | grep "^hits")" ]'
   kill -INT $recorder
   wait $recorder
   need_python
@@ -198,8 +201,7 @@ assert "tallyctl" in lines[0] and "interfaces" in lines[0]
 assert all("statistics" in line for line in lines[1:])
 assert sum(line.get("interface") == "db" for line in lines) == 1, "unchanged, so recorded once"
 EOT
-  assert_eq "$(data web | grep '^hits')" \
-    "$("$TALLYCTL" show web/hits --from "$CASE/recording" | sed -n 's/^  total /hits /p')"
+  assert_eq "$(data web | grep '^hits')" "$(_recorded)"
   send 'web/us 5' 'web/us 6'
   assert_has 'web/us            2' "$("$TALLYCTL" diff "$CASE/recording" now | tr -s ' ' ' ' |
     sed 's/web\/us 2/web\/us            2/')"

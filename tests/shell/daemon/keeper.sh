@@ -349,7 +349,10 @@ a_reload_leaves_what_systemd_keeps_as_it_is() {
   _start_service
   before=$(_mount)
   "$TALLYFS" --reload "$MNT"
+  SERVER=$(server_of "$DAEMON")
   kill -KILL "$DAEMON"
+  # It could still take the open, and the next one would not know the file.
+  wait_until '! kill -0 '"$SERVER"' 2>/dev/null'
   cat "$STAT/tallyfs/data" >/dev/null
   _await_ready 2
   assert_eq "$before" "$(_mount)" 'the mount'
