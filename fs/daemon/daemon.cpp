@@ -233,6 +233,8 @@ void Daemon::end_ways() {
 
 // Behind the unmount: a keeper that knows of the end starts no server on a socket that refuses.
 int Daemon::end(Session& session) {
+  // A write that waits for an event's source would hold up the end.
+  branches_->tracing().tracing().end_expecting(clock_.now());
   session.unmount();
   if (feeder_) feeder_->stop();
   refuse_senders();

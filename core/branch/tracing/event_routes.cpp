@@ -96,7 +96,10 @@ EventRoute& EventRoutes::renew(EventSource& source, std::uint32_t source_id) {
 
 void EventRoutes::set_target(EventSource& source, std::uint32_t source_id,
                              const EventTarget& target, bool on) {
-  EventRoute& route = routes_[&source][source_id];
+  const auto found = routes_.find(&source);
+  // The source has gone meanwhile: its next offer leads to all that want the event.
+  if (found == routes_.end() || source_id >= found->second.size()) return;
+  EventRoute& route = found->second[source_id];
   remove_targets(route, *target.instance);
   if (on) route.targets.push_back(target);
 }
