@@ -90,12 +90,15 @@ std::size_t Client::add_easily(Lane& lane, FedStatistic& statistic,
   if (FedStatistic::is_ring(way) || lane.is_inside() || sends_each()) return 0;
   std::size_t done = 0;
   lane.enter();
+  LaneCell* cell = nullptr;
   if (FedStatistic::is_cell(way)) {
-    if (LaneCell* const cell = lane.cells().find(statistic, cell_files_)) {
-      CellWriter(*cell).add_all(samples);
-      lane.count_cell(samples.size());
-      done = samples.size();
-    }
+    cell = lane.cells().find(statistic, cell_files_);
+    if (!cell) cell = prepare_cell(lane, statistic);
+  }
+  if (cell) {
+    CellWriter(*cell).add_all(samples);
+    lane.count_cell(samples.size());
+    done = samples.size();
   } else {
     for (; done < samples.size() && lane.below_stop(); ++done) {
       const statistic_sample& sample = samples[done];
