@@ -74,7 +74,7 @@ TraceCopy TraceStore::take(std::size_t bytes_max, std::optional<std::uint32_t> o
   return copy(std::move(taken));
 }
 
-std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
+PageCopy TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
   if (!has_records(buffer, cpu)) return {};
   const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
     const DefinedEvent& event = events_.at(number);

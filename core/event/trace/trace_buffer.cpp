@@ -159,10 +159,18 @@ TraceBuffer TraceBuffer::copy() const {
   return other;
 }
 
+void TraceBuffer::append(const TraceBuffer& from, std::size_t at) {
+  const Head head = from.head_at(at);
+  const auto begin = from.bytes_.begin() + static_cast<std::ptrdiff_t>(at);
+  bytes_.insert(bytes_.end(), begin,
+                begin + static_cast<std::ptrdiff_t>(sizeof(Head) + head.bytes));
+  end_ = bytes_.size();
+  count_ += 1;
+}
+
 // The records are copied one by one: the part that is taken at once is short.
 TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
-  TraceBuffer taken(std::max(4 * bytes_max, 8 * kRecordMax));
-  std::size_t bytes = 0;
+  TraceBuffer taken(bytes_max);
   while (count_ > 0) {
     const Head head = head_at(first_);
     if (head.bytes == 0) {
@@ -173,10 +181,9 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
       drop_oldest();
       continue;
     }
-    bytes += sizeof(Head) + head.bytes;
+    const std::size_t bytes = taken.bytes_.size() + sizeof(Head) + head.bytes;
     if (bytes > bytes_max && taken.count_ > 0) break;
-    std::uint64_t frames[kStackDepthMax];
-    taken.add(head.kind, record_at(first_, frames), head.generation);
+    taken.append(*this, first_);
     first_ += sizeof(Head) + head.bytes;
     first_number_ += 1;
     count_ -= 1;

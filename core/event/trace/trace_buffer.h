@@ -27,6 +27,8 @@
 
 namespace tallyfs {
 
+class PageCopy;
+
 class TraceBuffer {
  public:
   static constexpr std::size_t kRecordMax = 64 * 1024;
@@ -73,14 +75,14 @@ class TraceBuffer {
   // A copy to be rendered: the records, without the free room of the buffer.
   TraceBuffer copy() const;
   std::size_t kept_bytes() const;
-  // Takes out the oldest records, of this CPU alone if one is given, into a buffer of their own: at
-  // most bytes_max bytes together, or one record alone.
+  // Takes out the oldest records, of this CPU alone if one is given, into a buffer of their own,
+  // to be rendered: at most bytes_max bytes together, or one record alone.
   TraceBuffer take(std::size_t bytes_max);
   TraceBuffer take(std::size_t bytes_max, std::uint32_t cpu);
-  // Takes out the oldest records of a CPU as a page; empty if there is none. The page begins with
-  // what is missing since the CPU's last page: records that gave way to others, records that no
-  // page has room for, and gaps. The records' tasks are noted in `names`.
-  std::string take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
+  // Takes out the oldest records of a CPU for one page; empty if there is none. The page begins
+  // with what is missing since the CPU's last page: records that gave way to others, records that
+  // no page has room for, and gaps. The records' tasks are noted in `names`.
+  PageCopy take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
   // Whether the CPU has records to take.
   bool has_records(std::uint32_t cpu) const;
   // The newest records that fit stay.
@@ -124,7 +126,7 @@ class TraceBuffer {
   // the CPU's next page tells. next: where the search for records to take begins.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
-    PageWriter::Missing missing = {};
+    PageRoom::Missing missing = {};
     Place next = {};
   };
   // The numbers of CPUs come with the records: those beyond count as one CPU.
@@ -157,7 +159,9 @@ class TraceBuffer {
   template <typename Take>  // bool(std::size_t at); false: the record is not taken, nor later ones
   void take_each(std::uint32_t cpu, const Take& take);
   void mark_taken(std::size_t at);
-  bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
+  // Copies a record of another buffer behind its own, into a buffer to which nothing is added.
+  void append(const TraceBuffer& from, std::size_t at);
+  bool move_to_page(PageCopy& page, std::size_t at, const Formats& formats, TaskNames& names);
   Head head_at(std::size_t at) const;
   // frames: the memory for its stack, of kStackDepthMax.
   EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
