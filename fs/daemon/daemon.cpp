@@ -334,8 +334,8 @@ void Daemon::take_rules() {
   const auto text = read_rules(options_.rules_file);
   if (!text) return tell("rules: " + text.error().reason);
   const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
-  for (const auto& fault : reading.faults) {
-    for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
+  for (const auto& refused : reading.refused) {
+    for (const std::string& line : describe(options_.rules_file, refused)) tell(line);
   }
   const auto which = predecessor_ ? RulesReading::kAfterReload : RulesReading::kOther;
   log_info(summary(options_.rules_file, reading, which));

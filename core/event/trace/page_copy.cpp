@@ -28,9 +28,12 @@ bool is_marker(const TraceBuffer::Shown& shown) {
 
 std::size_t PageCopy::bytes_in_page(Form form, std::size_t bytes) {
   switch (form) {
-    case Form::kEvent: return bytes;
-    case Form::kMarker: return bytes + kMarkerEnd.size();
-    case Form::kStack: return kKernelStackCallersAt + bytes;
+    case Form::kEvent:
+      return bytes;
+    case Form::kMarker:
+      return bytes + kMarkerEnd.size();
+    case Form::kStack:
+      return kKernelStackCallersAt + bytes;
   }
   std::abort();
 }

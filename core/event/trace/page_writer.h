@@ -12,8 +12,8 @@
 // with itself, and then the words. A time that 27 bits do not hold has an entry of its own before
 // the record: a time extend (type_len 30), or a time stamp (31) if the time goes back.
 //
-// PageRoom is the arithmetic of a page without its bytes: records are chosen by it under a lock, and
-// written by PageWriter outside of it.
+// PageRoom is the arithmetic of a page without its bytes: records are chosen by it under a lock,
+// and written by PageWriter outside of it.
 //
 // Confined to their thread. A record has 1 to kRecordBytesMax bytes, and is padded with zeros to
 // whole words.
@@ -44,7 +44,7 @@ class PageRoom {
     std::size_t words = 0;
     std::uint64_t delta_ns = 0;  // since the record before
     bool is_first = false;
-    bool goes_back = false;      // to a time before that of the record before
+    bool goes_back = false;  // to a time before that of the record before
     bool has_time_entry = false;
     bool has_size = false;
   };
