@@ -358,7 +358,7 @@ rules_are_read_anew() {
   assert_data web 'a 0x1 1'
 }
 
-as_somebody_else_too() {
+as_another_user_too() {
   need_root
   stop_daemon
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody

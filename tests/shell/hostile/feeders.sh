@@ -83,7 +83,7 @@ assert_resident_below(start + 24 + 8)  # the ceiling, the receiver's buffers and
 waits.assert_short(0.1, 1)
 os.close(into)
 os.set_blocking(out, False)
-assert os.read(out, 1) == b"", "somebody still holds a descriptor"
+assert os.read(out, 1) == b"", "a process still holds a descriptor"
 EOT
   [ "$(errors | grep -c '^\[')" -le 8 ] || fail 'more than 8 entries' "$(errors)"
 }
@@ -196,7 +196,7 @@ assert data("polite") == f"hits {taken}\n"
 EOT
 }
 
-costly_commands_delay_their_sender_and_nobody_else() {
+costly_commands_delay_only_their_sender() {
   stop_daemon
   start_daemon
   SERVER=$SERVER py <<'EOT'

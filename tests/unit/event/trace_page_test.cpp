@@ -55,7 +55,7 @@ TEST_F(TracePageTest, TakesTheRecordsOfOneCpuInOrder) {
   EXPECT_TRUE(set.trace.is_empty());
 }
 
-TEST_F(TracePageTest, TakesEachRecordOnceWhoeverTakes) {
+TEST_F(TracePageTest, TakesEachRecordOnceAsAPageOrAsText) {
   for (std::uint64_t i = 0; i < 4; ++i) feed_on(i % 2, 100 + i);
   EXPECT_EQ(take(1).times_us, (Times{101, 103}));
   const std::string text = set.trace.copy().render(NoSymbols());
