@@ -35,7 +35,7 @@ CommandLine make_command_line(const std::string& description, ProgramOptions& op
   line.add({.names = "--log-level",
             .variable = &options.log_level,
             .value = "LEVEL",
-            .text = "what is told on stderr: trace, debug, info, warn, err or off",
+            .text = "what is logged on stderr: trace, debug, info, warn, err or off",
             .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
   return line;
 }
