@@ -307,7 +307,7 @@ void Daemon::serve() {
 void Daemon::take_signal(int signal) {
   if (signal == SIGHUP && (!options_.has_terminal || loop_.ignored_hangups())) {
     if (!options_.rules_file.empty()) return take_rules();
-    return log_info("SIGHUP: there is nothing to read again");
+    return log_info("SIGHUP: without --rules there is no file to read again");
   }
   if (signal == SIGUSR1) {
     return branches_->statistics().own().count(Own::kReloadsRefused, 1, clock_.now());

@@ -137,13 +137,13 @@ class OptionsParser {
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
-         .text = "mounts this directory of the tree alone: tracing, tracing/latency_hist, "
+         .text = "mount this directory of the tree alone: tracing, tracing/latency_hist, "
                  "statistics or stats"});
     line_.add_flag("--tracefs", options_.tracefs,
                    "read the kernel's events for tracing/events and tracing/latency_hist: those "
                    "that a trigger, a reader or an enable file needs; needs root");
     line_.add_flag("--over-tracefs", options_.over_tracefs,
-                   "for clients of the kernel's tracing directory: mounts tracing/ alone, on top "
+                   "for clients of the kernel's tracing directory: mount tracing/ alone, on top "
                    "of a tracefs, with --tracefs; MOUNTPOINT is then /sys/kernel/tracing if left "
                    "out",
                    "--subtree");
