@@ -43,27 +43,27 @@ PageCopy::Form PageCopy::form_of(TraceBuffer::Kind kind, const TraceBuffer::Show
   return is_marker(shown) ? Form::kMarker : Form::kEvent;
 }
 
-std::size_t PageCopy::bytes_of(TraceBuffer::Kind kind, const EventRecord& record,
-                               const TraceBuffer::Shown& shown) {
-  return bytes_in_page(form_of(kind, shown), content_of(kind, record).size());
+PageCopy::PageCopy() {
+  // A record has a head, and usually an id.
+  records_.reserve(PageRoom::kPageBytes / (2 * sizeof(std::uint32_t)));
+  contents_.reserve(PageRoom::kPageBytes);
 }
 
-bool PageCopy::add(TraceBuffer::Kind kind, const EventRecord& record,
-                   const TraceBuffer::Shown& shown, const PageRoom::Missing& missing) {
+PageCopy::Added PageCopy::add(TraceBuffer::Kind kind, const EventRecord& record,
+                              const TraceBuffer::Shown& shown, const PageRoom::Missing& missing) {
   const std::string_view content = content_of(kind, record);
   const Form form = form_of(kind, shown);
-  if (is_empty()) {
-    room_.miss(missing);
-    contents_.reserve(PageRoom::kPageBytes);
-  }
-  if (!room_.add(record.time_ns, bytes_in_page(form, content.size()))) return false;
+  const std::size_t bytes = bytes_in_page(form, content.size());
+  if (bytes > PageWriter::kRecordBytesMax) return Added::kTooLarge;
+  if (is_empty()) room_.miss(missing);
+  if (!room_.add(record.time_ns, bytes)) return Added::kNoRoom;
   records_.push_back({.time_ns = record.time_ns,
                       .pid = record.pid,
                       .bytes = static_cast<std::uint32_t>(content.size()),
                       .form = form,
                       .id = shown.format ? std::optional(shown.format->id) : std::nullopt});
   contents_.append(content);
-  return true;
+  return Added::kYes;
 }
 
 void PageCopy::write(char* to, const Record& record, const char* content) {

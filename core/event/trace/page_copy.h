@@ -1,5 +1,6 @@
 // Records of one CPU that were taken out together, for one page of the kernel's ring buffer: copied
-// under the EventSet's lock, and encoded outside of it.
+// under the EventSet's lock, and encoded outside of it. The constructor, which belongs outside of
+// the lock, takes all the memory.
 //
 // A value; encode() is const, so any thread may encode. Limits: the records of one page.
 #pragma once
@@ -16,14 +17,14 @@ namespace tallyfs {
 
 class PageCopy {
  public:
-  // The bytes that the record has in a page.
-  static std::size_t bytes_of(TraceBuffer::Kind kind, const EventRecord& record,
-                              const TraceBuffer::Shown& shown);
+  PageCopy();
 
-  // missing: before the first record. False: the page has no room for the record, and the copy is
-  // as before.
-  bool add(TraceBuffer::Kind kind, const EventRecord& record, const TraceBuffer::Shown& shown,
-           const PageRoom::Missing& missing);
+  // kNoRoom: this page has no room for the record; kTooLarge: no page has. Then the copy is as
+  // before.
+  enum class Added { kYes, kNoRoom, kTooLarge };
+  // missing: before the first record.
+  Added add(TraceBuffer::Kind kind, const EventRecord& record, const TraceBuffer::Shown& shown,
+            const PageRoom::Missing& missing);
   bool is_empty() const { return records_.empty(); }
   // The page, of PageWriter::kPageBytes; empty without records.
   std::string encode() const;

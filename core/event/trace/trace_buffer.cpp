@@ -6,11 +6,6 @@
 
 namespace tallyfs {
 
-TraceBuffer::Head TraceBuffer::head_at(std::size_t at) const {
-  if (at + sizeof(Head) > bytes_.size()) return {};
-  return read_raw<Head>(bytes_.data() + at);
-}
-
 void TraceBuffer::drop_oldest() {
   const Head head = head_at(first_);
   if (head.bytes == 0) {
@@ -48,20 +43,6 @@ TraceBuffer::CpuCounts& TraceBuffer::counts_of(std::uint32_t cpu) {
   const std::uint32_t at = std::min(cpu, kCpusMax - 1);
   if (at >= by_cpu_.size()) by_cpu_.resize(at + std::size_t{1});
   return by_cpu_[at];
-}
-
-EventRecord TraceBuffer::record_at(std::size_t at, std::uint64_t* frames) const {
-  const Head head = head_at(at);
-  const char* const body = bytes_.data() + at + sizeof(Head);
-  if (head.frames > 0) std::memcpy(frames, body, head.frames * std::size_t{8});
-  const char* const payload = body + head.frames * std::size_t{8};
-  return {head.event,
-          head.time_ns,
-          head.cpu,
-          head.pid,
-          {payload, head.record_bytes},
-          {payload + head.record_bytes, head.comm_bytes},
-          {frames, head.frames}};
 }
 
 // The number is one that no record has had, so that no place is taken for one in the empty buffer.

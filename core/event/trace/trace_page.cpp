@@ -1,4 +1,5 @@
 // Takes traced records of one CPU out: as records, and as pages of the kernel's ring buffer.
+#include <cstddef>
 #include <cstring>
 
 #include "core/event/trace/page_copy.h"
@@ -7,35 +8,32 @@
 namespace tallyfs {
 
 // False: the page has no room for the record, or the record must begin a page.
-bool TraceBuffer::move_to_page(PageCopy& page, std::size_t at, const Formats& formats,
-                               TaskNames& names) {
-  const Head head = head_at(at);
+bool TraceBuffer::move_to_page(PageCopy& page, std::size_t at, const Head& head,
+                               const Formats& formats, TaskNames& names) {
   CpuCounts& counts = counts_of(head.cpu);
   if (head.kind == Kind::kGap) {
     if (!page.is_empty()) return false;
     counts.missing.is_at_least = true;
-  } else {
-    std::uint64_t frames[kStackDepthMax];
-    const EventRecord record = record_at(at, frames);
-    const Shown shown = formats(record.event, head.generation);
-    if (PageCopy::bytes_of(head.kind, record, shown) > PageWriter::kRecordBytesMax) {
-      if (!page.is_empty()) return false;
-      counts.missing.number += 1;
-      counts.dropped += 1;
-    } else {
-      if (!page.add(head.kind, record, shown, counts.missing)) return false;
-      counts.taken += 1;
-      names.note(record.pid, record.comm);
-    }
+    return true;
   }
-  mark_taken(at);
+  std::uint64_t frames[kStackDepthMax];
+  const EventRecord record = record_of(at, head, frames);
+  const auto added =
+      page.add(head.kind, record, formats(record.event, head.generation), counts.missing);
+  if (added == PageCopy::Added::kTooLarge && page.is_empty()) {
+    counts.missing.number += 1;
+    counts.dropped += 1;
+    return true;
+  }
+  if (added != PageCopy::Added::kYes) return false;
+  counts.taken += 1;
+  names.note(record.pid, record.comm);
   return true;
 }
 
-void TraceBuffer::mark_taken(std::size_t at) {
-  Head head = head_at(at);
-  head.taken = true;
-  std::memcpy(bytes_.data() + at, &head, sizeof head);
+void TraceBuffer::mark_taken(std::size_t at, const Head& head) {
+  constexpr bool kTaken = true;
+  std::memcpy(bytes_.data() + at + offsetof(Head, taken), &kTaken, sizeof kTaken);
   taken_ += 1;
   if (head.kind != Kind::kGap) counts_of(head.cpu).entries -= 1;
 }
@@ -55,7 +53,10 @@ void TraceBuffer::take_each(std::uint32_t cpu, const Take& take) {
       continue;
     }
     const bool is_its = !head.taken && head.cpu == cpu;
-    if (is_its && !take(place.at)) break;
+    if (is_its) {
+      if (!take(place.at, head)) break;
+      mark_taken(place.at, head);
+    }
     place.at += sizeof(Head) + head.bytes;
     place.number += 1;
   }
@@ -66,24 +67,23 @@ void TraceBuffer::take_each(std::uint32_t cpu, const Take& take) {
 TraceBuffer TraceBuffer::take(std::size_t bytes_max, std::uint32_t cpu) {
   TraceBuffer taken(bytes_max);
   if (!has_records(cpu)) return taken;
-  take_each(cpu, [&](std::size_t at) {
-    const Head head = head_at(at);
+  take_each(cpu, [&](std::size_t at, const Head& head) {
     const std::size_t bytes = taken.bytes_.size() + sizeof(Head) + head.bytes;
     if (bytes > bytes_max && taken.count_ > 0) return false;
     taken.append(*this, at);
     if (head.kind != Kind::kGap) counts_of(cpu).taken += 1;
-    mark_taken(at);
     return true;
   });
   return taken;
 }
 
-PageCopy TraceBuffer::take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names) {
-  PageCopy page;
-  if (!has_records(cpu)) return page;
-  take_each(cpu, [&](std::size_t at) { return move_to_page(page, at, formats, names); });
+void TraceBuffer::take_page(std::uint32_t cpu, PageCopy& page, const Formats& formats,
+                            TaskNames& names) {
+  if (!has_records(cpu)) return;
+  take_each(cpu, [&](std::size_t at, const Head& head) {
+    return move_to_page(page, at, head, formats, names);
+  });
   if (!page.is_empty()) counts_of(cpu).missing = {};
-  return page;
 }
 
 }  // namespace tallyfs

@@ -26,7 +26,9 @@ class TracePageTest : public EventStand {
     static const PageFormat format = parse_page_format(kRingPageFormat).value();
     Page taken;
     const bool is_there = set.trace.has_records(buffer, of_cpu);
-    const std::string bytes = set.trace.take_page(buffer, of_cpu).encode();
+    PageCopy copied;
+    set.trace.take_page(buffer, of_cpu, copied);
+    const std::string bytes = copied.encode();
     EXPECT_EQ(bytes.empty(), !is_there);
     if (bytes.empty()) return taken;
     auto page = RingPage::open(format, bytes).value();
