@@ -40,6 +40,15 @@ CommandLine make_command_line(const std::string& description, ProgramOptions& op
   return line;
 }
 
+void add_poll_option(CommandLine& line, unsigned& poll_ms) {
+  line.add({.names = "--poll-ms",
+            .variable = &poll_ms,
+            .value = "MS",
+            .text = "how long events gather before they are read",
+            .check = InRange{1, 1000},
+            .bounds = "1 to 1000"});
+}
+
 Result<void> set_up(const ProgramOptions& options) {
   log_to_stderr(options.name);
   set_log_level(options.log_level);
