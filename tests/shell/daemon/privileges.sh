@@ -163,6 +163,41 @@ a_killed_watchdog_has_a_spare() {
   done
 }
 
+a_socket_of_systemds_is_left_alone_by_the_spare_too() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 py "$TALLYFS" "$CASE/passed" <<'EOT'
+import subprocess
+from peer import *
+tallyfs, path = sys.argv[1:]
+sock, mnt = os.environ["SOCK"], os.environ["MNT"]
+os.makedirs(mnt, exist_ok=True)
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+command = 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+argv = [tallyfs, "-f", "--run-as", "nobody", "--socket", sock, mnt]
+def helpers(daemon):
+    pids = open(f"/proc/{daemon}/task/{daemon}/children").read().split()
+    return {open(f"/proc/{pid}/comm").read().strip(): int(pid) for pid in pids}
+def is_set_up(pid): return "NoNewPrivs:\t1" in open(f"/proc/{pid}/status").read()
+def helper(daemon, name):
+    """Once it has its name and has dropped its rights."""
+    while name not in (there := helpers(daemon)) or not is_set_up(there[name]): pass
+    return there[name]
+for name in "tallyfs-unmount", "tallyfs-spare":
+    daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), *argv],
+                              pass_fds=[passed.fileno()], stdout=subprocess.PIPE)
+    open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+    assert daemon.stdout.readline() == b"READY\n"
+    os.kill(helper(daemon.pid, name), signal.SIGKILL)
+    Peer(path).socket.send(b"web/a 1\n")
+    assert data("web") == "a 1\n"
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait(20 * PATIENCE) == 0, name
+    assert f" {mnt} " not in open("/proc/mounts").read(), name
+    assert os.path.exists(path), f"{name}: the socket is not its own"
+    for left in sock, sock + ".lock", path + ".lock": assert not os.path.exists(left), (name, left)
+EOT
+}
+
 the_spare_leaves_alone_what_the_next_daemon_made() {
   _start_as nobody
   local spare
