@@ -224,7 +224,7 @@ EOT
 
 sighup_is_no_end_without_a_terminal() {
   kill -HUP "$DAEMON"
-  wait_until 'grep -q "SIGHUP: there is nothing to read again" "$STDERR"'
+  wait_until 'grep -q "SIGHUP: without --rules there is no file to read again" "$STDERR"'
   send 'web/a 1'
   assert_data web 'a 2'
   kill -HUP "$DAEMON"

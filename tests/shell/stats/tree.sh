@@ -41,7 +41,7 @@ a_file_says_how_large_and_old_it_is() {
     tr '\n' ' ' | sed 's/ $//')"
 }
 
-somebody_who_reads_asks_for_it() {
+a_reader_asks_for_it() {
   py <<'EOT'
 from peer import *
 peer = Peer()
@@ -202,7 +202,7 @@ assert open(os.environ["MNT"] + "/stats/templates").read() == f'"T":{hash}\n'
 EOT
 }
 
-nobody_publishes_in_anothers_subsystem() {
+only_its_owner_publishes_in_a_subsystem() {
   _publishing
   as_nobody "$TALLY_SEND" --socket "$SOCK" 'object web/mine' 2>"$CASE/said" && fail "it was let" ||
     true
