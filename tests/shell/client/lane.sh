@@ -127,7 +127,9 @@ a_definition_begins_anew_while_threads_count() {
 each_definition_has_what_was_added_behind_it_and_nothing_of_before() {
   local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-eras
   command -v "$program" >/dev/null || skip 'tally-lane-eras is not built'
-  assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "$(fewer 1000 100)" "$STAT")"
+  # Eight threads fill rings faster than the daemon of a sanitizer empties them.
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || skip 'needs a daemon as fast as the feeder'
+  assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" 1000 "$STAT")"
   [ "$(_own ring_samples)" -gt 1000 ] || fail "only $(_own ring_samples) samples went by ring"
   assert_eq '0 0' "$(_own lane_bad) $(_own lane_dropped)"
 }
