@@ -41,6 +41,51 @@ assert [r[0] for r in rows[4:]] == [stamp] * 3, rows
 EOT
 }
 
+# A clock that has run for ten days more, where that can be had: before a day is over, a day ago is
+# before all times.
+_ten_days_later() {
+  local later='unshare --time --monotonic 864000' each
+  [ "$($later "$PYTHON" -c 'import time; print(time.monotonic() > 864000)' 2>&1)" = True ] || return 0
+  stop_daemon
+  for each in "$TALLYFS" "$PYTHON"; do
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$later" "$(command -v "$each")" \
+      >"$CASE/later.${each##*/}"
+    chmod 755 "$CASE/later.${each##*/}"
+  done
+  TALLYFS=$CASE/later.${TALLYFS##*/} PYTHON=$CASE/later.${PYTHON##*/}
+  start_daemon
+}
+
+times_far_away_count_as_a_day_ago_or_now() {
+  need_python
+  _ten_days_later
+  py <<'EOT'
+from peer import *
+import re, time
+peer = Peer()
+raw = peer.make("web/raw on=1 type=raw entries_max=100")
+last = peer.make("web/last on=1 type=last")
+history = peer.make("web/history on=1 type=history mode=increments entries_max=5 period=3600000000")
+before = time.monotonic()
+said = [-2**63, -1, 0, 1, 2**63 - 1, 2**62]
+for number in (raw, last, history):
+    peer.send(samples(number, [(1, t) for t in said], WITH_TIME),
+              samples(number, [(1, 1, t) for t in said], WITH_Y | WITH_TIME))
+text = data("web")
+after = time.monotonic()
+rows = [float(t) for t in re.findall(r"^raw \[([0-9.]+)\]", text, re.M)]
+assert len(rows) == 12, text
+def is_near(t, low, high): return max(0, low) - 1e-5 <= t <= max(0, high)
+day = 86400
+for i, t in enumerate(rows):
+    days = day if i % 6 < 4 else 0
+    assert is_near(t, before - days, after - days), (i, t, before)
+shown = float(re.search(r"^last \[([0-9.]+)\]", text, re.M)[1])
+assert is_near(shown, before, after), text
+assert own("rejects") == 0
+EOT
+}
+
 create_and_attach_give_the_same_number_to_all_feeders() {
   py <<'EOT'
 from peer import *
