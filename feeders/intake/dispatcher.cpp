@@ -197,8 +197,7 @@ bool Dispatcher::take_binary(const Until& until) {
       reject(kMessage, message->error(), wire::refused_samples(bytes));
     }
     bytes = messages_->rest();
-    const bool looks = is_request || messages % kMessagesBetweenLooks == 0;
-    if (looks && is_past(until)) return false;
+    if ((is_request || messages % kMessagesBetweenLooks == 0) && is_past(until)) return false;
   }
   return true;
 }
