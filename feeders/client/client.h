@@ -230,9 +230,9 @@ class Client {
 
   // ---- fork; the forking thread calls the first before, and one of the others after
 
-  void before_fork() NO_THREAD_SAFETY_ANALYSIS;
-  void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
+  void before_fork(const Lane* own = nullptr) NO_THREAD_SAFETY_ANALYSIS;
+  void after_fork_in_parent(const Lane* own = nullptr) NO_THREAD_SAFETY_ANALYSIS;
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
   // A child that makes no call, such as one that calls exec(), gets no keeper and no responses of
   // the daemon. Any call wakes the library up: adding samples by make_room(), the rest by this.
