@@ -123,8 +123,8 @@ tally.statistic_sync(60000)
 say(*(each // 1000 for each in (past[0], before, past[1])))
 """)
         said = [int(each) for each in said.split()]
-        times = [float(line.split()[1].strip("[]")) for line in self.daemon.data("web").splitlines()]
-        times = [round(each * 1e6) for each in times]
+        lines = self.daemon.data("web").splitlines()
+        times = [round(float(line.split()[1].strip("[]")) * 1e6) for line in lines]
         self.assertEqual((times[0], times[2]), (said[0], said[2]))
         self.assertGreaterEqual(times[1], said[1])
 

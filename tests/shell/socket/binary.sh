@@ -44,8 +44,9 @@ EOT
 # A clock that has run for ten days more, where that can be had: before a day is over, a day ago is
 # before all times.
 _ten_days_later() {
-  local later='unshare --time --monotonic 864000' each
-  [ "$($later "$PYTHON" -c 'import time; print(time.monotonic() > 864000)' 2>&1)" = True ] || return 0
+  local later='unshare --time --monotonic 864000' each is_later
+  is_later=$($later "$PYTHON" -c 'import time; print(time.monotonic() > 864000)' 2>&1) || return 0
+  [ "$is_later" = True ] || return 0
   stop_daemon
   for each in "$TALLYFS" "$PYTHON"; do
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$later" "$(command -v "$each")" \
