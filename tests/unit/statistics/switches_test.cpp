@@ -153,7 +153,8 @@ TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
   ASSERT_TRUE(saved.load_into(loaded, {.now = clock_.now()}));
   for (const std::string path : {"web/off", "web/on"}) {
-    const auto line = wire::parse_line("attach " + path);
+    const std::string text = "attach " + path;
+    const auto line = wire::parse_line(text);
     const auto& attach = std::get<wire::CommandLine>(line.value());
     ASSERT_TRUE(loaded.execute(attach, kAlice, clock_.now()));
   }
