@@ -99,6 +99,8 @@ std::vector<NodeId> Daemon::resume(Notifier& notifier) {
 // The kernel's feeder goes on until the next server replaces it.
 int Daemon::hand_over(Session& session, const ServedMount& mount) {
   using Kernel = WaitingReaders::Kernel;
+  // The session waits for each write, and a write for the feeder, which may not come.
+  branches_->tracing().tracing().end_waits();
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
   intake_->finish(kHandOverDrainMax);
