@@ -169,11 +169,12 @@ bool StateSaver::wait_for(std::chrono::milliseconds time) const {
   }
 }
 
-// The stamp is older than what is saved: a change meanwhile is saved again.
+// The stamp is older than what is saved: a change meanwhile is saved again. So is all, if the
+// files have gone.
 bool StateSaver::save_if_changed() {
   const Moment began = parts_.clock.now();
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
-  if (stamp == saved_stamp_) return false;
+  if (stamp == saved_stamp_ && directory_.has_state()) return false;
   const StateHeader header{.boot = boot_, .saved = began};
   const auto saved = directory_.write([&](const StateOutput& output) {
     return save_state(header, parts_.branches, output);
