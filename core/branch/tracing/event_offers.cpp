@@ -219,7 +219,7 @@ std::vector<EventPath> EventOffers::kernel_events() const {
   for (const auto& [path, offered] : offered_) {
     if (offered.form == Form::kKernelFormat) found.push_back(path);
   }
-  std::ranges::stable_partition(found, [this](const auto& path) {
+  std::stable_partition(found.begin(), found.end(), [this](const EventPath& path) {
     return is_delivered(path) || has_id(path, find(path)->source_id);
   });
   return found;
