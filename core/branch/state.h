@@ -55,8 +55,8 @@ struct LoadedState {
 std::string summary_of_faults(const LoadedState& loaded);
 
 // Whether times in the file count from the same moment as ours. The clock of a machine that went
-// back to a snapshot, or of another time namespace, is behind that of its file: no time of it is one
-// of ours, as after a reboot.
+// back to a snapshot, or of another time namespace, is behind that of its file: no time of it is
+// one of ours, as after a reboot.
 Boot boot_of(const StateHeader& header, const BootId& boot, Moment now);
 
 // Of a file that read_state() has read. boot: the present one.

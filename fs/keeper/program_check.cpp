@@ -28,8 +28,8 @@ const char* reason_of(int error) {
   return reason ? reason : "?";
 }
 
-// A pipe whose end `ours` never blocks this process, nor the other one a program that says more than
-// is read.
+// A pipe whose end `ours` never blocks this process, nor the other one a program that says more
+// than is read.
 bool make_pipe(Fd& ours, Fd& theirs) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;

@@ -1,7 +1,7 @@
 // The question to the program on disk whether it could go on in the keeper's process: it is
 // executed in a new process, and has to answer on its stdout, to end with 0, and both in time. A
-// program that is no tallyfs ends with 0, too, or never. One that refuses says why on its stderr, of
-// which the first line counts.
+// program that is no tallyfs ends with 0, too, or never. One that refuses says why on its stderr,
+// of which the first line counts.
 //
 // Confined to the keeper's thread; allocates nothing. Bounds: one question at a time, kMax, the
 // first kAnswerMax bytes of an answer, and the first kReasonMax of a reason.

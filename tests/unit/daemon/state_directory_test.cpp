@@ -147,7 +147,7 @@ TEST_F(StateDirectoryTest, AFileSetAsideStays) {
   EXPECT_EQ(text, "d");
 }
 
-// As a daemon that was started by a user who is in the group.
+// As a daemon that was started by a user of the group.
 TEST_F(StateDirectoryTest, AFileMayBeReadByAnyGroupOfTheDaemon) {
   constexpr uid_t kUser = 65534;
   constexpr gid_t kGroup = 4242;
