@@ -1,3 +1,4 @@
+// Longer than most: orders for events, for latencies and for names share their replies.
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <poll.h>

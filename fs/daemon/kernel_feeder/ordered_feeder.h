@@ -5,8 +5,6 @@
 // during a wait for the feeder, or while a Listener is called. An order without a response in time
 // may still be carried out: when the response comes, the feeder gets the current demand anew.
 // Remembers at most kPlacesMax names of addresses; with one more all are requested again.
-//
-// Longer than most: orders for events, for latencies and for names share their replies.
 #pragma once
 
 #include <sys/types.h>
