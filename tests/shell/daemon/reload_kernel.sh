@@ -92,19 +92,17 @@ a_write_that_needs_the_feeder_is_carried_out() {
 
 # The feeder does not come, as the process that starts it is stopped.
 a_write_that_waits_for_the_feeder_holds_up_no_reload() {
-  local feeder supervisor enable write
+  local feeder supervisor write
   feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
   supervisor=$(ps -o ppid= -p "$feeder" | tr -d ' ')
-  exec {enable}>"$E/enable"
   freeze "$supervisor"
   _reload
-  (echo 1 >&"$enable") 2>"$CASE/refused" &
+  bash -c 'echo 1 >"$0"' "$E/enable" 2>"$CASE/refused" &
   write=$!
-  wait_until 'grep -q wait_answer /proc/'"$write"'/stack'
+  wait_until 'grep -q vfs_write /proc/'"$write"'/stack'
   _reload
   assert_fails wait $write
   assert_has 'No such device' "$(cat "$CASE/refused")"
-  exec {enable}>&-
   kill -CONT "$supervisor"
   _is_back
   assert_eq 0 "$(cat "$E/enable")"

@@ -144,7 +144,7 @@ class IntakeGoldenTest : public IntakeTest {
     out.put(std::int32_t{kFirstPid});
     out.put(std::uint32_t{1000});
     out.put_text({"\1\0\0feeder", 9});
-    for (const bool each : {false, true, false}) out.put(std::uint8_t{each});
+    for (const bool each : {false, false, true}) out.put(std::uint8_t{each});
     out.put_text("web/a 7\n");
   }
 

@@ -349,7 +349,8 @@ TEST_F(KeeperTest, TellsTheServerThatTheProgramRefuses) {
               begin(keeper);
               ::kill(::getppid(), SIGUSR2);
               int got = 0;
-              return ::sigwait(&awaited, &got);
+              const bool is_told = ::sigwait(&awaited, &got) == 0;
+              return is_told && keeper.hear() == "it ended with status 7" ? 0 : 1;
             }),
             0);
   EXPECT_EQ(handover_.servers(), 0u);
