@@ -12,14 +12,13 @@
 
 #include "core/base/bytes.h"
 #include "core/tree/tree.h"
-#include "feeders/intake/intake.h"
+#include "feeders/intake/event_loop.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/pages.h"
 #include "fs/handles.h"
 #include "fs/notifier.h"
 #include "fs/open_file_saved.h"
 #include "tests/unit/golden_state.h"
-#include "tests/unit/intake/intake_stand.h"
 #include "tests/unit/intake/lanes_stand.h"
 #include "tests/unit/intake/ring_feeder.h"
 
@@ -111,68 +110,6 @@ TEST(HandedGoldenTest, LanesAndTheirRings) {
   next.lanes_->note_heads();
   EXPECT_EQ(next.lanes_->take(std::chrono::hours(1)).records, 1u);
   EXPECT_EQ(next.read("data"), "s 0x3 1\n");
-}
-
-// Each look at it takes a millisecond, so that nothing is taken in at the end.
-class TickingClock final : public Clock {
- public:
-  Moment now() const override {
-    passed_ += std::chrono::milliseconds(1);
-    return {.monotonic = passed_, .realtime = passed_};
-  }
-
- private:
-  mutable std::chrono::nanoseconds passed_{0};
-};
-
-class IntakeGoldenTest : public IntakeTest {
- protected:
-  Dispatcher::Ports ticking_ports() {
-    return {.statistics = statistics_, .branches = branches_, .errors = errors_, .clock = ticks_};
-  }
-  static void put_senders(ByteWriter& out) {
-    out.put(std::uint64_t{5});
-    out.put(std::uint32_t{1});
-    out.put(std::uint32_t{1000});
-    out.put(std::uint64_t{7});
-    out.put(std::uint32_t{1});
-    out.put_text("@feeder");
-    out.put(std::uint32_t{1000});
-    out.put(std::uint64_t{320});
-  }
-  static void put_datagram(ByteWriter& out) {
-    out.put(std::int32_t{kFirstPid});
-    out.put(std::uint32_t{1000});
-    out.put_text({"\1\0\0feeder", 9});
-    for (const bool each : {false, false, true}) out.put(std::uint8_t{each});
-    out.put_text("web/a 7\n");
-  }
-
-  TickingClock ticks_;
-  EventLoop next_loop_;
-};
-
-TEST_F(IntakeGoldenTest, SendersAndADatagramThatIsPutOff) {
-  std::string senders, datagram;
-  ByteWriter senders_out(senders), datagram_out(datagram);
-  put_senders(senders_out);
-  put_datagram(datagram_out);
-  SavedObjects left;
-  left.put(saved_object(SavedKind::kSenders, 1, "senders", senders));
-  left.put(saved_object(SavedKind::kLateDatagram, 1, "0", datagram));
-  const SavedObjects kept = golden::kept_as("intake.1.hex", left);
-  HandedDescriptors none;
-  Intake next(next_loop_, socket_, ticking_ports());
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    ASSERT_TRUE(next.load(kept.at(i), {.now = ticks_.now(), .has_pages = true}, none)) << i;
-  }
-  next.finish(std::chrono::nanoseconds(0));
-  EXPECT_EQ(left_by(next), kept);
-  EventLoop loop;
-  Intake last(loop, socket_, ticking_ports());
-  ASSERT_TRUE(last.load(kept.at(1), {.now = ticks_.now(), .has_pages = true}, none));
-  last.take_queued(std::chrono::hours(1));
-  EXPECT_EQ(read("web"), "a 1\n");
 }
 
 class GoldenFile final : public File {
