@@ -69,7 +69,8 @@ class CellWriter {
         break;
     }
     to.sequence.store(next, std::memory_order_release);
-    if (count) put(*count, counted);
+    // Release: a reader that finds this count finds the slot that it belongs to.
+    if (count) count->store(counted, std::memory_order_release);
   }
 
   // The same for many, each with an x and a y: all by one store, but in an array one by one.

@@ -17,6 +17,7 @@
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
+#include "fs/daemon/reload.h"
 #include "fs/daemon/rules_file.h"
 #include "fs/keeper/keeper.h"
 #include "fs/session.h"
@@ -206,6 +207,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   predecessor_.reset();
   tree_.observe(&notifier);
   ready_ = ready;
+  refusal_ = mount.refusal;
   unready_parts_ = feeder_ ? 2 : 1;
   if (feeder_ && mount.handover && mount.handover->servers() > 0) feeder_->replace_feeder();
   if (feeder_) start_feeder();
@@ -307,15 +309,22 @@ void Daemon::serve() {
 void Daemon::take_signal(int signal) {
   if (signal == SIGHUP && (!options_.has_terminal || loop_.ignored_hangups())) {
     if (!options_.rules_file.empty()) return take_rules();
-    return log_info("SIGHUP: there is nothing to read again");
+    return log_info("SIGHUP: without --rules there is no file to read again");
   }
-  if (signal == SIGUSR1) {
-    return branches_->statistics().own().count(Own::kReloadsRefused, 1, clock_.now());
-  }
+  if (signal == SIGUSR1) return take_refusal();
   is_handing_over_ = signal == SIGUSR2;
   if (!is_handing_over_) return take_end(signal);
   log_info("reload: handing over");
   loop_.stop();
+}
+
+// --reload reads the entry when the count has grown.
+void Daemon::take_refusal() {
+  const Moment now = clock_.now();
+  std::string reason("the program on disk refuses: ");
+  reason.append(refusal_ ? refusal_() : std::string());
+  errors_->report(ErrorLog::Source::kMount, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
+  branches_->statistics().own().count(Own::kReloadsRefused, 1, now);
 }
 
 void Daemon::take_end(int signal) {
@@ -334,8 +343,8 @@ void Daemon::take_rules() {
   const auto text = read_rules(options_.rules_file);
   if (!text) return tell("rules: " + text.error().reason);
   const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
-  for (const auto& fault : reading.faults) {
-    for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
+  for (const auto& refused : reading.refused) {
+    for (const std::string& line : describe(options_.rules_file, refused)) tell(line);
   }
   const auto which = predecessor_ ? RulesReading::kAfterReload : RulesReading::kOther;
   log_info(summary(options_.rules_file, reading, which));

@@ -120,6 +120,24 @@ Result<void> try_arguments(pid_t keeper) {
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
 }
 
+// The newest reason in error_log; empty: there is none, or it cannot be read.
+std::string refusal_of(const std::string& mount_point) {
+  const std::string begin = std::string(" ").append(kReloadEntry).append(": error: ");
+  std::ifstream file(mount_point + "/tracing/error_log");
+  std::string newest;
+  for (std::string line; std::getline(file, line);) {
+    const auto at = line.starts_with('[') ? line.find(begin) : std::string::npos;
+    if (at != std::string::npos) newest = line.substr(at + begin.size());
+  }
+  return newest;
+}
+
+Error refused_program(const std::string& mount_point) {
+  std::string reason = refusal_of(mount_point);
+  if (reason.empty()) reason = "the program on disk refuses, and its log says why";
+  return {ErrorCode::kInvalid, reason.append("; the old one goes on")};
+}
+
 // The new server goes on with the counts of the old one; one that replaces a killed server counts
 // that before it answers.
 Result<void> wait_for_another(const std::string& mount_point, pid_t server, const Counts& before,
@@ -134,8 +152,7 @@ Result<void> wait_for_another(const std::string& mount_point, pid_t server, cons
     }
     if (now && now != server) return {};
     if (has_grown(before.refusals, counts.refusals)) {
-      return Error{ErrorCode::kInvalid,
-                   "the program on disk refuses, and the old one goes on; its log says why"};
+      return refused_program(mount_point);
     }
     std::this_thread::sleep_for(kLookPause);
   }
@@ -158,16 +175,29 @@ Error not_served(const std::string& mount_point) {
           file + " does not say which process serves; SIGUSR2 to its keeper reloads it"};
 }
 
+// A server that answers may be replaced before its keeper is found: by a reload of another caller,
+// or after a crash.
+Result<pid_t> find_keeper(const std::string& mount_point) {
+  auto server = server_of(mount_point);
+  while (server) {
+    const auto keeper = keeper_of(*server);
+    const auto now = keeper ? server : server_of(mount_point);
+    if (now == server) return keeper;
+    server = now;
+  }
+  return not_served(mount_point);
+}
+
 // Each look at the mount may wait for as long as its server does not answer.
 Result<void> reload_until(const std::string& mount_point,
                           std::chrono::steady_clock::time_point end) {
   if (const auto alive = check_not_dead(mount_point); !alive) return alive.error();
-  const auto server = server_of(mount_point);
-  if (!server) return not_served(mount_point);
-  const auto keeper = keeper_of(*server);
+  const auto keeper = find_keeper(mount_point);
   if (!keeper) return keeper.error();
   if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
   const Counts before = counts_of(mount_point);
+  const auto server = server_of(mount_point);
+  if (!server) return not_served(mount_point);
   if (::kill(keeper.value(), SIGUSR2) != 0) {
     return Error{ErrorCode::kNotPermitted,
                  "cannot reload " + mount_point + ": the keeper, process " +

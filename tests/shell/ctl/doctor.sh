@@ -242,6 +242,14 @@ a_library_of_another_version() {
   _finds WARN versions ', libtally 0.0.9' 'from one release'
 }
 
+a_program_that_was_replaced() {
+  stop_daemon
+  cp "$TALLYFS" "$CASE/tallyfs"
+  TALLYFS=$CASE/tallyfs start_daemon
+  rm "$CASE/tallyfs"
+  _finds WARN program 'runs a program that was replaced since' 'tallyfs --reload MOUNTPOINT'
+}
+
 a_short_queue() {
   stop_daemon
   start_daemon --queue-length 10
@@ -303,6 +311,16 @@ a_mount_that_is_closed_to_this_user() {
   [ $status -ne 126 ] || skip 'nobody may not run tallyctl here'
   assert_eq 3 $status
   assert_has "$MNT: closed to this user, as it has no allow_other" "$said"
+}
+
+what_a_state_lacked() {
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 3600
+  send 'create large/x type=raw entries_max=100000'
+  wait_until '[ -e "$STAT/large" ]'
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 3600 --uid-memory 1M
+  _finds WARN state_left_out '1 objects of a state were left out at the start' 'state.incomplete'
 }
 
 a_state_file_that_cannot_be_written() {

@@ -35,6 +35,25 @@ everything_goes_on_and_the_process_too() {
   _nothing_is_left
 }
 
+# What was read of the server is held for a moment, in which another caller's reload replaces it.
+beside_another_reload_it_finds_the_new_server() {
+  need strace
+  local before=$SERVER tracer
+  (
+    ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 exec strace -f -qq -o "$CASE/calls" \
+      -P "$MNT/statistics.json" -e trace=close -e inject=close:delay_enter=1000000:when=1 \
+      "$TALLYFS" --reload "$MNT" 2>"$CASE/refusal"
+  ) &
+  tracer=$!
+  wait_until 'grep -qs close "$CASE/calls" || ! kill -0 '$tracer' 2>/dev/null'
+  kill -0 $tracer 2>/dev/null || skip "strace may not trace: $(cat "$CASE/refusal")"
+  kill -USR2 "$DAEMON"
+  wait_until "serves_instead_of $before"
+  wait $tracer || fail "$(cat "$CASE/refusal")"
+  assert_eq 0 "$(_own takeovers)"
+  SERVER=$(server_of "$DAEMON")
+}
+
 _inodes() { find "$MNT" ! -path "$STAT/tallyfs/*" -printf '%i %P\n' | sort; }
 
 every_name_keeps_its_inode_number() {
@@ -277,12 +296,16 @@ a_program_that_is_no_tallyfs_leaves_the_old_one_serving() {
 a_refused_reload_is_told_at_once() {
   local began=$SECONDS
   _start_copy
-  printf '#!/bin/sh\nexit 3\n' >"$CASE/broken"
+  printf '#!/bin/sh\necho "tallyfs: not\ttoday" >&2\necho more >&2\nexit 3\n' >"$CASE/broken"
   _put_in_place "$CASE/broken"
   assert_eq 0 "$(_own reloads_refused)"
-  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  assert_fails_with \
+    'tallyfs: the program on disk refuses: it ended with status 3: not?today; the old one goes on' \
+    "$TALLYFS" --reload "$MNT"
   [ $((SECONDS - began)) -lt 20 ] || fail 'it waited'
   assert_eq 1 "$(_own reloads_refused)"
+  assert_has 'reload: error: the program on disk refuses: it ended with status 3: not?today' \
+    "$(cat "$MNT/tracing/error_log")"
 }
 
 views_of_its_own_numbers_stay() {
@@ -358,7 +381,7 @@ rules_are_read_anew() {
   assert_data web 'a 0x1 1'
 }
 
-as_somebody_else_too() {
+as_another_user_too() {
   need_root
   stop_daemon
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody
@@ -422,7 +445,8 @@ rules_that_cannot_be_read_refuse_it() {
   echo 'web/* type=range on=1' >"$CASE/rules"
   start_daemon --rules "$CASE/rules"
   mv "$CASE/rules" "$CASE/away"
-  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  assert_fails_with "$CASE/rules cannot be read: No such file or directory; the old one goes on" \
+    "$TALLYFS" --reload "$MNT"
   assert_has "$CASE/rules cannot be read: No such file or directory" "$(cat "$STDERR")"
   assert_eq "$SERVER" "$(server_of "$DAEMON")"
   mv "$CASE/away" "$CASE/rules"

@@ -1,19 +1,13 @@
 # A reload with -o tracefs: the files of the kernel's events stay, while their feeder starts anew.
 _alone=yes # others would fork
-T=$MNT/tracing
-E=$T/events/task/task_newtask
+. ./tracing/_kernel.sh
 
 _set_up() {
   need_root
-  start_daemon -o tracefs
-  [ -d "$E" ] || skip 'no kernel events here'
+  _start_with_kernel
 }
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
 _is_back() { wait_until 'grep -q "\"tracefs\":\"on\"" "$MNT/statistics.json"'; }
-# Under a name that no other test has at the same time.
-_make_forker() { FORKER=fork$$ && cp "$(command -v bash)" "$CASE/$FORKER"; }
-_fork() { "$CASE/$FORKER" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }
-_hits() { sed -n 's/^    Hits: //p' "$E/hist"; }
 
 # Of an event on which something is set, of others, and of a directory of tracing/.
 _files() {
@@ -66,7 +60,6 @@ the_names_of_the_kernels_events_keep_their_inode_numbers() {
 # The kernel records while there is no feeder.
 a_trigger_on_an_event_of_the_kernel_counts_all_the_time() {
   local forks
-  _make_forker
   echo "hist:keys=common_comm if comm == \"$FORKER\"" >"$E/trigger"
   _fork 300 &
   forks=$!
@@ -80,7 +73,6 @@ a_trigger_on_an_event_of_the_kernel_counts_all_the_time() {
 # It waits for the feeder, which records the event when the write has returned.
 a_write_that_needs_the_feeder_is_carried_out() {
   local trigger
-  _make_forker
   exec {trigger}>>"$E/trigger"
   _reload
   echo "hist:keys=common_comm if comm == \"$FORKER\"" >&"$trigger"
@@ -88,6 +80,25 @@ a_write_that_needs_the_feeder_is_carried_out() {
   _fork 20
   wait_until '[ "$(_hits)" -ge 20 ]'  # a read waits for the feeder for 100 ms only
   assert_eq 20 "$(_hits)"
+}
+
+# The feeder does not come, as the process that starts it is stopped.
+a_write_that_waits_for_the_feeder_holds_up_no_reload() {
+  local feeder supervisor write
+  feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
+  supervisor=$(ps -o ppid= -p "$feeder" | tr -d ' ')
+  freeze "$supervisor"
+  _reload
+  bash -c 'echo 1 >"$0"' "$E/enable" 2>"$CASE/refused" &
+  write=$!
+  wait_until 'grep -q vfs_write /proc/'"$write"'/stack'
+  _reload
+  assert_fails wait $write
+  assert_has 'No such device' "$(cat "$CASE/refused")"
+  kill -CONT "$supervisor"
+  _is_back
+  assert_eq 0 "$(cat "$E/enable")"
+  echo 1 >"$E/enable"
 }
 
 an_instance_with_an_open_file_of_the_kernel_stays_in_use() {

@@ -28,6 +28,14 @@ a_part_that_is_not_there_cannot_be_mounted() {
     -o subtree=nothing "$MNT"
 }
 
+its_feeder_looks_for_the_socket_as_others_do() {
+  local feeder
+  feeder=$(dirname "$(command -v "$TALLYFS")")/tally-feed-tracefs
+  mkdir "$CASE/empty"
+  TALLY_SOCKET=$CASE/none assert_fails_with "$CASE/none: No such file or directory" \
+    "$feeder" --orders 9 --tracefs 8 8<"$CASE/empty" 9</dev/null
+}
+
 a_bind_mount_of_the_directory_works_alike() {
   need_root
   start_daemon
@@ -139,7 +147,7 @@ over_tracefs_is_for_the_whole_directory() {
   assert_fails_with subtree "$TALLYFS" -f --socket "$SOCK" --over-tracefs --subtree stats "$MNT"
 }
 
-who_cannot_read_the_kernels_events_is_told_at_the_mount() {
+a_mount_that_cannot_read_the_kernels_events_says_so() {
   need_root
   need setpriv
   mkdir "$CASE/bin" "$CASE/runtime" "$MNT"

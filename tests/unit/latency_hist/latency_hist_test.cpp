@@ -75,8 +75,8 @@ class LatencyHistTest : public testing::Test {
     }
     return out;
   }
-  Result<void> feed(std::string_view name, std::chrono::nanoseconds latency, unsigned cpu = 0,
-                    uid_t uid = kAlice) {
+  Result<std::size_t> feed(std::string_view name, std::chrono::nanoseconds latency,
+                           unsigned cpu = 0, uid_t uid = kAlice) {
     const LatencySample sample{.latency_ns = latency.count(),
                                .cpu = cpu,
                                .task = {.pid = 7, .priority = 19, .name = {'r', 't'}}};
@@ -330,7 +330,7 @@ TEST_F(LatencyHistTest, RefusesNamesThatAreNoneOrTheKernels) {
   EXPECT_EQ(feed("mine", 5us, 2).error().code, ErrorCode::kInvalid) << "no such CPU";
 }
 
-TEST_F(LatencyHistTest, WhoFedADirectoryFirstAloneMayFeedResetAndRemoveIt) {
+TEST_F(LatencyHistTest, OnlyTheFirstFeederOfADirectoryMayFeedResetAndRemoveIt) {
   ASSERT_TRUE(feed("mine", 5us));
   EXPECT_EQ(branch_.reset("mine", kAlice + 1, clock_.now()).error().code, ErrorCode::kNotPermitted);
   EXPECT_EQ(branch_.remove("mine", kAlice + 1, clock_.now()).error().code,
@@ -353,7 +353,7 @@ TEST_F(LatencyHistTest, WhatIsRefusedAsAWholeLeavesNoDirectory) {
   const auto refused = branch_.add("mine", {samples, 1}, 0, kAlice, clock_.now());
   EXPECT_EQ(refused.error().reason, "a latency on a CPU that there is not");
   EXPECT_FALSE(node("mine"));
-  EXPECT_FALSE(branch_.add("mine", samples, 0, kAlice, clock_.now())) << "one of two";
+  EXPECT_EQ(branch_.add("mine", samples, 0, kAlice, clock_.now()).value(), 1u) << "one of two";
   EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
 }
 
