@@ -124,6 +124,9 @@ const std::vector<CountedProblem>& counted_problems() {
       {"state_failures", "files of --state could not be written",
        "the daemon's log says why: room and rights in its directory; the file before is still "
        "there"},
+      {"state_left_out", "objects of a state were left out at the start, or in a reload",
+       "tracing/error_log and the daemon's log name them; state.incomplete in the directory of "
+       "--state has those of a start"},
       {"lane_bad", "memory that feeders count in held what no feeder writes",
        "tracing/error_log names the process: it is broken or hostile"},
       {"lane_dropped", "samples found no room in the rings of their threads",
