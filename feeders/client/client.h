@@ -190,8 +190,7 @@ class Client {
   };
   // The same for a ring; a sample that finds no room in it is dropped, if its daemon lives.
   template <typename TakeStamp>
-  bool put_in_ring(Lane& lane, FedStatistic& statistic, const OnItsWay& sample,
-                   TakeStamp&& stamp) {
+  bool put_in_ring(Lane& lane, FedStatistic& statistic, const OnItsWay& sample, TakeStamp&& stamp) {
     if (lane.is_inside()) [[unlikely]]
       return false;
     lane.enter();
@@ -264,13 +263,12 @@ class Client {
   template <typename TakeStamp>
   void put_inside(Lane& lane, const FedStatistic& statistic, const OnItsWay& sample,
                   TakeStamp&& stamp) {
-    std::uint32_t follows =
-        (sample.way & kWayNeedsY) != 0 && sample.y != 1 ? kRecordY : 0;
+    std::uint32_t follows = (sample.way & kWayNeedsY) != 0 && sample.y != 1 ? kRecordY : 0;
     std::uint64_t time = 0;
     if ((sample.way & kWayNeedsTime) != 0) {
       const Stamp taken = stamp();
-      const bool is_cycles = taken.scale == Stamp::Scale::kCycles && time_.is_counter() &&
-                             lane.ring().takes_cycles();
+      const bool is_cycles =
+          taken.scale == Stamp::Scale::kCycles && time_.is_counter() && lane.ring().takes_cycles();
       follows |= is_cycles ? kRecordCycles : kRecordNs;
       time = is_cycles ? taken.value : in_ns(taken);
     }
@@ -356,6 +354,8 @@ class Client {
   bool has_records() EXCLUDES(mutex_);
   Time tick() const;
   void reach_daemon(Time now) REQUIRES(mutex_);
+  void note_answer() REQUIRES(mutex_);
+  void tell_sending() REQUIRES(mutex_);
   void lose_daemon(Time now) REQUIRES(mutex_);
   void keep_in_touch(Time now) REQUIRES(mutex_);
   void report_dropped() REQUIRES(mutex_);
@@ -461,6 +461,7 @@ class Client {
   bool has_barriers_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;
+  bool told_sending_ GUARDED_BY(mutex_) = false;  // to this daemon
 
   std::atomic<bool> keeper_runs_{false};
   std::atomic<bool> ending_{false};

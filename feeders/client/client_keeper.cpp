@@ -107,13 +107,24 @@ void Client::reach_daemon(Time now) {
     connect_pause_ = std::min(2 * connect_pause_, kConnectPauseMax);
     return;
   }
-  note_report("sending to " + link_.path());
-  told_missing_ = false;
+  if (!told_missing_) tell_sending();
   was_connected_ = true;
-  connect_pause_ = kConnectPauseMin;
   touched_at_ = now;
   conversation_.begin();
   note_records();
+}
+
+// A daemon that ends refuses all that is sent, while its socket can still be connected to. So the
+// next one is there when it has answered.
+void Client::note_answer() {
+  connect_pause_ = kConnectPauseMin;
+  told_missing_ = false;
+  if (!told_sending_) tell_sending();
+}
+
+void Client::tell_sending() {
+  told_sending_ = true;
+  note_report("sending to " + link_.path());
 }
 
 void Client::lose_daemon(Time now) {
@@ -124,9 +135,12 @@ void Client::lose_daemon(Time now) {
   lost_.store(sent_.load() - confirmed_.load());
   was_connected_ = false;
   waited_in_vain_ = false;
-  note_report("the daemon at " + link_.path() + " is gone");
+  if (std::exchange(told_sending_, false)) {
+    note_report("the daemon at " + link_.path() + " is gone");
+  }
   told_missing_ = true;
-  connect_at_ = now + kConnectPauseMin;
+  connect_at_ = now + connect_pause_;
+  if (conversation_.epoch() == 0) connect_pause_ = std::min(2 * connect_pause_, kConnectPauseMax);
 }
 
 void Client::let_go_of_cell_files() {
@@ -175,6 +189,7 @@ void Client::take_back_lanes(Time now) {
 
 // No datagram that is being made holds a number of the epoch that ends once we have had its lane.
 void Client::change_epoch(std::uint64_t epoch) {
+  note_answer();
   if (cell_files_.has_rest()) rest_first_ = true;
   const std::uint64_t before = epoch_.exchange(epoch);
   note_records();

@@ -229,6 +229,25 @@ TEST_F(ClientTest, TheDaemonsComingsAndGoingsAreReported) {
   EXPECT_TRUE(was_reported("is gone"));
 }
 
+TEST_F(ClientTest, ADaemonThatEndsAndStillHasItsSocketIsReportedOnce) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  exchange(feeder);
+  daemon_->refuse();
+  for (int i = 0; i < 5; ++i) {
+    feeder.add(hits, 1);
+    feeder.client.flush();
+  }
+  start_daemon(2);
+  exchange(feeder);
+  feeder.client.pass();
+  const Log expected = {"sending to " + path_, "the daemon at " + path_ + " is gone",
+                        "sending to " + path_};
+  EXPECT_EQ(reports_, expected);
+  EXPECT_EQ(feeder.counts().dropped, 0u);
+}
+
 TEST_F(ClientTest, ARemovedStatisticComesAgainWithItsNextSample) {
   start_daemon();
   daemon_->page = std::make_unique<SwitchPage>(4096);

@@ -138,6 +138,8 @@ class FakeDaemon {
     pollfd waited{.fd = fd_.get(), .events = POLLIN, .revents = 0};
     ::poll(&waited, 1, static_cast<int>(time_max.count()));
   }
+  // Ends, and saves its state: the socket is there, and refuses what is sent.
+  void refuse() { ::shutdown(fd_.get(), SHUT_RD); }
   // Dies: what is in its queue is lost.
   void end() {
     ::unlink(path_.c_str());
