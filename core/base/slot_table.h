@@ -69,10 +69,11 @@ class SlotTable {
     out.put(static_cast<std::uint32_t>(free_.size()));
     for (const std::uint32_t each : free_) out.put(each);
   }
-  // Whether put() can enter an element under this number. Elements are put before any is added.
+  // Whether put() can enter an element under this number. Elements are put before any is added, and
+  // before settle().
   bool can_put(std::uint64_t number) const {
     const auto index = static_cast<std::uint32_t>(number);
-    if (index >= kSlotsMax || number >> 32 == 0) return false;
+    if (is_settled_ || index >= kSlotsMax || number >> 32 == 0) return false;
     return index >= slots_.size() || !slots_[index].entry;
   }
   void put(std::uint64_t number, Owner entry) {
@@ -82,9 +83,10 @@ class SlotTable {
   }
   // Behind put(): the slots as save() wrote them. lost(number): there was an element that was not
   // put; its number is void from now on. False: this is not what save() writes, or not of this
-  // table; then slots of which nothing is known are not used again.
+  // table; then slots of which nothing is known are not used again. False, too, for a second time.
   template <typename Lost>
   bool settle(ByteReader& in, Lost lost) {
+    if (std::exchange(is_settled_, true)) return false;
     const auto slots = in.get<std::uint32_t>();
     const bool is_ours = in.ok() && slots >= slots_.size() && slots <= kSlotsMax &&
                          in.left() / sizeof(std::uint32_t) >= slots;
@@ -124,9 +126,11 @@ class SlotTable {
     const auto count = in.get<std::uint32_t>();
     if (!in.ok() || in.left() != count * sizeof(std::uint32_t)) return false;
     std::vector<bool> seen(slots_.size());
+    for (const std::uint32_t each : free_) seen[each] = true;
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto index = in.get<std::uint32_t>();
       if (index >= slots_.size() || slots_[index].entry || seen[index]) return false;
+      if (slots_[index].generation == 0) return false;
       seen[index] = true;
       free_.push_back(index);
     }
@@ -154,6 +158,7 @@ class SlotTable {
   std::vector<std::uint32_t> free_;
   std::size_t retired_ = 0;
   std::uint32_t first_generation_;
+  bool is_settled_ = false;
 };
 
 }  // namespace tallyfs

@@ -85,7 +85,7 @@ class CellWriter {
     CellSlot& slot = newest();
     std::uint64_t total = get(slot.values[kTotalAt]);
     add_saturating(total, y);
-    put(slot.values[kTotalAt], total);
+    slot.values[kTotalAt].store(total, std::memory_order_release);
     slot.samples.store(get(slot.samples) + 1, std::memory_order_release);
     return true;
   }
@@ -225,7 +225,8 @@ class CellWriter {
     put(to.values[kFlagsAt], negative | place << 32);
     put(to.values[kLatestAt], counted);
     to.sequence.store(next, std::memory_order_release);
-    put(count, counted);
+    // Release: a reader that finds this count finds the slot that it belongs to.
+    count.store(counted, std::memory_order_release);
   }
   // As ArrayStatistic's.
   template <CellKind of>

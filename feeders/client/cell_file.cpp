@@ -45,6 +45,24 @@ CellFile::~CellFile() {
   if (base_) ::munmap(base_, bytes_);
 }
 
+void CellFile::share_with_child() { ::madvise(base_, bytes_, MADV_DOFORK); }
+
+void CellFile::keep_from_children() { ::madvise(base_, bytes_, MADV_DONTFORK); }
+
+// Without memory for a copy, the call goes on in memory that is the parent's.
+void CellFile::make_private() {
+  const std::size_t used = std::min(taken_.load(std::memory_order_relaxed), bytes_);
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  constexpr int kPrivate = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const copy = ::mmap(nullptr, used, kProtection, kPrivate, -1, 0);
+  if (copy == MAP_FAILED) return;
+  std::memcpy(copy, base_, used);
+  if (::mmap(base_, bytes_, kProtection, kPrivate | MAP_FIXED, -1, 0) != MAP_FAILED) {
+    std::memcpy(base_, copy, used);
+  }
+  ::munmap(copy, used);
+}
+
 std::uint32_t CellFile::take(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   std::size_t at = taken_.load(std::memory_order_relaxed);
@@ -128,14 +146,34 @@ bool CellFiles::has_passed_barrier() {
   return barrier_;
 }
 
-void CellFiles::abandon() {
+void CellFiles::before_fork(Interrupted interrupted) {
+  if (interrupted == Interrupted::kNoCall) return;
+  for (const auto* const each : {&file_, &retired_}) {
+    if (*each) (*each)->share_with_child();
+  }
+}
+
+void CellFiles::after_fork_in_parent(Interrupted interrupted) {
+  if (interrupted == Interrupted::kNoCall) return;
+  for (const auto* const each : {&file_, &retired_}) {
+    if (*each) (*each)->keep_from_children();
+  }
+}
+
+void CellFiles::abandon(Interrupted interrupted) {
   generation_.store(0, std::memory_order_relaxed);
   is_unread_ = false;
-  if (file_) file_->abandon();
-  if (retired_) retired_->abandon();
+  for (auto* const each : {&file_, &retired_}) {
+    if (!*each) continue;
+    if (interrupted == Interrupted::kCall) {
+      (*each)->make_private();
+      (void)each->release();
+    } else {
+      (*each)->abandon();
+      each->reset();
+    }
+  }
   tails_now_.store(nullptr, std::memory_order_relaxed);
-  file_.reset();
-  retired_.reset();
 }
 
 }  // namespace tallyfs

@@ -56,8 +56,13 @@ class CellFile {
   std::uint64_t take_ring();
   // Behind a change that the daemon is to find.
   void note_change();
+  // Around a fork by a handler that interrupted a call in this file: the child has the memory, too.
+  void share_with_child();
+  void keep_from_children();
   // In a forked child, which does not have the memory.
   void abandon() { base_ = nullptr; }
+  // In a child that has it: what is written from now on is written nowhere else.
+  void make_private();
 
  private:
   CellFile(std::byte* base, std::size_t bytes, const Name& name)
@@ -125,8 +130,15 @@ class CellFiles {
     hide_tails();
     retired_.reset();
   }
-  // In a forked child.
-  void abandon();
+  // ---- fork
+
+  // Whether a handler forks that interrupted a call of the same thread in a file. The call goes on
+  // in both processes, and counts in the parent.
+  enum class Interrupted { kNoCall, kCall };
+  void before_fork(Interrupted interrupted);
+  void after_fork_in_parent(Interrupted interrupted);
+  // Threads do without. The files that the interrupted call is in are not freed.
+  void abandon(Interrupted interrupted);
 
  private:
   // How long after a store every thread sees it. No processor keeps one to itself for so long, and

@@ -169,9 +169,7 @@ class Client {
     if (lane.is_inside()) [[unlikely]]
       return false;
     lane.enter();
-    LaneCell* cell = lane.cells().find(statistic, cell_files_);
-    if (!cell) [[unlikely]]
-      cell = prepare_cell(lane, statistic);
+    LaneCell* const cell = cell_of(lane, statistic);
     if (cell) [[likely]] {
       CellWriter(*cell).add(x, y);
       lane.count_cell();
@@ -229,9 +227,9 @@ class Client {
 
   // ---- fork; the forking thread calls the first before, and one of the others after
 
-  void before_fork() NO_THREAD_SAFETY_ANALYSIS;
-  void after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS;
   // own: the forking thread's lane, if it has one. The other threads are not in the child.
+  void before_fork(const Lane* own = nullptr) NO_THREAD_SAFETY_ANALYSIS;
+  void after_fork_in_parent(const Lane* own = nullptr) NO_THREAD_SAFETY_ANALYSIS;
   void after_fork_in_child(Lane* own) NO_THREAD_SAFETY_ANALYSIS;
   // A child that makes no call, such as one that calls exec(), gets no keeper and no responses of
   // the daemon. Any call wakes the library up: adding samples by make_room(), the rest by this.
@@ -324,6 +322,12 @@ class Client {
   bool ring_doorbell(Lane& lane);
   bool put_nested_in_ring(Lane& lane, const Entry& entry);
   // Inside the lane. Nullptr: there is none, but may be when the keeper has asked for it.
+  LaneCell* cell_of(Lane& lane, FedStatistic& statistic) {
+    LaneCell* cell = lane.cells().find(statistic, cell_files_);
+    if (!cell) [[unlikely]]
+      cell = prepare_cell(lane, statistic);
+    return cell;
+  }
   [[gnu::cold]] LaneCell* prepare_cell(Lane& lane, FedStatistic& statistic);
   void let_go_of_cell_files() REQUIRES(mutex_);
   std::uint64_t counted_in_cells() const;

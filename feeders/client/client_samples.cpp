@@ -125,11 +125,7 @@ std::size_t Client::add_easily(Lane& lane, FedStatistic& statistic,
   if (FedStatistic::is_ring(way) || lane.is_inside() || sends_each()) return 0;
   std::size_t done = 0;
   lane.enter();
-  LaneCell* cell = nullptr;
-  if (FedStatistic::is_cell(way)) {
-    cell = lane.cells().find(statistic, cell_files_);
-    if (!cell) cell = prepare_cell(lane, statistic);
-  }
+  LaneCell* const cell = FedStatistic::is_cell(way) ? cell_of(lane, statistic) : nullptr;
   if (cell) {
     CellWriter(*cell).add_all(samples);
     lane.count_cell(samples.size());

@@ -120,21 +120,25 @@ class Lane {
     inside_.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
+  // Release: the keeper that sees it reads the lane file's rings and unmaps the file.
   void leave() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    inside_.store(false, std::memory_order_relaxed);
+    inside_.store(false, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   // A call that adds no samples: between the two the owner is inside, and in no lane file.
   void enter_call() {
     enter();
-    in_call_.store(true, std::memory_order_relaxed);
+    in_call_.store(true, std::memory_order_release);
   }
   void leave_call() {
     in_call_.store(false, std::memory_order_relaxed);
     leave();
   }
-  bool is_in_file() const { return is_inside() && !in_call_.load(std::memory_order_relaxed); }
+  // Of another thread than the owner. False: all that the owner did in a lane file is seen.
+  bool is_in_file() const {
+    return inside_.load(std::memory_order_acquire) && !in_call_.load(std::memory_order_acquire);
+  }
   bool below_stop() const {
     return head_.load(std::memory_order_relaxed) < stop_.load(std::memory_order_relaxed);
   }

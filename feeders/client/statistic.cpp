@@ -78,11 +78,11 @@ void client_before_fork() NO_THREAD_SAFETY_ANALYSIS {
   t_forking.has_settings = !g_making.is_mine();
   if (t_forking.has_settings) g_making.lock();
   t_forking.client = g_client.load();
-  if (t_forking.client) t_forking.client->before_fork();
+  if (t_forking.client) t_forking.client->before_fork(t_lane);
 }
 void client_after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS {
   const Forking forking = std::exchange(t_forking, {});
-  if (forking.client) forking.client->after_fork_in_parent();
+  if (forking.client) forking.client->after_fork_in_parent(t_lane);
   if (forking.has_settings) g_making.unlock();
 }
 void client_after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {

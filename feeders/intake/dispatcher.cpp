@@ -360,7 +360,8 @@ Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_vie
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   const std::uint64_t counts = drop_claims_.take(origin_->uid, dropped.samples);
   if (counts < dropped.samples) {
-    reject(kMessage, {ErrorCode::kInvalid, "more samples said to be dropped than a uid could"});
+    reject(kMessage,
+           {ErrorCode::kInvalid, "more dropped samples are reported than a uid can have sent"});
   }
   OwnNumbers& own = statistics_.own();
   own.count(Own::kDropped, counts, call_.now);

@@ -35,9 +35,18 @@ CommandLine make_command_line(const std::string& description, ProgramOptions& op
   line.add({.names = "--log-level",
             .variable = &options.log_level,
             .value = "LEVEL",
-            .text = "what is told on stderr: trace, debug, info, warn, err or off",
+            .text = "what is logged on stderr: trace, debug, info, warn, err or off",
             .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
   return line;
+}
+
+void add_poll_option(CommandLine& line, unsigned& poll_ms) {
+  line.add({.names = "--poll-ms",
+            .variable = &poll_ms,
+            .value = "MS",
+            .text = "how long events gather before they are read",
+            .check = InRange{1, 1000},
+            .bounds = "1 to 1000"});
 }
 
 Result<void> set_up(const ProgramOptions& options) {

@@ -18,6 +18,8 @@ struct ProgramOptions {
 
 // With --socket, --log-level, --help and --version. `options` must outlive its parse().
 CommandLine make_command_line(const std::string& description, ProgramOptions& options);
+// Of feeders that read the kernel's events: --poll-ms, whose default is poll_ms.
+void add_poll_option(CommandLine& line, unsigned& poll_ms);
 
 // The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
 // later. Before the first interface is created.

@@ -307,7 +307,7 @@ void Daemon::serve() {
 void Daemon::take_signal(int signal) {
   if (signal == SIGHUP && (!options_.has_terminal || loop_.ignored_hangups())) {
     if (!options_.rules_file.empty()) return take_rules();
-    return log_info("SIGHUP: there is nothing to read again");
+    return log_info("SIGHUP: without --rules there is no file to read again");
   }
   if (signal == SIGUSR1) {
     return branches_->statistics().own().count(Own::kReloadsRefused, 1, clock_.now());
@@ -334,8 +334,8 @@ void Daemon::take_rules() {
   const auto text = read_rules(options_.rules_file);
   if (!text) return tell("rules: " + text.error().reason);
   const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
-  for (const auto& fault : reading.faults) {
-    for (const std::string& line : describe(options_.rules_file, fault)) tell(line);
+  for (const auto& refused : reading.refused) {
+    for (const std::string& line : describe(options_.rules_file, refused)) tell(line);
   }
   const auto which = predecessor_ ? RulesReading::kAfterReload : RulesReading::kOther;
   log_info(summary(options_.rules_file, reading, which));

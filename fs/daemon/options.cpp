@@ -137,20 +137,21 @@ class OptionsParser {
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
-         .text = "mounts this directory of the tree alone: tracing, tracing/latency_hist, "
+         .text = "mount this directory of the tree alone: tracing, tracing/latency_hist, "
                  "statistics or stats"});
     line_.add_flag("--tracefs", options_.tracefs,
-                   "read the kernel's events for tracing/events and tracing/latency_hist, as far "
-                   "as something is set on them or enabled there");
+                   "read the kernel's events for tracing/events and tracing/latency_hist: those "
+                   "that a trigger, a reader or an enable file needs; needs root");
     line_.add_flag("--over-tracefs", options_.over_tracefs,
-                   "for clients of the kernel's tracing directory: mounts tracing/ alone, on top "
+                   "for clients of the kernel's tracing directory: mount tracing/ alone, on top "
                    "of a tracefs, with --tracefs; MOUNTPOINT is then /sys/kernel/tracing if left "
                    "out",
                    "--subtree");
     add({.names = "--run-as",
          .variable = &options_.run_as,
          .value = "USER[:GROUP]",
-         .text = "names or numbers: what the daemon runs as once it is mounted; root only"});
+         .text = "the user and group, by name or number, that the daemon becomes once it is "
+                 "mounted; root only"});
     add({.names = "--rules",
          .variable = &options_.rules_file,
          .value = "FILE",
@@ -158,12 +159,12 @@ class OptionsParser {
     add({.names = "--group",
          .variable = &options_.group,
          .value = "GROUP",
-         .text = "a name or number: whose members may read statistics/, stats/ and metrics/; "
-                 "needs -o allow_other"});
+         .text = "the group, by name or number, whose members may read statistics/, stats/ and "
+                 "metrics/; needs -o allow_other"});
     add({.names = "--write-group",
          .variable = &options_.write_group,
          .value = "GROUP",
-         .text = "whose members may write definition and rules; needs -o allow_other"});
+         .text = "the group whose members may write definition and rules; needs -o allow_other"});
     add({.names = "--log-level",
          .variable = &options_.log_level,
          .value = "LEVEL",
@@ -173,12 +174,11 @@ class OptionsParser {
 
   void add_keeper() {
     line_.add_flag("--no-keeper", no_keeper_,
-                   "be one process, as for a debugger; else a process of its own keeps the mount "
-                   "and the socket, and replaces a server that crashes or is killed; also "
-                   "-o no_keeper");
+                   "run as one process, as for a debugger; else a keeper holds the mount and the "
+                   "socket, and replaces a server that crashes or is killed; also -o no_keeper");
     line_.add_flag("--reload", options_.reload,
-                   "let the daemon that is mounted there go on with the program on disk, and with "
-                   "its rules as they are now; ends with 0 when that serves");
+                   "start no daemon: replace the server that is mounted on MOUNTPOINT by the "
+                   "program on disk, which reads the rules anew; ends with 0 when that serves");
   }
 
   void add_state() {
@@ -189,7 +189,7 @@ class OptionsParser {
     add({.names = "--state-period",
          .variable = &options_.state_period,
          .value = "SECONDS",
-         .text = "how often they are written, if something has changed",
+         .text = "how often the state is written, if it has changed",
          .check = InRange{1, 86'400},
          .bounds = "1 to 86400"});
   }
@@ -203,19 +203,19 @@ class OptionsParser {
     add({.names = "--socket-mode",
          .variable = &mode_,
          .value = "MODE",
-         .text = "its mode in octal: users that may write to it may feed",
+         .text = "the mode of the socket, in octal: write permission allows feeding",
          .check = find_mode_fault});
     add({.names = "--queue-length",
          .variable = &options_.queue_length,
          .value = "N",
-         .text = "datagrams that may wait in it",
+         .text = "datagrams that may wait in the socket",
          .check = InRange{1, 65'536},
          .bounds = "1 to 65536"});
   }
 
   void add_limits() {
     add_bytes("--memory-max", options_.ledger.total.bytes,
-              "what all definitions and data may grow to; a definition beyond is refused");
+              "memory of all definitions and data; a definition beyond it is refused");
     add_bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
     add_number("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
     add_number("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
@@ -225,9 +225,10 @@ class OptionsParser {
          .text = "files that a uid may have open",
          .check = InRange{1, 1'048'576},
          .bounds = "1 to 1048576"});
-    add_bytes("--uid-open-bytes", options_.handles.bytes_per_uid, "text in the files it has open");
+    add_bytes("--uid-open-bytes", options_.handles.bytes_per_uid,
+              "text in the files that a uid has open");
     add_bytes("--open-bytes-max", options_.handles.bytes_total,
-              "text in the files that all have open");
+              "text in the files that all uids have open");
   }
 
   void add_metrics() {
@@ -238,7 +239,7 @@ class OptionsParser {
     add({.names = "--metrics-prefix",
          .variable = &options_.metrics.options.prefix,
          .value = "PREFIX",
-         .text = "with which the names of all metrics begin",
+         .text = "the beginning of the names of all metrics",
          .check = check_prefix});
     add_number("--metrics-series-max", options_.metrics.options.series_max,
                "series in a file of metrics/; statistics beyond are left out");

@@ -158,16 +158,29 @@ Error not_served(const std::string& mount_point) {
           file + " does not say which process serves; SIGUSR2 to its keeper reloads it"};
 }
 
+// A server that answers may be replaced before its keeper is found: by a reload of another caller,
+// or after a crash.
+Result<pid_t> find_keeper(const std::string& mount_point) {
+  auto server = server_of(mount_point);
+  while (server) {
+    const auto keeper = keeper_of(*server);
+    const auto now = keeper ? server : server_of(mount_point);
+    if (now == server) return keeper;
+    server = now;
+  }
+  return not_served(mount_point);
+}
+
 // Each look at the mount may wait for as long as its server does not answer.
 Result<void> reload_until(const std::string& mount_point,
                           std::chrono::steady_clock::time_point end) {
   if (const auto alive = check_not_dead(mount_point); !alive) return alive.error();
-  const auto server = server_of(mount_point);
-  if (!server) return not_served(mount_point);
-  const auto keeper = keeper_of(*server);
+  const auto keeper = find_keeper(mount_point);
   if (!keeper) return keeper.error();
   if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
   const Counts before = counts_of(mount_point);
+  const auto server = server_of(mount_point);
+  if (!server) return not_served(mount_point);
   if (::kill(keeper.value(), SIGUSR2) != 0) {
     return Error{ErrorCode::kNotPermitted,
                  "cannot reload " + mount_point + ": the keeper, process " +

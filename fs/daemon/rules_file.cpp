@@ -57,16 +57,19 @@ std::string summary(const std::string& path, const Rules::Reading& reading, Rule
     text.append(", ").append(std::to_string(reading.added)).append(" new");
     text.append(", ").append(std::to_string(reading.gone)).append(" gone");
   }
-  text.append(", ").append(counted(reading.faults.size(), "line")).append(" refused");
+  text.append(", ").append(counted(reading.refused.size(), "line")).append(" refused");
   return text;
 }
 
-std::vector<std::string> describe(const std::string& path, const Rules::Fault& fault) {
+std::vector<std::string> describe(const std::string& path, const Rules::RefusedLine& refused) {
   std::string place(path);
-  place.append(":").append(std::to_string(fault.line)).append(": ").append(fault.error.reason);
+  place.append(":")
+      .append(std::to_string(refused.number))
+      .append(": ")
+      .append(refused.error.reason);
   std::string line(kIndent);
-  const std::size_t at = fault.error.token_at == Error::kNoToken ? 0 : fault.error.token_at;
-  const std::size_t column = append_escaped(line, fault.text, kLineBytesShown, at);
+  const std::size_t at = refused.error.token_at == Error::kNoToken ? 0 : refused.error.token_at;
+  const std::size_t column = append_escaped(line, refused.text, kLineBytesShown, at);
   std::string caret(kIndent.size() + column, ' ');
   caret.push_back('^');
   return {std::move(place), std::move(line), std::move(caret)};

@@ -18,6 +18,6 @@ enum class RulesReading { kAfterReload, kOther };
 // Lines of the log: how many rules there are now, and what has changed, if that is known.
 std::string summary(const std::string& path, const Rules::Reading& reading, RulesReading which);
 // The place and the reason, the line, and a caret under the token that is wrong.
-std::vector<std::string> describe(const std::string& path, const Rules::Fault& fault);
+std::vector<std::string> describe(const std::string& path, const Rules::RefusedLine& refused);
 
 }  // namespace tallyfs

@@ -1,7 +1,7 @@
-// The clock on this machine's real clocks: what issue 5 wants shown. Costs are those that
-// tally-clock prints, measured here once more through libtally.so; the watch is 60 s (or as many as
-// the argument says) in the main thread, while threads of their own show each other their last
-// time.
+// The clock on this machine's real clocks: what it costs and how it keeps step. Costs are those
+// that tally-clock prints, measured here once more through libtally.so; the watch is 60 s (or as
+// many as the argument says) in the main thread, while threads of their own show each other their
+// last time.
 //
 // clock_bench [--strict] [SECONDS]: ends with 1 if a thread saw a step back; with --strict also if
 // a figure is missed, as a busy machine may do.

@@ -2,6 +2,7 @@
 // beside a bare loop over the same random X and a clock read of the same run. Into rings samples go
 // in bursts for which there is room. Each figure is the best of kRounds, in CPU
 // time of the calling threads, the bare loop taken off. TALLY_SOCKET says where the daemon is.
+//   lane_bench [SERVER]: its process id, for what a record costs the daemon
 #include <sched.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -125,21 +127,34 @@ double in_batch(statistic* of) {
   });
 }
 
+// Of the daemon's server, if it was named.
+std::optional<clockid_t> g_server;
+double server_ns() { return g_server ? clock_ns(*g_server) : 0; }
+
+struct InRing {
+  double call = 1e18;
+  double daemon = 1e18;  // for each, with its share of a request and an answer
+};
 // Of calls in bursts, between which the daemon takes what is in the ring.
-double cost_in_bursts(statistic* of) {
-  constexpr long kBurst = 10'000;
-  double best = 1e18;
+InRing cost_in_bursts(statistic* of) {
+  constexpr long kBurst = 16'000;  // of 4 words each, which 512 KiB hold
+  constexpr long kBursts = 25;
+  constexpr double kAll = static_cast<double>(kBurst * kBursts);
+  InRing best;
   for (int round = 0; round < kRounds; ++round) {
     double all = 0;
-    for (long burst = 0; burst < kCalls / 10 / kBurst; ++burst) {
-      sync();
+    sync();
+    const double before = server_ns();
+    for (long burst = 0; burst < kBursts; ++burst) {
       const double begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
       for (long i = 0; i < kBurst; ++i) {
         statistic_inc(of, g_values[static_cast<std::size_t>(i) % kValues]);
       }
       all += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
+      sync();
     }
-    best = std::min(best, all * 10 / static_cast<double>(kCalls));
+    best.call = std::min(best.call, all / kAll);
+    best.daemon = std::min(best.daemon, (server_ns() - before) / kAll);
   }
   return best;
 }
@@ -169,9 +184,40 @@ double with_threads(statistic* of, unsigned threads) {
 }
 
 template <typename Define>
-void measure_in_ring(const Bare& bare, const char* name, Define&& define, const char* wanted) {
-  statistic* const made = in_lane(make(name, define));
-  print(bare, std::string(name).append(", in a ring"), cost_in_bursts(made), wanted);
+void measure_in_ring(const Bare& bare, const std::string& name, Define&& define,
+                     const char* wanted) {
+  std::string plain = name;
+  std::ranges::replace(plain, ' ', '_');
+  statistic* const made = in_lane(make(plain.c_str(), define));
+  const InRing cost = cost_in_bursts(made);
+  print(bare, name + ", in a ring", cost.call, wanted);
+  if (g_server) std::printf("%-52s %7.2f ns\n", "  the daemon, for each", cost.daemon);
+}
+
+// A value, and views of what is fed to it.
+using DefineView = int (*)(statistic*);
+int define_range(statistic* of) {
+  return statistic_define_range(of, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX);
+}
+int define_quantiles(statistic* of) {
+  return statistic_define_quantiles(of, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX, 5, "50,99");
+}
+int define_history(statistic* of) {
+  return statistic_define_history(of, STATISTIC_RANGE_MIN, STATISTIC_RANGE_MAX, 10, 1'000'000,
+                                  STATISTIC_MODE_RANGE);
+}
+void measure_views(const Bare& bare, const char* name, const std::vector<DefineView>& views) {
+  static int last_view = 0;
+  const auto define = [&](statistic* of) {
+    for (const DefineView define_view : views) {
+      statistic* view = nullptr;
+      const std::string its = "view" + std::to_string(++last_view);
+      if (statistic_create_view(&view, of, its.c_str()) != 0 || define_view(view) != 0) {
+        throw std::runtime_error(statistic_last_error());
+      }
+    }
+  };
+  measure_in_ring(bare, name, define, "");
 }
 
 void measure_rings(const Bare& bare) {
@@ -186,6 +232,13 @@ void measure_rings(const Bare& bare) {
   const double counter = cost(read);
   print(bare, "a read of the counter", counter);
   measure_in_ring(bare, "last", last, "(wanted: at most that and 6 ns)");
+  measure_in_ring(bare, "quantiles", define_quantiles, "");
+  measure_in_ring(bare, "history", define_history, "");
+  measure_views(bare, "value with a view range", {define_range});
+  measure_views(bare, "value with a view quantiles", {define_quantiles});
+  measure_views(bare, "value with range and quantiles", {define_range, define_quantiles});
+  measure_views(bare, "value with a view history", {define_history});
+  measure_views(bare, "value with all three", {define_range, define_quantiles, define_history});
   sync();
 }
 
@@ -239,9 +292,12 @@ void measure() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   try {
+    if (count > 1 && clock_getcpuclockid(std::atoi(arguments[1]), &g_server.emplace()) != 0) {
+      throw std::runtime_error("no CPU clock of the server");
+    }
     measure();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "lane_bench: %s\n", error.what());

@@ -54,13 +54,13 @@ TALLY_CLOCK=foo
 run 0
 check_eq "$expected foo" "$(value driver) $(value not_taken)" \
   "what the environment names in vain is told"
-check_eq 'tally-clock: TALLY_CLOCK=foo: there is none of this name, but auto, tsc, cntvct, or monotonic' "$(cat "$WORK/progress")" "on the standard error too"
+check_eq 'tally-clock: TALLY_CLOCK=foo: no such driver; choose auto, tsc, cntvct or monotonic' "$(cat "$WORK/progress")" "on the standard error too"
 unset TALLY_CLOCK
 
 run 2 --driver nobody
-check_eq 'tally-clock: driver nobody: there is none of this name, but auto, tsc, cntvct, or monotonic' "$(cat "$WORK/progress")" "a driver that is not there is named, and those that are"
+check_eq 'tally-clock: driver nobody: no such driver; choose auto, tsc, cntvct or monotonic' "$(cat "$WORK/progress")" "a driver that is not there is named, and those that are"
 run 2 --driver ''
-check_eq "tally-clock: driver '': there is none of this name, but auto, tsc, cntvct, or monotonic" \
+check_eq "tally-clock: driver '': no such driver; choose auto, tsc, cntvct or monotonic" \
   "$(cat "$WORK/progress")" "one without a name, too"
 for arguments in '' --cost --help --version; do
   # shellcheck disable=SC2086

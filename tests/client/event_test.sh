@@ -17,13 +17,13 @@ hear said
 check_eq "registered 0" "$said" "a program registers its event without a daemon"
 ask "write 3"
 hear said
-check_eq "written 0" "$said" "whose records nobody wants"
+check_eq "written 0" "$said" "whose records are not wanted"
 ask again
 hear said
 check_eq "again -17 kept" "$said" "a second time is refused, and leaves the handle alone"
 ask none
 hear said
-check_eq "none 0 -22" "$said" "without a handle nobody wants anything"
+check_eq "none 0 -22" "$said" "without a handle there is no demand"
 start_daemon
 ask sync
 hear said
@@ -47,7 +47,7 @@ check_eq "/even probe 500 249500 /odd probe 500 250000" \
   "and is counted by its fields"
 echo 'hist:keys=common_comm,common_pid' >"$E/web/done/trigger"
 wait_until 'ask "write 1"; hear said; ask sync; hear synced; grep -q event_probe "$E/web/done/hist"'
-check "the name and number of who writes are told" grep -Eq \
+check "the writer's name and number are told" grep -Eq \
   "common_comm: event_probe +, common_pid: +$probe " "$E/web/done/hist"
 before=$(hits "$E/web/done")
 for i in 1 2 3; do ask "write 100000"; hear said; done

@@ -39,7 +39,7 @@ OURS=tallyfs-events-$(ps -o ppid= -p "$(feeder)" | tr -d ' ')
 instance() { in_kernel 'ls instances' | grep -x "$OURS"; }
 in_instance() { in_kernel "cat instances/$OURS/$1"; }
 lost() { data tallyfs | awk '$1 == "events_lost" { n += $NF } END { print n + 0 }'; }
-check_eq "" "$(instance)" "while nobody wants anything there is no instance"
+check_eq "" "$(instance)" "without demand there is no instance"
 
 # --- Counts beside a source that knows better: a program that forks 500 times
 script "echo 'hist:keys=common_pid:vals=hitcount if comm == \"forker\"' > events/task/task_newtask/trigger"
@@ -92,7 +92,7 @@ echo >"$E/raw_syscalls/sys_enter/trigger"
 script "echo 'hist:keys=next_pid' > events/sched/sched_switch/trigger"
 for each in 1 2 3 4 5; do cat "$E/sched/sched_switch/hist" >"$WORK/switches"; done
 threads=$(ls "/proc/$SERVER/task" | tr '\n' '|')$(feeder)
-check "nobody switches to them" refused "grep -Eq 'next_pid: +($threads) ' '$WORK/switches'"
+check "no task switches to them" refused "grep -Eq 'next_pid: +($threads) ' '$WORK/switches'"
 check "but to others" grep -q 'next_pid: ' "$WORK/switches"
 echo >"$E/sched/sched_switch/trigger"
 

@@ -60,7 +60,7 @@ check "the events are there" [ -d "$MNT/tracing/events/statsd/check" ]
 # ---- what is refused, and what is too long
 udp 'bad:1:x|c'
 becomes 1 own 'refused{reason:value}'
-check "the log says who sent it, and where it is wrong" \
+check "the log says which address sent it, and where it is wrong" \
   wait_until 'grep -q "127.0.0.1:[0-9]*: value: it is no decimal number: bad:1: -->x|c" "$LOG"'
 printf '\0\0\2\0abc' | socat -u - "UNIX-CONNECT:$STREAM"
 becomes 1 own truncated

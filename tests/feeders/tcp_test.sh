@@ -60,7 +60,7 @@ read -r -t 20 _ <&8
 said=$(ss -tin "sport = :$CLIENT and dport = :$SERVER" | tail -1)
 # Of what does not change any more while nothing is sent, at least one sample is taken in after ss.
 seen=$(samples "$OBJECT" SND_CWND)
-check "it is sampled while somebody looks" wait_until \
+check "it is sampled while its file is read" wait_until \
   '[ "$(samples "$OBJECT" SND_CWND)" -ge $((seen + 3)) ]'
 field() { grep -oE "\b$1[: ][0-9.]+" <<<"$said" | head -1 | grep -oE '[0-9.]+$'; }
 retransmits=$(grep -oE 'retrans:[0-9]+/[0-9]+' <<<"$said" | cut -d/ -f2)

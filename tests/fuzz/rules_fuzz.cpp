@@ -73,7 +73,7 @@ class Stand {
     is_back_ = false;
     const auto reading = statistics_.take_rules(lines, clock_.now());
     must(reading.added <= reading.rules, "new rules are rules");
-    for (const auto& fault : reading.faults) check(fault.error, fault.text);
+    for (const auto& line : reading.refused) check(line.error, line.text);
   }
   void execute(std::string_view text_of_line) {
     const std::string line(text_of_line);

@@ -59,7 +59,7 @@ std::uint64_t next_time(Input& input, std::uint64_t time_ns) {
 
 void check_written(const PageFormat& format, Input input) {
   PageWriter writer;
-  const PageWriter::Missing missing{input.number(2), (input.byte() & 1) != 0};
+  const PageRoom::Missing missing{input.number(2), (input.byte() & 1) != 0};
   writer.miss(missing);
   std::vector<Written> all;
   for (std::uint64_t time_ns = input.number(8); !input.empty();

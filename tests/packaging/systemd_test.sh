@@ -125,7 +125,7 @@ check_eq 'active active' "$(state_of socket) $(state_of service)" \
   "socket and service are up at once"
 check_eq 'enabled enabled' "$(echo $(inside systemctl is-enabled tallyfs.socket tallyfs.service))" \
   "and for the next boot"
-check "it is mounted for everybody, and fed" is_up installed
+check "it is mounted for all users, and fed" is_up installed
 check_eq tallyfs "$(inside sh -c "ps -o user= -p $(main_process) 2>/dev/null || stat -c %U /proc/$(main_process)")" "it runs as tallyfs"
 
 # ---- upgraded, while a feeder sends
@@ -140,7 +140,7 @@ check_eq '' "$(inside sh -c "tr '\0' ' ' </proc/$(main_process)/cmdline | grep d
   "as the new unit says"
 check "it is mounted once, and fed" is_up upgraded
 check_eq 1 "$(counted installed)" "it has what the old one had counted"
-check "who sent meanwhile is counted" wait_until '[ "$(counted upgrade)" -gt 0 ]'
+check "what was sent meanwhile is counted" wait_until '[ "$(counted upgrade)" -gt 0 ]'
 touch "/proc/$INIT/root/run/enough"
 wait "${STARTED[0]}"
 STARTED=()
@@ -223,7 +223,7 @@ touch "/proc/$INIT/root/run/looked"
 wait "${STARTED[0]}"
 STARTED=()
 check_eq '' "$(grep -v 'Stale file handle' "/proc/$INIT/root/run/complaints")" \
-  "who looked meanwhile met no dead mount"
+  "no reader met a dead mount meanwhile"
 check "the log says so" wait_until 'journal | grep -q "the server before ended by signal 9"'
 check "it stops" quietly inside timeout 10 systemctl stop tallyfs.service
 check "and is gone" is_gone

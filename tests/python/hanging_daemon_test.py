@@ -37,29 +37,25 @@ say(*tally.statistic_count()[:6])
         self.assertEqual(self.daemon.own("dropped"), after.dropped)
         self.assertTrue((self.daemon.statistics / "another").exists())
 
-    def test_a_daemon_that_does_not_answer_is_reported(self):
+    def told_while_it_hangs(self, feeds):
+        """A feeder that says each report. It has said where it sends to."""
         self.daemon.hang()
         feeder = self.feeder("""
 tally.statistic_configure(report=lambda text: say("told", text))
 web = tally.Interface("web")
 each = web.statistic("each")
 each.start()
-while True: each.inc(1); time.sleep(0.01)
-""")
+""" + feeds + "\n")
         self.assertIn("sending to", feeder.hear())
+        return feeder
+
+    def test_a_daemon_that_does_not_answer_is_reported(self):
+        feeder = self.told_while_it_hangs("while True: each.inc(1); time.sleep(0.01)")
         self.assertIn("no answer from the daemon", feeder.hear())
         self.daemon.go_on()
 
     def test_what_is_held_at_the_end_is_reported(self):
-        self.daemon.hang()
-        feeder = self.feeder("""
-tally.statistic_configure(report=lambda text: say("told", text))
-web = tally.Interface("web")
-each = web.statistic("each")
-each.start()
-for i in range(5): each.inc(i)
-""")
-        self.assertIn("sending to", feeder.hear())
+        feeder = self.told_while_it_hangs("for i in range(5): each.inc(i)")
         self.assertIn("5 samples could not be sent before the end, and are lost: the daemon does",
                       feeder.hear())  # fmt: skip
         self.daemon.go_on()

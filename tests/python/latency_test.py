@@ -12,7 +12,7 @@ class LatencyCase(DaemonCase):
 
 
 class LatencyTest(LatencyCase, RunningDaemonCase):
-    def test_a_latency_is_seen_at_once_with_who_suffered(self):
+    def test_a_latency_is_seen_at_once_with_the_task_that_suffered(self):
         feeder = self.feeder("""
 tally.latency_record("my_section", 0, 25999, 4711, 80, "worker")
 say("sent")

@@ -81,6 +81,12 @@ server_of() {
     [ "$name $group" != "(tallyfs) $each" ] || echo "$each"
   done
 }
+# A condition to wait for: another server than SERVER serves. A keeper that becomes another program
+# has no name of its own for a moment.
+serves_instead_of() {
+  SERVER=$(server_of "$DAEMON")
+  [[ $SERVER =~ ^[0-9]+$ && $SERVER != "$1" && $SERVER != "$DAEMON" ]]
+}
 _adopt() { DAEMON=$1 STDERR=${2:-}; DAEMONS+=("$1"); echo "$1" >>"$CASE/pids"; }
 
 # stop_daemon [SIGNAL [PID]]: sends the signal; the daemon must end with 0.

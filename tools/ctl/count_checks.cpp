@@ -12,10 +12,10 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 13> kNoFaults = {
-    "datagrams",  "samples", "blobs", "commands",     "dropped_by",   "batch_ns",
-    "open_files", "events",  "lanes", "cells_merged", "beside_lanes", "rings",
-    "ring_samples"};
+constexpr std::array<std::string_view, 13> kNoProblems = {
+    "datagrams",    "samples",    "blobs",       "commands", "dropped_by",
+    "batch_ns",     "open_files", "events",      "lanes",    "cells_merged",
+    "beside_lanes", "rings",      "ring_samples"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -96,8 +96,8 @@ std::string newly_counted(const view::Interface& before, const view::Interface& 
 
 }  // namespace
 
-const std::vector<CountedFault>& counted_faults() {
-  static const std::vector<CountedFault> kFaults = {
+const std::vector<CountedProblem>& counted_problems() {
+  static const std::vector<CountedProblem> kProblems = {
       {"rejects", "lines or messages were refused",
        "cat tracing/error_log has the last ones, with their senders and reasons"},
       {"truncated", "datagrams were too long, and nothing of them was taken",
@@ -136,7 +136,7 @@ const std::vector<CountedFault>& counted_faults() {
       {"answers_over_share", "answers were not sent to a uid that reads none",
        "that uid's feeders must read their answers, or not ask for them"},
   };
-  return kFaults;
+  return kProblems;
 }
 
 Findings check_counts(const view::Interface& before, const view::Interface& now,
@@ -145,24 +145,24 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
   // What a full ring drops its feeder tells as dropped, too, a little later.
   const Int128 in_rings = total_of(now, "lane_dropped");
   const bool rings_say_all = in_rings != 0 && total_of(now, "dropped") <= in_rings;
-  for (const CountedFault& fault : counted_faults()) {
-    const view::Statistic* const counter = now.find(fault.name);
+  for (const CountedProblem& problem : counted_problems()) {
+    const view::Statistic* const counter = now.find(problem.name);
     const Int128 total = counter ? total_of(*counter) : 0;
     if (total == 0 || (counter->name == "dropped" && rings_say_all)) continue;
-    std::string text = view::grouped_text(total).append(" ").append(fault.what);
-    text.append(newly_counted(before, now, fault.name));
+    std::string text = view::grouped_text(total).append(" ").append(problem.what);
+    text.append(newly_counted(before, now, problem.name));
     if (counter->name == "dropped" && in_rings != 0) {
       text.append(", ").append(view::grouped_text(in_rings)).append(" of all at full rings");
     }
     if (counter->name == (rings_say_all ? "lane_dropped" : "dropped")) text.append(droppers(now));
     const std::string entry = counter->name == "rejects" ? newest_entry(log) : std::string();
     if (!entry.empty()) text.append("; the newest: ").append(entry);
-    found.push_back({Level::kWarning, fault.name, std::move(text), fault.advice});
+    found.push_back({Level::kWarning, problem.name, std::move(text), problem.advice});
   }
   for (const view::Statistic& each : now.statistics) {
-    const bool is_known =
-        std::ranges::count(kNoFaults, each.name) > 0 ||
-        std::ranges::any_of(counted_faults(), [&](const auto& of) { return each.name == of.name; });
+    const bool is_known = std::ranges::count(kNoProblems, each.name) > 0 ||
+                          std::ranges::any_of(counted_problems(),
+                                              [&](const auto& of) { return each.name == of.name; });
     if (is_known || total_of(each) == 0) continue;
     found.push_back(
         {Level::kWarning, each.name,

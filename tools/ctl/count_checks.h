@@ -1,5 +1,5 @@
-// The faults that the daemon counts in statistics/tallyfs, each with what it means and what to do.
-// Pure functions.
+// The problems that the daemon counts in statistics/tallyfs, each with what it means and what to
+// do. Pure functions.
 #pragma once
 
 #include "core/view/statistic.h"
@@ -7,16 +7,16 @@
 
 namespace tallyfs {
 
-struct CountedFault {
+struct CountedProblem {
   const char* name;  // of the statistic
   const char* what;  // of what: "1,204 samples ..."
   const char* advice;
 };
 
-// All counts of statistics/tallyfs that stand for a fault.
-const std::vector<CountedFault>& counted_faults();
+// All counts of statistics/tallyfs that stand for a problem.
+const std::vector<CountedProblem>& counted_problems();
 
-// A finding for each fault that was counted since the daemon's start, or one that none was.
+// A finding for each problem that was counted since the daemon's start, or one that none was.
 // `before` and `now` are statistics/tallyfs, a while apart. `log` is tracing/error_log: its newest
 // entry explains rejects.
 Findings check_counts(const view::Interface& before, const view::Interface& now,

@@ -95,7 +95,8 @@ Finding check_versions(const view::Tree& tree, const std::string& own,
     return {Level::kOk, "versions", std::move(text), ""};
   }
   return {Level::kWarning, "versions", std::move(text),
-          "install all from one release, and restart the daemon and programs with libtally"};
+          "install all from one release, reload the daemon (tallyfs --reload MOUNTPOINT), restart "
+          "programs with libtally"};
 }
 
 Finding check_program(const view::Tree& tree) {
@@ -103,7 +104,7 @@ Finding check_program(const view::Tree& tree) {
   const std::string program = link_of("/proc/" + pid + "/exe");
   if (program.ends_with(" (deleted)")) {
     return {Level::kWarning, "program", "pid " + pid + " runs a program that was replaced since",
-            "restart the daemon"};
+            "tallyfs --reload MOUNTPOINT, or systemctl reload tallyfs: feeders notice nothing"};
   }
   return {Level::kOk, "program", "pid " + pid + (program.empty() ? "" : ", " + program), ""};
 }

@@ -8,7 +8,6 @@
 #include "tools/ctl/session.h"
 #include "tools/tree/view_json.h"
 #include "tools/ctl/what.h"
-#include "tools/tree/statistics_json.h"
 
 namespace tallyfs {
 namespace {
@@ -57,16 +56,7 @@ class Heat {
     return kDone;
   }
 
-  Result<view::Interface> read() {
-    auto json = session_.source->interface(what_.interface);
-    if (!json) return json.error();
-    json_ = std::move(json).value();
-    auto made = to_interface(json_);
-    if (made && !made.value().find(what_.statistic)) {
-      return invalid(what_.interface + "/" + what_.statistic + " has been removed");
-    }
-    return made;
-  }
+  Result<view::Interface> read() { return read_selected(*session_.source, what_, json_); }
 
   void draw(const view::Interface& before, const view::Interface& now) {
     const auto change = view::change_between(before, now, what_.statistic);

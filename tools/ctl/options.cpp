@@ -51,8 +51,8 @@ CommandLine command_line(const CommandText& text, Options& options) {
   line.add({.names = "--mount",
             .variable = &options.mount,
             .value = "PATH",
-            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else what /proc/self/mountinfo "
-                    "has",
+            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else the only mount that can "
+                    "be read",
             .shown = Option::Default::kHidden});
   line.add_flag("--json", options.json, "one object, or with --every one a line");
   line.add_flag("--ascii", options.ascii, "draw with ASCII alone");
@@ -81,13 +81,13 @@ void add_every(CommandLine& line, Options& options) {
   line.add({.names = "--every",
             .variable = &options.every,
             .value = "TIME",
-            .text = "again and again, what was counted in between: 1s, 250ms, 5m",
+            .text = "repeat after so long, with what was counted in between: 1s, 250ms, 5m",
             .check = FindFault(fault_of_period),
             .shown = Option::Default::kHidden});
   line.add({.names = "--count",
             .variable = &options.count,
             .value = "N",
-            .text = "so many times; without it until it is interrupted",
+            .text = "end after so many; without it, Ctrl-C ends it",
             .check = InRange{1, 1'000'000'000},
             .shown = Option::Default::kHidden});
 }

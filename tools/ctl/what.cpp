@@ -3,7 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "tools/tree/statistics_json.h"
 #include "usage/nearest.h"
 
 namespace tallyfs {
@@ -145,6 +147,17 @@ Result<SelectedStatistic> select_one(Source& source, const std::vector<std::stri
   }
   return invalid("'" + words[0] + "' is more than one statistic; tallyctl ls " + all[0].interface +
                  " lists them");
+}
+
+Result<view::Interface> read_selected(Source& source, const SelectedStatistic& what, Json& json) {
+  auto found = source.interface(what.interface);
+  if (!found) return found.error();
+  json = std::move(found).value();
+  auto made = to_interface(json);
+  if (made && !made.value().find(what.statistic)) {
+    return invalid(what.interface + "/" + what.statistic + " has been removed");
+  }
+  return made;
 }
 
 std::vector<const view::Statistic*> selected(const view::Interface& interface,

@@ -33,6 +33,9 @@ struct SelectedStatistic {
   std::string statistic;
 };
 Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words);
+// Its interface, as JSON too. kInvalid: the statistic has been removed. Errors of reading as they
+// are.
+Result<view::Interface> read_selected(Source& source, const SelectedStatistic& what, Json& json);
 
 // Selected ones, in order.
 std::vector<const view::Statistic*> selected(const view::Interface& interface,

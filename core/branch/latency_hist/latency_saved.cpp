@@ -24,7 +24,7 @@ static_assert(kSwitched.size() == kMeasurings);
 constexpr std::array kSelecting = {Measuring::kWakeup, Measuring::kMissedTimerOffsets};
 
 Error not_saved_here() {
-  return {ErrorCode::kInvalid, "not what save() of latency_hist/ writes for this machine"};
+  return {ErrorCode::kInvalid, "no saved histograms of latency_hist/, or of another machine"};
 }
 
 }  // namespace

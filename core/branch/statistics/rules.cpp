@@ -140,7 +140,7 @@ Rules::Reading Rules::replace_file(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     if (auto added = add(line, from_file_); !added) {
-      reading.faults.push_back({number, std::string(line), added.error()});
+      reading.refused.push_back({number, std::string(line), added.error()});
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }

@@ -66,9 +66,9 @@ class Rules {
   static constexpr std::size_t kRulesBound = 1024;
   static constexpr std::size_t kBytesBound = 65'536;
 
-  struct Fault {
-    std::size_t line = 0;  // counted from 1
-    std::string text;      // of the line
+  struct RefusedLine {
+    std::size_t number = 0;  // counted from 1
+    std::string text;
     Error error;
   };
   // What a file has brought.
@@ -76,12 +76,12 @@ class Rules {
     std::size_t rules = 0;  // in force
     std::size_t added = 0;  // of them, those that were not there before
     std::size_t gone = 0;
-    std::vector<Fault> faults;
+    std::vector<RefusedLine> refused;
   };
 
   // One line. An empty one, and a comment, is no rule. kInvalid, with the token; kNoSpace.
   Result<void> add(std::string_view line);
-  // The text of the file: replaces what came from it before. Lines with a fault are left out.
+  // The text of the file: replaces what came from it before. Refused lines are left out.
   Reading replace_file(std::string_view text);
 
   // What is written from now on has line 1, and adds to the rules that there are.

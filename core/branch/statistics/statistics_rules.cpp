@@ -13,7 +13,7 @@ namespace tallyfs {
 namespace {
 
 // The error log keeps few entries: a bad file must not take all of them.
-constexpr std::size_t kFileFaultsShown = 4;
+constexpr std::size_t kRefusedLinesShown = 4;
 
 }  // namespace
 
@@ -73,10 +73,10 @@ Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   rules_changed_ = now;
   auto reading = rules_.replace_file(text);
   if (!errors_) return reading;
-  const std::size_t shown = std::min(reading.faults.size(), kFileFaultsShown);
-  for (const auto& fault : std::span(reading.faults).first(shown)) {
-    errors_->report(ErrorLog::Source::kMount, "--rules:" + std::to_string(fault.line), fault.text,
-                    fault.error, now);
+  const std::size_t shown = std::min(reading.refused.size(), kRefusedLinesShown);
+  for (const Rules::RefusedLine& line : std::span(reading.refused).first(shown)) {
+    errors_->report(ErrorLog::Source::kMount, "--rules:" + std::to_string(line.number), line.text,
+                    line.error, now);
   }
   return reading;
 }

@@ -12,7 +12,7 @@ namespace {
 // Of the contents of the three kinds.
 constexpr std::uint16_t kFormat = 1;
 
-Error not_saved_here() { return {ErrorCode::kInvalid, "not what save() of stats/ writes"}; }
+Error not_saved_here() { return {ErrorCode::kInvalid, "no saved object of stats/"}; }
 
 std::string encode(const FeederTemplates::Saved& saved) {
   std::string bytes;

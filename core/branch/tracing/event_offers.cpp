@@ -275,7 +275,9 @@ Result<EventPath> EventOffers::withdraw(EventSource& source, std::uint32_t sourc
   });
   if (found == offered_.end()) return Error{ErrorCode::kNotFound, "no such event"};
   const EventPath path = found->first;
-  if (in_use(path)) return Error{ErrorCode::kBusy, "something is set on this event"};
+  if (in_use(path)) {
+    return Error{ErrorCode::kBusy, "the event is in use: a trigger or enable is set on it"};
+  }
   remove(path);
   (void)routes_.renew(source, source_id);
   return path;

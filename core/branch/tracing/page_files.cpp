@@ -9,22 +9,24 @@ namespace {
 using Buffer = TraceStore::Buffer;
 
 // Each record goes to one reader only, of these files or of trace_pipe.
-std::string take_page(const InstanceView& view, Buffer buffer, std::uint32_t cpu, Moment now) {
+void take_page(const InstanceView& view, Buffer buffer, std::uint32_t cpu, PageCopy& page,
+               Moment now) {
   Tracing::State& state = view.state();
   const MutexLock lock(state.mutex);
   state.order.release_drained(now);
   state.order.release_old(now);
   TracingInstance& instance = view.instance();
-  std::string page = instance.set.trace.take_page(buffer, cpu);
-  if (!page.empty()) instance.touch(now);
-  return page;
+  instance.set.trace.take_page(buffer, cpu, page);
+  if (!page.is_empty()) instance.touch(now);
 }
 
 TextFile::Parts pages(const SharedView& view, Buffer buffer, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
   parts.page_bytes = PageWriter::kPageBytes;
   parts.next = [view, buffer, cpu](const CallContext& call) {
-    return take_page(*view, buffer, cpu, call.now);
+    PageCopy page;
+    take_page(*view, buffer, cpu, page, call.now);
+    return page.encode();
   };
   // As in the kernel, a reader waits even while tracing is off.
   parts.is_over = [] { return false; };

@@ -15,7 +15,7 @@ namespace {
 // Of the contents of all kinds.
 constexpr std::uint16_t kFormat = 1;
 
-Error not_saved_here() { return {ErrorCode::kInvalid, "not what save() of tracing/ writes"}; }
+Error not_saved_here() { return {ErrorCode::kInvalid, "no saved object of tracing/"}; }
 Error no_instance() { return {ErrorCode::kNotFound, "its tracing directory is not there"}; }
 Error no_event() { return {ErrorCode::kNotFound, "its event is not there"}; }
 

@@ -13,7 +13,7 @@ constexpr std::uint16_t kEventFormat = 1;
 constexpr std::uint16_t kFedEventFormat = 1;
 constexpr std::uint16_t kNumbersFormat = 1;
 
-Error not_an_event() { return {ErrorCode::kInvalid, "not an event as save() writes it"}; }
+Error not_an_event() { return {ErrorCode::kInvalid, "no saved event of a program"}; }
 
 }  // namespace
 

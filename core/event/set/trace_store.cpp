@@ -74,14 +74,15 @@ TraceCopy TraceStore::take(std::size_t bytes_max, std::optional<std::uint32_t> o
   return copy(std::move(taken));
 }
 
-std::string TraceStore::take_page(Buffer buffer, std::uint32_t cpu) {
-  if (!has_records(buffer, cpu)) return {};
+void TraceStore::take_page(Buffer buffer, std::uint32_t cpu, PageCopy& page) {
+  if (!has_records(buffer, cpu)) return;
   const auto shown = [this](EventNumber number, std::uint32_t generation) -> TraceBuffer::Shown {
     const DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) return {};
     return {event.format.get(), style_of(event)};
   };
-  return (buffer == Buffer::kTrace ? trace_ : *snapshot_).take_page(cpu, shown, taken_names_);
+  TraceBuffer& records = buffer == Buffer::kTrace ? trace_ : *snapshot_;
+  records.take_page(cpu, page, shown, taken_names_);
 }
 
 bool TraceStore::has_records(Buffer buffer, std::uint32_t cpu) const {

@@ -13,6 +13,7 @@
 
 #include "core/base/bytes.h"
 #include "core/event/set/event_table.h"
+#include "core/event/trace/page_copy.h"
 #include "core/event/trace/trace_buffer.h"
 #include "core/event/trace/trace_copy.h"
 
@@ -46,10 +47,11 @@ class TraceStore {
   // Takes out the oldest records, of this CPU alone if one is given: at most bytes_max bytes
   // together, or one record alone. The copy has no header. For trace_pipe.
   TraceCopy take(std::size_t bytes_max, std::optional<std::uint32_t> only_cpu = {});
-  // Takes out the oldest records of a CPU as a page of the kernel's ring buffer; empty if there is
-  // none. For trace_pipe_raw and snapshot_raw.
+  // Takes out the oldest records of a CPU for a page of the kernel's ring buffer, which is empty
+  // before, and stays so if there is none. It is made and encoded outside of the lock. For
+  // trace_pipe_raw and snapshot_raw.
   enum class Buffer { kTrace, kSnapshot };
-  std::string take_page(Buffer buffer, std::uint32_t cpu);
+  void take_page(Buffer buffer, std::uint32_t cpu, PageCopy& page);
   // The tasks of the records that were taken.
   std::vector<TaskNames::Named> taken_names() const { return taken_names_.all(); }
   // Whether the CPU has records to take.

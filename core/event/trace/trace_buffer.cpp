@@ -6,11 +6,6 @@
 
 namespace tallyfs {
 
-TraceBuffer::Head TraceBuffer::head_at(std::size_t at) const {
-  if (at + sizeof(Head) > bytes_.size()) return {};
-  return read_raw<Head>(bytes_.data() + at);
-}
-
 void TraceBuffer::drop_oldest() {
   const Head head = head_at(first_);
   if (head.bytes == 0) {
@@ -48,20 +43,6 @@ TraceBuffer::CpuCounts& TraceBuffer::counts_of(std::uint32_t cpu) {
   const std::uint32_t at = std::min(cpu, kCpusMax - 1);
   if (at >= by_cpu_.size()) by_cpu_.resize(at + std::size_t{1});
   return by_cpu_[at];
-}
-
-EventRecord TraceBuffer::record_at(std::size_t at, std::uint64_t* frames) const {
-  const Head head = head_at(at);
-  const char* const body = bytes_.data() + at + sizeof(Head);
-  if (head.frames > 0) std::memcpy(frames, body, head.frames * std::size_t{8});
-  const char* const payload = body + head.frames * std::size_t{8};
-  return {head.event,
-          head.time_ns,
-          head.cpu,
-          head.pid,
-          {payload, head.record_bytes},
-          {payload + head.record_bytes, head.comm_bytes},
-          {frames, head.frames}};
 }
 
 // The number is one that no record has had, so that no place is taken for one in the empty buffer.
@@ -159,10 +140,18 @@ TraceBuffer TraceBuffer::copy() const {
   return other;
 }
 
+void TraceBuffer::append(const TraceBuffer& from, std::size_t at) {
+  const Head head = from.head_at(at);
+  const auto begin = from.bytes_.begin() + static_cast<std::ptrdiff_t>(at);
+  bytes_.insert(bytes_.end(), begin,
+                begin + static_cast<std::ptrdiff_t>(sizeof(Head) + head.bytes));
+  end_ = bytes_.size();
+  count_ += 1;
+}
+
 // The records are copied one by one: the part that is taken at once is short.
 TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
-  TraceBuffer taken(std::max(4 * bytes_max, 8 * kRecordMax));
-  std::size_t bytes = 0;
+  TraceBuffer taken(bytes_max);
   while (count_ > 0) {
     const Head head = head_at(first_);
     if (head.bytes == 0) {
@@ -173,10 +162,9 @@ TraceBuffer TraceBuffer::take(std::size_t bytes_max) {
       drop_oldest();
       continue;
     }
-    bytes += sizeof(Head) + head.bytes;
+    const std::size_t bytes = taken.bytes_.size() + sizeof(Head) + head.bytes;
     if (bytes > bytes_max && taken.count_ > 0) break;
-    std::uint64_t frames[kStackDepthMax];
-    taken.add(head.kind, record_at(first_, frames), head.generation);
+    taken.append(*this, first_);
     first_ += sizeof(Head) + head.bytes;
     first_number_ += 1;
     count_ -= 1;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@
 #include "core/model/symbols.h"
 
 namespace tallyfs {
+
+class PageCopy;
 
 class TraceBuffer {
  public:
@@ -73,14 +76,15 @@ class TraceBuffer {
   // A copy to be rendered: the records, without the free room of the buffer.
   TraceBuffer copy() const;
   std::size_t kept_bytes() const;
-  // Takes out the oldest records, of this CPU alone if one is given, into a buffer of their own: at
-  // most bytes_max bytes together, or one record alone.
+  // Takes out the oldest records, of this CPU alone if one is given, into a buffer of their own,
+  // to be rendered: at most bytes_max bytes together, or one record alone.
   TraceBuffer take(std::size_t bytes_max);
   TraceBuffer take(std::size_t bytes_max, std::uint32_t cpu);
-  // Takes out the oldest records of a CPU as a page; empty if there is none. The page begins with
-  // what is missing since the CPU's last page: records that gave way to others, records that no
-  // page has room for, and gaps. The records' tasks are noted in `names`.
-  std::string take_page(std::uint32_t cpu, const Formats& formats, TaskNames& names);
+  // Takes out the oldest records of a CPU for one page, which is empty before, and stays so if
+  // there is none. The page begins with what is missing since the CPU's last page: records that
+  // gave way to others, records that no page has room for, and gaps. The records' tasks are noted
+  // in `names`.
+  void take_page(std::uint32_t cpu, PageCopy& page, const Formats& formats, TaskNames& names);
   // Whether the CPU has records to take.
   bool has_records(std::uint32_t cpu) const;
   // The newest records that fit stay.
@@ -93,7 +97,7 @@ class TraceBuffer {
       const Head head = head_at(at);
       if (head.bytes != 0) {
         std::uint64_t frames[kStackDepthMax];
-        if (!head.taken) use(head.kind, record_at(at, frames), head.generation);
+        if (!head.taken) use(head.kind, record_of(at, head, frames), head.generation);
         left -= 1;
       }
       at = head.bytes == 0 ? 0 : at + sizeof(Head) + head.bytes;
@@ -124,7 +128,7 @@ class TraceBuffer {
   // the CPU's next page tells. next: where the search for records to take begins.
   struct CpuCounts {
     std::uint64_t entries = 0, overwritten = 0, taken = 0, dropped = 0;
-    PageWriter::Missing missing = {};
+    PageRoom::Missing missing = {};
     Place next = {};
   };
   // The numbers of CPUs come with the records: those beyond count as one CPU.
@@ -154,13 +158,31 @@ class TraceBuffer {
   void make_room(std::size_t bytes);
   void drop_oldest();
   void drop_taken();
-  template <typename Take>  // bool(std::size_t at); false: the record is not taken, nor later ones
-  void take_each(std::uint32_t cpu, const Take& take);
-  void mark_taken(std::size_t at);
-  bool move_to_page(PageWriter& page, std::size_t at, const Formats& formats, TaskNames& names);
-  Head head_at(std::size_t at) const;
+  template <typename Take>  // bool(std::size_t at, const Head&); false: this is not taken, nor
+                            // later
+                            void take_each(std::uint32_t cpu, const Take& take);
+  void mark_taken(std::size_t at, const Head& head);
+  // Copies a record of another buffer behind its own, into a buffer to which nothing is added.
+  void append(const TraceBuffer& from, std::size_t at);
+  bool move_to_page(PageCopy& page, std::size_t at, const Head& head, const Formats& formats,
+                    TaskNames& names);
+  Head head_at(std::size_t at) const {
+    if (at + sizeof(Head) > bytes_.size()) return {};
+    return read_raw<Head>(bytes_.data() + at);
+  }
   // frames: the memory for its stack, of kStackDepthMax.
-  EventRecord record_at(std::size_t at, std::uint64_t* frames) const;
+  EventRecord record_of(std::size_t at, const Head& head, std::uint64_t* frames) const {
+    const char* const body = bytes_.data() + at + sizeof(Head);
+    if (head.frames > 0) std::memcpy(frames, body, head.frames * std::size_t{8});
+    const char* const payload = body + head.frames * std::size_t{8};
+    return {head.event,
+            head.time_ns,
+            head.cpu,
+            head.pid,
+            {payload, head.record_bytes},
+            {payload + head.record_bytes, head.comm_bytes},
+            {frames, head.frames}};
+  }
   CpuCounts& counts_of(std::uint32_t cpu);
   CpuCounts counts_in(const View& view) const;
 

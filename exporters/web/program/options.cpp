@@ -53,8 +53,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   line.add({.names = "--mount",
             .variable = &options.mount,
             .value = "PATH",
-            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else what /proc/self/mountinfo "
-                    "has",
+            .text = "where tallyfs is mounted; else $TALLY_MOUNT, else the only mount that can "
+                    "be read",
             .shown = Option::Default::kHidden});
   line.add({.names = "--keep",
             .variable = &options.keep,

@@ -112,12 +112,7 @@ int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-block"}};
   auto line = make_command_line(
       "Feeds tallyfs with the sizes, latencies and numbers of block requests.", options);
-  line.add({.names = "--poll-ms",
-            .variable = &options.poll_ms,
-            .value = "MS",
-            .text = "how long events gather before they are read",
-            .check = InRange{1, 1000},
-            .bounds = "1 to 1000"});
+  add_poll_option(line, options.poll_ms);
   if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }

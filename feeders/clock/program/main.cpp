@@ -21,7 +21,7 @@ namespace {
 
 enum Status { kGood = 0, kOff = 1, kUsage = tallyfs::kUsageStatus, kUnwritten = 3 };
 
-constexpr const char* kDrivers = "auto, tsc, cntvct, or monotonic";
+constexpr const char* kDrivers = "auto, tsc, cntvct or monotonic";
 
 struct Options {
   std::optional<std::string> driver;
@@ -64,7 +64,7 @@ void say_no_driver(const std::string& whose, const std::string& name) {
   const bool is_known = name == "tsc" || name == "cntvct";
   std::fprintf(stderr, "tally-clock: %s: %s\n", whose.c_str(),
                is_known ? "not to be trusted on this machine"
-                        : (std::string("there is none of this name, but ") + kDrivers).c_str());
+                        : (std::string("no such driver; choose ") + kDrivers).c_str());
 }
 
 // The option is stronger than the environment, `off` included.
@@ -122,8 +122,8 @@ int written(int status) {
 
 int main(int argc, char** argv) {
   Options options;
-  tallyfs::CommandLine line("Says what the instrumentation clock is worth on this machine.",
-                            "tally-clock", TALLYFS_VERSION);
+  tallyfs::CommandLine line("Measures the instrumentation clock on this machine.", "tally-clock",
+                            TALLYFS_VERSION);
   line.add({.names = "--driver",
             .variable = &options.driver,
             .value = "NAME",
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   line.add({.names = "--watch",
             .variable = &options.watch_seconds,
             .value = "SECONDS",
-            .text = "hold it against the system's clocks meanwhile (1 to 1000000)",
+            .text = "compare it with the system's clocks for so long (1 to 1000000)",
             .check = tallyfs::InRange{1, 1'000'000},
             .shown = tallyfs::Option::Default::kHidden});
   line.add_flag("--cost", options.cost, "measure what the calls cost");

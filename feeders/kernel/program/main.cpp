@@ -248,12 +248,7 @@ int main(int argc, char** argv) {
             .shown = Option::Default::kHidden});
   line.add_flag("--successor", options.is_successor,
                 "go on with what a feeder of the same owner has left that died");
-  line.add({.names = "--poll-ms",
-            .variable = &options.poll_ms,
-            .value = "MS",
-            .text = "how long events gather before they are read",
-            .check = InRange{1, 1000},
-            .bounds = "1 to 1000"});
+  add_poll_option(line, options.poll_ms);
   line.add({.names = "--buffer-kib",
             .variable = &options.buffer_kib,
             .value = "KIB",

@@ -99,8 +99,8 @@ class Program {
     return {};
   }
 
-  // The first message names the system's daemon, if that one was fallen back to, so that a user with
-  // a daemon of their own does not search the fault there.
+  // The first message names the system's daemon, if that one was fallen back to, so that a user
+  // with a daemon of their own does not search the fault there.
   void refuse(std::uint64_t line, const Error& error) {
     const bool is_first = !std::exchange(refused_, true);
     if (is_first && sender_.fell_back()) say("tally-send: to " + sender_.where() + "\n");

@@ -60,13 +60,13 @@ void add_bounds(CommandLine& line, Options& options) {
   line.add({.names = "--series-max",
             .variable = &options.series_max,
             .value = "N",
-            .text = "the statistics; metrics beyond go to NAME{*}",
+            .text = "the most statistics; metrics beyond go to NAME{*}",
             .check = InRange{1, 30'000},
             .bounds = "1 to 30000"});
   line.add({.names = "--series-per-name-max",
             .variable = &options.series_per_name_max,
             .value = "N",
-            .text = "the statistics of one name",
+            .text = "the most statistics of one name",
             .check = InRange{1, 30'000},
             .bounds = "1 to 30000"});
   line.add_flag("--check", options.checks_lines,

@@ -144,7 +144,7 @@ while_the_daemon_is_stopped_calls_stay_cheap_and_drops_are_counted() {
   wait_until '[ "$(data tallyfs | sed -n "s/^dropped //p")" = "$(count_of dropped)" ]'
 }
 
-whoever_wants_to_waits_for_room_up_to_a_bound() {
+a_feeder_may_wait_for_room_up_to_a_bound() {
   start_probe
   ok 'settings 10000 300 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
   freeze "$SERVER"
@@ -203,7 +203,7 @@ what_is_removed_from_the_tree_comes_back_with_the_next_sample() {
   assert_balanced
 }
 
-who_may_not_is_told_and_its_samples_are_counted_as_dropped() {
+a_feeder_without_the_right_is_told_and_its_samples_count_as_dropped() {
   need_root
   send 'create web/other'
   chmod 666 "$SOCK"

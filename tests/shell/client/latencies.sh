@@ -2,7 +2,7 @@
 . ./client/_probe.sh
 HIST=$MNT/tracing/latency_hist
 
-latency_record_is_seen_at_once_with_who_suffered() {
+latency_record_is_seen_at_once_with_the_task_that_suffered() {
   start_probe
   ok 'latency my_section 0 25999 4711 80 worker'
   assert_eq '4711 80 25 worker' "$(cat "$HIST/my_section/max_latency-CPU0")"

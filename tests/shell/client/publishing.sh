@@ -13,7 +13,7 @@ the_first_blob_is_shown_with_its_names() {
   assert_has 'voistatdata: 7' "$(cat "$MNT/stats/web/total")"
 }
 
-nothing_is_published_while_nobody_asks() {
+nothing_is_published_without_demand() {
   start_stats_probe
   ok 'template T' 'blob b T' 'publish web total b' 'sync 5000'
   local i before

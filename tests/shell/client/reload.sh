@@ -49,11 +49,6 @@ epoch_numbers_and_cells_stay_and_nothing_is_registered_anew() {
   wait_until '[ "$(_own lanes)" = 0 ]'
 }
 
-# _serves_instead_of PID: another server does; while the keeper is replaced, there is none.
-_serves_instead_of() {
-  SERVER=$(server_of "$DAEMON")
-  [[ $SERVER =~ ^[0-9]+$ && $SERVER != "$1" && $SERVER != "$DAEMON" ]]
-}
 a_feeder_that_ends_during_a_reload_has_ended() {
   local i before
   for i in 1 2 3; do
@@ -64,7 +59,7 @@ a_feeder_that_ends_during_a_reload_has_ended() {
     before=$SERVER
     kill -USR2 "$DAEMON"
     kill -KILL "$PROBE"
-    wait_until "_serves_instead_of $before"
+    wait_until "serves_instead_of $before"
     wait_until '! [ -e "$STAT/web" ]'
     rm "$CASE/tell" "$CASE/hear"
   done

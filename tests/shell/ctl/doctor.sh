@@ -242,6 +242,14 @@ a_library_of_another_version() {
   _finds WARN versions ', libtally 0.0.9' 'from one release'
 }
 
+a_program_that_was_replaced() {
+  stop_daemon
+  cp "$TALLYFS" "$CASE/tallyfs"
+  TALLYFS=$CASE/tallyfs start_daemon
+  rm "$CASE/tallyfs"
+  _finds WARN program 'runs a program that was replaced since' 'tallyfs --reload MOUNTPOINT'
+}
+
 a_short_queue() {
   stop_daemon
   start_daemon --queue-length 10

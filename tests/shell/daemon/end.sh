@@ -172,9 +172,59 @@ EOT
   assert_data web "n $(cat "$CASE/sent")"
 }
 
+# The sender never waits, and sends before, while and after a daemon ends.
+what_a_socket_of_systemds_holds_at_the_end_waits_for_the_next_one() {
+  stop_daemon
+  py "$TALLYFS" "$CASE/passed" <<'EOT'
+import select, subprocess, threading, time
+from peer import *
+tallyfs, path = sys.argv[1:]
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+command = 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+def start():
+    argv = [tallyfs, "-f", "--state", os.environ["CASE"] + "/state", os.environ["MNT"]]
+    daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), *argv],
+                              pass_fds=[passed.fileno()], stdout=subprocess.PIPE)
+    open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+    assert daemon.stdout.readline() == b"READY\n"
+    return daemon
+def end(daemon):
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait(20 * PATIENCE) == 0
+sent, ends = 0, threading.Event()
+def send():
+    global sent
+    feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    feeder.setblocking(False)
+    while not ends.is_set():
+        try:
+            feeder.sendto(b"web/n 1\n", path)
+            sent += 1
+        except BlockingIOError: pass
+sender = threading.Thread(target=send)
+daemon = start()
+sender.start()
+try:
+    for _ in range(3):
+        before = sent
+        while sent < before + 1000:
+            assert sender.is_alive()
+            time.sleep(0.001)
+        end(daemon)
+        assert select.select([passed], [], [], 10 * PATIENCE)[0], "nothing waits"
+        daemon = start()
+finally:
+    ends.set()
+    sender.join()
+assert data("web") == f"n {sent}\n", (data("web"), sent)
+end(daemon)
+EOT
+}
+
 sighup_is_no_end_without_a_terminal() {
   kill -HUP "$DAEMON"
-  wait_until 'grep -q "SIGHUP: there is nothing to read again" "$STDERR"'
+  wait_until 'grep -q "SIGHUP: without --rules there is no file to read again" "$STDERR"'
   send 'web/a 1'
   assert_data web 'a 2'
   kill -HUP "$DAEMON"

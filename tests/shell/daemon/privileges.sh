@@ -4,7 +4,7 @@ _set_up() { need_root; }
 # LeakSanitizer cannot look into a process that has changed its user.
 _start_as() {
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as "$@"
-  _caretakers_are_set_up
+  _watchdogs_are_set_up
 }
 _status() {
   awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' "/proc/${2:-$SERVER}/status"
@@ -14,14 +14,14 @@ _tasks_status() {
   cat "/proc/$DAEMON"/task/*/status "/proc/$SERVER"/task/*/status |
     awk -v key="$1:" '$1 == key { $1 = ""; print substr($0, 2) }' | sort -u
 }
-_caretaker() { pgrep -P "$DAEMON" tallyfs-unmount; }
-_both_caretakers() { pgrep -P "$DAEMON" 'tallyfs-(unmount|spare)'; }
+_watchdog() { pgrep -P "$DAEMON" tallyfs-unmount; }
+_both_watchdogs() { pgrep -P "$DAEMON" 'tallyfs-(unmount|spare)'; }
 # The daemon does not wait until they have dropped their rights.
-_ready_caretakers() {
+_ready_watchdogs() {
   local each
-  for each in $(_both_caretakers); do _status NoNewPrivs "$each"; done | grep -c 1
+  for each in $(_both_watchdogs); do _status NoNewPrivs "$each"; done | grep -c 1
 }
-_caretakers_are_set_up() { wait_until '[ "$(_ready_caretakers)" -eq 2 ]'; }
+_watchdogs_are_set_up() { wait_until '[ "$(_ready_watchdogs)" -eq 2 ]'; }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'
@@ -43,7 +43,7 @@ _it_works() {
   rmdir "$STAT/web"
 }
 
-run_as_makes_it_somebody_in_all_its_threads() {
+run_as_changes_the_user_of_all_its_threads() {
   _start_as nobody
   assert_eq '65534 65534 65534 65534' "$(_tasks_status Uid)" Uid
   assert_eq '65534 65534 65534 65534' "$(_tasks_status Gid)" Gid
@@ -66,7 +66,7 @@ run_as_works_in_fstab() {
     "$(_status Uid | cut -d' ' -f1) $(_status Gid | cut -d' ' -f1)"
 }
 
-as_somebody_else_everything_works_and_nothing_is_left() {
+as_another_user_everything_works_and_nothing_is_left() {
   _start_as nobody
   _it_works
   stop_daemon
@@ -90,7 +90,7 @@ in_the_background_too() {
   _nothing_is_left
 }
 
-the_files_still_belong_to_who_mounted() {
+the_files_still_belong_to_the_mounting_user() {
   _start_as nobody -o allow_other
   send 'web/a 1'
   assert_eq '0 0' "$(stat -c '%u %g' "$STAT/web/data")"
@@ -107,14 +107,14 @@ its_own_uid_is_a_sender_like_others() {
   assert_has 'uid' "$(errors)"
 }
 
-an_unmount_from_outside_ends_it_as_somebody_else() {
+an_unmount_from_outside_ends_it_as_another_user() {
   _start_as nobody
   umount "$MNT"
   daemon_ends
   _nothing_is_left
 }
 
-sigterm_ends_it_as_somebody_else_while_the_mount_is_in_use() {
+sigterm_ends_it_as_another_user_while_the_mount_is_in_use() {
   _start_as nobody
   send 'web/a 1'
   exec 9<"$STAT/web/data"
@@ -123,14 +123,14 @@ sigterm_ends_it_as_somebody_else_while_the_mount_is_in_use() {
   _nothing_is_left
 }
 
-killed_as_somebody_else_it_leaves_nothing_either() {
+killed_as_another_user_it_leaves_nothing_either() {
   _start_as nobody
   kill_daemon
   wait_until '[ ! -e "${SOCK%/*}" ]'
   _nothing_is_left
 }
 
-its_caretaker_keeps_to_its_own_mount() {
+its_watchdog_keeps_to_its_own_mount() {
   _start_as nobody
   mount -t tmpfs over "$MNT"
   stop_daemon
@@ -139,21 +139,21 @@ its_caretaker_keeps_to_its_own_mount() {
   umount -l "$MNT"
 }
 
-its_caretaker_has_two_capabilities_and_no_descriptors() {
+its_watchdog_has_two_capabilities_and_no_descriptors() {
   _start_as nobody
-  local caretaker
-  caretaker=$(_caretaker)
-  assert_eq 0000000000200002 "$(_status CapEff "$caretaker")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
-  assert_eq 0000000000000000 "$(_status CapBnd "$caretaker")"
-  assert_eq 1 "$(_status NoNewPrivs "$caretaker")"
-  assert_eq '' "$(find "/proc/$caretaker/fd" -lname '*fuse*' -o -lname 'socket:*')"
-  kill -TERM "$caretaker"
-  kill -INT "$caretaker"
+  local watchdog
+  watchdog=$(_watchdog)
+  assert_eq 0000000000200002 "$(_status CapEff "$watchdog")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
+  assert_eq 0000000000000000 "$(_status CapBnd "$watchdog")"
+  assert_eq 1 "$(_status NoNewPrivs "$watchdog")"
+  assert_eq '' "$(find "/proc/$watchdog/fd" -lname '*fuse*' -o -lname 'socket:*')"
+  kill -TERM "$watchdog"
+  kill -INT "$watchdog"
   stop_daemon
   _nothing_is_left
 }
 
-a_killed_caretaker_has_a_spare() {
+a_killed_watchdog_has_a_spare() {
   local name
   for name in tallyfs-unmount tallyfs-spare; do
     _start_as nobody
@@ -161,6 +161,41 @@ a_killed_caretaker_has_a_spare() {
     stop_daemon
     _nothing_is_left
   done
+}
+
+a_socket_of_systemds_is_left_alone_by_the_spare_too() {
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 py "$TALLYFS" "$CASE/passed" <<'EOT'
+import subprocess
+from peer import *
+tallyfs, path = sys.argv[1:]
+sock, mnt = os.environ["SOCK"], os.environ["MNT"]
+os.makedirs(mnt, exist_ok=True)
+passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+passed.bind(path)
+command = 'exec 3<&"$1"; shift; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+argv = [tallyfs, "-f", "--run-as", "nobody", "--socket", sock, mnt]
+def helpers(daemon):
+    pids = open(f"/proc/{daemon}/task/{daemon}/children").read().split()
+    return {open(f"/proc/{pid}/comm").read().strip(): int(pid) for pid in pids}
+def is_set_up(pid): return "NoNewPrivs:\t1" in open(f"/proc/{pid}/status").read()
+def helper(daemon, name):
+    """Once it has its name and has dropped its rights."""
+    while name not in (there := helpers(daemon)) or not is_set_up(there[name]): pass
+    return there[name]
+for name in "tallyfs-unmount", "tallyfs-spare":
+    daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), *argv],
+                              pass_fds=[passed.fileno()], stdout=subprocess.PIPE)
+    open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
+    assert daemon.stdout.readline() == b"READY\n"
+    os.kill(helper(daemon.pid, name), signal.SIGKILL)
+    Peer(path).socket.send(b"web/a 1\n")
+    assert data("web") == "a 1\n"
+    daemon.send_signal(signal.SIGTERM)
+    assert daemon.wait(20 * PATIENCE) == 0, name
+    assert f" {mnt} " not in open("/proc/mounts").read(), name
+    assert os.path.exists(path), f"{name}: the socket is not its own"
+    for left in sock, sock + ".lock", path + ".lock": assert not os.path.exists(left), (name, left)
+EOT
 }
 
 the_spare_leaves_alone_what_the_next_daemon_made() {
@@ -189,21 +224,21 @@ by_a_capability_alone_it_mounts_and_serves_without() {
   chmod 755 "$CASE/capable"
   local TALLYFS=$CASE/capable
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o allow_other
-  _caretakers_are_set_up
+  _watchdogs_are_set_up
   assert_eq '65534 65534 65534 65534' "$(_tasks_status Uid)" Uid
   _capabilities_are 0000000000000000
   assert_eq 1 "$(_tasks_status NoNewPrivs)" NoNewPrivs
-  assert_eq 0000000000200000 "$(_status CapEff "$(_caretaker)")" 'CAP_SYS_ADMIN'
+  assert_eq 0000000000200000 "$(_status CapEff "$(_watchdog)")" 'CAP_SYS_ADMIN'
   _it_works
   stop_daemon
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] && [ ! -e "$SOCK.lock" ] || fail 'the socket or its lock is left'
 }
 
-every_caretaker_has_two_capabilities_and_no_others() {
+every_watchdog_has_two_capabilities_and_no_others() {
   _start_as nobody
   local each
-  for each in $(_both_caretakers); do
+  for each in $(_both_watchdogs); do
     assert_eq 0000000000200002 "$(_status CapPrm "$each")" 'CAP_SYS_ADMIN, CAP_DAC_OVERRIDE'
     assert_eq 0000000000000000 "$(_status CapBnd "$each")"
     assert_eq 1 "$(_status NoNewPrivs "$each")"
@@ -228,7 +263,7 @@ without_capabilities_it_answers_feeders_all_the_same() {
   as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'
 }
 
-who_does_not_exist_is_told() {
+a_user_that_does_not_exist_is_refused() {
   mkdir -p "$MNT"
   assert_fails_with "no user 'nosuchuser'" "$TALLYFS" -f --run-as nosuchuser --socket "$SOCK" "$MNT"
   assert_fails_with "no group 'nosuchgroup'" "$TALLYFS" -f --run-as nobody:nosuchgroup --socket \
@@ -240,7 +275,7 @@ who_does_not_exist_is_told() {
 }
 _copy_for_nobody() { cp "$TALLYFS" "$CASE/tallyfs" && echo "$CASE/tallyfs"; }
 
-a_mount_that_fails_leaves_nothing_with_a_caretaker_either() {
+a_mount_that_fails_leaves_nothing_with_a_watchdog_either() {
   mkdir -p "$MNT"
   assert_fails "$TALLYFS" -f --run-as nobody --socket "$SOCK" -o context=nonsense "$MNT"
   _nothing_is_left

@@ -35,6 +35,25 @@ everything_goes_on_and_the_process_too() {
   _nothing_is_left
 }
 
+# What was read of the server is held for a moment, in which another caller's reload replaces it.
+beside_another_reload_it_finds_the_new_server() {
+  need strace
+  local before=$SERVER tracer
+  (
+    ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 exec strace -f -qq -o "$CASE/calls" \
+      -P "$MNT/statistics.json" -e trace=close -e inject=close:delay_enter=1000000:when=1 \
+      "$TALLYFS" --reload "$MNT" 2>"$CASE/refusal"
+  ) &
+  tracer=$!
+  wait_until 'grep -qs close "$CASE/calls" || ! kill -0 '$tracer' 2>/dev/null'
+  kill -0 $tracer 2>/dev/null || skip "strace may not trace: $(cat "$CASE/refusal")"
+  kill -USR2 "$DAEMON"
+  wait_until "serves_instead_of $before"
+  wait $tracer || fail "$(cat "$CASE/refusal")"
+  assert_eq 0 "$(_own takeovers)"
+  SERVER=$(server_of "$DAEMON")
+}
+
 _inodes() { find "$MNT" ! -path "$STAT/tallyfs/*" -printf '%i %P\n' | sort; }
 
 every_name_keeps_its_inode_number() {
@@ -358,7 +377,7 @@ rules_are_read_anew() {
   assert_data web 'a 0x1 1'
 }
 
-as_somebody_else_too() {
+as_another_user_too() {
   need_root
   stop_daemon
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody

@@ -1,19 +1,13 @@
 # A reload with -o tracefs: the files of the kernel's events stay, while their feeder starts anew.
 _alone=yes # others would fork
-T=$MNT/tracing
-E=$T/events/task/task_newtask
+. ./tracing/_kernel.sh
 
 _set_up() {
   need_root
-  start_daemon -o tracefs
-  [ -d "$E" ] || skip 'no kernel events here'
+  _start_with_kernel
 }
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
 _is_back() { wait_until 'grep -q "\"tracefs\":\"on\"" "$MNT/statistics.json"'; }
-# Under a name that no other test has at the same time.
-_make_forker() { FORKER=fork$$ && cp "$(command -v bash)" "$CASE/$FORKER"; }
-_fork() { "$CASE/$FORKER" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }
-_hits() { sed -n 's/^    Hits: //p' "$E/hist"; }
 
 # Of an event on which something is set, of others, and of a directory of tracing/.
 _files() {
@@ -66,7 +60,6 @@ the_names_of_the_kernels_events_keep_their_inode_numbers() {
 # The kernel records while there is no feeder.
 a_trigger_on_an_event_of_the_kernel_counts_all_the_time() {
   local forks
-  _make_forker
   echo "hist:keys=common_comm if comm == \"$FORKER\"" >"$E/trigger"
   _fork 300 &
   forks=$!
@@ -80,7 +73,6 @@ a_trigger_on_an_event_of_the_kernel_counts_all_the_time() {
 # It waits for the feeder, which records the event when the write has returned.
 a_write_that_needs_the_feeder_is_carried_out() {
   local trigger
-  _make_forker
   exec {trigger}>>"$E/trigger"
   _reload
   echo "hist:keys=common_comm if comm == \"$FORKER\"" >&"$trigger"

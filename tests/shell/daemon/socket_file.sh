@@ -60,7 +60,7 @@ a_directory_that_was_there_stays() {
   [ -d "$CASE/run" ] || fail "removed $CASE/run"
 }
 
-whoever_may_write_to_it_may_feed() {
+a_user_that_may_write_to_it_may_feed() {
   need_root
   need socat
   as_nobody bash -c "echo 'web/a 1' | socat -u - UNIX-SENDTO:$SOCK"

@@ -264,13 +264,18 @@ a_read_only_directory_is_told_at_the_start_and_may_become_another() {
   umount "$CASE/state"
 }
 
-a_directory_that_is_removed_is_told_and_may_be_made_again() {
+# What the daemon has saved is removed, and it has tried once more.
+_save_and_lose_the_directory() {
   _start_that_saves_often
   send 'web/a 1'
   wait_until 'grep -qs web "$(_newest)"'
   rm -r "$CASE/state"
   send 'web/a 1'
   wait_until '[ "$(_own state_failures)" -ge 1 ]'
+}
+
+a_directory_that_is_removed_is_told_and_may_be_made_again() {
+  _save_and_lose_the_directory
   assert_has "$CASE/state was removed: made again, with the mode 700, it gets the state" \
     "$(cat "$STDERR")"
   mkdir -m 755 "$CASE/state"
@@ -302,12 +307,7 @@ a_server_that_replaces_another_finds_the_directory_that_was_made_again() {
 }
 
 what_cannot_be_saved_at_the_end_is_told_once_more() {
-  _start_that_saves_often
-  send 'web/a 1'
-  wait_until 'grep -qs web "$(_newest)"'
-  rm -r "$CASE/state"
-  send 'web/a 1'
-  wait_until '[ "$(_own state_failures)" -ge 1 ]'
+  _save_and_lose_the_directory
   kill "$DAEMON"
   daemon_ends "$DAEMON" 3
   assert_eq 2 "$(grep -c "state: not saved: $CASE/state was removed" "$STDERR")"

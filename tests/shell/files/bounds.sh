@@ -1,6 +1,7 @@
 # Each bound of docs/files.md and docs/limits.md that an option sets or a shell can
 # reach: what is beyond is refused and says so, where it is counted it counts, and nothing else
-# changes. (Those of other files: names, error_log, datagrams, lifetime, written lines, entries.)
+# changes. (Those of other files: names, error_log, datagrams, lifetime, written lines, entries. Of
+# what is kept for root: reserve.sh.)
 
 _set_up() { :; }
 _ask() {  # _ask LINE: the errno's name and the reason, or "taken"
@@ -199,80 +200,6 @@ deadline = time.monotonic() + 60
 while not data("web").startswith("a 1\n") or own("samples") < 4000 * sent + 1: assert time.monotonic() < deadline
 if sent > 100: assert own("drains_cut") > 0, "no open was cut short"
 EOT
-}
-
-# Four uids take all that they can get; root still makes what it needs.
-_four_uids_fill() {  # _four_uids_fill COMMAND-OF-I
-  need_root
-  chmod 755 "$CASE" "$CASE/run"
-  FILL=$1 py <<'EOT'
-from peer import *
-for uid in (1, 2, 3, 4):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgid(65534)
-            os.setuid(uid)
-            peer, made = Peer(), 0
-            while peer.ask(os.environ["FILL"] % {"uid": uid, "i": made})[0] == 0: made += 1
-            print(f"uid {uid}: {made}", flush=True)
-            os._exit(0)
-        finally: os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-EOT
-  assert_has 'for all uids but root is reached' "$(errors)"
-}
-
-root_still_makes_statistics_where_four_uids_have_taken_all() {
-  start_daemon --memory-max 4M --uid-memory 2M
-  _four_uids_fill 'create of_%(uid)d/s%(i)d'
-  assert_eq taken "$(_ask 'create roots/a on=1')"
-  send 'roots/a 1'
-  assert_data roots 'a 1'
-}
-
-root_still_makes_interfaces_where_four_uids_have_taken_all() {
-  start_daemon --memory-max 4M --uid-memory 2M
-  _four_uids_fill 'create of_%(uid)d_%(i)d'
-  send 'roots/a 1'
-  assert_data roots 'a 1'
-}
-
-root_still_uses_memory_where_four_uids_have_taken_all() {
-  start_daemon --memory-max 8M --uid-memory 4M
-  _four_uids_fill 'create of_%(uid)d/s%(i)d type=raw entries_max=2000'
-  assert_eq taken "$(_ask 'create roots/a type=raw entries_max=5000 on=1')"
-}
-
-root_still_makes_latency_directories_where_four_uids_have_taken_all() {
-  start_daemon --memory-max 32M --uid-memory 16M
-  need_root
-  chmod 755 "$CASE" "$CASE/run"
-  py <<'EOT'
-from peer import *
-def fill(peer, prefix):
-    made = 0
-    while True:
-        peer.send(latencies(f"{prefix}_{made}", (1000, 0, task(1, 120, "a"))))
-        directory = f"{os.environ['MNT']}/tracing/latency_hist/{prefix}_{made}"
-        if not os.path.isdir(directory): return made
-        made += 1
-for uid in (1, 2, 3, 4):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgid(65534)
-            os.setuid(uid)
-            peer, before = Peer(), 0
-            one = (1000, 0, task(1, 120, "a"))
-            for i in range(1000): peer.send(latencies(f"of_{uid}_{i}", one))
-            os._exit(0)
-        finally: os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
-data("tallyfs")
-assert fill(Peer(), "roots") > 0, "root makes none"
-EOT
-  assert_has 'for all uids but root is reached' "$(errors)"
 }
 
 what_is_full_can_be_seen_by_root() {

@@ -33,7 +33,7 @@ without_it_others_see_nothing() {
   assert_fails as_nobody ls "$MNT"
 }
 
-files_have_the_modes_of_the_seed_and_belong_to_who_mounted() {
+files_have_the_modes_of_the_seed_and_belong_to_the_mounting_user() {
   start_daemon
   send 'web/a 1'
   assert_eq "755 $(id -u) $(id -g) directory" "$(stat -c '%a %u %g %F' "$STAT/web")"
@@ -74,7 +74,7 @@ find_and_du_and_ls_walk_it() {
   ls -laR "$MNT" >/dev/null
 }
 
-a_slow_reader_hinders_nobody() {
+a_slow_reader_hinders_no_other() {
   start_daemon
   send 'web/a 1'
   exec 8<"$STAT/web/data" 9>"$STAT/web/definition"
@@ -86,7 +86,7 @@ a_slow_reader_hinders_nobody() {
 }
 
 # Otherwise any user could keep the daemon rendering.
-who_may_not_read_a_file_does_not_learn_its_size() {
+a_user_that_may_not_read_a_file_does_not_learn_its_size() {
   need_root
   start_daemon -o allow_other
   send 'web/hits 1'

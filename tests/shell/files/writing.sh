@@ -215,6 +215,46 @@ vim_can_edit_it() {
   _is '1 1'
 }
 
+# With a swap file, a backup and all else that it has by default.
+vim_says_that_a_line_is_refused() {
+  need vim
+  local before said status=0
+  before=$(definition web)
+  said=$(HOME=$CASE vim -u NONE -es -V1 -c '%s/ on=0 / on=2 /' -c 'w' -c 'cquit' "$DEFINITION" \
+    2>&1 </dev/null) || status=$?
+  [ $status -ne 0 ] || fail "vim took it: $said"
+  assert_has 'E514: Write error (file system full?)' "$said"
+  assert_eq "$before" "$(definition web)"
+  assert_has 'on must be 0 or 1' "$(errors)"
+  HOME=$CASE vim -u NONE -es -V1 -c '%s/ on=0 / on=1 /' -c 'wq' "$DEFINITION" </dev/null \
+    >"$CASE/vim" 2>&1 || fail "$(cat "$CASE/vim")"
+  _is '1 1'
+}
+
+sed_i_is_not_permitted_and_what_docs_say_instead_works() {
+  local sed instead
+  instead=$(sed -n 's/^  `\(sed [^`]*\)`.$/\1/p' "$here/../../docs/files.md")
+  [ -n "$instead" ] || skip 'no docs here'
+  for sed in sed 'busybox sed'; do
+    command -v "${sed% *}" >/dev/null || continue
+    assert_fails_with 'Operation not permitted' $sed -i 's/on=0/on=1/' "$DEFINITION"
+    assert_eq '' "$(errors)"
+    _is '0 0'
+  done
+  (cd "$STAT/web" && eval "${instead//\/tmp\/d/$CASE/d}")
+  _is '1 1'
+}
+
+ed_says_that_a_line_is_refused() {
+  need ed
+  local said status=0
+  said=$(printf '%s\n' 'H' '1s/on=0/on=2/' 'w' 'Q' | ed -s "$DEFINITION" 2>&1) || status=$?
+  [ $status -ne 0 ] || fail "ed took it: $said"
+  _is '0 0'
+  printf '%s\n' ',s/on=0/on=1/' 'w' 'q' | ed -s "$DEFINITION"
+  _is '1 1'
+}
+
 busybox_vi_and_ed_style_rewrites_work() {
   need busybox
   busybox sed 's/on=0/on=1/' "$DEFINITION" >"$CASE/edited"

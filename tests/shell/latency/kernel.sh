@@ -231,7 +231,7 @@ a_stopped_feeder_ends_with_a_daemon_that_was_killed() {
   kill_daemon
   wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
   ! kill -0 "$feeder" 2>/dev/null || fail "the feeder is still there"
-  assert_eq 0 "$(_instances "$supervisor")" "the kernel records on for nobody"
+  assert_eq 0 "$(_instances "$supervisor")" "the kernel still records, without a reader"
 }
 
 a_daemon_without_privileges_reads_them_all_the_same() {
@@ -258,7 +258,7 @@ a_kernel_without_events_of_critical_sections_says_so() {
   assert_eq 1 "$(cat "$HIST/enable/wakeup")"
 }
 
-who_is_not_root_is_told_so() {
+a_user_other_than_root_is_told_so() {
   stop_daemon
   need fusermount3
   need setpriv
@@ -280,7 +280,7 @@ who_is_not_root_is_told_so() {
 }
 
 # The supervisor holds neither the socket's lock nor the pipe that the daemon's caller waits for.
-a_killed_daemon_in_the_background_holds_up_nobody() {
+a_killed_daemon_in_the_background_holds_up_no_process() {
   local said
   stop_daemon
   said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) ||

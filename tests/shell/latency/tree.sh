@@ -252,7 +252,7 @@ a_line_of_text_is_a_latency_too() {
 CPU0 0 -21 3 " "$(cat "$HIST/my_section/top")"
 }
 
-who_fed_a_directory_first_resets_and_removes_it() {
+the_first_feeder_of_a_directory_resets_and_removes_it() {
   "$TALLY_SEND" --socket "$SOCK" 'latency one ns=3000 cpu=0' 'latency one reset'
   assert_eq 'samples 0' "$(head -1 "$HIST/one/summary")"
   "$TALLY_SEND" --socket "$SOCK" 'latency one remove'

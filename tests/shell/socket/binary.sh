@@ -41,7 +41,7 @@ assert [r[0] for r in rows[4:]] == [stamp] * 3, rows
 EOT
 }
 
-create_and_attach_give_the_same_number_to_everybody() {
+create_and_attach_give_the_same_number_to_all_feeders() {
   py <<'EOT'
 from peer import *
 a, b = Peer(), Peer()
@@ -71,7 +71,7 @@ assert peer.ask("attach web/hits")[0] == ENOENT
 EOT
 }
 
-who_may_not_is_answered_eperm() {
+a_sender_without_the_right_is_answered_eperm() {
   send 'web/a 1'
   need_python
   cat >"$CASE/ask.py" <<'EOT'

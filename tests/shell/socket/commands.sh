@@ -69,7 +69,7 @@ the_caret_stands_under_the_token_of_a_command() {
                   ^' "$(errors | tail -2)"
 }
 
-the_daemons_own_interface_is_nobodys_to_feed_create_in_or_remove() {
+no_feeder_feeds_creates_in_or_removes_the_daemons_own_interface() {
   send 'tallyfs/datagrams 1 1000000' 'tallyfs/new 1' 'create tallyfs/new' 'remove tallyfs' \
     'remove tallyfs/samples'
   assert_eq 5 "$(_own rejects)"
@@ -106,7 +106,7 @@ others_may_not_add_to_an_interface_that_is_not_theirs() {
   assert_data web 'a 1'
 }
 
-who_created_may_define_and_remove() {
+the_creator_may_define_and_remove() {
   _as_nobody 'web/a 1' 'web/b 1' 'define web name=a on=0' 'remove web/b'
   assert_eq 0 "$(_own rejects)"
   assert_match 'name=a on=0 .*' "$(definition web)"

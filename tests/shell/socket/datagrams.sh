@@ -59,7 +59,7 @@ data("web")
 assert descriptors() == before, (before, descriptors())
 os.close(into)
 os.set_blocking(out, False)
-assert os.read(out, 1) == b"", "somebody still holds it"
+assert os.read(out, 1) == b"", "a process still holds it"
 if sent: assert own("fds_refused") == sent, own("fds_refused")
 EOT
 }
@@ -75,7 +75,7 @@ assert data("web") == "hits 300\n", data("web")
 EOT
 }
 
-answers_that_nobody_takes_are_dropped_and_counted() {
+answers_that_are_not_taken_are_dropped_and_counted() {
   py <<'EOT'
 from peer import *
 import time

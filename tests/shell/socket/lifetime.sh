@@ -52,7 +52,7 @@ it_lives_as_long_as_the_last_of_its_feeders() {
   wait_until '! [ -e "$STAT/web" ] && ! [ -e "$STAT/second" ]'
 }
 
-who_reads_it_goes_on_reading() {
+a_reader_goes_on_reading() {
   _feeder one 'create web lifetime=feeder' 'create web/hits on=1'
   exec 3<"$STAT/web/data"
   kill -KILL $FEEDER

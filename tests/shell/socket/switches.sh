@@ -48,7 +48,7 @@ assert switches[other] == (1, False)
 EOT
 }
 
-nobody_can_write_or_shrink_the_page() {
+no_feeder_can_write_or_shrink_the_page() {
   py <<'EOT'
 from peer import *
 import fcntl

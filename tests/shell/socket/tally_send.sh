@@ -68,7 +68,7 @@ each_kind_of_error_is_told_with_a_caret() {
                     ^" "$SAID"
 }
 
-who_may_not_is_told_so() {
+a_sender_without_the_right_is_told_so() {
   _send 'web/a 1'
   chmod 666 "$SOCK"
   as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'

@@ -93,7 +93,7 @@ is_on = lambda: switches[number][0] != 0
 put = lambda line: open(os.environ["STAT"] + "/web/definition", "w").write(line + "\n")
 assert is_on(), "a view wants samples"
 put("name=v on=0")
-assert not is_on(), "nobody wants samples"
+assert not is_on(), "no view wants samples"
 put("name=v on=1")
 assert is_on()
 put("name=v of=")

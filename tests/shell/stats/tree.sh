@@ -41,7 +41,7 @@ a_file_says_how_large_and_old_it_is() {
     tr '\n' ' ' | sed 's/ $//')"
 }
 
-somebody_who_reads_asks_for_it() {
+a_reader_asks_for_it() {
   py <<'EOT'
 from peer import *
 peer = Peer()
@@ -175,7 +175,34 @@ assert '"val":9' in open(os.environ["MNT"] + "/stats/web/total.json").read()
 EOT
 }
 
-nobody_publishes_in_anothers_subsystem() {
+a_refused_template_is_named_in_the_error_log() {
+  py <<'EOT'
+import errno
+from peer import *
+peer = Peer()
+def log():
+    return open(os.environ["MNT"] + "/tracing/error_log").read()
+names = {'a"b': 'a"b', "a\\b": r"a\x5cb", "a\nb": r"a\x0ab", "\x1b[31m": r"\x1b[31m",
+         "n" * 65: "n" * 65}
+rule = "not a template's name (at most 64 printable bytes, no '\"'): "
+for name, shown in names.items():
+    assert peer.tell(name, ["x"], u32_sum(name, "x")[1]) == errno.EINVAL, name
+    assert peer.reason == rule + shown, peer.reason
+    assert peer.reason in log(), (name, log())
+hash, good = u32_sum("T", "x")
+for name, vois, blob, reason in (("U", ["x"], good, "the template's hash is "),
+                                 ("T", ["y"], good, "the template's hash is "),
+                                 ("T", [], good, "there is not a name for each VOI"),
+                                 ("T", ["x"], good[:40], "the template's blob: ")):
+    assert peer.tell(name, vois, blob) == errno.EINVAL, (name, vois)
+    assert reason in peer.reason and reason in log(), (reason, peer.reason, log())
+assert own("rejects") == 9 and open(os.environ["MNT"] + "/stats/templates").read() == "\n"
+assert peer.tell("T", ["x"], good) == 0
+assert open(os.environ["MNT"] + "/stats/templates").read() == f'"T":{hash}\n'
+EOT
+}
+
+only_its_owner_publishes_in_a_subsystem() {
   _publishing
   as_nobody "$TALLY_SEND" --socket "$SOCK" 'object web/mine' 2>"$CASE/said" && fail "it was let" ||
     true

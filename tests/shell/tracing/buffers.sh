@@ -76,7 +76,7 @@ a_reader_that_waits_ends_with_the_daemon() {
   wait "$reader" || true
 }
 
-the_buffer_is_as_large_as_somebody_says() {
+the_buffer_is_as_large_as_its_files_say() {
   local cpus
   cpus=$(ls "$T/per_cpu" | wc -l)
   assert_eq 4096 "$(cat "$T/buffer_total_size_kb")"

@@ -116,7 +116,7 @@ Totals:
     Dropped: 0' "$(cat "$E/synthetic/wakeup_latency/hist")"
 }
 
-the_highest_latency_with_whom_it_waited_for() {
+the_highest_latency_with_the_task_that_it_waited_for() {
   _define
   _script <<'EOT'
  echo 'hist:keys=pid:ts0=common_timestamp.usecs \

@@ -82,7 +82,7 @@ what_is_no_number_for_the_file_is_refused() {
   assert_eq '' "$(cat "$T/set_event_pid")"
 }
 
-who_asks_for_an_event_of_the_kernels_is_told_how_to_have_it() {
+asking_for_an_event_of_the_kernels_says_how_to_have_it() {
   assert_fails_with 'Invalid argument' put sched:sched_switch "$T/set_event"
   assert_has 'No such event (the kernel'"'"'s are there with tallyfs -o tracefs)' "$(errors)"
 }

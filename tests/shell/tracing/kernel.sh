@@ -1,19 +1,14 @@
 # tracing/ on real events of this kernel: where a write stands among them.
 _alone=yes # others would fork, and trace
-T=$MNT/tracing
-E=$T/events/task/task_newtask
+. ./tracing/_kernel.sh
 
 _set_up() {
   need_root
-  start_daemon -o tracefs
-  [ -d "$E" ] || skip "no kernel events here"
-  cp "$(command -v bash)" "$CASE/forker"
+  _start_with_kernel
 }
-_fork() { "$CASE/forker" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }
-_hits() { sed -n 's/^    Hits: //p' "$E/hist" | tail -1; }
 
 a_write_comes_behind_all_that_the_kernel_has_recorded_before_it() {
-  local hist='hist:keys=common_comm' only='if comm == "forker"'
+  local hist='hist:keys=common_comm' only="if comm == \"$FORKER\""
   echo "$hist $only" >"$E/trigger"
   _fork 20
   echo "$hist:pause $only" >>"$E/trigger"
@@ -34,13 +29,13 @@ what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
   _fork 20
   echo 1 >"$T/set_event_pid"
   _fork 20
-  assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "set_event_pid is for what comes then"
+  assert_eq 20 "$(grep -c "comm=$FORKER" "$T/trace")" "set_event_pid is for what comes then"
   echo >"$T/set_event_pid"
   : >"$T/trace"
   _fork 20
   echo 'comm == "nobody"' >"$E/filter"
   _fork 20
-  assert_eq 20 "$(grep -c 'comm=forker' "$T/trace")" "a filter is for what comes then"
+  assert_eq 20 "$(grep -c "comm=$FORKER" "$T/trace")" "a filter is for what comes then"
 }
 
 a_trace_says_what_the_processor_was_in() {
@@ -53,7 +48,7 @@ a_trace_says_what_the_processor_was_in() {
 }
 
 # Ctrl-C ends a write that waits for a feeder which does not answer; meanwhile others are served.
-a_write_that_waits_can_be_interrupted_and_keeps_nobody_else_waiting() {
+a_write_that_waits_can_be_interrupted_and_keeps_no_other_waiting() {
   need_python
   local feeder
   feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
@@ -131,7 +126,7 @@ an_event_is_worded_as_the_kernel_words_it() {
 
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
 # A name that the case's own helpers do not have.
-_traced() { grep -c "newtask.* comm=forker" "$1" || true; }
+_traced() { grep -c "newtask.* comm=$FORKER" "$1" || true; }
 
 # Records that the kernel makes without a reader are kept for the next feeder; those that the dead
 # feeder held may be missing.
@@ -152,7 +147,7 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   _fork 5
   assert_eq 65 "$(_traced "$T/trace")" "all that was recorded"
   assert_has 'CPU:0 [LOST EVENTS]' "$(cat "$T/trace")"
-  assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c comm=forker)" \
+  assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c "comm=$FORKER")" \
     "the mark stands where the feeder died"
   assert_match '^events_lost [1-9]' "$(data tallyfs | grep '^events_lost')"
   assert_eq '' "$(grep LOST "$T/instances/quiet/trace" || true)"
@@ -177,7 +172,7 @@ _succeed() { # _succeed SUPERVISOR
 _take_back() { { echo "$1" >"$2"; } 2>/dev/null || true; }
 _of_instance() { cat "$1/events/sched/$2"; } # _of_instance INSTANCE EVENT/FILE
 
-a_successor_does_not_go_on_with_what_nobody_wants_any_more() {
+a_successor_does_not_go_on_with_what_is_not_wanted_any_more() {
   local feeder supervisor instance event sched=$T/events/sched
   feeder=$(_feeder) supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
@@ -222,7 +217,7 @@ a_filter_of_tasks_names_is_the_kernels_to_apply() {
   supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
   filter=$CASE/tracefs/instances/tallyfs-events-$supervisor/events/sched/sched_process_exit/filter
-  for each in 'common_comm == "forker"|COMM == "forker"' \
+  for each in "common_comm == \"$FORKER\"|COMM == \"$FORKER\"" \
     'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
     echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
     assert_has "(${each#*|})&&(" "$(cat "$filter")"

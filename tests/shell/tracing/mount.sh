@@ -139,7 +139,7 @@ over_tracefs_is_for_the_whole_directory() {
   assert_fails_with subtree "$TALLYFS" -f --socket "$SOCK" --over-tracefs --subtree stats "$MNT"
 }
 
-who_cannot_read_the_kernels_events_is_told_at_the_mount() {
+a_mount_that_cannot_read_the_kernels_events_says_so() {
   need_root
   need setpriv
   mkdir "$CASE/bin" "$CASE/runtime" "$MNT"

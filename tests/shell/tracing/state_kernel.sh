@@ -1,23 +1,16 @@
 # --state: triggers on events of this kernel are armed again when the feeder has come.
 _alone=yes # others would fork
-T=$MNT/tracing
-E=$T/events/task/task_newtask
+. ./tracing/_kernel.sh
 
 _set_up() { need_root; }
-_start() {
-  start_daemon -o tracefs --state "$CASE/state" --state-period 3600
-  [ -d "$E" ] || skip "no kernel events here"
-}
-_fork() { "$CASE/forker" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }
-_hits() { sed -n 's/^    Hits: //p' "$1/hist" | tail -1; }
+_start() { _start_with_kernel --state "$CASE/state" --state-period 3600; }
 
 triggers_on_the_kernels_events_are_armed_again() {
   _start
-  cp "$(command -v bash)" "$CASE/forker"
   mkdir "$T/instances/again"
   local deep=$T/instances/again/events/task/task_newtask
-  echo 'hist:keys=common_comm if comm == "forker"' >>"$E/trigger"
-  echo 'hist:keys=comm:size=128 if comm == "forker"' >>"$deep/trigger"
+  echo "hist:keys=common_comm if comm == \"$FORKER\"" >>"$E/trigger"
+  echo "hist:keys=comm:size=128 if comm == \"$FORKER\"" >>"$deep/trigger"
   echo 1 >"$T/latency_hist/enable/wakeup"
   _fork 20
   assert_eq '20 20' "$(_hits "$E") $(_hits "$deep")"
@@ -36,8 +29,7 @@ triggers_on_the_kernels_events_are_armed_again() {
 another_id_of_the_event_does_not_matter() {
   need_python
   _start
-  cp "$(command -v bash)" "$CASE/forker"
-  echo 'hist:keys=common_comm if comm == "forker"' >>"$E/trigger"
+  echo "hist:keys=common_comm if comm == \"$FORKER\"" >>"$E/trigger"
   _fork 3
   assert_eq 3 "$(_hits "$E")"
   local id

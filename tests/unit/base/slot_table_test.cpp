@@ -75,5 +75,44 @@ TEST(SlotTableTest, ATableGoesOnInAnotherProcess) {
   EXPECT_EQ(static_cast<std::uint32_t>(next.add(std::make_shared<int>(7))), 3u) << "a new slot";
 }
 
+// As save() writes them: the generation of each slot, and which are free.
+std::string saved(const std::vector<std::uint32_t>& generations,
+                  const std::vector<std::uint32_t>& free) {
+  std::string bytes;
+  ByteWriter out(bytes);
+  for (const auto* each : {&generations, &free}) {
+    out.put(static_cast<std::uint32_t>(each->size()));
+    for (const std::uint32_t number : *each) out.put(number);
+  }
+  return bytes;
+}
+bool settle(SlotTable<std::shared_ptr<int>>& table, const std::string& bytes) {
+  ByteReader in(bytes);
+  return table.settle(in, [](std::uint64_t) {});
+}
+
+TEST(SlotTableTest, ATableThatGoesOnIsSettledOnce) {
+  SlotTable<std::shared_ptr<int>> table;
+  EXPECT_TRUE(settle(table, saved({2, 2}, {0, 1})));
+  EXPECT_FALSE(settle(table, saved({2, 2}, {0, 1})));
+  EXPECT_FALSE(table.can_put(2ull << 32)) << "the slot is free";
+  EXPECT_NE(table.add(std::make_shared<int>(1)), table.add(std::make_shared<int>(2)));
+  EXPECT_EQ(table.add(std::make_shared<int>(3)), (1ull << 32) + 2);
+}
+
+TEST(SlotTableTest, ASlotIsFreeOnce) {
+  SlotTable<std::shared_ptr<int>> table;
+  table.put(1ull << 32, std::make_shared<int>(1));
+  table.remove(1ull << 32);
+  EXPECT_FALSE(settle(table, saved({1}, {0})));
+  EXPECT_NE(table.add(std::make_shared<int>(2)), table.add(std::make_shared<int>(3)));
+}
+
+TEST(SlotTableTest, ASlotWithoutFurtherNumbersIsNotFree) {
+  SlotTable<std::shared_ptr<int>> table;
+  EXPECT_FALSE(settle(table, saved({0}, {0})));
+  EXPECT_EQ(table.add(std::make_shared<int>(1)), (1ull << 32) + 1);
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -93,7 +93,7 @@ TEST_F(ClientTest, WhatAFullQueueDoesNotTakeIsHeldThenDropped) {
   EXPECT_TRUE(std::ranges::is_sorted(daemon_->xs("web/hits")));
 }
 
-TEST_F(ClientTest, WhoeverMayWaitWaitsOnceInVain) {
+TEST_F(ClientTest, AFeederThatMayWaitWaitsOnceInVain) {
   start_daemon();
   auto given = settings(1024);
   given.wait_max = 30ms;
@@ -108,7 +108,7 @@ TEST_F(ClientTest, WhoeverMayWaitWaitsOnceInVain) {
   EXPECT_GT(feeder.counts().dropped, 0u);
 }
 
-TEST_F(ClientTest, WhoeverMayWaitLosesNothingToADaemonThatTakesItsTime) {
+TEST_F(ClientTest, AFeederThatMayWaitLosesNothingToASlowDaemon) {
   start_daemon();
   auto given = settings(1024);
   given.wait_max = 60s;
@@ -229,7 +229,7 @@ TEST_F(ClientTest, TheDaemonsComingsAndGoingsAreReported) {
   EXPECT_TRUE(was_reported("is gone"));
 }
 
-TEST_F(ClientTest, AStatisticThatSomebodyRemovedComesAgainWithItsNextSample) {
+TEST_F(ClientTest, ARemovedStatisticComesAgainWithItsNextSample) {
   start_daemon();
   daemon_->page = std::make_unique<SwitchPage>(4096);
   Feeder feeder(settings());

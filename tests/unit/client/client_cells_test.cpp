@@ -1,5 +1,11 @@
 // Samples that are counted in cells, and what becomes of them when their daemon ends.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "client_stand.h"
+#include "core/lane/cell_writer.h"
 #include "core/model/shape.h"
 
 namespace tallyfs {
@@ -97,6 +103,39 @@ TEST_F(ClientCellsTest, WhatIsInCellsOfADaemonThatIsFoundAgainIsNotLost) {
   exchange(feeder);
   EXPECT_EQ(feeder.counts().lost, 0u);
   EXPECT_EQ(reports_of("may be lost"), 0);
+}
+
+// A call that a handler has interrupted, which forks, has found its cell.
+TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParent) {
+  start_with_lane();
+  Feeder feeder(settings());
+  in_cell(feeder);
+  Lane& lane = *feeder.lane;
+  std::byte* const base = lane.cells().file().base();
+  const std::uint64_t index = lane.cells().entry().index & UINT32_MAX;
+  const auto* const places = reinterpret_cast<const std::uint32_t*>(base + index);
+  const std::uint32_t* const place = std::find_if(places, places + 64, [](auto at) { return at; });
+  auto& cell = *reinterpret_cast<LaneCell*>(base + *place);
+  const auto samples = [&] {
+    return std::max(cell.slots[0].samples.load(), cell.slots[1].samples.load());
+  };
+  EXPECT_EQ(samples(), 1u);
+  lane.enter();
+  feeder.client.before_fork(&lane);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    feeder.client.after_fork_in_child(&lane);
+    CellWriter(cell).add(0, 1);
+    ::_exit(samples() == 2 ? 0 : 1);
+  }
+  feeder.client.after_fork_in_parent(&lane);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(samples(), 1u);
+  CellWriter(cell).add(0, 1);
+  lane.leave();
+  EXPECT_EQ(samples(), 2u);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_F(ClientTest, SamplesArriveOnceAndInTheirOrder) {
 }
 
 // The rounds are longer than the time that is given, so that it ends during one of them.
-TEST_F(ClientTest, WhoWaitsDoesNotWaitLongerBecauseARoundTookLong) {
+TEST_F(ClientTest, AWaitIsNoLongerBecauseARoundTookLong) {
   start_daemon();
   Feeder feeder(settings());
   FedInterface& web = feeder.interface("web");

@@ -60,7 +60,7 @@ TEST_F(ClientTest, AThreadThatFoundNoLaneLooksAgainOnlyWhenOneWasGivenBack) {
   EXPECT_EQ(feeder.client.own_lane(search), lanes[8]);
 }
 
-TEST_F(ClientTest, TheLaneOfAThreadWhoseEndNobodyWasToldOfIsTakenBack) {
+TEST_F(ClientTest, TheLaneOfAThreadWhoseEndWasNotToldIsTakenBack) {
   start_daemon();
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");

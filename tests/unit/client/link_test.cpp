@@ -128,7 +128,7 @@ TEST_F(LinkTest, OfSeveralAttachedDescriptorsNoneStaysOpen) {
   EXPECT_EQ(open_fds(), before);
 }
 
-TEST_F(LinkTest, NobodyButTheDaemonReachesIt) {
+TEST_F(LinkTest, OnlyTheDaemonReachesIt) {
   ASSERT_TRUE(link_.connect());
   send();
   daemon_->take();
@@ -140,7 +140,7 @@ TEST_F(LinkTest, NobodyButTheDaemonReachesIt) {
   EXPECT_FALSE(link_.receive());
 }
 
-TEST_F(LinkTest, WithoutASocketThereIsNobody) {
+TEST_F(LinkTest, WithoutASocketThereIsNoDaemon) {
   Link link(directory_ / "nothing");
   const auto done = link.connect();
   ASSERT_FALSE(done);
@@ -148,7 +148,7 @@ TEST_F(LinkTest, WithoutASocketThereIsNobody) {
   EXPECT_FALSE(link.connected());
 }
 
-TEST_F(LinkTest, ASocketThatNobodyServesIsNobody) {
+TEST_F(LinkTest, ASocketThatIsNotServedIsNoDaemon) {
   const sockaddr_un own = address_of(directory_ / "dead");
   {
     const Fd dead(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -62,7 +62,7 @@ TEST_F(PublisherTest, AsksForTheSubsystemThenTheObjectThenSendsTheLastBlob) {
   EXPECT_EQ(daemon_.serve(), (Log{"blob web/total"}));
 }
 
-TEST_F(PublisherTest, WhatIsKeptWhileNobodyAsksIsSentOnceWhenItIsFlushed) {
+TEST_F(PublisherTest, WhatIsKeptWithoutDemandIsSentOnceWhenItIsFlushed) {
   FedObject& total = object("web", "total");
   publish(total);
   settle();

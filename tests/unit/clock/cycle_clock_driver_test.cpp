@@ -67,7 +67,7 @@ TEST_P(CounterClockTest, ACounterThatTheKernelNoLongerTrustsIsLeft) {
   EXPECT_LE(off_monotonic(), 1000);
 }
 
-TEST_P(CounterClockTest, MeasuresARateThatNobodySays) {
+TEST_P(CounterClockTest, MeasuresARateThatIsNotKnown) {
   driver_ = world_.driver();
   driver_.rate_hz = 0;
   begin(driver_);

@@ -37,13 +37,13 @@ view::Interface own_numbers(const std::string& name, Int128 total, std::uint64_t
 }
 
 TEST(CountChecksTest, EveryFaultIsFoundWithWhatToDo) {
-  for (const CountedFault& fault : counted_faults()) {
+  for (const CountedProblem& problem : counted_problems()) {
     const auto found =
-        check_counts(own_numbers(fault.name, 3, 1), own_numbers(fault.name, 5, 2), "");
-    ASSERT_EQ(found.size(), 1u) << fault.name;
+        check_counts(own_numbers(problem.name, 3, 1), own_numbers(problem.name, 5, 2), "");
+    ASSERT_EQ(found.size(), 1u) << problem.name;
     EXPECT_EQ(found[0].level, Level::kWarning);
-    EXPECT_EQ(found[0].check, fault.name);
-    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + fault.what)) << found[0].text;
+    EXPECT_EQ(found[0].check, problem.name);
+    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + problem.what)) << found[0].text;
     EXPECT_TRUE(found[0].text.ends_with(", 2 of them in the last 1.00s")) << found[0].text;
     EXPECT_FALSE(found[0].advice.empty());
   }

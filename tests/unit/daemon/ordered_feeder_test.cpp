@@ -142,7 +142,7 @@ TEST_F(OrderedFeederTest, ARefusalComesWithItsReason) {
   EXPECT_EQ(done.error().reason, "not root");
 }
 
-TEST_F(OrderedFeederTest, ReadyIsWhoseFirstFeederHasArrived) {
+TEST_F(OrderedFeederTest, IsReadyOnceItsFirstFeederHasArrived) {
   auto settled = settled_.get_future();
   EXPECT_EQ(settled.wait_for(50ms), std::future_status::timeout);
   arrive();
@@ -243,7 +243,7 @@ TEST_F(OrderedFeederTest, AFeederThatSaysItIsAtWorkIsWaitedForLonger) {
   EXPECT_GE(since(start), FeederDialogue::kSilenceMax);
 }
 
-TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
+TEST_F(OrderedFeederTest, AWaitForAnothersTurnIsNoLongerThanThat) {
   arrive();
   const auto start = Clock::now();
   std::vector<std::future<Result<void>>> all;
@@ -252,7 +252,7 @@ TEST_F(OrderedFeederTest, WhoWaitsForAnothersTurnWaitsNoLongerThanThat) {
   EXPECT_LT(since(start), 1'900ms) << "not the time of two";
 }
 
-TEST_F(OrderedFeederTest, WhoIsInterruptedWaitsForNoAnswerNorForATurn) {
+TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswerNorForATurn) {
   arrive();
   auto first = want(true);
   (void)played_.number_of("want");

@@ -265,7 +265,7 @@ TEST_F(BeyondTest, ShowsTheFirstOfSortedEntriesOnly) {
             std::string::npos);
 }
 
-TEST_F(BeyondTest, ForgetsVariablesThatNobodyReadsInTime) {
+TEST_F(BeyondTest, ForgetsVariablesThatAreNotReadInTime) {
   trigger(waking, "hist:keys=pid:ts0=common_timestamp.usecs:expire=100us:size=128");
   trigger(switched, "hist:keys=next_pid:lat=common_timestamp.usecs-$ts0:expire=1s");
   feed(waking, 1000, {{"pid", 7}});

@@ -321,7 +321,7 @@ TEST_F(ErrorsTest, OfBounds) {
           "Too many values (8 max)");
 }
 
-TEST_F(ErrorsTest, OfFieldsThatNobodyCanCompare) {
+TEST_F(ErrorsTest, OfFieldsThatCannotBeCompared) {
   EXPECT_EQ(described(set.commands.write(sys_enter, "hist:keys=id,args")),
             "hist:raw_syscalls:sys_enter: This field is neither number nor text\n"
             "hist:keys=id,args\n             ^\n");

@@ -23,7 +23,7 @@ TEST_F(EventSetTest, ListsEventsBySystemAndName) {
   EXPECT_FALSE(set.events.find("kmem", "kfree"));
 }
 
-TEST_F(EventSetTest, RedefinesAnEventThatNobodyUses) {
+TEST_F(EventSetTest, RedefinesAnUnusedEvent) {
   EXPECT_EQ(set.events.define_event("kmem", kKmalloc).value(), kmalloc);
   const std::string other =
       format_of("kmalloc", 375, "\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n");

@@ -103,7 +103,7 @@ TEST(PageWriterTest, FillsThePageToItsLastByte) {
 }
 
 TEST(PageWriterTest, TellsWhatIsMissing) {
-  const auto lost = [](PageWriter::Missing missing, std::size_t bytes) {
+  const auto lost = [](PageRoom::Missing missing, std::size_t bytes) {
     PageWriter writer;
     writer.miss(missing);
     EXPECT_TRUE(add(writer, 1, std::string(bytes, 'a')));

@@ -26,7 +26,9 @@ class TracePageTest : public EventStand {
     static const PageFormat format = parse_page_format(kRingPageFormat).value();
     Page taken;
     const bool is_there = set.trace.has_records(buffer, of_cpu);
-    const std::string bytes = set.trace.take_page(buffer, of_cpu);
+    PageCopy copied;
+    set.trace.take_page(buffer, of_cpu, copied);
+    const std::string bytes = copied.encode();
     EXPECT_EQ(bytes.empty(), !is_there);
     if (bytes.empty()) return taken;
     auto page = RingPage::open(format, bytes).value();
@@ -55,7 +57,7 @@ TEST_F(TracePageTest, TakesTheRecordsOfOneCpuInOrder) {
   EXPECT_TRUE(set.trace.is_empty());
 }
 
-TEST_F(TracePageTest, TakesEachRecordOnceWhoeverTakes) {
+TEST_F(TracePageTest, TakesEachRecordOnceAsAPageOrAsText) {
   for (std::uint64_t i = 0; i < 4; ++i) feed_on(i % 2, 100 + i);
   EXPECT_EQ(take(1).times_us, (Times{101, 103}));
   const std::string text = set.trace.copy().render(NoSymbols());

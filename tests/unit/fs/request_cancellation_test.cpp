@@ -53,9 +53,7 @@ TEST_F(InterruptionTest, ASignalThatIsBlockedDoesNot) {
   EXPECT_FALSE(is_told_to_end(child_));
 }
 
-TEST(InterruptionOfNobodyTest, OfAThreadThatIsNotThereNothingIsLearnt) {
-  EXPECT_FALSE(is_told_to_end(0));
-}
+TEST(AbsentThreadTest, OfAThreadThatIsNotThereNothingIsLearnt) { EXPECT_FALSE(is_told_to_end(0)); }
 
 }  // namespace
 }  // namespace tallyfs

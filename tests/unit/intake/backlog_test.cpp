@@ -38,14 +38,14 @@ class BacklogTest : public testing::Test {
   std::chrono::nanoseconds now_{1h};
 };
 
-TEST_F(BacklogTest, HoldsWhoseCommandsCostMoreThanTheAllowance) {
+TEST_F(BacklogTest, HoldsASenderWhoseCommandsCostMoreThanTheAllowance) {
   charge(0, 7, Backlog::kAllowance);
   EXPECT_FALSE(holds(0, 7));
   charge(0, 7, 1us);
   EXPECT_TRUE(holds(0, 7));
 }
 
-TEST_F(BacklogTest, HoldsNobodyWhoKeepsToItsShareOfTheTime) {
+TEST_F(BacklogTest, HoldsNoSenderThatKeepsToItsShareOfTheTime) {
   for (int i = 0; i < 1000; ++i) {
     charge(0, 7, 5ms);
     ASSERT_FALSE(holds(0, 7));
@@ -53,7 +53,7 @@ TEST_F(BacklogTest, HoldsNobodyWhoKeepsToItsShareOfTheTime) {
   }
 }
 
-TEST_F(BacklogTest, HoldsWhoseSamplesTakeMoreThanHalfOfTheTime) {
+TEST_F(BacklogTest, HoldsASenderWhoseSamplesTakeMoreThanHalfOfTheTime) {
   const Origin sender{.pid = 7, .uid = 1000};
   for (int i = 0; i < 1000; ++i) {
     backlog_.charge(sender, Backlog::Cost::kAll, 5ms, now_);
@@ -92,7 +92,7 @@ TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProces
   EXPECT_FALSE(holds(1001, 8));
 }
 
-TEST_F(BacklogTest, LetsGoOfASenderWhoseDebtIsOldAndOfWhomNothingWaits) {
+TEST_F(BacklogTest, LetsGoOfASenderWithAnOldDebtAndNothingPending) {
   charge(0, 7, 1h);
   ASSERT_TRUE(put("a", 0, 7));
   now_ += Backlog::kDebtMax * Backlog::kShareOfCommands;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -45,6 +46,13 @@ class Feeder {
       responses.push_back(std::get<wire::Response>(message->value()));
     }
     return responses;
+  }
+  // It is told once, without being asked, that its epoch is not the daemon's.
+  void expect_stale() {
+    const auto told = responses();
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].sequence, 0u);
+    EXPECT_EQ(told[0].error, static_cast<std::uint32_t>(ESTALE));
   }
   std::uint64_t epoch() const { return epoch_; }
   // What was attached to the last of them.

@@ -150,7 +150,7 @@ TEST_F(ProcessEndsTest, WatchesABoundedNumber) {
   EXPECT_TRUE(processes_.watch(children.back().pid(), 0));
 }
 
-TEST_F(ProcessEndsTest, NobodyCanHaveAllThePlaces) {
+TEST_F(ProcessEndsTest, NoUidCanHaveAllThePlaces) {
   constexpr uid_t kGreedy = 1000;
   std::vector<Child> children(ProcessEnds::kProcessesOfUidMax + 1);
   for (std::size_t i = 0; i < ProcessEnds::kProcessesOfUidMax; ++i) {

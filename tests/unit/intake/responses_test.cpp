@@ -163,7 +163,7 @@ TEST_F(SwitchesResponseTest, ALineOfTextIsRefusedAndTheOthersTaken) {
             std::string::npos);
 }
 
-TEST_F(SwitchesResponseTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
+TEST_F(SwitchesResponseTest, AnUnboundClientGetsNothingAndCostsNothing) {
   const Fd unbound(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const sockaddr_un daemon = address_of(path_);
   const std::string request = a_request(1, "switches");
@@ -179,7 +179,7 @@ TEST_F(SwitchesResponseTest, WhoIsNotBoundGetsNothingAndCostsNothing) {
   EXPECT_EQ(own("rejects"), 0u);
 }
 
-TEST_F(SwitchesResponseTest, WhoNeverReadsCostsNoDescriptorAndHasItsAnswersDropped) {
+TEST_F(SwitchesResponseTest, AClientThatNeverReadsCostsNoDescriptorAndHasItsAnswersDropped) {
   const int next_before = Fd(::dup(0)).get();
   {
     Feeder deaf(path_);

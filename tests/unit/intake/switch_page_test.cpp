@@ -97,7 +97,7 @@ TEST(SwitchPageTest, IsNotAdoptedIfItCanShrink) {
   EXPECT_FALSE(SwitchPage::adopt(std::move(file), 4096));
 }
 
-TEST(SwitchPageTest, StaysWithThoseWhoMappedItWhenTheDaemonEnds) {
+TEST(SwitchPageTest, StaysWithProcessesThatMappedItWhenTheDaemonEnds) {
   const Switch* seen = nullptr;
   {
     auto page = SwitchPage::create(10).value();

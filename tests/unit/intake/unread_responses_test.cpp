@@ -77,7 +77,7 @@ TEST_F(UnreadResponsesTest, RootAndTheOwnerAreHeldToNoShare) {
   EXPECT_EQ(looks_, 0);
 }
 
-TEST_F(UnreadResponsesTest, WhoHasReadMayBeSentMore) {
+TEST_F(UnreadResponsesTest, AClientThatHasReadMayBeSentMore) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(send(kPolite, 1)) << i;
     sockets_[name(1)] = Inbox::kEmpty;

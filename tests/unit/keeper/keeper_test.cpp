@@ -78,6 +78,15 @@ class KeeperTest : public testing::Test {
     char byte = 0;
     return ::read(told_[0], &byte, 1) == 1;
   }
+  // A server that is left alone ends with 0.
+  int keep_one_that_asks_in_vain() {
+    EXPECT_EQ(::pipe(told_), 0);
+    return keep([this](auto, const ToKeeper& keeper) {
+      (void)block(SIGUSR1);
+      begin(keeper);
+      return ask_in_vain() ? 0 : 1;
+    });
+  }
 
   Handover handover_ = Handover::create().value();
   // In the keeper, at the first and at the last end of a server that was not to end.
@@ -275,13 +284,7 @@ TEST_F(KeeperTest, ReplacesAServerThatDiesWhileItHandsOver) {
 
 TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramRefuses) {
   check_ = [] { ::_exit(7); };
-  ASSERT_EQ(::pipe(told_), 0);
-  EXPECT_EQ(keep([this](auto, const ToKeeper& keeper) {
-              (void)block(SIGUSR1);
-              begin(keeper);
-              return ask_in_vain() ? 0 : 1;
-            }),
-            0);
+  EXPECT_EQ(keep_one_that_asks_in_vain(), 0);
   EXPECT_EQ(refused_, "it ended with status 7");
   EXPECT_EQ(became_, 0);
   EXPECT_EQ(handover_.servers(), 0u);
@@ -293,13 +296,7 @@ TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramDoesNotAnswer) {
     (void)!::write(STDOUT_FILENO, "tallyfs 1\n", 10);
     ::_exit(0);
   };
-  ASSERT_EQ(::pipe(told_), 0);
-  EXPECT_EQ(keep([this](auto, const ToKeeper& keeper) {
-              (void)block(SIGUSR1);
-              begin(keeper);
-              return ask_in_vain() ? 0 : 1;
-            }),
-            0);
+  EXPECT_EQ(keep_one_that_asks_in_vain(), 0);
   EXPECT_EQ(refused_,
             "it is no tallyfs that can go on: it ended with status 0 and did not answer");
   EXPECT_EQ(handover_.servers(), 0u);

@@ -103,7 +103,7 @@ TEST(EventDecoderTest, AMigrationSaysWhereFromAndWhereTo) {
   EXPECT_EQ(event.destination, 2u);
 }
 
-TEST(EventDecoderTest, TimersHaveTheirAddressTheirTimeAndWhoWasRunning) {
+TEST(EventDecoderTest, TimersHaveTheirAddressTheirTimeAndTheRunningTask) {
   const auto started =
       decode(Record(kHrtimerStart).put("common_pid", 10).put("hrtimer", 0xa0).put("expires", 5000));
   EXPECT_EQ(started.kind, KernelEventKind::kTimerStart);

@@ -34,7 +34,7 @@ TEST(KernelSymbolsTest, BeforeTheFirstThereIsNone) {
   EXPECT_EQ(KernelSymbols::parse("").place(~0ull).name, "");
 }
 
-TEST(KernelSymbolsTest, WhoMayNotSeeAddressesHasNone) {
+TEST(KernelSymbolsTest, AUserThatMayNotSeeAddressesHasNone) {
   EXPECT_TRUE(
       KernelSymbols::parse("0000000000000000 T _text\n0000000000000000 T schedule\n").empty());
 }

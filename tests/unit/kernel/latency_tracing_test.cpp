@@ -23,7 +23,7 @@ int want_without_rights() {
   return is_told && !done.error().reason.empty() && !tracing.recording() ? 0 : 2;
 }
 
-TEST(LatencyTracingTest, TellsWhoeverIsNotRootThatItIsForbidden) {
+TEST(LatencyTracingTest, TellsAUserOtherThanRootThatItIsForbidden) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (::geteuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(3);

@@ -130,7 +130,7 @@ TEST_F(TimerStory, TellsWhatIsMissingOfTimersWithTheirWakeups) {
             "start, its wakeup or an event that shows the task running\n");
 }
 
-TEST_F(TimerStory, ATimerThatWasArmedBeforeAnybodyLookedIsNoUnmatchedOne) {
+TEST_F(TimerStory, ATimerThatWasArmedBeforeTheFirstLookIsNoUnmatchedOne) {
   replay(R"(
     1007 cpu=0 expire a0 at=1006 during 0
     1008 cpu=0 wakeup rt:10:20
@@ -171,7 +171,7 @@ TEST_F(TimerStory, DoesNotBlameATimerForAWakeupThatItDidNotBring) {
   EXPECT_EQ(unmatched(Latencies::kMissedTimerOffsets), 1u);
 }
 
-TEST_F(TimerStory, ForgetsAnExpiryThatWokeNobodyWhenItsTaskGoes) {
+TEST_F(TimerStory, ForgetsAnExpiryThatWokeNoTaskWhenItsTaskGoes) {
   replay(R"(
     0     cpu=0 switch idle:0:120 -> rt:10:20
     10    cpu=0 start a0 expires=1000 by 10
@@ -185,7 +185,7 @@ TEST_F(TimerStory, ForgetsAnExpiryThatWokeNobodyWhenItsTaskGoes) {
   EXPECT_EQ(unmatched(Latencies::kTimerAndWakeup), 1u);
 }
 
-TEST_F(TimerStory, ForgetsAnExpiryThatWokeNobodyWhenItsTaskStartsAnotherTimer) {
+TEST_F(TimerStory, ForgetsAnExpiryThatWokeNoTaskWhenItsTaskStartsAnotherTimer) {
   replay(R"(
     0     cpu=0 switch idle:0:120 -> rt:10:20
     10    cpu=0 start a0 expires=1000 by 10

@@ -330,7 +330,7 @@ TEST_F(LatencyHistTest, RefusesNamesThatAreNoneOrTheKernels) {
   EXPECT_EQ(feed("mine", 5us, 2).error().code, ErrorCode::kInvalid) << "no such CPU";
 }
 
-TEST_F(LatencyHistTest, WhoFedADirectoryFirstAloneMayFeedResetAndRemoveIt) {
+TEST_F(LatencyHistTest, OnlyTheFirstFeederOfADirectoryMayFeedResetAndRemoveIt) {
   ASSERT_TRUE(feed("mine", 5us));
   EXPECT_EQ(branch_.reset("mine", kAlice + 1, clock_.now()).error().code, ErrorCode::kNotPermitted);
   EXPECT_EQ(branch_.remove("mine", kAlice + 1, clock_.now()).error().code,

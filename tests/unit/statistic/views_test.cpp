@@ -128,7 +128,7 @@ TEST(ViewsTest, TheRemovalOfASourceTakesItsViewsAlong) {
   EXPECT_EQ(stand.ledger.total().statistics, before.statistics - 1);
 }
 
-TEST(ViewsTest, TheSwitchIsOnWhileAnybodyWantsSamples) {
+TEST(ViewsTest, TheSwitchIsOnWhileAnyViewWantsSamples) {
   ViewStand stand;
   Switch its;
   stand.interface->publish_at(stand.interface->find("s"), {.on = &its});

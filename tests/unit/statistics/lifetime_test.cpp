@@ -88,7 +88,7 @@ TEST_F(LifetimeTest, OneThatWasRemovedAndMadeAgainWithoutStays) {
   EXPECT_TRUE(is_there("web"));
 }
 
-TEST_F(LifetimeTest, OnlyWhoMayChangeItCanHoldIt) {
+TEST_F(LifetimeTest, OnlyAUidThatMayChangeItCanHoldIt) {
   create("web lifetime=feeder", 7, kAlice).value();
   const auto refused = create("web lifetime=feeder", 8, kBob);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotPermitted);

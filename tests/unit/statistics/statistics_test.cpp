@@ -76,7 +76,7 @@ TEST_F(StatisticsTest, ChangingAnInterfaceTakesItsCreatorTheDaemonsUidOrRoot) {
   EXPECT_TRUE(execute("remove web", kAlice));
 }
 
-TEST_F(StatisticsTest, TheDaemonsOwnNumbersAreNobodyElsesToFeedOrRemove) {
+TEST_F(StatisticsTest, OnlyTheDaemonFeedsAndRemovesItsOwnNumbers) {
   EXPECT_EQ(send("tallyfs/samples", 1, 1, 0).rejected.size(), 1u);
   EXPECT_FALSE(execute("create tallyfs/more", 0));
   EXPECT_EQ(execute("remove tallyfs", 0).error().code, ErrorCode::kBusy);

@@ -91,7 +91,7 @@ TEST_F(SwitchesTest, ASlotIsUsedAgainUnderAnotherGeneration) {
   EXPECT_EQ(state(first), kGone);
 }
 
-TEST_F(SwitchesTest, WhoHasTheDefinitionOpenDoesNotFlipWhatBecameAnothers) {
+TEST_F(SwitchesTest, AnOpenDefinitionDoesNotFlipWhatBecameAnothers) {
   const auto first = make("web/a on=1");
   const auto held = open("web", "definition");
   ASSERT_TRUE(execute("remove web"));

@@ -47,7 +47,7 @@ TEST_F(SubsystemsTest, RefusesTemplatesThatAreNotWhatTheySay) {
   EXPECT_EQ(read("", "templates"), "\n");
 }
 
-TEST_F(SubsystemsTest, SwitchesAnObjectOnWhileSomebodyAsks) {
+TEST_F(SubsystemsTest, SwitchesAnObjectOnWhileThereIsDemand) {
   const Blob blob("TD", 1);
   ASSERT_TRUE(execute("subsystem web"));
   const auto number = execute("object web/total").value().number;
@@ -117,7 +117,7 @@ TEST_F(SubsystemsTest, LetsObjectsGoByCommandRmAndRmdir) {
   EXPECT_EQ(publish(c, blob.bytes).error().code, ErrorCode::kStale);
 }
 
-TEST_F(SubsystemsTest, LetsNobodyElsePublishInIt) {
+TEST_F(SubsystemsTest, LetsNoOtherUidPublishInIt) {
   const Blob blob("TF", 1);
   ASSERT_TRUE(execute("subsystem web"));
   const auto number = execute("object web/a").value().number;
@@ -288,7 +288,7 @@ TEST_F(SubsystemsTest, AFeedersRatesTakeThePlaceOfItsEarlierOnesButNotOfAUsers) 
   EXPECT_EQ(read("web", "sample_rates"), spec + "=30\n");
 }
 
-TEST_F(SubsystemsTest, RatesAreShownToWhoMayReadTheirFile) {
+TEST_F(SubsystemsTest, RatesAreShownToUidsThatMayReadTheirFile) {
   ASSERT_TRUE(execute("subsystem web"));
   EXPECT_TRUE(execute("rates web"));
   EXPECT_TRUE(execute("rates web", 0));

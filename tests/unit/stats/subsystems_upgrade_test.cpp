@@ -152,7 +152,7 @@ TEST_F(SubsystemsUpgradeTest, ListsTemplatesInUseAndThoseThatStandForTheirName) 
   EXPECT_EQ(read("", "templates"), v2 + "\n") << "the last of its name";
 }
 
-TEST_F(SubsystemsUpgradeTest, TemplatesThatNobodyUsesMakeRoom) {
+TEST_F(SubsystemsUpgradeTest, UnusedTemplatesMakeRoom) {
   start(kOld, v1_);
   const auto object = execute("object web/total", {kAlice, kOld}).value().number;
   ASSERT_TRUE(publish(object, v1_.bytes));

@@ -117,7 +117,7 @@ TEST_F(KernelFeedTest, WhatAFeederHasLostIsMissedOnlyByThoseThatAskedIt) {
   tracing_.withdraw(programs, clock_.now());
 }
 
-TEST_F(KernelFeedTest, AFeederOfWhomNobodyWantedAnythingIsNotMissed) {
+TEST_F(KernelFeedTest, AFeederWithoutOrdersIsNotMissed) {
   offered(kWaking, "sched_waking");
   feed_.take_offers(clock_.now());
   EXPECT_FALSE(feed_.withdraw(clock_.now()));

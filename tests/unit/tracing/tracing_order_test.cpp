@@ -137,7 +137,7 @@ TEST_F(TracingOrderTest, ARecordOfAnEventThatIsGoneCountsInNoOther) {
 }
 
 // Until then every marker waits for what the kernel may still tell.
-TEST_F(TracingOrderTest, NobodyWaitsForWhatOnlyAnInstanceThatWentAskedFor) {
+TEST_F(TracingOrderTest, NoReaderWaitsForWhatOnlyARemovedInstanceAskedFor) {
   LateSource late;
   ASSERT_TRUE(offer(late, "sched_waking", kWaking));
   const auto instances = tree_.rules(node("instances").value().id).value();

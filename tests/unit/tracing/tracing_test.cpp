@@ -14,7 +14,7 @@ std::string error_of(const Result<void>& done) {
               : done.error().location + "|" + done.error().reason + "|" + done.error().text;
 }
 
-TEST_F(TracingTest, EntersSystemsAndEventsWhenSomebodyLooks) {
+TEST_F(TracingTest, EntersSystemsAndEventsAtALookup) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   const auto events = tree_.lookup(directory_, "events").value();
   EXPECT_EQ(events.subdirectories, 0u);
@@ -64,7 +64,7 @@ TEST_F(TracingTest, SaysWhereTheKernelsEventsComeFromWhereThereAreNone) {
   EXPECT_EQ(reason(), "No such event");
 }
 
-TEST_F(TracingTest, ASourceThatIsGoneKeepsNobodyFromTurningThingsOff) {
+TEST_F(TracingTest, ASourceThatIsGoneDoesNotKeepThingsTurnedOn) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
   kernel_.answer = Error{ErrorCode::kNoDevice, "no feeder"};
@@ -163,7 +163,7 @@ TEST_F(TracingTest, WhatIsInUseInAnInstanceIsRedefinedInNone) {
   EXPECT_TRUE(offer(kernel_, "sched_waking", kWaking));
 }
 
-TEST_F(TracingTest, NothingIsKeptOfAnEventThatNobodyDeliversAndNothingIsSetOn) {
+TEST_F(TracingTest, NothingIsKeptOfAnUnusedEventWithoutASource) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   ASSERT_TRUE(offer(kernel_, "sched_switch", kSwitch));
   ASSERT_TRUE(write("events/sched/sched_waking/trigger", kHist));
@@ -181,7 +181,7 @@ TEST_F(TracingTest, NothingIsKeptOfAnEventThatNobodyDeliversAndNothingIsSetOn) {
   EXPECT_FALSE(node("events/sched"));
 }
 
-TEST_F(TracingTest, AnEventThatNobodyDeliversGoesWithTheInstanceThatUsedIt) {
+TEST_F(TracingTest, AnEventWithoutASourceGoesWithTheInstanceThatUsedIt) {
   ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
   const auto instances = tree_.rules(node("instances").value().id).value();
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));

@@ -176,7 +176,7 @@ TEST_F(TracingWritesTest, WhatWaitsForTheKernelsRecordsIsFedBeforeAWrite) {
   EXPECT_EQ(hits("events/ftrace/print/"), "Hits: 1");
 }
 
-TEST_F(TracingWritesTest, NobodyIsDrainedWhoIsAskedForNothing) {
+TEST_F(TracingWritesTest, ASourceThatIsAskedForNothingIsNotDrained) {
   ASSERT_TRUE(offer(kernel_, "request", 1, "web"));
   ASSERT_TRUE(write("events/web/request/trigger", kByPid));
   ASSERT_TRUE(write("events/web/request/trigger", kByPid + ":pause"));

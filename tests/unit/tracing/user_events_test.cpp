@@ -276,7 +276,7 @@ TEST_F(TwoProgramsTest, AKeptTextIsOldOnceWhatWaitedIsFed) {
   EXPECT_NE(hist->version(clock_.now()), more);
 }
 
-TEST_F(TwoProgramsTest, OneThatIsLeftAloneWaitsForNobody) {
+TEST_F(TwoProgramsTest, OneThatIsLeftAloneWaitsForNoOther) {
   const auto hist = file("events/web/request/hist");
   events_.process_ended(8, clock_.now());
   feed(request_, 7, kMs);

@@ -61,7 +61,7 @@ TEST_F(ErrorLogTest, AFloodFromTheSocketDoesNotPushOutWhatAnAdministratorMistype
   EXPECT_EQ(text().find("garbage95"), std::string::npos);
 }
 
-TEST_F(ErrorLogTest, NobodyForgesAnEntryWithANewline) {
+TEST_F(ErrorLogTest, ANewlineForgesNoEntry) {
   report(ErrorLog::Source::kSocket, "x\n[1.000000] statistics/bank: error: forged\x1b[2J");
   const std::string all = text();
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3);

@@ -75,7 +75,7 @@ TEST(LineTest, ReadsEvents) {
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("event/define 1").value()));
 }
 
-TEST(LineTest, ReadsALatencyWithWhoSufferedFromIt) {
+TEST(LineTest, ReadsALatencyWithTheTaskThatSufferedIt) {
   const auto parsed =
       parse_line("latency my_section prio=80 ns=-25999 cpu=1 comm=sixteen_bytes_ab pid=4711");
   const auto& line = std::get<LatencyLine>(parsed.value());
@@ -89,7 +89,7 @@ TEST(LineTest, ReadsALatencyWithWhoSufferedFromIt) {
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("latency/x 1").value()));
 }
 
-TEST(LineTest, ALatencyOfNobodyHasTheUsualPriority) {
+TEST(LineTest, ALatencyWithoutATaskHasTheUsualPriority) {
   const auto parsed = parse_line("latency a cpu=0 ns=1");
   const auto& task = std::get<LatencyLine>(parsed.value()).sample.task;
   EXPECT_EQ(task.pid, 0);

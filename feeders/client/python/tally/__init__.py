@@ -58,6 +58,7 @@ Modules form layers. Each imports the modules drawn here and no others:
     exclusion ->
     link ->
     mapping ->
+    earlier_cells ->
     pace ->
     requester ->
     task ->
@@ -80,7 +81,7 @@ Modules form layers. Each imports the modules drawn here and no others:
     latency -> checks exclusion link requester task wire definition feeder
     removals -> requester request conversation feeder
     switches -> mapping requester request feeder
-    lane -> requester wire cells request statistic_cells lane_file conversation feeder switches
+    lane -> requester wire cells earlier_cells request statistic_cells lane_file conversation feeder switches
     fed_statistic -> cells checks exclusion wire request feeder switches
     registry -> checks exclusion requester request feeder removals switches
     event -> checks event_fields exclusion link requester task wire request feeder switches registry

@@ -126,8 +126,9 @@ class Feeder:
 
     @exclusive
     def count(self, in_cells):
-        """See statistic_count(). in_cells: samples that were not sent, but counted."""
-        return self.queue.counts(self.invalid.count(), in_cells)
+        """See statistic_count(). in_cells: called for the samples that were not sent, but counted,
+        and those of them that may be lost."""
+        return self.queue.counts(self.invalid.count(), *in_cells())
 
     @exclusive
     def _added(self):

@@ -63,7 +63,7 @@ def statistic_sync(timeout_ms):
 
 def statistic_count():
     """The Counts of this process."""
-    return feeder.count(lane.samples())
+    return feeder.count(lane.samples)
 
 
 def tally_version():

@@ -11,6 +11,7 @@ import functools
 
 from .cells import BY_CELL, WAY, Form, are_possible
 from .conversation import reason_of
+from .earlier_cells import EarlierCells
 from .feeder import feeder
 from .lane_file import IDS_MAX, LANE_BYTES, LaneFile, Shapes
 from .request import REFUSED, REGISTERED, REQUESTED, UNKNOWN, Request
@@ -23,26 +24,28 @@ from .wire import encode_binding
 class Lane(Requester):
     def __init__(self):
         self._are_possible = are_possible()
-        self._samples_before = 0  # that were counted in earlier files
         self._file = None
+        self._earlier = EarlierCells()
         self._forget()
 
     def _forget(self):
         if self._file:
-            self._samples_before += self._file.samples()
+            self._earlier.add(self._file, any(map(_goes_by_cell, self._switches.values())))
         self._shapes = self._file = None
         self._shapes_state = self._file_state = UNKNOWN
         self._next_id = 0
         self._wanted = {}  # statistics that are to have cells, in order; their ids, or None
+        self._switches = {}  # by the numbers of those that have some
 
     def samples(self):
-        """How many this process has counted in cells. For any thread."""
-        file = self._file
-        return self._samples_before + (file.samples() if file else 0)
+        """(how many this process has counted in cells, how many of them may be lost)"""
+        now = self._file.samples() if self._file else 0
+        return self._earlier.samples() + now, self._earlier.lost
 
     # ---- which statistics
 
     def end_round(self):
+        self._note_lost()
         ids = feeder.queue.take_ids_sent()
         if not self._are_possible or feeder.configured.settings.no_lane:
             return
@@ -57,9 +60,15 @@ class Lane(Requester):
         if gone and not self._wanted:
             feeder.conversation.withdraw(self)
 
+    def _note_lost(self):
+        more = self._earlier.settle(feeder.conversation.epoch)
+        if more:
+            feeder.reports.add(f"{more} samples may be lost: the daemon that could have counted "
+                               "them was killed")
+
     def _goes_by_cell(self, statistic):
         number = statistic._number
-        if not number or statistic._state != REGISTERED or statistic._switch[0] & WAY != BY_CELL:
+        if not number or statistic._state != REGISTERED or not _goes_by_cell(statistic._switch):
             return False
         shape = self._shapes.find(number) if self._shapes else None
         return shape is None or Form.read(shape) is not None
@@ -81,6 +90,10 @@ class Lane(Requester):
         self._forget()
         for statistic in feeder.queue.statistics.values():
             statistic._unbind()
+
+    def end(self):
+        # What is counted from now on is for the next daemon.
+        self.begin()
 
     def _requests(self, conversation):
         if self._shapes_state == UNKNOWN:
@@ -124,7 +137,9 @@ class Lane(Requester):
         self._shapes = Shapes(feeder.conversation.attached, response.number)
 
     def _take_file(self, response):
-        self._file = LaneFile(feeder.conversation.attached, response.number, self._shapes)
+        conversation = feeder.conversation
+        self._file = LaneFile(conversation.attached, response.number, self._shapes)
+        self._earlier.epoch = conversation.epoch
 
     def _request_binding(self, statistic):
         if self._wanted[statistic] is None:
@@ -151,6 +166,7 @@ class Lane(Requester):
         elif response.error or each >= IDS_MAX or self._shapes.find(number) is None:
             statistic._binding = REFUSED
         else:
+            self._switches[number] = switches.of(number)
             statistic._bind(StatisticCells(
                 feeder.exclusion, self._file, (number, each),
                 (switches.is_void, statistic._use_no_cells),
@@ -163,8 +179,12 @@ class Lane(Requester):
         if self._file:
             self._file.make_private()
         self._file = None
+        self._earlier = EarlierCells()
         self._forget()
-        self._samples_before = 0
+
+
+def _goes_by_cell(switch):
+    return switch[0] & WAY == BY_CELL
 
 
 lane = feeder.join(Lane())

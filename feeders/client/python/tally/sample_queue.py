@@ -22,8 +22,10 @@ class Counts(NamedTuple):
     added: int
     held: int  # in memory of this process
     sent: int  # handed to the kernel, or counted in a cell
-    confirmed: int  # the daemon has taken them in, or they were counted in a cell
-    lost: int  # were on the way when the daemon went, or named a statistic that was gone
+    confirmed: int  # the daemon has taken them in, or reads them in a cell
+    # Were on the way when the daemon went, or named a statistic that was gone, or stood in a cell
+    # when the daemon was killed: of these it may have saved all but the latest. An upper bound.
+    lost: int
     dropped: int  # there was no room, or the daemon refused their statistic
     invalid: int  # their numbers were not those of a sample, or of an event's record
 
@@ -73,10 +75,11 @@ class SampleQueue(Requester):
         """Of the first `sent` samples none is on its way."""
         return self._confirmed + self._lost >= sent
 
-    def counts(self, invalid, in_cells):
+    def counts(self, invalid, in_cells, lost_in_cells):
         held, sent = self.held(), self.sent + in_cells
-        added, confirmed = held + sent + self.dropped, self._confirmed + in_cells
-        return Counts(added, held, sent, confirmed, self._lost, self.dropped, invalid)
+        added, confirmed = held + sent + self.dropped, self._confirmed + in_cells - lost_in_cells
+        lost = self._lost + lost_in_cells
+        return Counts(added, held, sent, confirmed, lost, self.dropped, invalid)
 
     def give_id(self, statistic):
         """A new id: samples that have the old one are no longer its own."""

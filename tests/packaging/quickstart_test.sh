@@ -35,7 +35,20 @@ if [ ! -e /dev/fuse ]; then
   echo "ok 1 - quickstart # SKIP no /dev/fuse"
   exit 0
 fi
-echo "1..10"
+echo "1..12"
+# As it reads what ninja says of a build, of one without work, and of one that fails.
+shows_progress() {
+  (
+    eval "$(sed -n '/^show_progress() {/,/^}/p' "$project/packaging/quickstart")"
+    printf '[%d/20] Building x\n' {1..20} | show_progress
+    echo 'ninja: no work to do.' | show_progress
+    printf '%s\n' '-- Configuring' 'x.cpp:1: error: y' | show_progress
+  ) >"$work/out"
+  [ "$(sed -E 's/, [0-9]+ s$//' "$work/out" | paste -sd';')" = "$(
+    printf '  %s of 20 steps (%s %%);' 1 5 2 10 4 20 6 30 8 40 10 50 12 60 14 70 16 80 18 90 20 100
+    printf '  nothing has changed since it was built;x.cpp:1: error: y')" ]
+}
+ok "while it compiles it says how far it is" shows_progress
 # As another user, in a mount namespace where /dev/fuse is root's alone.
 refuses_politely() {
   [ "$(id -u)" -eq 0 ] || return 0

@@ -1,0 +1,93 @@
+// What a fork takes along, and what a child begins with.
+#include "feeders/client/client.h"
+#include "feeders/client/errno_guard.h"
+
+namespace tallyfs {
+namespace {
+
+CellFiles::Interrupted interrupted(const Lane* own) {
+  using Interrupted = CellFiles::Interrupted;
+  return own && own->is_in_file() ? Interrupted::kCall : Interrupted::kNoCall;
+}
+
+}  // namespace
+
+void Client::before_fork(const Lane* own) {
+  mutex_.lock();
+  cell_files_.before_fork(interrupted(own));
+  locked_lanes_ = 0;
+  for_each_lane([this](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    lane.mutex().lock();
+    locked_lanes_ += 1;
+  });
+}
+
+void Client::after_fork_in_parent(const Lane* own) {
+  cell_files_.after_fork_in_parent(interrupted(own));
+  std::size_t left = locked_lanes_;
+  for_each_lane([&left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    if (left == 0) return;
+    left -= 1;
+    lane.mutex().unlock();
+  });
+  mutex_.unlock();
+}
+
+void Client::after_fork_in_child(Lane* own) {
+  std::size_t left = locked_lanes_;
+  for_each_lane([own, &left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+    // One that came into being meanwhile belongs to a thread that is not here and may have held its
+    // lock.
+    if (left == 0) return lane.begin_anew();
+    left -= 1;
+    lane.forget_all();
+    if (&lane != own) lane.abandon();
+    if (lane.watched() != 0) watch_lane(lane);
+    lane.mutex().unlock();
+  });
+  registry_.for_each_statistic([](FedStatistic& each) {
+    each.dropped = 0;
+    each.fall_asleep();
+  });
+  cell_files_.abandon(interrupted(own));
+  rest_.clear();
+  has_read_rest_ = false;
+  rest_lane_ = nullptr;
+  rest_first_ = false;
+  rest_until_ = Time(0);
+  has_rung_ = false;
+  settled_in_rings_ = returned_ = 0;
+  publisher_.inherit();
+  events_.begin_anew();
+  note_records();
+  asleep_ = true;
+  lanes_given_back_ += 1;
+  has_barriers_ = false;
+  deferred_removal_.forget_positions();
+  sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
+  lost_in_cells_ = settled_in_cells_ = 0;
+  cells_end_ = CellsEnd::kNone;
+  reported_dropped_ = 0;
+  reports_.clear();
+  link_.disconnect();
+  was_connected_ = false;
+  connect_at_ = Time(0);
+  keeper_runs_ = false;
+  sleep_.prepare(KeeperSleep::Depth::kAwake);
+  mutex_.unlock();
+}
+
+void Client::wake_up() {
+  const ErrnoGuard guard;
+  start_keeper();
+  const MutexLock lock(mutex_);
+  restore_switches();
+}
+
+void Client::restore_switches() {
+  if (!asleep_.load(std::memory_order_relaxed)) return;
+  registry_.for_each_statistic([](FedStatistic& each) { each.wake_up(); });
+  asleep_.store(false, std::memory_order_release);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,13 @@
+# For cases on an event of this kernel: each fork is a record of it.
+T=$MNT/tracing
+E=$T/events/task/task_newtask
+
+_start_with_kernel() {  # _start_with_kernel [OPTION...]
+  start_daemon -o tracefs "$@"
+  [ -d "$E" ] || skip "no kernel events here"
+  cp "$(command -v bash)" "$CASE/$FORKER"
+}
+# The name of the shell that forks, which no other process has.
+FORKER=fork$$
+_fork() { "$CASE/$FORKER" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }  # _fork TIMES
+_hits() { sed -n 's/^    Hits: //p' "${1:-$E}/hist" | tail -1; }  # _hits [EVENT]
