@@ -1,6 +1,7 @@
 #include "usage/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <type_traits>
 
 #include "usage/nearest.h"
@@ -157,8 +158,7 @@ void CommandLine::add_list(const std::string& names, std::vector<std::string>& v
 void CommandLine::add_arguments(const std::string& name, std::vector<std::string>& values,
                                 const std::string& text, ArgumentCount count) {
   CLI::Option* const added = parser_->add_option(name, values, text);
-  if (count.least == 0) return;
-  added->required()->expected(count.least, count.most);
+  added->required(count.least > 0)->expected(std::max(count.least, 1), count.most);
 }
 
 void CommandLine::add_footer(const std::string& text) { parser_->footer(text); }

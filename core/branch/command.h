@@ -33,6 +33,8 @@ struct Call {
   // Samples that this datagram reports as dropped by its sender. The branch that they were for
   // counts them and sets this to 0.
   std::uint64_t dropped = 0;
+  // How many samples are refused with the message at hand if it is: a branch that knows says so.
+  std::uint64_t refused = 1;
 };
 
 // How much of what the daemon's own numbers show was done.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/base/near_time.h"
 #include "core/wire/padding.h"
 
 namespace tallyfs::wire {
@@ -335,7 +336,7 @@ std::span<const Sample> PackedSamples::in_place(std::chrono::nanoseconds now) {
   // The receive buffer is aligned and every length on the way here is a multiple of 8, so these
   // bytes may be looked at as the Samples that they are.
   const std::span<Sample> samples(reinterpret_cast<Sample*>(records_.data()), count());
-  for (Sample& sample : samples) sample.time = std::min(sample.time, now);
+  for (Sample& sample : samples) sample.time = clamped_past(sample.time, now);
   records_ = {};
   return samples;
 }
@@ -353,7 +354,7 @@ std::span<const Sample> PackedSamples::unpack(std::span<Sample> scratch,
     if (fields_ & kWithY) std::memcpy(&sample.y, from + 8, 8);
     if (fields_ & kWithTime) {
       std::memcpy(&sample.time, from + 8, 8);
-      sample.time = std::min(sample.time, now);
+      sample.time = clamped_past(sample.time, now);
     }
     from += record_bytes_;
   }

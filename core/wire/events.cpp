@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/bytes.h"
+#include "core/base/near_time.h"
 #include "core/wire/padding.h"
 
 namespace tallyfs::wire {
@@ -40,7 +41,7 @@ bool PackedEvents::take(EventRecord& record, std::uint64_t now_ns) {
   }
   const char* const at = rest_.data();
   record.event = head.event;
-  record.time_ns = std::min(head.time_ns, now_ns);
+  record.time_ns = clamped_past(head.time_ns, now_ns);
   record.cpu = head.cpu;
   record.pid = head.pid;
   record.bytes = {at + sizeof head, head.bytes};

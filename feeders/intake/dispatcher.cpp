@@ -10,6 +10,7 @@
 
 #include "core/wire/errno.h"
 #include "core/wire/line.h"
+#include "core/wire/refused_samples.h"
 #include "feeders/intake/backlog.h"
 
 namespace tallyfs {
@@ -187,15 +188,16 @@ bool Dispatcher::take_text(const Until& until) {
 }
 
 bool Dispatcher::take_binary(const Until& until) {
+  auto bytes = messages_->rest();
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
     const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
     if (*message) {
       take_message(message->value());
     } else {
-      reject(kMessage, message->error());
+      reject(kMessage, message->error(), wire::refused_samples(bytes));
     }
-    const bool looks = is_request || messages % kMessagesBetweenLooks == 0;
-    if (looks && is_past(until)) return false;
+    bytes = messages_->rest();
+    if ((is_request || messages % kMessagesBetweenLooks == 0) && is_past(until)) return false;
   }
   return true;
 }
@@ -268,11 +270,12 @@ void Dispatcher::take_by_branch(const wire::Message& message) {
   }
   if (done) return;
   const auto named = named_by(message);
-  if (!named) return reject(kMessage, done.error());
+  if (!named) return reject(kMessage, done.error(), call_.refused);
   refuse_numbered(done.error(), named->number);
 }
 
 Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
+  call_.refused = 1;
   Branch* const branch = messages_to_[message.index()].branch;
   if (!branch) return Error{ErrorCode::kNotFound, "this daemon does not take such messages"};
   const auto named = named_by(message);

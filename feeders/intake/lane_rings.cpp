@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/base/near_time.h"
+
 namespace tallyfs {
 namespace {
 
@@ -139,17 +141,18 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
   std::array<RingRecord, kRecordsAtOnce> records;
   const RingReader::Taken taken = ring.reader.take(ring.head, records);
   const Moment now = into.clock.now();
-  const std::int64_t now_ns = now.monotonic.count();
   Batch batch;
   bool is_bad = taken.is_bad;
   for (const RingRecord& record : std::span(records).first(taken.records)) {
-    std::int64_t ns = now_ns;
+    Sample sample{.x = record.x, .y = record.y, .time = now.monotonic};
     if ((record.follows & kRecordNs) != 0) {
-      ns = std::min(static_cast<std::int64_t>(record.time), now_ns);
+      const std::chrono::nanoseconds said(static_cast<std::int64_t>(record.time));
+      sample.time = clamped_past(said, now.monotonic);
     } else if ((record.follows & kRecordCycles) != 0 && line.rate != 0) {
-      ns = ring.last_ns = std::clamp(line.at(record.time), std::min(ring.last_ns, now_ns), now_ns);
+      const std::chrono::nanoseconds said(std::max(line.at(record.time), ring.last_ns));
+      sample.time = clamped_past(said, now.monotonic);
+      ring.last_ns = sample.time.count();
     }
-    const Sample sample{.x = record.x, .y = record.y, .time = std::chrono::nanoseconds(ns)};
     is_bad |= !batch.add(record, sample, numbers_);
   }
   auto added = into.statistics.add(batch.runs(), now);

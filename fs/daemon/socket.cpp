@@ -71,7 +71,7 @@ Result<FeedSocket> open_socket(const DaemonOptions& options, const PassedSockets
   if (passed.feed) return FeedSocket::adopt(*passed.feed);
   if (options.socket_path.empty()) {
     return Error{ErrorCode::kInvalid,
-                 "where shall the socket be? XDG_RUNTIME_DIR is not set; use --socket"};
+                 "the socket has no place: XDG_RUNTIME_DIR is not set; use --socket"};
   }
   return FeedSocket::bind({.path = options.socket_path,
                            .permissions = options.socket_permissions,

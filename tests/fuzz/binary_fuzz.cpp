@@ -2,9 +2,12 @@
 //
 // The input's first byte says, in its bits 0 and 1, whose the datagram is, in 2 whether it is
 // taken in turns, in 3 whether it is a datagram as it stands; else a right header goes before it.
-// The epoch of FORMAT.md's examples stands for the daemon's own.
+// The epoch of FORMAT.md's examples stands for the daemon's own, and two numbers there for those of
+// two statistics: no number is given out twice, so that no other would be right in a second input.
 #include <cstring>
+#include <utility>
 
+#include "core/wire/line.h"
 #include "tests/fuzz/intake_stand.h"
 
 namespace {
@@ -18,6 +21,27 @@ std::string with_epoch(std::string datagram, std::uint64_t epoch) {
   std::memcpy(&said, datagram.data() + kAt, sizeof said);
   if (said == kGoldenEpoch) std::memcpy(datagram.data() + kAt, &epoch, sizeof epoch);
   return datagram;
+}
+
+std::uint64_t number_of(tallyfs::fuzz::IntakeStand& stand, const char* attach) {
+  const auto line = tallyfs::wire::parse_line(attach);
+  tallyfs::Call call{.sender = tallyfs::Sender(1000), .now = stand.clock.now()};
+  const auto done = stand.statistics->execute(line.value(), call);
+  tallyfs::fuzz::must(done.has_value(), "the statistic is there");
+  return done.value().number;
+}
+
+void put_numbers(std::string& datagram, tallyfs::fuzz::IntakeStand& stand) {
+  const std::pair<std::uint64_t, std::uint64_t> numbers[] = {
+      {7, number_of(stand, "attach web/hits")},
+      {0x100000005, number_of(stand, "attach web/sizes")}};
+  std::uint64_t said = 0;
+  for (std::size_t at = 0; at + sizeof said <= datagram.size(); at += sizeof said) {
+    std::memcpy(&said, datagram.data() + at, sizeof said);
+    for (const auto& [golden, real] : numbers) {
+      if (said == golden) std::memcpy(datagram.data() + at, &real, sizeof real);
+    }
+  }
 }
 
 }  // namespace
@@ -35,6 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   datagram += input.rest();
   const auto pace = how & 4 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce;
   stand.take("web/hits 1\nweb/sizes 4096 3\ndb/a -1\n", 1000, 1, pace);
+  put_numbers(datagram, stand);
   stand.take(with_epoch(datagram, stand.dispatcher.epoch()), kUids[how & 3], 2, pace);
   stand.check_end();
   return 0;

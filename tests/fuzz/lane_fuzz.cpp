@@ -43,6 +43,9 @@ constexpr std::array kDefinitions = {
     "data=reset",
     "on=0",
     "on=1",
+    "type=raw entries_max=4",
+    "type=last",
+    "type=history mode=range entries_max=3 period=1000000",
 };
 constexpr std::size_t kStatistics = 5;
 constexpr std::uint32_t kIdsAt = kLaneHeapAt;

@@ -70,6 +70,30 @@ for call in (tally.statistic_flush, lambda: tally.statistic_sync(10)):
 """)
         self.assertEqual(said.split(), ["ENOTCONN", "ENOTCONN"])
 
+    def test_a_daemon_that_ends_and_still_has_its_socket_is_reported_once(self):
+        said = self.run_feeder("""
+import socket
+daemon = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+daemon.bind(os.environ["TALLY_SOCKET"])
+told = []
+tally.statistic_configure(report=told.append)
+""" + WEB + """
+def flush():
+    each.inc(1)
+    try:
+        tally.statistic_flush()
+    except OSError:
+        pass
+while not told: flush()
+daemon.shutdown(socket.SHUT_RD)
+while "the daemon is gone" not in told: flush()
+for _ in range(5): flush()
+os.unlink(os.environ["TALLY_SOCKET"])
+say("\\n".join(each for each in told if "no answer" not in each))
+""")
+        self.assertEqual(said.splitlines(),
+                         [f"sending to {self.daemon.socket}", "the daemon is gone"])
+
     def test_a_process_ends_without_one(self):
         self.run_feeder(WEB + "for i in range(100000): each.inc(i)")
 

@@ -282,29 +282,32 @@ void LatencyBranch::feeder_refused(Moment now) {
   }
 }
 
-Result<void> LatencyBranch::add(std::string_view name, std::span<const LatencySample> samples,
-                                std::uint64_t lost, uid_t sender, Moment now) {
+Error LatencyBranch::no_such_cpu() {
+  return {ErrorCode::kInvalid, "a latency on a CPU that there is not"};
+}
+
+Result<std::size_t> LatencyBranch::add(std::string_view name,
+                                       std::span<const LatencySample> samples, std::uint64_t lost,
+                                       uid_t sender, Moment now) {
   const auto is_somewhere = [this](const auto& sample) { return sample.cpu < options_.cpus; };
-  const bool some_refused = !std::ranges::all_of(samples, is_somewhere);
-  const Error no_cpu{ErrorCode::kInvalid, "a latency on a CPU that there is not"};
+  const auto somewhere = static_cast<std::size_t>(std::ranges::count_if(samples, is_somewhere));
   // What is refused as a whole leaves no directory.
-  if (some_refused && lost == 0 && std::ranges::none_of(samples, is_somewhere)) return no_cpu;
+  if (somewhere == 0 && !samples.empty() && lost == 0) return no_such_cpu();
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
   fed.value()->with([&](LatencySet& set) {
     set.count_lost(lost, LatencySet::kNoCpu, now);
     for (const LatencySample& sample : samples) {
       if (!is_somewhere(sample)) continue;
-      const auto time = clamped_near(std::chrono::nanoseconds(sample.time_ns), now);
-      set.add({.time = std::min(time, now.monotonic),
+      const std::chrono::nanoseconds time(sample.time_ns);
+      set.add({.time = clamped_past(time, now.monotonic),
                .cpu = sample.cpu,
                .latency = std::chrono::nanoseconds(sample.latency_ns),
                .victim = sample.task},
               now);
     }
   });
-  if (some_refused) return no_cpu;
-  return {};
+  return samples.size() - somewhere;
 }
 
 Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::string_view name,

@@ -69,11 +69,12 @@ class LatencyBranch final : public Branch {
   Result<void> take(std::span<const KernelEvent> events, uid_t sender, Moment now)
       EXCLUDES(kernel_mutex_);
   // Latencies of a program, into the directory of this name, which comes into being; lost: so many
-  // that belong there have been dropped on their way. kInvalid: no name, one of the kernel's, or a
-  // CPU that there is not, in which case the others count. kNoSpace: a quota of the uid.
-  // kNotPermitted: another uid has fed it first, and the sender is neither root nor the owner.
-  Result<void> add(std::string_view name, std::span<const LatencySample> samples,
-                   std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
+  // that belong there have been dropped on their way. Returns how many of several were refused,
+  // since there is no such CPU. kInvalid: no name, one of the kernel's, or all were refused.
+  // kNoSpace: a quota of the uid. kNotPermitted: another uid has fed it first, and the sender is
+  // neither root nor the owner.
+  Result<std::size_t> add(std::string_view name, std::span<const LatencySample> samples,
+                          std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   // For the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
   Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
@@ -87,6 +88,7 @@ class LatencyBranch final : public Branch {
   void feeder_refused(Moment now) EXCLUDES(kernel_mutex_);
 
  private:
+  static Error no_such_cpu();
   class Rules;
   class Switching;
   class KernelSet;

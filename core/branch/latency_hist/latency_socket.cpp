@@ -1,4 +1,5 @@
 // The lines and messages of tracing/latency_hist, as they come from the socket.
+#include <algorithm>
 #include <utility>
 
 #include "core/branch/latency_hist/latency_branch.h"
@@ -14,7 +15,9 @@ Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
       case wire::LatencyVerb::kRecord: {
         LatencySample sample = latency.sample;
         sample.time_ns = call.now.monotonic.count();
-        return add(name, {&sample, 1}, 0, call.sender.uid, call.now);
+        const auto added = add(name, {&sample, 1}, 0, call.sender.uid, call.now);
+        if (!added) return added.error();
+        return {};
       }
       case wire::LatencyVerb::kReset:
         return reset(name, call.sender.uid, call.now);
@@ -30,18 +33,21 @@ Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
 }
 
 Result<Done> LatencyBranch::take(const wire::Message& message, Call& call) {
-  Result<void> taken;
-  std::size_t count = 0;
+  const auto counted = [](std::size_t count) { return Done{.counted = {Own::kSamples, count}}; };
   if (const auto* const kernel = std::get_if<wire::KernelEvents>(&message)) {
-    taken = take(kernel->events, call.sender.uid, call.now);
-    count = kernel->events.size();
-  } else {
-    const auto& [name, latencies] = std::get<wire::Latencies>(message);
-    taken = add(name, latencies, std::exchange(call.dropped, 0), call.sender.uid, call.now);
-    count = latencies.size();
+    call.refused = std::max<std::size_t>(kernel->events.size(), 1);
+    const auto taken = take(kernel->events, call.sender.uid, call.now);
+    if (!taken) return taken.error();
+    return counted(kernel->events.size());
   }
-  if (!taken) return taken.error();
-  return Done{.counted = {Own::kSamples, count}};
+  const auto& [name, latencies] = std::get<wire::Latencies>(message);
+  call.refused = std::max<std::size_t>(latencies.size(), 1);
+  const auto elsewhere =
+      add(name, latencies, std::exchange(call.dropped, 0), call.sender.uid, call.now);
+  if (!elsewhere) return elsewhere.error();
+  if (elsewhere.value() == 0) return counted(latencies.size());
+  call.refused = elsewhere.value();
+  return no_such_cpu();
 }
 
 }  // namespace tallyfs

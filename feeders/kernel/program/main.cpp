@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "feeders/client/socket_path.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/event_shipper.h"
 #include "feeders/kernel/event_tracing.h"
@@ -202,7 +203,8 @@ int run(const Options& options) {
   if (!stop) return log_failure(stop.error());
   if (auto done = set_up(options); !done) return log_failure(done.error());
   const SystemClock clock;
-  Link link(options.socket);
+  const SocketPath place = find_socket_path(options.socket);
+  Link link(place.path, place.fallback);
   const Found found = read_catalogue(options);
   const Catalogue& catalogue = found.catalogue;
   if (auto offered = offer_all(catalogue, link); !offered) return log_failure(offered.error());

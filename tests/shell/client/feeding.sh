@@ -177,12 +177,14 @@ handlers_that_interrupt_malloc_may_add_a_threads_first_sample() {
 times_are_those_of_the_calls() {
   start_probe
   ok 'settings 300000 0 4096' 'interface web' 'statistic web a' 'define a raw' 'start a' 'sync 5000'
-  local before after
+  local before after past
   before=$("$PYTHON" -c 'import time; print(time.monotonic_ns())')
   ok 'inc a 3'
   after=$("$PYTHON" -c 'import time; print(time.monotonic_ns())')
-  ok 'at a 9 1000000000' 'sync 5000'
-  assert_has 'a [1.000000] 3 9 1' "$(data web)"
+  past=$((before - 2000000000))
+  ok "at a 9 $past" 'sync 5000'
+  assert_has "a [$((past / 1000000000)).$(printf %06d $((past / 1000 % 1000000)))] 3 9 1" \
+    "$(data web)"
   py "$before" "$after" <<'EOT'
 from peer import *
 import sys

@@ -41,6 +41,52 @@ assert [r[0] for r in rows[4:]] == [stamp] * 3, rows
 EOT
 }
 
+# A clock that has run for ten days more, where that can be had: before a day is over, a day ago is
+# before all times.
+_ten_days_later() {
+  local later='unshare --time --monotonic 864000' each is_later
+  is_later=$($later "$PYTHON" -c 'import time; print(time.monotonic() > 864000)' 2>&1) || return 0
+  [ "$is_later" = True ] || return 0
+  stop_daemon
+  for each in "$TALLYFS" "$PYTHON"; do
+    printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$later" "$(command -v "$each")" \
+      >"$CASE/later.${each##*/}"
+    chmod 755 "$CASE/later.${each##*/}"
+  done
+  TALLYFS=$CASE/later.${TALLYFS##*/} PYTHON=$CASE/later.${PYTHON##*/}
+  start_daemon
+}
+
+times_far_away_count_as_a_day_ago_or_now() {
+  need_python
+  _ten_days_later
+  py <<'EOT'
+from peer import *
+import re, time
+peer = Peer()
+raw = peer.make("web/raw on=1 type=raw entries_max=100")
+last = peer.make("web/last on=1 type=last")
+history = peer.make("web/history on=1 type=history mode=increments entries_max=5 period=3600000000")
+before = time.monotonic()
+said = [-2**63, -1, 0, 1, 2**63 - 1, 2**62]
+for number in (raw, last, history):
+    peer.send(samples(number, [(1, t) for t in said], WITH_TIME),
+              samples(number, [(1, 1, t) for t in said], WITH_Y | WITH_TIME))
+text = data("web")
+after = time.monotonic()
+rows = [float(t) for t in re.findall(r"^raw \[([0-9.]+)\]", text, re.M)]
+assert len(rows) == 12, text
+def is_near(t, low, high): return max(0, low) - 1e-5 <= t <= max(0, high)
+day = 86400
+for i, t in enumerate(rows):
+    days = day if i % 6 < 4 else 0
+    assert is_near(t, before - days, after - days), (i, t, before)
+shown = float(re.search(r"^last \[([0-9.]+)\]", text, re.M)[1])
+assert is_near(shown, before, after), text
+assert own("rejects") == 0
+EOT
+}
+
 create_and_attach_give_the_same_number_to_all_feeders() {
   py <<'EOT'
 from peer import *
@@ -138,6 +184,61 @@ for epoch, num in ((ours + 1, number), (0, number), (ours, number + 1), (ours, 0
     assert peer.epoch == ours
 assert data("web") == "hits 0\n" and own("rejects") == 12, own("rejects")
 EOT
+}
+
+each_sample_of_a_refused_message_counts() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+number, gone = peer.make("web/hits on=1"), peer.make("web/gone on=1")
+assert peer.ask("remove web/gone")[0] == 0
+a_thousand = [1] * 1000
+here, nowhere = (5, 0, task(1, 120, "a")), (5, 2**31, task(1, 120, "a"))
+bad_head = struct.pack("<II", 0, 1), struct.pack("<II", 1, 1)
+full = samples(number, [(1, 2, 3)] * 1000, WITH_Y | WITH_TIME)
+cut = message(SAMPLES, struct.pack("<2002q", number, *[1] * 2001), WITH_Y)
+unknown = message(SAMPLES, struct.pack("<2001q", number, *[1] * 2000), 4)
+refused = {
+    "another epoch": (1000, samples(number, a_thousand), peer.epoch + 1),
+    "no epoch": (1000, samples(number, a_thousand), 0),
+    "another epoch, with Y and time": (1000, full, peer.epoch + 1),
+    "no number": (1000, samples(0, a_thousand), None),
+    "a number of none": (1000, samples(2**64 - 1, a_thousand), None),
+    "the number of one that is gone": (1000, samples(gone, a_thousand), None),
+    "a record cut in half": (1000, cut, None),
+    "a flag that is unknown": (1000, unknown, None),
+    "a CPU that there is not": (1000, latencies("mine", *[nowhere] * 1000), None),
+    "such a CPU for some": (400, latencies("mine", *([here] * 600 + [nowhere] * 400)), None),
+    "a name of the kernel's": (1000, latencies("wakeup", *[here] * 1000), None),
+    "no name": (1000, latencies("a/b", *[here] * 1000), None),
+    "a malformed message of latencies": (1, latencies("x", here).replace(*bad_head), None),
+}
+for what, (count, bad, epoch) in refused.items():
+    before = own("rejects")
+    peer.send(bad, epoch=epoch)
+    assert own("rejects") - before == count, (what, own("rejects") - before)
+assert data("web") == "hits 0\n", data("web")
+before = own("rejects")
+peer.socket.send(b"web/a=b 1\n" * 1000)
+assert own("rejects") - before == 1000, own("rejects") - before
+peer.send(samples(number, a_thousand))
+assert data("web") == "hits 1000\n" and own("rejects") - before == 1000
+EOT
+}
+
+each_kernel_event_of_a_stranger_counts() {
+  chmod 755 "$CASE" "$CASE/run"
+  need_root
+  py <<'EOT'
+from peer import *
+os.setgid(65534)
+os.setuid(65534)
+peer = Peer()
+peer.ask("")
+peer.send(kernel_events(*[bytes(88)] * 1000))
+peer.ask("")
+EOT
+  assert_eq 'rejects 1000' "$(data tallyfs | grep '^rejects ')"
 }
 
 the_number_of_a_removed_statistic_is_never_used_again() {

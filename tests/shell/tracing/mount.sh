@@ -28,6 +28,14 @@ a_part_that_is_not_there_cannot_be_mounted() {
     -o subtree=nothing "$MNT"
 }
 
+its_feeder_looks_for_the_socket_as_others_do() {
+  local feeder
+  feeder=$(dirname "$(command -v "$TALLYFS")")/tally-feed-tracefs
+  mkdir "$CASE/empty"
+  TALLY_SOCKET=$CASE/none assert_fails_with "$CASE/none: No such file or directory" \
+    "$feeder" --orders 9 --tracefs 8 8<"$CASE/empty" 9</dev/null
+}
+
 a_bind_mount_of_the_directory_works_alike() {
   need_root
   start_daemon

@@ -145,6 +145,26 @@ TEST(LaneRingsTest, TimesAreConvertedAndNoneIsLaterThanNowOrGoesBack) {
                                     "4 5 1\n");
 }
 
+TEST(LaneRingsTest, TimesFarAwayCountAsADayAgoOrNow) {
+  FakeCounter counter;
+  RingsStand stand("type=raw entries_max=9", &counter);
+  RingWriter ring = stand.ring();
+  stand.clock_.advance(100h - stand.clock_.now().monotonic);
+  ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
+  ring.put(kIdOfS, kRecordNs, 1, 1, std::uint64_t{1} << 63);  // INT64_MIN
+  ring.put(kIdOfS, kRecordNs, 2, 1, 0);
+  ring.put(kIdOfS, kRecordNs, 3, 1, UINT64_MAX);  // -1
+  ring.put(kIdOfS, kRecordNs, 4, 1, INT64_MAX);
+  ring.put(kIdOfS, kRecordCycles, 5, 1, 0);
+  ring.put(kIdOfS, kRecordCycles, 6, 1, UINT64_MAX);
+  ring.put(kIdOfS, kRecordCycles, 7, 1, INT64_MAX);
+  stand.take();
+  const std::string day = "s [273600.000000] ", now = "s [360000.000000] ";
+  EXPECT_EQ(stand.read("data"), day + "0 1 1\n" + day + "1 2 1\n" + day + "2 3 1\n" + now +
+                                    "3 4 1\n" + day + "4 5 1\n" + day + "5 6 1\n" + now +
+                                    "6 7 1\n");
+}
+
 TEST(LaneRingsTest, WhatAKilledFeederLeftIsTaken) {
   RingsStand stand("type=list entries_max=9");
   RingWriter ring = stand.ring();

@@ -75,8 +75,8 @@ class LatencyHistTest : public testing::Test {
     }
     return out;
   }
-  Result<void> feed(std::string_view name, std::chrono::nanoseconds latency, unsigned cpu = 0,
-                    uid_t uid = kAlice) {
+  Result<std::size_t> feed(std::string_view name, std::chrono::nanoseconds latency,
+                           unsigned cpu = 0, uid_t uid = kAlice) {
     const LatencySample sample{.latency_ns = latency.count(),
                                .cpu = cpu,
                                .task = {.pid = 7, .priority = 19, .name = {'r', 't'}}};
@@ -353,7 +353,7 @@ TEST_F(LatencyHistTest, WhatIsRefusedAsAWholeLeavesNoDirectory) {
   const auto refused = branch_.add("mine", {samples, 1}, 0, kAlice, clock_.now());
   EXPECT_EQ(refused.error().reason, "a latency on a CPU that there is not");
   EXPECT_FALSE(node("mine"));
-  EXPECT_FALSE(branch_.add("mine", samples, 0, kAlice, clock_.now())) << "one of two";
+  EXPECT_EQ(branch_.add("mine", samples, 0, kAlice, clock_.now()).value(), 1u) << "one of two";
   EXPECT_TRUE(read("mine/summary").starts_with("samples 1\n"));
 }
 

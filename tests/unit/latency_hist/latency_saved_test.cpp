@@ -59,8 +59,8 @@ class LatencyDaemon {
     (void)read(path);
     return file_->write_line(line, clock_.now());
   }
-  Result<void> feed(std::string_view name, std::chrono::nanoseconds latency, unsigned cpu = 0,
-                    std::uint64_t lost = 0, uid_t uid = kAlice) {
+  Result<std::size_t> feed(std::string_view name, std::chrono::nanoseconds latency,
+                           unsigned cpu = 0, std::uint64_t lost = 0, uid_t uid = kAlice) {
     const LatencySample sample{.latency_ns = latency.count(),
                                .time_ns = clock_.now().monotonic.count(),
                                .cpu = cpu,

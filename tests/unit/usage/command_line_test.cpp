@@ -122,6 +122,22 @@ TEST(CommandLineNeedTest, SaysWhatIsMissing) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("--socket"), std::string::npos);
 }
 
+TEST(CommandLineNeedTest, TakesNoMoreArgumentsThanThereMayBe) {
+  for (const int least : {0, 1}) {
+    std::vector<std::string> files;
+    CommandLine line("Does a thing.", "tally-thing", "1.2");
+    line.add_arguments("files", files, "the files", {.least = least, .most = 2});
+    std::string words[] = {"program", "a", "b", "c"};
+    char* argv[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data()};
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(line.parse(4, argv), kUsageStatus) << least;
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("received 3"), std::string::npos) << said;
+    EXPECT_EQ(line.parse(3, argv), std::nullopt) << least;
+    EXPECT_EQ(files, (std::vector<std::string>{"a", "b"}));
+  }
+}
+
 TEST(CommandLineNeedTest, AFindFaultSaysItsOwnReason) {
   std::string path;
   CommandLine line("Does a thing.", "tally-thing", "1.2");

@@ -308,14 +308,20 @@ TEST(BinaryTest, EveryCombinationOfFieldsComesBackAsItWasWritten) {
   }
 }
 
-TEST(BinaryTest, NoSampleIsLaterThanItsArrival) {
+TEST(BinaryTest, NoSampleIsLaterThanItsArrivalOrADayOlder) {
+  using std::chrono_literals::operator""h;
+  const std::array written = {Sample{.time = nanoseconds::min()}, Sample{.time = nanoseconds(0)},
+                              Sample{.time = 77h}, Sample{.time = 101h},
+                              Sample{.time = nanoseconds::max()}};
+  const nanoseconds wanted[] = {76h, 76h, 77h, 100h, 100h};
   for (const auto fields : {kWithTime, kFull}) {
     DatagramWriter writer(1);
-    writer.samples(5, std::array{Sample{.x = 1, .time = nanoseconds(500)}}, fields);
+    writer.samples(5, written, fields);
     Buffer buffer(writer.bytes());
     const auto message = DatagramReader::open(buffer.bytes()).value().next();
-    EXPECT_EQ(unpack_all(std::get<PackedSamples>(message->value()), nanoseconds(400))[0].time,
-              nanoseconds(400));
+    const auto read = unpack_all(std::get<PackedSamples>(message->value()), 100h);
+    ASSERT_EQ(read.size(), written.size());
+    for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].time, wanted[i]) << i;
   }
 }
 

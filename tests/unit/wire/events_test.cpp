@@ -121,6 +121,26 @@ TEST(EventsTest, NoRecordIsLaterThanItsArrival) {
             "1@2000000000 cpu0 pid0 '' ''\n");
 }
 
+TEST(EventsTest, NoRecordIsOlderThanADayOrLaterThanItsArrival) {
+  constexpr std::chrono::nanoseconds now = std::chrono::hours(100);
+  constexpr std::uint64_t kHour = 3'600'000'000'000;
+  const std::array records = {EventRecord{.event = 1, .time_ns = 0},
+                              EventRecord{.event = 1, .time_ns = 77 * kHour},
+                              EventRecord{.event = 1, .time_ns = std::uint64_t{1} << 63},
+                              EventRecord{.event = 1, .time_ns = UINT64_MAX}};
+  DatagramWriter writer(0);
+  writer.source_records(records);
+  Received received(writer.bytes());
+  std::array<EventRecord, 4> scratch;
+  auto packed = std::get<PackedEvents>(received.message().value());
+  const auto read = packed.unpack(scratch, now);
+  ASSERT_EQ(read.size(), 4u);
+  EXPECT_EQ(read[0].time_ns, 76 * kHour);
+  EXPECT_EQ(read[1].time_ns, 77 * kHour);
+  EXPECT_EQ(read[2].time_ns, 100 * kHour);
+  EXPECT_EQ(read[3].time_ns, 100 * kHour);
+}
+
 TEST(EventsTest, ARecordThatReachesBeyondItsMessageIsRefusedAndThoseBeforeAreNot) {
   struct Damage {
     std::size_t at;  // in the second record

@@ -1,5 +1,8 @@
 """Finding the daemon, and finding it again. Guarded by the exclusion.
 
+A daemon that ends refuses all that is sent, while its socket can still be connected to. So the next
+one is found when it has answered.
+
 After a failed attempt the next one waits 50 ms, then twice as long each time, up to 2 s."""
 from .link import Link
 from .settings import find_socket_paths
@@ -20,6 +23,7 @@ class Connection:
         self.link.close()
         self.connected = self.was_connected = False
         self.is_missing = False  # it was looked for in vain, or is gone
+        self._path, self._has_answered, self._told_sending = None, False, False
         self.next_attempt_at = 0
         self._back_off_ns = _BACK_OFF_NS
 
@@ -36,11 +40,24 @@ class Connection:
             self.next_attempt_at = now + self._back_off_ns
             self._back_off_ns = min(2 * self._back_off_ns, _BACK_OFF_MAX_NS)
             return False
-        self._report(f"sending to {path}")
-        self.connected, self.is_missing = True, False
-        self.was_connected = True
-        self._back_off_ns = _BACK_OFF_NS
+        self._path, self._has_answered = path, False
+        if not self.is_missing:
+            self._tell_sending()
+        self.connected = self.was_connected = True
         return True
+
+    def note_answer(self):
+        """The daemon has answered."""
+        if self._has_answered:
+            return
+        self._has_answered, self.is_missing = True, False
+        self._back_off_ns = _BACK_OFF_NS
+        if not self._told_sending:
+            self._tell_sending()
+
+    def _tell_sending(self):
+        self._told_sending = True
+        self._report(f"sending to {self._path}")
 
     def _connect(self, paths):
         for path in paths:
@@ -57,10 +74,13 @@ class Connection:
 
     def end(self, now):
         """After is_cut(), or a send() that said DAEMON_GONE."""
-        self._report("the daemon is gone")
         self.connected = False
-        self.is_missing = True
-        self.next_attempt_at = now + _BACK_OFF_NS
+        self.next_attempt_at = now + self._back_off_ns
+        if not self._has_answered:
+            self._back_off_ns = min(2 * self._back_off_ns, _BACK_OFF_MAX_NS)
+        if self._told_sending:
+            self._report("the daemon is gone")
+        self._told_sending, self.is_missing = False, True
 
     def attempt_soon(self):
         """The next attempt() does not wait."""

@@ -106,6 +106,8 @@ class Rounds:
             if not self.conversation.receive():
                 return
             self.pace.note_activity(now)
+            if self.conversation.epoch:
+                self.connection.note_answer()
 
     def _keep_in_touch(self, now, urgent):
         conversation = self.conversation
