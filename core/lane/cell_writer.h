@@ -113,7 +113,7 @@ class CellWriter {
     CellSlot& to;           // is not valid until its sequence is `next`
     std::uint64_t next = 0;
   };
-  // Sequences go to the slots in turn: 1 to slot 0, 2 to slot 1. Which one is next is kept apart, as
+  // Sequences go to the slots in turn: 1 to slot 0, 2 to slot 1. Which one is next is kept apart:
   // one that was looked up among the slots would wait for their last stores.
   CellSlot& newest() { return cell_.slots[cell_.next % 2]; }
   Commit begin_commit() {
