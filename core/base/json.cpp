@@ -86,9 +86,9 @@ JsonWriter& JsonWriter::microseconds(std::chrono::nanoseconds time) {
   return append(std::max<std::int64_t>(time.count(), 0) / 1000);
 }
 
-JsonWriter& JsonWriter::number_text(std::string_view digits) {
+JsonWriter& JsonWriter::value_text(std::string_view json) {
   separate();
-  out_.append(digits);
+  out_.append(json);
   return *this;
 }
 

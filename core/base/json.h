@@ -60,7 +60,9 @@ class JsonWriter {
   JsonWriter& microseconds(std::chrono::nanoseconds time);
   // A number that is a text already: digits, with a sign, a fraction and an exponent as JSON has
   // them.
-  JsonWriter& number_text(std::string_view digits);
+  JsonWriter& number_text(std::string_view digits) { return value_text(digits); }
+  // A value that is JSON already.
+  JsonWriter& value_text(std::string_view json);
   JsonWriter& boolean(bool value);
   JsonWriter& null();
 

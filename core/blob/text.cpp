@@ -3,8 +3,10 @@
 #include "core/blob/text.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <concepts>
 #include <cstdio>
 #include <new>
@@ -129,6 +131,43 @@ class Text {
 
 constexpr std::string_view kInner = "\n\t\t\t\t";
 
+// An object of a few numbers in JSON, put together in place: a histogram has hundreds of them.
+class Row {
+ public:
+  template <typename T, std::size_t Size>
+  Row& field(const char (&key)[Size], T number) {
+    static_assert(Size <= kKeyMax + 1);
+    const bool is_first = end_ == bytes_.data();
+    *end_++ = is_first ? '{' : ',';
+    *end_++ = '"';
+    end_ = std::copy_n(key, Size - 1, end_);
+    *end_++ = '"';
+    *end_++ = ':';
+    put(number);
+    return *this;
+  }
+  std::string_view end() {
+    *end_++ = '}';
+    return {bytes_.data(), end_};
+  }
+
+ private:
+  static constexpr std::size_t kFieldsMax = 4, kKeyMax = 3, kNumberMax = 136;
+
+  template <std::integral Integer>
+  void put(Integer number) {
+    end_ = std::to_chars(end_, end_ + kNumberMax, number).ptr;
+  }
+  void put(tally_q number) { end_ = tally_q_print(number, -1, 10, end_, kNumberMax); }
+  template <typename Bits>
+  void put(QNumber<Bits> number) {
+    put(number.q());
+  }
+
+  std::array<char, kFieldsMax * (kKeyMax + 4 + kNumberMax) + 1> bytes_;
+  char* end_ = bytes_.data();
+};
+
 template <typename T>
 void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::size_t count,
                    Detail detail) {
@@ -158,9 +197,9 @@ void write_buckets(Text& text, const std::uint8_t* data, unsigned dtype, std::si
                                        : highest<T>();
     const std::uint64_t hits = hits_of(i);
     if (text.is_json()) {
-      text.json().begin_object();
-      if (objdump) text.field("bkt", i);
-      text.field("lb", lb).field("ub", ub).field("cnt", hits).json().end_object();
+      Row row;
+      if (objdump) row.field("bkt", i);
+      text.json().value_text(row.field("lb", lb).field("ub", ub).field("cnt", hits).end());
     } else {
       text << kInner;
       if (objdump) text << "bkt[" << i << "].";
@@ -182,9 +221,9 @@ void write_digest(Text& text, const DigestContent& digest, Detail detail) {
   }
   for (const Centroid& each : objdump ? digest.places : digest.centroids) {
     if (text.is_json()) {
-      text.json().begin_object();
-      if (objdump) text.field("ctd", each.index);
-      text.field("mu", each.mean).field("cnt", each.count).json().end_object();
+      Row row;
+      if (objdump) row.field("ctd", each.index);
+      text.json().value_text(row.field("mu", each.mean).field("cnt", each.count).end());
     } else {
       text << kInner;
       if (objdump) text << "ctd[" << each.index << "].";

@@ -69,6 +69,12 @@ class NumberTable {
   }
   // The switch of a number that is put; nullptr if the region has none for it.
   Switch* keep_switch(std::uint64_t number) { return switch_of(number); }
+  // Whether the switch of a number that is put may have been given out. It was not if no number of
+  // the slot ever had it.
+  bool had_switch(std::uint64_t number) const {
+    const Switch* const its = switch_of(number);
+    return its && its->generation.load(std::memory_order_relaxed) == use(number);
+  }
   // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
   // its number is gone.
   void take_back_switch(std::uint64_t number) {

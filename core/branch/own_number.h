@@ -41,6 +41,7 @@ enum class Own {
   kLaneDropped,
   kStateSavedS,
   kStateFailedS,
+  kStateLeftOut,
 };
 
 }  // namespace tallyfs

@@ -99,6 +99,8 @@ constexpr std::array kOwnStatistics = {
     OwnStatistic{Own::kStateSavedS, "state_saved_s", "on=1 type=last units=seconds"},
     // when one could last not be written
     OwnStatistic{Own::kStateFailedS, "state_failed_s", "on=1 type=last units=seconds"},
+    // what a state that was loaded, at the start or in a reload, had and is not there
+    OwnStatistic{Own::kStateLeftOut, "state_left_out", COUNTER "units=objects"},
 };
 
 #undef COUNTER

@@ -42,7 +42,7 @@ class OwnCounts {
   void publish(OwnNumbers& own, Moment now);
 
  private:
-  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kStateFailedS) + 1;
+  static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kStateLeftOut) + 1;
 
   std::array<std::uint64_t, kNumbers> counts_{};
 };

@@ -86,6 +86,7 @@ LoadedState load_each(const StateFile& file, Load load) {
       ++loaded.objects;
     } else {
       loaded.faults.push_back(fault_of(object, done.error()));
+      ++loaded.left_out[name_of(static_cast<SavedKind>(object.kind))];
     }
   }
   return loaded;
@@ -115,10 +116,29 @@ std::uint64_t state_stamp(std::span<Branch* const> branches, Moment now) {
   return stamp;
 }
 
+Boot boot_of(const StateHeader& header, const BootId& boot, Moment now) {
+  if (header.saved.monotonic > now.monotonic) return Boot::kOther;
+  return boot_of(header.boot, boot);
+}
+
 LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,
                        const BootId& boot, Moment now) {
-  const Loading loading{.boot = boot_of(file.header.boot, boot), .now = now};
+  const Loading loading{.boot = boot_of(file.header, boot, now), .now = now};
   return load_each(file, [&](const SavedObject& each) { return load(each, branches, loading); });
+}
+
+std::string summary_of_faults(const LoadedState& loaded) {
+  if (loaded.faults.empty()) return {};
+  std::string text(loaded.faults.front());
+  const std::size_t others = loaded.faults.size() - 1;
+  if (others == 0) return text;
+  text.append(", and ").append(std::to_string(others)).append(" more");
+  const char* before = "; left out by kind: ";
+  for (const auto& [kind, count] : loaded.left_out) {
+    text.append(before).append(kind).append(" ").append(std::to_string(count));
+    before = ", ";
+  }
+  return text;
 }
 
 LoadedState take_state(const StateFile& file, const HandedTo& to, bool has_pages, Moment now) {

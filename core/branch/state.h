@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,7 +46,18 @@ struct LoadedState {
   std::size_t objects = 0;
   // A line for each object that the branches did not take, and the file's own faults before them.
   std::vector<std::string> faults;
+  // How many of each kind the branches did not take; people's names.
+  std::map<std::string, std::size_t> left_out;
 };
+
+// The first fault, and how many more there are: "interface 'web' is left out: REASON, and 3 more;
+// left out by kind: interface 2, trigger 1". Empty without one.
+std::string summary_of_faults(const LoadedState& loaded);
+
+// Whether times in the file count from the same moment as ours. The clock of a machine that went
+// back to a snapshot, or of another time namespace, is behind that of its file: no time of it is
+// one of ours, as after a reboot.
+Boot boot_of(const StateHeader& header, const BootId& boot, Moment now);
 
 // Of a file that read_state() has read. boot: the present one.
 LoadedState load_state(const StateFile& file, std::span<Branch* const> branches,

@@ -24,13 +24,15 @@ std::uint64_t count_intervals(const ArraySettings& settings, const Definition& d
 }  // namespace
 
 ArrayStatistic::ArrayStatistic(const ArraySettings& settings, const Definition& definition)
-    : settings_(settings),
-      range_min_(definition.range_min),
-      range_max_(definition.range_max),
-      totals_(count_intervals(settings, definition)) {}
+    : words_(kFirst + count_intervals(settings, definition)), scale_(settings.scale) {
+  words_[0] = static_cast<std::uint64_t>(definition.range_min);
+  words_[1] = static_cast<std::uint64_t>(definition.range_max);
+  words_[2] = settings.base_interval;
+}
 
 std::uint64_t ArrayStatistic::worst_case_bytes(const ArraySettings& settings,
                                                const Definition& definition) {
+  // The words before them count with the statistic itself.
   return count_intervals(settings, definition) * sizeof(std::uint64_t);
 }
 
@@ -42,14 +44,14 @@ std::uint64_t ArrayStatistic::worst_case_bytes(const ArraySettings& settings,
 // way from one addition to the next to the same counter.
 template <typename Steps>
 bool ArrayStatistic::add_by(std::span<const Sample> samples, std::uint64_t& outside, Steps steps) {
-  std::uint64_t* const totals = totals_.data();
-  const std::uint64_t above = totals_.size() - 1;
-  const std::int64_t range_min = range_min_;
+  std::uint64_t* const totals = words_.data() + kFirst;
+  const std::uint64_t above = lines() - 1;
+  const std::int64_t range_min = this->range_min();
   // Unsigned: the difference may need all of 64 bits. From what lies below it is beyond the span.
   const auto distance_of = [=](std::int64_t x) {
     return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(range_min);
   };
-  const std::uint64_t span = distance_of(range_max_);
+  const std::uint64_t span = distance_of(range_max());
   std::uint64_t hits = 0;
   const auto place_of = [=, &hits](std::int64_t x) -> std::uint64_t {
     const std::uint64_t distance = distance_of(x);
@@ -84,8 +86,8 @@ bool ArrayStatistic::add_by(std::span<const Sample> samples, std::uint64_t& outs
 }
 
 bool ArrayStatistic::add(std::span<const Sample> samples, std::uint64_t& outside) {
-  const std::uint64_t base = settings_.base_interval;
-  switch (settings_.scale) {
+  const std::uint64_t base = base_interval();
+  switch (scale_) {
     case Scale::kLog2:
       return add_by(samples, outside,
                     [base](std::uint64_t d) -> std::uint64_t { return doublings(d, base); });
@@ -103,55 +105,59 @@ bool ArrayStatistic::add(std::span<const Sample> samples, std::uint64_t& outside
 bool ArrayStatistic::merge(const CellSums& cells) {
   sum_.has_negative |= cells.has_negative;
   bool saturated = add_saturating(sum_.total, cells.sum);
-  const std::size_t both = std::min(totals_.size(), cells.counts.size());
-  for (std::size_t i = 0; i < both; ++i) saturated |= add_saturating(totals_[i], cells.counts[i]);
+  const auto all = counters();
+  const std::size_t both = std::min(all.size(), cells.counts.size());
+  for (std::size_t i = 0; i < both; ++i) saturated |= add_saturating(all[i], cells.counts[i]);
   return saturated;
 }
 
 std::uint64_t ArrayStatistic::text_length(std::string_view name) const {
-  const ArrayBounds bounds(settings_, range_min_, range_max_);
-  const std::size_t last = totals_.size() - 1;
-  std::uint64_t length = totals_.size() * (name.size() + 5) - 1;  // ` <=`, a blank, the newline
+  const ArrayBounds bounds = this->bounds();
+  const auto all = totals();
+  const std::size_t last = all.size() - 1;
+  std::uint64_t length = all.size() * (name.size() + 5) - 1;  // ` <=`, a blank, the newline
   std::string bound;
-  for (std::size_t i = 0; i < totals_.size(); ++i) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
     bound.clear();
     append_number(bound, bounds[std::min(i, last - 1)]);
-    length += bound.size() + number_length(totals_[i]);
+    length += bound.size() + number_length(all[i]);
   }
   return length;
 }
 
 void ArrayStatistic::render(std::string_view name, std::string& out) const {
-  const ArrayBounds bounds(settings_, range_min_, range_max_);
-  const std::size_t last = totals_.size() - 1;
-  for (std::size_t i = 0; i < totals_.size(); ++i) {
+  const ArrayBounds bounds = this->bounds();
+  const auto all = totals();
+  const std::size_t last = all.size() - 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
     out.append(name).append(i == last ? " >" : " <=");
     append_number(out, bounds[std::min(i, last - 1)]);
     out.push_back(' ');
-    append_number(out, totals_[i]);
+    append_number(out, all[i]);
     out.push_back('\n');
   }
 }
 
 void ArrayStatistic::write_values(JsonWriter& json) const {
-  const ArrayBounds bounds(settings_, range_min_, range_max_);
+  const ArrayBounds bounds = this->bounds();
+  const auto all = totals();
   json.begin_object();
-  write_column(json, "bounds", totals_.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
-  write_column(json, "counts", totals_.size(), [&](std::size_t i) { json.number(totals_[i]); });
+  write_column(json, "bounds", all.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
+  write_column(json, "counts", all.size(), [&](std::size_t i) { json.number(all[i]); });
   json.end_object();
 }
 
 void ArrayStatistic::save(ByteWriter& out) const {
   out.put(kArrayVersion);
   sum_.save(out);
-  for (const std::uint64_t total : totals_) out.put(total);
+  for (const std::uint64_t total : totals()) out.put(total);
 }
 
 void ArrayStatistic::load(ByteReader& in) {
   const auto version = in.get<std::uint8_t>();
   if (version < 1 || version > kArrayVersion) in.fail();
   if (version > 1) sum_.load(in);
-  for (std::uint64_t& total : totals_) total = in.get<std::uint64_t>();
+  for (std::uint64_t& total : counters()) total = in.get<std::uint64_t>();
 }
 
 }  // namespace tallyfs

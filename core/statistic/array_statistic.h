@@ -38,16 +38,16 @@ class ArrayStatistic {
     std::uint64_t outside = 0;
     return add(samples, outside);
   }
-  // Has the processor fetch the first of the sums.
+  // Has the processor fetch the bounds and the first of the sums.
   void prefetch() const {
-    __builtin_prefetch(totals_.data());
-    __builtin_prefetch(totals_.data() + 8);
+    __builtin_prefetch(words_.data());
+    __builtin_prefetch(words_.data() + 8);
   }
   // Adds what cells hold that count with these intervals.
   bool merge(const CellSums& cells);
-  std::uint64_t lines() const { return totals_.size(); }
+  std::uint64_t lines() const { return words_.size() - kFirst; }
   // One for each bound, and one for what lies above.
-  std::span<const std::uint64_t> totals() const { return totals_; }
+  std::span<const std::uint64_t> totals() const { return std::span(words_).subspan(kFirst); }
   // Of X * Y.
   Int128 sum() const { return sum_.total; }
   bool has_negative() const { return sum_.has_negative; }
@@ -63,11 +63,21 @@ class ArrayStatistic {
   template <typename Steps>
   bool add_by(std::span<const Sample> samples, std::uint64_t& outside, Steps steps);
 
-  ArraySettings settings_;
-  std::int64_t range_min_;
-  std::int64_t range_max_;
+  std::span<std::uint64_t> counters() { return std::span(words_).subspan(kFirst); }
+  std::int64_t range_min() const { return static_cast<std::int64_t>(words_[0]); }
+  std::int64_t range_max() const { return static_cast<std::int64_t>(words_[1]); }
+  std::uint64_t base_interval() const { return words_[2]; }
+  ArrayBounds bounds() const {
+    return {{.base_interval = base_interval(), .scale = scale_}, range_min(), range_max()};
+  }
+
+  static constexpr std::size_t kFirst = 3;
+
   SignedSum sum_;
-  std::vector<std::uint64_t> totals_;  // one for each bound and one for `>`
+  // The range and the base interval stand before the totals, since each Statistic has room for the
+  // largest of all types. From kFirst on: a total for each bound and one for `>`.
+  std::vector<std::uint64_t> words_;
+  Scale scale_;
 };
 
 template <>

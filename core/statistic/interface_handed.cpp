@@ -119,11 +119,11 @@ Result<void> Interface::take_view(Statistic& from, Moment now) {
 }
 
 void Statistic::save_marks(ByteWriter& out) const {
-  const bool has_sums = has_cells() && cells_->holds_any();
+  const bool has_sums = has_cells() && cells()->holds_any();
   out.put(static_cast<std::uint8_t>((asked_definition_ ? kAskedDefinition : 0) |
                                     (asked_on_ ? kAskedOn : 0) | (of_rule_ ? kOfRule : 0) |
                                     (has_sums ? kHasCells : 0)));
-  if (has_sums) save_cell_sums(out, cells_->sums());
+  if (has_sums) save_cell_sums(out, cells()->sums());
 }
 
 void Statistic::load_marks(ByteReader& in) {
@@ -135,11 +135,11 @@ void Statistic::load_marks(ByteReader& in) {
   if ((marks & kHasCells) == 0) return;
   CellSums sums = load_cell_sums(in);
   const CellForm form = cell_form(definition_);
-  const bool fits = form.kind != CellKind::kNone && !source_ &&
+  const bool fits = form.kind != CellKind::kNone && !source() &&
                     (sums.counts.empty() || sums.counts.size() == form.intervals);
   if (!fits || !in.ok()) return in.fail();
-  cells_ = std::make_unique<FeederCells>(Published{});
-  cells_->hold(std::move(sums));
+  links().cells = std::make_unique<FeederCells>(Published{});
+  cells()->hold(std::move(sums));
   has_cells_ = true;
 }
 
@@ -147,8 +147,8 @@ void Statistic::load_marks(ByteReader& in) {
 void Statistic::go_on_at(const Published& at) {
   auto next = std::make_unique<FeederCells>(at);
   if (!at.on || !next->go_on(cell_form(definition_))) return publish_at(at);
-  if (cells_) next->take_held(*cells_);
-  cells_ = std::move(next);
+  if (cells()) next->take_held(*cells());
+  links().cells = std::move(next);
   publish();
 }
 

@@ -119,7 +119,7 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
 bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
-  const bool other_cells = cells_ && (anew || cell_form(definition_) != cell_form(after));
+  const bool other_cells = cells() && (anew || cell_form(definition_) != cell_form(after));
   if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept);
   bool changed = after != definition_;
   definition_ = std::move(after);
@@ -133,12 +133,12 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   }
   changed |= take_effect(change, gathering, now);
   if (other_cells) begin_era();
-  if (source_) publish();  // what feeders say with a sample, for a view of another type
+  if (source()) publish();  // what feeders say with a sample, for a view of another type
   return changed;
 }
 
 bool Statistic::carry_out(const Change& change, Moment now) {
-  const bool other_cells = cells_ && change.data_reset;
+  const bool other_cells = cells() && change.data_reset;
   if (other_cells) end_era(CellData::kDiscarded);
   const bool changed = take_effect(change, Gathering::kGoesOn, now);
   if (other_cells) begin_era();
@@ -179,18 +179,16 @@ Change Statistic::left_of(Change change) const {
 }
 
 void Statistic::attach_view(Statistic& view) {
-  if (!views_) views_ = std::make_unique<std::vector<Statistic*>>();
-  views_->push_back(&view);
+  links().views.push_back(&view);
   has_views_ = true;
-  view.source_ = this;
+  view.links().source = this;
   publish();
 }
 
 void Statistic::detach_view(Statistic& view) {
-  std::erase(*views_, &view);
-  if (views_->empty()) views_.reset();
-  has_views_ = views_ != nullptr;
-  view.source_ = nullptr;
+  std::erase(links_->views, &view);
+  has_views_ = !links_->views.empty();
+  view.links_->source = nullptr;
   publish();
 }
 
@@ -247,7 +245,7 @@ std::optional<std::uint64_t> Statistic::missed() const {
 }
 
 LineState Statistic::line_state() const {
-  return {.of = source_ ? std::string_view(source_->name_) : std::string_view(),
+  return {.of = source() ? std::string_view(source()->name_) : std::string_view(),
           .on = on_,
           .hits_out_of_range = hits_out_of_range(),
           .hits_missed = missed(),

@@ -45,10 +45,10 @@ class Statistic {
   const std::string& name() const { return name_; }
   const Definition& definition() const { return definition_; }
   // Of a view; nullptr: this is none.
-  const Statistic* source() const { return source_; }
+  const Statistic* source() const { return links_ ? links_->source : nullptr; }
   bool has_views() const { return has_views_; }
   std::span<Statistic* const> views() const {
-    return views_ ? std::span<Statistic* const>(*views_) : std::span<Statistic* const>();
+    return links_ ? std::span<Statistic* const>(links_->views) : std::span<Statistic* const>();
   }
   // The view has no source yet. It must be detached before either goes.
   void attach_view(Statistic& view);
@@ -113,12 +113,12 @@ class Statistic {
   // Counts the samples that cells held at the last look, and were not counted yet.
   std::uint64_t count_cells();
   // How many samples cells held at the last look that were not counted yet.
-  std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells_->uncounted() : 0; }
+  std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells()->uncounted() : 0; }
 
   // What its users have asked for stays when a feeder's defaults come.
   void note_asked(const Change& change) {
-    asked_definition_ |= change.redefines();
-    asked_on_ |= change.on.has_value();
+    asked_definition_ = asked_definition_ || change.redefines();
+    asked_on_ = asked_on_ || change.on.has_value();
   }
   // A feeder's default without the parts that its users have set.
   Change left_of(Change change) const;
@@ -184,6 +184,8 @@ class Statistic {
  private:
   friend StatisticRow;
 
+  struct Links;
+
   bool start(std::chrono::nanoseconds now);
   void start_history(std::chrono::nanoseconds now);
   std::optional<std::uint64_t> missed() const;
@@ -195,6 +197,9 @@ class Statistic {
   std::uint32_t needs() const;
   void note_has_cells();
   bool has_cells() const { return has_cells_; }
+  // Nullptr: no feeder sees it.
+  FeederCells* cells() const { return links_ ? links_->cells.get() : nullptr; }
+  Links& links();
   void merge(const CellSums& cells);
   void note_cells();
   void add_cells(Gathered& all) const;
@@ -218,28 +223,33 @@ class Statistic {
     return x >= definition_.range_min && x <= definition_.range_max;
   }
 
+  // What binds it to feeders and to other statistics. Few statistics have any of it.
+  struct Links {
+    std::unique_ptr<FeederCells> cells{};
+    Statistic* source = nullptr;
+    std::vector<Statistic*> views{};  // in the order of their creation
+  };
+
   // What add() needs comes first, and together: with many statistics each line of memory counts.
   std::string name_;
   bool on_ = false;
   bool saturated_ = false;  // and said so
   bool has_views_ = false;
-  bool has_cells_ = false;   // some feeder may have
+  bool has_cells_ : 1 = false;  // some feeder may have
+  // By users, and by a rule. Not saved: defaults are for what was made in this daemon.
+  bool asked_definition_ : 1 = false;
+  bool asked_on_ : 1 = false;
+  bool of_rule_ : 1 = false;
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;
   Definition definition_;
+  std::unique_ptr<Links> links_;  // null: there are none
   Gathered gathered_;
-  std::unique_ptr<FeederCells> cells_;  // null: no feeder sees it
-  Statistic* source_ = nullptr;
-  std::unique_ptr<std::vector<Statistic*>> views_;  // in the order of their creation; null: none
   std::chrono::nanoseconds created_;  // or last reset, on the wall clock; 0: not known
   std::chrono::nanoseconds data_since_;
   std::chrono::nanoseconds started_;
   std::chrono::nanoseconds stopped_;
-  // Not saved: defaults are for what was made in this daemon.
-  bool asked_definition_ = false;  // by users
-  bool asked_on_ = false;
-  bool of_rule_ = false;
 };
 
 }  // namespace tallyfs

@@ -39,17 +39,23 @@ CellForm cell_form(const Definition& definition) {
 // ---- what feeders see
 
 void Statistic::publish() {
-  if (source_) return source_->publish();
-  if (!cells_) return;
-  cells_->show(is_wanted() ? kSwitchOn | way() : 0);
+  if (!links_) return;
+  if (links_->source) return links_->source->publish();
+  if (!cells()) return;
+  cells()->show(is_wanted() ? kSwitchOn | way() : 0);
+}
+
+Statistic::Links& Statistic::links() {
+  if (!links_) links_ = std::make_unique<Links>();
+  return *links_;
 }
 
 // Views need each sample.
-bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells_->is_open(); }
+bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells()->is_open(); }
 
 std::uint32_t Statistic::way() const {
   if (goes_by_cell()) return kWayCell | kWayNeedsY;
-  if (!cells_->takes_rings()) return kWaySocket;
+  if (!cells()->takes_rings()) return kWaySocket;
   std::uint32_t all = on_ ? needs() : 0;
   for (const Statistic* const view : views()) all |= view->on_ ? view->needs() : 0;
   return kWayRing | all;
@@ -65,15 +71,19 @@ std::uint32_t Statistic::needs() const {
 }
 
 void Statistic::publish_at(const Published& at) {
-  if (cells_) end_era(CellData::kKept);
-  cells_ = at.on ? std::make_unique<FeederCells>(at) : nullptr;
+  if (cells()) end_era(CellData::kKept);
+  if (at.on) {
+    links().cells = std::make_unique<FeederCells>(at);
+  } else if (links_) {
+    links_->cells = nullptr;
+  }
   has_cells_ = false;
   begin_era();
 }
 
 void Statistic::end_cells() {
-  if (!cells_) return;
-  cells_->end_rings();
+  if (!cells()) return;
+  cells()->end_rings();
   end_era(CellData::kKept);
   publish();
 }
@@ -82,20 +92,20 @@ void Statistic::end_cells() {
 // added meanwhile each is in or not.
 void Statistic::end_era(CellData data) {
   if (goes_by_cell()) {
-    cells_->pause_rings();
-    cells_->show(kSwitchOn);
+    cells()->pause_rings();
+    cells()->show(kSwitchOn);
   }
-  cells_->close();
+  cells()->close();
   CellBudget budget{.looks = {LookBudget::kUnbounded}};
   read_cells(budget);
   note_cells();
-  if (data == CellData::kKept && has_cells()) merge(cells_->sums());
-  cells_->forget_era();
+  if (data == CellData::kKept && has_cells()) merge(cells()->sums());
+  cells()->forget_era();
 }
 
 void Statistic::begin_era() {
-  if (!cells_) return;
-  cells_->open(cell_form(definition_));
+  if (!cells()) return;
+  cells()->open(cell_form(definition_));
   note_has_cells();
   publish();
 }
@@ -103,43 +113,43 @@ void Statistic::begin_era() {
 // ---- what cells hold
 
 bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id) {
-  const bool bound = cells_ && cells_->bind(std::move(source), id);
+  const bool bound = cells() && cells()->bind(std::move(source), id);
   if (bound) note_has_cells();
   return bound;
 }
 
 // Of samples that come by ring there are none.
 void Statistic::note_has_cells() {
-  has_cells_ = cells_->has_cells() && cell_form(definition_).kind != CellKind::kNone;
+  has_cells_ = cells()->has_cells() && cell_form(definition_).kind != CellKind::kNone;
 }
 
 void Statistic::absorb_cells(const CellSource* source, LookBudget& looks) {
-  if (!cells_) return;
+  if (!cells()) return;
   CellBudget budget{.looks = looks};
   read_cells(budget);
   note_cells();
-  merge(cells_->take(cell_form(definition_), source));
+  merge(cells()->take(cell_form(definition_), source));
   note_has_cells();
   CellBudget rest{.looks = budget.looks};
   read_cells(rest);
   looks = rest.looks;
-  cells_->skip_samples();
+  cells()->skip_samples();
 }
 
 void Statistic::read_cells(CellBudget& budget) const {
-  if (has_cells()) cells_->read(cell_form(definition_), budget);
+  if (has_cells()) cells()->read(cell_form(definition_), budget);
 }
 
 void Statistic::note_cells() {
-  if (!cells_) return;
-  add_saturating(samples_, cells_->uncounted());
-  cells_->count_samples();
+  if (!cells()) return;
+  add_saturating(samples_, cells()->uncounted());
+  cells()->count_samples();
 }
 
 std::uint64_t Statistic::count_cells() {
-  if (!cells_) return 0;
+  if (!cells()) return 0;
   note_cells();
-  return cells_->take_counted();
+  return cells()->take_counted();
 }
 
 void Statistic::merge(const CellSums& cells) {
@@ -156,7 +166,7 @@ void Statistic::add_cells(Gathered& all) const {
   if (!has_cells()) return;
   std::visit(
       [&](auto& gathered) {
-        if constexpr (requires { gathered.merge(cells_->sums()); }) gathered.merge(cells_->sums());
+        if constexpr (requires { gathered.merge(cells()->sums()); }) gathered.merge(cells()->sums());
       },
       all);
 }
@@ -169,7 +179,7 @@ Gathered Statistic::gathered() const {
 
 std::uint64_t Statistic::hits_out_of_range() const {
   std::uint64_t hits = hits_out_of_range_;
-  if (has_cells()) add_saturating(hits, cells_->sums().outside);
+  if (has_cells()) add_saturating(hits, cells()->sums().outside);
   return hits;
 }
 

@@ -23,10 +23,14 @@ std::size_t hash_value(const Tree::NameKey& key) {
   return seed;
 }
 
+std::size_t Tree::ByName::operator()(const NameKey& key) const { return hash_value(key); }
+std::size_t Tree::ByName::operator()(const Node* node) const { return hash_value(key_of(node)); }
+Tree::NameKey Tree::ByName::key_of(const Node* node) { return {node->parent, node->name}; }
+
 Tree::Tree(Moment now, NodeId first) : first_(first), next_id_(first) {
   auto root = std::make_unique<Node>(
       Node{.id = kRoot, .parent = kRoot, .permissions = kDirectoryPermissions, .last_change = now});
-  root->directory()->rules = std::make_shared<Directory>();
+  root->part = std::make_unique<DirectoryPart>(DirectoryPart{std::make_shared<Directory>()});
   const MutexLock lock(mutex_);
   nodes_.emplace(kRoot, std::move(root));
 }
@@ -54,7 +58,7 @@ NodeId Tree::add(NodeId parent, std::unique_ptr<Node> node, Moment now) {
   auto& siblings = above->directory()->children;
   siblings.insert(std::ranges::upper_bound(siblings, node->id, {}, &Node::id), node.get());
   if (node->directory()) above->directory()->subdirectories += 1;
-  names_.emplace(NameKey{parent, node->name}, node.get());
+  names_.insert(node.get());
   const NodeId id = node->id;
   nodes_.emplace(id, std::move(node));
   if (observer_) observer_->directory_changed(parent);
@@ -81,7 +85,7 @@ NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr
                            Moment now) {
   auto node =
       std::make_unique<Node>(Node{.name = std::string(name), .permissions = kDirectoryPermissions});
-  node->directory()->rules = std::move(rules);
+  node->part = std::make_unique<DirectoryPart>(DirectoryPart{std::move(rules)});
   return add(parent, std::move(node), now);
 }
 
@@ -121,7 +125,7 @@ void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {
       take_out(*child, removed);
     }
   }
-  names_.erase(NameKey{node.parent, node.name});
+  names_.erase(&node);
   remember(node.id, {node.parent, node.name});
   const auto found = nodes_.find(node.id);
   removed.push_back(std::move(found->second));
@@ -161,7 +165,7 @@ Result<NodeInfo> Tree::lookup(NodeId directory, std::string_view name) const {
   if (!find_directory(directory)) return stale();
   const auto found = names_.find(NameKey{directory, name});
   if (found == names_.end()) return Error{ErrorCode::kNotFound, "no such entry"};
-  return found->second->info();
+  return (*found)->info();
 }
 
 Result<NodeInfo> Tree::info(NodeId id) const {

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -152,12 +153,24 @@ class Tree {
     bool operator==(const NameKey&) const = default;
   };
   friend std::size_t hash_value(const NameKey& key);
+  // Hash and equality of nodes by their names.
+  struct ByName {
+    using is_transparent = void;
+    static const NameKey& key_of(const NameKey& key) { return key; }
+    static NameKey key_of(const Node* node);
+    std::size_t operator()(const NameKey& key) const;
+    std::size_t operator()(const Node* node) const;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return key_of(a) == key_of(b);
+    }
+  };
 
   mutable Mutex mutex_{LockRank::kTree};
   NodeId first_ GUARDED_BY(mutex_);
   NodeId next_id_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, std::unique_ptr<Node>> nodes_ GUARDED_BY(mutex_);
-  boost::unordered_flat_map<NameKey, Node*> names_ GUARDED_BY(mutex_);
+  boost::unordered_flat_set<Node*, ByName, ByName> names_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<NodeId, Removed> removed_ GUARDED_BY(mutex_);
   std::deque<NodeId> removed_in_order_ GUARDED_BY(mutex_);
   std::map<NodeId, Expected> expected_ GUARDED_BY(mutex_);

@@ -12,8 +12,8 @@
 namespace tallyfs {
 
 struct Tree::DirectoryPart {
-  std::shared_ptr<Directory> rules;  // shared with the rmdir that is just asking them
-  std::vector<Node*> children;       // by id, which is the order in which they came
+  std::shared_ptr<Directory> rules;   // shared with the rmdir that is just asking them
+  std::vector<Node*> children{};      // by id, which is the order in which they came
   std::size_t subdirectories = 0;
 };
 
@@ -26,9 +26,12 @@ struct Tree::Node {
   std::string name;
   unsigned permissions = 0;
   Moment last_change;
-  std::variant<DirectoryPart, FilePart> part;
+  std::variant<std::unique_ptr<DirectoryPart>, FilePart> part;  // on the heap: most are files
 
-  DirectoryPart* directory() { return std::get_if<DirectoryPart>(&part); }
+  DirectoryPart* directory() {
+    const auto* const its = std::get_if<std::unique_ptr<DirectoryPart>>(&part);
+    return its ? its->get() : nullptr;
+  }
   NodeInfo info() {
     return {.id = id,
             .parent = parent,

@@ -38,11 +38,15 @@ Backlog::Account* Backlog::find(const Origin& sender) const {
 Backlog::Account* Backlog::find_or_make(const Origin& sender, Nanoseconds now) {
   if (Account* const account = find(sender)) return account;
   if (accounts_.size() == kSendersMax && now - looked_ >= kSearchPause) look_at_all(now);
+  return make(queue_.key_of(sender), now);
+}
+
+Backlog::Account* Backlog::make(SocketQueue::Key sender, Nanoseconds now) {
   if (accounts_.size() == kSendersMax) return nullptr;
   auto made = std::make_unique<Account>();
-  made->sender = queue_.key_of(sender);
+  made->sender = sender;
   made->as_of = now;
-  return accounts_.emplace(made->sender, std::move(made)).first->second.get();
+  return accounts_.emplace(sender, std::move(made)).first->second.get();
 }
 
 void Backlog::charge(const Origin& sender, Cost cost, Nanoseconds spent, Nanoseconds now) {
@@ -76,6 +80,17 @@ bool Backlog::has_late_of(const Origin& sender) const {
   return account && !account->late.empty();
 }
 
+Backlog::Nanoseconds Backlog::reading_left(const Origin& sender, Nanoseconds now) const {
+  const Account* const account = find(sender);
+  return account ? account->reading.left(now) : kReadingMax;
+}
+
+void Backlog::spend_reading(const Origin& sender, Nanoseconds spent, Nanoseconds now) {
+  Account* account = find(sender);
+  if (!account) account = make(queue_.key_of(sender), now);
+  if (account) account->reading.spend(spent, now);
+}
+
 void Backlog::look_at_all(Nanoseconds now) {
   looked_ = now;
   boost::unordered::erase_if(accounts_, [&](const auto& entry) {
@@ -83,7 +98,7 @@ void Backlog::look_at_all(Nanoseconds now) {
     account.let_time_pass(now);
     if (!account.is_within_allowance() || !account.late.empty()) return false;
     if (std::exchange(account.is_held, false)) queue_.let_go(account.sender);
-    return !account.has_debt();
+    return !account.has_debt() && account.reading.is_full(now);
   });
 }
 

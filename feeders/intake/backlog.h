@@ -24,6 +24,7 @@
 
 #include "core/base/result.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/refilled_time.h"
 #include "feeders/intake/socket_queue.h"
 
 namespace tallyfs {
@@ -45,6 +46,10 @@ class Backlog {
   // Not charged: what a byte takes beyond this while the machine has no time for the daemon.
   static constexpr Nanoseconds kByteCostMax{1'000};
   static constexpr Nanoseconds kTrustedByteCostMax{100};
+  // What readers may spend on long rings of one sender, and the part of the time at which that is
+  // refilled.
+  static constexpr std::chrono::milliseconds kReadingMax{20};
+  static constexpr int kReadingShare = 20;
   static constexpr std::size_t kBytesOfSenderMax = 16u << 20;
   static constexpr std::size_t kBytesMax = 64u << 20;
   static constexpr std::size_t kSendersMax = 1024;
@@ -73,6 +78,11 @@ class Backlog {
   bool holds_for_commands(const Origin& sender) const;
   bool has_late_of(const Origin& sender) const;
 
+  // What readers have left for long rings of this sender. Takes no lock. Of a sender that has no
+  // account, and gets none, nothing is noted.
+  Nanoseconds reading_left(const Origin& sender, Nanoseconds now) const;
+  void spend_reading(const Origin& sender, Nanoseconds spent, Nanoseconds now);
+
   // Only of a sender that it holds, and for which there is room.
   bool has_room(const Origin& sender, std::size_t bytes) const;
   void put(const Datagram& datagram);
@@ -95,6 +105,7 @@ class Backlog {
     Nanoseconds debt{0};  // these as of `as_of`
     Nanoseconds debt_of_commands{0};
     Nanoseconds as_of{0};
+    RefilledTime reading{kReadingMax, kReadingShare};
     bool is_held = false;
     std::deque<Late> late;
     std::size_t bytes = 0;
@@ -109,6 +120,7 @@ class Backlog {
 
   Account* find(const Origin& sender) const;
   Account* find_or_make(const Origin& sender, Nanoseconds now);
+  Account* make(SocketQueue::Key sender, Nanoseconds now);
   bool is_held(const Origin& sender, Nanoseconds now);
   // Senders without debt or datagrams lose their account.
   void look_at_all(Nanoseconds now);

@@ -120,7 +120,7 @@ class Dispatcher {
                              Lanes::Which which = Lanes::Which::kAll) {
     if (!lanes_) return {};
     const LaneRings::Done done = lanes_->take(deadline, shares, which);
-    has_rung_ |= which == Lanes::Which::kRung && !done.all;
+    note_rings_cut(done);
     return done;
   }
   // Enters what was counted since the last time into the daemon's own numbers.
@@ -171,6 +171,10 @@ class Dispatcher {
   void respond_with_tails(const wire::Request& request, std::uint64_t lane);
   void take_binding(const wire::Binding& binding);
   void take_doorbell(const wire::Doorbell& doorbell);
+  // A lane whose bell was heard, and that was cut, is to be gone on with.
+  void note_rings_cut(const LaneRings::Done& done) {
+    has_rung_ = has_rung_ || (!done.all && lanes_->has_rung());
+  }
   void take_rings_of_sender();
   void take_rings_before(const wire::Line& line);
   void note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun);

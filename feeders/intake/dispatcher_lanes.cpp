@@ -78,6 +78,7 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
 
 void Dispatcher::note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun) {
   if (!done.all) counts_.add(Own::kDrainsCut);
+  note_rings_cut(done);
   const auto spent = clock_.now().monotonic - begun;
   if (spent >= Backlog::kCostly) costs_ += spent;
 }

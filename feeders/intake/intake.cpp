@@ -89,10 +89,9 @@ Intake::Progress Intake::take_turn() {
     if (!backlog_.empty()) progress = Progress::kCut;
     if (looks_at_rings) {
       const auto deadline = clock_.now().monotonic + kTurnMax;
-      const auto done = take_rings({.until = {deadline, &readers_waiting_},
-                                    .held_until = deadline + kTurnMax,
-                                    .which = which});
-      if (looks_at_all && done == Progress::kCut) looks_at_rings_ = true;
+      (void)take_rings({.until = {deadline, &readers_waiting_},
+                        .held_until = deadline + kTurnMax,
+                        .which = which});
     }
     // A bell that came when heads were noted is for the next turn.
     if (looks_at_rings_ || dispatcher_.has_rung()) progress = Progress::kCut;
@@ -169,7 +168,10 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
-    const auto taken = take_rings({.until = until, .held_until = held_until, .before_long = tell});
+    const auto taken = take_rings({.until = until,
+                                   .held_until = held_until,
+                                   .by = RingWork::By::kReader,
+                                   .before_long = tell});
     if (taken == Progress::kCut) progress = Progress::kCut;
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();

@@ -13,7 +13,9 @@
 // looked at. So samples of a thread that went over the socket before stay before. That is done in
 // each drain, when a feeder says so (of its rings), and by a timer while there are any. The time is
 // charged to their feeders like that of datagrams. Readers take the rings of senders beyond their
-// share as far as kCatchUpMax goes, too.
+// share as far as kCatchUpMax goes, too. Of senders with much in their rings they take what is not
+// yet taken then as far as kLongRingsMax goes, and Backlog::kReadingMax for each of them: a feeder
+// that fills its rings again and again, within its share, does not delay a thousand opens either.
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -38,6 +40,7 @@
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/receiver.h"
+#include "feeders/intake/refilled_time.h"
 #include "feeders/intake/shared_drain.h"
 #include "feeders/intake/socket_queue.h"
 
@@ -64,6 +67,11 @@ class Intake final : public Barrier, public HandedPart {
   // more than kFewLooks datagrams, which may be long ones, others are looked for.
   static constexpr std::chrono::milliseconds kMoveReserve{20};
   static constexpr std::size_t kFewLooks = 32;
+  // The time that all readers together may spend on rings of senders with more than
+  // Lanes::kFewRingWords in them, and the part of the time at which it is refilled. Below
+  // kCatchUpLeast, none is taken.
+  static constexpr std::chrono::milliseconds kLongRingsMax{40};
+  static constexpr int kLongRingsShare = 10;
   // How often rings are looked at while there are records in them, and else.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
@@ -138,6 +146,7 @@ class Intake final : public Barrier, public HandedPart {
     Until until;
     std::chrono::nanoseconds held_until{0};
     Lanes::Which which = Lanes::Which::kAll;
+    enum class By { kTurn, kReader } by = By::kTurn;
     std::function<void()> before_long = {};
   };
   Progress take_rings(RingWork work) REQUIRES(turn_);
@@ -184,7 +193,7 @@ class Intake final : public Barrier, public HandedPart {
   const std::optional<unsigned> queue_length_;
   StatisticsBranch& statistics_;
   const Clock& clock_;
-  const Lanes* const lanes_;  // nullptr: there are none
+  const Lanes* const lanes_;                                // nullptr: there are none
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
 
@@ -211,6 +220,7 @@ class Intake final : public Barrier, public HandedPart {
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;
   LateWork late_work_ GUARDED_BY(turn_);
+  RefilledTime long_rings_ GUARDED_BY(turn_){kLongRingsMax, kLongRingsShare};
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
   std::vector<Backlog::Late> left_ GUARDED_BY(turn_);        // for the next server
 };

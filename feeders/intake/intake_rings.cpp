@@ -18,8 +18,9 @@ Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sende
 
 Intake::Progress Intake::take_rings(RingWork work) {
   if (!dispatcher_.has_rings()) return Progress::kDone;
-  // A pointer: to clang, a lambda is a function that does not have the lock.
+  // Pointers: to clang, a lambda is a function that does not have the lock.
   Backlog* const backlog = &backlog_;
+  RefilledTime* const long_rings = &long_rings_;
   const auto now = clock_.now().monotonic;
   // What it looks at once a second is looked at here, and not with the lock of the lanes.
   (void)backlog->holds({}, now);
@@ -32,9 +33,22 @@ Intake::Progress Intake::take_rings(RingWork work) {
   const RingShares shares{
       .is_held = [&](const Sender& sender) { return backlog->holds(origin_of(sender), now); },
       .held_until = work.held_until,
+      .few_words = work.by == RingWork::By::kReader ? Lanes::kFewRingWords : UINT64_MAX,
+      .long_until =
+          [&](const Sender& sender) {
+            const auto then = clock_.now().monotonic;
+            const auto of_sender = backlog->reading_left(origin_of(sender), then);
+            const auto left = std::min(long_rings->left(then), of_sender);
+            return left < kCatchUpLeast ? then : std::min(then + left, work.until.deadline);
+          },
       .charge =
-          [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds spent) {
-            charges.push_back({origin_of(sender), records, spent});
+          [&](const Sender& sender, RingShares::Turn turn, std::uint64_t records,
+              std::chrono::nanoseconds spent) {
+            const Origin origin = origin_of(sender);
+            charges.push_back({origin, records, spent});
+            if (turn != RingShares::Turn::kLong) return;
+            long_rings->spend(spent, now);
+            backlog->spend_reading(origin, spent, now);
           },
       .wanted = work.until.wanted,
       .before_long = std::move(work.before_long)};
@@ -43,7 +57,9 @@ Intake::Progress Intake::take_rings(RingWork work) {
     const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
   }
-  return done.all ? Progress::kDone : Progress::kCut;
+  if (done.all) return Progress::kDone;
+  if (work.which == Lanes::Which::kAll) looks_at_rings_ = true;
+  return Progress::kCut;
 }
 
 // What they have sent over the socket before, and was put off, counts before what is in their
@@ -54,7 +70,8 @@ std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun
   return begun + std::min<std::chrono::nanoseconds>(left, kSettleMax);
 }
 
-// Nothing of the socket is waited for, only what rings hold of senders within their share.
+// Nothing of the socket is waited for, only what rings hold of senders within their share. What is
+// cut is gone on with soon: feeders have rung for it, and do not ring again.
 void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const auto tell = [&] {
@@ -67,11 +84,15 @@ void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
     const MutexLock lock(turn_);
     note_served();
     dispatcher_.note_ring_heads();
-    progress = take_rings({.until = {clock_.now().monotonic + kSettleMax}, .before_long = tell});
+    progress = take_rings({.until = {clock_.now().monotonic + kSettleMax},
+                           .by = RingWork::By::kReader,
+                           .before_long = tell});
     dispatcher_.publish_counts(clock_.now());
     works_.store(false, std::memory_order_relaxed);
   }
-  if (progress == Progress::kCut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  if (progress == Progress::kDone) return;
+  statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  nudge();
 }
 
 void Intake::note_served() {

@@ -39,12 +39,19 @@
 
 namespace tallyfs {
 
-// What taking records is charged to, and whose rings come last, behind those of all others. Called
-// with the lock of the lanes held.
+// What taking records is charged to, and whose rings come last, behind those of all others: those
+// with more than few_words, fewest first, and then those of senders that are held. Called with the
+// lock of the lanes held.
 struct RingShares {
+  enum class Turn { kFirst, kLong, kHeld };
   std::function<bool(const Sender&)> is_held;  // nothing: of no sender
   std::chrono::nanoseconds held_until{0};      // none of theirs is taken from then on
-  std::function<void(const Sender&, std::uint64_t records, std::chrono::nanoseconds spent)> charge;
+  std::uint64_t few_words = UINT64_MAX;        // in all rings of a sender
+  // None of a long one is taken from then on.
+  std::function<std::chrono::nanoseconds(const Sender&)> long_until = {};
+  std::function<void(const Sender&, Turn turn, std::uint64_t records,
+                     std::chrono::nanoseconds spent)>
+      charge;
   const std::atomic<int>* wanted = nullptr;  // not 0: others are to go on soon
   std::function<void()> before_long;         // what follows takes more than kFewRingWords
 };
@@ -98,9 +105,11 @@ class Lanes final : public HandedPart {
   // How far feeders are now, and which bells are heard: those from now on are for the next call.
   void note_heads(Which which = Which::kAll) EXCLUDES(mutex_);
   // Takes what was there at note_heads(), until the deadline. The bell of a lane that is cut rings
-  // again, if it is one of kRung.
+  // again.
   LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {},
                        Which which = Which::kAll) EXCLUDES(mutex_);
+  // A bell has rung since heads were noted, or again.
+  bool has_rung() const EXCLUDES(mutex_);
   // The same of one process, as far as it is now.
   LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
   // There were records lately.
@@ -161,10 +170,24 @@ class Lanes final : public HandedPart {
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
+  // As backlog.h has senders.
+  std::uint64_t sender_of(const Lane& lane) const;
+  // How many words these senders have in rings of these lanes: those with more than so few.
+  using Words = boost::unordered_flat_map<std::uint64_t, std::uint64_t>;
+  Words words_of_long(const std::vector<std::uint64_t>& lanes, std::uint64_t few) REQUIRES(mutex_);
+  // A lane that does not come first.
+  struct Late {
+    RingShares::Turn turn = RingShares::Turn::kHeld;
+    std::uint64_t words = 0;  // of the sender, if it is long
+    std::size_t place = 0;
+  };
   // False: it was cut.
-  bool take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,
-                 LaneRings::Done& all) REQUIRES(mutex_);
+  bool take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares, LaneRings::Done& all)
+      REQUIRES(mutex_);
+  bool take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
+                 const RingShares& shares, LaneRings::Done& all) REQUIRES(mutex_);
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
+  void hear_more() REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
@@ -181,7 +204,8 @@ class Lanes final : public HandedPart {
   // Of those whose feeders have asked for the page of tails, the next one first.
   std::vector<std::uint64_t> with_rings_ GUARDED_BY(mutex_);
   std::unordered_multimap<pid_t, std::uint64_t> by_process_ GUARDED_BY(mutex_);
-  // Of them, those of bells since heads were noted, and those whose bells were heard then.
+  // Of them, those of bells since heads were noted, and those whose bells were heard then and not
+  // yet answered by taking.
   std::vector<std::uint64_t> rung_ GUARDED_BY(mutex_);
   std::vector<std::uint64_t> heard_ GUARDED_BY(mutex_);
   std::vector<std::string> saturated_ GUARDED_BY(mutex_);

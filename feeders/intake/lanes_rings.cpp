@@ -7,6 +7,8 @@
 namespace tallyfs {
 namespace {
 
+using Turn = RingShares::Turn;
+
 // Names of interfaces kept for the log.
 constexpr std::size_t kSaturatedMax = 8;
 
@@ -55,8 +57,12 @@ bool Lanes::note_bell(const Sender& sender, std::uint64_t lane) {
 void Lanes::note_heads(Which which) {
   if (!has_rings()) return;
   const MutexLock lock(mutex_);
-  heard_ = std::exchange(rung_, {});
-  for (const std::uint64_t each : heard_) lane_of(each).has_rung = false;
+  for (const std::uint64_t each : rung_) lane_of(each).has_rung = false;
+  if (heard_.empty()) {
+    heard_ = std::exchange(rung_, {});
+  } else {
+    hear_more();
+  }
   for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
     lane_of(each).rings.note_heads();
   }
@@ -68,29 +74,73 @@ LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares&
   if (!has_rings()) return all;
   const MutexLock lock(mutex_);
   std::vector<std::uint64_t>& lanes = which == Which::kAll ? with_rings_ : heard_;
+  const Words words = words_of_long(lanes, shares.few_words);
   std::size_t cut = 0;  // before this place
-  std::vector<std::size_t> held;
+  std::vector<Late> late;
   for (std::size_t i = 0; all.all && i < lanes.size(); ++i) {
     Lane& lane = lane_of(lanes[i]);
+    const auto its = words.empty() ? words.end() : words.find(sender_of(lane));
     if (shares.is_held && shares.is_held({lane.uid, lane.process})) {
-      held.push_back(i);
-    } else if (!take_from(lane, deadline, shares, all)) {
+      late.push_back({.turn = Turn::kHeld, .place = i});
+    } else if (its != words.end()) {
+      late.push_back({.turn = Turn::kLong, .words = its->second, .place = i});
+    } else if (!take_from(lane, Turn::kFirst, deadline, shares, all)) {
       cut = i + 1;
     }
   }
-  for (const std::size_t i : held) {
-    Lane& lane = lane_of(lanes[i]);
-    if (ports_.clock.now().monotonic >= shares.held_until) {
-      all.all = all.all && lane.rings.are_taken();
-    } else if (!take_from(lane, shares.held_until, shares, all)) {
-      cut = i + 1;
-    }
+  std::ranges::stable_sort(late, {},
+                           [](const Late& each) { return std::pair(each.turn, each.words); });
+  for (const Late& each : late) {
+    if (!take_late(lane_of(lanes[each.place]), each.turn, shares, all)) cut = each.place + 1;
   }
   // One that is filled again and again gets a turn, like all.
   std::rotate(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(cut), lanes.end());
-  if (which == Which::kRung) ring_again();
+  ring_again();
   note_taken(all.records);
   return all;
+}
+
+std::uint64_t Lanes::sender_of(const Lane& lane) const {
+  constexpr std::uint64_t kOneProcess = std::uint64_t{1} << 32;
+  if (lane.uid != 0 && lane.uid != owner_) return lane.uid;
+  return kOneProcess | static_cast<std::uint32_t>(lane.process);
+}
+
+// In most looks there are few words in all rings together.
+Lanes::Words Lanes::words_of_long(const std::vector<std::uint64_t>& lanes, std::uint64_t few) {
+  Words words;
+  if (few == UINT64_MAX) return words;
+  std::uint64_t all = 0;
+  for (const std::uint64_t each : lanes) all += lane_of(each).rings.words_left();
+  if (all <= few) return words;
+  for (const std::uint64_t each : lanes) {
+    const Lane& lane = lane_of(each);
+    words[sender_of(lane)] += lane.rings.words_left();
+  }
+  boost::unordered::erase_if(words, [few](const auto& each) { return each.second <= few; });
+  return words;
+}
+
+bool Lanes::take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares,
+                      LaneRings::Done& all) {
+  const auto until =
+      turn == Turn::kHeld ? shares.held_until : shares.long_until({lane.uid, lane.process});
+  if (ports_.clock.now().monotonic < until) return take_from(lane, turn, until, shares, all);
+  all.all = all.all && lane.rings.are_taken();
+  return true;
+}
+
+bool Lanes::has_rung() const {
+  const MutexLock lock(mutex_);
+  return !rung_.empty();
+}
+
+// Nothing was taken since the last bells: a definition looks at heads in the middle of a turn.
+void Lanes::hear_more() {
+  heard_.insert(heard_.end(), rung_.begin(), rung_.end());
+  rung_.clear();
+  std::ranges::sort(heard_);
+  heard_.erase(std::unique(heard_.begin(), heard_.end()), heard_.end());
 }
 
 void Lanes::ring_again() {
@@ -100,8 +150,8 @@ void Lanes::ring_again() {
   heard_.clear();
 }
 
-bool Lanes::take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingShares& shares,
-                      LaneRings::Done& all) {
+bool Lanes::take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
+                      const RingShares& shares, LaneRings::Done& all) {
   const std::uint64_t words = lane.rings.words_left();
   const bool charges = shares.charge && words != 0;
   if (shares.before_long && words + 2 * all.records > kFewRingWords) shares.before_long();
@@ -110,7 +160,8 @@ bool Lanes::take_from(Lane& lane, std::chrono::nanoseconds deadline, const RingS
   all.records += done.records;
   all.all = all.all && done.all;
   if (charges) {
-    shares.charge({lane.uid, lane.process}, done.records, ports_.clock.now().monotonic - begun);
+    const auto spent = ports_.clock.now().monotonic - begun;
+    shares.charge({lane.uid, lane.process}, turn, done.records, spent);
   }
   return done.all;
 }

@@ -26,6 +26,12 @@ Error failure(pid_t process, int error) {
   return {ErrorCode::kNoSpace, name + " cannot be watched: " + std::strerror(error)};
 }
 
+// The kernel has given its number to another process, and parts know processes by their numbers.
+Error still_ending(pid_t process) {
+  return {ErrorCode::kBusy, "a process " + std::to_string(process) +
+                                " was there before, and what it has sent is still taken in"};
+}
+
 }  // namespace
 
 Result<void> ProcessEnds::check_room(uid_t uid) const {
@@ -56,7 +62,12 @@ Result<void> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
   fd.release();
   {
     const MutexLock lock(mutex_);
-    if (watched_.contains(process)) return {};  // another thread was first
+    const auto before = watched_.find(process);
+    if (before != watched_.end()) {
+      const bool is_another = has_ended(*before->second.pidfd) && !has_ended(*pidfd);
+      if (is_another) return still_ending(process);
+      return {};  // another thread was first, or it has ended
+    }
     if (auto room = check_room(uid); !room) return room;
     watched_.emplace(process, Watched{uid, pidfd});
   }
@@ -96,10 +107,13 @@ Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading
 bool ProcessEnds::watches(pid_t process) const {
   const MutexLock lock(mutex_);
   const auto found = watched_.find(process);
-  if (found == watched_.end()) return false;
-  // Readable when it has ended, which the loop may have yet to hear.
-  pollfd ended{.fd = found->second.pidfd->native_handle(), .events = POLLIN, .revents = 0};
-  return ::poll(&ended, 1, 0) == 0;
+  return found != watched_.end() && !has_ended(*found->second.pidfd);
+}
+
+// The loop may have yet to hear of it.
+bool ProcessEnds::has_ended(Descriptor& pidfd) {
+  pollfd ended{.fd = pidfd.native_handle(), .events = POLLIN, .revents = 0};
+  return ::poll(&ended, 1, 0) != 0;
 }
 
 // No other thread uses this descriptor, so that any thread may begin the wait. It ends on the

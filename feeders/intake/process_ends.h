@@ -57,6 +57,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   // The pidfd of a process that is watched from now on, unless it is already.
   Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
   void wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
+  static bool has_ended(Descriptor& pidfd);
 
   EventLoop& loop_;
   const QuotaReserve reserve_;

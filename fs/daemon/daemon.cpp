@@ -17,6 +17,7 @@
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
+#include "fs/daemon/reload.h"
 #include "fs/daemon/rules_file.h"
 #include "fs/keeper/keeper.h"
 #include "fs/session.h"
@@ -206,6 +207,7 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   predecessor_.reset();
   tree_.observe(&notifier);
   ready_ = ready;
+  refusal_ = mount.refusal;
   unready_parts_ = feeder_ ? 2 : 1;
   if (feeder_ && mount.handover && mount.handover->servers() > 0) feeder_->replace_feeder();
   if (feeder_) start_feeder();
@@ -309,13 +311,20 @@ void Daemon::take_signal(int signal) {
     if (!options_.rules_file.empty()) return take_rules();
     return log_info("SIGHUP: without --rules there is no file to read again");
   }
-  if (signal == SIGUSR1) {
-    return branches_->statistics().own().count(Own::kReloadsRefused, 1, clock_.now());
-  }
+  if (signal == SIGUSR1) return take_refusal();
   is_handing_over_ = signal == SIGUSR2;
   if (!is_handing_over_) return take_end(signal);
   log_info("reload: handing over");
   loop_.stop();
+}
+
+// --reload reads the entry when the count has grown.
+void Daemon::take_refusal() {
+  const Moment now = clock_.now();
+  std::string reason("the program on disk refuses: ");
+  reason.append(refusal_ ? refusal_() : std::string());
+  errors_->report(ErrorLog::Source::kMount, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
+  branches_->statistics().own().count(Own::kReloadsRefused, 1, now);
 }
 
 void Daemon::take_end(int signal) {

@@ -45,6 +45,8 @@ struct ServedMount {
   std::function<void()> take_away;  // removes the mount
   // The state is left in the handover: ends this process, without cleaning up.
   std::function<void()> handed_over;
+  // Why the keeper's last SIGUSR1 was sent: the program on disk refused.
+  std::function<std::string()> refusal = {};
 };
 
 // The servers of this mount before this one.
@@ -95,6 +97,7 @@ class Daemon {
   int hand_over(Session& session, const ServedMount& mount);
   void take_signal(int signal);
   void take_end(int signal);
+  void take_refusal();
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
   ProcessEnds::Heard process_ended(pid_t process);
@@ -128,6 +131,7 @@ class Daemon {
   std::optional<MountWatch> mount_watch_;
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   std::function<void()> ready_;
+  std::function<std::string()> refusal_;  // see ServedMount
   bool is_handing_over_ = false;
   std::uint64_t taken_at_end_ = 0;  // datagrams
   int unready_parts_ = 0;

@@ -62,6 +62,12 @@ void Daemon::take_state() {
       predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()}, has_pages_,
       clock_.now());
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
+  if (!loaded.faults.empty()) {
+    const Moment now = clock_.now();
+    branches_->statistics().own().count(Own::kStateLeftOut, loaded.faults.size(), now);
+    errors_->report(ErrorLog::Source::kMount, "state", "reload",
+                    {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
+  }
   std::string text("reload: took over ");
   log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
   enter_expected();
@@ -99,6 +105,8 @@ std::vector<NodeId> Daemon::resume(Notifier& notifier) {
 // The kernel's feeder goes on until the next server replaces it.
 int Daemon::hand_over(Session& session, const ServedMount& mount) {
   using Kernel = WaitingReaders::Kernel;
+  // The session waits for each write, and a write for the feeder, which may not come.
+  branches_->tracing().tracing().end_waits();
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
   intake_->finish(kHandOverDrainMax);

@@ -181,7 +181,8 @@ int serve_for_keeper(Prepared& prepared, Handover& handover, const ToKeeper& kee
                               [&] {
                                 keeper.say(ToKeeper::Word::kHandedOver);
                                 ::_exit(0);
-                              }};
+                              },
+                          .refusal = [&] { return keeper.hear(); }};
   return exit_status(serve(prepared, mount, [&] {
     if (prepared.background) let_go();
     keeper.say(ToKeeper::Word::kReady);

@@ -120,6 +120,24 @@ Result<void> try_arguments(pid_t keeper) {
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
 }
 
+// The newest reason in error_log; empty: there is none, or it cannot be read.
+std::string refusal_of(const std::string& mount_point) {
+  const std::string begin = std::string(" ").append(kReloadEntry).append(": error: ");
+  std::ifstream file(mount_point + "/tracing/error_log");
+  std::string newest;
+  for (std::string line; std::getline(file, line);) {
+    const auto at = line.starts_with('[') ? line.find(begin) : std::string::npos;
+    if (at != std::string::npos) newest = line.substr(at + begin.size());
+  }
+  return newest;
+}
+
+Error refused_program(const std::string& mount_point) {
+  std::string reason = refusal_of(mount_point);
+  if (reason.empty()) reason = "the program on disk refuses, and its log says why";
+  return {ErrorCode::kInvalid, reason.append("; the old one goes on")};
+}
+
 // The new server goes on with the counts of the old one; one that replaces a killed server counts
 // that before it answers.
 Result<void> wait_for_another(const std::string& mount_point, pid_t server, const Counts& before,
@@ -134,8 +152,7 @@ Result<void> wait_for_another(const std::string& mount_point, pid_t server, cons
     }
     if (now && now != server) return {};
     if (has_grown(before.refusals, counts.refusals)) {
-      return Error{ErrorCode::kInvalid,
-                   "the program on disk refuses, and the old one goes on; its log says why"};
+      return refused_program(mount_point);
     }
     std::this_thread::sleep_for(kLookPause);
   }

@@ -11,6 +11,8 @@ namespace tallyfs {
 
 // How long keeper and servers may take.
 inline constexpr std::chrono::seconds kReloadMax{30};
+// The place in tracing/error_log of the reason why a reload was refused.
+inline constexpr const char* kReloadEntry = "reload";
 
 // The keeper's arguments are tried with this program before, which says on stderr what is wrong.
 // The mount is looked at in a child, so that a server that does not answer is told in time.

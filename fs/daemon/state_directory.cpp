@@ -77,8 +77,8 @@ Result<void> check(const Fd& directory, const std::string& path, uid_t owner) {
   return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700"));
 }
 
-// By its mode. Root keeps the right to read all.
-bool may_read(const struct stat& file, const Identity& reader) {
+// By its mode: what the daemon becomes has no group but this one. Root keeps the right to read all.
+bool may_read_as(const struct stat& file, const Identity& reader) {
   if (reader.uid == 0) return true;
   if (file.st_uid == reader.uid) return (file.st_mode & S_IRUSR) != 0;
   return (file.st_mode & (file.st_gid == reader.gid ? S_IRGRP : S_IROTH)) != 0;
@@ -106,23 +106,27 @@ Result<StateDirectory> StateDirectory::open(const std::string& path,
   std::error_code error;
   const std::string absolute = absolute_path(path, error);
   if (const auto made = make(absolute, identity); !made) return made.error();
-  const Identity reader = identity.value_or(Identity{.uid = ::geteuid(), .gid = ::getegid()});
-  auto fd = open_locked(absolute, reader.uid);
+  const uid_t reader = identity ? identity->uid : ::geteuid();
+  auto fd = open_locked(absolute, reader);
   if (!fd) return fd.error();
   StateDirectory opened(std::move(fd.value()), absolute);
-  if (const auto checked = opened.check_newest(reader); !checked) return checked.error();
+  if (const auto checked = opened.check_newest(identity); !checked) return checked.error();
   return opened;
 }
 
 // Without it the daemon would begin anew, and what it saves then would hide that file for good.
-Result<void> StateDirectory::check_newest(const Identity& reader) const {
+Result<void> StateDirectory::check_newest(const std::optional<Identity>& identity) const {
   const auto known = numbers();
   struct stat status {};
   if (known.empty()) return {};
   const std::string name = name_of(known.front());
   if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return {};
-  if (!S_ISREG(status.st_mode) || may_read(status, reader)) return {};
-  const std::string uid = std::to_string(reader.uid);
+  if (!S_ISREG(status.st_mode)) return {};
+  const bool may_read = identity
+                            ? may_read_as(status, *identity)
+                            : ::faccessat(fd_.get(), name.c_str(), R_OK, AT_EACCESS) == 0;
+  if (may_read) return {};
+  const std::string uid = std::to_string(identity ? identity->uid : ::geteuid());
   return refused(path_ + "/" + name, " is not for uid " + uid + " to read, which the daemon has; " +
                                          "`chown -R " + uid + " " + path_ + "` makes it so");
 }
@@ -167,6 +171,8 @@ Result<void> StateDirectory::check_writable() const {
   return refused(path_, std::string(" cannot be written: ") + std::strerror(errno),
                  ErrorCode::kInvalid);
 }
+
+bool StateDirectory::has_state() const { return !is_removed(fd_) && !numbers().empty(); }
 
 std::string StateDirectory::path_of(std::uint64_t number) const {
   return path_ + "/" + name_of(number);

@@ -48,6 +48,8 @@ class StateDirectory {
   const std::string& path() const { return path_; }
   std::string path_of(std::uint64_t number) const;
 
+  // Whether it was not removed, and has a file.
+  bool has_state() const;
   // Of the files that are there, the newest first.
   std::vector<std::uint64_t> numbers() const;
   // When the newest file was written, on the wall clock; without one, when the directory was made,
@@ -67,7 +69,7 @@ class StateDirectory {
   StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   static Result<Fd> open_locked(const std::string& path, uid_t owner);
-  Result<void> check_newest(const Identity& reader) const;
+  Result<void> check_newest(const std::optional<Identity>& identity) const;
   Result<SavedState> write_temporary(const WriteAll& write_all) const;
   Result<void> publish() const;
   void remove_old() const;

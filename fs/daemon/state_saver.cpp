@@ -80,35 +80,37 @@ void StateSaver::load(const BootId& boot) {
   if (!from) return log_error("state: nothing could be loaded from " + directory_.path());
   const Moment now = parts_.clock.now();
   const LoadedState loaded = load_state(from->file, parts_.branches, boot, now);
-  report(*from, loaded, boot);
+  report(*from, loaded, boot, now);
   note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
   if (!loaded.faults.empty()) {
     enter(directory_.path_of(from->number), loaded, now);
     return directory_.set_aside(from->number);
   }
-  const bool is_as_saved = boot_of(from->file.header.boot, boot) == Boot::kThis;
+  const bool is_as_saved = boot_of(from->file.header, boot, now) == Boot::kThis;
   if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
 }
 
 // The log may be out of sight.
 void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
-  std::string reason(loaded.faults.front());
-  const std::size_t others = loaded.faults.size() - 1;
-  if (others > 0) reason.append(", and ").append(std::to_string(others)).append(" more");
+  parts_.own.count(Own::kStateLeftOut, loaded.faults.size(), now);
+  std::string reason = summary_of_faults(loaded);
   parts_.errors.report(ErrorLog::Source::kMount, "state", path,
                        {ErrorCode::kInvalid, reason.append("; state.incomplete has them")}, now);
 }
 
-void StateSaver::report(const Candidate& from, const LoadedState& loaded,
-                        const BootId& boot) const {
+void StateSaver::report(const Candidate& from, const LoadedState& loaded, const BootId& boot,
+                        Moment now) const {
   const std::string path = directory_.path_of(from.number);
   for (const std::string& fault : loaded.faults) log_warning("state: " + path + ": " + fault);
   std::string text("state: loaded ");
   text.append(std::to_string(loaded.objects)).append(" objects from ").append(path);
   text.append(", ").append(std::to_string(from.bytes.size())).append(" bytes, saved at ");
   text.append(utc(from.file.header.saved.realtime));
-  if (boot_of(from.file.header.boot, boot) == Boot::kOther) {
+  const StateHeader& header = from.file.header;
+  if (boot_of(header.boot, boot) == Boot::kOther) {
     text.append(" by another boot: histories begin empty");
+  } else if (boot_of(header, boot, now) == Boot::kOther) {
+    text.append(" when this machine's clock was ahead of now: histories begin empty");
   }
   log_info(text);
 }
@@ -169,11 +171,12 @@ bool StateSaver::wait_for(std::chrono::milliseconds time) const {
   }
 }
 
-// The stamp is older than what is saved: a change meanwhile is saved again.
+// The stamp is older than what is saved: a change meanwhile is saved again. So is all, if the
+// files have gone.
 bool StateSaver::save_if_changed() {
   const Moment began = parts_.clock.now();
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
-  if (stamp == saved_stamp_) return false;
+  if (stamp == saved_stamp_ && directory_.has_state()) return false;
   const StateHeader header{.boot = boot_, .saved = began};
   const auto saved = directory_.write([&](const StateOutput& output) {
     return save_state(header, parts_.branches, output);

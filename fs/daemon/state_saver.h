@@ -71,12 +71,13 @@ class StateSaver {
   // saved: the realtime of the newest file.
   void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
   void enter(const std::string& path, const LoadedState& loaded, Moment now) const;
-  void report(const Candidate& from, const LoadedState& loaded, const BootId& boot) const;
+  void report(const Candidate& from, const LoadedState& loaded, const BootId& boot,
+              Moment now) const;
   void stop();
   void keep_saving();
   std::chrono::milliseconds until_period_ends() const;
   bool wait_for(std::chrono::milliseconds time) const;
-  // Whether something has changed.
+  // Whether something has changed, or the files are gone.
   bool save_if_changed();
   void note(const Result<SavedState>& saved, Moment began);
 

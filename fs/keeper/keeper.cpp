@@ -44,6 +44,16 @@ void ToKeeper::say(Word word) const {
   (void)!::send(socket_.get(), &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+std::string ToKeeper::hear() const {
+  std::array<char, ProgramCheck::kReasonMax + 64> bytes{};
+  std::string last;
+  for (;;) {
+    const auto size = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (size <= 0) return last;
+    last.assign(bytes.data(), static_cast<std::size_t>(size));
+  }
+}
+
 void ToKeeper::end_with_keeper() const {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper_) ::_exit(1);
@@ -60,7 +70,10 @@ int Keeper::run() {
   signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   Next next = signals_.valid() ? Next::kServer : give_up("no descriptor for signals");
   while (next != Next::kEnd) {
-    if (next == Next::kProgram) duties_.become_program();
+    if (next == Next::kProgram) {
+      check_.stop();
+      duties_.become_program();
+    }
     const char* const fault = start();
     next = fault ? try_again(fault) : watch();
   }
@@ -167,6 +180,7 @@ void Keeper::take_check() {
 void Keeper::refuse(const char* reason) {
   duties_.refuses_program(reason);
   if (!is_serving_ || is_ending_) return;
+  (void)!::send(words_.get(), reason, std::strlen(reason), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::syscall(SYS_pidfd_send_signal, server_.get(), SIGUSR1, nullptr, 0);
 }
 

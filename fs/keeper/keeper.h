@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -41,6 +42,9 @@ class ToKeeper {
 
   ToKeeper(Fd socket, pid_t keeper) : socket_(std::move(socket)), keeper_(keeper) {}
   void say(Word word) const;
+  // What the keeper has said last, which is why the program on disk refused; empty: nothing new.
+  // Does not wait. Before each SIGUSR1 the keeper has said that.
+  std::string hear() const;
   // Lets the kernel kill this process when the keeper ends; exits if it has ended already. Called
   // again after a change of uid or gid, which cancels this.
   void end_with_keeper() const;
@@ -76,7 +80,7 @@ class Keeper {
     std::function<void()> check_program = {};
     // Executes that program in this process, with its descriptors. Returns only if it cannot.
     std::function<void()> become_program = {};
-    // Told why a check failed. The server gets SIGUSR1 then.
+    // Told why a check failed. The server is told, too, and gets SIGUSR1 then.
     std::function<void(const char* reason)> refuses_program = {};
   };
 

@@ -2,7 +2,10 @@
 // same run; and how far the ranks of t-digests are off. Each figure is the best of kRounds, in CPU
 // time of the calling thread, through libtally.so as feeders have it.
 // Longer than most: one program, so that all of it is of one run.
-//   stats_bench [SAMPLES]      of each t-digest whose ranks are measured, 1,000,000 if not given
+//   stats_bench [--ranks] [--at-most PERCENT] [SAMPLES]
+//   --ranks              only how far ranks are off
+//   --at-most PERCENT    the error of a rank from which on the exit status is 1 (3)
+//   SAMPLES              of each t-digest whose ranks are measured (1,000,000)
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -379,13 +383,26 @@ void note_ranks(const std::vector<std::uint32_t>& drawn, const std::string& orde
   stats_blob_destroy(blob);
 }
 
-void print_ranks(std::size_t count) {
+// A sample more or less is no error of the digest's.
+bool is_within(const RankErrors& worst, std::size_t count, double at_most) {
+  bool is = true;
+  for (std::size_t i = 0; i < worst.size(); ++i) {
+    const double two_samples =
+        200 / static_cast<double>(count) / std::min(kQuantiles[i], 1 - kQuantiles[i]);
+    is &= worst[i] < std::max(at_most, two_samples) + 0.01;
+  }
+  return is;
+}
+
+// False: some errors are above at_most percent.
+bool print_ranks(std::size_t count, double at_most) {
   constexpr std::uint64_t kSeeds = 6;
+  bool is_right = true;
   std::printf(
       "rank errors in percent of min(q, 1 - q), %zu samples, 100 centroids of 32 bits, the worst "
-      "of %llu seeds\n(wanted: at most 3)\n%-24s %7s %7s %7s %7s %7s %7s\n",
-      count, static_cast<unsigned long long>(kSeeds), "", "p1", "p50", "p90", "p99", "p99.9",
-      "p99.99");
+      "of %llu seeds\n(wanted: at most %g)\n%-24s %7s %7s %7s %7s %7s %7s\n",
+      count, static_cast<unsigned long long>(kSeeds), at_most, "", "p1", "p50", "p90", "p99",
+      "p99.9", "p99.99");
   for (const char* name : {"uniform", "lognormal", "exponential", "bimodal", "constant"}) {
     for (const char* order : {"random", "sorted", "reversed", "interleaved", "outside-in"}) {
       RankErrors worst{};
@@ -394,25 +411,39 @@ void print_ranks(std::size_t count) {
       }
       std::printf("%-11s %-12s", name, order);
       for (const double error : worst) std::printf(" %7.2f", error);
-      std::printf("\n");
+      const bool is_row_right = is_within(worst, count, at_most);
+      std::printf("%s\n", is_row_right ? "" : "  TOO FAR OFF");
       std::fflush(stdout);
+      is_right &= is_row_right;
     }
   }
+  return is_right;
 }
 
-}  // namespace
+struct Options {
+  bool only_ranks = false;
+  double at_most = 3;
+  std::size_t samples = 1'000'000;
+};
 
-int main(int argc, char** argv) {
-  char* end = nullptr;
-  const std::size_t count = argc > 1 ? std::strtoull(argv[1], &end, 10) : 1'000'000;
-  if (argc > 2 || (argc > 1 && (*end != '\0' || count == 0))) {
-    const bool asked = argc == 2 && argv[1] == std::string("--help");
-    std::fprintf(asked ? stdout : stderr,
-                 "usage: stats_bench [SAMPLES]\n"
-                 "What samples cost in blobs, and the rank errors of t-digests of so many samples "
-                 "(1000000).\n");
-    return asked ? 0 : 2;
+std::optional<Options> parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    char* end = nullptr;
+    if (argv[i] == std::string("--ranks")) {
+      options.only_ranks = true;
+    } else if (argv[i] == std::string("--at-most") && i + 1 < argc) {
+      options.at_most = std::strtod(argv[++i], &end);
+      if (*end != '\0' || end == argv[i]) return std::nullopt;
+    } else {
+      options.samples = std::strtoull(argv[i], &end, 10);
+      if (*end != '\0' || options.samples == 0 || i + 1 != argc) return std::nullopt;
+    }
   }
+  return options;
+}
+
+void print_costs() {
   g_clock_read = cost(1'000'000, [] {
     for (int i = 0; i < 1'000'000; ++i) keep(static_cast<std::uint64_t>(cpu_ns(CLOCK_MONOTONIC)));
   });
@@ -428,6 +459,22 @@ int main(int argc, char** argv) {
   print_q_updates();
   print_json();
   print_publishing();
-  print_ranks(count);
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool asked = argc == 2 && argv[1] == std::string("--help");
+  const auto options = parse(argc, argv);
+  if (asked || !options) {
+    std::fprintf(asked ? stdout : stderr,
+                 "usage: stats_bench [--ranks] [--at-most PERCENT] [SAMPLES]\n"
+                 "What samples cost in blobs, and the rank errors of t-digests of so many samples "
+                 "(1000000).\nThe exit status is 1 if one is above so many percent (3).\n");
+    return asked ? 0 : 2;
+  }
+  if (!options->only_ranks) print_costs();
+  if (print_ranks(options->samples, options->at_most)) return 0;
+  std::fprintf(stderr, "stats_bench: rank errors are above %g %%\n", options->at_most);
+  return 1;
 }

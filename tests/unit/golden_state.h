@@ -92,6 +92,21 @@ inline SavedObjects objects_of(const std::string& bytes) {
   return objects;
 }
 
+// What a server leaves, as it was kept in the file: the same.
+inline SavedObjects kept_as(const std::string& name, const SavedObjects& objects,
+                            Moment now = {}) {
+  expect_same(name, to_hex(file_of(objects, now)));
+  return objects_of(from_hex(read(name)));
+}
+
+// The same for the contents of one object.
+inline std::string kept_contents(const std::string& name, SavedKind kind, std::string_view bytes) {
+  SavedObjects left;
+  left.put(saved_object(kind, handed_format(kind), name_of(kind), bytes));
+  const SavedObjects kept = kept_as(name, left);
+  return kept.size() == 1 ? std::string(kept.at(0).bytes) : std::string();
+}
+
 // Loads a file into a branch that is empty; all of it must be loaded.
 inline void load_file(const std::string& bytes, Branch& branch, Moment now) {
   const auto file = read_state(bytes);

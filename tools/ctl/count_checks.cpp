@@ -110,7 +110,8 @@ const std::vector<CountedProblem>& counted_problems() {
        "refused statistics are in error_log, and threads beyond 1,024 drop theirs; else the daemon "
        "was away or behind for longer than held_max holds, see queue"},
       {"drains_cut", "opens showed what was there before all that had been sent was taken in",
-       "the daemon is behind: fewer or larger datagrams, see batch_ns; read again for the rest"},
+       "the daemon is behind, or many opens came beside full rings: fewer or larger datagrams, see "
+       "batch_ns; read again for the rest"},
       {"saturations", "counters stand at the end of their type, and count no more",
        "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
       {"opens_refused", "opens were refused by a quota of open files or of their bytes",
@@ -124,6 +125,9 @@ const std::vector<CountedProblem>& counted_problems() {
       {"state_failures", "files of --state could not be written",
        "the daemon's log says why: room and rights in its directory; the file before is still "
        "there"},
+      {"state_left_out", "objects of a state were left out at the start, or in a reload",
+       "tracing/error_log and the daemon's log name them; state.incomplete in the directory of "
+       "--state has those of a start"},
       {"lane_bad", "memory that feeders count in held what no feeder writes",
        "tracing/error_log names the process: it is broken or hostile"},
       {"lane_dropped", "samples found no room in the rings of their threads",

@@ -209,9 +209,17 @@ StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interf
   StatisticEntry& entry = *made;
   statistics_.add(std::move(made));
   paths_.insert(entry);
-  Switch* const on = statistics_.give_switch(entry.number);
-  interface.interface->publish_at(statistic, published(entry.number, on));
   return entry;
+}
+
+// Most statistics are fed by name. What feeders see of one is made for the first that asks for its
+// number.
+std::uint64_t StatisticsBranch::publish(StatisticEntry& entry) {
+  if (!std::exchange(entry.is_published, true)) {
+    Switch* const on = statistics_.give_switch(entry.number);
+    entry.owner->interface->publish_at(entry.statistic, published(entry.number, on));
+  }
+  return entry.number;
 }
 
 std::unique_ptr<StatisticsBranch::StatisticEntry> StatisticsBranch::make_entry(

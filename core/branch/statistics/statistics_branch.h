@@ -165,7 +165,8 @@ class StatisticsBranch final : public Branch {
     Statistic* statistic = nullptr;
     InterfaceEntry* owner = nullptr;
     std::uint64_t number = 0;
-    std::uint32_t group = 0;  // in a batch that is being added: the place of its group, from 1 on
+    std::uint32_t group = 0;    // in a batch that is being added: the place of its group, from 1 on
+    bool is_published = false;  // a feeder was told the number, and sees the switch
 
     void prefetch() const {
       __builtin_prefetch(this);
@@ -276,6 +277,8 @@ class StatisticsBranch final : public Branch {
       REQUIRES(mutex_);
   std::unique_ptr<StatisticEntry> make_entry(InterfaceEntry& interface, Statistic* statistic,
                                              std::uint64_t number) REQUIRES(mutex_);
+  // Its number, for a feeder.
+  std::uint64_t publish(StatisticEntry& entry) REQUIRES(mutex_);
   Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);

@@ -81,12 +81,12 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
     return create_interface(command, lifetime, sender, now);
   }
   if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender.uid, now);
-  if (const StatisticEntry* entry = find(command.target.text)) {
+  if (StatisticEntry* const entry = find(command.target.text)) {
     warn_of_units(command, *entry, sender, now);
-    return Done{entry->number, wire::Made::kWasThere};
+    return Done{publish(*entry), wire::Made::kWasThere};
   }
   const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now);
-  if (made) return Done{made.value()->number};
+  if (made) return Done{publish(*made.value())};
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
                        made.error().token_at != Error::kNoToken;
   const std::size_t start =
@@ -200,7 +200,7 @@ Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
 }
 
 Result<Done> StatisticsBranch::attach(const wire::CommandLine& command) {
-  if (const StatisticEntry* const entry = find(command.target.text)) return Done{entry->number};
+  if (StatisticEntry* const entry = find(command.target.text)) return Done{publish(*entry)};
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const owner = find_interface(interface);
   if (owner && owner->interface->find(statistic)) {

@@ -136,7 +136,9 @@ void StatisticsBranch::enter_again(InterfaceEntry& interface, Statistic* statist
   StatisticEntry& entry = *made;
   statistics_.put(number, std::move(made));
   paths_.insert(entry);
-  interface.interface->go_on_at(statistic, published(number, statistics_.keep_switch(number)));
+  entry.is_published = statistics_.had_switch(number);
+  Switch* const on = entry.is_published ? statistics_.keep_switch(number) : nullptr;
+  interface.interface->go_on_at(statistic, published(number, on));
 }
 
 Result<void> StatisticsBranch::load_numbers(const SavedObject& object, const Loading& loading) {

@@ -73,7 +73,8 @@ Result<EventPath> EventOffers::take(EventSource& source, const EventOffer& offer
     return defined.error();
   }
   const OfferedEvent made{offer.form, &source, offer.source_id, offer.use};
-  if (is_expected(path)) forget_other_id(source, offer, *known);
+  if (is_expected(path)) forget_other_id(source, offer, path);
+  if (&source == expected_from_) ids_.insert_or_assign(offer.source_id, path);
   offered_.insert_or_assign(path, made);
   undelivered_.erase(path);
   connect(path, made, source);
@@ -165,26 +166,38 @@ Result<EventPath> EventOffers::restore(const EventOffer& offer, Moment now) {
       .form = offer.form, .source_id = id_of(read_offer.value()), .is_restored = true};
   offered_[path] = made;
   undelivered_.insert(path);
-  if (is_expected(path)) connect(path, made, *expected_from_);
+  // Of two events with the same id, the first is the one that was delivered (kernel_events()).
+  if (is_expected(path) && ids_.try_emplace(made.source_id, path).second) {
+    connect(path, made, *expected_from_);
+  }
   return path;
 }
 
 // Nothing leads from the ids of events that were not offered any more.
 void EventOffers::end_expecting() {
   for (const EventPath& path : undelivered_) {
-    if (is_expected(path)) (void)routes_.renew(*expected_from_, find(path)->source_id);
+    if (is_expected(path)) forget_id(path, find(path)->source_id);
   }
   expected_from_ = nullptr;
+  ids_.clear();
 }
 
 // A module that was loaded anew has its events under other ids.
 void EventOffers::forget_other_id(const EventSource& source, const EventOffer& offer,
-                                  const OfferedEvent& known) {
-  if (expected_from_ != &source || known.source_id == offer.source_id) return;
-  const bool is_anothers = std::ranges::any_of(offered_, [&](const auto& each) {
-    return each.second.source == &source && each.second.source_id == known.source_id;
-  });
-  if (!is_anothers) (void)routes_.renew(*expected_from_, known.source_id);
+                                  const EventPath& path) {
+  const std::uint32_t known = find(path)->source_id;
+  if (expected_from_ == &source && known != offer.source_id) forget_id(path, known);
+}
+
+void EventOffers::forget_id(const EventPath& path, std::uint32_t source_id) {
+  if (!has_id(path, source_id)) return;
+  (void)routes_.renew(*expected_from_, source_id);
+  ids_.erase(source_id);
+}
+
+bool EventOffers::has_id(const EventPath& path, std::uint32_t source_id) const {
+  const auto found = ids_.find(source_id);
+  return found != ids_.end() && found->second == path;
 }
 
 bool EventOffers::is_expected(const EventPath& path) const {
@@ -206,6 +219,9 @@ std::vector<EventPath> EventOffers::kernel_events() const {
   for (const auto& [path, offered] : offered_) {
     if (offered.form == Form::kKernelFormat) found.push_back(path);
   }
+  std::stable_partition(found.begin(), found.end(), [this](const EventPath& path) {
+    return is_delivered(path) || has_id(path, find(path)->source_id);
+  });
   return found;
 }
 

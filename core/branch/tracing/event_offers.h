@@ -61,10 +61,14 @@ class EventOffers {
   // nullptr: none is expected.
   EventSource* expected_from() const { return expected_from_; }
   bool is_expected(const EventPath& path) const;
+  // Whether records under this id of the expected source are those of this event. The kernel may
+  // have given the id of an event that went to another one.
+  bool has_id(const EventPath& path, std::uint32_t source_id) const;
   // Whether expected events have not been offered yet.
   bool misses_expected() const;
   bool is_delivered(const EventPath& path) const;
 
+  // First those whose ids are theirs: others had them before.
   std::vector<EventPath> kernel_events() const;
   // The kernel's events on which anything is set, filters of events that are off included.
   std::vector<EventPath> kernel_events_set() const;
@@ -91,8 +95,9 @@ class EventOffers {
   // From now on its records come under the offer's source_id.
   void connect(const EventPath& path, const OfferedEvent& offered, EventSource& source);
   // An expected event is offered.
-  void forget_other_id(const EventSource& source, const EventOffer& offer,
-                       const OfferedEvent& known);
+  void forget_other_id(const EventSource& source, const EventOffer& offer, const EventPath& path);
+  // Nothing leads from this id any more, if it is that of the event.
+  void forget_id(const EventPath& path, std::uint32_t source_id);
   // Redefines an event that was restored with another format.
   void adopt(const EventPath& path, const EventOffer& offer, Moment now);
   void report(const EventPath& path, const Error& error, Moment now);
@@ -105,6 +110,7 @@ class EventOffers {
   std::map<EventPath, OfferedEvent> offered_;
   std::set<EventPath> undelivered_;  // those of offered_ that have no source
   EventSource* expected_from_ = nullptr;
+  std::map<std::uint32_t, EventPath> ids_;  // of the expected source; empty: none is expected
 };
 
 }  // namespace tallyfs

@@ -16,7 +16,9 @@ void SourceOrders::enter(TracingInstance& instance, const EventOffers& offers,
       undelivered |= on && !is_expected;
       if (!is_expected) continue;
       expected_from = offers.expected_from();
-      routes.set_target(*expected_from, offered->source_id, {&instance, number}, on);
+      if (offers.has_id(path, offered->source_id)) {
+        routes.set_target(*expected_from, offered->source_id, {&instance, number}, on);
+      }
       if (on) expected.push_back(std::move(path));
       continue;
     }

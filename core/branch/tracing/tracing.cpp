@@ -90,6 +90,11 @@ void Tracing::end_expecting(Moment now) {
   if (!state_->offers.remove_unused().empty()) state_->directories.update_all(now);
 }
 
+void Tracing::end_waits() {
+  const MutexLock lock(state_->mutex);
+  state_->has_ended_waits = true;
+}
+
 Tracing::KnownEvent Tracing::known(std::string_view system, std::string_view name) const {
   const MutexLock lock(state_->mutex);
   const EventPath path(system, name);

@@ -99,6 +99,9 @@ class Tracing {
   bool misses_expected() const;
   // Those that have not been offered are gone, but for those on which something is set.
   void end_expecting(Moment now);
+  // Writes that wait for an offer wait no longer, and are refused; the events stay. For a daemon
+  // that is about to end.
+  void end_waits();
   // What is asked of the source now: the first order to a new feeder.
   std::vector<WantedEvent> wanted(EventSource& source) const;
   // Feeds records in the order of their times. EventRecord::event is the source_id, `use` that of

@@ -122,7 +122,7 @@ Result<void> Tracing::State::wait_for_expected(const SourceOrders& orders,
     const bool is_away = !done && done.error().code == ErrorCode::kNoDevice;
     const bool may_wait = is_away && !cancel.is_cancelled();
     const MutexLock lock(mutex);
-    if (may_wait && offers.expected_from()) continue;
+    if (may_wait && offers.expected_from() && !has_ended_waits) continue;
     if (!done) return done;
     for (const EventPath& path : orders.expected) {
       if (!offers.is_delivered(path)) return undelivered_event();

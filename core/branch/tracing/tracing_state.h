@@ -84,9 +84,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   EventOffers offers GUARDED_BY(mutex);
   RecordOrder order GUARDED_BY(mutex);
   InstanceDirectories directories GUARDED_BY(mutex);
+  bool has_ended_waits GUARDED_BY(mutex) = false;
 
  private:
-  // Waits until the expected events of the orders are delivered. kNoDevice, kInterrupted.
+  // Waits until the expected events of the orders are delivered. kNoDevice: they are not, nothing
+  // is expected any more, or the waits have ended; kInterrupted.
   Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
       EXCLUDES(mutex);
   // Reverts a write that the sources have refused.

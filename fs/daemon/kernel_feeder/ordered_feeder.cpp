@@ -1,3 +1,4 @@
+// Longer than most: orders for events, for latencies and for names share their replies.
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <poll.h>
@@ -19,7 +20,8 @@ namespace {
 // The feeder has to be started, and to read the formats of all events.
 constexpr std::chrono::seconds kArrivalMax{10};
 
-// The first feeder that a new server replaces may have sent some of its offers to that server.
+// A feeder that has begun before a new server is there drops the order to end, and may have sent
+// some of its offers to the server before.
 constexpr int kReplacedMax = 3;
 
 // Marks events in told_ with an unknown state in the feeder.
@@ -256,16 +258,38 @@ Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed place
 // ---- replies
 
 void OrderedFeeder::replace_feeder() {
-  (void)dialogue_.tell(wire::EndOrder());
+  discard_replies();
+  end_feeder();
+}
+
+// To the server before: the end of a feeder among them is not that of the next one.
+void OrderedFeeder::discard_replies() {
+  std::vector<char> text(wire::kOrderBytesMax);
+  while (::recv(dialogue_.fd(), text.data(), text.size(), MSG_DONTWAIT) > 0) {
+  }
+}
+
+void OrderedFeeder::end_feeder() {
   replaced_ += 1;
   is_replacing_ = true;
   is_end_told_ = false;
+  order_end();
 }
 
-void OrderedFeeder::wait_for_word(Time until) {
+// Without room, when there is some: the feeder has orders of the server before to read.
+void OrderedFeeder::order_end() { is_end_unsent_ = !dialogue_.tell(wire::EndOrder()); }
+
+// False: there is none to be received.
+bool OrderedFeeder::wait_for_word(Time until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - within({}));
-  pollfd waited{.fd = dialogue_.fd(), .events = POLLIN, .revents = 0};
-  if (::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) settle();
+  const auto most = settled_ ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
+  const short room = is_end_unsent_ ? POLLOUT : 0;
+  pollfd waited{.fd = dialogue_.fd(),
+                .events = static_cast<short>(POLLIN | room),
+                .revents = 0};
+  if (::poll(&waited, 1, most) == 0) settle();
+  if ((waited.revents & POLLOUT) != 0) order_end();
+  return (waited.revents & ~POLLOUT) != 0;
 }
 
 void OrderedFeeder::settle() {
@@ -277,7 +301,7 @@ void OrderedFeeder::listen() {
   std::vector<char> text(wire::kOrderBytesMax);
   const auto until = within(kArrivalMax);
   for (;;) {
-    if (!settled_) wait_for_word(until);
+    if ((!settled_ || is_end_unsent_) && !wait_for_word(until)) continue;
     const auto size = ::recv(dialogue_.fd(), text.data(), text.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
@@ -335,7 +359,7 @@ void OrderedFeeder::tell_that_is_all() {
 // after these ones, so that theirs take effect later.
 void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_first = dialogue_.begin();
-  is_untold_ = false;
+  is_untold_ = is_end_unsent_ = false;
   {
     const MutexLock lock(mutex_);
     feeder_ = reply.pid;
@@ -349,8 +373,11 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
     // Nothing can be lost of the first feeder: it got no order before this one.
     if (!is_first) listeners_.changed();
   }
-  const bool is_whole = listeners_.arrived(reply.without_events);
-  if (!is_whole && replaced_ < kReplacedMax) return replace_feeder();
+  // One that began after the end of another has made all offers to this server: what is missing is
+  // not there any more.
+  const bool has_begun_since = is_end_told_;
+  const bool is_whole = listeners_.arrived(reply.without_events) || has_begun_since;
+  if (!is_whole && replaced_ < kReplacedMax) return end_feeder();
   is_replacing_ = false;
   if (!is_first) tell_that_is_all();
   dialogue_.open();
@@ -380,7 +407,7 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
-  is_untold_ = false;
+  is_untold_ = is_end_unsent_ = false;
   is_replacing_ = is_replacing_ && !std::exchange(is_end_told_, true);
   if (!dialogue_.end(reply.reason)) return;
   if (!is_stopping_) listeners_.gone(reply.reason);

@@ -126,8 +126,11 @@ class OrderedFeeder final : public KernelSource, public EventSource {
       EXCLUDES(mutex_);
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
 
+  void discard_replies();
+  void end_feeder();
+  void order_end();
   void listen();
-  void wait_for_word(Time until);
+  bool wait_for_word(Time until);
   void settle();
   void tell_latencies(const WantedEvents& wanted) EXCLUDES(mutex_);
   void tell_events(const EventSource::Wanted& wanted) EXCLUDES(mutex_);
@@ -148,7 +151,8 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Listeners listeners_;
   // The listening thread's members.
   bool settled_ = false;
-  int replaced_ = 0;             // how often replace_feeder() was called
+  int replaced_ = 0;             // how often a feeder was ordered to end
+  bool is_end_unsent_ = false;   // the last such order: there was no room
   bool is_replacing_ = false;    // until the next feeder has arrived, or cannot start
   bool is_end_told_ = false;     // of the feeder that is replaced
   std::atomic<bool> is_stopping_ = false;     // set by stop()

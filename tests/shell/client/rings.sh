@@ -105,15 +105,6 @@ a_view_takes_its_source_to_a_ring() {
   wait_until '_in_cells hits'
 }
 
-a_feeder_may_be_killed_in_any_call_with_a_ring() {
-  local program=${TALLY_BIN:+$TALLY_BIN/}tally-lane-killed
-  command -v "$program" >/dev/null || skip 'tally-lane-killed is not built'
-  assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" "${TALLY_KILLS:-20}" "$STAT/web/data" list)"
-  [ "$(_own ring_samples)" -gt 1000 ] || fail "only $(_own ring_samples) samples went by ring"
-  assert_eq 0 "$(_own lane_bad)"
-  assert_eq 0 "$(_own lane_dropped)"
-}
-
 what_a_killed_feeder_left_in_its_ring_is_kept() {
   local round before
   for round in 1 2 3; do

@@ -313,6 +313,16 @@ a_mount_that_is_closed_to_this_user() {
   assert_has "$MNT: closed to this user, as it has no allow_other" "$said"
 }
 
+what_a_state_lacked() {
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 3600
+  send 'create large/x type=raw entries_max=100000'
+  wait_until '[ -e "$STAT/large" ]'
+  stop_daemon
+  start_daemon --state "$CASE/state" --state-period 3600 --uid-memory 1M
+  _finds WARN state_left_out '1 objects of a state were left out at the start' 'state.incomplete'
+}
+
 a_state_file_that_cannot_be_written() {
   need_root
   mkdir "$CASE/state"

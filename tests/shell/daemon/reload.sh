@@ -296,12 +296,16 @@ a_program_that_is_no_tallyfs_leaves_the_old_one_serving() {
 a_refused_reload_is_told_at_once() {
   local began=$SECONDS
   _start_copy
-  printf '#!/bin/sh\nexit 3\n' >"$CASE/broken"
+  printf '#!/bin/sh\necho "tallyfs: not\ttoday" >&2\necho more >&2\nexit 3\n' >"$CASE/broken"
   _put_in_place "$CASE/broken"
   assert_eq 0 "$(_own reloads_refused)"
-  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  assert_fails_with \
+    'tallyfs: the program on disk refuses: it ended with status 3: not?today; the old one goes on' \
+    "$TALLYFS" --reload "$MNT"
   [ $((SECONDS - began)) -lt 20 ] || fail 'it waited'
   assert_eq 1 "$(_own reloads_refused)"
+  assert_has 'reload: error: the program on disk refuses: it ended with status 3: not?today' \
+    "$(cat "$MNT/tracing/error_log")"
 }
 
 views_of_its_own_numbers_stay() {
@@ -441,7 +445,8 @@ rules_that_cannot_be_read_refuse_it() {
   echo 'web/* type=range on=1' >"$CASE/rules"
   start_daemon --rules "$CASE/rules"
   mv "$CASE/rules" "$CASE/away"
-  assert_fails_with 'the program on disk refuses' "$TALLYFS" --reload "$MNT"
+  assert_fails_with "$CASE/rules cannot be read: No such file or directory; the old one goes on" \
+    "$TALLYFS" --reload "$MNT"
   assert_has "$CASE/rules cannot be read: No such file or directory" "$(cat "$STDERR")"
   assert_eq "$SERVER" "$(server_of "$DAEMON")"
   mv "$CASE/away" "$CASE/rules"

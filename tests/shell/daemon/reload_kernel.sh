@@ -82,6 +82,25 @@ a_write_that_needs_the_feeder_is_carried_out() {
   assert_eq 20 "$(_hits)"
 }
 
+# The feeder does not come, as the process that starts it is stopped.
+a_write_that_waits_for_the_feeder_holds_up_no_reload() {
+  local feeder supervisor write
+  feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
+  supervisor=$(ps -o ppid= -p "$feeder" | tr -d ' ')
+  freeze "$supervisor"
+  _reload
+  bash -c 'echo 1 >"$0"' "$E/enable" 2>"$CASE/refused" &
+  write=$!
+  wait_until 'grep -q vfs_write /proc/'"$write"'/stack'
+  _reload
+  assert_fails wait $write
+  assert_has 'No such device' "$(cat "$CASE/refused")"
+  kill -CONT "$supervisor"
+  _is_back
+  assert_eq 0 "$(cat "$E/enable")"
+  echo 1 >"$E/enable"
+}
+
 an_instance_with_an_open_file_of_the_kernel_stays_in_use() {
   local trigger instance=$T/instances/mine
   mkdir "$instance"

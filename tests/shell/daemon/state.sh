@@ -173,6 +173,7 @@ what_does_not_fit_is_left_out_and_told() {
   _start --uid-memory 1M
   assert_data small 'a 1'
   assert_has "state.1: interface 'large' is left out: " "$(cat "$STDERR")"
+  assert_eq 1 "$(_own state_left_out)"
   [ -e "$CASE/state/state.incomplete" ] || fail 'no state.incomplete'
   assert_match ".*] state: error: interface 'large' is left out: .*; state.incomplete has them
 .*Command: $CASE/state/state.1
@@ -284,6 +285,22 @@ a_directory_that_is_removed_is_told_and_may_be_made_again() {
   chmod 700 "$CASE/state"
   wait_until 'grep -q "state: saved again" "$STDERR"'
   _restarted_with 'a 2'
+}
+
+a_directory_that_is_removed_while_nothing_changes_is_told_too() {
+  _start
+  send 'web/a 1'
+  stop_daemon
+  _start_that_saves_often
+  rm -r "$CASE/state"
+  wait_until '[ "$(_own state_failures)" -ge 1 ]'
+  assert_has "$CASE/state was removed: made again, with the mode 700, it gets the state" \
+    "$(cat "$STDERR")"
+  mkdir -m 700 "$CASE/state"
+  wait_until 'grep -q "state: saved again" "$STDERR"'
+  rm "$(_newest)"
+  wait_until '[ "$(_files)" ]'
+  _restarted_with 'a 1'
 }
 
 # Its keeper has the descriptor of the one that was removed.

@@ -55,10 +55,12 @@ class PlayedFeeder {
 
 class OrderedFeederTest : public testing::Test {
  protected:
-  enum class Before { kNone, kAServer };
+  // Of a server before: nothing, or orders that fill the channel, or a reply that it did not hear.
+  enum class Before { kNone, kAServer, kOrders, kReply };
 
-  explicit OrderedFeederTest(Before before = Before::kNone) : OrderedFeederTest(make_ends()) {
-    if (before == Before::kAServer) feeder_.replace_feeder();
+  explicit OrderedFeederTest(Before before = Before::kNone) : OrderedFeederTest(make_ends(before)) {
+    if (before == Before::kReply) played_.say("gone the feeder ended");
+    if (before != Before::kNone) feeder_.replace_feeder();
     feeder_.start({.changed = [this] { changes_ += 1; },
                    .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
                    .arrived =
@@ -113,9 +115,13 @@ class OrderedFeederTest : public testing::Test {
   struct Ends {
     Fd daemon, feeder;
   };
-  static Ends make_ends() {
+  static Ends make_ends(Before before) {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    const std::string order = "drain 1";
+    while (before == Before::kOrders &&
+           ::send(ends[0], order.data(), order.size(), MSG_DONTWAIT) > 0) {
+    }
     return {Fd(ends[0]), Fd(ends[1])};
   }
   explicit OrderedFeederTest(Ends ends)
@@ -194,6 +200,42 @@ TEST_F(ReplacedFeederTest, OneThatAlwaysMissesSomeIsTakenAtLast) {
   is_whole_ = false;
   for (int i = 0; i < 3; ++i) arrive();
   EXPECT_EQ(settled_future_.get(), 3);
+}
+
+TEST_F(ReplacedFeederTest, OneThatBeganAfterTheEndOfAnotherIsTakenWhateverIsMissing) {
+  is_whole_ = false;
+  played_.say("gone the feeder ended");
+  arrive();
+  EXPECT_EQ(settled_future_.get(), 1);
+  played_.number_of("events");
+  EXPECT_TRUE(feeder_.is_there());
+}
+
+class BusyFeederTest : public OrderedFeederTest {
+ protected:
+  BusyFeederTest() : OrderedFeederTest(Before::kOrders) {}
+};
+
+TEST_F(BusyFeederTest, AnEndThatFindsNoRoomIsOrderedWhenThereIsSome) {
+  std::string order = played_.hear();
+  while (order.starts_with("drain ")) order = played_.hear();
+  EXPECT_TRUE(order.starts_with("end ")) << order;
+  played_.say("gone the feeder ended");
+  arrive();
+  played_.number_of("events");
+  EXPECT_TRUE(feeder_.is_there());
+}
+
+class UnheardReplyTest : public OrderedFeederTest {
+ protected:
+  UnheardReplyTest() : OrderedFeederTest(Before::kReply) {}
+};
+
+TEST_F(UnheardReplyTest, TheEndOfAFeederBeforeThatOneIsNotItsEnd) {
+  EXPECT_TRUE(played_.hear().starts_with("end"));
+  is_whole_ = false;
+  arrive();
+  EXPECT_TRUE(played_.hear().starts_with("end")) << "it may have told the server before";
 }
 
 TEST_F(OrderedFeederTest, OrdersGivenBeforeTheFeederIsThereWaitForIt) {

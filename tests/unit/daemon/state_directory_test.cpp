@@ -1,13 +1,17 @@
 // The directory of --state, and the boot that a file belongs to.
 #include "fs/daemon/state_directory.h"
 
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "fs/daemon/boot_id.h"
 
@@ -141,6 +145,36 @@ TEST_F(StateDirectoryTest, AFileSetAsideStays) {
   std::string text;
   std::ifstream(path_ / "state/state.incomplete") >> text;
   EXPECT_EQ(text, "d");
+}
+
+// As a daemon that was started by a user of the group.
+TEST_F(StateDirectoryTest, AFileMayBeReadByAnyGroupOfTheDaemon) {
+  constexpr uid_t kUser = 65534;
+  constexpr gid_t kGroup = 4242;
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  {
+    auto directory = open();
+    ASSERT_TRUE(write(directory.value(), "a"));
+  }
+  for (const auto& each : {path_, path_ / "state"}) {
+    ASSERT_EQ(::chown(each.c_str(), kUser, kUser), 0);
+  }
+  ASSERT_EQ(::chown((path_ / "state/state.1").c_str(), 0, kGroup), 0);
+  ASSERT_EQ(::chmod((path_ / "state/state.1").c_str(), 0040), 0);
+  const auto opens_with = [this](std::vector<gid_t> groups) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const bool is_user = ::setgroups(groups.size(), groups.data()) == 0 &&
+                           ::setresgid(kUser, kUser, kUser) == 0 &&
+                           ::setresuid(kUser, kUser, kUser) == 0;
+      ::_exit(!is_user ? 2 : open() ? 0 : 1);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(opens_with({kGroup}), 0);
+  EXPECT_EQ(opens_with({kGroup + 1}), 1);
 }
 
 }  // namespace

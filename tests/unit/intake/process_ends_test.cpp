@@ -4,16 +4,19 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <functional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/base/fd.h"
 
 namespace tallyfs {
@@ -64,11 +67,13 @@ class ProcessEndsTest : public testing::Test {
   std::size_t wanted_ = 0;
   ProcessEnds processes_{loop_, ::geteuid(), [this](pid_t process) {
                            ended_.push_back(process);
+                           if (at_end_) at_end_();
                            if (ended_.size() >= wanted_) loop_.stop();
                            return again_-- > 0 ? ProcessEnds::Heard::kAgain
                                                : ProcessEnds::Heard::kDone;
                          }};
   int again_ = 0;
+  std::function<void()> at_end_;
 };
 
 TEST_F(ProcessEndsTest, HearsOfAnEndOnceHoweverOftenItWasAsked) {
@@ -97,6 +102,33 @@ TEST_F(ProcessEndsTest, HearsOfAnEndUntilAllOfItIsDoneInTurnWithOtherWork) {
   EXPECT_GT(ends_before_other_work, 0u);
   EXPECT_LT(ends_before_other_work, 4u);
   EXPECT_FALSE(processes_.watches(child.pid()));
+}
+
+// Its number is given to the next one here by what a server before has left.
+TEST_F(ProcessEndsTest, RefusesAProcessWithTheNumberOfOneWhoseEndIsNotOver) {
+  const Child next;
+  Child before;
+  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, before.pid(), 0)));
+  before.end();
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put(std::int32_t{next.pid()});
+  out.put(std::uint32_t{0});
+  out.put(std::uint32_t{0});
+  std::vector<Fd> received;
+  received.push_back(std::move(pidfd));
+  HandedDescriptors descriptors(std::move(received));
+  ASSERT_TRUE(processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
+                              {.has_pages = true}, descriptors));
+  again_ = 1;
+  at_end_ = [&] {
+    const auto refused = processes_.watch(next.pid(), 0);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kBusy);
+  };
+  hear(2);
+  EXPECT_TRUE(processes_.watch(next.pid(), 0));
+  EXPECT_TRUE(processes_.watches(next.pid()));
 }
 
 TEST_F(ProcessEndsTest, HearsOfWhatHadEndedButWasNotWaitedForYet) {

@@ -1,4 +1,5 @@
 // Rings of several feeders, as the intake takes them.
+// Longer than most: all cases stand on one feeder with a ring, and on one intake.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -22,11 +23,12 @@ using namespace std::chrono_literals;
 class CostlyClock final : public Clock {
  public:
   Moment now() const override {
-    if (is_slow) passed += 200us;
+    if (is_slow) passed += each;
     return {.monotonic = passed, .realtime = passed};
   }
 
   bool is_slow = false;
+  std::chrono::nanoseconds each{200us};
   mutable std::chrono::nanoseconds passed{0};
 };
 
@@ -53,6 +55,15 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
     auto all = ports();
     all.lanes = &*lanes_;
     return all;
+  }
+  static constexpr std::uint64_t kEpoch = 9;
+  Dispatcher::Ports ports_with_ticks() {
+    return {.statistics = statistics_,
+            .branches = branches_,
+            .errors = errors_,
+            .clock = ticks_,
+            .lanes = &*lanes_,
+            .epoch = kEpoch};
   }
   Lanes::Ports lane_ports() { return {statistics_, ledger_, processes_, errors_, ticks_}; }
   std::uint64_t create(const std::string& line) {
@@ -126,11 +137,11 @@ TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(held.bind(*lanes_, number) && prompt.bind(*lanes_, number));
   std::vector<pid_t> charged;
-  RingShares shares{.is_held = [](const Sender& sender) { return sender.pid == kOther; },
-                    .charge =
-                        [&](const Sender& sender, std::uint64_t records, std::chrono::nanoseconds) {
-                          charged.insert(charged.end(), records, sender.pid);
-                        }};
+  RingShares shares{
+      .is_held = [](const Sender& sender) { return sender.pid == kOther; },
+      .charge =
+          [&](const Sender& sender, RingShares::Turn, std::uint64_t records,
+              std::chrono::nanoseconds) { charged.insert(charged.end(), records, sender.pid); }};
   held.put(1);
   prompt.put(1);
   lanes_->note_heads();
@@ -177,12 +188,7 @@ TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
 TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
   const auto number = create("web/s on=1 type=list entries_max=9");
   EventLoop loop;
-  Intake intake(loop, socket_,
-                {.statistics = statistics_,
-                 .branches = branches_,
-                 .errors = errors_,
-                 .clock = ticks_,
-                 .lanes = &*lanes_});
+  Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder full(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(full.bind(*lanes_, number) && prompt.bind(*lanes_, number));
   ticks_.is_slow = true;
@@ -205,6 +211,104 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
   EXPECT_EQ(own("ring_samples"), full.taken() + prompt.taken());
 }
 
+// Each has no more than its share.
+TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForRingsOfTwoThatStayFull) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
+  RingFeeder prompt(*lanes_, {::geteuid(), kOther + 2});
+  for (RingFeeder* const each : {&one, &two, &prompt}) ASSERT_TRUE(each->bind(*lanes_, number));
+  ticks_.is_slow = true;
+  ticks_.each = 10us;
+  std::uint64_t opens = 0;
+  const auto thousand_opens = [&](bool are_full) {
+    const auto begun = ticks_.passed;
+    for (int i = 0; i < 1000; ++i) {
+      if (are_full) one.fill();
+      if (are_full) two.fill();
+      EXPECT_TRUE(prompt.put(1));
+      intake.settle();
+      EXPECT_EQ(prompt.taken(), ++opens);
+    }
+    return ticks_.passed - begun;
+  };
+  const auto alone = thousand_opens(false);
+  const auto beside = thousand_opens(true);
+  EXPECT_LT(beside, alone + alone / 2 + 100ms);
+  EXPECT_GT(one.taken(), 1000u);
+  EXPECT_GT(two.taken(), 1000u);
+  EXPECT_GT(own("drains_cut"), 500u);
+}
+
+TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder flood(*lanes_, other()), other_one(*lanes_, {::geteuid(), kOther + 1});
+  ASSERT_TRUE(flood.bind(*lanes_, number) && other_one.bind(*lanes_, number));
+  ticks_.is_slow = true;
+  ticks_.each = 10us;
+  for (int i = 0; i < 200; ++i) {
+    flood.fill();
+    intake.settle();
+  }
+  EXPECT_NE(own("drains_cut"), 0u);
+  flood.fill();
+  other_one.fill();
+  intake.settle();
+  EXPECT_EQ(other_one.taken(), other_one.entry().head / 2);
+}
+
+// Of a uid that is neither root's nor the daemon's all processes are one.
+TEST_F(RingIntakeTest, ALongSenderMayHaveItsRecordsInManyRings) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  const uid_t uid = ::geteuid() + 1000;
+  RingFeeder one(*lanes_, {uid, kOther}), two(*lanes_, {uid, kOther + 1});
+  RingFeeder prompt(*lanes_, {::geteuid(), kOther + 2});
+  std::vector<pid_t> late;
+  const RingShares shares{.few_words = 4, .long_until = [&](const Sender& sender) {
+                            late.push_back(sender.pid);
+                            return 0ns;
+                          }};
+  prompt.put(1);
+  one.put(1);
+  one.put(1);
+  EXPECT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
+  EXPECT_TRUE(prompt.bind(*lanes_, number));
+  lanes_->note_heads();
+  EXPECT_TRUE(lanes_->take(1h, shares).all);
+  EXPECT_TRUE(late.empty());
+  one.put(1);
+  one.put(1);
+  two.put(1);
+  lanes_->note_heads();
+  EXPECT_FALSE(lanes_->take(1h, shares).all);
+  EXPECT_EQ(late.size(), 2u);
+  EXPECT_EQ(two.taken(), 0u);
+}
+
+TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder feeder(*lanes_, {::geteuid(), ::getpid()});
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  ticks_.is_slow = true;
+  feeder.put(1);
+  intake.settle();
+  loop.context().poll();  // looks at rings by a timer from now on
+  while (own("drains_cut") == 0) {
+    feeder.fill();
+    const auto rings = bell(kEpoch, feeder.lane);
+    Feeder(path_).send({rings.data(), rings.size()});
+    intake.settle();
+  }
+  ASSERT_LT(feeder.taken(), feeder.entry().head / 2);
+  loop.context().poll();
+  EXPECT_EQ(feeder.taken(), feeder.entry().head / 2);
+}
+
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
   Dispatcher dispatcher(-1, ports_with_rings());
   const auto number = create("web/s on=1 type=list entries_max=9");
@@ -218,6 +322,27 @@ TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
   dispatcher.note_ring_heads();
   EXPECT_FALSE(dispatcher.has_rung());
   EXPECT_NE(dispatcher.take_rings(1h).records, 0u);
+}
+
+TEST_F(RingIntakeTest, ABellWhoseLaneADefinitionCutsRingsAgain) {
+  using enum Lanes::Which;
+  Dispatcher dispatcher(-1, ports_with_ticks());
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder feeder(*lanes_, other());
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  feeder.fill();
+  take(dispatcher, bell(kEpoch, feeder.lane), other());
+  dispatcher.note_ring_heads(kRung);
+  ticks_.is_slow = true;
+  ticks_.each = 2ms;
+  take(dispatcher, std::string_view("define web name=s data=reset"), {::geteuid(), kOther + 1});
+  ticks_.is_slow = false;
+  EXPECT_NE(feeder.taken(), 0u);
+  EXPECT_LT(feeder.taken(), feeder.entry().head / 2);
+  EXPECT_TRUE(dispatcher.has_rung());
+  dispatcher.note_ring_heads(kRung);
+  EXPECT_NE(dispatcher.take_rings(1h, {}, kRung).records, 0u);
+  EXPECT_EQ(feeder.taken(), feeder.entry().head / 2);
 }
 
 TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {

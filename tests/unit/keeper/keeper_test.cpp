@@ -1,12 +1,15 @@
 #include "fs/keeper/keeper.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <functional>
+#include <new>
 #include <string>
 
 #include "tests/unit/statistic/allocated.h"
@@ -268,6 +271,40 @@ TEST_F(KeeperTest, GoesOnWithAnotherProgramWhenItsServerHasHandedOver) {
   EXPECT_TRUE(handover_.was_reload());
 }
 
+// It was asked a second time meanwhile, and the program has not answered yet.
+TEST_F(KeeperTest, LeavesNoProgramBehindThatIsAskedWhenItBecomesAnother) {
+  struct Asked {
+    std::atomic<int> times{0};
+    std::atomic<pid_t> last{0};
+  };
+  void* const memory =
+      ::mmap(nullptr, sizeof(Asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Asked& asked = *new (memory) Asked;
+  check_ = [&asked] {
+    if (asked.times++ == 0) {
+      ProgramCheck::answer("1");
+      ::_exit(0);
+    }
+    asked.last = ::getpid();
+    for (;;) ::pause();
+  };
+  EXPECT_EQ(keep([&asked](std::uint64_t server, const ToKeeper& keeper) {
+              if (server != 0) return 0;
+              wait_for_reload(keeper);
+              ::kill(::getppid(), SIGUSR2);
+              while (asked.last == 0) ::usleep(1000);
+              keeper.say(Word::kHandedOver);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(became_, 1);
+  const pid_t last = asked.last;
+  EXPECT_NE(::kill(last, 0), 0) << "it is still there";
+  if (::kill(last, SIGKILL) == 0) ::waitpid(last, nullptr, 0);
+  ::munmap(memory, sizeof(Asked));
+}
+
 TEST_F(KeeperTest, ReplacesAServerThatDiesWhileItHandsOver) {
   EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
               if (server != 0) return 0;
@@ -309,7 +346,8 @@ TEST_F(KeeperTest, TellsTheServerThatTheProgramRefuses) {
               begin(keeper);
               ::kill(::getppid(), SIGUSR2);
               int got = 0;
-              return ::sigwait(&awaited, &got);
+              const bool is_told = ::sigwait(&awaited, &got) == 0;
+              return is_told && keeper.hear() == "it ended with status 7" ? 0 : 1;
             }),
             0);
   EXPECT_EQ(handover_.servers(), 0u);

@@ -41,6 +41,17 @@ TEST(ProgramCheckTest, RefusesOneThatAnswersAndFails) {
             "it ended with status 3");
 }
 
+TEST(ProgramCheckTest, SaysWhatOneThatRefusesSaysFirst) {
+  const auto refuse = [](const char* text) {
+    return ask([text] { ::execl("/bin/sh", "sh", "-c", text, nullptr); });
+  };
+  EXPECT_EQ(refuse("echo tallyfs: no rules >&2; echo more >&2; exit 1"),
+            "it ended with status 1: no rules");
+  EXPECT_EQ(refuse("printf 'a\\tb\\033' >&2; exit 2"), "it ended with status 2: a?b?");
+  EXPECT_EQ(refuse("head -c 1000000 /dev/zero | tr '\\0' x >&2; exit 1"),
+            "it ended with status 1: " + std::string(ProgramCheck::kReasonMax, 'x'));
+}
+
 TEST(ProgramCheckTest, NamesTheSignalThatEndsIt) {
   EXPECT_EQ(ask([] { ::raise(SIGKILL); }), "it was ended by SIGKILL");
 }
@@ -54,6 +65,26 @@ TEST(ProgramCheckTest, SaysWhyItCannotBeExecuted) {
 TEST(ProgramCheckTest, RefusesAProgramThatIsAnother) {
   EXPECT_EQ(ask([] { ::execl("/bin/sh", "sh", "-c", "echo tallyfs 1.2.3", nullptr); }),
             "it is no tallyfs that can go on: it ended with status 0 and did not answer");
+}
+
+// The child has the stdout of this process, as a keeper's before there was an answer.
+TEST(ProgramCheckTest, SaysNothingToAKeeperThatAwaitsNoAnswer) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int own = ::dup(STDOUT_FILENO);
+  ::dup2(ends[1], STDOUT_FILENO);
+  ::close(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ProgramCheck::answer("1.2.3");
+    ::_exit(0);
+  }
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+  ::dup2(own, STDOUT_FILENO);
+  ::close(own);
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0);
+  ::close(ends[0]);
 }
 
 // What a script has started is killed, too: the pipe has no other end then.

@@ -33,6 +33,9 @@ TEST(LedgerUseTest, HalfOfAShareIsLeftToTheTree) {
   EXPECT_LE(sizeof(Interface), kInterfaceBytes / 2);
 }
 
+// Each has room for the largest of all types: what is rare or large belongs on the heap.
+TEST(LedgerUseTest, AStatisticTakesFourLinesOfMemory) { EXPECT_LE(sizeof(Statistic), 4 * 64); }
+
 TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
   Stand stand("on=1 units=a/b");
   const Holdings before = stand.ledger.total();

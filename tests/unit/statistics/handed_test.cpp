@@ -139,6 +139,18 @@ TEST_F(HandedTest, NoSwitchAndNoEraChanges) {
   EXPECT_NE(switch_of(off).generation.load(), off >> 32);
 }
 
+TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
+  send("web/named", 1);
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(switches[0].generation, 0u);
+  const auto number = next.execute("attach web/named").value().number;
+  EXPECT_EQ(switch_of(number).generation, number >> 32);
+  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+  ASSERT_TRUE(next.send(number, 2));
+  EXPECT_EQ(next.read("web", "data"), "named 2\n");
+}
+
 TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
   const Sender feeder(kAlice, 4711);
   ASSERT_TRUE(execute("create web lifetime=feeder", feeder));

@@ -120,6 +120,26 @@ TEST_F(StateTest, AnotherBootKeepsDefinitionsAndTotals) {
   EXPECT_EQ(unknown.read("statistics/disk/data"), "busy [0.000000] 7\n");
 }
 
+TEST_F(StateTest, WhatIsLeftOutIsSummedUpByItsKind) {
+  const std::string bytes = state_of(statistics_, clock_);
+  Successor next(clock_);
+  EXPECT_EQ(summary_of_faults(next.load(bytes)), "");
+  EXPECT_EQ(summary_of_faults(next.load(bytes)),
+            "interface 'web' is left out: there is an interface of that name already, and 1 more; "
+            "left out by kind: interface 2");
+}
+
+// As of a virtual machine that went back to an earlier moment of the same boot.
+TEST_F(StateTest, AClockBehindTheStatesIsThatOfAnotherBoot) {
+  const std::string bytes = state_of(statistics_, clock_);
+  FakeClock before(clock_.now().monotonic - std::chrono::nanoseconds(1));
+  Successor next(before);
+  EXPECT_EQ(next.load(bytes).objects, 4u);
+  EXPECT_EQ(next.read("statistics/web/data"),
+            "hits 1\nslow 1 200 200.000 200\nsizes 0xc8 1\n");
+  EXPECT_EQ(next.read("statistics/disk/data"), "busy [0.000000] 7\n");
+}
+
 TEST_F(StateTest, FilesOfTheFirstFormatsLoadAndShowWhatWasSaved) {
   const char* const names[] = {"all/array", "all/quantiles", "all/raw", "all/ranges"};
   execute("create all/array type=array scale=lin base_interval=50 range_min=0 range_max=300 on=1")

@@ -41,6 +41,19 @@ TEST_F(SwitchesTest, AStatisticBeginsAsItIsCreated) {
   EXPECT_EQ(state(execute("attach web/sampled").value().number), kOn);
 }
 
+// Most are fed by name alone. What feeders see of one takes memory.
+TEST_F(SwitchesTest, AnEntryIsWrittenForTheFirstThatAsksForTheNumber) {
+  send("web/sampled", 1);
+  EXPECT_EQ(Page::switches[0].generation, 0u);
+  EXPECT_EQ(Page::switches[0].on, 0u);
+  ASSERT_TRUE(execute("define web on=0"));
+  const auto number = execute("attach web/sampled").value().number;
+  EXPECT_EQ(state(number), kOff);
+  ASSERT_TRUE(execute("define web on=1"));
+  EXPECT_EQ(execute("attach web/sampled").value().number, number);
+  EXPECT_EQ(state(number), kOn);
+}
+
 TEST_F(SwitchesTest, OnAndOffAreSeenWhenTheLineIsDoneForOneAndForAll) {
   const auto a = make("web/a");
   const auto b = make("web/b");
@@ -139,6 +152,12 @@ TEST_F(SwitchesTest, WhatIsLoadedHasSwitches) {
   Ledger ledger{Ledger::Limits{}};
   StatisticsBranch loaded(tree, ledger, kDaemon, clock_.now(), {.switches = {page}});
   ASSERT_TRUE(saved.load_into(loaded, {.now = clock_.now()}));
+  for (const std::string path : {"web/off", "web/on"}) {
+    const std::string text = "attach " + path;
+    const auto line = wire::parse_line(text);
+    const auto& attach = std::get<wire::CommandLine>(line.value());
+    ASSERT_TRUE(loaded.execute(attach, kAlice, clock_.now()));
+  }
   EXPECT_EQ(page[0].on, 0u);
   EXPECT_EQ(page[1].on, 1u);
   EXPECT_EQ(page[0].generation, 1u);

@@ -9,6 +9,9 @@ namespace {
 constexpr const char* kWakingAt = "events/sched/sched_waking/";
 
 std::string waking(const char* file) { return std::string(kWakingAt).append(file); }
+std::string other(const char* file) {
+  return std::string("events/sched/sched_other/").append(file);
+}
 
 class TracingExpectedTest : public testing::Test {
  protected:
@@ -16,10 +19,13 @@ class TracingExpectedTest : public testing::Test {
     offer_all(before_);
     EXPECT_TRUE(before_.make_directory("instances/deep"));
     EXPECT_TRUE(before_.write("events/sched/sched_switch/trigger", "hist:keys=pid"));
+    hand_over(before_, next_);
+  }
+  static void hand_over(TracingDaemon& from, TracingDaemon& to) {
     SavedObjects left;
-    before_.branch().hand_on(left, before_.now());
-    tracing_.expect(next_.kernel());
-    EXPECT_TRUE(next_.load(left));
+    from.branch().hand_on(left, from.now());
+    to.branch().tracing().expect(to.kernel());
+    EXPECT_TRUE(to.load(left));
   }
   static void offer_all(TracingDaemon& daemon) {
     EXPECT_TRUE(daemon.offer("sched_waking", kWaking));
@@ -78,6 +84,36 @@ TEST_F(TracingExpectedTest, AnotherIdOfAnExpectedEventTakesTheFirstOnesPlace) {
   EXPECT_NE(next_.read("events/sched/sched_switch/hist").find("Hits: 1"), std::string::npos);
 }
 
+TEST_F(TracingExpectedTest, AnIdOfAnEventThatWentIsThatOfTheOneThatHasItNow) {
+  before_.branch().tracing().withdraw(before_.kernel(), clock_.now());
+  ASSERT_TRUE(before_.offer("sched_other", kSwitch));
+  ASSERT_TRUE(before_.write(other("trigger"), "hist:keys=pid"));
+  TracingDaemon after(clock_), last(clock_);
+  hand_over(before_, after);
+  hand_over(after, last);
+  for (TracingDaemon* const each : {&after, &last}) {
+    each->feed(kSwitch, 7, 1);
+    EXPECT_NE(each->read(other("hist")).find("Hits: 1"), std::string::npos);
+    EXPECT_EQ(each->read("events/sched/sched_switch/hist").find("Hits: 1"), std::string::npos);
+  }
+}
+
+TEST_F(TracingExpectedTest, TheEndLeavesAnIdThatAnotherEventHasNow) {
+  ASSERT_TRUE(next_.offer("sched_other", kSwitch));
+  ASSERT_TRUE(next_.write(other("trigger"), "hist:keys=pid"));
+  tracing_.end_expecting(clock_.now());
+  next_.feed(kSwitch, 7, 1);
+  EXPECT_NE(next_.read(other("hist")).find("Hits: 1"), std::string::npos);
+}
+
+TEST_F(TracingExpectedTest, ARefusedWriteLeavesAnIdThatAnotherEventHasNow) {
+  ASSERT_TRUE(next_.offer("sched_other", kWaking));
+  ASSERT_TRUE(next_.write(other("trigger"), "hist:keys=pid"));
+  EXPECT_EQ(next_.write(waking("enable"), "1").error().code, ErrorCode::kNoDevice);
+  next_.feed(kWaking, 7, 1);
+  EXPECT_NE(next_.read(other("hist")).find("Hits: 1"), std::string::npos);
+}
+
 TEST_F(TracingExpectedTest, AWriteWaitsForTheOffer) {
   next_.kernel().answer = Error{ErrorCode::kNoDevice, "it has not started yet"};
   next_.kernel().at_want = [this] {
@@ -100,6 +136,17 @@ TEST_F(TracingExpectedTest, AWriteIsRefusedIfTheOfferDoesNotCome) {
   };
   EXPECT_EQ(next_.write(waking("enable"), "1").error().code, ErrorCode::kNoDevice);
   EXPECT_EQ(next_.read(waking("enable")), "(none)") << "nothing is set on it";
+}
+
+TEST_F(TracingExpectedTest, AWriteIsRefusedWhenTheWaitsEndAndTheEventsStay) {
+  next_.kernel().answer = Error{ErrorCode::kNoDevice, "it has not started yet"};
+  next_.kernel().at_want = [this] {
+    if (next_.kernel().orders == 2) tracing_.end_waits();
+    if (next_.kernel().orders == 9) tracing_.end_expecting(clock_.now());
+  };
+  EXPECT_EQ(next_.write(waking("enable"), "1").error().code, ErrorCode::kNoDevice);
+  EXPECT_EQ(next_.read("available_events"), before_.read("available_events"));
+  EXPECT_EQ(next_.read(waking("enable")), "0\n");
 }
 
 TEST_F(TracingExpectedTest, AWriteIsRefusedIfTheSourceHasAnotherEventOnly) {
@@ -126,11 +173,8 @@ TEST_F(TracingExpectedTest, WhatIsNotOfferedIsGoneAtTheEndUnlessItIsInUse) {
 }
 
 TEST_F(TracingExpectedTest, AReloadMeanwhileLosesNone) {
-  SavedObjects left;
-  next_.branch().hand_on(left, clock_.now());
   TracingDaemon third(clock_);
-  third.branch().tracing().expect(third.kernel());
-  ASSERT_TRUE(third.load(left));
+  hand_over(next_, third);
   EXPECT_EQ(third.read("available_events"), before_.read("available_events"));
 }
 

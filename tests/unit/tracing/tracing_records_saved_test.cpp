@@ -2,6 +2,7 @@
 #include <string>
 
 #include "core/branch/state.h"
+#include "tests/unit/golden_state.h"
 #include "tests/unit/random.h"
 #include "tests/unit/tracing/tracing_daemon.h"
 
@@ -49,6 +50,27 @@ TEST_F(TracingRecordsSavedTest, ASuccessorShowsTheSameAndGoesOn) {
   const std::string text = pipe(next_);
   EXPECT_LT(text.find("second"), text.find("third"));
   EXPECT_LT(text.find("third"), text.find("fourth"));
+}
+
+// Records, events with their feeders, and the numbers of these.
+TEST_F(TracingRecordsSavedTest, TheFirstFormatsOfWhatIsHandedOnAreTaken) {
+  ASSERT_TRUE(daemon_.tell("event define web/short lifetime=feeder u64 us"));
+  ASSERT_TRUE(daemon_.offer("sched_waking", kWaking));
+  SavedObjects left;
+  daemon_.branch().hand_on(left, clock_.now());
+  daemon_.branch().tracing().save_records(left);
+  const SavedObjects kept = golden::kept_as("tracing_handed.1.hex", left, clock_.now());
+  next_.branch().tracing().expect(next_.kernel());
+  const Loading loading{.now = clock_.now(), .has_pages = true};
+  ASSERT_TRUE(kept.load_into(next_.branch(), loading));
+  for (const char* const path : {"trace", "snapshot", "events/web/short/format",
+                                 "events/sched/sched_waking/format", "instances/deep/trace"}) {
+    EXPECT_EQ(next_.read(path), daemon_.read(path)) << path;
+  }
+  SavedObjects again;
+  next_.branch().hand_on(again, clock_.now());
+  next_.branch().tracing().save_records(again);
+  EXPECT_EQ(again, kept);
 }
 
 TEST_F(TracingRecordsSavedTest, WhatWasReadIsNotReadAgain) {
