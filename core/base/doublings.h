@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 namespace tallyfs {
@@ -11,7 +10,9 @@ namespace tallyfs {
 // to the bit length of distance is either enough or one shift short of it. base >= 1.
 inline unsigned doublings(std::uint64_t distance, std::uint64_t base) {
   distance = std::max(distance, base);
-  const auto shift = static_cast<unsigned>(std::bit_width(distance) - std::bit_width(base));
+  // As bit_width() of both, but neither is 0, which need not be asked.
+  const auto highest_bit = [](std::uint64_t number) { return 63 ^ __builtin_clzll(number); };
+  const auto shift = static_cast<unsigned>(highest_bit(distance) - highest_bit(base));
   return shift + ((base << shift) < distance ? 1 : 0);
 }
 

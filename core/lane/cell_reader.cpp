@@ -39,12 +39,15 @@ std::optional<Slot> newest_slot(const LaneCell& cell) {
     Slot slot{.sequence = std::max(first, second)};
     // One is valid at any moment, but not both were looked at in the same one.
     if (slot.sequence == 0) continue;
-    slot.samples = from.samples.load(std::memory_order_relaxed);
-    slot.outside = from.outside.load(std::memory_order_relaxed);
     for (std::size_t k = 0; k < slot.values.size(); ++k) {
       slot.values[k] = from.values[k].load(std::memory_order_relaxed);
     }
     std::atomic_thread_fence(std::memory_order_acquire);
+    slot.samples = from.samples.load(std::memory_order_relaxed);
+    slot.outside = from.outside.load(std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    // A cell of increments may be written in place: then its total is another one.
+    if (from.values[kTotalAt].load(std::memory_order_relaxed) != slot.values[kTotalAt]) continue;
     if (from.sequence.load(std::memory_order_relaxed) == slot.sequence) return slot;
   }
   return std::nullopt;

@@ -1,12 +1,14 @@
 // How a feeder's thread counts a sample in a cell: sums are copied from the newer slot to the older
 // one with the sample added, and one store of the sequence commits them. So a process that is
-// killed between any two instructions has counted the sample or not.
+// killed between any two instructions has counted the sample or not. Increments need no copy: the
+// store of their sum commits them.
 //
 // One thread writes a cell at a time; it may be another one later, with acquire and release in
 // between. No function allocates, locks or makes a system call: a signal handler may call them.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -31,52 +33,67 @@ class CellWriter {
   // Begins anew. There must be room for the intervals.
   void begin(std::uint64_t number, std::uint32_t id, std::uint32_t era, const CellForm& form);
 
+  CellKind kind() const {
+    return static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed));
+  }
+
   void add(std::int64_t x, std::uint64_t y) {
-    const auto [from, to, next] = begin_commit();
-    const bool is_inside = is_in_range(x);
-    put(to.samples, get(from.samples) + 1);
-    put(to.outside, get(from.outside) + (is_inside ? 0 : 1));
-    std::atomic<std::uint64_t>* count = nullptr;
-    std::uint64_t counted = 0;
-    switch (static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed))) {
-      case CellKind::kIncrements: {
-        std::uint64_t total = get(from.values[kTotalAt]);
-        if (is_inside) add_saturating(total, y);
-        put(to.values[kTotalAt], total);
-        break;
-      }
+    switch (kind()) {
+      case CellKind::kIncrements:
+        return add_as<CellKind::kIncrements>(x, y);
       case CellKind::kProducts:
-        add_product(from, to, is_inside ? x : 0, y);
-        put(to.values[kFlagsAt], get(from.values[kFlagsAt]) | (is_inside && x < 0 ? 1 : 0));
-        break;
+        return add_as<CellKind::kProducts>(x, y);
       case CellKind::kRange:
-        add_to_range(from, to, is_inside, x, y);
-        break;
+        return add_as<CellKind::kRange>(x, y);
       case CellKind::kArrayLin:
-      case CellKind::kArrayLog2: {
-        const std::uint64_t place = place_of(x);
-        count = counts() + place;
-        counted = get(*count);
-        add_saturating(counted, y);
-        add_product(from, to, x, y);
-        const std::uint64_t negative =
-            (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
-        put(to.values[kFlagsAt], negative | place << 32);
-        put(to.values[kLatestAt], counted);
-        break;
-      }
+        return add_as<CellKind::kArrayLin>(x, y);
+      case CellKind::kArrayLog2:
+        return add_as<CellKind::kArrayLog2>(x, y);
       case CellKind::kNone:
         break;
     }
-    to.sequence.store(next, std::memory_order_release);
-    // Release: a reader that finds this count finds the slot that it belongs to.
-    if (count) count->store(counted, std::memory_order_release);
+  }
+
+  // The same where the kind is known.
+  template <CellKind of>
+  void add_as(std::int64_t x, std::uint64_t y) {
+    if constexpr (of == CellKind::kIncrements) {
+      if (!add_in_place(x, y)) [[unlikely]]
+        add_sums(std::array{Xy{x, y}});
+    } else if constexpr (of == CellKind::kArrayLin || of == CellKind::kArrayLog2) {
+      add_to_array<of>(x, y);
+    } else {
+      const auto [from, to, next] = begin_commit();
+      const bool is_inside = is_in_range(x);
+      put(to.samples, get(from.samples) + 1);
+      put(to.outside, get(from.outside) + (is_inside ? 0 : 1));
+      if constexpr (of == CellKind::kRange) {
+        add_to_range(from, to, is_inside, x, y);
+      } else {
+        add_product(from, to, is_inside ? x : 0, y);
+        put(to.values[kFlagsAt], get(from.values[kFlagsAt]) | (is_inside && x < 0 ? 1 : 0));
+      }
+      to.sequence.store(next, std::memory_order_release);
+    }
+  }
+
+  // An increment that is in range, in the slot that counts; else false. The store of the total
+  // commits it: a process that is killed behind that has counted it, if not how many there were.
+  bool add_in_place(std::int64_t x, std::uint64_t y) {
+    if (!is_in_range(x)) [[unlikely]]
+      return false;
+    CellSlot& slot = newest();
+    std::uint64_t total = get(slot.values[kTotalAt]);
+    add_saturating(total, y);
+    slot.values[kTotalAt].store(total, std::memory_order_release);
+    slot.samples.store(get(slot.samples) + 1, std::memory_order_release);
+    return true;
   }
 
   // The same for many, each with an x and a y: all by one store, but in an array one by one.
   template <typename Samples>
   void add_all(const Samples& samples) {
-    switch (static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed))) {
+    switch (kind()) {
       case CellKind::kIncrements:
       case CellKind::kProducts:
       case CellKind::kRange:
@@ -87,25 +104,31 @@ class CellWriter {
   }
 
  private:
+  struct Xy {
+    std::int64_t x;
+    std::uint64_t y;
+  };
   struct Commit {
     const CellSlot& from;
     CellSlot& to;           // is not valid until its sequence is `next`
     std::uint64_t next = 0;
   };
+  // Sequences go to the slots in turn: 1 to slot 0, 2 to slot 1. Which one is next is kept apart:
+  // one that was looked up among the slots would wait for their last stores.
+  CellSlot& newest() { return cell_.slots[cell_.next % 2]; }
   Commit begin_commit() {
-    const std::uint64_t first = cell_.slots[0].sequence.load(std::memory_order_relaxed);
-    const std::uint64_t second = cell_.slots[1].sequence.load(std::memory_order_relaxed);
-    const bool first_is_newer = first > second;
-    CellSlot& to = cell_.slots[first_is_newer ? 1 : 0];
+    const CellSlot& from = newest();
+    const std::uint64_t next = cell_.next++;
+    CellSlot& to = newest();
     to.sequence.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    return {cell_.slots[first_is_newer ? 0 : 1], to, std::max(first, second) + 1};
+    return {from, to, next};
   }
   bool is_in_range(std::int64_t x) const { return x >= cell_.range_min && x <= cell_.range_max; }
   template <typename Samples>
   void add_sums(const Samples& samples) {
     const auto [from, to, next] = begin_commit();
-    Totals totals(from, static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed)));
+    Totals totals(from, kind());
     for (const auto& sample : samples) totals.add(is_in_range(sample.x), sample.x, sample.y);
     put(to.samples, get(from.samples) + samples.size());
     totals.put_into(to);
@@ -187,17 +210,36 @@ class CellWriter {
     std::int64_t most_;
     std::uint64_t flags_;
   };
+  template <CellKind of>
+  void add_to_array(std::int64_t x, std::uint64_t y) {
+    const auto [from, to, next] = begin_commit();
+    const std::uint64_t place = place_of<of>(x);
+    std::atomic<std::uint64_t>& count = counts()[place];
+    std::uint64_t counted = get(count);
+    add_saturating(counted, y);
+    put(to.samples, get(from.samples) + 1);
+    put(to.outside, get(from.outside) + (is_in_range(x) ? 0 : 1));
+    add_product(from, to, x, y);
+    const std::uint64_t negative =
+        (get(from.values[kFlagsAt]) & kHasNegative) | (x < 0 ? 1 : 0);
+    put(to.values[kFlagsAt], negative | place << 32);
+    put(to.values[kLatestAt], counted);
+    to.sequence.store(next, std::memory_order_release);
+    // Release: a reader that finds this count finds the slot that it belongs to.
+    count.store(counted, std::memory_order_release);
+  }
   // As ArrayStatistic's.
+  template <CellKind of>
   std::uint64_t place_of(std::int64_t x) const {
     if (x <= cell_.range_min) return 0;
     const auto distance =
         static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(cell_.range_min);
     const std::uint64_t above = cell_.intervals.load(std::memory_order_relaxed) - 1;
-    return std::min(steps(distance), above - 1) + 1;
+    return std::min(steps<of>(distance), above - 1) + 1;
   }
+  template <CellKind of>
   std::uint64_t steps(std::uint64_t distance) const {
-    const auto kind = static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed));
-    if (kind == CellKind::kArrayLog2) return doublings(distance, cell_.base_interval);
+    if constexpr (of == CellKind::kArrayLog2) return doublings(distance, cell_.base_interval);
     if (cell_.shift != LaneCell::kNoShift) return (distance - 1) >> cell_.shift;
     return (distance - 1) / cell_.base_interval;
   }
@@ -224,6 +266,7 @@ inline void CellWriter::begin(std::uint64_t number, std::uint32_t id, std::uint3
   for (std::uint32_t i = 0; i < form.intervals; ++i) put(counts()[i], 0);
   // From now on one slot is valid at any moment.
   put(cell_.slots[0].sequence, 1);
+  cell_.next = 2;
   cell_.kind.store(static_cast<std::uint32_t>(form.kind), std::memory_order_relaxed);
   cell_.intervals.store(form.intervals, std::memory_order_relaxed);
   cell_.range_min = form.range_min;

@@ -70,7 +70,7 @@ struct alignas(64) LaneCell {
   std::uint64_t base_interval;
   std::uint32_t shift;          // of a base_interval that is a power of two; else kNoShift
   std::uint32_t intervals_max;  // for which there is room
-  std::uint64_t spare;
+  std::uint64_t next;           // the next sequence
 
   std::array<CellSlot, 2> slots;
 

@@ -52,11 +52,18 @@ class RingWriter {
   // follows: with one scale of time at most. There must be room for a record of 4 words.
   void put(std::uint32_t id, std::uint32_t follows, std::int64_t x, std::uint64_t y,
            std::uint64_t time) {
-    std::uint64_t at = head_ + 1;
+    // Copies: a store into the ring might change the members, as far as the compiler knows.
+    std::atomic<std::uint64_t>* const words = words_;
+    const std::uint64_t mask = size_ - 1;
+    const std::uint64_t head = head_;
+    std::uint64_t at = head + 1;
+    const auto store = [=](std::uint64_t position, std::uint64_t value) {
+      words[position & mask].store(value, std::memory_order_relaxed);
+    };
     store(at++, static_cast<std::uint64_t>(x));
     if ((follows & kRecordY) != 0) store(at++, y);
     if ((follows & (kRecordCycles | kRecordNs)) != 0) store(at++, time);
-    store(head_, record_head(id, static_cast<std::uint32_t>(at - head_), follows));
+    store(head, record_head(id, static_cast<std::uint32_t>(at - head), follows));
     head_ = at;
     entry_->head.store(at, std::memory_order_release);
   }
@@ -66,10 +73,6 @@ class RingWriter {
   }
 
  private:
-  void store(std::uint64_t position, std::uint64_t value) {
-    words_[position & (size_ - 1)].store(value, std::memory_order_relaxed);
-  }
-
   static constexpr std::uint64_t kBellsAgain = 16;
 
   std::atomic<std::uint64_t>* words_ = nullptr;

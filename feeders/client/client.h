@@ -141,26 +141,23 @@ class Client {
     }
     leave(lane);
   }
-  // The same for one sample, as short as it can be: where nothing has to be looked after, this is
-  // all there is, and what has is elsewhere, so that no register need be saved.
-  void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
+  // The same for one sample, as short as it can be: where nothing has to be looked after, this and
+  // one of count_and_leave() are all there is. What has is elsewhere, so that no register need be
+  // saved here.
+  [[gnu::always_inline]] void add_now(Lane* lane, FedStatistic& statistic, std::int64_t x,
+                                      std::uint64_t y) {
     const std::uint32_t way = statistic.way();
-    if (FedStatistic::is_cell(way) && lane && count_in_cell(*lane, statistic, x, y)) return;
-    if (FedStatistic::is_ring(way) && lane) {
-      const auto stamp = [this] {
-        return Stamp{Stamp::Scale::kCycles, time_.is_counter() ? read_counter() : time_.cycles()};
-      };
-      if (put_in_ring(*lane, statistic, {way, x, y}, stamp)) return;
+    if (lane && !lane->is_inside()) [[likely]] {
+      if (FedStatistic::is_cell(way)) [[likely]] {
+        lane->enter();
+        if (LaneCell* const cell = lane->cells().find(statistic, cell_files_)) [[likely]]
+          return count_and_leave(*lane, *cell, x, y);
+        lane->leave();
+      } else if (FedStatistic::is_ring(way) && (way & kWayNeedsTime) == 0) {
+        return add_to_ring(*lane, statistic, way, x, y);
+      }
     }
-    if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
-      return add_now_slowly(lane, statistic, x, y);
-    }
-    lane->enter();
-    lane->append(Entry(statistic, x, y, {Stamp::Scale::kCycles, read_counter()}));
-    lane->ring().end(statistic);
-    lane->leave();
-    if (lane->has_nested()) [[unlikely]]
-      return take_nested(*lane);
+    add_now_otherwise(lane, statistic, x, y);
   }
   // Samples of one statistic, in one pass as far as nothing has to be looked after; lane as in
   // add_now(). What the statistic becomes meanwhile holds for the next 64.
@@ -250,6 +247,39 @@ class Client {
     kUnknown,  // the daemon has not given a number yet
   };
 
+  // Inside the lane: counts the sample, and leaves.
+  [[gnu::always_inline]] void count_and_leave(Lane& lane, LaneCell& cell, std::int64_t x,
+                                              std::uint64_t y) {
+    CellWriter writer(cell);
+    switch (writer.kind()) {
+      case CellKind::kIncrements:
+        if (!writer.add_in_place(x, y)) [[unlikely]]
+          break;
+        lane.count_cell();
+        return leave(lane);
+      case CellKind::kRange:
+        return count_as<CellKind::kRange>(lane, cell, x, y);
+      case CellKind::kArrayLog2:
+        return count_as<CellKind::kArrayLog2>(lane, cell, x, y);
+      case CellKind::kArrayLin:
+        return count_as<CellKind::kArrayLin>(lane, cell, x, y);
+      case CellKind::kProducts:
+        return count_as<CellKind::kProducts>(lane, cell, x, y);
+      case CellKind::kNone:
+        break;
+    }
+    count_as<CellKind::kIncrements>(lane, cell, x, y);
+  }
+  // The same, each with its own registers.
+  template <CellKind of>
+  [[gnu::noinline]] void count_as(Lane& lane, LaneCell& cell, std::int64_t x, std::uint64_t y) {
+    CellWriter(cell).add_as<of>(x, y);
+    lane.count_cell();
+    leave(lane);
+  }
+  void add_to_ring(Lane& lane, FedStatistic& statistic, std::uint32_t way, std::int64_t x,
+                   std::uint64_t y);
+  void add_now_otherwise(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y);
   [[gnu::cold]] void add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x,
                                     std::uint64_t y);
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);

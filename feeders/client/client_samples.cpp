@@ -50,6 +50,41 @@ void Client::drop_sample(FedStatistic& statistic) {
   laneless_.fetch_add(1, std::memory_order_relaxed);
 }
 
+// A sample without a time, into a ring that has room.
+void Client::add_to_ring(Lane& lane, FedStatistic& statistic, std::uint32_t way, std::int64_t x,
+                         std::uint64_t y) {
+  lane.enter();
+  if (!lane.ring().takes(statistic, cell_files_) || !lane.ring().has_room()) [[unlikely]] {
+    lane.leave();
+    return add_now_otherwise(&lane, statistic, x, y);
+  }
+  const bool has_y = (way & kWayNeedsY) != 0 && y != 1;
+  lane.ring().put(statistic, has_y ? kRecordY : 0, x, y, 0);
+  lane.count_in_ring();
+  leave(lane);
+}
+
+void Client::add_now_otherwise(Lane* lane, FedStatistic& statistic, std::int64_t x,
+                               std::uint64_t y) {
+  const std::uint32_t way = statistic.way();
+  if (FedStatistic::is_cell(way) && lane && count_in_cell(*lane, statistic, x, y)) return;
+  if (FedStatistic::is_ring(way) && lane) {
+    const auto stamp = [this] {
+      return Stamp{Stamp::Scale::kCycles, time_.is_counter() ? read_counter() : time_.cycles()};
+    };
+    if (put_in_ring(*lane, statistic, {way, x, y}, stamp)) return;
+  }
+  if (!lane || lane->is_inside() || !lane->below_stop() || !time_.is_counter()) [[unlikely]] {
+    return add_now_slowly(lane, statistic, x, y);
+  }
+  lane->enter();
+  lane->append(Entry(statistic, x, y, {Stamp::Scale::kCycles, read_counter()}));
+  lane->ring().end(statistic);
+  lane->leave();
+  if (lane->has_nested()) [[unlikely]]
+    return take_nested(*lane);
+}
+
 void Client::add_now_slowly(Lane* lane, FedStatistic& statistic, std::int64_t x, std::uint64_t y) {
   if (!lane) return drop_sample(statistic);
   add(*lane, statistic, x, y, [this] { return now(); });
