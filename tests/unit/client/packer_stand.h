@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/near_time.h"
 #include "core/wire/binary.h"
 #include "feeders/client/packer.h"
 #include "lane_stand.h"
@@ -50,9 +51,9 @@ inline std::vector<Packet> runs_of(std::string_view datagram) {
     Packet& run = runs.emplace_back();
     run.number = packed.number();
     std::array<Sample, 16> scratch;
-    const auto never = std::chrono::nanoseconds::max();
-    for (auto some = packed.unpack(scratch, never); !some.empty();
-         some = packed.unpack(scratch, never)) {
+    // Times of less than a day stay as they are.
+    for (auto some = packed.unpack(scratch, kNearMax); !some.empty();
+         some = packed.unpack(scratch, kNearMax)) {
       for (const Sample& sample : some) {
         run.samples.push_back({packed.number(), sample.x, sample.y, sample.time.count()});
       }
