@@ -20,7 +20,7 @@ class MixTest : public PackerStand {
       for (std::uint64_t left = 1 + random.below(run_max); left != 0; --left) {
         const std::uint64_t y = random.below(y_of) == 0 ? random.any() : 1;
         const auto x = static_cast<std::int64_t>(random.any());
-        const auto ns = random.below(INT64_MAX);
+        const auto ns = random.below(static_cast<std::uint64_t>(kNearMax.count()));
         add(one, x, y, ns);
         added_[one.number].push_back({one.number, x, y, static_cast<std::int64_t>(ns)});
       }
