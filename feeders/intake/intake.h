@@ -60,7 +60,7 @@ class Intake final : public Barrier, public HandedPart {
   // The time that all readers together may spend on senders beyond their share. It is refilled at
   // 1/kCatchUpShare of the time that passes; below kCatchUpLeast nothing is spent.
   static constexpr std::chrono::milliseconds kCatchUpMax{40};
-  static constexpr int kCatchUpShare = 10;
+  static constexpr int kCatchUpShare = 50;
   static constexpr std::chrono::milliseconds kCatchUpLeast{1};
   // A part of it is only for moving datagrams from a long queue to the backlog. That has to be done
   // anyway, while looking for others behind them takes as long and moves nothing. In a queue of no

@@ -176,6 +176,7 @@ class TickingClock final : public Clock {
     ++ticks_;
     return {.monotonic = std::chrono::milliseconds(ticks_), .realtime = {}};
   }
+  void advance(std::chrono::milliseconds by) { ticks_ += by.count(); }
 
  private:
   mutable std::int64_t ticks_ = 0;
@@ -229,6 +230,21 @@ TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
   EXPECT_EQ(own("commands"), 1'000u);
   EXPECT_EQ(own("rejects"), 0u);
   EXPECT_GE(own("put_off"), 2u);
+}
+
+TEST_F(CutIntakeTest, ReadersSeldomWaitForASenderBeyondItsShare) {
+  Feeder feeder(path_);
+  for (int i = 0; i < 4; ++i) feeder.send(long_datagram());
+  while (own("put_off") == 0) cut_.settle();
+  const auto next = [&] {
+    const auto begun = ticking_.now().monotonic;
+    const std::uint64_t done = own("commands");
+    for (; own("commands") == done; cut_.settle()) ticking_.advance(std::chrono::milliseconds(10));
+    return ticking_.now().monotonic - begun;
+  };
+  // All that they had is used up, so that the next waits for 20 ms in a second.
+  for (int i = 0; i < 10; ++i) (void)next();
+  for (int i = 0; i < 10; ++i) EXPECT_GE(next(), std::chrono::milliseconds(300)) << i;
 }
 
 TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
