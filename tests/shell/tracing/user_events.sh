@@ -11,7 +11,8 @@ an_event_is_defined_written_and_removed() {
   send 'event web/request lat=3 path=/index comm="two words"' \
     'event web/request path="/index" lat=0x4 comm="two words"'
   assert_has 'hitcount:          2  lat:          7' "$(cat "$E/web/request/hist")"
-  assert_fails_with 'something is set on' "$TALLY_SEND" --socket "$SOCK" 'event remove web/request'
+  assert_fails_with 'a trigger or enable is set on it' "$TALLY_SEND" --socket "$SOCK" \
+    'event remove web/request'
   echo >"$E/web/request/trigger"
   send 'event remove web/request'
   wait_until '[ ! -e "$E/web" ]'
