@@ -54,8 +54,10 @@ MergedReader::Remaining MergedReader::poll(EventSink& sink) {
 
 void MergedReader::finish(EventSink& sink) {
   while (poll(sink) == Remaining::kMore) continue;
-  hand_on(kEndOfTime, sink);
+  hand_on_held(sink);
 }
+
+void MergedReader::hand_on_held(EventSink& sink) { hand_on(kEndOfTime, sink); }
 
 void MergedReader::read_lane(Lane& lane) {
   lane.drained = false;

@@ -71,6 +71,8 @@ class MergedReader {
   Remaining poll(EventSink& sink);
   // The last poll(), of pipes without a writer: hands on everything.
   void finish(EventSink& sink);
+  // Hands on what was read and is held back: another reader goes on with the pipes.
+  void hand_on_held(EventSink& sink);
 
  private:
   struct Item {

@@ -37,4 +37,9 @@ void Recording::finish(EventSink& sink) {
   sink.flush();
 }
 
+void Recording::leave(EventSink& sink) {
+  reader_.hand_on_held(sink);
+  sink.flush();
+}
+
 }  // namespace tallyfs

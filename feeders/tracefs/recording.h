@@ -43,6 +43,8 @@ class Recording {
   Remaining drain(EventSink& sink);
   // The last poll(), of an instance whose events are off: hands on everything.
   void finish(EventSink& sink);
+  // Hands on what was read already: the kernel goes on recording, and a successor goes on reading.
+  void leave(EventSink& sink);
 
  private:
   Recording(TracefsInstance instance, std::vector<int> fds, const Clock& clock)

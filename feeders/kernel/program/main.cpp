@@ -78,6 +78,10 @@ struct Tracings {
     return remaining;
   }
   Remaining drain() { return of_each(&Recording::drain); }
+  void leave() {
+    if (Recording* const each = latencies.recording()) each->leave(latencies.sink());
+    if (Recording* const each = events.recording()) each->leave(events.sink());
+  }
   // Calls use(fd) for what is readable as soon as there is an event.
   template <typename Use>
   void each_fd(const Use& use) {
@@ -163,8 +167,12 @@ class Feeder {
     if (!cut) return answer(order.number, {});
     answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
   }
-  // As if it were killed: what it records in stays for its successor.
-  [[noreturn]] void carry_out(const wire::EndOrder&) { ::_exit(0); }
+  // As if it were killed: what it records in stays for its successor. Only what it has read of
+  // that already, and holds back, would be lost.
+  [[noreturn]] void carry_out(const wire::EndOrder&) {
+    tracings_.leave();
+    ::_exit(0);
+  }
   void answer(std::uint64_t number, const Result<void>& done) {
     if (done) return orders_.answer(wire::Done{number});
     orders_.answer(wire::Failed{number, done.error()});

@@ -63,6 +63,10 @@ class MergedReaderTest : public testing::Test {
     reader_.finish(story_);
     return story_.told();
   }
+  std::string hand_on_held() {
+    reader_.hand_on_held(story_);
+    return story_.told();
+  }
 
   FakeClock clock_{10ms};
   std::vector<Fd> fds_ = make_fds();
@@ -135,6 +139,14 @@ TEST_F(MergedReaderTest, LetsNoCpuGetAheadOfOneThatIsNotReadToItsEnd) {
 TEST_F(MergedReaderTest, HoldsNothingBackInTheEnd) {
   write(0, PageMaker(9'999'999).record(0, "aaaa").page());
   EXPECT_EQ(finish(), "9999999:aaaa");
+}
+
+TEST_F(MergedReaderTest, LeavesToAnotherReaderWhatItHasNotRead) {
+  write(0, PageMaker(10).record(0, "aaaa").record(9'500'000, "bbbb").page());
+  EXPECT_EQ(poll(), "10:aaaa");
+  write(1, PageMaker(9'600'000).record(0, "cccc").page());
+  EXPECT_EQ(hand_on_held(), "9500010:bbbb");
+  EXPECT_EQ(hand_on_held(), "");
 }
 
 // Our clock may be behind that of the events by a microsecond.
