@@ -115,11 +115,18 @@ class CellWriter {
   };
   // Sequences go to the slots in turn: 1 to slot 0, 2 to slot 1. Which one is next is kept apart:
   // one that was looked up among the slots would wait for their last stores.
-  CellSlot& newest() { return cell_.slots[cell_.next % 2]; }
+  CellSlot& newest() {
+    CellSlot& slot = cell_.slots[cell_.next % 2];
+    if (get(slot.sequence) == cell_.next - 1) [[likely]]
+      return slot;
+    // A thread that ended in a signal handler has left a commit halfway.
+    cell_.next -= 1;
+    return cell_.slots[cell_.next % 2];
+  }
   Commit begin_commit() {
     const CellSlot& from = newest();
     const std::uint64_t next = cell_.next++;
-    CellSlot& to = newest();
+    CellSlot& to = cell_.slots[cell_.next % 2];
     to.sequence.store(0, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
     return {from, to, next};

@@ -247,9 +247,12 @@ Intake::Progress Intake::catch_up_as_reader(const Until& until) {
 
 // Making room for the datagrams of a held sender takes time, too.
 void Intake::spend_on_others(std::chrono::nanoseconds begun) {
-  const auto spent = clock_.now().monotonic - begun;
+  const auto now = clock_.now().monotonic;
   const auto full = std::max(catch_up_full_.load(std::memory_order_relaxed), begun);
-  catch_up_full_.store(full + kCatchUpShare * spent, std::memory_order_relaxed);
+  // What is spent beyond all that there was is no debt: it all comes back in two seconds.
+  const auto latest = now + kCatchUpShare * kCatchUpMax;
+  catch_up_full_.store(std::min(full + kCatchUpShare * (now - begun), latest),
+                       std::memory_order_relaxed);
 }
 
 Intake::Progress Intake::finish_batch(const Until& until) {

@@ -321,8 +321,9 @@ void Daemon::take_signal(int signal) {
 // --reload reads the entry when the count has grown.
 void Daemon::take_refusal() {
   const Moment now = clock_.now();
-  std::string reason("the program on disk refuses: ");
-  reason.append(refusal_ ? refusal_() : std::string());
+  const std::string told = refusal_ ? refusal_() : std::string();
+  const std::string reason =
+      "the program on disk refuses" + (told.empty() ? ", and the log says why" : ": " + told);
   errors_->report(ErrorLog::Source::kMount, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
   branches_->statistics().own().count(Own::kReloadsRefused, 1, now);
 }

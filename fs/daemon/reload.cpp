@@ -122,12 +122,14 @@ Result<void> try_arguments(pid_t keeper) {
 
 // The newest reason in error_log; empty: there is none, or it cannot be read.
 std::string refusal_of(const std::string& mount_point) {
-  const std::string begin = std::string(" ").append(kReloadEntry).append(": error: ");
+  const std::string begin = std::string("] ").append(kReloadEntry).append(": error: ");
   std::ifstream file(mount_point + "/tracing/error_log");
   std::string newest;
   for (std::string line; std::getline(file, line);) {
-    const auto at = line.starts_with('[') ? line.find(begin) : std::string::npos;
-    if (at != std::string::npos) newest = line.substr(at + begin.size());
+    // The first one: the texts of programs, which follow it, may look like entries.
+    const auto at = line.starts_with('[') ? line.find("] ") : std::string::npos;
+    if (at == std::string::npos || !line.substr(at).starts_with(begin)) continue;
+    newest = line.substr(at + begin.size());
   }
   return newest;
 }

@@ -129,7 +129,10 @@ Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sen
     const MutexLock lock(mutex_);
     return carry_out(line, sender, now);
   };
-  if (!publishes || !watch(sender)) return change();
+  if (!publishes) return change();
+  const auto watched = watch(sender);
+  if (!watched) return watched.error();
+  if (!watched.value()) return change();
   return processes_.change_while_watched(sender.pid, change,
                                          [&] { process_ended(sender.pid, now); });
 }

@@ -189,10 +189,9 @@ class StatsBranch final : public Branch {
   Result<void> may_change(uid_t creator, uid_t sender) const;
   Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  // Takes a system call, and is done without the lock. False: it cannot be watched.
-  bool watch(const Sender& sender) const {
-    return sender.pid > 0 && processes_.watch(sender).has_value();
-  }
+  // Takes a system call, and is done without the lock. False: it cannot be watched. kBusy: an
+  // earlier process with its number has not ended for all.
+  Result<bool> watch(const Sender& sender) const;
   // Another process than this publishes it, and still runs.
   bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
     return object.feeder != process && processes_.watches(object.feeder);

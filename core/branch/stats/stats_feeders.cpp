@@ -13,9 +13,18 @@ constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
 
 }  // namespace
 
+Result<bool> StatsBranch::watch(const Sender& sender) const {
+  if (sender.pid <= 0) return false;
+  const auto watched = processes_.watch(sender);
+  if (!watched && watched.error().code == ErrorCode::kBusy) return watched.error();
+  return watched.has_value();
+}
+
 Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender& sender,
                                        Moment now) {
-  if (!watch(sender)) return add_template(given, sender.uid, 0, now);
+  const auto watched = watch(sender);
+  if (!watched) return watched.error();
+  if (!watched.value()) return add_template(given, sender.uid, 0, now);
   return processes_.change_while_watched(
       sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
       [&] { process_ended(sender.pid, now); });

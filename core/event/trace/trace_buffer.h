@@ -158,9 +158,9 @@ class TraceBuffer {
   void make_room(std::size_t bytes);
   void drop_oldest();
   void drop_taken();
-  template <typename Take>  // bool(std::size_t at, const Head&); false: this is not taken, nor
-                            // later
-                            void take_each(std::uint32_t cpu, const Take& take);
+  // Take is bool(std::size_t at, const Head&); false: neither this one is taken nor later ones.
+  template <typename Take>
+  void take_each(std::uint32_t cpu, const Take& take);
   void mark_taken(std::size_t at, const Head& head);
   // Copies a record of another buffer behind its own, into a buffer to which nothing is added.
   void append(const TraceBuffer& from, std::size_t at);

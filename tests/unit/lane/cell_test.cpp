@@ -172,6 +172,25 @@ TEST(CellTest, HasTheSampleThatWasCommittedBeforeAKill) {
   EXPECT_EQ(stand.sums().counts[2], 2u);
 }
 
+TEST(CellTest, GoesOnBehindACommitThatWasLeftHalfway) {
+  for (const bool is_torn : {false, true}) {
+    CellStand stand(form(CellKind::kIncrements));
+    stand.writer().add(91, 1);
+    stand.writer().add(1, 5);
+    // As begin_commit() and the first stores of a call whose thread ended in a handler.
+    LaneCell& cell = stand.cell();
+    CellSlot& torn = cell.slots[++cell.next % 2];
+    if (is_torn) torn.sequence = 0;
+    torn.values[kTotalAt] = 99;
+    stand.writer().add(1, 7);
+    stand.writer().add(91, 1);
+    const CellSums sums = stand.sums();
+    EXPECT_EQ(sums.number, 12u);
+    EXPECT_EQ(sums.samples, 4u);
+    EXPECT_EQ(sums.outside, 2u);
+  }
+}
+
 TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
   CellStand stand(form(CellKind::kRange));
   CellSums sums;

@@ -198,6 +198,15 @@ TEST_F(SubsystemsTest, AProcessThatHasEndedUnheardHoldsNothing) {
   EXPECT_NE(file("web", "total"), nullptr) << "it is the second's";
 }
 
+TEST_F(SubsystemsTest, AProcessWaitsForTheEndOfOneWithItsNumber) {
+  ASSERT_TRUE(execute("subsystem web", {kAlice, kOne}));
+  processes_.refusal = Error{ErrorCode::kBusy, "the last one has not ended"};
+  EXPECT_EQ(execute("subsystem web", {kAlice, kTwo}).error().code, ErrorCode::kBusy);
+  EXPECT_EQ(execute("object web/total", {kAlice, kTwo}).error().code, ErrorCode::kBusy);
+  processes_.refusal.reset();
+  EXPECT_TRUE(execute("object web/total lifetime=feeder", {kAlice, kTwo}));
+}
+
 TEST_F(SubsystemsTest, ObjectsGoWithTheirFeederIfItSaysSo) {
   ASSERT_TRUE(execute("subsystem tcp", {kAlice, kOne}));
   ASSERT_TRUE(execute("object tcp/a lifetime=feeder", {kAlice, kOne}));
