@@ -141,7 +141,7 @@ void Intake::settle(const std::function<void()>& before_waiting) {
 
 bool Intake::needs_no_drain(Moment now) {
   using Waiting = SocketQueue::Waiting;
-  const auto left = catch_up_left(now.monotonic);
+  const auto left = on_others_.left(now.monotonic);
   if (left - kMoveReserve >= kCatchUpLeast) return false;
   const auto waiting = queue_.waiting(left >= kCatchUpLeast ? kFewLooks : SocketQueue::kAll);
   if (waiting == Waiting::kOfOthers || waiting == Waiting::kTooMany) return false;
@@ -231,16 +231,10 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
   }
 }
 
-// Since readers waited for others, only as much is left as has come back since then.
-std::chrono::nanoseconds Intake::catch_up_left(std::chrono::nanoseconds now) const {
-  const auto full = catch_up_full_.load(std::memory_order_relaxed);
-  return kCatchUpMax - std::max(std::chrono::nanoseconds(0), full - now) / kCatchUpShare;
-}
-
 Intake::Progress Intake::catch_up_as_reader(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   const auto begun = clock_.now().monotonic;
-  const auto left = catch_up_left(begun) - kMoveReserve;
+  const auto left = on_others_.left(begun) - kMoveReserve;
   if (left < kCatchUpLeast) return Progress::kCut;
   return catch_up({std::min(until.deadline, begun + left)});
 }
@@ -248,11 +242,8 @@ Intake::Progress Intake::catch_up_as_reader(const Until& until) {
 // Making room for the datagrams of a held sender takes time, too.
 void Intake::spend_on_others(std::chrono::nanoseconds begun) {
   const auto now = clock_.now().monotonic;
-  const auto full = std::max(catch_up_full_.load(std::memory_order_relaxed), begun);
-  // What is spent beyond all that there was is no debt: it all comes back in two seconds.
-  const auto latest = now + kCatchUpShare * kCatchUpMax;
-  catch_up_full_.store(std::min(full + kCatchUpShare * (now - begun), latest),
-                       std::memory_order_relaxed);
+  on_others_.spend(now - begun, begun);
+  on_others_.forgive(now);
 }
 
 Intake::Progress Intake::finish_batch(const Until& until) {

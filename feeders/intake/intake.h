@@ -171,7 +171,6 @@ class Intake final : public Barrier, public HandedPart {
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);
   // A reader's drain has gone on since `begun` while a sender was held.
   void spend_on_others(std::chrono::nanoseconds begun) REQUIRES(turn_);
-  std::chrono::nanoseconds catch_up_left(std::chrono::nanoseconds now) const;
   Progress finish_batch(const Until& until) REQUIRES(turn_);
   // The next of the batch. False if it is not done.
   bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
@@ -209,8 +208,8 @@ class Intake final : public Barrier, public HandedPart {
   boost::asio::steady_timer ring_timer_;
   std::atomic<bool> works_{false};        // a thread has the turn
   std::atomic<bool> leaves_late_{false};  // something is put off
-  // When readers will have all of kCatchUpMax again.
-  std::atomic<std::chrono::nanoseconds> catch_up_full_{std::chrono::nanoseconds(0)};
+  // Spent with the turn, and looked at without it.
+  RefilledTime on_others_{kCatchUpMax, kCatchUpShare};
   SocketQueue queue_;
   Mutex turn_{LockRank::kIntakeTurn};
   Dispatcher dispatcher_ GUARDED_BY(turn_);

@@ -65,7 +65,7 @@ Intake::Progress Intake::take_rings(RingWork work) {
 // What they have sent over the socket before, and was put off, counts before what is in their
 // rings.
 std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun) {
-  const auto left = catch_up_left(begun) - kMoveReserve;
+  const auto left = on_others_.left(begun) - kMoveReserve;
   if (left < kCatchUpLeast || !backlog_.empty()) return std::chrono::nanoseconds(0);
   return begun + std::min<std::chrono::nanoseconds>(left, kSettleMax);
 }

@@ -1,7 +1,9 @@
-// Time that may be spent: `most`, refilled at 1/`share` of the time that passes.
+// Time that may be spent: `most`, refilled at 1/`share` of the time that passes. One thread at a
+// time spends; any may look at what is left.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
 namespace tallyfs {
@@ -13,15 +15,22 @@ class RefilledTime {
   constexpr RefilledTime(Nanoseconds most, int share) : most_(most), share_(share) {}
 
   Nanoseconds left(Nanoseconds now) const {
-    return most_ - std::max(Nanoseconds(0), full_ - now) / share_;
+    return most_ - std::max(Nanoseconds(0), full() - now) / share_;
   }
-  bool is_full(Nanoseconds now) const { return full_ <= now; }
-  void spend(Nanoseconds spent, Nanoseconds now) { full_ = std::max(full_, now) + share_ * spent; }
+  bool is_full(Nanoseconds now) const { return full() <= now; }
+  void spend(Nanoseconds spent, Nanoseconds now) {
+    set_full(std::max(full(), now) + share_ * spent);
+  }
+  // What was spent beyond `most` is no debt.
+  void forgive(Nanoseconds now) { set_full(std::min(full(), now + share_ * most_)); }
 
  private:
+  Nanoseconds full() const { return full_.load(std::memory_order_relaxed); }
+  void set_full(Nanoseconds full) { full_.store(full, std::memory_order_relaxed); }
+
   const Nanoseconds most_;
   const int share_;
-  Nanoseconds full_{0};  // when all of it is there again
+  std::atomic<Nanoseconds> full_{Nanoseconds(0)};  // when all of it is there again
 };
 
 }  // namespace tallyfs

@@ -128,7 +128,7 @@ std::string refusal_of(const std::string& mount_point) {
   for (std::string line; std::getline(file, line);) {
     // The first one: the texts of programs, which follow it, may look like entries.
     const auto at = line.starts_with('[') ? line.find("] ") : std::string::npos;
-    if (at == std::string::npos || !line.substr(at).starts_with(begin)) continue;
+    if (at == std::string::npos || line.compare(at, begin.size(), begin) != 0) continue;
     newest = line.substr(at + begin.size());
   }
   return newest;
