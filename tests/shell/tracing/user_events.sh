@@ -109,9 +109,13 @@ an_event_whose_process_ended_goes_with_the_last_trigger() {
   py <<'EOT'
 from peer import *
 peer = Peer()
-assert peer.ask("event define web/request lifetime=feeder u64 lat")[0] == 0, peer.reason
+for event in "web/request", "web/with_the_process":
+    assert peer.ask(f"event define {event} lifetime=feeder u64 lat")[0] == 0, peer.reason
 open(os.environ["MNT"] + "/tracing/events/web/request/trigger", "a").write("hist:keys=lat\n")
 EOT
+  # A daemon that learns of the end between the truncation and the write removes the event then.
+  wait_until '[ ! -e "$E/web/with_the_process" ]'
+  assert_has 'hist:keys=lat' "$(cat "$E/web/request/trigger")"
   (set -e; echo >"$E/web/request/trigger")
   wait_until '[ ! -e "$E/web" ]'
 }
