@@ -94,7 +94,7 @@ a_thousand_opens_beside_full_rings_do_not_wait_for_each() {
   py <<'EOT'
 from peer import *
 import time
-OPENS, EACH_MAX = 1000, 0.02
+OPENS, EACH_MAX, BUSY = 1000, 0.02, 0.004
 
 
 def opens():
@@ -121,16 +121,19 @@ for _ in range(2):
         switch(on)
         before = own("ring_samples")
         took[on].append(opens())
+        if not on and took[on][-1] > OPENS * BUSY:
+            open(f"{os.environ['CASE']}/busy", "w").close()
+            raise SystemExit
         taken = own("ring_samples") - before
         print(f"on={on}: {OPENS} opens in {took[on][-1]:.3f} s, {taken} samples of rings")
         assert not on or taken > 10_000, taken
 added = min(took[1]) - min(took[0])
 print(f"full rings add {added:.3f} s to {OPENS} opens")
-# Half of what it is if each takes its 20 ms. On a machine so busy that opens take as long without
-# full rings, their times differ by as much.
-assert added < max(OPENS * EACH_MAX / 2, min(took[0])), added
+# Half of what it is if each takes its 20 ms.
+assert added < OPENS * EACH_MAX / 2, added
 EOT
   kill "${FLOODS[@]}"
+  [ ! -e "$CASE/busy" ] || skip 'opens wait for the CPUs on this machine'
 }
 
 it_ends_in_time() {
