@@ -172,7 +172,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
                                    .held_until = held_until,
                                    .by = RingWork::By::kReader,
                                    .before_long = tell});
-    if (taken == Progress::kCut) progress = Progress::kCut;
+    progress = std::max(progress, taken);
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
@@ -180,10 +180,9 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
-  const bool was_cut = progress != Progress::kDone;
-  if (was_cut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  if (progress != Progress::kDone) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
-  if (was_cut || has_saturated || has_rung) nudge();
+  if (progress == Progress::kCut || has_saturated || has_rung) nudge();
 }
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders senders) {

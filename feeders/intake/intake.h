@@ -120,7 +120,8 @@ class Intake final : public Barrier, public HandedPart {
  private:
   using Until = Dispatcher::Until;
   using Piece = Dispatcher::Piece;
-  enum class Progress { kDone, kCut };
+  // kLeft: what is left is for later, as its sender is beyond its share.
+  enum class Progress { kDone, kLeft, kCut };
   // How long each of a batch's datagrams took, as far as bytes tell.
   struct Worked {
     const Origin* sender = nullptr;

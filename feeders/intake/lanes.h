@@ -186,6 +186,8 @@ class Lanes final : public HandedPart {
       REQUIRES(mutex_);
   bool take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
                  const RingShares& shares, LaneRings::Done& all) REQUIRES(mutex_);
+  // is_all: of a lane that had its turn.
+  static void note_left(RingShares::Turn turn, bool is_all, LaneRings::Done& all);
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
   void hear_more() REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);

@@ -309,6 +309,37 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
   EXPECT_EQ(feeder.taken(), feeder.entry().head / 2);
 }
 
+// It is the timer's to take. The loop's timers count real time, and the daemon's clock stands.
+TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
+  using std::chrono::steady_clock;
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder feeder(*lanes_, other());
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  const auto open_behind = [&](std::size_t records) {
+    while (records-- != 0) feeder.put(1);
+    intake.settle();
+    return feeder.taken() == feeder.entry().head / 2;
+  };
+  ticks_.is_slow = true;
+  ticks_.each = 100us;
+  for (int i = 0; i < 1000 && open_behind(2000); ++i) {
+  }
+  ticks_.is_slow = false;
+  loop.context().poll();
+  constexpr int kOpens = 1000;
+  const auto begun = steady_clock::now();
+  int taken_at_once = 0;
+  for (int i = 0; i < kOpens; ++i) {
+    ASSERT_FALSE(open_behind(1));
+    loop.context().poll();
+    taken_at_once += feeder.taken() == feeder.entry().head / 2 ? 1 : 0;
+  }
+  EXPECT_LE(taken_at_once, (steady_clock::now() - begun) / Intake::kRingPause + 1);
+  EXPECT_GE(own("drains_cut"), std::uint64_t{kOpens});
+}
+
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
   Dispatcher dispatcher(-1, ports_with_rings());
   const auto number = create("web/s on=1 type=list entries_max=9");
