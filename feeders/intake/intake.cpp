@@ -168,6 +168,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
+    if (queue_.holds_any()) spend_on_others(begun);
     const auto taken = take_rings({.until = until,
                                    .held_until = held_until,
                                    .by = RingWork::By::kReader,
@@ -176,7 +177,6 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
-    if (queue_.holds_any()) spend_on_others(begun);
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }

@@ -46,6 +46,10 @@ Intake::Progress Intake::take_rings(RingWork work) {
               std::chrono::nanoseconds spent) {
             const Origin origin = origin_of(sender);
             charges.push_back({origin, records, spent});
+            if (turn == RingShares::Turn::kHeld && work.by == RingWork::By::kReader) {
+              on_others_.spend(spent, now);
+              on_others_.forgive(now);
+            }
             if (turn != RingShares::Turn::kLong) return;
             long_rings->spend(spent, now);
             backlog->spend_reading(origin, spent, now);

@@ -87,6 +87,21 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
   }
 
   static Sender other() { return {::geteuid(), kOther}; }
+  // The sender is beyond its share: the server before has put a datagram of its off.
+  void hold(Intake& intake, EventLoop& loop, const Sender& sender) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.put(std::int32_t{sender.pid});
+    out.put(std::uint32_t{sender.uid});
+    out.put_text({});  // its address
+    for (int flag = 0; flag < 3; ++flag) out.put(std::uint8_t{0});
+    out.put_text("web/s 1");
+    HandedDescriptors none;
+    const Loading loading{.now = ticks_.now(), .has_pages = true};
+    ASSERT_TRUE(intake.load(saved_object(SavedKind::kLateDatagram, 1, "0", bytes), loading, none));
+    intake.start();
+    loop.context().poll();
+  }
 
   CostlyClock ticks_;
   FakeProcesses processes_;
@@ -258,6 +273,26 @@ TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
   other_one.fill();
   intake.settle();
   EXPECT_EQ(other_one.taken(), other_one.entry().head / 2);
+}
+
+// What readers have for long rings, and what they have for senders beyond their share.
+TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder held(*lanes_, {::geteuid() + 1000, kOther}), long_one(*lanes_, other());
+  ASSERT_TRUE(held.bind(*lanes_, number) && long_one.bind(*lanes_, number));
+  hold(intake, loop, held.sender);
+  held.put(1);
+  long_one.fill();
+  ticks_.is_slow = true;
+  ticks_.each = 500us;
+  intake.settle();
+  ASSERT_EQ(held.taken(), 0u);
+  EXPECT_GT(long_one.taken(), 1000u);
+  ticks_.each = 1us;
+  intake.settle();
+  EXPECT_EQ(held.taken(), 1u);
 }
 
 // Of a uid that is neither root's nor the daemon's all processes are one.
