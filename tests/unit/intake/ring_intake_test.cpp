@@ -532,6 +532,25 @@ TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {
   EXPECT_EQ(own("lane_bad"), 1u);
 }
 
+// All are answered, and the error log has one.
+TEST_F(RingIntakeTest, ALaneWithoutRoomForMoreCellsIsToldOnce) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder feeder(*lanes_, other());
+  Dispatcher dispatcher(-1, ports_with_rings());
+  wire::DatagramWriter writer(dispatcher.epoch());
+  std::uint32_t id = 0;
+  while (lanes_->bind(other(), {.sequence = 1, .id = id, .lane = feeder.lane, .number = number})) {
+    ++id;
+  }
+  EXPECT_GT(id, 0u);
+  for (std::uint32_t i = 1; i <= 5; ++i) {
+    writer.bind({.sequence = i, .id = id + i, .lane = feeder.lane, .number = number});
+  }
+  take(dispatcher, writer.bytes(), other());
+  dispatcher.publish_counts(ticks_.now());
+  EXPECT_EQ(own("rejects"), 1u);
+}
+
 TEST_F(RingIntakeTest, WhatAClosedLaneDropsIsCounted) {
   RingFeeder feeder(*lanes_, other());
   for (int i = 0; i < 3; ++i) {
