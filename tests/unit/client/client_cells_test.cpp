@@ -139,7 +139,9 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
   if (child == 0) {
     feeder.client.after_fork_in_child(&lane);
     CellWriter(cell).add(0, 1);
-    ::_exit(samples() == 2 ? 0 : 1);
+    lane.count_cell();
+    feeder.client.leave(lane);
+    ::_exit(samples() == 2 && feeder.counts().added == 0 ? 0 : 1);
   }
   feeder.client.after_fork_in_parent(&lane);
   int status = -1;
