@@ -21,6 +21,8 @@ namespace {
 constexpr std::string_view kAnswer = "tallyfs can go on: version ";
 // Before errno, where the program cannot be executed.
 constexpr char kNotExecuted = '\0';
+// Of how a process ended.
+constexpr std::size_t kEndMax = 48;
 
 // The system's reasons are fixed texts, unlike those of strerror().
 const char* reason_of(int error) {
@@ -140,24 +142,30 @@ const char* ProgramCheck::judge(int status) {
   const std::string_view said(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   if (WIFSIGNALED(status)) {
     const char* const name = ::sigabbrev_np(WTERMSIG(status));
-    return failed("it was ended by SIG", name ? name : "?");
+    std::array<char, kEndMax> end{};
+    std::snprintf(end.data(), end.size(), "it was ended by SIG%s", name ? name : "?");
+    return refused(end.data());
   }
   if (int error = 0; said.size() == 1 + sizeof error && said[0] == kNotExecuted) {
     std::memcpy(&error, said.data() + 1, sizeof error);
     return failed("it cannot be executed: ", reason_of(error));
   }
-  if (status != 0) return refused(WEXITSTATUS(status));
+  if (status != 0) {
+    std::array<char, kEndMax> end{};
+    std::snprintf(end.data(), end.size(), "it ended with status %d", WEXITSTATUS(status));
+    return refused(end.data());
+  }
   if (said.starts_with(kAnswer)) return nullptr;
   return "it is no tallyfs that can go on: it ended with status 0 and did not answer";
 }
 
-const char* ProgramCheck::refused(int status) {
+const char* ProgramCheck::refused(const char* end) {
   std::array<char, kReasonMax> bytes{};
   const ssize_t size = ::read(errors_.get(), bytes.data(), bytes.size());
   const std::string_view said =
       first_line({bytes.data(), size > 0 ? static_cast<std::size_t>(size) : 0});
-  std::snprintf(fault_.data(), fault_.size(), "it ended with status %d%s%.*s", status,
-                said.empty() ? "" : ": ", static_cast<int>(said.size()), said.data());
+  std::snprintf(fault_.data(), fault_.size(), "%s%s%.*s", end, said.empty() ? "" : ": ",
+                static_cast<int>(said.size()), said.data());
   return fault_.data();
 }
 

@@ -1,7 +1,7 @@
 // The question to the program on disk whether it could go on in the keeper's process: it is
 // executed in a new process, and has to answer on its stdout, to end with 0, and both in time. A
 // program that is no tallyfs ends with 0, too, or never. One that refuses says why on its stderr,
-// of which the first line counts.
+// of which the first line counts; so does one that is ended by a signal.
 //
 // Confined to the keeper's thread; allocates nothing. Bounds: one question at a time, kMax, the
 // first kAnswerMax bytes of an answer, and the first kReasonMax of a reason.
@@ -45,7 +45,8 @@ class ProgramCheck {
 
  private:
   const char* judge(int status);
-  const char* refused(int status);
+  // What the process has said on its stderr comes behind how it ended.
+  const char* refused(const char* end);
   const char* failed(const char* what, const char* reason);
 
   Fd process_;  // its pidfd

@@ -9,14 +9,15 @@ Rules that a page may use, each in a comment on the line before a block:
                                    shows comes by itself, as a feeder's first registration does
   <!-- replay: daemon OPTIONS -->  start a new daemon with these options, and a new shell
   <!-- replay: no daemon -->       the block starts tallyfs itself
-Everywhere a time, [seconds.microseconds], stands for any time, and `...` on a line of its own for
-any lines.
+Everywhere a time, [seconds.microseconds], stands for any time, a token of 64 hexadecimal digits for
+any token, and `...` on a line of its own for any lines.
 """
 import dataclasses
 import re
 
 BLOCK = re.compile(r"((?:^<!-- replay: [^\n]* -->\n)*)^```console\n(.*?)^```$", re.M | re.S)
 TIME = re.compile(r"\[\s*\d+\.\d{6}\]")
+TOKEN = re.compile(r"\b[0-9a-f]{64}\b")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -73,12 +74,19 @@ def blocks_of(name, text):
     return blocks
 
 
+def pattern_of(text, varying):
+    """The regular expression of a text: what is of these kinds stands for any of its kind."""
+    if not varying:
+        return re.escape(text)
+    first, *others = varying
+    return first.pattern.join(pattern_of(part, others) for part in first.split(text))
+
+
 def line_pattern(line, any_numbers):
-    """The regular expression of a line: times vary, and numbers and white space where said."""
+    """Of a line: times and tokens vary, and numbers and white space where said."""
     if any_numbers:
-        parts = [re.escape(part) for part in NUMBER.split(" ".join(line.split()))]
-        return NUMBER.pattern.join(parts)
-    return TIME.pattern.join(re.escape(part) for part in TIME.split(line))
+        return pattern_of(" ".join(line.split()), [NUMBER])
+    return pattern_of(line, [TIME, TOKEN])
 
 
 def matches(wanted, got, any_numbers):

@@ -56,6 +56,11 @@ class MatchesTest(unittest.TestCase):
         self.assert_matches(False, ["x [1.000001] 5"], ["x [77.123456] 6"])
         self.assert_matches(False, ["x [1.000001] 5"], ["x 77.123456 5"])
 
+    def test_a_token_stands_for_any_token(self):
+        self.assert_matches(True, ["#token=" + "0a" * 32], ["#token=" + "9f" * 32])
+        self.assert_matches(False, ["#token=" + "0a" * 32], ["#token=" + "9f" * 31])
+        self.assert_matches(False, ["#token=" + "0a" * 31], ["#token=" + "9f" * 31])
+
     def test_numbers_vary_only_where_the_page_says_so(self):
         self.assert_matches(True, ["n   1 -2.5 us"], ["n 23 4 us"], any_numbers=True)
         self.assert_matches(False, ["n 1 us"], ["n 23 ms"], any_numbers=True)

@@ -1,6 +1,6 @@
 """A daemon on a mount and a socket of its own, and the shell that a page's commands are typed into.
 
-Pages say /mnt and /run/tallyfs/socket. Commands are run with the places of this session in their
+Pages say /mnt and /run/tallyfs. Commands are run with the places of this session in their
 stead, and what is printed is translated back. Confined to one thread, a reader of output aside.
 """
 import os
@@ -64,14 +64,14 @@ class Session:
     def here(self, text):
         """A command of a page, with this session's places."""
         text = re.sub(r"(^|; )tallyfs ", rf"\1tallyfs --socket {self.socket} ", text, flags=re.M)
-        text = text.replace("/run/tallyfs/socket", str(self.socket))
+        text = text.replace("/run/tallyfs/", f"{self.work}/")
         return re.sub(r"(?<![\w/])/mnt\b", str(self.mount), text)
 
     def there(self, line):
         """A line of output, with the places that pages name."""
         line = re.sub(r"^bash: line \d+: ", "bash: ", line)
-        line = line.replace(str(self.socket), "/run/tallyfs/socket")
-        return line.replace(str(self.mount), "/mnt").replace(str(self.home) + "/", "")
+        line = line.replace(str(self.mount), "/mnt").replace(str(self.home) + "/", "")
+        return line.replace(f"{self.work}/", "/run/tallyfs/")
 
     def run(self, command, satisfied):
         """Runs a command and returns its lines. Of one in the background, until they satisfy."""

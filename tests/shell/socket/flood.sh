@@ -1,4 +1,5 @@
 # A flood from one sender hinders neither readers nor other senders.
+. ./client/_probe.sh
 _alone=yes
 
 _flood() {  # floods from two processes until the case ends
@@ -69,6 +70,70 @@ deadline = time.monotonic() + time_limit(5)
 while data("polite") != "hits 500\n": assert time.monotonic() < deadline, data("polite")
 EOT
   kill "${FLOODS[@]}"
+}
+
+# Two processes that fill their rings all the time, as full1 and full2 are on or off.
+_full_rings() {
+  command -v "$TALLY_PROBE" >/dev/null || skip 'tally-probe is not built'
+  local i
+  for i in 1 2; do
+    printf '%s\n' "interface full$i" "statistic full$i l" 'define l list' 'start l' 'sync 5000' \
+      'threads 1 l 1000000000000' >"$CASE/full$i"
+    TALLY_SOCKET=$SOCK "$TALLY_PROBE" "$CASE" <"$CASE/full$i" >"$CASE/full$i.out" 2>&1 &
+    echo $! >>"$CASE/pids"
+    FLOODS+=($!)
+  done
+  wait_until '[ "$(data tallyfs | awk "\$1 == \"rings\" { print \$NF }")" = 2 ]'
+}
+
+# Beside processes that use as much of the CPUs and have nothing in their rings. Each open may take
+# 20 ms of full rings; 1,000 in a row share far less.
+a_thousand_opens_beside_full_rings_do_not_wait_for_each() {
+  need_python
+  _full_rings
+  py <<'EOT'
+from peer import *
+import time
+OPENS, EACH_MAX, BUSY = 1000, 0.02, 0.004
+
+
+def opens():
+    start = time.monotonic()
+    for _ in range(OPENS): data("polite")
+    return time.monotonic() - start
+
+
+def own(name):
+    lines = data("tallyfs").splitlines()
+    return int(next(line for line in lines if line.startswith(name + " ")).split()[-1])
+
+
+def switch(on):
+    for i in (1, 2):
+        with open(f"{os.environ['STAT']}/full{i}/definition", "w") as file:
+            file.write(f"name=l on={on}\n")
+
+
+Peer().make("polite/hits on=1")
+took = {0: [], 1: []}
+for _ in range(2):
+    for on in took:
+        switch(on)
+        before = own("ring_samples")
+        took[on].append(opens())
+        if not on and took[on][-1] > OPENS * BUSY:
+            open(f"{os.environ['CASE']}/busy", "w").close()
+            raise SystemExit
+        taken = own("ring_samples") - before
+        print(f"on={on}: {OPENS} opens in {took[on][-1]:.3f} s, {taken} samples of rings")
+        assert not on or taken > 10_000, taken
+added = min(took[1]) - min(took[0])
+print(f"full rings add {added:.3f} s to {OPENS} opens")
+# Half of what it is if each takes its 20 ms.
+assert added < OPENS * EACH_MAX / 2, added
+EOT
+  kill "${FLOODS[@]}"
+  [ ! -e "$CASE/busy" ] || skip 'opens wait for the CPUs on this machine'
 }
 
 it_ends_in_time() {

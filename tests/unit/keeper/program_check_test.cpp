@@ -56,6 +56,14 @@ TEST(ProgramCheckTest, NamesTheSignalThatEndsIt) {
   EXPECT_EQ(ask([] { ::raise(SIGKILL); }), "it was ended by SIGKILL");
 }
 
+TEST(ProgramCheckTest, SaysWhatOneThatASignalEndsSaysFirst) {
+  EXPECT_EQ(ask([] {
+              ::execl("/bin/sh", "sh", "-c",
+                      "echo 'tallyfs: 2 locks in the wrong order' >&2; kill -TERM $$", nullptr);
+            }),
+            "it was ended by SIGTERM: 2 locks in the wrong order");
+}
+
 TEST(ProgramCheckTest, SaysWhyItCannotBeExecuted) {
   EXPECT_EQ(ask([] { errno = EACCES; }), "it cannot be executed: Permission denied");
   EXPECT_EQ(ask([] { ::execl("/nowhere/to/be/found", "", nullptr); }),
