@@ -69,18 +69,17 @@ class NumberTable {
   }
   // The switch of a number that is put; nullptr if the region has none for it.
   Switch* keep_switch(std::uint64_t number) { return switch_of(number); }
-  // Whether the switch of a number that is put may have been given out. It was not if no number of
-  // the slot ever had it.
+  // Whether the switch of a number that is put was given out.
   bool had_switch(std::uint64_t number) const {
     const Switch* const its = switch_of(number);
     return its && its->generation.load(std::memory_order_relaxed) == use(number);
   }
   // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
-  // its number is gone.
+  // its number is gone: no number has this generation.
   void take_back_switch(std::uint64_t number) {
     Switch* const its = switch_of(number);
     if (!its) return;
-    its->generation.store(use(number) + 1, std::memory_order_release);
+    its->generation.store(0, std::memory_order_release);
     its->on.store(1, std::memory_order_release);
   }
 

@@ -9,7 +9,7 @@ namespace tallyfs {
 
 void FeederCells::open(const CellForm& form) {
   is_paused_ = false;
-  if (!at_.shape || form.kind == CellKind::kNone) return;
+  if (!at_.shape || has_ended_ || form.kind == CellKind::kNone) return;
   Shape& shape = *at_.shape;
   const std::uint32_t before = shape.era.load(std::memory_order_relaxed);
   era_ = before == UINT32_MAX ? 1 : before + 1;

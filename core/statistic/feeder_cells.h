@@ -39,18 +39,19 @@ class FeederCells {
  public:
   static constexpr std::size_t kSourcesMax = 4096;
 
-  explicit FeederCells(const Published& at) : at_(at), takes_rings_(at.shape != nullptr) {}
+  explicit FeederCells(const Published& at) : at_(at) {}
 
   // ---- the era
 
   bool is_open() const { return is_open_; }
-  // What feeders add to cells from now on counts. They begin anew.
+  // What feeders add to cells from now on counts. They begin anew. Not behind end().
   void open(const CellForm& form);
   // Samples go by the socket. What cells hold counts until forget_era().
   void close() { is_open_ = false; }
   // What does not go into cells may go into rings, until the daemon ends.
-  bool takes_rings() const { return takes_rings_ && !is_paused_; }
-  void end_rings() { takes_rings_ = false; }
+  bool takes_rings() const { return at_.shape && !has_ended_ && !is_paused_; }
+  // All goes by the socket from now on, once close() is called.
+  void end() { has_ended_ = true; }
   // Until open(): what went into cells goes by the socket for a moment.
   void pause_rings() { is_paused_ = true; }
   // Behind close() and a last look: what cells hold is over.
@@ -114,7 +115,7 @@ class FeederCells {
   const Published at_;
   std::uint32_t era_ = 0;
   bool is_open_ = false;
-  bool takes_rings_;
+  bool has_ended_ = false;
   bool is_paused_ = false;
   std::unique_ptr<Held> held_;
 };

@@ -83,7 +83,7 @@ void Statistic::publish_at(const Published& at) {
 
 void Statistic::end_cells() {
   if (!cells()) return;
-  cells()->end_rings();
+  cells()->end();
   end_era(CellData::kKept);
   publish();
 }

@@ -50,6 +50,7 @@ void Client::after_fork_in_child(Lane* own) {
     each.fall_asleep();
   });
   cell_files_.abandon(interrupted(own));
+  if (own && own->is_in_file()) own->expect_parents_call();
   rest_.clear();
   has_read_rest_ = false;
   rest_lane_ = nullptr;

@@ -190,6 +190,7 @@ void Client::take_nested(Lane& lane) {
   while (lane.has_nested()) {
     lane.enter();
     lane.take_nested([&](const Entry& entry) {
+      if (!entry.statistic()) return lane.forget_counts();
       FedStatistic& statistic = *entry.statistic();
       const bool is_cell = FedStatistic::is_cell(statistic.way());
       LaneCell* const cell = is_cell ? lane.cells().find(statistic, cell_files_) : nullptr;

@@ -76,6 +76,7 @@ struct alignas(64) FedStatistic : ::statistic {
   }
   static bool is_cell(std::uint32_t way) { return (way & kWayMask) == kWayCell; }
   static bool is_ring(std::uint32_t way) { return (way & kWayMask) == kWayRing; }
+  static bool is_socket(std::uint32_t way) { return (way & kWayMask) == kWaySocket; }
 
   // How they are counted, once the daemon knows of this process's cells; else null.
   std::atomic<const Shape*> shape{nullptr};

@@ -217,6 +217,18 @@ class Lane {
   // In a forked child, where the parent's samples are none of ours.
   void forget_all() REQUIRES(mutex_);
 
+  // The same behind forget_all(), where a handler forked that interrupted a call in a lane file.
+  // The call goes on, and what it counts is the parent's: the owner forgets that when it leaves,
+  // by a nested sample of no statistic.
+  void expect_parents_call() {
+    nested_[0] = Entry();
+    nested_used_.store(1, std::memory_order_relaxed);
+  }
+  void forget_counts() {
+    counted_.store(0, std::memory_order_relaxed);
+    in_ring_.store(0, std::memory_order_relaxed);
+  }
+
   // The memory in which the lane's datagrams are made, and the time of the last sample in one:
   // times of one thread do not go back.
   std::array<char, kDatagramBytes>& datagram() REQUIRES(mutex_) { return datagram_; }

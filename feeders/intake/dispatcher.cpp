@@ -8,7 +8,6 @@
 #include <string>
 #include <variant>
 
-#include "core/wire/errno.h"
 #include "core/wire/line.h"
 #include "core/wire/refused_samples.h"
 #include "feeders/intake/backlog.h"
@@ -66,10 +65,6 @@ Error no_room() {
           "costly commands wait to be carried out, and this sender's datagrams fill the " +
               std::to_string(Backlog::kBytesOfSenderMax) + " bytes that may be put off behind them",
           0};
-}
-
-std::uint32_t error_number(const Error& error) {
-  return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
 template <typename... Cases>
@@ -251,15 +246,15 @@ void Dispatcher::take_message(const wire::Message& message) {
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
       has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
-  if (!taken) return refuse_numbered(taken.error(), 0, samples.count());
+  if (!taken) {
+    if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
+      return refuse_numbered(taken.error(), 0, samples.count());
+    }
+    counts_.add(Own::kRejects, samples.count());
+    return respond_stale(taken.error(), 0);
+  }
   beside_lanes_ += taken.value().beside_lanes;
   count(taken.value());
-}
-
-void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
-  reject(kMessage, error, lost);
-  if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
-  responses_.add({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
 void Dispatcher::take_by_branch(const wire::Message& message) {
@@ -315,14 +310,8 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
       responses_.add(response);
     }
   } else {
-    const Error error = done.error();
-    reject(text, error);
-    responses_.add({.sequence = sequence,
-                    .error = error_number(error),
-                    .at = error.token_at == Error::kNoToken
-                              ? wire::Response::kNowhere
-                              : static_cast<std::uint32_t>(error.token_at),
-                    .reason = error.reason});
+    reject(text, done.error());
+    respond_refused(sequence, done.error());
   }
 }
 

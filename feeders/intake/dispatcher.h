@@ -188,6 +188,10 @@ class Dispatcher {
   // number: of the object or event that the message was for; 0: samples were refused.
   // lost: samples that were refused herewith, which count each.
   void refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost = 1);
+  void respond_stale(const Error& error, std::uint64_t number);
+  // This sender's samples of this number were not refused lately: then error_log says so.
+  bool is_news(std::uint64_t number);
+  void respond_refused(std::uint32_t sequence, const Error& error);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
 
@@ -206,6 +210,13 @@ class Dispatcher {
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;
   bool has_rung_ = false;
+  struct Stale {
+    pid_t sender = 0;
+    std::uint64_t number = 0;
+    bool operator==(const Stale&) const = default;
+  };
+  std::array<Stale, 64> stale_{};  // told, the oldest at next_stale_
+  std::size_t next_stale_ = 0;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.
   const Origin* origin_ = nullptr;

@@ -110,7 +110,12 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
   };
   const auto bound = bind();
   if (bound) counts_.add(Own::kCommands);
-  respond(binding.sequence, kMessage, bound ? Result<Done>(Done{}) : Result<Done>(bound.error()));
+  // A bound that the feeder reaches with all further statistics: their samples go by the socket.
+  if (!bound && bound.error().code == ErrorCode::kNoSpace && !lanes_->note_full(binding)) {
+    return respond_refused(binding.sequence, bound.error());
+  }
+  respond(binding.sequence, "(cells of a statistic)",
+          bound ? Result<Done>(Done{}) : Result<Done>(bound.error()));
 }
 
 }  // namespace tallyfs

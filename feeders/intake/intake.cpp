@@ -168,22 +168,21 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
+    if (queue_.holds_any()) spend_on_others(begun);
     const auto taken = take_rings({.until = until,
                                    .held_until = held_until,
                                    .by = RingWork::By::kReader,
                                    .before_long = tell});
-    if (taken == Progress::kCut) progress = Progress::kCut;
+    progress = std::max(progress, taken);
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
-    if (queue_.holds_any()) spend_on_others(begun);
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
-  const bool was_cut = progress != Progress::kDone;
-  if (was_cut) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  if (progress != Progress::kDone) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
-  if (was_cut || has_saturated || has_rung) nudge();
+  if (progress == Progress::kCut || has_saturated || has_rung) nudge();
 }
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders senders) {

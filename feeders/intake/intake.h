@@ -120,7 +120,8 @@ class Intake final : public Barrier, public HandedPart {
  private:
   using Until = Dispatcher::Until;
   using Piece = Dispatcher::Piece;
-  enum class Progress { kDone, kCut };
+  // kLeft: what is left is for later, as its sender is beyond its share.
+  enum class Progress { kDone, kLeft, kCut };
   // How long each of a batch's datagrams took, as far as bytes tell.
   struct Worked {
     const Origin* sender = nullptr;
@@ -169,7 +170,8 @@ class Intake final : public Barrier, public HandedPart {
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);
-  // A reader's drain has gone on since `begun` while a sender was held.
+  // A reader's drain has gone on since `begun` while a sender was held. Rings are charged one by
+  // one.
   void spend_on_others(std::chrono::nanoseconds begun) REQUIRES(turn_);
   Progress finish_batch(const Until& until) REQUIRES(turn_);
   // The next of the batch. False if it is not done.

@@ -46,6 +46,10 @@ Intake::Progress Intake::take_rings(RingWork work) {
               std::chrono::nanoseconds spent) {
             const Origin origin = origin_of(sender);
             charges.push_back({origin, records, spent});
+            if (turn == RingShares::Turn::kHeld && work.by == RingWork::By::kReader) {
+              on_others_.spend(spent, now);
+              on_others_.forgive(now);
+            }
             if (turn != RingShares::Turn::kLong) return;
             long_rings->spend(spent, now);
             backlog->spend_reading(origin, spent, now);
@@ -58,6 +62,7 @@ Intake::Progress Intake::take_rings(RingWork work) {
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
   }
   if (done.all) return Progress::kDone;
+  if (!done.is_cut && work.by == RingWork::By::kReader) return Progress::kLeft;
   if (work.which == Lanes::Which::kAll) looks_at_rings_ = true;
   return Progress::kCut;
 }
@@ -71,7 +76,7 @@ std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun
 }
 
 // Nothing of the socket is waited for, only what rings hold of senders within their share. What is
-// cut is gone on with soon: feeders have rung for it, and do not ring again.
+// cut is gone on with soon, like what feeders have rung for: they do not ring again.
 void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const auto tell = [&] {
@@ -80,6 +85,7 @@ void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
   if (works_.load(std::memory_order_relaxed)) tell();
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
+  bool has_rung = false;
   {
     const MutexLock lock(turn_);
     note_served();
@@ -87,12 +93,13 @@ void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
     progress = take_rings({.until = {clock_.now().monotonic + kSettleMax},
                            .by = RingWork::By::kReader,
                            .before_long = tell});
+    has_rung = dispatcher_.has_rung();
     dispatcher_.publish_counts(clock_.now());
     works_.store(false, std::memory_order_relaxed);
   }
   if (progress == Progress::kDone) return;
   statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
-  nudge();
+  if (progress == Progress::kCut || has_rung) nudge();
 }
 
 void Intake::note_served() {

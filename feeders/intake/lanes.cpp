@@ -79,6 +79,12 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   return {};
 }
 
+bool Lanes::note_full(const wire::Binding& binding) {
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(binding.lane);
+  return found != lanes_.end() && !std::exchange(found->second.is_full, true);
+}
+
 // In which nothing was counted.
 void Lanes::forget(std::uint64_t lane, Moment now) {
   const MutexLock lock(mutex_);

@@ -86,6 +86,8 @@ class Lanes final : public HandedPart {
   Result<Made> make(const Sender& sender, std::uint64_t bytes, Moment now) EXCLUDES(mutex_);
   // kNotFound: the process has no such lane; kInvalid: the id; kStale, kNoSpace.
   Result<void> bind(const Sender& sender, const wire::Binding& binding) EXCLUDES(mutex_);
+  // True once for each lane: that it, or a statistic, has no room for more cells is told once.
+  bool note_full(const wire::Binding& binding) EXCLUDES(mutex_);
   // The page of tails of a lane of the sender's. kNotFound; kNoSpace; kInvalid: a kernel without
   // seals.
   struct Tails {
@@ -151,6 +153,7 @@ class Lanes final : public HandedPart {
     LaneRings rings;
     std::vector<Bound> bound{};
     unsigned bad_reported = 0;
+    bool is_full = false;  // and told so
     bool has_rung = false;  // since heads were noted
   };
   // Where cells are, and which statistics they are of, takes memory beside the file.
@@ -186,6 +189,8 @@ class Lanes final : public HandedPart {
       REQUIRES(mutex_);
   bool take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
                  const RingShares& shares, LaneRings::Done& all) REQUIRES(mutex_);
+  // is_all: of a lane that had its turn.
+  static void note_left(RingShares::Turn turn, bool is_all, LaneRings::Done& all);
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
   void hear_more() REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);

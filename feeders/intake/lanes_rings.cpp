@@ -121,12 +121,17 @@ Lanes::Words Lanes::words_of_long(const std::vector<std::uint64_t>& lanes, std::
   return words;
 }
 
+void Lanes::note_left(Turn turn, bool is_all, LaneRings::Done& all) {
+  all.all = all.all && is_all;
+  all.is_cut = all.is_cut || (!is_all && turn != Turn::kHeld);
+}
+
 bool Lanes::take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares,
                       LaneRings::Done& all) {
   const auto until =
       turn == Turn::kHeld ? shares.held_until : shares.long_until({lane.uid, lane.process});
   if (ports_.clock.now().monotonic < until) return take_from(lane, turn, until, shares, all);
-  all.all = all.all && lane.rings.are_taken();
+  note_left(turn, lane.rings.are_taken(), all);
   return true;
 }
 
@@ -158,7 +163,7 @@ bool Lanes::take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanosecond
   const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
   const auto done = lane.rings.take(into(shares.wanted), deadline);
   all.records += done.records;
-  all.all = all.all && done.all;
+  note_left(turn, done.all, all);
   if (charges) {
     const auto spent = ports_.clock.now().monotonic - begun;
     shares.charge({lane.uid, lane.process}, turn, done.records, spent);
@@ -176,7 +181,7 @@ LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds de
     rings.note_heads();
     const auto done = rings.take(into(), deadline);
     all.records += done.records;
-    all.all = all.all && done.all;
+    note_left(Turn::kFirst, done.all, all);
   }
   note_taken(all.records);
   return all;

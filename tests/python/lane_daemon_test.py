@@ -43,6 +43,16 @@ while hear():
             self.assertEqual(after.confirmed, before.confirmed - 101)
             self.assertEqual((after.added, after.sent), (before.added, before.sent))
 
+    def test_what_cells_held_before_another_way_is_lost_with_a_killed_daemon(self):
+        feeder = self.feeder(self.PROGRAM)
+        before = Sum(feeder.hear())
+        self.daemon.define("web", "name=each type=list entries_max=9")
+        self.daemon.kill()
+        self.daemon.start()
+        after, reports = self.has_another_daemon(feeder)
+        self.assertEqual((after.lost, reports), (101, 1))
+        self.assertEqual((after.added, after.sent), (before.added, before.sent))
+
     def test_a_daemon_that_ends_in_order_has_read_it(self):
         feeder = self.feeder(self.PROGRAM)
         before = Sum(feeder.hear())

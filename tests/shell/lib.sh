@@ -14,19 +14,26 @@ fi
 TALLYFS=${TALLY_BIN:+$TALLY_BIN/}tallyfs
 TALLY_SEND=${TALLY_BIN:+$TALLY_BIN/}tally-send
 MNT=$CASE/mnt STAT=$CASE/mnt/statistics SOCK=$CASE/run/socket
-PYTHON=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
-SETSID=$(command -v setsid)
+# A case forks as few processes as it can for what is not its subject: there are a thousand cases.
+PYTHON=/usr/bin/python3
+[ -x "$PYTHON" ] || PYTHON=$(command -v python3)
+SETSID=''
+! hash setsid 2>/dev/null || SETSID=${BASH_CMDS[setsid]}
 export CASE MNT STAT SOCK TALLYFS
 DAEMON='' SERVER='' DAEMONS=() STARTED=0
 # How many times longer than on an idle CPU a thing may take: how much slower a sanitizer makes the
 # daemon, times the load when the case began, of which 3 at the most count.
 _slowness() {
-  awk -v patience="${TALLY_PATIENCE:-1}" -v cpus="$(nproc)" '{
-    split($4, tasks, "/")
-    busy = (tasks[1] > $1 ? tasks[1] : $1) / cpus
-    print patience * (busy < 1 ? 1 : busy > 3 ? 3 : busy) }' /proc/loadavg
+  local load tasks percent cpus=${TALLY_CPUS:-$(nproc)}
+  read -r load _ _ tasks _ </proc/loadavg
+  percent=$((10#${load/./})) tasks=$((100 * ${tasks%/*}))
+  percent=$(((tasks > percent ? tasks : percent) / cpus))
+  percent=$((percent < 100 ? 100 : percent > 300 ? 300 : percent))
+  percent=$((${TALLY_PATIENCE:-1} * percent))
+  printf -v TALLY_SLOWNESS '%d.%02d' $((percent / 100)) $((percent % 100))
 }
-export TALLY_SLOWNESS=${TALLY_SLOWNESS:-$(_slowness)}
+[ -n "${TALLY_SLOWNESS:-}" ] || _slowness
+export TALLY_SLOWNESS
 # time_limit_us US: for what takes at most US beside an idle CPU.
 time_limit_us() {
   awk -v us="$1" -v slowness="$TALLY_SLOWNESS" 'BEGIN { printf "%d", us * slowness }'
@@ -72,10 +79,11 @@ start_daemon() {
 }
 # server_of PID: the server of a keeper; nothing while there is none. Without a keeper it is PID.
 server_of() {
-  local each name group
+  local each name group children=()
   read -r name <"/proc/$1/comm"
   [ "$name" = tallyfs-keeper ] || { echo "$1" && return; }
-  for each in $(cat "/proc/$1/task/$1/children"); do
+  read -ra children <"/proc/$1/task/$1/children" || true  # no newline ends it
+  for each in "${children[@]}"; do
     # Another child that has just been forked has that name, too, but the keeper's process group.
     read -r _ name _ _ group _ 2>/dev/null <"/proc/$each/stat" || continue
     [ "$name $group" != "(tallyfs) $each" ] || echo "$each"
@@ -118,7 +126,7 @@ _wait_for() {
       kill -KILL "$1"
       break
     fi
-    sleep 0.005
+    nap 0.005
   done
   wait "$1" 2>/dev/null
 }
@@ -201,8 +209,13 @@ wait_until() {
   local deadline=$((SECONDS + ${2:-15} * ${TALLY_PATIENCE:-1}))
   until eval "$1"; do
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
-    sleep 0.01
+    nap 0.01
   done
+}
+# nap SECONDS: sleeps without a process of its own, since a wait naps a hundred times a second.
+nap() {
+  [ -p "$CASE/never" ] || mkfifo "$CASE/never"
+  read -r -t "$1" <>"$CASE/never" || true
 }
 # fewer CALLS [LEAST]: how many calls a case makes that wants CALLS of them. Beside a sanitizer, one
 # takes as long as many; LEAST are made all the same.

@@ -94,54 +94,70 @@ std::string newly_counted(const view::Interface& before, const view::Interface& 
          view::duration_text(change.micros);
 }
 
+constexpr CountedProblem kProblems[] = {
+    {"rejects", "line or message was refused", "lines or messages were refused",
+     "cat tracing/error_log has the last ones, with their senders and reasons"},
+    {"truncated", "datagram was too long, and nothing of it was taken",
+     "datagrams were too long, and nothing of them was taken",
+     "keep datagrams below 256 KiB: split what is sent at once"},
+    {"fds_refused", "datagram carried file descriptors, which were closed unused",
+     "datagrams carried file descriptors, which were closed unused",
+     "send no descriptors to the socket, but in the handshake of libtally"},
+    {"answers_dropped", "answer did not reach its feeder: its queue was full, or it was gone",
+     "answers did not reach their feeder: its queue was full, or it was gone",
+     "read the answers, or send without asking for them; tally-send and libtally do"},
+    {"dropped", "sample was dropped by a feeder that could not send it",
+     "samples were dropped by feeders that could not send them",
+     "refused statistics are in error_log, and threads beyond 1,024 drop theirs; else the daemon "
+     "was away or behind for longer than held_max holds, see queue"},
+    {"drains_cut", "open showed what was there before all that had been sent was taken in",
+     "opens showed what was there before all that had been sent was taken in",
+     "the daemon is behind, or many opens came beside full rings: fewer or larger datagrams, see "
+     "batch_ns; read again for the rest"},
+    {"saturations", "counter stands at the end of its type, and counts no more",
+     "counters stand at the end of their type, and count no more",
+     "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
+    {"opens_refused", "open was refused by a quota of open files or of their bytes",
+     "opens were refused by a quota of open files or of their bytes",
+     "close files, or start with larger --uid-open-files, --uid-open-bytes, --open-bytes-max"},
+    {"events_lost", "record of an event was lost before it could be counted",
+     "records of events were lost before they could be counted",
+     "larger buffers (buffer_size_kb of the kernel's instance), fewer events, or a filter"},
+    {"events_hurried", "record was used before older ones of other sources could come",
+     "records were used before older ones of other sources could come",
+     "orders of events across processes may be wrong: let the sources send more often"},
+    {"put_off", "datagram waited behind others since its sender's commands cost much",
+     "datagrams waited behind others since their sender's commands cost much",
+     "create and define less often in that feeder; its samples come late, but none is lost"},
+    {"state_failures", "file of --state could not be written",
+     "files of --state could not be written",
+     "the daemon's log says why: room and rights in its directory; the file before is still "
+     "there"},
+    {"state_left_out", "object of a state was left out at the start, or in a reload",
+     "objects of a state were left out at the start, or in a reload",
+     "tracing/error_log and the daemon's log name them; state.incomplete in the directory of "
+     "--state has those of a start"},
+    {"lane_bad", "time, memory that feeders count in held what no feeder writes",
+     "times, memory that feeders count in held what no feeder writes",
+     "tracing/error_log names the process: it is broken or hostile"},
+    {"lane_dropped", "sample found no room in the ring of its thread",
+     "samples found no room in the rings of their threads",
+     "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
+    {"takeovers", "server ended unexpectedly, and the keeper started another",
+     "servers ended unexpectedly, and the keeper started another each time",
+     "the daemon's log says why each ended; totals are as --state saved them last, and begin "
+     "anew without it"},
+    {"reloads_refused", "reload was refused by the program on disk, and this one goes on",
+     "reloads were refused by the program on disk, and this one goes on",
+     "the daemon's log says why: install a program that reads what this one leaves"},
+    {"answers_over_share", "answer was not sent to a uid that reads none",
+     "answers were not sent to a uid that reads none",
+     "that uid's feeders must read their answers, or not ask for them"},
+};
+
 }  // namespace
 
-const std::vector<CountedProblem>& counted_problems() {
-  static const std::vector<CountedProblem> kProblems = {
-      {"rejects", "lines or messages were refused",
-       "cat tracing/error_log has the last ones, with their senders and reasons"},
-      {"truncated", "datagrams were too long, and nothing of them was taken",
-       "keep datagrams below 256 KiB: split what is sent at once"},
-      {"fds_refused", "datagrams carried file descriptors, which were closed unused",
-       "send no descriptors to the socket, but in the handshake of libtally"},
-      {"answers_dropped", "answers did not reach their feeder: its queue was full, or it was gone",
-       "read the answers, or send without asking for them; tally-send and libtally do"},
-      {"dropped", "samples were dropped by feeders that could not send them",
-       "refused statistics are in error_log, and threads beyond 1,024 drop theirs; else the daemon "
-       "was away or behind for longer than held_max holds, see queue"},
-      {"drains_cut", "opens showed what was there before all that had been sent was taken in",
-       "the daemon is behind, or many opens came beside full rings: fewer or larger datagrams, see "
-       "batch_ns; read again for the rest"},
-      {"saturations", "counters stand at the end of their type, and count no more",
-       "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
-      {"opens_refused", "opens were refused by a quota of open files or of their bytes",
-       "close files, or start with larger --uid-open-files, --uid-open-bytes, --open-bytes-max"},
-      {"events_lost", "records of events were lost before they could be counted",
-       "larger buffers (buffer_size_kb of the kernel's instance), fewer events, or a filter"},
-      {"events_hurried", "records were used before older ones of other sources could come",
-       "orders of events across processes may be wrong: let the sources send more often"},
-      {"put_off", "datagrams waited behind others since their sender's commands cost much",
-       "create and define less often in that feeder; its samples come late, but none is lost"},
-      {"state_failures", "files of --state could not be written",
-       "the daemon's log says why: room and rights in its directory; the file before is still "
-       "there"},
-      {"state_left_out", "objects of a state were left out at the start, or in a reload",
-       "tracing/error_log and the daemon's log name them; state.incomplete in the directory of "
-       "--state has those of a start"},
-      {"lane_bad", "memory that feeders count in held what no feeder writes",
-       "tracing/error_log names the process: it is broken or hostile"},
-      {"lane_dropped", "samples found no room in the rings of their threads",
-       "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
-      {"takeovers", "servers ended unexpectedly, and the keeper started another each time",
-       "the daemon's log says why each ended; totals are as --state saved them last, and begin "
-       "anew without it"},
-      {"reloads_refused", "reloads were refused by the program on disk, and this one goes on",
-       "the daemon's log says why: install a program that reads what this one leaves"},
-      {"answers_over_share", "answers were not sent to a uid that reads none",
-       "that uid's feeders must read their answers, or not ask for them"},
-  };
-  return kProblems;
-}
+std::span<const CountedProblem> counted_problems() { return kProblems; }
 
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log) {
@@ -153,7 +169,8 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
     const view::Statistic* const counter = now.find(problem.name);
     const Int128 total = counter ? total_of(*counter) : 0;
     if (total == 0 || (counter->name == "dropped" && rings_say_all)) continue;
-    std::string text = view::grouped_text(total).append(" ").append(problem.what);
+    std::string text = view::grouped_text(total).append(" ");
+    text.append(total == 1 ? problem.one : problem.many);
     text.append(newly_counted(before, now, problem.name));
     if (counter->name == "dropped" && in_rings != 0) {
       text.append(", ").append(view::grouped_text(in_rings)).append(" of all at full rings");

@@ -244,7 +244,7 @@ std::unique_ptr<StatisticsBranch::StatisticEntry> StatisticsBranch::make_entry(
 Published StatisticsBranch::published(std::uint64_t number, Switch* on) const {
   const std::uint32_t slot = statistics_.slot(number);
   return {.on = on,
-          .shape = slot < shapes_.size() ? &shapes_[slot] : nullptr,
+          .shape = slot < shapes_.size() && !has_ended_cells_ ? &shapes_[slot] : nullptr,
           .number = number};
 }
 

@@ -110,7 +110,7 @@ class StatisticsBranch final : public Branch {
   // looks: for the cells of other feeders.
   void absorb_cells(std::uint64_t number, const CellSource* source, LookBudget& looks, Moment now)
       EXCLUDES(mutex_);
-  // Feeders send all samples from now on.
+  // Feeders send all samples from now on, also those of statistics to come.
   void end_cells(Moment now) EXCLUDES(mutex_);
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
@@ -302,6 +302,7 @@ class StatisticsBranch final : public Branch {
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};
+  bool has_ended_cells_ GUARDED_BY(mutex_) = false;
   Workspace workspace_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>

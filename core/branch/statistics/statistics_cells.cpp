@@ -42,7 +42,12 @@ StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRu
   return {.samples = taken.samples, .lost = lost, .saturated = std::move(taken.saturated)};
 }
 
+// First those to come, so that none is forgotten.
 void StatisticsBranch::end_cells(Moment now) {
+  {
+    const MutexLock lock(mutex_);
+    has_ended_cells_ = true;
+  }
   for (const Listed& each : list()) each.interface->end_cells(now);
 }
 

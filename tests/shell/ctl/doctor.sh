@@ -39,7 +39,7 @@ every_count_of_the_daemon_is_known() {
 a_server_that_was_replaced() {
   kill -KILL "$SERVER"
   wait_until 'grep -qx "takeovers 1" "$STAT/tallyfs/data"'
-  _finds WARN takeovers '1 servers ended unexpectedly' 'log says why'
+  _finds WARN takeovers '1 server ended unexpectedly' 'log says why'
 }
 
 the_age_of_the_saved_state() {
@@ -97,8 +97,8 @@ except OSError as error:
     print(f"the sender may not: {error}")
     raise SystemExit(4)
 EOT
-  _finds WARN truncated '1 datagrams were too long' '256 KiB'
-  _finds WARN fds_refused '1 datagrams carried file descriptors'
+  _finds WARN truncated '1 datagram was too long' '256 KiB'
+  _finds WARN fds_refused '1 datagram carried file descriptors'
 }
 
 answers_that_are_not_read() {
@@ -125,7 +125,7 @@ EOT
 a_counter_at_the_end_of_its_type() {
   send 'create web/hits on=1' 'web/hits 1 18446744073709551615' 'web/hits 1 1'
   data web >/dev/null
-  _finds WARN saturations '1 counters stand at the end of their type' 'tallyctl reset'
+  _finds WARN saturations '1 counter stands at the end of its type' 'tallyctl reset'
 }
 
 opens_beyond_a_quota() {
@@ -140,7 +140,7 @@ opens_beyond_a_quota() {
   assert_fails cat "$STAT/web/data"
   for fd in "${fds[@]}"; do exec {fd}<&-; done
   wait_until 'data web >/dev/null 2>&1'
-  _finds WARN opens_refused 'opens were refused by a quota' '--uid-open-files'
+  _finds WARN opens_refused ' refused by a quota' '--uid-open-files'
 }
 
 an_open_that_could_not_wait_for_all() {
@@ -164,7 +164,7 @@ if own("drains_cut") == 0:
     print(f"no open was cut short, of {sent} datagrams")
     raise SystemExit(4)
 EOT
-  _finds WARN drains_cut 'opens showed what was there before' 'daemon is behind'
+  _finds WARN drains_cut ' showed what was there before' 'daemon is behind'
 }
 
 commands_that_cost_much() {
@@ -183,7 +183,7 @@ deadline = time.monotonic() + time_limit(60)
 while own("put_off") == 0: assert time.monotonic() < deadline
 EOT
   wait_until '"$TALLYCTL" ls >/dev/null 2>&1' 60
-  _finds WARN put_off 'datagrams waited behind others' 'less often'
+  _finds WARN put_off ' waited behind others' 'less often'
 }
 
 answers_beyond_the_share_of_a_user() {
@@ -222,7 +222,7 @@ records_of_the_kernel_that_are_lost() {
   # What it had read is gone with it; another takes its place.
   kill -9 "$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)"
   wait_until 'data tallyfs | grep -q "^events_lost [1-9]"'
-  _finds WARN events_lost 'records of events were lost' 'buffer_size_kb'
+  _finds WARN events_lost ' lost before ' 'buffer_size_kb'
 }
 
 the_kernel_s_feeder_that_has_ended() {
@@ -320,7 +320,7 @@ what_a_state_lacked() {
   wait_until '[ -e "$STAT/large" ]'
   stop_daemon
   start_daemon --state "$CASE/state" --state-period 3600 --uid-memory 1M
-  _finds WARN state_left_out '1 objects of a state were left out at the start' 'state.incomplete'
+  _finds WARN state_left_out '1 object of a state was left out at the start' 'state.incomplete'
 }
 
 a_state_file_that_cannot_be_written() {
@@ -332,7 +332,7 @@ a_state_file_that_cannot_be_written() {
   cat /dev/zero >"$CASE/state/ballast" 2>/dev/null || true
   send 'web/a 1'
   wait_until 'data tallyfs | grep -q "^state_failures [1-9]"'
-  _finds WARN state_failures 'files of --state could not be written' 'room and rights'
+  _finds WARN state_failures ' of --state could not be written' 'room and rights'
   rm "$CASE/state/ballast"  # so that the last try succeeds
   stop_daemon
   umount "$CASE/state"

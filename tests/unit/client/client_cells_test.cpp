@@ -75,6 +75,19 @@ TEST_F(ClientCellsTest, WhatCellsHeldOfAKilledDaemonMayBeLost) {
   EXPECT_EQ(daemon_->xs("web/s").back(), 6);
 }
 
+// The daemon has read them when the way changed, and nothing has it any more.
+TEST_F(ClientCellsTest, WhatCellsHeldThatRingsFollowedIsLostWithAKilledDaemon) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_cell(feeder);
+  for (int x = 1; x <= 4; ++x) feeder.add(s, x);
+  daemon_->set_way("web/s", kSwitchOn | kWayRing | kWayNeedsY);
+  replace_daemon(feeder);
+  EXPECT_EQ(feeder.counts().lost, 5u);
+  feeder.client.pass();
+  EXPECT_EQ(reports_of("5 samples may be lost"), 1);
+}
+
 TEST_F(ClientCellsTest, ADaemonThatEndedInOrderHasReadTheCells) {
   start_with_lane();
   Feeder feeder(settings());
@@ -126,7 +139,9 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
   if (child == 0) {
     feeder.client.after_fork_in_child(&lane);
     CellWriter(cell).add(0, 1);
-    ::_exit(samples() == 2 ? 0 : 1);
+    lane.count_cell();
+    feeder.client.leave(lane);
+    ::_exit(samples() == 2 && feeder.counts().added == 0 ? 0 : 1);
   }
   feeder.client.after_fork_in_parent(&lane);
   int status = -1;

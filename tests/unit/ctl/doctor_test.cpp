@@ -43,9 +43,18 @@ TEST(CountChecksTest, EveryFaultIsFoundWithWhatToDo) {
     ASSERT_EQ(found.size(), 1u) << problem.name;
     EXPECT_EQ(found[0].level, Level::kWarning);
     EXPECT_EQ(found[0].check, problem.name);
-    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + problem.what)) << found[0].text;
+    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + problem.many)) << found[0].text;
     EXPECT_TRUE(found[0].text.ends_with(", 2 of them in the last 1.00s")) << found[0].text;
     EXPECT_FALSE(found[0].advice.empty());
+  }
+}
+
+TEST(CountChecksTest, OneIsToldAsOne) {
+  for (const CountedProblem& problem : counted_problems()) {
+    const view::Interface own = own_numbers(problem.name, 1, 1);
+    const auto found = check_counts(own, own, "");
+    ASSERT_EQ(found.size(), 1u) << problem.name;
+    EXPECT_TRUE(found[0].text.starts_with(std::string("1 ") + problem.one)) << found[0].text;
   }
 }
 

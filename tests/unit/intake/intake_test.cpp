@@ -80,6 +80,24 @@ TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
   EXPECT_EQ(own("rejects"), 2u);
 }
 
+// A feeder goes on until it hears of it.
+TEST_F(IntakeTest, SamplesOfAVoidNumberAreInTheErrorLogOnceForEachSenderAndNumber) {
+  Feeder feeder(path_);
+  wire::DatagramWriter writer(feeder.epoch());
+  for (int i = 0; i < 3; ++i) {
+    writer.clear(feeder.epoch());
+    writer.samples(1ull << 32, std::array{Sample{}, Sample{}}, wire::kXOnly);
+    writer.samples(1ull << 32 | 1, std::array{Sample{}}, wire::kXOnly);
+    feeder.send(writer.bytes());
+    intake_.settle();
+  }
+  EXPECT_EQ(own("rejects"), 9u);
+  const std::string log = errors_.render(clock_.now(), 1 << 20).value();
+  std::size_t entries = 0;
+  for (std::size_t at = 0; (at = log.find("error: ", at)) != std::string::npos; ++at) ++entries;
+  EXPECT_EQ(entries, 2u) << log;
+}
+
 TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
   const sockaddr_un daemon = address_of(path_);
   const Fd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));

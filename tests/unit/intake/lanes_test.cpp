@@ -100,6 +100,23 @@ TEST(LanesTest, AnEndKeepsWhatCellsHold) {
   EXPECT_EQ(stand.read("data"), "s 7\n");
 }
 
+// Nothing reads what is counted from then on but in the socket.
+TEST(LanesTest, AnEndOpensNoCellsAgain) {
+  LanesStand stand("");
+  stand.make_lane();
+  ASSERT_TRUE(stand.execute("create web/v of=s"));
+  stand.statistics_->end_cells(stand.clock_.now());
+  for (const char* const line :
+       {"define web name=s data=reset", "define web name=s type=range", "remove web/v",
+        "define web name=s type=list entries_max=9", "define web name=s on=0",
+        "define web name=s on=1"}) {
+    ASSERT_TRUE(stand.execute(line)) << line;
+    EXPECT_EQ(stand.on() & kWayMask, kWaySocket) << line;
+  }
+  const auto made = stand.execute("create web/t on=1");
+  EXPECT_EQ(stand.switches_[static_cast<std::uint32_t>(made.value().number)].on, kSwitchOn);
+}
+
 TEST(LanesTest, TheNextServerReadsTheSameCells) {
   const char* const array = "type=array base_interval=1 scale=log2 range_min=0 range_max=99";
   for (const char* const text : {"", "type=value mode=products", "type=range", array}) {

@@ -87,6 +87,21 @@ class RingIntakeTest : private SharedPages, public IntakeTest {
   }
 
   static Sender other() { return {::geteuid(), kOther}; }
+  // The sender is beyond its share: the server before has put a datagram of its off.
+  void hold(Intake& intake, EventLoop& loop, const Sender& sender) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.put(std::int32_t{sender.pid});
+    out.put(std::uint32_t{sender.uid});
+    out.put_text({});  // its address
+    for (int flag = 0; flag < 3; ++flag) out.put(std::uint8_t{0});
+    out.put_text("web/s 1");
+    HandedDescriptors none;
+    const Loading loading{.now = ticks_.now(), .has_pages = true};
+    ASSERT_TRUE(intake.load(saved_object(SavedKind::kLateDatagram, 1, "0", bytes), loading, none));
+    intake.start();
+    loop.context().poll();
+  }
 
   CostlyClock ticks_;
   FakeProcesses processes_;
@@ -260,6 +275,26 @@ TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
   EXPECT_EQ(other_one.taken(), other_one.entry().head / 2);
 }
 
+// What readers have for long rings, and what they have for senders beyond their share.
+TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder held(*lanes_, {::geteuid() + 1000, kOther}), long_one(*lanes_, other());
+  ASSERT_TRUE(held.bind(*lanes_, number) && long_one.bind(*lanes_, number));
+  hold(intake, loop, held.sender);
+  held.put(1);
+  long_one.fill();
+  ticks_.is_slow = true;
+  ticks_.each = 500us;
+  intake.settle();
+  ASSERT_EQ(held.taken(), 0u);
+  EXPECT_GT(long_one.taken(), 1000u);
+  ticks_.each = 1us;
+  intake.settle();
+  EXPECT_EQ(held.taken(), 1u);
+}
+
 // Of a uid that is neither root's nor the daemon's all processes are one.
 TEST_F(RingIntakeTest, ALongSenderMayHaveItsRecordsInManyRings) {
   const auto number = create("web/s on=1 type=list entries_max=9");
@@ -307,6 +342,37 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
   ASSERT_LT(feeder.taken(), feeder.entry().head / 2);
   loop.context().poll();
   EXPECT_EQ(feeder.taken(), feeder.entry().head / 2);
+}
+
+// It is the timer's to take. The loop's timers count real time, and the daemon's clock stands.
+TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
+  using std::chrono::steady_clock;
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder feeder(*lanes_, other());
+  ASSERT_TRUE(feeder.bind(*lanes_, number));
+  const auto open_behind = [&](std::size_t records) {
+    while (records-- != 0) feeder.put(1);
+    intake.settle();
+    return feeder.taken() == feeder.entry().head / 2;
+  };
+  ticks_.is_slow = true;
+  ticks_.each = 100us;
+  for (int i = 0; i < 1000 && open_behind(2000); ++i) {
+  }
+  ticks_.is_slow = false;
+  loop.context().poll();
+  constexpr int kOpens = 1000;
+  const auto begun = steady_clock::now();
+  int taken_at_once = 0;
+  for (int i = 0; i < kOpens; ++i) {
+    ASSERT_FALSE(open_behind(1));
+    loop.context().poll();
+    taken_at_once += feeder.taken() == feeder.entry().head / 2 ? 1 : 0;
+  }
+  EXPECT_LE(taken_at_once, (steady_clock::now() - begun) / Intake::kRingPause + 1);
+  EXPECT_GE(own("drains_cut"), std::uint64_t{kOpens});
 }
 
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
@@ -464,6 +530,25 @@ TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {
   feeder.put(1);
   intake_with_rings_.settle();
   EXPECT_EQ(own("lane_bad"), 1u);
+}
+
+// All are answered, and the error log has one.
+TEST_F(RingIntakeTest, ALaneWithoutRoomForMoreCellsIsToldOnce) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  RingFeeder feeder(*lanes_, other());
+  Dispatcher dispatcher(-1, ports_with_rings());
+  wire::DatagramWriter writer(dispatcher.epoch());
+  std::uint32_t id = 0;
+  while (lanes_->bind(other(), {.sequence = 1, .id = id, .lane = feeder.lane, .number = number})) {
+    ++id;
+  }
+  EXPECT_GT(id, 0u);
+  for (std::uint32_t i = 1; i <= 5; ++i) {
+    writer.bind({.sequence = i, .id = id + i, .lane = feeder.lane, .number = number});
+  }
+  take(dispatcher, writer.bytes(), other());
+  dispatcher.publish_counts(ticks_.now());
+  EXPECT_EQ(own("rejects"), 1u);
 }
 
 TEST_F(RingIntakeTest, WhatAClosedLaneDropsIsCounted) {

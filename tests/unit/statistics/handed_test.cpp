@@ -151,6 +151,18 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
   EXPECT_EQ(next.read("web", "data"), "named 2\n");
 }
 
+TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) {
+  const auto gone = make("web/gone on=1");
+  ASSERT_TRUE(execute("remove web/gone"));
+  send("web/named", 1);
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(switch_of(gone).on, kSwitchOn) << "nothing shows there how it is counted";
+  const auto number = next.execute("attach web/named").value().number;
+  EXPECT_EQ(&switch_of(number), &switch_of(gone));
+  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+}
+
 TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
   const Sender feeder(kAlice, 4711);
   ASSERT_TRUE(execute("create web lifetime=feeder", feeder));

@@ -19,7 +19,9 @@ class EarlierCells:
         self._are_unread = False
 
     def add(self, file, is_unread):
-        """The connection has ended. is_unread: the daemon still lets samples go into cells."""
+        """The connection has ended. is_unread: the daemon has not told samples to go by the socket
+        before. Those of a statistic that had gone another way were read by then, and lost after
+        it."""
         self._files.append(file)
         self._are_unread |= is_unread
 

@@ -30,7 +30,8 @@ class Lane(Requester):
 
     def _forget(self):
         if self._file:
-            self._earlier.add(self._file, any(map(_goes_by_cell, self._switches.values())))
+            is_unread = any(switch[0] & WAY for switch in self._switches.values())
+            self._earlier.add(self._file, is_unread)
         self._shapes = self._file = None
         self._shapes_state = self._file_state = UNKNOWN
         self._next_id = 0

@@ -1,0 +1,45 @@
+// What senders are told of that is refused, and how often the error log is.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "core/wire/errno.h"
+#include "feeders/intake/dispatcher.h"
+
+namespace tallyfs {
+namespace {
+
+std::uint32_t error_number(const Error& error) {
+  return static_cast<std::uint32_t>(wire::to_errno(error.code));
+}
+
+}  // namespace
+
+void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
+  reject(kMessage, error, lost);
+  respond_stale(error, number);
+}
+
+void Dispatcher::respond_stale(const Error& error, std::uint64_t number) {
+  if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
+  responses_.add({.error = error_number(error), .number = number, .reason = error.reason});
+}
+
+bool Dispatcher::is_news(std::uint64_t number) {
+  const Stale stale{origin_->pid, number};
+  const auto known = std::span(stale_).first(std::min(next_stale_, stale_.size()));
+  if (std::ranges::find(known, stale) != known.end()) return false;
+  stale_[next_stale_++ % stale_.size()] = stale;
+  return true;
+}
+
+void Dispatcher::respond_refused(std::uint32_t sequence, const Error& error) {
+  responses_.add({.sequence = sequence,
+                  .error = error_number(error),
+                  .at = error.token_at == Error::kNoToken
+                            ? wire::Response::kNowhere
+                            : static_cast<std::uint32_t>(error.token_at),
+                  .reason = error.reason});
+}
+
+}  // namespace tallyfs
