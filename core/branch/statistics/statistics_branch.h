@@ -211,8 +211,8 @@ class StatisticsBranch final : public Branch {
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  // Of each of the names, into the workspace; makes those that are missing. Returns the groups, with
-  // their samples counted.
+  // Of each of the names, into the workspace; makes those that are missing. Returns the groups,
+  // with their samples counted.
   std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
                                       Taken& taken) REQUIRES(mutex_);
   Result<StatisticEntry*> find_or_create(const NamedSamples::Name& name, uid_t creator, Moment now)
