@@ -306,26 +306,23 @@ Result<void> Operations::render_for(OpenFile& open, const CancellationToken& can
 
 Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid,
                                                              const CancellationToken& cancel) {
-  const auto info = parts_.tree.info(node);
-  if (!info) return info.error();
-  const auto file = parts_.tree.file(node);
-  if (!file) return file.error();
+  auto found = parts_.tree.file_node(node);
+  if (!found) return found.error();
+  auto& [info, file, location] = found.value();
   // The kernel lets root pass; the file itself refuses.
-  if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
+  if (wants_to_write(flags) && !(info.permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
-  const std::string location = parts_.tree.path(info.value().parent);
   const Shows shows = location == kOwnLocation ? Shows::kOwnNumbers : Shows::kAny;
   if (auto room = handles_.check_files(uid, shows); !room) return room.error();
   auto open = std::make_shared<OpenFile>();
-  open->node = info.value();
-  open->file = file.value();
+  open->node = info;
+  open->file = std::move(file);
   open->uid = uid;
   open->shows = shows;
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
-  open->location = location;
-  if (open->location.empty()) open->location = parts_.tree.path(node);
+  open->location = std::move(location);
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));

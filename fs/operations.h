@@ -132,10 +132,12 @@ class Operations {
     return {parts_.clock.now(), cancel};
   }
   // A path leads to nodes that the kernel remembers. One may have been removed and made again since
-  // then, even at this very moment: the attempt is made with what has its path now. kNotFound:
-  // nothing has.
+  // then, even at this very moment: the attempt is made with the node, and, if that is kStale, with
+  // what has its path now. kNotFound: nothing has.
   template <typename Attempt>
   auto at_its_path(NodeId node, Attempt attempt) -> decltype(attempt(node)) {
+    auto first = attempt(node);
+    if (first || first.error().code != ErrorCode::kStale) return first;
     for (int left = kAttempts; left != 0; --left) {
       const auto current = successor(node);
       if (!current) return current.error();
