@@ -60,7 +60,7 @@ struct MappedPages {
 class NothingWaits final : public Barrier {
  public:
   using Barrier::settle;
-  void settle(const std::function<void()>&) override {}
+  Moment settle(const std::function<void()>&) override { return {}; }
 };
 
 // The parts of a daemon that leave something to the next one alone, in the order in which it makes
