@@ -40,8 +40,9 @@ struct OpenFile {
   uid_t uid = 0;
   Shows shows = Shows::kAny;
   bool readable = false;
-  bool append = false;   // O_APPEND
-  std::string text;      // if readable
+  bool append = false;        // O_APPEND
+  bool may_have_news = true;  // false: the file counts none
+  std::string text;           // if readable
   std::string location;  // for the error log: the path of the file's directory, in the root its own
 
   // Of a file that has news or is a stream. news: File::news() when the text that reads get was

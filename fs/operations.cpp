@@ -53,12 +53,11 @@ void Operations::init(fuse_conn_info& connection) {
 // A text that is longer than most is rendered while another thread serves requests.
 Result<std::string> Operations::render(NodeId node, const File& file,
                                        std::optional<std::uint64_t> version, std::size_t bytes_max,
-                                       const CancellationToken& cancel) {
+                                       const CallContext& call) {
   if (version) {
     if (auto kept = texts_.take(node, *version, bytes_max)) return std::move(*kept);
   }
   const auto render_up_to = [&](std::size_t most) {
-    const CallContext call = context(cancel);
     return version ? file.render_seen(call, most) : file.render(call, most);
   };
   auto text = render_up_to(std::min(bytes_max, kShortTextBytes));
@@ -143,8 +142,9 @@ bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
 
 // A text that can be kept is rendered, since an open follows as a rule; a longer one is measured.
 std::size_t Operations::text_length(const NodeInfo& info, const File& file,
-                                    std::optional<std::uint64_t> version, std::size_t bytes_max) {
-  auto text = render(info.id, file, version, std::min(bytes_max, TextCache::kBytesMax), {});
+                                    std::optional<std::uint64_t> version, std::size_t bytes_max,
+                                    Moment now) {
+  auto text = render(info.id, file, version, std::min(bytes_max, TextCache::kBytesMax), now);
   if (!text && bytes_max > TextCache::kBytesMax) {
     const auto length = file.text_length(context(), bytes_max);
     return length ? length.value() : 0;
@@ -157,11 +157,11 @@ std::size_t Operations::text_length(const NodeInfo& info, const File& file,
 // The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
 // file, or that has not enough bytes left for it.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
-                                        std::optional<std::size_t> size, uid_t asking) {
-  const FileState seen = file.look(parts_.clock.now());
+                                        std::optional<std::size_t> size, uid_t asking, Moment now) {
+  const FileState seen = file.look(now);
   if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
-  if (!size) size = text_length(info, file, seen.version, handles_.bytes_left(asking));
+  if (!size) size = text_length(info, file, seen.version, handles_.bytes_left(asking), now);
   struct stat status = common_attributes(info, seen.last_change);
   status.st_mode |= S_IFREG;
   status.st_nlink = 1;
@@ -172,10 +172,10 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
 
 Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
   if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
-  settle();
+  const Moment now = settle();
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid);
+  return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid, now);
 }
 
 fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attributes) {
@@ -221,7 +221,8 @@ void Operations::reply_attributes(fuse_req_t request, NodeId node,
   }
   if (!info) return reply_attributes_at_path(request, node);
   const auto status = open && open->readable
-                          ? file_attributes(info.value(), *open->file, open->text.size(), open->uid)
+                          ? file_attributes(info.value(), *open->file, open->text.size(), open->uid,
+                                            parts_.clock.now())
                           : attributes(request, info.value());
   if (!status) return reply_attributes_at_path(request, node);
   fuse_reply_attr(request, &status.value(), attribute_seconds(info.value()));
@@ -288,49 +289,47 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   reply_attributes(request, node, open);
 }
 
-Result<void> Operations::render_for(OpenFile& open, const CancellationToken& cancel) {
-  if (const auto news = open.file->news(parts_.clock.now())) {
+Result<void> Operations::render_for(OpenFile& open, const CallContext& call) {
+  const auto news = open.file->news(call.now);
+  open.may_have_news = news.has_value();
+  if (news) {
     const MutexLock lock(open.reading);
     open.news = open.shown = *news;
   }
   const std::size_t bytes_max = handles_.bytes_left(open.uid, open.shows);
-  auto taken = open.file->take(context(cancel), bytes_max);
-  const auto seen = taken ? std::nullopt : open.file->version(parts_.clock.now());
-  auto text =
-      taken ? std::move(*taken) : render(open.node.id, *open.file, seen, bytes_max, cancel);
+  auto taken = open.file->take(call, bytes_max);
+  const auto seen = taken ? std::nullopt : open.file->version(call.now);
+  auto text = taken ? std::move(*taken) : render(open.node.id, *open.file, seen, bytes_max, call);
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
   open.text = std::move(text.value());
   open.text.shrink_to_fit();
   return {};
 }
 
-Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int flags, uid_t uid,
-                                                             const CancellationToken& cancel) {
-  const auto info = parts_.tree.info(node);
-  if (!info) return info.error();
-  const auto file = parts_.tree.file(node);
-  if (!file) return file.error();
+Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, uid_t uid,
+                                                      const CancellationToken& cancel) {
+  auto found = parts_.tree.file_node(node);
+  if (!found) return found.error();
+  auto& [info, file, location] = found.value();
   // The kernel lets root pass; the file itself refuses.
-  if (wants_to_write(flags) && !(info.value().permissions & 0222)) {
+  if (wants_to_write(flags) && !(info.permissions & 0222)) {
     return Error{ErrorCode::kNoAccess, "the file is for reading"};
   }
-  const std::string location = parts_.tree.path(info.value().parent);
   const Shows shows = location == kOwnLocation ? Shows::kOwnNumbers : Shows::kAny;
   if (auto room = handles_.check_files(uid, shows); !room) return room.error();
   auto open = std::make_shared<OpenFile>();
-  open->node = info.value();
-  open->file = file.value();
+  open->node = info;
+  open->file = std::move(file);
   open->uid = uid;
   open->shows = shows;
   open->readable = (flags & O_ACCMODE) != O_WRONLY;
   open->append = (flags & O_APPEND) != 0;
-  open->location = location;
-  if (open->location.empty()) open->location = parts_.tree.path(node);
+  open->location = std::move(location);
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
-  settle();
-  auto held = open->file->hold(access_of(flags), parts_.clock.now());
+  CallContext call(settle(), cancel);
+  auto held = open->file->hold(access_of(flags), call.now);
   if (!held) return held.error();
   open->held = std::move(held.value());
   if (flags & O_TRUNC) {
@@ -338,15 +337,16 @@ Result<std::shared_ptr<OpenFile>> Operations::make_open_file(NodeId node, int fl
       report(*open, "(opened with O_TRUNC)", done.error());
       return done.error();
     }
+    call.now = parts_.clock.now();
   }
   if (open->readable) {
-    if (auto done = render_for(*open, cancel); !done) return done.error();
+    if (auto done = render_for(*open, call); !done) return done.error();
   }
   // The text may lack records that the cancelled call did not wait for.
   if (open->file->waits() && cancel.is_cancelled()) {
     return Error{ErrorCode::kInterrupted, "interrupted"};
   }
-  return open;
+  return Opened{std::move(open), call.now};
 }
 
 // Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.
@@ -364,9 +364,9 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
     return make_open_file(current, info.flags, fuse_req_ctx(request)->uid,
                           cancellation_of(request));
   });
-  const bool is_stream = made && made.value()->file->is_stream();
-  const auto handle = made ? handles_.add(std::move(made.value())) : made.error();
-  const Moment now = parts_.clock.now();
+  const bool is_stream = made && made.value().file->file->is_stream();
+  const auto handle = made ? handles_.add(std::move(made.value().file)) : made.error();
+  const Moment now = made ? made.value().now : parts_.clock.now();
   if (!handle) {
     if (handle.error().code == ErrorCode::kTooManyFiles) {
       note_refused_open(handle.error(), fuse_req_ctx(request)->uid, now);

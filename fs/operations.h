@@ -121,21 +121,25 @@ class Operations {
   void promote_follower() const {
     if (threads_) threads_->promote_follower();
   }
-  void settle() {
-    parts_.barrier.settle([this] { promote_follower(); });
+  // Returns the time of the request from then on: a request reads the clock anew only behind what
+  // may take long.
+  Moment settle() {
+    return parts_.barrier.settle([this] { promote_follower(); });
   }
   // version: what a look at the file has just given, if it has one.
   Result<std::string> render(NodeId node, const File& file, std::optional<std::uint64_t> version,
-                             std::size_t bytes_max, const CancellationToken& cancel);
+                             std::size_t bytes_max, const CallContext& call);
   // The context of a call that is made now.
   CallContext context(const CancellationToken& cancel = {}) const {
     return {parts_.clock.now(), cancel};
   }
   // A path leads to nodes that the kernel remembers. One may have been removed and made again since
-  // then, even at this very moment: the attempt is made with what has its path now. kNotFound:
-  // nothing has.
+  // then, even at this very moment: the attempt is made with the node, and, if that is kStale, with
+  // what has its path now. kNotFound: nothing has.
   template <typename Attempt>
   auto at_its_path(NodeId node, Attempt attempt) -> decltype(attempt(node)) {
+    auto first = attempt(node);
+    if (first || first.error().code != ErrorCode::kStale) return first;
     for (int left = kAttempts; left != 0; --left) {
       const auto current = successor(node);
       if (!current) return current.error();
@@ -163,18 +167,21 @@ class Operations {
   bool may_read(const NodeInfo& info, uid_t uid) const;
   // Of the text as it would be rendered now; 0 if it would be longer than bytes_max.
   std::size_t text_length(const NodeInfo& info, const File& file,
-                          std::optional<std::uint64_t> version, std::size_t bytes_max);
+                          std::optional<std::uint64_t> version, std::size_t bytes_max, Moment now);
   struct stat file_attributes(const NodeInfo& info, const File& file,
-                              std::optional<std::size_t> size, uid_t asking);
+                              std::optional<std::size_t> size, uid_t asking, Moment now);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void reply_attributes_at_path(fuse_req_t request, NodeId node);
   // Counts a refused open; logs one a second at most.
   void note_refused_open(const Error& error, uid_t uid, Moment now);
-  Result<std::shared_ptr<OpenFile>> make_open_file(NodeId node, int flags, uid_t uid,
-                                                   const CancellationToken& cancel);
-  Result<void> render_for(OpenFile& open, const CancellationToken& cancel);
+  struct Opened {
+    std::shared_ptr<OpenFile> file;
+    Moment now;  // of the request
+  };
+  Result<Opened> make_open_file(NodeId node, int flags, uid_t uid, const CancellationToken& cancel);
+  Result<void> render_for(OpenFile& open, const CallContext& call);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
   Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open,
                         const CancellationToken& cancel);

@@ -100,7 +100,7 @@ void Operations::read_stream(fuse_req_t request, std::shared_ptr<OpenFile> open,
 // open is served.
 Result<std::shared_ptr<const std::string>> Operations::text_with_news(
     std::uint64_t handle, OpenFile& open, off_t offset, const CancellationToken& cancel) {
-  const auto news = open.file->news(parts_.clock.now());
+  const auto news = open.may_have_news ? open.file->news(parts_.clock.now()) : std::nullopt;
   if (!news) return std::shared_ptr<const std::string>();
   bool is_again = false;
   {

@@ -194,7 +194,7 @@ void Session::process(const fuse_buf& request) {
   }
   fuse_session_process_buf(session_.get(), &request);
   // The first request is the kernel's INIT; no other one comes before the reply to it.
-  if (is_started_.exchange(true)) return;
+  if (is_started_.load(std::memory_order_relaxed) || is_started_.exchange(true)) return;
   if (handover_) keep_init(request);
   started_();
 }

@@ -137,10 +137,12 @@ Result<void> OwnNumbers::go_on(Interface& before, Moment now) {
 
 void OwnCounts::publish(OwnNumbers& own, Moment now) {
   static_assert(kOwnStatistics.size() == kNumbers);
+  if (!has_any_) return;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     if (counts_[i] != 0) own.count(static_cast<Own>(i), counts_[i], now);
   }
   counts_ = {};
+  has_any_ = false;
 }
 
 }  // namespace tallyfs

@@ -37,7 +37,10 @@ class OwnNumbers {
 // Confined to their owner's thread or lock.
 class OwnCounts {
  public:
-  void add(Own what, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(what)] += count; }
+  void add(Own what, std::uint64_t count = 1) {
+    counts_[static_cast<std::size_t>(what)] += count;
+    has_any_ = has_any_ || count != 0;
+  }
   // Enters all counts and starts from 0 again.
   void publish(OwnNumbers& own, Moment now);
 
@@ -45,6 +48,7 @@ class OwnCounts {
   static constexpr std::size_t kNumbers = static_cast<std::size_t>(Own::kStateLeftOut) + 1;
 
   std::array<std::uint64_t, kNumbers> counts_{};
+  bool has_any_ = false;
 };
 
 }  // namespace tallyfs

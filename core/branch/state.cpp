@@ -141,8 +141,7 @@ std::string summary_of_faults(const LoadedState& loaded) {
   return text;
 }
 
-LoadedState take_state(const StateFile& file, const HandedTo& to, bool has_pages, Moment now) {
-  const Loading loading{.now = now, .has_pages = has_pages};
+LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading) {
   return load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
 }
 

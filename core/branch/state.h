@@ -69,7 +69,7 @@ struct HandedTo {
   std::span<HandedPart* const> parts;
   HandedDescriptors& descriptors;
 };
-// has_pages: see Loading.
-LoadedState take_state(const StateFile& file, const HandedTo& to, bool has_pages, Moment now);
+// loading: of this boot.
+LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading);
 
 }  // namespace tallyfs

@@ -42,6 +42,7 @@ const FieldType* find_type(std::string_view word, bool is_unsigned) {
   return found == std::end(kTypes) ? nullptr : found;
 }
 
+using Cause = FieldRefusal::Cause;
 using Parsed = boost::system::result<ParsedField, FieldRefusal>;
 using Checked = boost::system::result<void, FieldRefusal>;
 
@@ -52,7 +53,7 @@ std::string_view span_of(std::string_view first, std::string_view last) {
 
 // brackets, which are not empty, end in ']'.
 Checked give_array(ParsedField& field, std::string_view name_word) {
-  const FieldRefusal refusal{FieldFault::kBadArray, name_word, field.brackets};
+  const FieldRefusal refusal{Cause::kBadArray, name_word, field.brackets};
   const std::string_view inside = field.brackets.substr(1, field.brackets.size() - 2);
   const bool is_char = field.type->name == "char";
   if (inside.empty() && field.brackets.size() == 2) {
@@ -76,26 +77,26 @@ Parsed parse_field(Tokens& words) {
   const auto type_token = is_unsigned ? words.next() : Token{first};
   const auto name_token = words.next();
   if (!type_token || !name_token) {
-    const auto fault = is_unsigned ? FieldFault::kIncompleteType : FieldFault::kIncomplete;
-    return FieldRefusal{fault, first, first};
+    const auto cause = is_unsigned ? Cause::kIncompleteType : Cause::kIncomplete;
+    return FieldRefusal{cause, first, first};
   }
   const std::string_view type_word = type_token->text, name_word = name_token->text;
   const std::string_view base = type_word.substr(0, type_word.find('['));
   ParsedField field;
   field.name = name_word.substr(0, name_word.find('['));
-  if (!is_identifier(field.name)) return FieldRefusal{FieldFault::kBadName, name_word, name_word};
+  if (!is_identifier(field.name)) return FieldRefusal{Cause::kBadName, name_word, name_word};
   field.type = find_type(base, is_unsigned);
-  if (!field.type) return FieldRefusal{FieldFault::kUnknownType, first, span_of(first, base)};
+  if (!field.type) return FieldRefusal{Cause::kUnknownType, first, span_of(first, base)};
   field.bytes = field.type->bytes;
   const std::string_view of_type = type_word.substr(base.size());
   const std::string_view of_name = name_word.substr(field.name.size());
   if (!of_type.empty() && !of_name.empty()) {
-    return FieldRefusal{FieldFault::kTwoArrays, name_word, name_word};
+    return FieldRefusal{Cause::kTwoArrays, name_word, name_word};
   }
   field.brackets = of_type.empty() ? of_name : of_type;
   if (field.brackets.empty()) return field;
   if (!field.brackets.ends_with(']')) {
-    return FieldRefusal{FieldFault::kUnclosedArray, name_word, field.brackets};
+    return FieldRefusal{Cause::kUnclosedArray, name_word, field.brackets};
   }
   if (const auto array = give_array(field, name_word); !array) return array.error();
   return field;
@@ -129,7 +130,7 @@ boost::system::result<std::vector<ParsedField>, FieldRefusal> parse_fields(std::
       const auto field = parse_field(words);
       if (!field) return field.error();
       const std::string_view name = field.value().name;
-      if (fields.size() == fields_max) return FieldRefusal{FieldFault::kTooManyFields, name, name};
+      if (fields.size() == fields_max) return FieldRefusal{Cause::kTooManyFields, name, name};
       fields.push_back(field.value());
     }
   }

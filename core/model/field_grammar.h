@@ -46,20 +46,21 @@ struct ParsedField {
   std::uint32_t bytes = 0;  // of the number, or N; 0 for a shape without a length of its own
 };
 
-enum class FieldFault {
-  kIncompleteType,  // nothing behind `unsigned TYPE`
-  kIncomplete,      // a type without a name
-  kBadName,
-  kUnknownType,
-  kUnclosedArray,
-  kTwoArrays,  // behind the type and behind the name
-  kBadArray,   // of a type that makes none, or of a bad length
-  kTooManyFields,
-};
-
+// Why a text has no fields. Each grammar makes an error of its own of it.
 struct FieldRefusal {
-  FieldFault fault = FieldFault::kIncomplete;
-  std::string_view word;  // where the fault is: the first word of the field, or that of its name
+  enum class Cause {
+    kIncompleteType,  // nothing behind `unsigned TYPE`
+    kIncomplete,      // a type without a name
+    kBadName,
+    kUnknownType,
+    kUnclosedArray,
+    kTwoArrays,  // behind the type and behind the name
+    kBadArray,   // of a type that makes none, or of a bad length
+    kTooManyFields,
+  };
+
+  Cause cause = Cause::kIncomplete;
+  std::string_view word;  // the place: the first word of the field, or that of its name
   std::string_view part;  // what is wrong: the word, or a part of the field
 };
 [[noreturn]] void throw_exception_from_error(const FieldRefusal& refusal,

@@ -4,14 +4,14 @@
 
 namespace tallyfs {
 
-std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset) {
+std::string place_text(const Symbols& symbols, std::uint64_t address, Offset offset) {
   const Symbols::Place place = symbols.place(address);
   std::string text = place.name;
   if (text.empty()) {
     append_hex(text, address);
     return text;
   }
-  if (with_offset) {
+  if (offset == Offset::kShown) {
     text.push_back('+');
     append_hex(text, place.offset);
     text.push_back('/');

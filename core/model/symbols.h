@@ -28,7 +28,9 @@ class NoSymbols final : public Symbols {
   std::string syscall(std::uint64_t) const override { return {}; }
 };
 
-// `schedule+0x2e/0x110 [module]`, or the address if its symbol is unknown.
-std::string place_text(const Symbols& symbols, std::uint64_t address, bool with_offset);
+// `schedule+0x2e/0x110 [module]`, without the offset `schedule [module]`; the address if its symbol
+// is unknown.
+enum class Offset { kHidden, kShown };
+std::string place_text(const Symbols& symbols, std::uint64_t address, Offset offset);
 
 }  // namespace tallyfs

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "core/base/clock.h"
+
 namespace tallyfs {
 
 // Called from any thread, with no lock held. Bounded in work and time; a settle() that had to give
@@ -11,9 +13,10 @@ namespace tallyfs {
 class Barrier {
  public:
   virtual ~Barrier() = default;
-  // before_waiting is called once if it will take more than a moment; it may be empty.
-  virtual void settle(const std::function<void()>& before_waiting) = 0;
-  void settle() { settle({}); }
+  // before_waiting is called once if it will take more than a moment; it may be empty. Returns the
+  // time, read when all of that had been taken in.
+  virtual Moment settle(const std::function<void()>& before_waiting) = 0;
+  Moment settle() { return settle({}); }
 };
 
 }  // namespace tallyfs

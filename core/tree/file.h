@@ -64,8 +64,9 @@ class File {
   virtual Result<std::shared_ptr<const void>> hold(Access access, Moment now) const;
   // opened() waits for what it has asked for; the default does not.
   virtual bool waits() const;
-  // How often there was news for readers that wait with poll(2); nothing: the file is readable
-  // always. The text of a file that counts news is rendered anew by each read from its start.
+  // How often there was news for readers that wait with poll(2); nothing, now as ever: the file is
+  // readable always. The text of a file that counts news is rendered anew by each read from its
+  // start.
   virtual std::optional<std::uint64_t> news(Moment now) const;
   // Of a file that counts news: whether poll(2) also shows POLLPRI, for news since the last open,
   // read or poll(2) that showed it. The default shows none.

@@ -189,6 +189,14 @@ Result<std::shared_ptr<Directory>> Tree::rules(NodeId id) const {
   return node->directory()->rules;
 }
 
+Result<Tree::FileNode> Tree::file_node(NodeId id) const {
+  const MutexLock lock(mutex_);
+  Node* const node = find(id);
+  if (!node || node->directory()) return stale();
+  return FileNode{node->info(), std::get<Node::FilePart>(node->part),
+                  path_locked(node->parent == kRoot ? id : node->parent)};
+}
+
 Result<std::vector<NodeEntry>> Tree::list(NodeId directory, NodeId after, std::size_t count) const {
   const MutexLock lock(mutex_);
   Node* const node = find_directory(directory);
@@ -205,6 +213,10 @@ Result<std::vector<NodeEntry>> Tree::list(NodeId directory, NodeId after, std::s
 
 std::string Tree::path(NodeId id) const {
   const MutexLock lock(mutex_);
+  return path_locked(id);
+}
+
+std::string Tree::path_locked(NodeId id) const {
   std::string path;
   for (const Node* node = find(id); node && node->id != kRoot; node = find(node->parent)) {
     path = path.empty() ? node->name : node->name + "/" + path;

@@ -88,6 +88,13 @@ class Tree {
   Result<NodeInfo> info(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<File>> file(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<Directory>> rules(NodeId id) const EXCLUDES(mutex_);
+  // What an open needs to know of a file, by one look. kStale as above.
+  struct FileNode {
+    NodeInfo info;
+    std::shared_ptr<File> file;
+    std::string location;  // the path of its directory, in the root its own
+  };
+  Result<FileNode> file_node(NodeId id) const EXCLUDES(mutex_);
   // At most count entries with ids above after, by id: ids are stable, so they serve as cookies of
   // a listing that goes on while entries come and go.
   Result<std::vector<NodeEntry>> list(NodeId directory, NodeId after, std::size_t count) const
@@ -138,6 +145,7 @@ class Tree {
 
   Node* find(NodeId id) const REQUIRES(mutex_);
   Node* find_directory(NodeId id) const REQUIRES(mutex_);
+  std::string path_locked(NodeId id) const REQUIRES(mutex_);
   NodeId add(NodeId parent, std::unique_ptr<Node> node, Moment now) EXCLUDES(mutex_);
   void take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) REQUIRES(mutex_);
   void remember(NodeId id, Removed removed) REQUIRES(mutex_);

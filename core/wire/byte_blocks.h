@@ -20,13 +20,11 @@ namespace tallyfs::wire {
 inline constexpr std::size_t kBlockBytes = 64;
 std::uint64_t mark_blanks(const char* at);
 
-// PaddedName::kBytes of them are at `at`, of which `size` are a name.
-struct LoadedName {
-  PaddedName padded;
-  bool has_slash;
-  bool has_bar;
-};
-LoadedName load_name(const char* at, std::size_t size);
+// PaddedName::kBytes of them are at `at`, of which `size` are the name.
+PaddedName load_name(const char* at, std::size_t size);
+bool are_same(const PaddedName& one, const PaddedName& other);
+// byte: not 0.
+bool has_byte(const PaddedName& name, char byte);
 
 // ----
 
@@ -58,20 +56,35 @@ inline std::uint64_t mark_blanks(const char* at) {
   return (sixteen(0) | sixteen(1)) | (sixteen(2) | sixteen(3));
 }
 
-inline LoadedName load_name(const char* at, std::size_t size) {
+struct Halves {
+  __m128i low;
+  __m128i high;
+};
+inline Halves halves_of(const PaddedName& name) {
+  const auto* const words = reinterpret_cast<const __m128i*>(name.words.data());
+  return {_mm_load_si128(words), _mm_load_si128(words + 1)};
+}
+
+inline PaddedName load_name(const char* at, std::size_t size) {
   const unsigned char* const masks = detail::kNameMasks.data() + PaddedName::kBytes - size;
-  const __m128i low = _mm_and_si128(load_block(at), load_block(masks));
-  const __m128i high = _mm_and_si128(load_block(at + 16), load_block(masks + 16));
-  const auto has = [=](char c) {
-    const __m128i wanted = _mm_set1_epi8(c);
-    return bits_of(_mm_or_si128(_mm_cmpeq_epi8(low, wanted), _mm_cmpeq_epi8(high, wanted))) != 0;
-  };
-  LoadedName name;
-  _mm_store_si128(reinterpret_cast<__m128i*>(name.padded.words.data()), low);
-  _mm_store_si128(reinterpret_cast<__m128i*>(name.padded.words.data() + 2), high);
-  name.has_slash = has('/');
-  name.has_bar = has('|');
+  PaddedName name;
+  auto* const words = reinterpret_cast<__m128i*>(name.words.data());
+  _mm_store_si128(words, _mm_and_si128(load_block(at), load_block(masks)));
+  _mm_store_si128(words + 1, _mm_and_si128(load_block(at + 16), load_block(masks + 16)));
   return name;
+}
+
+inline bool are_same(const PaddedName& one, const PaddedName& other) {
+  const auto [low, high] = halves_of(one);
+  const auto [other_low, other_high] = halves_of(other);
+  return bits_of(_mm_and_si128(_mm_cmpeq_epi8(low, other_low),
+                               _mm_cmpeq_epi8(high, other_high))) == 0xFFFF;
+}
+
+inline bool has_byte(const PaddedName& name, char byte) {
+  const auto [low, high] = halves_of(name);
+  const __m128i wanted = _mm_set1_epi8(byte);
+  return bits_of(_mm_or_si128(_mm_cmpeq_epi8(low, wanted), _mm_cmpeq_epi8(high, wanted))) != 0;
 }
 
 #else
@@ -84,10 +97,12 @@ inline std::uint64_t mark_blanks(const char* at) {
   return marks;
 }
 
-inline LoadedName load_name(const char* at, std::size_t size) {
-  return {.padded = PaddedName::of({at, size}),
-          .has_slash = std::memchr(at, '/', size) != nullptr,
-          .has_bar = std::memchr(at, '|', size) != nullptr};
+inline PaddedName load_name(const char* at, std::size_t size) { return PaddedName::of({at, size}); }
+
+inline bool are_same(const PaddedName& one, const PaddedName& other) { return one == other; }
+
+inline bool has_byte(const PaddedName& name, char byte) {
+  return std::memchr(name.words.data(), byte, PaddedName::kBytes) != nullptr;
 }
 
 #endif

@@ -1,5 +1,7 @@
 // Samples as the text form brings them, each with its name: a batch of fixed size, so that the
-// way of a sample needs no allocation. Confined to the thread that fills it.
+// way of a sample needs no allocation. A name that comes again in a batch is recognized, so that it
+// is hashed and looked up once. Where names hardly come again, that is tried in few batches only.
+// Confined to the thread that fills it.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include "core/base/keyed_hash.h"
 #include "core/base/padded_name.h"
 #include "core/model/sample.h"
+#include "core/wire/byte_blocks.h"
 
 namespace tallyfs {
 
@@ -18,25 +21,62 @@ class NamedSamples {
  public:
   static constexpr std::size_t kCapacity = 256;
 
+  struct Name {
+    PaddedName padded;  // all zeros: it cannot be padded
+    std::string_view path;
+    std::uint64_t hash;  // PaddedHash of the path
+    std::size_t samples;
+  };
+
   // The path's bytes must outlive the batch. There must be room.
   void push(std::string_view path, const Sample& sample) {
-    const PaddedName padded = PaddedName::of(path);
-    push(path, padded, PaddedName::fits(path) ? keyed_hash(padded) : keyed_hash(path), sample);
+    push(find_or_enter(path), path, sample);
   }
-  // The same of a path that fits.
-  void push(std::string_view path, const PaddedName& padded, const Sample& sample) {
-    push(path, padded, keyed_hash(padded), sample);
+  // The same in two steps: its name, and then the sample. Finds a name that fits and is not empty,
+  // or kUnknown.
+  static constexpr std::size_t kUnknown = kCapacity;
+  std::size_t find(const PaddedName& padded) const {
+    if (!recognizes_) return kUnknown;
+    // Most feeders send their names in the same order again and again.
+    const std::size_t next = next_[last_];
+    if (is_at(next, padded)) return next;
+    const std::size_t name = seen_[home_of(padded)];
+    return is_at(name, padded) ? name : kUnknown;
   }
-  void clear() { size_ = 0; }
+  std::size_t enter(std::string_view path, const PaddedName& padded) {
+    const std::size_t name = enter(path, padded, keyed_hash(padded));
+    if (recognizes_) seen_[home_of(padded)] = static_cast<std::uint16_t>(name);
+    return name;
+  }
+  void push(std::size_t name, std::string_view path, const Sample& sample) {
+    next_[last_] = static_cast<std::uint16_t>(name);
+    last_ = name;
+    name_of_[size_] = static_cast<std::uint16_t>(name);
+    begins_[size_] = path.data();
+    samples_[size_] = sample;
+    names_[name].samples += 1;
+    ++size_;
+  }
+  void clear() {
+    if (size_ >= kLooked) {
+      recognizes_ = 2 * names_size_ <= size_ || ++batches_of_many_ % kTryEach == 0;
+    }
+    size_ = names_size_ = 0;
+    last_ = kCapacity;
+  }
 
   bool full() const { return size_ == kCapacity; }
   std::size_t room() const { return kCapacity - size_; }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  std::string_view path(std::size_t i) const { return paths_[i]; }
-  const PaddedName& padded(std::size_t i) const { return padded_[i]; }
-  // PaddedHash of the path.
-  std::uint64_t hash(std::size_t i) const { return hashes_[i]; }
+  // Of all samples, in the order in which they came. A name can be there several times, each time
+  // for samples of its own.
+  std::span<const Name> names() const { return std::span(names_).first(names_size_); }
+  // Which of the names a sample has.
+  std::size_t name_of(std::size_t i) const { return name_of_[i]; }
+  std::string_view path(std::size_t i) const { return {begins_[i], name(i).path.size()}; }
+  const PaddedName& padded(std::size_t i) const { return name(i).padded; }
+  std::uint64_t hash(std::size_t i) const { return name(i).hash; }
   const Sample& sample(std::size_t i) const { return samples_[i]; }
   // One at i and those behind it.
   std::span<const Sample> samples(std::size_t i, std::size_t count) const {
@@ -44,19 +84,49 @@ class NamedSamples {
   }
 
  private:
-  void push(std::string_view path, const PaddedName& padded, std::uint64_t hash,
-            const Sample& sample) {
-    paths_[size_] = path;
-    padded_[size_] = padded;
-    hashes_[size_] = hash;
-    samples_[size_] = sample;
-    ++size_;
+  static constexpr unsigned kHomeBits = 10;
+  // Smaller batches do not tell whether names come again.
+  static constexpr std::size_t kLooked = 32;
+  static constexpr unsigned kTryEach = 16;
+
+  // Has no key: names that share a home are entered several times, which costs a look-up each.
+  static std::size_t home_of(const PaddedName& name) {
+    const auto& words = name.words;
+    const std::uint64_t mixed = (words[0] ^ words[2]) * 0x9E37'79B9'7F4A'7C15 +
+                                (words[1] ^ words[3]) * 0xD1B5'4A32'D192'ED03;
+    return mixed >> (64 - kHomeBits);
+  }
+  bool is_at(std::size_t name, const PaddedName& padded) const {
+    // Without a branch on the first, which nothing could guess.
+    return (name < names_size_) & wire::are_same(names_[name].padded, padded);
+  }
+  std::size_t find_or_enter(std::string_view path) {
+    // Padded, a name that ends with a 0 would be that of another.
+    if (!PaddedName::fits(path) || path.ends_with('\0')) {
+      return enter(path, PaddedName{}, PaddedHash()(path));
+    }
+    const PaddedName padded = PaddedName::of(path);
+    const std::size_t known = find(padded);
+    return known != kUnknown ? known : enter(path, padded);
+  }
+  const Name& name(std::size_t i) const { return names_[name_of_[i]]; }
+  std::size_t enter(std::string_view path, const PaddedName& padded, std::uint64_t hash) {
+    names_[names_size_] = {.padded = padded, .path = path, .hash = hash, .samples = 0};
+    return names_size_++;
   }
 
   std::size_t size_ = 0;
-  std::array<std::string_view, kCapacity> paths_;
-  std::array<PaddedName, kCapacity> padded_;
-  std::array<std::uint64_t, kCapacity> hashes_;
+  std::size_t names_size_ = 0;
+  // By its home: the name that was entered there last, in this batch or an earlier one.
+  std::array<std::uint16_t, std::size_t{1} << kHomeBits> seen_{};
+  bool recognizes_ = true;
+  unsigned batches_of_many_ = 0;  // names
+  std::size_t last_ = kCapacity;
+  // By a name, or kCapacity for the start of a batch: the name that came next.
+  std::array<std::uint16_t, kCapacity + 1> next_{};
+  std::array<Name, kCapacity> names_;
+  std::array<std::uint16_t, kCapacity> name_of_;
+  std::array<const char*, kCapacity> begins_;
   std::array<Sample, kCapacity> samples_;
 };
 

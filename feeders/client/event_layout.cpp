@@ -15,19 +15,20 @@ Error refusal(std::string_view what, std::string_view part) {
 }
 
 Error error_of(const FieldRefusal& refused) {
-  switch (refused.fault) {
-    case FieldFault::kIncompleteType:
-    case FieldFault::kIncomplete:
+  using Cause = FieldRefusal::Cause;
+  switch (refused.cause) {
+    case Cause::kIncompleteType:
+    case Cause::kIncomplete:
       return refusal("no whole field", refused.part);
-    case FieldFault::kBadName:
-    case FieldFault::kTwoArrays:
+    case Cause::kBadName:
+    case Cause::kTwoArrays:
       return refusal("not the name of a field", refused.part);
-    case FieldFault::kUnknownType:
+    case Cause::kUnknownType:
       return refusal("not a type", refused.part);
-    case FieldFault::kUnclosedArray:
-    case FieldFault::kBadArray:
+    case Cause::kUnclosedArray:
+    case Cause::kBadArray:
       return refusal("not an array", refused.part);
-    case FieldFault::kTooManyFields:
+    case Cause::kTooManyFields:
       return refusal("too many fields", refused.part);
   }
   return refusal("not a field", refused.part);

@@ -131,12 +131,16 @@ bool Intake::receive() {
   return batch_.size() == at_most;
 }
 
-void Intake::settle(const std::function<void()>& before_waiting) {
+Moment Intake::settle(const std::function<void()>& before_waiting) {
   if (!queue_.holds_any() || !needs_no_drain(clock_.now())) {
-    return drains_.join([&] { drain_as_reader(before_waiting); }, before_waiting);
+    std::optional<Moment> done;
+    drains_.join([&] { done = drain_as_reader(before_waiting); }, before_waiting);
+    return done ? *done : clock_.now();
   }
-  if (!lanes_ || !lanes_->has_rings()) return;
-  ring_drains_.join([&] { take_rings_as_reader(before_waiting); }, before_waiting);
+  if (lanes_ && lanes_->has_rings()) {
+    ring_drains_.join([&] { take_rings_as_reader(before_waiting); }, before_waiting);
+  }
+  return clock_.now();
 }
 
 bool Intake::needs_no_drain(Moment now) {
@@ -150,7 +154,7 @@ bool Intake::needs_no_drain(Moment now) {
   return true;
 }
 
-void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
+Moment Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const std::function<void()> tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -159,6 +163,7 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
   readers_waiting_.fetch_add(1);
   auto progress = Progress::kDone;
   bool has_saturated = false, has_rung = false;
+  Moment done;
   {
     const MutexLock lock(turn_);
     note_served();
@@ -176,13 +181,15 @@ void Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     progress = std::max(progress, taken);
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();
-    dispatcher_.publish_counts(clock_.now());
+    done = clock_.now();
+    dispatcher_.publish_counts(done);
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
   if (progress != Progress::kDone) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
   if (progress == Progress::kCut || has_saturated || has_rung) nudge();
+  return done;
 }
 
 Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders senders) {

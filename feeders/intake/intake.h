@@ -115,7 +115,7 @@ class Intake final : public Barrier, public HandedPart {
       EXCLUDES(turn_);
 
   using Barrier::settle;
-  void settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
+  Moment settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
 
  private:
   using Until = Dispatcher::Until;
@@ -166,7 +166,8 @@ class Intake final : public Barrier, public HandedPart {
   // Nothing waits that readers wait for.
   bool needs_no_drain(Moment now);
   // What a reader's drain does.
-  void drain_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  // Returns the time at its end.
+  Moment drain_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);

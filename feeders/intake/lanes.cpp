@@ -129,12 +129,12 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
 
 void Lanes::publish_counts(Moment now) {
   OwnNumbers& own = ports_.statistics.own();
-  const std::uint64_t merged = counts_->merged.exchange(0, std::memory_order_relaxed);
-  const std::uint64_t not_read = counts_->not_read.exchange(0, std::memory_order_relaxed);
+  const std::uint64_t merged = LaneCounts::take(counts_->merged);
+  const std::uint64_t not_read = LaneCounts::take(counts_->not_read);
   if (merged != 0) own.count(Own::kCellsMerged, merged, now);
   if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
   publish_ring_counts(now);
-  const std::uint64_t bad = counts_->bad.exchange(0, std::memory_order_relaxed);
+  const std::uint64_t bad = LaneCounts::take(counts_->bad);
   if (bad == 0) return;
   own.count(Own::kLaneBad, bad, now);
   report_bad(now);

@@ -214,7 +214,7 @@ std::vector<std::string> Lanes::take_saturated() {
 void Lanes::publish_ring_counts(Moment now) {
   OwnNumbers& own = ports_.statistics.own();
   const auto publish = [&](std::atomic<std::uint64_t>& counted, Own what) {
-    const std::uint64_t count = counted.exchange(0, std::memory_order_relaxed);
+    const std::uint64_t count = LaneCounts::take(counted);
     if (count != 0) own.count(what, count, now);
   };
   publish(counts_->taken, Own::kRingSamples);

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,12 +49,14 @@ Receiver::Receiver() {
 Receiver::~Receiver() { ::munmap(memory_, kMemory); }
 
 std::span<const Datagram> Receiver::receive(int fd, std::size_t at_most) {
-  for (mmsghdr& each : std::span(headers_).first(at_most)) {
+  for (mmsghdr& each : std::span(headers_).first(used_)) {
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
     each.msg_hdr.msg_controllen = sizeof(Control);
   }
   const int count = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(at_most),
                                MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+  // One at which it failed, too.
+  used_ = std::min(static_cast<std::size_t>(std::max(count, 0)) + 1, kBatch);
   if (count <= 0) return {};
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     msghdr& header = headers_[i].msg_hdr;

@@ -58,6 +58,7 @@ class Receiver {
   std::array<iovec, kBatch> vectors_;
   std::array<mmsghdr, kBatch> headers_;
   std::array<Datagram, kBatch> datagrams_;
+  std::size_t used_ = kBatch;  // headers that the kernel may have written since they were set
 };
 
 }  // namespace tallyfs

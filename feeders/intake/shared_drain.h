@@ -14,7 +14,8 @@ class SharedDrain {
  public:
   // Returns when a drain has ended that began after this call: by calling `drain`, or while another
   // caller did. before_waiting is called if another one's drain is waited for; it may be empty.
-  void join(const std::function<void()>& drain, const std::function<void()>& before_waiting) {
+  template <typename Drain>
+  void join(const Drain& drain, const std::function<void()>& before_waiting) {
     const std::uint64_t wanted = begun_.load() + 1;
     for (bool told = !before_waiting;;) {
       const auto ended = ended_.load();
@@ -27,7 +28,8 @@ class SharedDrain {
   }
 
  private:
-  void run(const std::function<void()>& drain) {
+  template <typename Drain>
+  void run(const Drain& drain) {
     const std::uint64_t number = begun_.fetch_add(1) + 1;
     drain();
     done_.store(number);

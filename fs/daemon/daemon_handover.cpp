@@ -59,8 +59,8 @@ void Daemon::take_state() {
   const auto parts = handed_parts();
   if (feeder_) branches_->tracing().tracing().expect(*feeder_);
   const LoadedState loaded = tallyfs::take_state(
-      predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()}, has_pages_,
-      clock_.now());
+      predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()},
+      {.now = clock_.now(), .has_pages = has_pages_});
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
   if (!loaded.faults.empty()) {
     const Moment now = clock_.now();

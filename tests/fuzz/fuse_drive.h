@@ -30,13 +30,14 @@ class Pending final : public Barrier {
   void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
   using Barrier::settle;
   // Waits for something, as far as the caller can tell, if something is to be taken in.
-  void settle(const std::function<void()>& before_waiting) override {
+  Moment settle(const std::function<void()>& before_waiting) override {
     if (!waiting_.empty() && before_waiting) before_waiting();
     while (!waiting_.empty()) {
       const auto [text, uid] = std::move(waiting_.front());
       waiting_.pop_front();
       stand_.take(text, uid, 1, IntakeStand::Pace::kAtOnce);
     }
+    return stand_.clock.now();
   }
 
  private:

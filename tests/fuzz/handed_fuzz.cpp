@@ -60,7 +60,7 @@ struct MappedPages {
 class NothingWaits final : public Barrier {
  public:
   using Barrier::settle;
-  void settle(const std::function<void()>&) override {}
+  Moment settle(const std::function<void()>&) override { return {}; }
 };
 
 // The parts of a daemon that leave something to the next one alone, in the order in which it makes
@@ -69,7 +69,7 @@ class Server {
  public:
   Server(MappedPages& pages, const Left& before)
       : pages_(pages), has_nodes_(expect(before)), errors_(std::make_shared<ErrorLog>(now())) {
-    loaded = take_state(file_of(before), {branches_, {}, none_}, true, now());
+    loaded = take_state(file_of(before), {branches_, {}, none_}, {.now = now(), .has_pages = true});
     if (!has_nodes_) return;
     std::vector<SavedObject> files;
     for (const Object& each : before.objects) {

@@ -72,17 +72,22 @@ std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const Na
                                                                         Taken& taken) {
   auto& entries = workspace_.entries;
   auto& groups = workspace_.groups;
-  const std::size_t size = samples.size();
-  for (std::size_t i = 0; i < size; ++i) paths_.prefetch(samples.hash(i));
-  for (std::size_t i = 0; i < size; ++i) {
-    entries[i] = paths_.candidate(samples.hash(i));
+  const auto names = samples.names();
+  for (const auto& name : names) paths_.prefetch(name.hash);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    entries[i] = paths_.candidate(names[i].hash);
     if (entries[i]) entries[i]->prefetch();
   }
   std::size_t found = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (!entries[i] || !entries[i]->is_of(samples, i)) [[unlikely]] {
-      entries[i] = find_or_create(samples, i, creator, now, taken);
-      if (!entries[i]) continue;
+  std::vector<Refused> refused;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
+      const auto made = find_or_create(names[i], creator, now);
+      entries[i] = made ? made.value() : nullptr;
+      if (!made) {
+        refused.push_back({i, made.error()});
+        continue;
+      }
     }
     StatisticEntry& entry = *entries[i];
     entry.statistic->prefetch();
@@ -90,9 +95,21 @@ std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const Na
       groups[found] = {.entry = &entry};
       entry.group = static_cast<std::uint32_t>(++found);
     }
-    groups[entry.group - 1].size += 1;
+    workspace_.group_of[i] = entry.group - 1;
+    groups[entry.group - 1].size += names[i].samples;
   }
+  if (!refused.empty()) reject(samples, refused, taken);
   return std::span(groups).first(found);
+}
+
+// Each sample of the names that were refused, in their order.
+void StatisticsBranch::reject(const NamedSamples& samples, std::span<const Refused> refused,
+                              Taken& taken) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto found = std::ranges::lower_bound(refused, samples.name_of(i), {}, &Refused::name);
+    if (found == refused.end() || found->name != samples.name_of(i)) continue;
+    taken.rejected.push_back({i, found->error});
+  }
 }
 
 Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
@@ -100,8 +117,8 @@ Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment no
   const MutexLock lock(mutex_);
   const auto groups = look_up(samples, sender, now, taken);
   Runs runs(workspace_, taken, now);
-  // With hardly two samples each, groups cost more than they save.
-  if (2 * groups.size() > samples.size()) {
+  // With hardly two samples each, groups cost more than they save; refused samples are in none.
+  if (2 * groups.size() > samples.size() || !taken.rejected.empty()) {
     add_in_order(samples, runs);
   } else {
     add_by_group(samples, groups, runs);
@@ -113,7 +130,7 @@ Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment no
 
 void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const StatisticEntry* const entry = workspace_.entries[i];
+    const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
     if (entry) runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
   }
 }
@@ -127,8 +144,7 @@ void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Works
     end += each.size;
   }
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const StatisticEntry* const entry = workspace_.entries[i];
-    if (entry) sorted[groups[entry->group - 1].end++] = samples.sample(i);
+    sorted[groups[workspace_.group_of[samples.name_of(i)]].end++] = samples.sample(i);
   }
   for (const Workspace::Group& each : groups) {
     runs.push(*each.entry->owner, each.entry->statistic,
@@ -136,16 +152,11 @@ void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Works
   }
 }
 
-// A sample before this one in its batch may have made it.
-StatisticsBranch::StatisticEntry* StatisticsBranch::find_or_create(const NamedSamples& samples,
-                                                                   std::size_t i, uid_t creator,
-                                                                   Moment now, Taken& taken) {
-  const std::string_view path = samples.path(i);
-  if (StatisticEntry* const entry = paths_.find(path, samples.hash(i))) return entry;
-  const auto made = create_statistic(path, kBornOfASample, creator, now);
-  if (made) return made.value();
-  taken.rejected.push_back({i, made.error()});
-  return nullptr;
+// A name before this one in its batch may have been the same.
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
+    const NamedSamples::Name& name, uid_t creator, Moment now) {
+  if (StatisticEntry* const entry = paths_.find(name.path, name.hash)) return entry;
+  return create_statistic(name.path, kBornOfASample, creator, now);
 }
 
 Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {

@@ -172,10 +172,9 @@ class StatisticsBranch final : public Branch {
       __builtin_prefetch(this);
       __builtin_prefetch(&group);
     }
-    bool is_of(const NamedSamples& samples, std::size_t i) const {
-      const std::string_view named = samples.path(i);
-      return PaddedName::fits(named) ? path == samples.padded(i)
-                                     : PathNaming::is_named(*this, named);
+    bool is_of(const NamedSamples::Name& name) const {
+      return PaddedName::fits(name.path) ? path == name.padded
+                                         : PathNaming::is_named(*this, name.path);
     }
   };
   // Calls it INTERFACE/STATISTIC.
@@ -204,20 +203,25 @@ class StatisticsBranch final : public Branch {
       std::size_t size = 0;
       std::size_t end = 0;  // of those that are in the scratch
     };
-    std::array<StatisticEntry*, NamedSamples::kCapacity> entries;
+    std::array<StatisticEntry*, NamedSamples::kCapacity> entries;  // of the names
     std::array<Group, NamedSamples::kCapacity> groups;
+    std::array<std::uint32_t, NamedSamples::kCapacity> group_of;  // a name
     std::array<Run, NamedSamples::kCapacity> runs;
     std::array<Sample, NamedSamples::kCapacity> scratch;
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  // Of each of the samples, into the workspace; makes those that are missing. Returns the groups,
+  // Of each of the names, into the workspace; makes those that are missing. Returns the groups,
   // with their samples counted.
   std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
                                       Taken& taken) REQUIRES(mutex_);
-  // Of the sample i; nullptr: it is rejected.
-  StatisticEntry* find_or_create(const NamedSamples& samples, std::size_t i, uid_t creator,
-                                 Moment now, Taken& taken) REQUIRES(mutex_);
+  Result<StatisticEntry*> find_or_create(const NamedSamples::Name& name, uid_t creator, Moment now)
+      REQUIRES(mutex_);
+  struct Refused {
+    std::size_t name = 0;
+    Error error;
+  };
+  static void reject(const NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
   void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
   void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
       REQUIRES(mutex_);

@@ -32,7 +32,9 @@ class SavedTracing {
 
   // As Branch has them.
   void save(ObjectSink& sink);
-  // The records of all directories, which only the next server of the same mount gets.
+  // The records of all directories, which only the next server of the same mount gets. They are
+  // encoded under the lock, for which no request waits then: a copy would take as much memory
+  // again, and the time of a copy.
   void save_records(ObjectSink& sink);
   std::uint64_t stamp(Moment now);
   Result<void> load(const SavedObject& object, const Loading& loading);

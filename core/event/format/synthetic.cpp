@@ -19,20 +19,21 @@ constexpr char kCommonFields[] =
 using Field = FieldsDefinition::Field;
 
 Fault fault_of(const FieldRefusal& refusal) {
-  switch (refusal.fault) {
-    case FieldFault::kIncompleteType:
+  using Cause = FieldRefusal::Cause;
+  switch (refusal.cause) {
+    case Cause::kIncompleteType:
       return wrong(fault::kIncompleteType, refusal.word);
-    case FieldFault::kIncomplete:
+    case Cause::kIncomplete:
       return wrong(fault::kInvalidField, refusal.word);
-    case FieldFault::kBadName:
+    case Cause::kBadName:
       return wrong(fault::kBadName, refusal.word);
-    case FieldFault::kUnknownType:
+    case Cause::kUnknownType:
       return wrong(fault::kInvalidType, refusal.word);
-    case FieldFault::kUnclosedArray:
-    case FieldFault::kTwoArrays:
-    case FieldFault::kBadArray:
+    case Cause::kUnclosedArray:
+    case Cause::kTwoArrays:
+    case Cause::kBadArray:
       return wrong(fault::kInvalidArray, refusal.word);
-    case FieldFault::kTooManyFields:
+    case Cause::kTooManyFields:
       return wrong(fault::kTooManyFields, refusal.word);
   }
   return wrong(fault::kInvalidField, refusal.word);

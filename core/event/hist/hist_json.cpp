@@ -98,7 +98,7 @@ class HistJson {
     }
     json_.begin_array();
     for (std::uint32_t i = 0; i < part.words && words[i] != 0; ++i) {
-      json_.string(place_text(symbols_, words[i], true));
+      json_.string(place_text(symbols_, words[i], Offset::kShown));
     }
     json_.end_array();
   }

@@ -209,11 +209,12 @@ class HistText {
         return append_hex_digits(out_, value, 0);
       case Display::kSymbol:
       case Display::kSymbolOffset: {
-        const bool offset = key.modifiers.display == Display::kSymbolOffset;
+        const bool is_plain = key.modifiers.display == Display::kSymbol;
+        const auto offset = is_plain ? Offset::kHidden : Offset::kShown;
         out_.push_back('[');
         append_hex_digits(out_, value, 0);
         out_.append("] ");
-        return append_left(out_, place_text(symbols_, value, offset), offset ? 55 : 45);
+        return append_left(out_, place_text(symbols_, value, offset), is_plain ? 45 : 55);
       }
       case Display::kExecname:
         append_left(out_, comm.empty() ? "<...>" : comm, 16);
@@ -240,7 +241,7 @@ class HistText {
   void print_stack(std::span<const std::uint64_t> frames) {
     for (const std::uint64_t frame : frames) {
       if (frame == 0) break;
-      out_.append(9, ' ').append(place_text(symbols_, frame, true)).append("\n");
+      out_.append(9, ' ').append(place_text(symbols_, frame, Offset::kShown)).append("\n");
     }
   }
 

@@ -261,10 +261,10 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
   const std::uint64_t value = number_of(*part.value, record);
   switch (part.conversion) {
     case 'f':
-      out.append(place_text(symbols, value, false));
+      out.append(place_text(symbols, value, Offset::kHidden));
       return;
     case 'S':
-      out.append(place_text(symbols, value, true));
+      out.append(place_text(symbols, value, Offset::kShown));
       return;
     case 'p':
       return append_printed(out, "016", "llx", static_cast<unsigned long long>(value));

@@ -12,7 +12,7 @@
 
 #include "core/event/filter/filter.h"
 #include "core/event/format/synthetic.h"
-#include "core/event/print/print_format.h"
+#include "core/event/print/wording.h"
 #include "core/event/set/trigger.h"
 #include "core/model/demand.h"
 
@@ -40,17 +40,14 @@ struct DefinedEvent {
   std::string system;
   std::shared_ptr<const EventFormat> format = no_format();  // never nullptr
   std::shared_ptr<const std::string> format_text = no_text();
+  // nullptr: it has none, as user events, synthetic events and those that are built in.
+  std::shared_ptr<const Wording> wording;
   std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
   std::shared_ptr<const std::uint16_t> own_id;  // likewise; held for EventIds
   std::uint32_t fixed_bytes = 0;
   // The offset of the process that a switch or a wakeup is about, beside the one that ran.
   std::optional<std::uint32_t> subject_at;
   std::uint32_t generation = 0;  // how often the entry was used
-
-  // --- TraceStore
-  // The kernel's wording, compiled when the event is first shown. nullptr: there is none.
-  std::shared_ptr<const PrintFormat> print;
-  bool is_print_known = false;
 
   // --- EventSwitches
   bool enabled = false;       // by a person

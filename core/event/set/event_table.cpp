@@ -56,8 +56,10 @@ EventNumber EventTable::take_entry() {
 Result<SharedFormat> SharedFormat::parse(std::string_view text) {
   auto parsed = parse_event_format(text);
   if (!parsed) return parsed.error();
-  return SharedFormat{std::make_shared<const EventFormat>(std::move(parsed.value())),
-                      std::make_shared<const std::string>(text)};
+  SharedFormat shared{std::make_shared<const EventFormat>(std::move(parsed.value())),
+                      std::make_shared<const std::string>(text), nullptr};
+  shared.wording = std::make_shared<const Wording>(shared.format, shared.text);
+  return shared;
 }
 
 Result<EventNumber> EventTable::define(std::string_view system, const SharedFormat& shared) {
@@ -81,6 +83,7 @@ Result<EventNumber> EventTable::define(std::string_view system, const SharedForm
   event.subject_at = subject_of(system, format);
   event.format = shared.format;
   event.format_text = shared.text;
+  event.wording = shared.wording;
   event.generation = generation;
   return number;
 }
@@ -98,6 +101,7 @@ Result<EventNumber> EventTable::define(std::string_view system,
   if (!format) return in_command(format.error(), system, command);
   const auto number = define(system, format.value());
   if (!number) return in_command(number.error(), system, command);
+  at(number.value()).wording.reset();
   at(number.value()).fields = std::move(fields);
   at(number.value()).own_id = id;
   return number.value();
@@ -116,7 +120,10 @@ Result<EventNumber> EventTable::define_event(std::string_view system, const Shar
 
 Result<EventNumber> EventTable::define_built_in(std::string_view system, std::string_view format) {
   const auto defined = define_event(system, format);
-  if (defined) at(defined.value()).built_in = true;
+  if (defined) {
+    at(defined.value()).built_in = true;
+    at(defined.value()).wording.reset();
+  }
   listed_.reset();
   return defined;
 }

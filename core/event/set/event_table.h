@@ -22,6 +22,7 @@ namespace tallyfs {
 struct SharedFormat {
   std::shared_ptr<const EventFormat> format;
   std::shared_ptr<const std::string> text;
+  std::shared_ptr<const Wording> wording;
 
   // kInvalid: no format.
   static Result<SharedFormat> parse(std::string_view text);
@@ -76,7 +77,7 @@ class EventTable {
     return at(event).format_text;
   }
   SharedFormat shared_format(EventNumber event) const {
-    return {at(event).format, at(event).format_text};
+    return {at(event).format, at(event).format_text, at(event).wording};
   }
   // nullptr: it was not defined by its fields.
   std::shared_ptr<const FieldsDefinition> fields(EventNumber event) const {

@@ -46,22 +46,13 @@ TraceBuffer::Style TraceStore::style_of(const DefinedEvent& event) {
                                        : TraceBuffer::Style::kRawMarker;
 }
 
-std::shared_ptr<const PrintFormat> TraceStore::print_format(DefinedEvent& event) {
-  if (!event.is_print_known && !event.fields && !event.built_in) {
-    auto compiled = PrintFormat::compile(*event.format_text, *event.format);
-    if (compiled) event.print = std::make_shared<const PrintFormat>(std::move(*compiled));
-  }
-  event.is_print_known = true;
-  return event.print;
-}
-
 TraceCopy TraceStore::copy(TraceBuffer records) const {
   const auto events_in = records.events();
   TraceCopy copy(std::move(records));
   for (const auto& [number, generation] : events_in) {
-    DefinedEvent& event = events_.at(number);
+    const DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) continue;
-    copy.add(number, generation, event.format, style_of(event), print_format(event));
+    copy.add(number, generation, event.format, style_of(event), event.wording);
   }
   return copy;
 }

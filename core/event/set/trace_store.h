@@ -89,7 +89,6 @@ class TraceStore {
   std::map<Event, Event> load_events(ByteReader& in) const;
   TraceCopy copy(TraceBuffer records) const;
   static TraceBuffer::Style style_of(const DefinedEvent& event);
-  static std::shared_ptr<const PrintFormat> print_format(DefinedEvent& event);
 
   EventTable& events_;
   bool is_on_ = true;

@@ -26,8 +26,9 @@ constexpr std::string_view kCpuSnapshotCommands =
 
 void TraceCopy::add(EventNumber event, std::uint32_t generation,
                     std::shared_ptr<const EventFormat> format, TraceBuffer::Style style,
-                    std::shared_ptr<const PrintFormat> print) {
-  formats_.insert_or_assign({event, generation}, Kept{std::move(format), style, std::move(print)});
+                    std::shared_ptr<const Wording> wording) {
+  formats_.insert_or_assign({event, generation},
+                            Kept{std::move(format), style, std::move(wording)});
 }
 
 std::string TraceCopy::render(const Symbols& symbols, const TraceBuffer::View& view) const {
@@ -41,7 +42,7 @@ std::string TraceCopy::render(const Symbols& symbols, const TraceBuffer::View& v
     const auto found = formats_.find({event, generation});
     if (found == formats_.end()) return {};
     const Kept& kept = found->second;
-    return {kept.format.get(), kept.style, kept.print.get()};
+    return {kept.format.get(), kept.style, kept.wording ? kept.wording->get() : nullptr};
   };
   return records_.render(shown, symbols, view);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/event/print/wording.h"
 #include "core/event/trace/trace_buffer.h"
 
 namespace tallyfs {
@@ -22,9 +23,9 @@ class TraceCopy {
   explicit TraceCopy(Empty snapshot) : records_(0), empty_(snapshot) {}
 
   bool is_empty() const { return !empty_ && records_.is_empty(); }
-  // The format and the wording of an event that has records in the copy.
+  // The format and the wording of an event that has records in the copy. wording: nullptr: none.
   void add(EventNumber event, std::uint32_t generation, std::shared_ptr<const EventFormat> format,
-           TraceBuffer::Style style, std::shared_ptr<const PrintFormat> print);
+           TraceBuffer::Style style, std::shared_ptr<const Wording> wording);
 
   std::string render(const Symbols& symbols, const TraceBuffer::View& view = {}) const;
   std::string render_stats(std::uint32_t cpu, std::uint64_t now_ns) const {
@@ -39,7 +40,7 @@ class TraceCopy {
   struct Kept {
     std::shared_ptr<const EventFormat> format;  // shared with the event
     TraceBuffer::Style style;
-    std::shared_ptr<const PrintFormat> print;  // likewise
+    std::shared_ptr<const Wording> wording;  // likewise
   };
 
   TraceBuffer records_;

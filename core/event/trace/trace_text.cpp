@@ -31,7 +31,7 @@ void append_value(std::string& out, const TraceField& field, const EventRecord& 
       out.append("STACK:\n");
       for (std::size_t at = 0; at < frames.size(); at += 8) {
         const auto frame = read_raw<std::uint64_t>(frames.data() + at);
-        out.append("=> ").append(place_text(symbols, frame, true)).append("\n");
+        out.append("=> ").append(place_text(symbols, frame, Offset::kShown)).append("\n");
       }
       return;
     }
@@ -93,7 +93,7 @@ void append_raw_marker(std::string& out, const EventFormat& format, const EventR
 void append_stack(std::string& out, const EventRecord& record, const Symbols& symbols) {
   out.append(" <stack trace>\n");
   for (const std::uint64_t frame : record.stack) {
-    out.append(" => ").append(place_text(symbols, frame, false)).append("\n");
+    out.append(" => ").append(place_text(symbols, frame, Offset::kHidden)).append("\n");
   }
 }
 

@@ -4,8 +4,11 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "tests/unit/event/stand.h"
 
@@ -65,6 +68,20 @@ class PrintFormatTest : public EventStand {
     return PrintFormat::compile(text, parse_event_format(text).value()).has_value();
   }
 };
+
+TEST_F(PrintFormatTest, IsCompiledOnceForAllThatShareTheFormat) {
+  const auto shared = SharedFormat::parse(text_with("\"%d\", REC->pid")).value();
+  std::array<const PrintFormat*, 4> got{};
+  {
+    std::vector<std::jthread> threads;
+    for (const PrintFormat*& each : got) {
+      threads.emplace_back([&each, wording = shared.wording] { each = wording->get(); });
+    }
+  }
+  EXPECT_NE(got[0], nullptr);
+  for (const PrintFormat* const each : got) EXPECT_EQ(each, got[0]);
+  EXPECT_EQ(SharedFormat::parse(text_with("what(")).value().wording->get(), nullptr);
+}
 
 TEST_F(PrintFormatTest, ShowsFieldsAsTheKernelWordsThem) {
   const std::vector<Given> given = {{"comm", "cyclictest"}, {"pid", 2255}, {"prio", -2},

@@ -87,12 +87,16 @@ class Feeder {
 class IntakeTest : public testing::Test {
  protected:
   explicit IntakeTest(Ports shared = {}) : shared_(std::move(shared)) {}
-  std::string read(std::string_view interface, std::string_view file = "data") {
+  // nullptr: there is no such interface.
+  std::shared_ptr<File> file_of(std::string_view interface, std::string_view file = "data") {
     const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
     const auto found = tree_.lookup(directory.id, interface);
-    if (!found) return "(no interface)";
-    const auto node = tree_.lookup(found.value().id, file).value();
-    return tree_.file(node.id).value()->render(clock_.now(), 1 << 20).value();
+    if (!found) return nullptr;
+    return tree_.file(tree_.lookup(found.value().id, file).value().id).value();
+  }
+  std::string read(std::string_view interface, std::string_view file = "data") {
+    const auto found = file_of(interface, file);
+    return found ? found->render(clock_.now(), 1 << 20).value() : "(no interface)";
   }
   std::uint64_t own(const std::string& name) {
     const std::string text = "\n" + read("tallyfs");

@@ -27,6 +27,19 @@ TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
   }
 }
 
+TEST_F(IntakeTest, SettleGivesATimeBehindAllThatWasTakenIn) {
+  Feeder feeder(path_);
+  for (int i = 0; i < 20; ++i) {
+    feeder.send("web/hits 1");
+    const auto settled = intake_.settle().monotonic;
+    const auto counted = file_of("web")->last_change(clock_.now()).monotonic;
+    EXPECT_GE(settled, counted);
+    const auto idle = intake_.settle().monotonic;
+    EXPECT_GE(idle, settled);
+    EXPECT_LE(idle, clock_.now().monotonic);
+  }
+}
+
 TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
   Feeder(path_).send("web/hits 1\nweb/hits\n\ncreate web/size type=list\nweb/hits 2 5");
   intake_.settle();

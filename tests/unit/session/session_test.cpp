@@ -7,20 +7,41 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
-
-#include "tests/unit/fake_clock.h"
 
 namespace tallyfs {
 namespace {
 
 struct NoBarrier final : Barrier {
   using Barrier::settle;
-  void settle(const std::function<void()>&) override {}
+  Moment settle(const std::function<void()>&) override { return {}; }
+};
+
+// Counts how often it is read.
+class CountingClock final : public Clock {
+ public:
+  Moment now() const override {
+    ++reads_;
+    return {};
+  }
+  int reads() const { return reads_; }
+
+ private:
+  mutable std::atomic<int> reads_{0};
+};
+
+struct ShortFile final : File {
+  Result<std::string> render(const CallContext&, std::size_t) const override {
+    return std::string("text\n");
+  }
+  Moment last_change(Moment) const override { return {}; }
+  std::optional<std::uint64_t> version(Moment) const override { return 1; }
 };
 
 // The kernel's end of /dev/fuse, as a socket that keeps requests apart.
@@ -102,7 +123,7 @@ class SessionTest : public testing::Test {
     kernel_.send(FUSE_INIT, 2, 0, init);
   }
 
-  FakeClock clock_;
+  CountingClock clock_;
   Ledger ledger_{Ledger::Limits{}};
   Kernel kernel_;
   Handover handover_ = Handover::create().value();
@@ -160,6 +181,35 @@ TEST_F(SessionTest, RefusesWhatIsSentAgainAfterSeveralCrashes) {
   EXPECT_EQ(refused.error, -EIO);
   kernel_.send(FUSE_GETATTR, 6, Tree::kRoot, fuse_getattr_in{});
   EXPECT_EQ(kernel_.receive().error, 0);
+}
+
+// What the barrier gives is the time of the rest of the request.
+TEST_F(SessionTest, ARequestReadsTheClockNoMoreThanItHasTo) {
+  Server server(*this, Tree::kFirst);
+  send_init(0);
+  EXPECT_EQ(kernel_.receive().unique, 2u);
+  const NodeId file =
+      server.tree.add_file(Tree::kRoot, "data", 0444, std::make_shared<ShortFile>(), {});
+  std::uint64_t unique = 2;
+  const auto reads_of = [&](std::uint32_t opcode, const auto& body) {
+    const int before = clock_.reads();
+    kernel_.send(opcode, unique += 2, file, body);
+    EXPECT_EQ(kernel_.receive().error, 0);
+    return clock_.reads() - before;
+  };
+  EXPECT_EQ(reads_of(FUSE_GETATTR, fuse_getattr_in{}), 0);
+  EXPECT_EQ(reads_of(FUSE_OPEN, fuse_open_in{}), 1) << "File::opened() comes before the barrier";
+  fuse_open_out opened{};
+  ASSERT_GE(kernel_.body().size(), sizeof opened);
+  std::memcpy(&opened, kernel_.body().data(), sizeof opened);
+  fuse_read_in read{};
+  read.fh = opened.fh;
+  read.size = 100;
+  EXPECT_EQ(reads_of(FUSE_READ, read), 0);
+  EXPECT_EQ(kernel_.body(), "text\n");
+  fuse_release_in release{};
+  release.fh = opened.fh;
+  EXPECT_EQ(reads_of(FUSE_RELEASE, release), 0);
 }
 
 }  // namespace

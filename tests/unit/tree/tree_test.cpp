@@ -41,6 +41,22 @@ TEST_F(TreeTest, FindsWhatWasAddedByNameAndByNumber) {
   EXPECT_EQ(tree_.lookup(file, "data").error().code, ErrorCode::kStale);
 }
 
+TEST_F(TreeTest, AFileIsFoundWithItsDirectory) {
+  const NodeId directory = add_directory(Tree::kRoot, "web");
+  const NodeId file = add_file(directory, "data");
+  const NodeId at_the_top = add_file(Tree::kRoot, "rules");
+  const auto found = tree_.file_node(file);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found.value().info.id, file);
+  EXPECT_EQ(found.value().info.parent, directory);
+  EXPECT_EQ(found.value().file, tree_.file(file).value());
+  EXPECT_EQ(found.value().location, "web");
+  EXPECT_EQ(tree_.file_node(at_the_top).value().location, "rules");
+  EXPECT_EQ(tree_.file_node(directory).error().code, ErrorCode::kStale);
+  tree_.remove(directory, clock_.now());
+  EXPECT_EQ(tree_.file_node(file).error().code, ErrorCode::kStale);
+}
+
 TEST_F(TreeTest, ANumberIsNeverGivenTwice) {
   const NodeId first = add_directory(Tree::kRoot, "web");
   tree_.remove(first, clock_.now());

@@ -149,6 +149,22 @@ TEST(PlainSamplesTest, TakesAllLinesOfAFullDatagramForPlain) {
   EXPECT_EQ(others, 0u);
 }
 
+// Of the last lines there is not as much in the text as is read of a line at once.
+TEST(PlainSamplesTest, ReadsTextsOfEachLengthToTheirLastByte) {
+  std::string all;
+  for (int i = 0; all.size() < 2200; ++i) {
+    const std::string path = "w/" + std::string(1 + static_cast<std::size_t>(i % 31), 'n');
+    all += path + (i % 3 == 0 ? " -" : " ") + std::to_string(i * 7919 % 100'000'000) + "\n";
+  }
+  for (std::size_t bytes = 0; bytes <= all.size(); ++bytes) {
+    if (bytes == 300) bytes = 1950;  // up to the end of what is looked at at once
+    const std::string text = all.substr(all.size() - bytes);
+    ASSERT_EQ(read_at_once(text), read_slowly(text)) << text;
+    const std::string cut = all.substr(0, bytes);
+    ASSERT_EQ(read_at_once(cut), read_slowly(cut)) << cut;
+  }
+}
+
 TEST(PlainSamplesTest, KnowsNothingOfTheTextBefore) {
   NamedSamples samples;
   PlainSamples plain;
