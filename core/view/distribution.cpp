@@ -38,7 +38,8 @@ Bin bin_of_group(const ExponentialBuckets& edges, std::int64_t group, unsigned s
 }
 
 // The bins of one sign, ascending by |X|. A bucket that no X has is left out, an octave between
-// others is not: the steps of a picture are equal. Octaves of small X may hold no integer.
+// others is not: the steps of a picture are equal. Octaves and buckets of small X may hold no
+// integer; a document that counts there, which no daemon writes, has its counts at the next one.
 std::vector<Bin> bins_of(const Buckets& buckets, const ExponentialBuckets& edges, Detail detail) {
   std::vector<Bin> made;
   const unsigned shift = detail == Detail::kOctaves ? edges.precision() : 0;
@@ -57,8 +58,10 @@ std::vector<Bin> bins_of(const Buckets& buckets, const ExponentialBuckets& edges
       const Bin empty = bin_of_group(edges, each, shift);
       if (empty.first <= empty.last) made.push_back(empty);
     }
-    made.push_back(bin_of_group(edges, group, shift));
-    made.back().count = buckets.counts[i];
+    Bin counted = bin_of_group(edges, group, shift);
+    counted.last = std::max(counted.first, counted.last);
+    counted.count = buckets.counts[i];
+    made.push_back(counted);
   }
   return made;
 }

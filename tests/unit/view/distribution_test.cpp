@@ -157,6 +157,20 @@ TEST(DistributionTest, APercentileOfBucketsIsNeverAboveMax) {
   EXPECT_EQ(at(quantiles_of({90, 120, 4700}), 990'000).high, 4700);
 }
 
+// Buckets between 1 and 2 microseconds, as a damaged recording may count them.
+TEST(DistributionTest, CountsWhereNoIntegerIsKeepBoundsInOrder) {
+  Statistic statistic = quantiles_of({1});
+  auto& values = std::get<Quantiles>(statistic.values);
+  values.positive.indexes.front() += 1;
+  for (const Buckets& negative : {Buckets{}, values.positive}) {
+    values.negative = negative;
+    for (const std::uint32_t q : {1u, 500'000u, 999'999u}) {
+      const Percentile found = at(statistic, q);
+      EXPECT_LE(found.low, found.high) << q;
+    }
+  }
+}
+
 TEST(DistributionTest, OctavesKeepTheCountAndLeaveNoGap) {
   const Statistic statistic = quantiles_of({1, 2, 3, 100, 150, 4700, 16000});
   const auto octaves = *distribution_of(statistic, Detail::kOctaves);
