@@ -124,7 +124,7 @@ class NamedSamples {
   std::size_t last_ = kCapacity;
   // By a name, or kCapacity for the start of a batch: the name that came next.
   std::array<std::uint16_t, kCapacity + 1> next_{};
-  std::array<Name, kCapacity> names_;
+  std::array<Name, kCapacity> names_{};
   std::array<std::uint16_t, kCapacity> name_of_;
   std::array<const char*, kCapacity> begins_;
   std::array<Sample, kCapacity> samples_;

@@ -189,7 +189,8 @@ class Dispatcher {
   // lost: samples that were refused herewith, which count each.
   void refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost = 1);
   void respond_stale(const Error& error, std::uint64_t number);
-  // This sender's samples of this number were not refused lately: then error_log says so.
+  // error_log has room for it, and was not told lately that this sender's samples of this number
+  // were refused.
   bool is_news(std::uint64_t number);
   void respond_refused(std::uint32_t sequence, const Error& error);
   void count(const Taken& taken);
@@ -212,10 +213,10 @@ class Dispatcher {
   bool has_rung_ = false;
   struct Stale {
     pid_t sender = 0;
-    std::uint64_t number = 0;
-    bool operator==(const Stale&) const = default;
+    std::uint64_t number = 0;  // 0: all numbers of other daemons
+    std::chrono::nanoseconds told{0};
   };
-  std::array<Stale, 64> stale_{};  // told, the oldest at next_stale_
+  std::array<Stale, 64> stale_{};  // the one told longest ago at next_stale_, if all are in use
   std::size_t next_stale_ = 0;
 
   // Of the datagram at hand. What is still to be done of it: text, or messages.

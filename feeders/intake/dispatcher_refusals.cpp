@@ -13,6 +13,9 @@ std::uint32_t error_number(const Error& error) {
   return static_cast<std::uint32_t>(wire::to_errno(error.code));
 }
 
+// A sender that goes on and on stays in sight beside others' errors.
+constexpr std::chrono::seconds kToldAgain{10};
+
 }  // namespace
 
 void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::uint64_t lost) {
@@ -26,10 +29,18 @@ void Dispatcher::respond_stale(const Error& error, std::uint64_t number) {
 }
 
 bool Dispatcher::is_news(std::uint64_t number) {
-  const Stale stale{origin_->pid, number};
+  if (reports_ >= kReportsPerDatagram) return false;
+  const Stale stale{origin_->pid, has_our_epoch() ? number : 0, call_.now.monotonic};
   const auto known = std::span(stale_).first(std::min(next_stale_, stale_.size()));
-  if (std::ranges::find(known, stale) != known.end()) return false;
-  stale_[next_stale_++ % stale_.size()] = stale;
+  const auto found = std::ranges::find_if(known, [&](const Stale& each) {
+    return each.sender == stale.sender && each.number == stale.number;
+  });
+  if (found == known.end()) {
+    stale_[next_stale_++ % stale_.size()] = stale;
+    return true;
+  }
+  if (stale.told - found->told < kToldAgain) return false;
+  found->told = stale.told;
   return true;
 }
 

@@ -121,7 +121,6 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
       done.records += ring.samples - before;
       next_ = (next_ + 1) % rings_.size();
       done.all = are_taken();
-      done.is_cut = !done.all;
       return done;
     }
     done.records += ring.samples - before;

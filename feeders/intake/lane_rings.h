@@ -62,7 +62,7 @@ class LaneRings {
   struct Done {
     std::uint64_t records = 0;
     bool all = true;
-    bool is_cut = false;  // not all, and not because its sender is beyond its share
+    bool is_cut = false;  // of several lanes: not all, and not because a sender is beyond its share
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
   // Nothing of that is left; how much is, in words.

@@ -79,10 +79,12 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   return {};
 }
 
-bool Lanes::note_full(const wire::Binding& binding) {
+bool Lanes::was_told_full(const wire::Binding& binding) {
   const MutexLock lock(mutex_);
   const auto found = lanes_.find(binding.lane);
-  return found != lanes_.end() && !std::exchange(found->second.is_full, true);
+  if (found == lanes_.end()) return false;
+  Lane& lane = found->second;
+  return lane.bound.size() >= bound_max(*lane.file) && std::exchange(lane.is_told_full, true);
 }
 
 // In which nothing was counted.

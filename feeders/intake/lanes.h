@@ -86,8 +86,8 @@ class Lanes final : public HandedPart {
   Result<Made> make(const Sender& sender, std::uint64_t bytes, Moment now) EXCLUDES(mutex_);
   // kNotFound: the process has no such lane; kInvalid: the id; kStale, kNoSpace.
   Result<void> bind(const Sender& sender, const wire::Binding& binding) EXCLUDES(mutex_);
-  // True once for each lane: that it, or a statistic, has no room for more cells is told once.
-  bool note_full(const wire::Binding& binding) EXCLUDES(mutex_);
+  // Its lane has cells of as many statistics as it may, and this was asked of it before.
+  bool was_told_full(const wire::Binding& binding) EXCLUDES(mutex_);
   // The page of tails of a lane of the sender's. kNotFound; kNoSpace; kInvalid: a kernel without
   // seals.
   struct Tails {
@@ -153,7 +153,7 @@ class Lanes final : public HandedPart {
     LaneRings rings;
     std::vector<Bound> bound{};
     unsigned bad_reported = 0;
-    bool is_full = false;  // and told so
+    bool is_told_full = false;
     bool has_rung = false;  // since heads were noted
   };
   // Where cells are, and which statistics they are of, takes memory beside the file.

@@ -59,8 +59,12 @@ struct MappedPages {
 
 class NothingWaits final : public Barrier {
  public:
+  explicit NothingWaits(const Clock& clock) : clock_(clock) {}
   using Barrier::settle;
-  Moment settle(const std::function<void()>&) override { return {}; }
+  Moment settle(const std::function<void()>&) override { return clock_.now(); }
+
+ private:
+  const Clock& clock_;
 };
 
 // The parts of a daemon that leave something to the next one alone, in the order in which it makes
@@ -218,7 +222,7 @@ class Server {
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
   TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
   const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
-  NothingWaits barrier_;
+  NothingWaits barrier_{clock_};
   Operations operations_{{tree_, *errors_, statistics_.own(), barrier_, clock_}, {}, {}};
 };
 

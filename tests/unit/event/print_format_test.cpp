@@ -69,7 +69,7 @@ class PrintFormatTest : public EventStand {
   }
 };
 
-TEST_F(PrintFormatTest, IsCompiledOnceForAllThatShareTheFormat) {
+TEST_F(PrintFormatTest, IsCompiledOnceByThreadsThatShareTheFormat) {
   const auto shared = SharedFormat::parse(text_with("\"%d\", REC->pid")).value();
   std::array<const PrintFormat*, 4> got{};
   {

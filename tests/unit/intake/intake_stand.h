@@ -103,6 +103,15 @@ class IntakeTest : public testing::Test {
     return std::stoull(text.substr(text.find("\n" + name + " ") + name.size() + 2));
   }
 
+  // The feeder learns the daemon's epoch.
+  void meet(Feeder& feeder) {
+    wire::DatagramWriter writer(0);
+    writer.request(1, "create web");
+    feeder.send(writer.bytes());
+    intake_.settle();
+    ASSERT_EQ(feeder.responses().size(), 1u);
+  }
+
   TemporaryDirectory directory_;
   const std::string path_ = directory_ / "socket";
   SystemClock clock_;

@@ -96,6 +96,7 @@ TEST_F(IntakeTest, SamplesOfAnotherEpochAreRefusedAndSaidToBeStaleOnce) {
 // A feeder goes on until it hears of it.
 TEST_F(IntakeTest, SamplesOfAVoidNumberAreInTheErrorLogOnceForEachSenderAndNumber) {
   Feeder feeder(path_);
+  meet(feeder);
   wire::DatagramWriter writer(feeder.epoch());
   for (int i = 0; i < 3; ++i) {
     writer.clear(feeder.epoch());
@@ -109,6 +110,25 @@ TEST_F(IntakeTest, SamplesOfAVoidNumberAreInTheErrorLogOnceForEachSenderAndNumbe
   std::size_t entries = 0;
   for (std::size_t at = 0; (at = log.find("error: ", at)) != std::string::npos; ++at) ++entries;
   EXPECT_EQ(entries, 2u) << log;
+}
+
+TEST_F(IntakeTest, VoidNumbersThatADatagramHasTooManyOfAreToldByTheNext) {
+  Feeder feeder(path_);
+  meet(feeder);
+  wire::DatagramWriter writer(feeder.epoch());
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    writer.samples(1ull << 32 | i, std::array{Sample{}}, wire::kXOnly);
+  }
+  const auto told = [&] {
+    const Moment before = clock_.now();
+    feeder.send(writer.bytes());
+    intake_.settle();
+    return errors_.last_change(clock_.now()).monotonic >= before.monotonic;
+  };
+  EXPECT_TRUE(told());
+  EXPECT_TRUE(told());
+  EXPECT_FALSE(told());
+  EXPECT_EQ(own("rejects"), 18u);
 }
 
 TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
@@ -247,6 +267,23 @@ TEST_F(CutIntakeTest, AReaderDoesNotWaitForAllOfACostlyDatagramAndThatIsCounted)
   EXPECT_EQ(read("a"), "x 0\n");
   // Each of them may be as costly as all the time there is.
   EXPECT_LE(own("commands"), 21u);
+}
+
+TEST_F(CutIntakeTest, ASenderThatKnowsNoEndIsToldOfAgainAfterAWhile) {
+  Feeder feeder(path_);
+  wire::DatagramWriter writer(12345);
+  writer.samples(1ull << 32, std::array{Sample{}}, wire::kXOnly);
+  const auto told = [&] {
+    const Moment before = ticking_.now();
+    feeder.send(writer.bytes());
+    cut_.settle();
+    return errors_.last_change(ticking_.now()).monotonic > before.monotonic;
+  };
+  EXPECT_TRUE(told());
+  EXPECT_FALSE(told());
+  ticking_.advance(std::chrono::seconds(10));
+  EXPECT_TRUE(told());
+  EXPECT_EQ(own("rejects"), 3u);
 }
 
 TEST_F(CutIntakeTest, WhatWasCutGoesOnInItsOrderUntilItIsDone) {
