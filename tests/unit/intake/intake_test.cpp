@@ -1,4 +1,5 @@
 // The intake over real sockets, without a mount: arrivals, answers, and waiting senders.
+// Longer than most: all cases stand on one intake and its socket.
 #include <poll.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
