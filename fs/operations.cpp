@@ -346,7 +346,7 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   if (open->file->waits() && cancel.is_cancelled()) {
     return Error{ErrorCode::kInterrupted, "interrupted"};
   }
-  return Opened{std::move(open), parts_.clock.now()};  // rendering may have taken long
+  return Opened{std::move(open), call.now};
 }
 
 // Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.

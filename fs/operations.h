@@ -121,8 +121,8 @@ class Operations {
   void promote_follower() const {
     if (threads_) threads_->promote_follower();
   }
-  // Returns the time of the request from then on: a request reads the clock anew only behind what
-  // may take long.
+  // Returns the time of the request from then on, of which its text is: behind a truncation alone
+  // the clock is read anew.
   Moment settle() {
     return parts_.barrier.settle([this] { promote_follower(); });
   }

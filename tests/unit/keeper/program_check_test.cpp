@@ -59,9 +59,9 @@ TEST(ProgramCheckTest, NamesTheSignalThatEndsIt) {
 TEST(ProgramCheckTest, SaysWhatOneThatASignalEndsSaysFirst) {
   EXPECT_EQ(ask([] {
               ::execl("/bin/sh", "sh", "-c",
-                      "echo 'tallyfs: 2 locks in the wrong order' >&2; kill -TERM $$", nullptr);
+                      "echo 'tallyfs: 2 locks in the wrong order' >&2; kill -KILL $$", nullptr);
             }),
-            "it was ended by SIGTERM: 2 locks in the wrong order");
+            "it was ended by SIGKILL: 2 locks in the wrong order");
 }
 
 TEST(ProgramCheckTest, SaysWhyItCannotBeExecuted) {
