@@ -74,9 +74,9 @@ class NamedSamples {
   std::span<const Name> names() const { return std::span(names_).first(names_size_); }
   // Which of the names a sample has.
   std::size_t name_of(std::size_t i) const { return name_of_[i]; }
-  std::string_view path(std::size_t i) const { return {begins_[i], name(i).path.size()}; }
-  const PaddedName& padded(std::size_t i) const { return name(i).padded; }
-  std::uint64_t hash(std::size_t i) const { return name(i).hash; }
+  std::string_view path(std::size_t i) const {
+    return {begins_[i], names_[name_of_[i]].path.size()};
+  }
   const Sample& sample(std::size_t i) const { return samples_[i]; }
   // One at i and those behind it.
   std::span<const Sample> samples(std::size_t i, std::size_t count) const {
@@ -109,7 +109,6 @@ class NamedSamples {
     const std::size_t known = find(padded);
     return known != kUnknown ? known : enter(path, padded);
   }
-  const Name& name(std::size_t i) const { return names_[name_of_[i]]; }
   std::size_t enter(std::string_view path, const PaddedName& padded, std::uint64_t hash) {
     names_[names_size_] = {.padded = padded, .path = path, .hash = hash, .samples = 0};
     return names_size_++;

@@ -372,7 +372,8 @@ void Dispatcher::count(const Taken& taken) {
 
 void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
   counts_.add(Own::kRejects, count);
-  if (++reports_ > kReportsPerDatagram) return;
+  if (!has_room_to_report()) return;
+  ++reports_;
   const std::string location =
       "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
   errors_.report(ErrorLog::Source::kSocket, location, text, error, call_.now);

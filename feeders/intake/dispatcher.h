@@ -195,6 +195,8 @@ class Dispatcher {
   void respond_refused(std::uint32_t sequence, const Error& error);
   void count(const Taken& taken);
   void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
+  // error_log takes more of the datagram at hand.
+  bool has_room_to_report() const { return reports_ < kReportsPerDatagram; }
 
   StatisticsBranch& statistics_;
   ErrorLog& errors_;

@@ -112,7 +112,7 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
   if (bound) counts_.add(Own::kCommands);
   // A bound that the feeder reaches with all further statistics: their samples go by the socket.
   const bool is_full = !bound && bound.error().code == ErrorCode::kNoSpace;
-  if (is_full && (reports_ >= kReportsPerDatagram || lanes_->was_told_full(binding))) {
+  if (is_full && (!has_room_to_report() || lanes_->was_told_full(binding))) {
     return respond_refused(binding.sequence, bound.error());
   }
   respond(binding.sequence, "(cells of a statistic)",

@@ -29,7 +29,7 @@ void Dispatcher::respond_stale(const Error& error, std::uint64_t number) {
 }
 
 bool Dispatcher::is_news(std::uint64_t number) {
-  if (reports_ >= kReportsPerDatagram) return false;
+  if (!has_room_to_report()) return false;
   const Stale stale{origin_->pid, has_our_epoch() ? number : 0, call_.now.monotonic};
   const auto known = std::span(stale_).first(std::min(next_stale_, stale_.size()));
   const auto found = std::ranges::find_if(known, [&](const Stale& each) {

@@ -40,8 +40,7 @@ struct DefinedEvent {
   std::string system;
   std::shared_ptr<const EventFormat> format = no_format();  // never nullptr
   std::shared_ptr<const std::string> format_text = no_text();
-  // nullptr: it has none, as user events, synthetic events and those that are built in.
-  std::shared_ptr<const Wording> wording;
+  std::shared_ptr<const Wording> wording;  // the kernel's, if this is an event of the kernel
   std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
   std::shared_ptr<const std::uint16_t> own_id;  // likewise; held for EventIds
   std::uint32_t fixed_bytes = 0;

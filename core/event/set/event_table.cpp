@@ -101,7 +101,6 @@ Result<EventNumber> EventTable::define(std::string_view system,
   if (!format) return in_command(format.error(), system, command);
   const auto number = define(system, format.value());
   if (!number) return in_command(number.error(), system, command);
-  at(number.value()).wording.reset();
   at(number.value()).fields = std::move(fields);
   at(number.value()).own_id = id;
   return number.value();
@@ -120,10 +119,7 @@ Result<EventNumber> EventTable::define_event(std::string_view system, const Shar
 
 Result<EventNumber> EventTable::define_built_in(std::string_view system, std::string_view format) {
   const auto defined = define_event(system, format);
-  if (defined) {
-    at(defined.value()).built_in = true;
-    at(defined.value()).wording.reset();
-  }
+  if (defined) at(defined.value()).built_in = true;
   listed_.reset();
   return defined;
 }

@@ -52,7 +52,9 @@ TraceCopy TraceStore::copy(TraceBuffer records) const {
   for (const auto& [number, generation] : events_in) {
     const DefinedEvent& event = events_.at(number);
     if (!event.defined || event.generation != generation) continue;
-    copy.add(number, generation, event.format, style_of(event), event.wording);
+    const bool is_kernels = !event.fields && !event.built_in;
+    copy.add(number, generation, event.format, style_of(event),
+             is_kernels ? event.wording : nullptr);
   }
   return copy;
 }

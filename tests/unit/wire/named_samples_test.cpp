@@ -20,7 +20,7 @@ TEST(NamedSamplesTest, HasANameOnceThatComesAgain) {
   EXPECT_EQ(samples.names()[1].samples, 5u);
   for (std::size_t i = 0; i < 10; ++i) {
     EXPECT_EQ(samples.path(i), i % 2 == 0 ? "web/a" : "web/b");
-    EXPECT_EQ(samples.hash(i), PaddedHash()(samples.path(i)));
+    EXPECT_EQ(samples.names()[samples.name_of(i)].hash, PaddedHash()(samples.path(i)));
   }
 }
 

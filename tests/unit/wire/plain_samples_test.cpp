@@ -38,8 +38,9 @@ std::vector<Read> read_slowly(std::string_view text) {
 
 void move_to(std::vector<Read>& all, NamedSamples& samples) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    EXPECT_EQ(samples.padded(i), PaddedName::of(samples.path(i)));
-    EXPECT_EQ(samples.hash(i), PaddedHash()(samples.path(i)));
+    const NamedSamples::Name& name = samples.names()[samples.name_of(i)];
+    EXPECT_EQ(name.padded, PaddedName::of(samples.path(i)));
+    EXPECT_EQ(name.hash, PaddedHash()(samples.path(i)));
     EXPECT_EQ(samples.sample(i).time, kTime);
     all.emplace_back(samples.path(i), samples.sample(i).x, samples.sample(i).y);
   }
