@@ -71,6 +71,7 @@ class Registrar final : public Requester {
  private:
   void begin() override;
   void add_requests(RequestDatagram& requests) override;
+  void note_unsent() override { cells_due_ = true; }
   bool has_more() override { return has_pending(); }
   void retry_refused() override;
   void take_stale(std::uint64_t number) override;

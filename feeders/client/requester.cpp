@@ -33,7 +33,10 @@ void Requester::request(std::chrono::nanoseconds now) {
   RequestDatagram& requests = conversation_.new_datagram();
   add_requests(requests);
   if (requests.is_full()) changed_ = true;
-  if (!requests.empty() && !send(requests, awaited_, now)) changed_ = true;
+  if (!requests.empty() && !send(requests, awaited_, now)) {
+    changed_ = true;
+    note_unsent();
+  }
   if (has_more()) changed_ = true;
 }
 

@@ -54,6 +54,8 @@ class Requester {
   virtual void begin() = 0;
   // Adds what is due, as far as there is room; what finds none waits for the next datagram.
   virtual void add_requests(RequestDatagram& requests) = 0;
+  // The daemon had no room for what add_requests() has just added: it is due still.
+  virtual void note_unsent() {}
   // After the sending: something is due besides what found no room.
   virtual bool has_more() { return false; }
   // What the daemon refused is due again.

@@ -123,6 +123,27 @@ TEST_F(RegistrarTest, RequestsThatFindNoRoomAreSentWhenThereIsSome) {
   EXPECT_EQ(hits.registration, Registration::kRegistered);
 }
 
+// Samples that go by the socket until there is a lane fill the daemon's queue themselves.
+TEST_F(RegistrarTest, EachRequestOnTheWayToACellIsSentOnceThereIsRoom) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  const std::uint64_t slot = hits.number & UINT32_MAX;
+  daemon_->lane->shapes.as<Shape>()[slot].kind = static_cast<std::uint32_t>(CellKind::kIncrements);
+  hits.wants_cells = true;
+  registrar_.note_change_anywhere();
+  Log sent;
+  for (int i = 0; i < 100 && hits.binding != Registration::kRegistered; ++i) {
+    fill();
+    conversation_.request(now_);
+    serve_but_fillers();
+    const Log log = round();
+    sent.insert(sent.end(), log.begin(), log.end());
+  }
+  EXPECT_EQ(sent, (Log{"shapes", "lane 2097152", "bind"}));
+}
+
 TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
