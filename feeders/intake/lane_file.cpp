@@ -32,6 +32,15 @@ bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
 }
 
+// The feeder may be storing it. A kernel copies less than 8 bytes one by one on some machines, so
+// that a part of a word would be older than the rest.
+bool read_place(int fd, std::uint64_t at, std::uint32_t& place) {
+  std::array<std::uint32_t, 2> both{};
+  if (!read_at(fd, at / sizeof both * sizeof both, both.data(), sizeof both)) return false;
+  place = both[at / sizeof place % 2];
+  return true;
+}
+
 bool write_header(int fd, std::uint64_t bytes) {
   const std::array<std::uint64_t, 2> header{kLaneMagic, bytes};
   return ::pwrite(fd, header.data(), sizeof header, 0) == static_cast<ssize_t>(sizeof header);
@@ -72,8 +81,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
   return file;
 }
 
-Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes,
-                                                Reservation reservation,
+Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes, Reservation reservation,
                                                 std::shared_ptr<LaneCounts> counts) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return memory_error(ErrorCode::kNoSpace, "cannot map a lane");
@@ -156,10 +164,9 @@ bool LaneFile::is_index(std::uint64_t index) const {
 
 void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
   if (!is_index(index)) return note_bad(LaneFault::kIndexPlace, index & 0xffff'ffff);
-  const std::uint64_t begin = index & 0xffff'ffff;
+  const std::uint64_t at = (index & 0xffff'ffff) + id * sizeof(std::uint32_t);
   std::uint32_t place = 0;
-  const std::uint64_t at = begin + id * sizeof place;
-  if (!read_at(fd_.get(), at, &place, sizeof place)) return note_bad(LaneFault::kUnread, at);
+  if (!read_place(fd_.get(), at, place)) return note_bad(LaneFault::kUnread, at);
   if (place == 0) return;
   if (places_left_.fetch_sub(1) <= 0) {
     places_left_.fetch_add(1);
