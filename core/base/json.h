@@ -30,12 +30,22 @@ class JsonWriter {
   // number, \u0080 to \u00ff, so that no byte is lost.
   enum class Encoding : std::uint8_t { kUtf8, kUnknown };
 
-  explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8,
-                      std::size_t bytes_max = std::string::npos)
-      : out_(out), encoding_(encoding), bytes_max_(bytes_max) {}
+  // kLength: the text is measured only, and out has a piece of it at a time.
+  enum class Keep : std::uint8_t { kText, kLength };
 
-  // The string is longer than bytes_max: what is written will not be used.
-  bool is_too_long() const { return out_.size() > bytes_max_; }
+  explicit JsonWriter(std::string& out, Encoding encoding = Encoding::kUtf8,
+                      std::size_t bytes_max = std::string::npos, Keep keep = Keep::kText)
+      : out_(out), encoding_(encoding), bytes_max_(bytes_max), keep_(keep) {}
+
+  // The text is longer than bytes_max: what is written will not be used.
+  bool is_too_long() {
+    if (keep_ == Keep::kLength && out_.size() >= kPieceBytes) {
+      dropped_ += out_.size();
+      out_.clear();
+    }
+    return length() > bytes_max_;
+  }
+  std::size_t length() const { return dropped_ + out_.size(); }
 
   JsonWriter& begin_object() { return begin('{'); }
   JsonWriter& end_object() { return end('}'); }
@@ -72,6 +82,8 @@ class JsonWriter {
   JsonWriter& append(std::int64_t value);
   JsonWriter& append(std::uint64_t value);
   JsonWriter& append(Int128 value);
+  static constexpr std::size_t kPieceBytes = 4096;
+
   void separate();
   void quote(std::string_view text);
   std::size_t append_character(std::string_view text);
@@ -79,6 +91,8 @@ class JsonWriter {
   std::string& out_;
   const Encoding encoding_;
   const std::size_t bytes_max_;
+  const Keep keep_;
+  std::size_t dropped_ = 0;  // bytes of pieces that were measured
   bool follows_value_ = false;
 };
 

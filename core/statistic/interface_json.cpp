@@ -16,6 +16,22 @@ struct Copy {
 
 // No statistic has fewer members, names and units aside.
 constexpr std::size_t kMembersBytesMin = 150;
+// What may be longer is measured before it is rendered: that takes as long, and no memory.
+constexpr std::size_t kMeasuredFrom = 1 << 20;
+// Of the head and the end, the name of the interface aside.
+constexpr std::size_t kFrameBytes = 512;
+
+// bytes_max or more: as far as it was measured.
+std::size_t values_length(const std::vector<Copy>& copies, std::size_t bytes_max) {
+  std::string piece;
+  JsonWriter values(piece, JsonWriter::Encoding::kUtf8, bytes_max, JsonWriter::Keep::kLength);
+  values.begin_array();
+  for (const Copy& copy : copies) {
+    std::visit([&](const auto& gathered) { gathered.write_values(values); }, copy.gathered);
+    if (values.is_too_long()) break;
+  }
+  return values.length();
+}
 
 }  // namespace
 
@@ -25,11 +41,12 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   std::string members;
   std::vector<Copy> copies;
   std::uint64_t version = 0;
+  std::uint64_t bytes_min = 0;
   {
     const MutexLock lock(mutex_);
     advance(now);
     version = version_;
-    std::uint64_t bytes_min = statistics_.size() * kMembersBytesMin;
+    bytes_min = statistics_.size() * kMembersBytesMin;
     for (const Statistic& statistic : statistics_) bytes_min += statistic.values_bytes_min();
     if (bytes_min > bytes_max) return too_long(bytes_max);
     copies.reserve(statistics_.size());
@@ -43,11 +60,17 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
     }
   }
   std::string text;
+  if (bytes_min > kMeasuredFrom) {
+    const std::size_t bytes = members.size() + values_length(copies, bytes_max);
+    if (bytes > bytes_max) return too_long(bytes_max);
+    text.reserve(bytes + copies.size() + name.size() + kFrameBytes);
+  }
   JsonWriter json(text);
   write_head(json.begin_object(), {name, epoch, version, now});
   json.key("statistics").begin_array();
   std::size_t begin = 0;
-  for (const Copy& copy : copies) {
+  for (Copy& each : copies) {
+    const Copy copy = std::move(each);  // gone before the next one is text
     if (begin != 0) text.push_back(',');
     text.append(members, begin, copy.members_end - begin);
     begin = copy.members_end;

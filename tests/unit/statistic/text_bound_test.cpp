@@ -102,6 +102,23 @@ TEST(TextBoundTest, WhatIsTooLongIsMeasuredAndNotRendered) {
   EXPECT_GT(stand.data().size(), 1'500'000u);
 }
 
+// What is copied of raw samples is shared with the statistic.
+TEST(TextBoundTest, LongJsonIsMeasuredBeforeItIsRendered) {
+  Stand stand("on=1 type=raw entries_max=600000");
+  for (std::int64_t i = 0; i < 600'000; ++i) stand.add(i * 1'000'003 % 600'000);
+  const auto json = [&](std::size_t bytes_max) {
+    return stand.interface->render_json("web", 1, stand.clock.now(), bytes_max);
+  };
+  const std::size_t length = json(kAnyLength).value().size();
+  std::size_t before = allocated_bytes();
+  EXPECT_FALSE(json(length / 2));
+  EXPECT_LT(allocated_bytes() - before, 100'000u);
+  before = allocated_bytes();
+  EXPECT_EQ(json(length).value().size(), length);
+  EXPECT_LT(allocated_bytes() - before, length + 100'000);
+  EXPECT_FALSE(json(length - 1));
+}
+
 // A list's table is larger than its entries, and is sorted for its reader.
 TEST(TextBoundTest, ReadingTakesAtMostTwiceTheSizeOfTheText) {
   Stand stand;
