@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <concepts>
 #include <set>
 #include <string_view>
 
@@ -217,14 +218,9 @@ class OptionsParser {
     add_bytes("--memory-max", options_.ledger.total.bytes,
               "memory of all definitions and data; a definition beyond it is refused");
     add_bytes("--uid-memory", options_.ledger.per_uid.bytes, "the same for each uid that feeds");
-    add_number("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
-    add_number("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
-    add({.names = "--uid-open-files",
-         .variable = &options_.handles.files_per_uid,
-         .value = "N",
-         .text = "files that a uid may have open",
-         .check = InRange{1, 1'048'576},
-         .bounds = "1 to 1048576"});
+    add_quota("--uid-interfaces", options_.ledger.per_uid.interfaces, "interfaces of a uid");
+    add_quota("--uid-statistics", options_.ledger.per_uid.statistics, "statistics of a uid");
+    add_quota("--uid-open-files", options_.handles.files_per_uid, "files that a uid may have open");
     add_bytes("--uid-open-bytes", options_.handles.bytes_per_uid,
               "text in the files that a uid has open");
     add_bytes("--open-bytes-max", options_.handles.bytes_total,
@@ -257,6 +253,15 @@ class OptionsParser {
   }
   void add_number(const std::string& name, std::uint64_t& value, const std::string& text) {
     add({.names = name, .variable = &value, .value = "N", .text = text});
+  }
+  template <std::unsigned_integral Number>
+  void add_quota(const std::string& name, Number& value, const std::string& text) {
+    add({.names = name,
+         .variable = &value,
+         .value = "N",
+         .text = text,
+         .check = InRange{1, 1'048'576},
+         .bounds = "1 to 1048576"});
   }
   void add_bytes(const std::string& name, std::uint64_t& value, const std::string& text) {
     add({.names = name,

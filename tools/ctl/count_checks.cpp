@@ -126,9 +126,10 @@ constexpr CountedProblem kProblems[] = {
     {"events_hurried", "record was used before older ones of other sources could come",
      "records were used before older ones of other sources could come",
      "orders of events across processes may be wrong: let the sources send more often"},
-    {"put_off", "datagram waited behind others since its sender's commands cost much",
-     "datagrams waited behind others since their sender's commands cost much",
-     "create and define less often in that feeder; its samples come late, but none is lost"},
+    {"put_off", "datagram waited behind others since its sender had used up its share of time",
+     "datagrams waited behind others since their senders had used up their shares of time",
+     "send less in that feeder, and create and define less often; what it sends comes late, but "
+     "none is lost"},
     {"state_failures", "file of --state could not be written",
      "files of --state could not be written",
      "the daemon's log says why: room and rights in its directory; the file before is still "

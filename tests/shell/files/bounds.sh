@@ -217,9 +217,12 @@ what_is_full_can_be_seen_by_root() {
   for fd in "${fds[@]}"; do exec {fd}<&-; done
 }
 
-no_open_file_at_all_is_no_bound() {
+nothing_at_all_is_no_bound() {
+  local option
   mkdir -p "$MNT"
-  assert_fails_with 'uid-open-files' "$TALLYFS" -f --uid-open-files 0 --socket "$SOCK" "$MNT"
+  for option in --uid-open-files --uid-interfaces --uid-statistics; do
+    assert_fails_with "$option" "$TALLYFS" -f $option 0 --socket "$SOCK" "$MNT"
+  done
 }
 
 # Two lists and two of the newest samples, more than 80 MB together.

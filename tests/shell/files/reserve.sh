@@ -31,18 +31,18 @@ EOT
 
 root_still_makes_statistics() {
   _many
-  _start --uid-statistics 131072 --uid-memory 1G --memory-max 4G
+  _start --uid-statistics 262144 --uid-memory 1G --memory-max 4G
   py <<'EOT'
 from strangers import *
 def take(uid):
     peer = Peer()
-    for i in range(0, 132_000, 4000):
+    for i in range(0, 264_000, 4000):
         peer.socket.send(b"".join(b"of_%d/s%d 1\n" % (uid, n) for n in range(i, i + 4000)))
     return peer.ask("")
 with Strangers(take):
     assert Peer().ask("create roots/a on=1")[0] == 0
 EOT
-  _is_full '471860 statistics'
+  _is_full '943719 statistics'
   send 'roots/a 1'
   assert_data roots 'a 1'
 }
