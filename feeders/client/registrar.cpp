@@ -343,6 +343,11 @@ void Registrar::remove(const std::string& target) {
   note_change();
 }
 
+void Registrar::inherit() {
+  registry_.for_each_statistic([](FedStatistic& each) { each.forget_changes(); });
+  removals_.clear();
+}
+
 void Registrar::forget(FedStatistic& statistic) {
   statistic.removed = true;
   statistic.forget_pending();

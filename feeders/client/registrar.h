@@ -61,6 +61,8 @@ class Registrar final : public Requester {
   static void forget(FedInterface& interface);
   // `target` is INTERFACE or INTERFACE/STATISTIC.
   void remove(const std::string& target);
+  // In a child of fork(): changes and removals that wait are the parent's to send.
+  void inherit();
   // Looks in the page for statistics that are gone: those only are void.
   void look_for_void();
 
