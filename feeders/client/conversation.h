@@ -85,6 +85,7 @@ class Conversation {
   bool send(const RequestDatagram& requests);
   void report_silence();
   void enter_epoch(std::uint64_t epoch);
+  void begin_anew();
   void take(const Response& response);
   void take_stale(std::uint64_t number);
   void take_ping();

@@ -28,13 +28,16 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, const Share
       cells_(shared.cells),
       lane_(lane) {}
 
+// The daemon after the first is another, and what is in it may be others'.
+void Registrar::forget_removals() {
+  if (std::exchange(was_connected_, true)) removals_.clear();
+}
+
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
   asked_for_small_ = false;
   looks_at_all_ = cells_due_ = true;
   if (has_cells()) cells_.note_unread();
-  // The daemon after the first is another, and what is in it may be others'.
-  if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
   shapes_.forget();
   cells_.forget();

@@ -71,6 +71,7 @@ class Registrar final : public Requester {
   int refusal() const;
 
  private:
+  void forget_removals() override;
   void begin() override;
   void add_requests(RequestDatagram& requests) override;
   void note_unsent() override { cells_due_ = true; }

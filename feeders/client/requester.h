@@ -50,6 +50,8 @@ class Requester {
   friend class Conversation;
   friend class PendingRequests;
 
+  // A new connection, before begin(): what waits to be removed was in an earlier daemon.
+  virtual void forget_removals() {}
   // A new connection, or another daemon: what is known of the daemon is void.
   virtual void begin() = 0;
   // Adds what is due, as far as there is room; what finds none waits for the next datagram.
