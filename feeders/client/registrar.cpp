@@ -51,6 +51,7 @@ void Registrar::begin() {
     each.unbind();
     each.number.store(0, std::memory_order_release);
     each.registration = Registration::kUnregistered;
+    each.awaits_creation = false;
     each.changes_sent = 0;
   });
 }
@@ -236,16 +237,18 @@ void Registrar::add_statistics(RequestDatagram& requests) {
 
 void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic) {
   const std::uint32_t id = statistic.id;
+  const bool repeats = statistic.awaits_creation;
   requests.add(create_line(statistic),
                {.sent =
                     [this, &statistic] {
                       statistic.registration = Registration::kRequested;
+                      statistic.awaits_creation = true;
                       registry_.due().statistics.erase(statistic.id);
                     },
                 .responded =
-                    [this, id](const Response& response) {
+                    [this, id, repeats](const Response& response) {
                       if (auto* const found = registry_.find_statistic(id)) {
-                        take_statistic(*found, response);
+                        take_statistic(*found, response, repeats);
                       }
                     },
                 .timed_out =
@@ -317,13 +320,13 @@ void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
 }
 
 void Registrar::define(FedStatistic& statistic, Time now) {
-  each_pending(statistic, [&](Pending part) { define(statistic, now, part); });
+  each_pending(statistic, [&](Pending part) { define(statistic, now, part, Alone::kBounded); });
 }
 
-void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
+void Registrar::define(FedStatistic& statistic, Time now, Pending part, Alone alone) {
   note_change(statistic);
   if (conversation_.link().full()) return;
-  send_now(define_line(statistic, part), change_handlers(statistic, part), now);
+  send_now(define_line(statistic, part), change_handlers(statistic, part), now, alone);
 }
 
 // ---- removals

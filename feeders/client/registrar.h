@@ -87,7 +87,7 @@ class Registrar final : public Requester {
                   void (Registrar::*take)(const Response&));
   void add_binding(RequestDatagram& requests, FedStatistic& statistic);
   void add_changes(RequestDatagram& requests);
-  void define(FedStatistic& statistic, Time now, Pending part);
+  void define(FedStatistic& statistic, Time now, Pending part, Alone alone);
   bool add_removals(RequestDatagram& requests);
   void add_interfaces(RequestDatagram& requests);
   void add_interface(RequestDatagram& requests, FedInterface& interface);
@@ -104,7 +104,8 @@ class Registrar final : public Requester {
   void take_binding(FedStatistic& statistic, std::uint64_t number, const Response& response);
   void take_removal(const Response& response);
   void take_interface(FedInterface& interface, const Response& response);
-  void take_statistic(FedStatistic& statistic, const Response& response);
+  // repeats: it was requested before, without a response until then.
+  void take_statistic(FedStatistic& statistic, const Response& response, bool repeats);
   void take_change(FedStatistic& statistic, const Response& response);
   void request_anew();
   void point_at_switch(FedStatistic& statistic);

@@ -85,22 +85,24 @@ void Registrar::take_interface(FedInterface& interface, const Response& response
   interface.registration = Registration::kRegistered;
 }
 
-void Registrar::take_statistic(FedStatistic& statistic, const Response& response) {
+void Registrar::take_statistic(FedStatistic& statistic, const Response& response, bool repeats) {
   if (statistic.removed) return;
+  // The response to the first request, which did not come, may have been that it was new.
+  const bool may_be_ours = std::exchange(statistic.awaits_creation, false) && repeats;
   statistic.refusal = response.refusal();
   if (response.error != 0) {
     statistic.registration = Registration::kRefused;
     return report_refusal(path_of(statistic), response);
   }
   const bool is_new = response.made == wire::Made::kNew;
-  if (is_new) statistic.made_in_epoch = conversation_.epoch();
+  if (is_new || may_be_ours) statistic.made_in_epoch = conversation_.epoch();
   statistic.was_there = statistic.made_in_epoch != conversation_.epoch();
   if (statistic.was_there) statistic.forget_defaults();
   if (is_new) statistic.pending_reset = false;  // there was nothing yet
   statistic.registration = Registration::kRegistered;
-  // Before the number is known, and samples follow.
+  // Before the number is known, and samples follow. So it is not left to the next datagram.
   if (statistic.has_pending_defaults()) {
-    define(statistic, conversation_.now(), Pending::kDefaults);
+    define(statistic, conversation_.now(), Pending::kDefaults, Alone::kAlways);
   }
   if (statistic.has_pending()) note_change(statistic);
   if (statistic.number != response.number) statistic.unbind();

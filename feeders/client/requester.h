@@ -39,7 +39,11 @@ class Requester {
   ~Requester() = default;
 
   // A datagram with this request alone, beside the one that may be on its way. False: not sent.
-  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now);
+  // kBounded: only while fewer than kAloneMax of them await responses.
+  static constexpr std::uint32_t kAloneMax = 4;
+  enum class Alone { kBounded, kAlways };
+  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now,
+                Alone alone);
   // The daemon refused `subject`: that is reported, and what was refused is due after the back-off.
   void report_refusal(const std::string& subject, const Response& response);
   void back_off();

@@ -99,6 +99,54 @@ TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   EXPECT_TRUE(registrar_.is_settled());
 }
 
+// The daemon made it for the request whose response was lost.
+TEST_F(RegistrarTest, WhatARepeatedRequestFindsIsOursAndDefinedAsWeSay) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  daemon_->ignores = {"create web/hits"};
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  hits.type = "type=range range_min=0 range_max=9";
+  hits.pending_type = true;
+  daemon_->there = {"web/hits"};
+  now_ += 1s;
+  EXPECT_EQ(settle(), (Log{"create web/hits type=range range_min=0 range_max=9",
+                           "define web name=hits default=1 type=range range_min=0 range_max=9"}));
+  EXPECT_FALSE(hits.was_there);
+}
+
+TEST_F(RegistrarTest, WhatTheFirstOfTwoRequestsFoundIsAnothers) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  conversation_.request(now_);
+  const auto first = daemon_->take();
+  now_ += 1s;
+  conversation_.request(now_);
+  const auto second = daemon_->take();
+  for (const auto& each : {first, second}) {
+    daemon_->respond({{.sequence = each->requests.at(0).first,
+                       .number = 1ull << 32 | 5,
+                       .made = wire::Made::kWasThere}});
+    conversation_.take_responses(now_);
+    EXPECT_TRUE(hits.was_there);
+  }
+}
+
+// Each is answered by a datagram, and our queue may hold ten.
+TEST_F(RegistrarTest, OfManyChangesInARowFourGoAtOnceAndTheOthersTogether) {
+  FedInterface& web = interface("web");
+  std::vector<FedStatistic*> all;
+  for (int i = 0; i < 30; ++i) all.push_back(&statistic(web, "s" + std::to_string(i)));
+  settle();
+  for (FedStatistic* const each : all) {
+    each->pending_on = true;
+    registrar_.define(*each, now_);
+  }
+  conversation_.request(now_);
+  std::vector<std::size_t> requests;
+  while (const auto datagram = daemon_->take()) requests.push_back(datagram->requests.size());
+  EXPECT_EQ(requests, (std::vector<std::size_t>{1, 1, 1, 1, 26}));
+}
+
 TEST_F(RegistrarTest, SomeLostAnswersAreAskedForAgainAndTheOthersNot) {
   FedInterface& web = interface("web");
   statistic(web, "a");
