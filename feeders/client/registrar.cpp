@@ -129,13 +129,14 @@ void Registrar::add_cells(RequestDatagram& requests) {
   });
   const bool has_lane = lane_file_ == Registration::kRegistered && cells_.current();
   if (has_lane && cells_.wants_rings() && tails_ == Registration::kUnregistered) {
-    add_memory(requests, "tails " + std::to_string(cells_.current()->number()), tails_,
-               &Registrar::take_tails);
+    requests.add("tails " + std::to_string(cells_.current()->number()),
+                 memory_handlers(tails_, &Registrar::take_tails));
   }
   if (!is_wanted) return;
   if (requests.is_full()) cells_due_ = true;
   if (shapes_page_ == Registration::kUnregistered) {
-    return add_memory(requests, "shapes", shapes_page_, &Registrar::take_shapes);
+    requests.add("shapes", memory_handlers(shapes_page_, &Registrar::take_shapes));
+    return;
   }
   if (shapes_page_ != Registration::kRegistered) return;
   if (lane_file_ != Registration::kUnregistered) return;
@@ -149,23 +150,27 @@ void Registrar::add_cells(RequestDatagram& requests) {
 void Registrar::request_lane(RequestDatagram& requests) {
   const bool is_large = cells_.wants_rings() && !asked_for_small_;
   const auto bytes = std::to_string(is_large ? kLaneBytesWithRings : kLaneBytesMin);
-  asked_for_small_ = !is_large;
-  add_memory(requests, "lane " + bytes, lane_file_, &Registrar::take_lane);
+  RequestHandlers handlers = memory_handlers(lane_file_, &Registrar::take_lane);
+  handlers.sent = [this, is_large] {
+    lane_file_ = Registration::kRequested;
+    asked_for_small_ = !is_large;
+  };
+  requests.add("lane " + bytes, std::move(handlers));
 }
 
-void Registrar::add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
-                           void (Registrar::*take)(const Response&)) {
-  requests.add(line, {.sent = [&state] { state = Registration::kRequested; },
-                      .responded =
-                          [this, take, &state](const Response& response) {
-                            if (state == Registration::kRequested) (this->*take)(response);
-                          },
-                      .timed_out =
-                          [this, &state] {
-                            if (state != Registration::kRequested) return;
-                            state = Registration::kUnregistered;
-                            note_cells();
-                          }});
+RequestHandlers Registrar::memory_handlers(Registration& state,
+                                           void (Registrar::*take)(const Response&)) {
+  return {.sent = [&state] { state = Registration::kRequested; },
+          .responded =
+              [this, take, &state](const Response& response) {
+                if (state == Registration::kRequested) (this->*take)(response);
+              },
+          .timed_out =
+              [this, &state] {
+                if (state != Registration::kRequested) return;
+                state = Registration::kUnregistered;
+                note_cells();
+              }};
 }
 
 void Registrar::add_binding(RequestDatagram& requests, FedStatistic& statistic) {

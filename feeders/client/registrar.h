@@ -83,8 +83,7 @@ class Registrar final : public Requester {
   void find_due();
   void add_page(RequestDatagram& requests);
   void add_cells(RequestDatagram& requests);
-  void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
-                  void (Registrar::*take)(const Response&));
+  RequestHandlers memory_handlers(Registration& state, void (Registrar::*take)(const Response&));
   void add_binding(RequestDatagram& requests, FedStatistic& statistic);
   void add_changes(RequestDatagram& requests);
   void define(FedStatistic& statistic, Time now, Pending part, Alone alone);

@@ -192,6 +192,21 @@ TEST_F(RegistrarTest, EachRequestOnTheWayToACellIsSentOnceThereIsRoom) {
   EXPECT_EQ(sent, (Log{"shapes", "lane 2097152", "bind"}));
 }
 
+TEST_F(RegistrarTest, ALaneThatWasNotAskedForYetIsLargeOnceThreadsWantRings) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  hits.wants_cells = true;
+  registrar_.note_change_anywhere();
+  EXPECT_EQ(round(), Log{"shapes"});
+  fill();
+  conversation_.request(now_);
+  serve_but_fillers();
+  cells_.want_rings();
+  EXPECT_EQ(round(), Log{"lane 4194304"});
+}
+
 TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
   FedInterface& web = interface("web");
   FedStatistic& hits = statistic(web, "hits");
