@@ -35,7 +35,9 @@ void Registrar::forget_removals() {
 
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
-  asked_for_small_ = false;
+  asked_for_small_ = told_unmapped_ = false;
+  unmapped_.clear();
+  lanes_unmapped_ = 0;
   looks_at_all_ = cells_due_ = true;
   if (has_cells()) cells_.note_unread();
   switches_.forget();
@@ -74,6 +76,11 @@ void Registrar::retry_refused() {
   };
   registry_.for_each_interface(retry);
   registry_.for_each_statistic(retry);
+  if (unmapped_.empty()) return;
+  for (Registration* const each : std::exchange(unmapped_, {})) {
+    if (*each == Registration::kRefused) *each = Registration::kUnregistered;
+  }
+  note_cells();
 }
 
 // ---- requests

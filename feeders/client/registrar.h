@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "core/wire/binary.h"
 #include "feeders/client/cell_file.h"
@@ -25,6 +26,9 @@ class Registrar final : public Requester {
   using Time = std::chrono::nanoseconds;
   // Removals that wait for room; the oldest of more are forgotten, and stay in the tree.
   static constexpr std::size_t kRemovalsMax = 1024;
+
+  // Lanes that could not be mapped; the daemon holds each until this process ends.
+  static constexpr unsigned kLanesUnmappedMax = 4;
 
   // What the daemon shares with this process.
   struct Shared {
@@ -106,6 +110,7 @@ class Registrar final : public Requester {
   // repeats: it was requested before, without a response until then.
   void take_statistic(FedStatistic& statistic, const Response& response, bool repeats);
   void take_change(FedStatistic& statistic, const Response& response);
+  void ask_later(Registration& memory, const Response& response, std::string reason);
   void request_anew();
   void point_at_switch(FedStatistic& statistic);
 
@@ -119,6 +124,10 @@ class Registrar final : public Requester {
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
   Registration tails_ = Registration::kUnregistered;
+  // Of those above, what could not be mapped: it is asked for again after the back-off.
+  std::vector<Registration*> unmapped_;
+  unsigned lanes_unmapped_ = 0;
+  bool told_unmapped_ = false;
   // The last lane that was asked for has no room for rings of full size: none was wanted, or the
   // daemon had none.
   bool asked_for_small_ = false;

@@ -192,6 +192,46 @@ TEST_F(RegistrarTest, EachRequestOnTheWayToACellIsSentOnceThereIsRoom) {
   EXPECT_EQ(sent, (Log{"shapes", "lane 2097152", "bind"}));
 }
 
+// A process at its limit of open files.
+TEST_F(RegistrarTest, ADescriptorThatDoesNotArriveIsAskedForAgainAndReportedOnce) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  daemon_->withholds = {"switches", "shapes", "lane", "tails"};
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  const std::uint64_t slot = hits.number & UINT32_MAX;
+  daemon_->lane->shapes.as<Shape>()[slot].kind = static_cast<std::uint32_t>(CellKind::kIncrements);
+  hits.wants_cells = true;
+  cells_.want_rings();
+  registrar_.note_change_anywhere();
+  EXPECT_EQ(settle(), Log{}) << "not before the back-off";
+  for (const char* verb : {"switches", "shapes", "lane", "tails"}) {
+    EXPECT_EQ(reports_.size(), 1u) << verb;
+    const Log log = ask_again();
+    ASSERT_FALSE(log.empty()) << verb;
+    EXPECT_EQ(log.back().substr(0, log.back().find(' ')), verb) << "in vain";
+    daemon_->withholds.erase(verb);
+  }
+  EXPECT_EQ(ask_again(), Log{"tails 12"});
+  EXPECT_TRUE(switches_.has_page());
+  EXPECT_EQ(hits.binding, Registration::kRegistered);
+  EXPECT_TRUE(cells_.tails());
+  EXPECT_EQ(reports_.size(), 1u);
+  EXPECT_NE(reports_.front().find("too many files open"), std::string::npos) << reports_.front();
+}
+
+// The daemon holds each until this process ends.
+TEST_F(RegistrarTest, AtMostFourLanesAreAskedForThatDoNotArrive) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  daemon_->withholds = {"lane"};
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  hits.wants_cells = true;
+  std::ptrdiff_t lanes = std::ranges::count(settle(), "lane 2097152");
+  for (int i = 0; i < 10; ++i) lanes += std::ranges::count(ask_again(), "lane 2097152");
+  EXPECT_EQ(lanes, 4);
+}
+
 TEST_F(RegistrarTest, ALaneThatWasNotAskedForYetIsLargeOnceThreadsWantRings) {
   daemon_->page = std::make_unique<SwitchPage>(4096);
   daemon_->lane = std::make_unique<FakeLane>();
