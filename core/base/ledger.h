@@ -29,7 +29,7 @@ class Ledger {
  public:
   struct Limits {
     Holdings per_uid{.interfaces = 65'536, .statistics = 262'144, .bytes = 256ull << 20};
-    Holdings total{.interfaces = 131'072, .statistics = 524'288, .bytes = 1024ull << 20};
+    Holdings total{.interfaces = 131'072, .statistics = 1'048'576, .bytes = 1024ull << 20};
   };
 
   // owner: the daemon's uid.

@@ -1,7 +1,6 @@
 #include "core/lane/cell_reader.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "core/base/saturating.h"
 
@@ -12,6 +11,8 @@ namespace {
 // is written in place for one. Of 500,000 reads of each kind none took more than 17 tries, in a
 // build without optimization 40.
 constexpr int kSlotTriesMax = 1000;
+// Of a total that is another one each time, as a slow reader may find: then samples lag by more.
+constexpr int kTotalTriesMax = 100;
 // Counts of an array that is written all the time may be newer than their sum.
 constexpr int kCountsTriesMax = 16;
 
@@ -32,13 +33,15 @@ std::uint64_t newest_sequence(const LaneCell& cell) {
                   cell.slots[1].sequence.load(std::memory_order_acquire));
 }
 
-std::optional<Slot> newest_slot(const LaneCell& cell) {
+LaneFault newest_slot(const LaneCell& cell, Slot& slot) {
+  LaneFault fault = LaneFault::kNone;
   for (int i = 0; i < kSlotTriesMax; ++i) {
     const std::uint64_t first = cell.slots[0].sequence.load(std::memory_order_acquire);
     const std::uint64_t second = cell.slots[1].sequence.load(std::memory_order_acquire);
     const CellSlot& from = cell.slots[first > second ? 0 : 1];
-    Slot slot{.sequence = std::max(first, second)};
+    slot.sequence = std::max(first, second);
     // One is valid at any moment, but not both were looked at in the same one.
+    fault = slot.sequence == 0 ? LaneFault::kCellSlots : LaneFault::kCellRestless;
     if (slot.sequence == 0) continue;
     for (std::size_t k = 0; k < slot.values.size(); ++k) {
       slot.values[k] = from.values[k].load(std::memory_order_relaxed);
@@ -48,30 +51,31 @@ std::optional<Slot> newest_slot(const LaneCell& cell) {
     slot.outside = from.outside.load(std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     // A cell of increments may be written in place: then its total is another one.
-    if (from.values[kTotalAt].load(std::memory_order_relaxed) != slot.values[kTotalAt]) continue;
-    if (from.sequence.load(std::memory_order_relaxed) == slot.sequence) return slot;
+    const std::uint64_t before = slot.values[kTotalAt];
+    slot.values[kTotalAt] = from.values[kTotalAt].load(std::memory_order_relaxed);
+    if (slot.values[kTotalAt] != before && i < kTotalTriesMax) continue;
+    if (from.sequence.load(std::memory_order_relaxed) == slot.sequence) return LaneFault::kNone;
   }
-  return std::nullopt;
+  return fault;
 }
 
 // The slot and the counts of one moment, if the writer leaves time for it. Of a process that was
 // killed behind its commit the latest count stands in the slot alone.
-std::optional<Slot> read_array(const LaneCell& cell, std::vector<std::uint64_t>& counts) {
+LaneFault read_array(const LaneCell& cell, Slot& slot, std::vector<std::uint64_t>& counts) {
   const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(&cell + 1);
-  std::optional<Slot> slot;
   for (int i = 0; i < kCountsTriesMax; ++i) {
-    slot = newest_slot(cell);
-    if (!slot) return slot;
+    const LaneFault fault = newest_slot(cell, slot);
+    if (fault != LaneFault::kNone) return fault;
     for (std::size_t k = 0; k < counts.size(); ++k) {
       counts[k] = words[k].load(std::memory_order_relaxed);
     }
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (newest_sequence(cell) == slot->sequence) break;
+    if (newest_sequence(cell) == slot.sequence) break;
   }
-  const std::uint64_t latest = slot->values[kFlagsAt] >> 32;
-  if (latest >= counts.size()) return std::nullopt;
-  counts[latest] = std::max(counts[latest], slot->values[kLatestAt]);
-  return slot;
+  const std::uint64_t latest = slot.values[kFlagsAt] >> 32;
+  if (latest >= counts.size()) return LaneFault::kCellInterval;
+  counts[latest] = std::max(counts[latest], slot.values[kLatestAt]);
+  return LaneFault::kNone;
 }
 
 // As Summary::load() has it: an average of X that no X can be.
@@ -83,31 +87,30 @@ bool is_range(const CellSums& one) {
   return one.min <= one.max && magnitude / one.number <= kAverageMax;
 }
 
-// False: no feeder writes that.
-bool interpret(const Slot& slot, CellKind kind, CellSums& one) {
+LaneFault interpret(const Slot& slot, CellKind kind, CellSums& one) {
   one.samples = slot.samples;
   one.outside = slot.outside;
-  if (slot.outside > slot.samples) return false;
+  if (slot.outside > slot.samples) return LaneFault::kCellOutside;
   switch (kind) {
     case CellKind::kIncrements:
       one.number = slot.values[kTotalAt];
-      return true;
+      return LaneFault::kNone;
     case CellKind::kRange:
       one.sum = slot.sum();
       one.number = slot.values[kNumberAt];
       one.min = static_cast<std::int64_t>(slot.values[kMinAt]);
       one.max = static_cast<std::int64_t>(slot.values[kMaxAt]);
-      return is_range(one);
+      return is_range(one) ? LaneFault::kNone : LaneFault::kCellRange;
     case CellKind::kProducts:
     case CellKind::kArrayLin:
     case CellKind::kArrayLog2:
       one.sum = slot.sum();
       one.has_negative = (slot.values[kFlagsAt] & kHasNegative) != 0 || one.sum < 0;
-      return true;
+      return LaneFault::kNone;
     case CellKind::kNone:
       break;
   }
-  return false;
+  return LaneFault::kNone;
 }
 
 bool is_of(const LaneCell& cell, const CellKey& key) {
@@ -135,22 +138,29 @@ bool CellSums::add(const CellSums& other) {
 }
 
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
-                   CellSums& sums) {
-  const std::uint64_t bytes = cell_bytes(key.form.intervals);
+                   CellSums& sums, LaneFault& fault) {
   if (at < kLaneHeapAt || at % alignof(LaneCell) != 0 || at > file.size() ||
-      file.size() - at < bytes) {
+      file.size() - at < sizeof(LaneCell)) {
+    fault = LaneFault::kCellPlace;
     return CellRead::kBad;
   }
   const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
   if (key.era == 0 || cell.era.load(std::memory_order_acquire) != key.era) return CellRead::kVoid;
   if (!is_of(cell, key)) return CellRead::kVoid;
+  // A smaller one, of an earlier definition, may be the last thing in the file.
+  if (file.size() - at < cell_bytes(key.form.intervals)) {
+    fault = LaneFault::kCellPlace;
+    return CellRead::kBad;
+  }
   CellSums one;
   one.counts.resize(key.form.intervals);
-  const auto slot = one.counts.empty() ? newest_slot(cell) : read_array(cell, one.counts);
+  Slot slot;
+  fault = one.counts.empty() ? newest_slot(cell, slot) : read_array(cell, slot, one.counts);
   // Cleared meanwhile: what was read is of two eras.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (cell.era.load(std::memory_order_relaxed) != key.era) return CellRead::kVoid;
-  if (!slot || !interpret(*slot, key.form.kind, one)) return CellRead::kBad;
+  if (fault == LaneFault::kNone) fault = interpret(slot, key.form.kind, one);
+  if (fault != LaneFault::kNone) return CellRead::kBad;
   sums.add(one);
   return CellRead::kAdded;
 }

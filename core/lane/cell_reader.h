@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/lane/cell_sums.h"
+#include "core/lane/lane_fault.h"
 #include "core/lane/layout.h"
 
 namespace tallyfs {
@@ -25,8 +26,8 @@ enum class CellRead {
   kBad,   // what no feeder writes
 };
 
-// Adds what the cell at this place of the file holds to sums.
+// Adds what the cell at this place of the file holds to sums. fault: what is wrong, of kBad.
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
-                   CellSums& sums);
+                   CellSums& sums, LaneFault& fault);
 
 }  // namespace tallyfs

@@ -49,6 +49,7 @@ RingReader::Taken RingReader::take(std::uint64_t head, std::span<RingRecord> rec
   while (taken.records < records.size() && position_ != head) {
     const auto record = read(head);
     if (!record) {
+      taken.bad_at = place_of(position_);
       position_ = head;
       taken.is_bad = true;
       break;

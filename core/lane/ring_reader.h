@@ -32,9 +32,14 @@ class RingReader {
 
   // Whether so many words can have been written. If not, what is there is skipped.
   bool accept(std::uint64_t head);
+  // Where in the file this position is.
+  std::uint64_t place_of(std::uint64_t position) const {
+    return (ring_ & UINT32_MAX) + (position & (size_ - 1)) * sizeof(std::uint64_t);
+  }
   struct Taken {
     std::size_t records = 0;
     bool is_bad = false;  // behind them stands what no feeder writes; all of it was skipped
+    std::uint64_t bad_at = 0;  // where, in the file
   };
   // The next records before head, which accept() has accepted.
   Taken take(std::uint64_t head, std::span<RingRecord> records);

@@ -355,6 +355,7 @@ class Client {
   RingHeads ring_heads() const REQUIRES(mutex_);
   bool are_taken(const RingHeads& rings) const REQUIRES(mutex_);
   [[gnu::cold]] void take_nested(Lane& lane);
+  void forget_parents_call(Lane& lane);
   // Where the lane's stop is reached. False: the sample is not taken.
   bool look_around(Lane& lane, FedStatistic& statistic);
   // Sends, or waits, as it is due. False: there is no room, and the sample is dropped and counted.

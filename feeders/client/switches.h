@@ -12,8 +12,9 @@ namespace tallyfs {
 
 class Switches {
  public:
-  // 1,048,576 statistics; those with higher slots have no switch here.
-  static constexpr std::size_t kBytesMax = 8u << 20;
+  // 2,097,152 statistics, objects and events: a daemon has about half as many. Those with higher
+  // slots have no switch here.
+  static constexpr std::size_t kBytesMax = 16u << 20;
 
   // As SealedView::map().
   Result<void> map(const Fd& page, std::uint64_t bytes) {

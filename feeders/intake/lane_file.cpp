@@ -32,6 +32,15 @@ bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
 }
 
+// The feeder may be storing it. A kernel copies less than 8 bytes one by one on some machines, so
+// that a part of a word would be older than the rest.
+bool read_place(int fd, std::uint64_t at, std::uint32_t& place) {
+  std::array<std::uint32_t, 2> both{};
+  if (!read_at(fd, at / sizeof both * sizeof both, both.data(), sizeof both)) return false;
+  place = both[at / sizeof place % 2];
+  return true;
+}
+
 bool write_header(int fd, std::uint64_t bytes) {
   const std::array<std::uint64_t, 2> header{kLaneMagic, bytes};
   return ::pwrite(fd, header.data(), sizeof header, 0) == static_cast<ssize_t>(sizeof header);
@@ -66,11 +75,13 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
   }
   auto file = map(std::move(fd), bytes, std::move(reservation), std::move(counts));
   if (file) file.value()->bad_ = bad;
+  for (unsigned i = 0; file && i < std::min(bad, kBadMax); ++i) {
+    file.value()->faults_[i].what = LaneFault::kFoundBefore;
+  }
   return file;
 }
 
-Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes,
-                                                Reservation reservation,
+Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes, Reservation reservation,
                                                 std::shared_ptr<LaneCounts> counts) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return memory_error(ErrorCode::kNoSpace, "cannot map a lane");
@@ -94,7 +105,8 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
   if (is_closed()) return;
   take_places(key, places, looks);
   for (const std::uint32_t at : places.at) {
-    if (read_cell(memory_, at, key, sums) == CellRead::kBad) note_bad();
+    LaneFault fault = LaneFault::kNone;
+    if (read_cell(memory_, at, key, sums, fault) == CellRead::kBad) note_bad(fault, at);
   }
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
 }
@@ -122,7 +134,7 @@ void LaneFile::each_entry(std::size_t& looks, Visit visit) const {
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
     looks += 1;
-    if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad();
+    if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad(LaneFault::kUnread, at);
     if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
     for (std::size_t i = 0; i < some.size(); ++i) visit(first + i, some[i]);
   }
@@ -151,14 +163,14 @@ bool LaneFile::is_index(std::uint64_t index) const {
 }
 
 void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
-  if (!is_index(index)) return note_bad();
-  const std::uint64_t begin = index & 0xffff'ffff;
+  if (!is_index(index)) return note_bad(LaneFault::kIndexPlace, index & 0xffff'ffff);
+  const std::uint64_t at = (index & 0xffff'ffff) + id * sizeof(std::uint32_t);
   std::uint32_t place = 0;
-  if (!read_at(fd_.get(), begin + id * sizeof place, &place, sizeof place)) return note_bad();
+  if (!read_place(fd_.get(), at, place)) return note_bad(LaneFault::kUnread, at);
   if (place == 0) return;
   if (places_left_.fetch_sub(1) <= 0) {
     places_left_.fetch_add(1);
-    return note_bad();
+    return note_bad(LaneFault::kTooManyCells, at);
   }
   places.at.push_back(place);
 }
@@ -166,6 +178,22 @@ void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& 
 std::uint64_t LaneFile::changes() const {
   const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
   return header.changes.load(std::memory_order_acquire);
+}
+
+// ---- faults
+
+void LaneFile::note_bad(LaneFault what, std::uint64_t at) const {
+  const unsigned number = bad_.fetch_add(1, std::memory_order_relaxed);
+  counts_->bad.fetch_add(1, std::memory_order_relaxed);
+  if (number >= kBadMax) return;
+  faults_[number].at.store(at, std::memory_order_relaxed);
+  faults_[number].what.store(what, std::memory_order_release);
+}
+
+std::optional<LaneFile::Fault> LaneFile::fault(unsigned number) const {
+  const LaneFault what = faults_[number].what.load(std::memory_order_acquire);
+  if (what == LaneFault::kNone) return std::nullopt;
+  return Fault{what, faults_[number].at.load(std::memory_order_relaxed)};
 }
 
 // ---- rings
@@ -192,7 +220,9 @@ void LaneFile::end() {
   each_index(looks, [&](std::uint64_t index) {
     // Indexes lie beside each other, so that there is no room for more.
     ids += index >> 32;
-    if (ids > memory_.size() / sizeof(std::uint32_t)) return note_bad();
+    if (ids > memory_.size() / sizeof(std::uint32_t)) {
+      return note_bad(LaneFault::kIndexesLong, index & 0xffff'ffff);
+    }
     if (index >> 32 != 0) add_places_of_index(index, all);
   });
   std::ranges::stable_sort(all, {}, &Place::id);
@@ -201,13 +231,16 @@ void LaneFile::end() {
 }
 
 void LaneFile::add_places_of_index(std::uint64_t index, std::vector<Place>& all) const {
-  if (!is_index(index)) return note_bad();
+  if (!is_index(index)) return note_bad(LaneFault::kIndexPlace, index & 0xffff'ffff);
   std::vector<std::uint32_t> places(index >> 32);
   const std::size_t bytes = places.size() * sizeof(std::uint32_t);
-  if (!read_at(fd_.get(), index & 0xffff'ffff, places.data(), bytes)) return note_bad();
+  const std::uint64_t begin = index & 0xffff'ffff;
+  if (!read_at(fd_.get(), begin, places.data(), bytes)) return note_bad(LaneFault::kUnread, begin);
   for (std::size_t id = 0; id < places.size(); ++id) {
     if (places[id] == 0) continue;
-    if (all.size() >= memory_.size() / sizeof(LaneCell)) return note_bad();
+    if (all.size() >= memory_.size() / sizeof(LaneCell)) {
+      return note_bad(LaneFault::kTooManyCells, places[id]);
+    }
     all.push_back({static_cast<std::uint32_t>(id), places[id]});
   }
 }

@@ -6,10 +6,12 @@
 // hole through a mapping would fill it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "core/base/reservation.h"
 #include "core/base/result.h"
 #include "core/lane/cell_source.h"
+#include "core/lane/lane_fault.h"
 #include "core/lane/layout.h"
 
 namespace tallyfs {
@@ -66,10 +69,15 @@ class LaneFile final : public CellSource {
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
   bool is_closed() const { return bad() >= kBadMax; }
-  void note_bad() const {
-    bad_.fetch_add(1, std::memory_order_relaxed);
-    counts_->bad.fetch_add(1, std::memory_order_relaxed);
-  }
+  // at: where in the file, or 0.
+  void note_bad(LaneFault what, std::uint64_t at = 0) const;
+  // The faults are kept until the file is closed.
+  struct Fault {
+    LaneFault what = LaneFault::kNone;
+    std::uint64_t at = 0;
+  };
+  // Of a number below kBadMax. Nothing: there is none yet.
+  std::optional<Fault> fault(unsigned number) const;
   LaneCounts& counts() const { return *counts_; }
 
   // ---- rings
@@ -84,6 +92,9 @@ class LaneFile final : public CellSource {
   std::vector<RingPlace> find_rings() const;
   // Of a ring that was found. Nothing in it is checked.
   const LaneEntry& entry(std::uint32_t number) const;
+  static std::uint64_t place_of_entry(std::uint32_t number) {
+    return kLaneEntriesAt + number * sizeof(LaneEntry);
+  }
 
  private:
   LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
@@ -109,7 +120,12 @@ class LaneFile final : public CellSource {
   const std::span<const std::byte> memory_;
   const Reservation reservation_;
   const std::shared_ptr<LaneCounts> counts_;
+  struct NotedFault {
+    std::atomic<LaneFault> what{LaneFault::kNone};
+    std::atomic<std::uint64_t> at{0};
+  };
   mutable std::atomic<unsigned> bad_{0};
+  mutable std::array<NotedFault, kBadMax> faults_{};
   // No more places are kept than there can be cells.
   mutable std::atomic<std::int64_t> places_left_;
   // Of a file whose feeder has ended: by id, and not changed any more.

@@ -75,12 +75,15 @@ void LaneRings::find_rings() {
   for (const LaneFile::RingPlace& each : file_->find_rings()) {
     const auto known = std::ranges::find(rings_, each.entry, &Ring::entry);
     if (known != rings_.end()) {
-      if (known->reader.ring() != each.ring) file_->note_bad();
+      if (known->reader.ring() != each.ring) {
+        file_->note_bad(LaneFault::kRingMoved, file_->place_of_entry(each.entry));
+      }
       continue;
     }
     const auto reader = RingReader::open(file_->memory(), each.ring, 0);
     if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
-      file_->note_bad();
+      file_->note_bad(reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
+                      file_->place_of_entry(each.entry));
       continue;
     }
     ring_bytes_ += each.ring >> 32;
@@ -98,8 +101,10 @@ void LaneRings::note_head(Ring& ring) {
   const LaneEntry& entry = file_->entry(ring.entry);
   const std::uint64_t head = entry.head.load(std::memory_order_acquire);
   if (head == ring.head) return;
+  const bool is_behind = head < ring.reader.position();
   if (!ring.reader.accept(head)) {
-    file_->note_bad();
+    file_->note_bad(is_behind ? LaneFault::kHeadBehind : LaneFault::kHeadAhead,
+                    file_->place_of_entry(ring.entry));
     tell(ring);
   }
   ring.head = head;
@@ -142,7 +147,7 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
   const RingReader::Taken taken = ring.reader.take(ring.head, records);
   const Moment now = into.clock.now();
   Batch batch;
-  bool is_bad = taken.is_bad;
+  bool has_unbound = false;
   for (const RingRecord& record : std::span(records).first(taken.records)) {
     Sample sample{.x = record.x, .y = record.y, .time = now.monotonic};
     if ((record.follows & kRecordNs) != 0) {
@@ -153,7 +158,7 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
       sample.time = clamped_past(said, now.monotonic);
       ring.last_ns = sample.time.count();
     }
-    is_bad |= !batch.add(record, sample, numbers_);
+    has_unbound |= !batch.add(record, sample, numbers_);
   }
   auto added = into.statistics.add(batch.runs(), now);
   for (std::string& each : added.saturated) into.saturated.push_back(std::move(each));
@@ -161,7 +166,11 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
   counts.taken.fetch_add(added.samples, std::memory_order_relaxed);
   counts.lost.fetch_add(added.lost, std::memory_order_relaxed);
   ring.samples += taken.records;
-  if (is_bad) file_->note_bad();
+  if (taken.is_bad) {
+    file_->note_bad(LaneFault::kRecordForm, taken.bad_at);
+  } else if (has_unbound) {
+    file_->note_bad(LaneFault::kRecordId, file_->place_of_entry(ring.entry));
+  }
   tell(ring);
   return !taken.is_bad;
 }

@@ -5,6 +5,7 @@
 
 #include "core/base/reservation.h"
 #include "core/lane/layout.h"
+#include "log/log.h"
 
 namespace tallyfs {
 namespace {
@@ -120,12 +121,15 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
     }
   }
   LookBudget looks;
-  for (const Lane& lane : ended) {
+  std::vector<std::string> faults;
+  for (Lane& lane : ended) {
     lane.file->end();
     for (const Bound& each : lane.bound) {
       ports_.statistics.absorb_cells(each.number, lane.file.get(), looks, now);
     }
+    report_bad(lane, now, faults);
   }
+  log_bad(faults, now);
   return true;
 }
 
@@ -143,17 +147,39 @@ void Lanes::publish_counts(Moment now) {
 }
 
 void Lanes::report_bad(Moment now) {
-  const MutexLock lock(mutex_);
-  for (auto& [number, lane] : lanes_) {
-    const unsigned bad = lane.file->bad();
-    if (bad == std::exchange(lane.bad_reported, bad)) continue;
+  std::vector<std::string> faults;
+  {
+    const MutexLock lock(mutex_);
+    for (auto& [number, lane] : lanes_) report_bad(lane, now, faults);
+  }
+  log_bad(faults, now);
+}
+
+void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) {
+  for (; lane.bad_reported < LaneFile::kBadMax; ++lane.bad_reported) {
+    const auto fault = lane.file->fault(lane.bad_reported);
+    if (!fault) return;
+    const bool is_closed = lane.bad_reported + 1 == LaneFile::kBadMax;
     std::string where = "lane pid ";
     where.append(std::to_string(lane.process)).append(" uid ").append(std::to_string(lane.uid));
-    const Error closed{ErrorCode::kInvalid, "closed: this is not what a feeder writes"};
-    const Error fault{ErrorCode::kInvalid, "this is not what a feeder writes"};
-    ports_.errors.report(ErrorLog::Source::kSocket, where, "(a lane file)",
-                         bad >= LaneFile::kBadMax ? closed : fault, now);
+    std::string reason = is_closed ? "closed: " : "";
+    reason.append("this is not what a feeder writes: ").append(reason_of(fault->what));
+    std::string file = "(a lane file, at " + std::to_string(fault->at) + ")";
+    ports_.errors.report(ErrorLog::Source::kSocket, where, file, Error{ErrorCode::kInvalid, reason},
+                         now);
+    lines.push_back(where.append(": ").append(reason).append(" ").append(file));
   }
+}
+
+// Feeders that come and go must not fill the disk; `lane_bad` counts all.
+void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
+  if (lines.empty()) return;
+  {
+    const MutexLock lock(mutex_);
+    if (now.monotonic - bad_logged_ < kLogPause) return;
+    bad_logged_ = now.monotonic;
+  }
+  for (const std::string& each : lines) log_warning(each);
 }
 
 // How many there are now.

@@ -64,6 +64,8 @@ class Lanes final : public HandedPart {
   static constexpr std::uint64_t kFewRingWords = 4096;
   // Rings are busy for so long after the last record.
   static constexpr std::chrono::milliseconds kBusyFor{100};
+  // Faults that are found so soon after others are in error_log only.
+  static constexpr std::chrono::seconds kLogPause{1};
 
   // All outlive it.
   struct Ports {
@@ -152,7 +154,7 @@ class Lanes final : public HandedPart {
     std::shared_ptr<LaneFile> file;  // shared with the statistics that it has cells of
     LaneRings rings;
     std::vector<Bound> bound{};
-    unsigned bad_reported = 0;
+    unsigned bad_reported = 0;  // faults
     bool is_told_full = false;
     bool has_rung = false;  // since heads were noted
   };
@@ -170,6 +172,9 @@ class Lanes final : public HandedPart {
   Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Moment now)
       EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
+  // Of one: what was not reported yet. Lines of it are for the log.
+  void report_bad(Lane& lane, Moment now, std::vector<std::string>& lines);
+  void log_bad(const std::vector<std::string>& lines, Moment now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
@@ -215,6 +220,7 @@ class Lanes final : public HandedPart {
   std::vector<std::uint64_t> heard_ GUARDED_BY(mutex_);
   std::vector<std::string> saturated_ GUARDED_BY(mutex_);
   std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
+  std::chrono::nanoseconds bad_logged_ GUARDED_BY(mutex_){-kLogPause};
   std::atomic<bool> has_rings_{false};
   std::atomic<std::size_t> rings_shown_{0};
 };

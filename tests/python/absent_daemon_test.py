@@ -3,7 +3,7 @@ import re
 import unittest
 
 from programs import CALL_MAX_S, LONGEST, WEB, Sum
-from stand import DaemonCase
+from stand import DaemonCase, eventually
 
 
 class AbsentDaemonTest(DaemonCase):
@@ -28,6 +28,48 @@ say(*tally.statistic_count()[:6])
         self.assertEqual(feeder.hear(), "1000 0 1000 1000 0 0")
         self.assertEqual(self.daemon.data("web"), "each 1000 0 499.500 999\n")
         self.assertIn(" units=us/requests", self.daemon.definition("web/each"))
+
+    def test_what_a_program_has_changed_before_a_fork_is_not_done_again_by_its_child(self):
+        feeder = self.feeder(WEB + """
+each.reset()
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    os.read(read, 1)
+    for i in range(40): each.inc(i)
+    os._exit(tally.statistic_sync(60000) or 0)
+say("forked")
+hear()
+for i in range(300): each.inc(i)
+tally.statistic_sync(60000)
+os.write(write, b".")
+say(os.waitpid(child, 0)[1])
+""")
+        self.assertEqual(feeder.hear(), "forked")
+        self.daemon.start()
+        feeder.say()
+        self.assertEqual(feeder.hear(), "0")
+        self.assertEqual(self.daemon.total("web/each"), 340)
+
+    def test_a_round_that_fails_is_told_and_tried_again(self):
+        self.daemon.start()
+        feeder = self.feeder("""
+from tally.feeder import feeder
+tally.statistic_configure(report=say)
+keep_up, failures = feeder.keeper._keep_up, [MemoryError("short"), ValueError("bad")]
+def fail_at_first():
+    if failures: raise failures.pop(0)
+    return keep_up()
+feeder.keeper._keep_up = fail_at_first
+""" + WEB + """
+for i in range(10): each.inc(i)
+""")
+        told = [feeder.hear(), feeder.hear()]
+        self.assertIn("a round of sending has failed, and is tried again: MemoryError('short')",
+                      told)
+        self.assertIn(f"sending to {self.daemon.socket}", told)
+        eventually(lambda: self.daemon.total("web/each") == 10, "10 samples")
+        feeder.end()
 
     def test_held_max_samples_are_held_and_further_ones_are_dropped_and_told(self):
         feeder = self.feeder("""

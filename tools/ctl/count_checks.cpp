@@ -139,7 +139,7 @@ constexpr CountedProblem kProblems[] = {
      "--state has those of a start"},
     {"lane_bad", "time, memory that feeders count in held what no feeder writes",
      "times, memory that feeders count in held what no feeder writes",
-     "tracing/error_log names the process: it is broken or hostile"},
+     "tracing/error_log names the process and the fault: it is broken or hostile"},
     {"lane_dropped", "sample found no room in the ring of its thread",
      "samples found no room in the rings of their threads",
      "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},

@@ -83,7 +83,9 @@ a_sample_leaves_within_moments_by_itself() {
   ok 'sync 5000' 'inc hits 1'
   wait_until '[ "$(data web)" = "hits 1" ]'
   # And again, when the library's thread has gone to sleep.
-  wait_until 'grep -q futex "/proc/$PROBE/task/$(ls /proc/$PROBE/task | tail -1)/wchan"'
+  local keeper
+  keeper=$(grep -l tally-keeper "/proc/$PROBE/task"/*/comm)
+  wait_until "grep -q futex ${keeper%comm}wchan"
   ok 'inc hits 1'
   wait_until '[ "$(data web)" = "hits 2" ]'
 }

@@ -91,7 +91,7 @@ numbers_of_lanes_are_up_to_date_without_a_datagram() {
   _into_cells hits
   ok 'inc hits 1000'
   # Not even a ping comes from now on.
-  kill -STOP "$PROBE"
+  freeze "$PROBE"
   local datagrams merged
   datagrams=$(_own datagrams) merged=$(_own cells_merged)
   assert_data web 'hits 1000'

@@ -192,7 +192,7 @@ what_a_killed_server_had_not_taken_goes_to_the_next() {
   for i in 1 2 3; do
     server=$(server_of "$DAEMON")
     # So that it takes nothing more.
-    kill -STOP "$server"
+    freeze "$server"
     ok "add r $((10 + i)) 1 100"
     kill -KILL "$server"
     wait_until 'ok "sync 5000"; [ "$(data web 2>/dev/null | grep -c "^r.* 1$((i)) 1$")" -ge 100 ]'

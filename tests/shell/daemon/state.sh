@@ -266,11 +266,13 @@ a_read_only_directory_is_told_at_the_start_and_may_become_another() {
 }
 
 # What the daemon has saved is removed, and it has tried once more.
+# The daemon may save into it meanwhile.
+_remove_the_directory() { wait_until 'rm -r "$CASE/state" 2>"$CASE/left"'; }
 _save_and_lose_the_directory() {
   _start_that_saves_often
   send 'web/a 1'
   wait_until 'grep -qs web "$(_newest)"'
-  rm -r "$CASE/state"
+  _remove_the_directory
   send 'web/a 1'
   wait_until '[ "$(_own state_failures)" -ge 1 ]'
 }
@@ -292,7 +294,7 @@ a_directory_that_is_removed_while_nothing_changes_is_told_too() {
   send 'web/a 1'
   stop_daemon
   _start_that_saves_often
-  rm -r "$CASE/state"
+  _remove_the_directory
   wait_until '[ "$(_own state_failures)" -ge 1 ]'
   assert_has "$CASE/state was removed: made again, with the mode 700, it gets the state" \
     "$(cat "$STDERR")"
@@ -309,7 +311,7 @@ a_server_that_replaces_another_finds_the_directory_that_was_made_again() {
   _start_that_saves_often
   send 'web/a 1'
   wait_until 'grep -qs web "$(_newest)"'
-  rm -r "$CASE/state"
+  _remove_the_directory
   mkdir -m 700 "$CASE/state"
   send 'web/a 1'
   wait_until 'grep -qs web "$(_newest)"'
@@ -337,7 +339,7 @@ what_cannot_be_saved_at_an_unmount_is_told() {
   _start --no-keeper
   send 'web/a 1'
   assert_data web 'a 1'
-  rm -r "$CASE/state"
+  _remove_the_directory
   fusermount3 -u "$MNT"
   daemon_ends "$DAEMON" 3
   assert_eq 1 "$(grep -c 'state: that was the last try' "$STDERR")"

@@ -233,7 +233,7 @@ try:
     waits.sort()
     print(f"{len(waits)} asked: median {waits[len(waits) // 2] * 1e3:.2f} ms, longest {waits[-1] * 1e3:.2f} ms; "
           f"{own('commands') - commands - len(waits)} commands of the other's meanwhile")
-    assert waits[len(waits) // 2] < time_limit(0.1) and waits[-1] < time_limit(1), waits[-5:]
+    assert waits[len(waits) // 2] < time_limit(0.5) and waits[-1] < time_limit(5), waits[-5:]
     assert data("polite") == f"hits {len(waits)}\n"
     assert own("commands") > commands + len(waits), "what was put off must go on"
     assert own("rejects") == 0

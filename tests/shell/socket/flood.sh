@@ -40,7 +40,7 @@ for i in range(200):
     times.append(time.monotonic() - start)
 times.sort()
 print(f"median {times[100] * 1000:.1f} ms, 95% {times[190] * 1000:.1f} ms, longest {times[-1] * 1000:.1f} ms")
-assert times[190] < time_limit(0.1)
+assert times[190] < time_limit(1)
 EOT
   kill "${FLOODS[@]}"
 }

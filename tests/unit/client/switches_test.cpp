@@ -159,14 +159,14 @@ TEST(SwitchesTest, ASwitchThatThePageEndsInIsNone) {
   EXPECT_EQ(switches.find(number_of(2, 1)), nullptr);
 }
 
-TEST(SwitchesTest, OfALargerPageTheFirst1048576StatisticsHaveTheirs) {
+TEST(SwitchesTest, OfALargerPageTheFirst2097152StatisticsHaveTheirs) {
   SwitchPage page(Switches::kBytesMax + 4096);
-  page.set(1'048'575, 1, 1);
+  page.set(2'097'151, 1, 1);
   Switches switches;
   ASSERT_TRUE(switches.map(page.fd(), Switches::kBytesMax + 4096));
-  ASSERT_TRUE(switches.find(number_of(1'048'575, 1)));
-  EXPECT_EQ(*switches.find(number_of(1'048'575, 1)), 1u);
-  EXPECT_EQ(switches.find(number_of(1'048'576, 1)), nullptr);
+  ASSERT_TRUE(switches.find(number_of(2'097'151, 1)));
+  EXPECT_EQ(*switches.find(number_of(2'097'151, 1)), 1u);
+  EXPECT_EQ(switches.find(number_of(2'097'152, 1)), nullptr);
 }
 
 }  // namespace

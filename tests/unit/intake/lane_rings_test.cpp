@@ -230,11 +230,49 @@ TEST(LaneRingsTest, WhatNoFeederWritesIsSkippedAndTheThirdTimeTheLaneIsClosed) {
   stand.entry().head = 0;
   stand.take();
   EXPECT_EQ(stand.own("lane_bad"), 3u);
-  EXPECT_NE(stand.errors_.render(stand.clock_.now(), 1 << 20).value().find("closed"),
-            std::string::npos);
+  const std::string errors = stand.read_errors();
+  std::size_t at = 0;
+  for (const std::string each :
+       {": this is not what a feeder writes: a ring's head is more than the ring ahead\n",
+        ": this is not what a feeder writes: a record has another form\n",
+        ": closed: this is not what a feeder writes: a ring's head is behind what was taken "
+        "out\n"}) {
+    at = errors.find(each, at);
+    EXPECT_NE(at, std::string::npos) << each << errors;
+  }
   RingsStand::put(ring, 1);
   EXPECT_EQ(stand.take().records, 0u);
   EXPECT_EQ(stand.read("data"), "");
+}
+
+TEST(LaneRingsTest, WhatWasWrongIsReportedWhenTheFeederHasEnded) {
+  RingsStand stand("type=list entries_max=9");
+  RingWriter ring = stand.ring();
+  ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
+  ring.put(kIdOfS, 7, 1, 1, 0);  // two times
+  stand.end_feeder();
+  EXPECT_TRUE(stand.has_error("this is not what a feeder writes: a record has another form"));
+  EXPECT_NE(stand.read_errors().find("at " + std::to_string(RingsStand::kRingAt)),
+            std::string::npos);
+}
+
+TEST(LaneRingsTest, TheNextServerDoesNotReportAgainAndClosesTheLaneAtTheThirdFault) {
+  RingsStand stand("type=list entries_max=9");
+  stand.ring();
+  for (const std::uint64_t head : {kRingBytesMin, 0u}) {
+    stand.entry().head = head;
+    stand.take();
+  }
+  EXPECT_EQ(stand.own("lane_bad"), 2u);
+  stand.hand_over();
+  stand.entry().head = kRingBytesMin;
+  stand.take();
+  EXPECT_EQ(stand.own("lane_bad"), 3u);
+  const std::string errors = stand.read_errors();
+  EXPECT_EQ(errors.find("the server before"), std::string::npos) << errors;
+  EXPECT_TRUE(
+      stand.has_error("closed: this is not what a feeder writes: a ring's head is more "
+                      "than the ring ahead"));
 }
 
 TEST(LaneRingsTest, AnIdThatWasNotBoundCountsForNothing) {
@@ -246,6 +284,7 @@ TEST(LaneRingsTest, AnIdThatWasNotBoundCountsForNothing) {
   stand.take();
   EXPECT_EQ(stand.read("data"), "s 0x2 1\n");
   EXPECT_EQ(stand.own("lane_bad"), 1u);
+  EXPECT_TRUE(stand.has_error("a record has an id that was not bound"));
 }
 
 TEST(LaneRingsTest, RingsTogetherAreNoLongerThanTheFile) {
@@ -258,6 +297,7 @@ TEST(LaneRingsTest, RingsTogetherAreNoLongerThanTheFile) {
   stand.take();
   EXPECT_EQ(stand.own("rings"), 2u);
   EXPECT_EQ(stand.own("lane_bad"), 1u);
+  EXPECT_TRUE(stand.has_error("the rings are longer than the file"));
 }
 
 TEST(LaneRingsTest, AFullRingIsSaid) {

@@ -119,6 +119,10 @@ class LanesStand {
     const auto file = tree_.lookup(own.value().id, "data");
     return "\n" + tree_.file(file.value().id).value()->render(clock_.now(), 1 << 20).value();
   }
+  std::string read_errors() { return errors_.render(clock_.now(), 1 << 20).value(); }
+  bool has_error(const std::string& reason) {
+    return read_errors().find(reason + "\n") != std::string::npos;
+  }
   void define(const std::string& line) { ASSERT_TRUE(execute("define web name=s " + line)); }
   void end_feeder() {
     EXPECT_TRUE(lanes_->process_ended(kFeeder, clock_.now(), std::chrono::hours(1)));

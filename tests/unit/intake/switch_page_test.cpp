@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint64_t kStatistics = 524'288;
+constexpr std::uint64_t kStatistics = 1'048'576;
 
 // As a feeder maps it.
 const Switch* map(const SwitchPage& page) {

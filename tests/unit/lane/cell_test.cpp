@@ -35,8 +35,10 @@ class CellStand {
   CellRead read(CellSums& sums) { return read(sums, key()); }
   CellRead read(CellSums& sums, const CellKey& key, std::uint64_t at = kLaneHeapAt) {
     const auto* const begin = reinterpret_cast<const std::byte*>(bytes());
-    return read_cell({begin, size()}, at, key, sums);
+    return read_cell({begin, size()}, at, key, sums, fault_);
   }
+  // That of the last read() of something bad.
+  LaneFault fault() const { return fault_; }
   CellSums sums() {
     CellSums sums;
     EXPECT_EQ(read(sums), CellRead::kAdded);
@@ -49,6 +51,7 @@ class CellStand {
   };
   const CellForm form_;
   std::vector<Line> memory_;
+  LaneFault fault_ = LaneFault::kNone;
 };
 
 CellForm form(CellKind kind) {
@@ -198,7 +201,26 @@ TEST(CellTest, RefusesPlacesOutsideOfTheHeap) {
        {std::uint64_t{0}, std::uint64_t{kLaneHeapAt - 64}, std::uint64_t{kLaneHeapAt + 8},
         std::uint64_t{stand.size()}, std::uint64_t{stand.size() - 64}, UINT64_MAX - 63}) {
     EXPECT_EQ(stand.read(sums, stand.key(), at), CellRead::kBad) << at;
+    EXPECT_EQ(stand.fault(), LaneFault::kCellPlace);
   }
+}
+
+// It is void as long as it is of that definition. What is of another one must have room.
+TEST(CellTest, OfAnEarlierDefinitionMayBeTheLastInTheFile) {
+  CellStand stand(form(CellKind::kRange));
+  const std::uint64_t at = stand.size() - sizeof(LaneCell);
+  auto& last = *reinterpret_cast<LaneCell*>(stand.bytes() + at);
+  CellWriter(last).begin(kNumber, kId, kEra, form(CellKind::kRange));
+  CellKey key = stand.key();
+  key.era += 1;
+  key.form = form(CellKind::kArrayLin);
+  CellSums sums;
+  EXPECT_EQ(stand.read(sums, key, at), CellRead::kVoid);
+  last.era = key.era;
+  last.kind = static_cast<std::uint32_t>(key.form.kind);
+  last.intervals = key.form.intervals;
+  EXPECT_EQ(stand.read(sums, key, at), CellRead::kBad);
+  EXPECT_EQ(stand.fault(), LaneFault::kCellPlace);
 }
 
 TEST(CellTest, RefusesWhatNoFeederWrites) {
@@ -207,10 +229,18 @@ TEST(CellTest, RefusesWhatNoFeederWrites) {
   stand.cell().slots[1].values[kFlagsAt] = std::uint64_t{12} << 32;  // no such interval
   CellSums sums;
   EXPECT_EQ(stand.read(sums), CellRead::kBad);
+  EXPECT_EQ(stand.fault(), LaneFault::kCellInterval);
   CellStand range(form(CellKind::kRange));
   range.writer().add(5, 1);
   range.cell().slots[1].values[kSumAt + 1] = 1;  // an average above all X
   EXPECT_EQ(range.read(sums), CellRead::kBad);
+  EXPECT_EQ(range.fault(), LaneFault::kCellRange);
+  range.cell().slots[1].outside = 2;
+  EXPECT_EQ(range.read(sums), CellRead::kBad);
+  EXPECT_EQ(range.fault(), LaneFault::kCellOutside);
+  for (CellSlot& slot : range.cell().slots) slot.sequence = 0;
+  EXPECT_EQ(range.read(sums), CellRead::kBad);
+  EXPECT_EQ(range.fault(), LaneFault::kCellSlots);
   EXPECT_EQ(sums.samples, 0u);
 }
 
@@ -227,7 +257,9 @@ TEST(CellTest, IsReadWhileAThreadWritesConcurrently) {
     while (last < kSamples) {
       CellSums sums;
       const CellRead done = stand.read(sums);
-      if (done != CellRead::kAdded) continue;  // a reader that is put off may find no moment
+      // A reader that is put off may find no moment in which a slot stays.
+      if (done != CellRead::kAdded && kind != CellKind::kIncrements) continue;
+      ASSERT_EQ(done, CellRead::kAdded);
       EXPECT_GE(sums.samples, last);
       last = sums.samples;
       if (kind != CellKind::kIncrements) {

@@ -12,6 +12,7 @@ from .exclusion import OTHERS
 from .samples import FULL
 
 _JOIN_S = 1
+_PAUSE_AFTER_FAILURE_S = 0.1
 
 
 class Keeper:
@@ -30,6 +31,7 @@ class Keeper:
         """As at the start of a process."""
         self._thread = None
         self.is_ending = False
+        self._has_told_failure = False
 
     def is_running(self):
         return self._thread is not None
@@ -67,9 +69,19 @@ class Keeper:
         self._thread.join(_JOIN_S)
         self._queue.stop = self._queue.alert = 1
 
+    # Without memory, for example, a round fails, and the next one tries again.
+    def _round(self):
+        try:
+            return self._exclusion.run(self._keep_up)
+        except Exception as error:
+            if not self._has_told_failure:
+                self._has_told_failure = True
+                self._reports.add(f"a round of sending has failed, and is tried again: {error!r}")
+            return _PAUSE_AFTER_FAILURE_S
+
     def _run(self):
         while not self.is_ending:
-            pause_s = self._exclusion.run(self._keep_up)
+            pause_s = self._round()
             if pause_s is OTHERS:
                 return
             self._reports.deliver()

@@ -156,6 +156,7 @@ class Registry(Requester):
         self._parents_switches = kept
         for statistic in kept:
             statistic._dropped = 0
+            statistic._late.clear()  # the parent passes them on: a reset once more loses samples
 
     # The first sample of any statistic has woken the child up: some that were added since the fork
     # are of statistics that were off.

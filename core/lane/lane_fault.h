@@ -1,0 +1,76 @@
+// What the daemon may find in a lane file that no feeder writes, and how it says so.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tallyfs {
+
+enum class LaneFault : std::uint8_t {
+  kNone,
+  kUnread,  // entries or an index cannot be read
+  kIndexPlace,
+  kIndexesLong,  // all together
+  kTooManyCells,
+  kCellPlace,
+  kCellSlots,     // none of the two counts
+  kCellRestless,  // it was another one at each look
+  kCellInterval,
+  kCellOutside,
+  kCellRange,
+  kRingPlace,
+  kRingMoved,
+  kRingsLong,   // all together
+  kHeadBehind,  // of what was taken
+  kHeadAhead,   // by more than the ring
+  kRecordForm,
+  kRecordId,     // not bound
+  kFoundBefore,  // by another server
+};
+
+// For people, behind "this is not what a feeder writes: ".
+constexpr std::string_view reason_of(LaneFault fault) {
+  switch (fault) {
+    case LaneFault::kNone:
+      break;
+    case LaneFault::kUnread:
+      return "an entry or index cannot be read";
+    case LaneFault::kIndexPlace:
+      return "an index is not within the file";
+    case LaneFault::kIndexesLong:
+      return "the indexes are longer than the file";
+    case LaneFault::kTooManyCells:
+      return "there are more cells than the file has room for";
+    case LaneFault::kCellPlace:
+      return "a cell is not within the file";
+    case LaneFault::kCellSlots:
+      return "a cell has no slot that counts";
+    case LaneFault::kCellRestless:
+      return "a cell was another one at each of 1000 looks";
+    case LaneFault::kCellInterval:
+      return "a cell's latest interval is none of its array";
+    case LaneFault::kCellOutside:
+      return "a cell has fewer samples than samples out of range";
+    case LaneFault::kCellRange:
+      return "a cell's sum, count, min and max cannot be those of samples";
+    case LaneFault::kRingPlace:
+      return "a ring is not within the file, or of another size";
+    case LaneFault::kRingMoved:
+      return "a thread's ring is elsewhere than before";
+    case LaneFault::kRingsLong:
+      return "the rings are longer than the file";
+    case LaneFault::kHeadBehind:
+      return "a ring's head is behind what was taken out";
+    case LaneFault::kHeadAhead:
+      return "a ring's head is more than the ring ahead";
+    case LaneFault::kRecordForm:
+      return "a record has another form";
+    case LaneFault::kRecordId:
+      return "a record has an id that was not bound";
+    case LaneFault::kFoundBefore:
+      return "the server before has found that";
+  }
+  return "";
+}
+
+}  // namespace tallyfs
