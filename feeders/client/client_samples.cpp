@@ -186,11 +186,17 @@ void Client::add_nested(Lane& lane, const Entry& entry) {
   }
 }
 
+void Client::forget_parents_call(Lane& lane) {
+  const ErrnoGuard guard;
+  const MutexLock lock(lane.mutex());
+  lane.forget_parents_call();
+}
+
 void Client::take_nested(Lane& lane) {
   while (lane.has_nested()) {
     lane.enter();
     lane.take_nested([&](const Entry& entry) {
-      if (!entry.statistic()) return lane.forget_counts();
+      if (!entry.statistic()) return forget_parents_call(lane);
       FedStatistic& statistic = *entry.statistic();
       const bool is_cell = FedStatistic::is_cell(statistic.way());
       LaneCell* const cell = is_cell ? lane.cells().find(statistic, cell_files_) : nullptr;

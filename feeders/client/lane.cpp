@@ -55,13 +55,9 @@ void Lane::give_back_memory() {
 }
 
 void Lane::forget_all() {
-  tail_.store(0, std::memory_order_relaxed);
-  head_.store(0, std::memory_order_relaxed);
-  stop_.store(0, std::memory_order_relaxed);
-  dropped_.store(0, std::memory_order_relaxed);
-  counted_.store(0, std::memory_order_relaxed);
-  in_ring_.store(0, std::memory_order_relaxed);
+  forget_parents_call();
   nested_used_.store(0, std::memory_order_relaxed);
+  nested_taken_.store(0, std::memory_order_relaxed);
   barrier_ = kNoBarrier;
 }
 

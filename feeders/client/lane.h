@@ -71,7 +71,7 @@ class Entry {
 class Lane {
  public:
   static constexpr std::size_t kDatagramBytes = 8 * 1024;
-  static constexpr std::size_t kNestedMax = 64;
+  static constexpr std::uint32_t kNestedMax = 64;
   // Of the ring's memory, when the lane is empty: 128 KiB.
   static constexpr std::size_t kEntriesKept = 4096;
 
@@ -174,14 +174,19 @@ class Lane {
   // For a handler that finds the owner inside. False: no room, which take_nested() will count.
   bool push_nested(const Entry& entry);
   bool has_nested() const { return nested_used_.load(std::memory_order_relaxed) != 0; }
-  // Calls with each nested entry, in their order; to be called by the owner, inside.
+  // Calls with each nested entry, in their order; to be called by the owner, inside. A handler may
+  // fork meanwhile: then expect_parents_call() begins anew in the child, whichever was being taken.
   template <typename Take>
   void take_nested(Take&& take) {
-    std::uint32_t taken = 0;
     for (;;) {
       std::uint32_t used = nested_used_.load(std::memory_order_relaxed);
-      for (; taken < used && taken < kNestedMax; ++taken) take(nested_[taken]);
+      while (nested_taken_.load(std::memory_order_relaxed) < std::min(used, kNestedMax)) {
+        const Entry entry = nested_[nested_taken_.fetch_add(1, std::memory_order_relaxed)];
+        take(entry);
+        used = nested_used_.load(std::memory_order_relaxed);
+      }
       if (!nested_used_.compare_exchange_strong(used, 0, std::memory_order_relaxed)) continue;
+      nested_taken_.store(0, std::memory_order_relaxed);
       if (used > kNestedMax) count_dropped(used - kNestedMax);
       return;
     }
@@ -218,13 +223,17 @@ class Lane {
   void forget_all() REQUIRES(mutex_);
 
   // The same behind forget_all(), where a handler forked that interrupted a call in a lane file.
-  // The call goes on, and what it counts is the parent's: the owner forgets that when it leaves,
-  // by a nested sample of no statistic.
+  // The call goes on, and what it counts or holds is the parent's: the owner forgets that when it
+  // leaves, by a nested sample of no statistic. The child's own samples are nested behind it.
   void expect_parents_call() {
     nested_[0] = Entry();
     nested_used_.store(1, std::memory_order_relaxed);
   }
-  void forget_counts() {
+  void forget_parents_call() REQUIRES(mutex_) {
+    tail_.store(0, std::memory_order_relaxed);
+    head_.store(0, std::memory_order_relaxed);
+    stop_.store(0, std::memory_order_relaxed);
+    dropped_.store(0, std::memory_order_relaxed);
     counted_.store(0, std::memory_order_relaxed);
     in_ring_.store(0, std::memory_order_relaxed);
   }
@@ -287,6 +296,8 @@ class Lane {
   std::atomic<bool> owned_{false};
   std::atomic<pid_t> watched_{0};
 
+  // The owner's, for signals. Taken: of those used, by a take_nested() that goes on.
+  std::atomic<std::uint32_t> nested_taken_{0};
   std::array<Entry, kNestedMax> nested_;
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);
 };

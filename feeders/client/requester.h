@@ -39,7 +39,11 @@ class Requester {
   ~Requester() = default;
 
   // A datagram with this request alone, beside the one that may be on its way. False: not sent.
-  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now);
+  // kBounded: only while fewer than kAloneMax of them await responses.
+  static constexpr std::uint32_t kAloneMax = 4;
+  enum class Alone { kBounded, kAlways };
+  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now,
+                Alone alone);
   // The daemon refused `subject`: that is reported, and what was refused is due after the back-off.
   void report_refusal(const std::string& subject, const Response& response);
   void back_off();
@@ -50,6 +54,8 @@ class Requester {
   friend class Conversation;
   friend class PendingRequests;
 
+  // A new connection, before begin(): what waits to be removed was in an earlier daemon.
+  virtual void forget_removals() {}
   // A new connection, or another daemon: what is known of the daemon is void.
   virtual void begin() = 0;
   // Adds what is due, as far as there is room; what finds none waits for the next datagram.

@@ -14,6 +14,8 @@ using namespace std::chrono_literals;
 
 // A stall of this length is looked into.
 constexpr std::chrono::milliseconds kProbeAfter = 250ms;
+// And again, if the daemon's queue had no room.
+constexpr std::chrono::milliseconds kProbePause = 50ms;
 // A message's header, the request's sequence and length, the padding.
 constexpr std::size_t kRequestOverhead = wire::kMessageHeaderBytes + 8 + 7;
 
@@ -63,7 +65,7 @@ std::uint32_t Sender::next_sequence() {
 
 Result<void> Sender::flush() {
   if (writer_.empty()) return {};
-  if (unanswered_ == 0) progress_ = Clock::now();
+  if (unanswered_ == 0) note_progress();
   while (unanswered_ >= kUnansweredMax) {
     if (auto done = wait_for_link(POLLIN); !done) return done;
   }
@@ -124,8 +126,8 @@ Result<void> Sender::wait(pollfd* polled, nfds_t count) {
 }
 
 std::chrono::milliseconds Sender::wait_max() const {
-  const auto until = probed_ ? options_.timeout : std::min(options_.timeout, kProbeAfter);
-  return ceil_ms(progress_ + until - Clock::now());
+  const auto end = progress_ + options_.timeout;
+  return ceil_ms((probe_at_ ? std::min(end, *probe_at_) : end) - Clock::now());
 }
 
 Result<void> Sender::stalled(Clock::duration stall) {
@@ -133,19 +135,26 @@ Result<void> Sender::stalled(Clock::duration stall) {
     const bool is_gone = link_.send(wire::DatagramWriter(0).bytes()) == Link::Sent::kGone;
     return is_gone ? gone() : silent();
   }
-  return stall < kProbeAfter || probed_ ? Result<void>() : probe();
+  return probe_at_ && Clock::now() >= *probe_at_ ? probe() : Result<void>();
 }
 
-// Behind what has been sent, before what waits in writer_. If there is no room for it, what keeps
-// the daemon busy is not ours.
+void Sender::note_progress() {
+  progress_ = Clock::now();
+  probe_at_ = progress_ + kProbeAfter;
+}
+
+// Behind what has been sent, before what waits in writer_.
 Result<void> Sender::probe() {
-  probed_ = true;
   Pending probe{.sequence = next_sequence(), .ends_datagram = true};
   wire::DatagramWriter datagram(0);
   datagram.request(probe.sequence, {});
   const Link::Sent sent = link_.send(datagram.bytes());
   if (sent == Link::Sent::kGone) return gone();
-  if (sent == Link::Sent::kFull) return {};
+  if (sent == Link::Sent::kFull) {
+    probe_at_ = Clock::now() + kProbePause;
+    return {};
+  }
+  probe_at_.reset();
   unanswered_ += 1;
   pending_.insert(pending_.end() - static_cast<std::ptrdiff_t>(requests_), std::move(probe));
   return {};
@@ -169,8 +178,7 @@ void Sender::take(const wire::Response& response) {
     return each.sequence == response.sequence;
   });
   if (asked == pending_.end()) return;
-  progress_ = Clock::now();
-  probed_ = false;
+  note_progress();
   while (pending_.front().sequence != response.sequence) settle_front(nullptr);
   settle_front(&response);
 }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/line_splitter.h"
@@ -76,6 +77,7 @@ class Sender {
   Result<void> wait(pollfd* polled, nfds_t count);
   Result<void> wait_for_link(short events);
   Result<void> stalled(Clock::duration stall);
+  void note_progress();
   Result<void> probe();
   std::chrono::milliseconds wait_max() const;
 
@@ -95,7 +97,8 @@ class Sender {
   std::size_t unanswered_ = 0;   // datagrams
   std::uint32_t sequence_ = 0;
   Clock::time_point progress_;
-  bool probed_ = false;  // since the last progress
+  // When the daemon is asked whether it answers at all; nothing: it was, since the last progress.
+  std::optional<Clock::time_point> probe_at_;
 };
 
 }  // namespace tallyfs

@@ -1,7 +1,13 @@
 // What a server leaves for the next one in a reload, but not as it was written: the next one takes
 // each object or says that it does not, and serves. What it has taken, it leaves again as it is.
+// Beside them a program has a lane, with samples in its ring of which each is taken once.
 // The input is lines for the first server, up to a byte 0x1E, and then the damage.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,8 +19,12 @@
 #include "core/branch/statistics/statistics_branch.h"
 #include "core/branch/stats/stats_branch.h"
 #include "core/branch/tracing/tracing_branch.h"
+#include "core/lane/layout.h"
+#include "core/wire/line.h"
+#include "feeders/intake/lanes.h"
 #include "fs/open_file_saved.h"
 #include "fs/operations.h"
+#include "log/log.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/fuzz/intake_stand.h"
 #include "tests/fuzz/show_all.h"
@@ -43,12 +53,53 @@ class Left final : public ObjectSink {
  public:
   bool put(const SavedObject& object) override {
     must(object.label.size() <= kLabelBytesMax, "what is left can be saved");
-    objects.push_back({object.kind, object.format, std::string(object.label),
-                       std::string(object.bytes)});
+    objects.push_back(
+        {object.kind, object.format, std::string(object.label), std::string(object.bytes)});
     return true;
   }
 
+  void add_descriptors(const HandedDescriptors& sent) {
+    for (const int fd : sent.sent()) descriptors.emplace_back(::dup(fd));
+  }
+  HandedDescriptors copy_of_descriptors() const {
+    std::vector<Fd> copies;
+    for (const Fd& each : descriptors) copies.emplace_back(::dup(each.get()));
+    return HandedDescriptors(std::move(copies));
+  }
+
   std::vector<Object> objects;
+  std::vector<Fd> descriptors;
+};
+
+// A program that has put samples into a ring, and puts more.
+class FedLane {
+ public:
+  static constexpr std::uint32_t kId = 3, kRingAt = kLaneHeapAt;
+
+  explicit FedLane(int fd) {
+    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    must(mapped != MAP_FAILED, "memory");
+    memory_ = static_cast<std::byte*>(mapped);
+    entry().thread = 1;
+    entry().ring = std::uint64_t{kRingBytesMin} << 32 | kRingAt;
+    reinterpret_cast<LaneHeader*>(memory_)->changes += 1;
+  }
+  ~FedLane() { ::munmap(memory_, kLaneBytesMin); }
+  FedLane(const FedLane&) = delete;
+  FedLane& operator=(const FedLane&) = delete;
+
+  void put(std::uint64_t x) {
+    auto* const words = reinterpret_cast<std::atomic<std::uint64_t>*>(memory_ + kRingAt);
+    words[head_++] = record_head(kId, 2, 0);
+    words[head_++] = x;
+    entry().head = head_;
+  }
+
+ private:
+  LaneEntry& entry() { return *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt); }
+
+  std::byte* memory_ = nullptr;
+  std::uint64_t head_ = 0;
 };
 
 // What feeders have mapped, which outlives the servers.
@@ -72,8 +123,12 @@ class NothingWaits final : public Barrier {
 class Server {
  public:
   Server(MappedPages& pages, const Left& before)
-      : pages_(pages), has_nodes_(expect(before)), errors_(std::make_shared<ErrorLog>(now())) {
-    loaded = take_state(file_of(before), {branches_, {}, none_}, {.now = now(), .has_pages = true});
+      : pages_(pages),
+        descriptors_(before.copy_of_descriptors()),
+        has_nodes_(expect(before)),
+        errors_(std::make_shared<ErrorLog>(now())) {
+    loaded = take_state(file_of(before), {branches_, parts_, descriptors_},
+                        {.now = now(), .has_pages = true});
     if (!has_nodes_) return;
     std::vector<SavedObject> files;
     for (const Object& each : before.objects) {
@@ -87,10 +142,9 @@ class Server {
 
   void take(std::string_view lines) {
     static const Line line;
-    Dispatcher dispatcher(line.daemon(), {.statistics = statistics_,
-                                          .branches = branches_,
-                                          .errors = *errors_,
-                                          .clock = clock_});
+    Dispatcher dispatcher(
+        line.daemon(),
+        {.statistics = statistics_, .branches = branches_, .errors = *errors_, .clock = clock_});
     std::vector<char> room(lines.begin(), lines.end());
     const Datagram datagram{.bytes = room, .origin = line.origin(1000, 7)};
     dispatcher.begin(datagram, now());
@@ -108,7 +162,28 @@ class Server {
     operations_.save(left);
     for (Branch* const branch : branches_) branch->hand_on(left, now());
     tracing_.tracing().save_records(left);
+    HandedDescriptors sent;
+    lanes_.hand_on(left, sent);
+    left.add_descriptors(sent);
     return left;
+  }
+
+  // Where there is room for one.
+  std::unique_ptr<FedLane> make_lane() {
+    const Sender sender{1000, 7};
+    const auto line = wire::parse_line("create lane/s on=1 type=list entries_max=4");
+    const auto of = statistics_.execute(std::get<wire::CommandLine>(line.value()), sender, now());
+    const auto made = lanes_.make(sender, kLaneBytesMin, now());
+    if (!of || !made) return nullptr;
+    const auto lane = made.value().number;
+    must(lanes_.tails(sender, lane).has_value(), "there are tails");
+    (void)lanes_.bind(
+        sender, {.sequence = 1, .id = FedLane::kId, .lane = lane, .number = of.value().number});
+    return std::make_unique<FedLane>(made.value().file->fd());
+  }
+  std::uint64_t take_from_rings() {
+    lanes_.note_heads();
+    return lanes_.take(now().monotonic + std::chrono::hours(1)).records;
   }
 
   // As if programs had the first files of the tree open, of which some have begun a line.
@@ -212,7 +287,7 @@ class Server {
   Ledger ledger_{{.per_uid = {.interfaces = 16, .statistics = 200, .bytes = 64u << 20},
                   .total = {.interfaces = 32, .statistics = kStatistics, .bytes = 64u << 20}}};
   FakeProcesses processes_;
-  HandedDescriptors none_;
+  HandedDescriptors descriptors_;
   Tree tree_{clock_.now()};
   const bool has_nodes_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
@@ -222,6 +297,8 @@ class Server {
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
   TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
   const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
+  Lanes lanes_{Lanes::Ports{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
+  const std::array<HandedPart*, 1> parts_{&lanes_};
   NothingWaits barrier_{clock_};
   Operations operations_{{tree_, *errors_, statistics_.own(), barrier_, clock_}, {}, {}};
 };
@@ -254,26 +331,42 @@ void must_be_whole(const LoadedState& loaded, const char* what) {
 }  // namespace
 }  // namespace tallyfs::fuzz
 
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  tallyfs::set_log_level("off");  // of faults in lanes
+  return 0;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace tallyfs::fuzz;
   Input input(bytes, size);
   MappedPages pages;
   Left left;
+  std::unique_ptr<FedLane> lane;
   {
     Server first(pages, {});
     first.take(input.until('\x1e'));
+    lane = first.make_lane();
+    if (lane) lane->put(1);
+    must(first.take_from_rings() == (lane ? 1 : 0), "what a ring holds is taken");
+    if (lane) lane->put(2);
     left = first.leave();
     first.open_files(left);
   }
   const bool is_damaged = !input.empty();
   damage(input, left);
-  Server second(pages, left);
-  if (!is_damaged) must_be_whole(second.loaded, "what was left is taken");
-  second.show();
-  second.end_expecting();
-  const Left again = second.leave();
-  MappedPages others;
-  Server third(others, again);
+  Left again;
+  {
+    Server second(pages, left);
+    if (!is_damaged) must_be_whole(second.loaded, "what was left is taken");
+    if (lane) lane->put(3);
+    const std::uint64_t taken = second.take_from_rings();
+    must(is_damaged || taken == (lane ? 2 : 0), "what was left in a ring is taken once");
+    second.show();
+    second.end_expecting();
+    again = second.leave();
+  }
+  Server third(pages, again);
   must_be_whole(third.loaded, "what was taken is taken again");
+  must(is_damaged || third.take_from_rings() == 0, "and so is what was in a ring");
   return 0;
 }

@@ -18,6 +18,7 @@
 #include "core/lane/layout.h"
 #include "core/wire/line.h"
 #include "feeders/intake/lanes.h"
+#include "log/log.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
@@ -54,6 +55,15 @@ constexpr std::uint32_t kCellsAt = kLaneHeapAt + 256;
 constexpr std::uint32_t kCellRoom = 1024;
 constexpr std::uint32_t kRingAt = kLaneHeapAt + kRingBytesMin;
 
+// As the input says: also one that cannot be trusted, so that cycles mean nothing.
+class AnyCounter final : public CounterTimes {
+ public:
+  CounterLine line() override { return now; }
+  void check() override {}
+
+  CounterLine now{.cycles = 1000, .ns = 5'000'000'000, .rate = std::int64_t{1} << 31};
+};
+
 struct alignas(64) CellRoom {
   std::array<std::byte, kCellRoom> bytes;
 };
@@ -66,7 +76,8 @@ class Stand {
     ports.shapes = shapes_;
     ports.processes = &processes_;
     statistics_.emplace(tree_, ledger_, kOwner, clock_.now(), std::move(ports));
-    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_, clock_}, kOwner);
+    lanes_.emplace(Lanes::Ports{*statistics_, ledger_, processes_, errors_, clock_, &counter_},
+                   kOwner);
     for (std::size_t i = 0; i < kStatistics; ++i) {
       numbers_[i] =
           execute("create web/" + name_of(i) + " on=1 " + kDefinitions[i == 0 ? 0 : i + 1]);
@@ -82,7 +93,7 @@ class Stand {
 
   void step(Input& input) {
     const std::size_t i = input.byte() % kStatistics;
-    switch (input.byte() % 14) {
+    switch (input.byte() % 15) {
       case 0:
         return count_honestly(i, input);
       case 1:
@@ -114,6 +125,11 @@ class Stand {
                                                      : std::chrono::hours(0));
       case 13:
         return take_while_it_is_written(input);
+      case 14:
+        counter_.now = {.cycles = input.number(8),
+                        .ns = clock_.now().monotonic.count(),
+                        .rate = static_cast<std::int64_t>(input.number(1)) << 28};
+        return;
     }
   }
   void check_end() {
@@ -215,7 +231,8 @@ class Stand {
   // Records as libtally would have put them, wherever the head is now.
   void put_honestly(std::size_t i, Input& input) {
     for (unsigned left = 1 + input.byte() % 8; left != 0; --left) {
-      const std::uint32_t follows = input.byte() % 2 == 0 ? 0 : kRecordY | kRecordNs;
+      constexpr std::array kFollows = {0u, kRecordY | kRecordNs, kRecordY | kRecordCycles};
+      const std::uint32_t follows = kFollows[input.byte() % kFollows.size()];
       const std::uint32_t words = follows == 0 ? 2 : 4;
       put_word(record_head(static_cast<std::uint32_t>(i), words, follows));
       put_word(input.number(2));
@@ -293,6 +310,7 @@ class Stand {
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   FakeProcesses processes_;
+  AnyCounter counter_;
   ErrorLog errors_{clock_.now()};
   std::optional<StatisticsBranch> statistics_;
   std::optional<Lanes> lanes_;
@@ -304,6 +322,11 @@ class Stand {
 
 }  // namespace
 }  // namespace tallyfs::fuzz
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  tallyfs::set_log_level("off");  // of faults
+  return 0;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace tallyfs::fuzz;

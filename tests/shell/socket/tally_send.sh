@@ -1,4 +1,5 @@
 # tally-send, and what plain shells send with: bash with socat, and nc.
+# Longer than most: it has all that a daemon, a socket or a line can be, and what is told of it.
 
 _send() { "$TALLY_SEND" --socket "$SOCK" "$@"; }
 # _expect STATUS COMMAND...: it ends with this status; what it says goes into $SAID.
@@ -281,6 +282,35 @@ EOT
   web/a 2
 tally-send: line 4: its answer was lost, whether it took effect is not known
   web/a 4' "$SAID"
+}
+
+# By a daemon whose queue is full when tally-send would ask whether it answers at all.
+a_lost_answer_is_told_by_a_daemon_that_was_busy() {
+  need_python
+  PYTHONPATH=$here "$PYTHON" - "$CASE/busy" <<'EOT' &
+from peer import *
+import sys, time
+daemon = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+daemon.bind(sys.argv[1])
+daemon.recvfrom(65536)
+other = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+try:
+    while True: other.sendto(b"", sys.argv[1])
+except BlockingIOError: pass
+time.sleep(0.6)  # beyond the first time it asks
+while True:
+    data, sender = daemon.recvfrom(65536)
+    if not data: continue
+    sequence, = struct.unpack_from("<I", data, 24)
+    daemon.sendto(header(1) + message(ANSWER, struct.pack("<IIQ", sequence, 0, 0)), sender)
+EOT
+  local busy=$!
+  echo $busy >>"$CASE/pids"
+  wait_until '[ -S "$CASE/busy" ]'
+  _expect 1 "$TALLY_SEND" --socket "$CASE/busy" --timeout-ms 20000 'web/a 1'
+  kill "$busy"
+  assert_eq 'tally-send: line 1: its answer was lost, whether it took effect is not known
+  web/a 1' "$SAID"
 }
 
 a_reader_of_stderr_that_goes_away_ends_it() {

@@ -153,5 +153,32 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
   EXPECT_EQ(samples(), 2u);
 }
 
+// The same over the socket.
+TEST_F(ClientCellsTest, ACallThatAForkInterruptedIsNotSentByTheChild) {
+  start_daemon(FakeDaemon::kEpoch);
+  Feeder feeder(settings());
+  FedStatistic& s = feeder.started(feeder.interface("web"), "s");
+  exchange(feeder);
+  feeder.add(s, 1);
+  Lane& lane = *feeder.lane;
+  const std::uint64_t held = lane.held();
+  lane.enter();
+  feeder.client.before_fork(&lane);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    feeder.client.after_fork_in_child(&lane);
+    lane.append(Entry(s, 2, 1, {}));
+    feeder.client.leave(lane);
+    ::_exit(lane.held() == 0 && feeder.counts().added == 0 ? 0 : 1);
+  }
+  feeder.client.after_fork_in_parent(&lane);
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  lane.append(Entry(s, 2, 1, {}));
+  lane.leave();
+  EXPECT_EQ(lane.held(), held + 1);
+}
+
 }  // namespace
 }  // namespace tallyfs

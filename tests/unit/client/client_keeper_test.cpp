@@ -68,6 +68,57 @@ TEST_F(KeeperTest, FindsADaemonThatComesLater) {
   feeder.client.finish(0ms);
 }
 
+// ---- without the thread: what it asks before it sleeps until it is woken
+
+class KeepersSleepTest : public ClientTest {
+ protected:
+  // Rounds until nothing is due.
+  void rest(Feeder& feeder) {
+    while (feeder.client.pass() < 1s) {
+      daemon_->wait(1ms);
+      daemon_->serve();
+    }
+  }
+};
+
+TEST_F(KeepersSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  rest(feeder);
+  if (process_barrier()) {
+    EXPECT_TRUE(feeder.client.fall_asleep());
+  }
+  FedStatistic& hits = feeder.statistic(web, "hits");
+  EXPECT_FALSE(feeder.client.fall_asleep());
+  rest(feeder);
+  feeder.client.drop(hits, Client::InTree::kRemove);
+  EXPECT_FALSE(feeder.client.fall_asleep());
+  EXPECT_LE(feeder.client.pass(), 10ms);
+}
+
+TEST_F(KeepersSleepTest, ItComesBackSoonForAResponse) {
+  start_daemon();
+  Feeder feeder(settings());
+  feeder.interface("web");
+  for (int i = 0; i < 5; ++i) {
+    rest(feeder);
+    feeder.interface(("i" + std::to_string(i)).c_str());
+    for (bool is_sent = false; !is_sent;) {
+      const Client::Time due = feeder.client.pass();
+      while (const auto datagram = daemon_->take()) {
+        for (const auto& [sequence, text] : datagram->requests) {
+          is_sent |= text.starts_with("create");
+          daemon_->respond({{.sequence = sequence}});
+        }
+      }
+      if (is_sent) {
+        EXPECT_LE(due, 10ms);
+      }
+    }
+  }
+}
+
 TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
   start_daemon();
   serve_always();

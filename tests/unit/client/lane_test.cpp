@@ -204,6 +204,43 @@ TEST_F(LaneTest, WhatNestsBeyond64WhileOthersAreTakenIsDroppedAndCounted) {
   EXPECT_EQ(lane_->dropped(), refused);
 }
 
+// Also where the handler that forks has interrupted the taking of nested entries: the child's own
+// is behind them.
+TEST_F(LaneTest, AChildForgetsTheCallWhicheverNestedEntryItWasTaking) {
+  for (const std::int64_t at : {1, 2, 3}) {
+    for (const std::int64_t x : {1, 2, 3}) push_nested(x);
+    Xs taken;
+    int forgotten = 0;
+    lane_->take_nested([&](const Entry& entry) {
+      if (!entry.statistic()) {
+        const MutexLock lock(lane_->mutex());
+        forgotten += 1;
+        return lane_->forget_parents_call();
+      }
+      taken.push_back(entry.x());
+      if (entry.x() == at) {
+        const MutexLock lock(lane_->mutex());
+        lane_->forget_all();
+        lane_->expect_parents_call();
+        push_nested(9);
+      }
+      lane_->append(entry);
+      lane_->count_cell();
+    });
+    Xs wanted{1, 2, 3};
+    wanted.resize(static_cast<std::size_t>(at));
+    wanted.push_back(9);
+    EXPECT_EQ(taken, wanted);
+    EXPECT_EQ(forgotten, 1);
+    EXPECT_EQ(lane_->held(), 1u);
+    EXPECT_EQ(lane_->counted(), 1u);
+    EXPECT_FALSE(lane_->has_nested());
+    const MutexLock lock(lane_->mutex());
+    EXPECT_EQ(lane_->entry(0).x(), 9);
+    lane_->forget_all();
+  }
+}
+
 TEST_F(LaneTest, MakeVoidTakesTheStatisticFromItsEntriesOnly) {
   append(1);
   lane_->append(Entry(other_, 2, 1, at_ns(0)));
