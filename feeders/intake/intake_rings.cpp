@@ -56,8 +56,7 @@ Intake::Progress Intake::take_rings(RingWork work) {
           },
       .wanted = work.until.wanted,
       .before_long = std::move(work.before_long)};
-  const LaneRings::Done done =
-      dispatcher_.take_rings(work.until.deadline, shares, work.which, work.of);
+  const auto done = dispatcher_.take_rings(work.until.deadline, shares, work.which, work.of);
   for (const Charge& each : charges) {
     const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
