@@ -172,7 +172,8 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
 
 Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
   if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
-  const Moment now = settle();
+  const auto before = parts_.tree.file(info.id);
+  const Moment now = settle(before ? before.value()->subject() : nullptr);
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
   return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid, now);
@@ -328,7 +329,7 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   // Samples that were sent before the open count before the file is written or read.
   if (open->file->waits() || (flags & O_TRUNC)) promote_follower();
   open->file->opened(context(cancel));
-  CallContext call(settle(), cancel);
+  CallContext call(settle(open->file->subject()), cancel);
   auto held = open->file->hold(access_of(flags), call.now);
   if (!held) return held.error();
   open->held = std::move(held.value());

@@ -123,8 +123,8 @@ class Operations {
   }
   // Returns the time of the request from then on, of which its text is: behind a truncation alone
   // the clock is read anew.
-  Moment settle() {
-    return parts_.barrier.settle([this] { promote_follower(); });
+  Moment settle(Subject subject = nullptr) {
+    return parts_.barrier.settle(subject, [this] { promote_follower(); });
   }
   // version: what a look at the file has just given, if it has one.
   Result<std::string> render(NodeId node, const File& file, std::optional<std::uint64_t> version,

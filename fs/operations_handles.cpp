@@ -206,7 +206,7 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // Samples that were sent before count under the old settings, however long the file has been
   // open.
-  if (unit != File::WriteUnit::kWrite) settle();
+  if (unit != File::WriteUnit::kWrite) settle(open->file->subject());
   Result<void> done;
   {
     const MutexLock lock(open->writing);

@@ -2,6 +2,8 @@
 
 namespace tallyfs {
 
+Subject File::subject() const { return nullptr; }
+
 Result<std::size_t> File::text_length(const CallContext& call, std::size_t bytes_max) const {
   const auto text = render(call, bytes_max);
   if (!text) return text.error();

@@ -15,6 +15,7 @@
 
 #include "core/base/call_context.h"
 #include "core/base/result.h"
+#include "core/tree/subject.h"
 
 namespace tallyfs {
 
@@ -35,6 +36,9 @@ class File {
 
   virtual ~File() = default;
 
+  // The samples that its text is made of, and that count before a line is written into it, are of
+  // this one alone. The default is nullptr: of anything.
+  virtual Subject subject() const;
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
   virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;

@@ -139,7 +139,7 @@ DeferredRemoval::Lanes Client::lanes() const {
 int Client::define(FedStatistic& statistic, std::string type) {
   const MutexLock lock(mutex_);
   statistic.type = std::move(type);
-  if (statistic.registration == Registration::kUnregistered || statistic.was_there) return 0;
+  if (statistic.is_to_be_created() || statistic.was_there) return 0;
   statistic.pending_type = true;
   pass_on(statistic);
   return 0;
@@ -156,7 +156,7 @@ int Client::set_started(FedStatistic& statistic, bool on) {
   if (!begins) {
     if (!statistic.pending_on) statistic.started_before_pending = before;
     statistic.pending_on = on;
-  } else if (statistic.registration == Registration::kUnregistered) {
+  } else if (statistic.is_to_be_created()) {
     // Is in the line that creates it.
   } else if (statistic.was_there) {
     return 0;
@@ -190,7 +190,7 @@ void Client::pass_on(FedStatistic& statistic) {
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
     registrar_.define(statistic, now_ns());
   }
-  if (statistic.pending_on || statistic.pending_reset) raise_barriers();
+  if (statistic.has_pending_changes() || (is_known && statistic.has_pending())) raise_barriers();
   sleep_.wake();
 }
 

@@ -223,6 +223,8 @@ class Client {
   void finish(std::chrono::milliseconds time_max) EXCLUDES(mutex_);
   // One round of what the keeper does. Returns when the next one is due at the latest.
   Time pass() EXCLUDES(mutex_);
+  // After a round when nothing is due. False: something is, since.
+  bool fall_asleep() EXCLUDES(mutex_);
 
   // ---- fork; the forking thread calls the first before, and one of the others after
 
@@ -397,7 +399,6 @@ class Client {
   void tell_reports() EXCLUDES(mutex_);
   void tell_rates(const std::vector<Publisher::NewRates>& new_rates) EXCLUDES(mutex_);
   Time next_due(Time now) REQUIRES(mutex_);
-  bool fall_asleep() EXCLUDES(mutex_);
   static void* run_keeper(void* client);
   void keep();
   void wait_for_responses(Time time_max) const;

@@ -58,6 +58,7 @@ void Client::after_fork_in_child(Lane* own) {
   rest_until_ = Time(0);
   has_rung_ = false;
   settled_in_rings_ = returned_ = 0;
+  registrar_.inherit();
   publisher_.inherit();
   events_.begin_anew();
   note_records();

@@ -255,7 +255,8 @@ void Client::tell_reports() {
 
 Client::Time Client::next_due(Time now) {
   if (!link_.connected()) return std::max(connect_at_ - now, Time(1ms));
-  if (now >= active_until_ && now >= register_at_) return kIdlePause;
+  const bool is_settled = now >= register_at_ && conversation_.is_settled();
+  if (now >= active_until_ && is_settled) return kIdlePause;
   const Time due = register_at_ > now ? std::min(register_at_, send_at_) : send_at_;
   return std::clamp<Time>(due - now, 0ms, kTick);
 }
@@ -304,7 +305,7 @@ void Client::keep() {
   }
 }
 
-// Every thread that adds a sample from now on wakes us. False: one has added before it knew.
+// Every thread that adds a sample or calls from now on wakes us. False: one did before it knew.
 bool Client::fall_asleep() {
   bool empty = true;
   for_each_lane([&](Lane& lane) {
@@ -313,10 +314,14 @@ bool Client::fall_asleep() {
     empty &= lane.held() == 0;
   });
   sleep_.prepare(KeeperSleep::Depth::kDeep);
-  if (empty && process_barrier() && held() == 0 && !has_rung_ && !has_records()) return true;
-  sleep_.prepare(KeeperSleep::Depth::kAwake);
+  empty = empty && process_barrier() && held() == 0 && !has_rung_ && !has_records();
   const MutexLock lock(mutex_);
-  active_until_ = now_ns() + kActiveFor;
+  const Time now = now_ns();
+  if (empty && now >= register_at_ && conversation_.is_settled() && deferred_removal_.empty()) {
+    return true;
+  }
+  sleep_.prepare(KeeperSleep::Depth::kAwake);
+  active_until_ = now + kActiveFor;
   return false;
 }
 

@@ -9,6 +9,11 @@ namespace tallyfs {
 Conversation::Conversation(Link& link, Events events) : link_(link), events_(std::move(events)) {}
 
 void Conversation::begin() {
+  for (Requester* const each : requesters_) each->forget_removals();
+  begin_anew();
+}
+
+void Conversation::begin_anew() {
   epoch_ = 0;
   pending_.clear();
   ping_sequence_ = 0;
@@ -77,10 +82,10 @@ void Conversation::take_responses(Time now) {
   }
 }
 
-// On one connection only a daemon that took over from another has a new one.
+// On one connection only a daemon that took over from another has a new one. It has what that had.
 void Conversation::enter_epoch(std::uint64_t epoch) {
   if (epoch == epoch_) return;
-  if (epoch_ != 0) begin();
+  if (epoch_ != 0) begin_anew();
   epoch_ = epoch;
   events_.other_epoch(epoch);
 }

@@ -6,13 +6,14 @@
 // PendingRequests keeps them until their response, and a ping asks how far the daemon has come.
 //
 // A round is take_responses(), then request(). Each requester awaits the responses to its one
-// datagram before it sends the next (but for send_now()). The responses to one datagram fit into a
-// queue of ten datagrams, which is what some systems grant.
+// datagram before it sends the next. So that responses fit into a queue of ten datagrams, which is
+// what some systems grant, at most Requester::kAloneMax requests of send_now() await one besides;
+// but for the definitions that a response to a registration lets go, while responses are taken.
 //
 // Confined to the Client's lock, under which the Events are called too. Bounds: a datagram has
 // RequestDatagram::kBytesMax, or a single longer request. Of more than
-// PendingRequests::kRequestsMax requests without a response, the oldest time out: they are due
-// again, and a response that comes later is ignored.
+// PendingRequests::kRequestsMax requests without a response, the oldest time out at once
+// (requester.h says which are due again), and a response that comes later is ignored.
 #pragma once
 
 #include <chrono>
@@ -85,6 +86,7 @@ class Conversation {
   bool send(const RequestDatagram& requests);
   void report_silence();
   void enter_epoch(std::uint64_t epoch);
+  void begin_anew();
   void take(const Response& response);
   void take_stale(std::uint64_t number);
   void take_ping();

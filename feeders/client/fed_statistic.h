@@ -117,6 +117,12 @@ struct alignas(64) FedStatistic : ::statistic {
   // The daemon in which this process created it; in any other its users had defined it before.
   std::uint64_t made_in_epoch = 0;
   bool was_there = false;
+  // Requested from this daemon, which may have created it though no response has come.
+  bool awaits_creation = false;
+  // All that the program says of how it begins is in the line that is to create it.
+  bool is_to_be_created() const {
+    return registration == Registration::kUnregistered && !awaits_creation;
+  }
 
   // Changes that were made after the request that registers the statistic, and are not sent yet.
   // The first two are dropped if the daemon had the statistic already.

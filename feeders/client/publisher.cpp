@@ -212,6 +212,7 @@ void Publisher::point_at_switch(FedObject& object) {
 
 void Publisher::inherit() {
   has_kept_ = false;
+  withdrawals_.clear();
   for (auto& [key, object] : objects_) {
     object->is_inherited = true;
     object->kept.clear();  // the parent sends it

@@ -105,6 +105,7 @@ class Publisher final : public Requester {
   std::vector<NewRates> take_new_rates() { return std::exchange(new_rates_, {}); }
 
  private:
+  void forget_removals() override { withdrawals_.clear(); }
   void begin() override;
   void add_requests(RequestDatagram& requests) override;
   void retry_refused() override;

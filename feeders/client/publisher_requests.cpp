@@ -8,7 +8,6 @@ namespace tallyfs {
 
 void Publisher::begin() {
   templates_.clear();
-  withdrawals_.clear();
   templates_seen_ = 0;
   refusal_ = 0;
   for (auto& [name, subsystem] : subsystems_) {

@@ -28,13 +28,18 @@ Registrar::Registrar(Registry& registry, Conversation& conversation, const Share
       cells_(shared.cells),
       lane_(lane) {}
 
+// The daemon after the first is another, and what is in it may be others'.
+void Registrar::forget_removals() {
+  if (std::exchange(was_connected_, true)) removals_.clear();
+}
+
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
-  asked_for_small_ = false;
+  asked_for_small_ = told_unmapped_ = false;
+  unmapped_.clear();
+  lanes_unmapped_ = 0;
   looks_at_all_ = cells_due_ = true;
   if (has_cells()) cells_.note_unread();
-  // The daemon after the first is another, and what is in it may be others'.
-  if (std::exchange(was_connected_, true)) removals_.clear();
   switches_.forget();
   shapes_.forget();
   cells_.forget();
@@ -48,6 +53,7 @@ void Registrar::begin() {
     each.unbind();
     each.number.store(0, std::memory_order_release);
     each.registration = Registration::kUnregistered;
+    each.awaits_creation = false;
     each.changes_sent = 0;
   });
 }
@@ -70,6 +76,11 @@ void Registrar::retry_refused() {
   };
   registry_.for_each_interface(retry);
   registry_.for_each_statistic(retry);
+  if (unmapped_.empty()) return;
+  for (Registration* const each : std::exchange(unmapped_, {})) {
+    if (*each == Registration::kRefused) *each = Registration::kUnregistered;
+  }
+  note_cells();
 }
 
 // ---- requests
@@ -125,13 +136,14 @@ void Registrar::add_cells(RequestDatagram& requests) {
   });
   const bool has_lane = lane_file_ == Registration::kRegistered && cells_.current();
   if (has_lane && cells_.wants_rings() && tails_ == Registration::kUnregistered) {
-    add_memory(requests, "tails " + std::to_string(cells_.current()->number()), tails_,
-               &Registrar::take_tails);
+    requests.add("tails " + std::to_string(cells_.current()->number()),
+                 memory_handlers(tails_, &Registrar::take_tails));
   }
   if (!is_wanted) return;
   if (requests.is_full()) cells_due_ = true;
   if (shapes_page_ == Registration::kUnregistered) {
-    return add_memory(requests, "shapes", shapes_page_, &Registrar::take_shapes);
+    requests.add("shapes", memory_handlers(shapes_page_, &Registrar::take_shapes));
+    return;
   }
   if (shapes_page_ != Registration::kRegistered) return;
   if (lane_file_ != Registration::kUnregistered) return;
@@ -145,23 +157,27 @@ void Registrar::add_cells(RequestDatagram& requests) {
 void Registrar::request_lane(RequestDatagram& requests) {
   const bool is_large = cells_.wants_rings() && !asked_for_small_;
   const auto bytes = std::to_string(is_large ? kLaneBytesWithRings : kLaneBytesMin);
-  asked_for_small_ = !is_large;
-  add_memory(requests, "lane " + bytes, lane_file_, &Registrar::take_lane);
+  RequestHandlers handlers = memory_handlers(lane_file_, &Registrar::take_lane);
+  handlers.sent = [this, is_large] {
+    lane_file_ = Registration::kRequested;
+    asked_for_small_ = !is_large;
+  };
+  requests.add("lane " + bytes, std::move(handlers));
 }
 
-void Registrar::add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
-                           void (Registrar::*take)(const Response&)) {
-  requests.add(line, {.sent = [&state] { state = Registration::kRequested; },
-                      .responded =
-                          [this, take, &state](const Response& response) {
-                            if (state == Registration::kRequested) (this->*take)(response);
-                          },
-                      .timed_out =
-                          [this, &state] {
-                            if (state != Registration::kRequested) return;
-                            state = Registration::kUnregistered;
-                            note_cells();
-                          }});
+RequestHandlers Registrar::memory_handlers(Registration& state,
+                                           void (Registrar::*take)(const Response&)) {
+  return {.sent = [&state] { state = Registration::kRequested; },
+          .responded =
+              [this, take, &state](const Response& response) {
+                if (state == Registration::kRequested) (this->*take)(response);
+              },
+          .timed_out =
+              [this, &state] {
+                if (state != Registration::kRequested) return;
+                state = Registration::kUnregistered;
+                note_cells();
+              }};
 }
 
 void Registrar::add_binding(RequestDatagram& requests, FedStatistic& statistic) {
@@ -233,16 +249,18 @@ void Registrar::add_statistics(RequestDatagram& requests) {
 
 void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic) {
   const std::uint32_t id = statistic.id;
+  const bool repeats = statistic.awaits_creation;
   requests.add(create_line(statistic),
                {.sent =
                     [this, &statistic] {
                       statistic.registration = Registration::kRequested;
+                      statistic.awaits_creation = true;
                       registry_.due().statistics.erase(statistic.id);
                     },
                 .responded =
-                    [this, id](const Response& response) {
+                    [this, id, repeats](const Response& response) {
                       if (auto* const found = registry_.find_statistic(id)) {
-                        take_statistic(*found, response);
+                        take_statistic(*found, response, repeats);
                       }
                     },
                 .timed_out =
@@ -314,13 +332,13 @@ void Registrar::note_change_sent(FedStatistic& statistic, Pending part) {
 }
 
 void Registrar::define(FedStatistic& statistic, Time now) {
-  each_pending(statistic, [&](Pending part) { define(statistic, now, part); });
+  each_pending(statistic, [&](Pending part) { define(statistic, now, part, Alone::kBounded); });
 }
 
-void Registrar::define(FedStatistic& statistic, Time now, Pending part) {
+void Registrar::define(FedStatistic& statistic, Time now, Pending part, Alone alone) {
   note_change(statistic);
   if (conversation_.link().full()) return;
-  send_now(define_line(statistic, part), change_handlers(statistic, part), now);
+  send_now(define_line(statistic, part), change_handlers(statistic, part), now, alone);
 }
 
 // ---- removals
@@ -341,6 +359,11 @@ void Registrar::remove(const std::string& target) {
   removals_.push_back("remove " + target);
   if (removals_.size() > kRemovalsMax) removals_.pop_front();
   note_change();
+}
+
+void Registrar::inherit() {
+  registry_.for_each_statistic([](FedStatistic& each) { each.forget_changes(); });
+  removals_.clear();
 }
 
 void Registrar::forget(FedStatistic& statistic) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "core/wire/binary.h"
 #include "feeders/client/cell_file.h"
@@ -25,6 +26,9 @@ class Registrar final : public Requester {
   using Time = std::chrono::nanoseconds;
   // Removals that wait for room; the oldest of more are forgotten, and stay in the tree.
   static constexpr std::size_t kRemovalsMax = 1024;
+
+  // Lanes that could not be mapped; the daemon holds each until this process ends.
+  static constexpr unsigned kLanesUnmappedMax = 4;
 
   // What the daemon shares with this process.
   struct Shared {
@@ -61,6 +65,8 @@ class Registrar final : public Requester {
   static void forget(FedInterface& interface);
   // `target` is INTERFACE or INTERFACE/STATISTIC.
   void remove(const std::string& target);
+  // In a child of fork(): changes and removals that wait are the parent's to send.
+  void inherit();
   // Looks in the page for statistics that are gone: those only are void.
   void look_for_void();
 
@@ -69,6 +75,7 @@ class Registrar final : public Requester {
   int refusal() const;
 
  private:
+  void forget_removals() override;
   void begin() override;
   void add_requests(RequestDatagram& requests) override;
   void note_unsent() override { cells_due_ = true; }
@@ -80,11 +87,10 @@ class Registrar final : public Requester {
   void find_due();
   void add_page(RequestDatagram& requests);
   void add_cells(RequestDatagram& requests);
-  void add_memory(RequestDatagram& requests, const std::string& line, Registration& state,
-                  void (Registrar::*take)(const Response&));
+  RequestHandlers memory_handlers(Registration& state, void (Registrar::*take)(const Response&));
   void add_binding(RequestDatagram& requests, FedStatistic& statistic);
   void add_changes(RequestDatagram& requests);
-  void define(FedStatistic& statistic, Time now, Pending part);
+  void define(FedStatistic& statistic, Time now, Pending part, Alone alone);
   bool add_removals(RequestDatagram& requests);
   void add_interfaces(RequestDatagram& requests);
   void add_interface(RequestDatagram& requests, FedInterface& interface);
@@ -101,8 +107,10 @@ class Registrar final : public Requester {
   void take_binding(FedStatistic& statistic, std::uint64_t number, const Response& response);
   void take_removal(const Response& response);
   void take_interface(FedInterface& interface, const Response& response);
-  void take_statistic(FedStatistic& statistic, const Response& response);
+  // repeats: it was requested before, without a response until then.
+  void take_statistic(FedStatistic& statistic, const Response& response, bool repeats);
   void take_change(FedStatistic& statistic, const Response& response);
+  void ask_later(Registration& memory, const Response& response, std::string reason);
   void request_anew();
   void point_at_switch(FedStatistic& statistic);
 
@@ -116,6 +124,10 @@ class Registrar final : public Requester {
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
   Registration tails_ = Registration::kUnregistered;
+  // Of those above, what could not be mapped: it is asked for again after the back-off.
+  std::vector<Registration*> unmapped_;
+  unsigned lanes_unmapped_ = 0;
+  bool told_unmapped_ = false;
   // The last lane that was asked for has no room for rings of full size: none was wanted, or the
   // daemon had none.
   bool asked_for_small_ = false;

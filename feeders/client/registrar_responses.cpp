@@ -7,12 +7,23 @@
 namespace tallyfs {
 
 void Registrar::take_page(const Response& response) {
-  page_ = response.error == 0 ? Registration::kRegistered : Registration::kRefused;
+  page_ = Registration::kRefused;
   if (response.error != 0) return;  // then everything is sent, and the daemon sees what is on
   if (const auto done = switches_.map(*response.attached, response.number); !done) {
-    return conversation_.report(done.error().reason);
+    return ask_later(page_, response, done.error().reason);
   }
+  page_ = Registration::kRegistered;
+  note_cells();
   registry_.for_each_statistic([this](FedStatistic& each) { point_at_switch(each); });
+}
+
+// A descriptor does not arrive where the process has as many open as it may. Reported once.
+void Registrar::ask_later(Registration& memory, const Response& response, std::string reason) {
+  if (!response.attached->valid()) reason += ": no descriptor came, are too many files open?";
+  if (!std::exchange(told_unmapped_, true)) conversation_.report(std::move(reason));
+  memory = Registration::kRefused;
+  unmapped_.push_back(&memory);
+  back_off();
 }
 
 // A daemon that knows no shapes has no cells; then everything is sent.
@@ -20,7 +31,7 @@ void Registrar::take_shapes(const Response& response) {
   shapes_page_ = Registration::kRefused;
   if (response.error != 0) return;
   if (const auto done = shapes_.map(*response.attached, response.number); !done) {
-    return conversation_.report(done.error().reason);
+    return ask_later(shapes_page_, response, done.error().reason);
   }
   shapes_page_ = Registration::kRegistered;
   note_cells();
@@ -37,7 +48,8 @@ void Registrar::take_lane(const Response& response) {
   }
   const CellFile::Name name{.number = response.number, .epoch = conversation_.epoch()};
   if (const auto done = cells_.take(*response.attached, name); !done) {
-    return conversation_.report(done.error().reason);
+    if (++lanes_unmapped_ == kLanesUnmappedMax) return conversation_.report(done.error().reason);
+    return ask_later(lane_file_, response, done.error().reason);
   }
   lane_file_ = Registration::kRegistered;
   note_cells();
@@ -48,7 +60,7 @@ void Registrar::take_tails(const Response& response) {
   tails_ = Registration::kRefused;
   if (response.error != 0) return;
   if (const auto done = cells_.take_tails(*response.attached, response.number); !done) {
-    return conversation_.report(done.error().reason);
+    return ask_later(tails_, response, done.error().reason);
   }
   tails_ = Registration::kRegistered;
 }
@@ -85,22 +97,24 @@ void Registrar::take_interface(FedInterface& interface, const Response& response
   interface.registration = Registration::kRegistered;
 }
 
-void Registrar::take_statistic(FedStatistic& statistic, const Response& response) {
+void Registrar::take_statistic(FedStatistic& statistic, const Response& response, bool repeats) {
   if (statistic.removed) return;
+  // The response to the first request, which did not come, may have been that it was new.
+  const bool may_be_ours = std::exchange(statistic.awaits_creation, false) && repeats;
   statistic.refusal = response.refusal();
   if (response.error != 0) {
     statistic.registration = Registration::kRefused;
     return report_refusal(path_of(statistic), response);
   }
   const bool is_new = response.made == wire::Made::kNew;
-  if (is_new) statistic.made_in_epoch = conversation_.epoch();
+  if (is_new || may_be_ours) statistic.made_in_epoch = conversation_.epoch();
   statistic.was_there = statistic.made_in_epoch != conversation_.epoch();
   if (statistic.was_there) statistic.forget_defaults();
   if (is_new) statistic.pending_reset = false;  // there was nothing yet
   statistic.registration = Registration::kRegistered;
-  // Before the number is known, and samples follow.
+  // Before the number is known, and samples follow. So it is not left to the next datagram.
   if (statistic.has_pending_defaults()) {
-    define(statistic, conversation_.now(), Pending::kDefaults);
+    define(statistic, conversation_.now(), Pending::kDefaults, Alone::kAlways);
   }
   if (statistic.has_pending()) note_change(statistic);
   if (statistic.number != response.number) statistic.unbind();

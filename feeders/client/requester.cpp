@@ -41,7 +41,8 @@ void Requester::request(std::chrono::nanoseconds now) {
 }
 
 bool Requester::send_now(std::string_view text, RequestHandlers handlers,
-                         std::chrono::nanoseconds now) {
+                         std::chrono::nanoseconds now, Alone alone) {
+  if (alone == Alone::kBounded && awaited_alone_ >= kAloneMax) return false;
   RequestDatagram& requests = conversation_.new_datagram();
   requests.add(text, std::move(handlers));
   return send(requests, awaited_alone_, now);

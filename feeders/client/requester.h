@@ -2,9 +2,12 @@
 // and what a response means; when to send, to repeat and to back off is decided here.
 //
 // Each requester has one datagram of requests on its way at a time, and those of send_now(). A
-// request that is not answered within Conversation::kResponseTimeout is due again. What the daemon
-// refused is due again Conversation::kRefusedBackOff after the first of these refusals: all of it
-// at once, so that further refusals do not put off those before them.
+// request with a number or memory in its response is due again if that does not come within
+// Conversation::kResponseTimeout. Changes, removals, withdrawals and refusals of rates are not:
+// what was sent reaches the daemon if it lives, only the response can be lost, and a second reset
+// would discard samples. What the daemon refused is due again Conversation::kRefusedBackOff after
+// the first of these refusals: all of it at once, so that further refusals do not put off those
+// before them.
 //
 // A kind of request is one call of RequestDatagram::add() in add_requests(), with its handlers.
 //
@@ -39,7 +42,11 @@ class Requester {
   ~Requester() = default;
 
   // A datagram with this request alone, beside the one that may be on its way. False: not sent.
-  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now);
+  // kBounded: only while fewer than kAloneMax of them await responses.
+  static constexpr std::uint32_t kAloneMax = 4;
+  enum class Alone { kBounded, kAlways };
+  bool send_now(std::string_view text, RequestHandlers handlers, std::chrono::nanoseconds now,
+                Alone alone);
   // The daemon refused `subject`: that is reported, and what was refused is due after the back-off.
   void report_refusal(const std::string& subject, const Response& response);
   void back_off();
@@ -50,6 +57,8 @@ class Requester {
   friend class Conversation;
   friend class PendingRequests;
 
+  // A new connection, before begin(): what waits to be removed was in an earlier daemon.
+  virtual void forget_removals() {}
   // A new connection, or another daemon: what is known of the daemon is void.
   virtual void begin() = 0;
   // Adds what is due, as far as there is room; what finds none waits for the next datagram.

@@ -112,14 +112,15 @@ class Dispatcher {
   // and was cut.
   bool has_rung() const { return has_rung_; }
   // As those of Lanes.
-  void note_ring_heads(Lanes::Which which = Lanes::Which::kAll) {
-    has_rung_ = false;
-    if (lanes_) lanes_->note_heads(which);
+  void note_ring_heads(Lanes::Which which = Lanes::Which::kAll,
+                       const Subjects& of = Subjects::anything()) {
+    has_rung_ = lanes_ && !lanes_->note_heads(which, of);
   }
   LaneRings::Done take_rings(std::chrono::nanoseconds deadline, const RingShares& shares = {},
-                             Lanes::Which which = Lanes::Which::kAll) {
+                             Lanes::Which which = Lanes::Which::kAll,
+                             const Subjects& of = Subjects::anything()) {
     if (!lanes_) return {};
-    const LaneRings::Done done = lanes_->take(deadline, shares, which);
+    const LaneRings::Done done = lanes_->take(deadline, shares, which, of);
     note_rings_cut(done);
     return done;
   }

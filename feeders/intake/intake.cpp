@@ -131,14 +131,18 @@ bool Intake::receive() {
   return batch_.size() == at_most;
 }
 
-Moment Intake::settle(const std::function<void()>& before_waiting) {
+Moment Intake::settle(Subject subject, const std::function<void()>& before_waiting) {
   if (!queue_.holds_any() || !needs_no_drain(clock_.now())) {
     std::optional<Moment> done;
-    drains_.join([&] { done = drain_as_reader(before_waiting); }, before_waiting);
+    drains_.join(
+        subject, [&](const Subjects& of) { done = drain_as_reader(of, before_waiting); },
+        before_waiting);
     return done ? *done : clock_.now();
   }
   if (lanes_ && lanes_->has_rings()) {
-    ring_drains_.join([&] { take_rings_as_reader(before_waiting); }, before_waiting);
+    ring_drains_.join(
+        subject, [&](const Subjects& of) { take_rings_as_reader(of, before_waiting); },
+        before_waiting);
   }
   return clock_.now();
 }
@@ -154,7 +158,7 @@ bool Intake::needs_no_drain(Moment now) {
   return true;
 }
 
-Moment Intake::drain_as_reader(const std::function<void()>& before_waiting) {
+Moment Intake::drain_as_reader(const Subjects& of, const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const std::function<void()> tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -169,7 +173,7 @@ Moment Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     note_served();
     const auto begun = clock_.now().monotonic;
     const Until until{begun + kSettleMax};
-    dispatcher_.note_ring_heads();
+    dispatcher_.note_ring_heads(Lanes::Which::kAll, of);
     progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
@@ -177,7 +181,8 @@ Moment Intake::drain_as_reader(const std::function<void()>& before_waiting) {
     const auto taken = take_rings({.until = until,
                                    .held_until = held_until,
                                    .by = RingWork::By::kReader,
-                                   .before_long = tell});
+                                   .before_long = tell,
+                                   .of = of});
     progress = std::max(progress, taken);
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();

@@ -43,6 +43,7 @@
 #include "feeders/intake/refilled_time.h"
 #include "feeders/intake/shared_drain.h"
 #include "feeders/intake/socket_queue.h"
+#include "feeders/intake/subjects.h"
 
 namespace tallyfs {
 
@@ -115,7 +116,9 @@ class Intake final : public Barrier, public HandedPart {
       EXCLUDES(turn_);
 
   using Barrier::settle;
-  Moment settle(const std::function<void()>& before_waiting) override EXCLUDES(turn_);
+  // Of rings, those are taken of feeders that have bound a statistic of the subject.
+  Moment settle(Subject subject, const std::function<void()>& before_waiting) override
+      EXCLUDES(turn_);
 
  private:
   using Until = Dispatcher::Until;
@@ -149,11 +152,13 @@ class Intake final : public Barrier, public HandedPart {
     Lanes::Which which = Lanes::Which::kAll;
     enum class By { kTurn, kReader } by = By::kTurn;
     std::function<void()> before_long = {};
+    Subjects of = Subjects::anything();
   };
   Progress take_rings(RingWork work) REQUIRES(turn_);
   // Until when a reader whose drain has begun then takes rings of senders beyond their share.
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
-  void take_rings_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  void take_rings_as_reader(const Subjects& of, const std::function<void()>& before_waiting)
+      EXCLUDES(turn_);
   // A reader has the turn.
   void note_served() REQUIRES(turn_);
   // Looks at rings from now on, as long as there are any. Any thread.
@@ -165,9 +170,9 @@ class Intake final : public Barrier, public HandedPart {
   bool receive() REQUIRES(turn_);
   // Nothing waits that readers wait for.
   bool needs_no_drain(Moment now);
-  // What a reader's drain does.
-  // Returns the time at its end.
-  Moment drain_as_reader(const std::function<void()>& before_waiting) EXCLUDES(turn_);
+  // What the drain of readers of these does. Returns the time at its end.
+  Moment drain_as_reader(const Subjects& of, const std::function<void()>& before_waiting)
+      EXCLUDES(turn_);
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);

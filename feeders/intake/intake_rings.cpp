@@ -56,7 +56,7 @@ Intake::Progress Intake::take_rings(RingWork work) {
           },
       .wanted = work.until.wanted,
       .before_long = std::move(work.before_long)};
-  const LaneRings::Done done = dispatcher_.take_rings(work.until.deadline, shares, work.which);
+  const auto done = dispatcher_.take_rings(work.until.deadline, shares, work.which, work.of);
   for (const Charge& each : charges) {
     const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
     backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
@@ -77,7 +77,7 @@ std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun
 
 // Nothing of the socket is waited for, only what rings hold of senders within their share. What is
 // cut is gone on with soon, like what feeders have rung for: they do not ring again.
-void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
+void Intake::take_rings_as_reader(const Subjects& of, const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const auto tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -89,10 +89,11 @@ void Intake::take_rings_as_reader(const std::function<void()>& before_waiting) {
   {
     const MutexLock lock(turn_);
     note_served();
-    dispatcher_.note_ring_heads();
+    dispatcher_.note_ring_heads(Lanes::Which::kAll, of);
     progress = take_rings({.until = {clock_.now().monotonic + kSettleMax},
                            .by = RingWork::By::kReader,
-                           .before_long = tell});
+                           .before_long = tell,
+                           .of = of});
     has_rung = dispatcher_.has_rung();
     dispatcher_.publish_counts(clock_.now());
     works_.store(false, std::memory_order_relaxed);

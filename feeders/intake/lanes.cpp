@@ -77,6 +77,7 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   if (!done) return done;
   lane.bound.push_back({binding.number, binding.id});
   lane.rings.bind(binding.id, binding.number);
+  lane.note_bound(ports_.statistics.subject_of(binding.number));
   return {};
 }
 

@@ -10,8 +10,10 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -36,6 +38,7 @@
 #include "feeders/intake/counter_times.h"
 #include "feeders/intake/lane_file.h"
 #include "feeders/intake/lane_rings.h"
+#include "feeders/intake/subjects.h"
 
 namespace tallyfs {
 
@@ -107,11 +110,15 @@ class Lanes final : public HandedPart {
   // kRung: the lanes of bells alone, so that one feeder's bells do not cost a look at all others.
   enum class Which { kAll, kRung };
   // How far feeders are now, and which bells are heard: those from now on are for the next call.
-  void note_heads(Which which = Which::kAll) EXCLUDES(mutex_);
+  // `of`: of the lanes that have bound a statistic of these alone. False: there are bells of
+  // others, which are for the next call, too.
+  bool note_heads(Which which = Which::kAll, const Subjects& of = Subjects::anything())
+      EXCLUDES(mutex_);
   // Takes what was there at note_heads(), until the deadline. The bell of a lane that is cut rings
   // again.
   LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {},
-                       Which which = Which::kAll) EXCLUDES(mutex_);
+                       Which which = Which::kAll, const Subjects& of = Subjects::anything())
+      EXCLUDES(mutex_);
   // A bell has rung since heads were noted, or again.
   bool has_rung() const EXCLUDES(mutex_);
   // The same of one process, as far as it is now.
@@ -154,9 +161,19 @@ class Lanes final : public HandedPart {
     std::shared_ptr<LaneFile> file;  // shared with the statistics that it has cells of
     LaneRings rings;
     std::vector<Bound> bound{};
-    unsigned bad_reported = 0;  // faults
+    boost::unordered_flat_set<Subject> subjects{};  // of these, and of some that are gone
+    unsigned bad_reported = 0;                      // faults
     bool is_told_full = false;
     bool has_rung = false;  // since heads were noted
+
+    void note_bound(Subject subject) {
+      if (subject) subjects.insert(subject);
+    }
+    bool is_of(const Subjects& of) const {
+      return of.are_anything() || std::ranges::any_of(of.few(), [this](Subject each) {
+               return subjects.contains(each);
+             });
+    }
   };
   // Where cells are, and which statistics they are of, takes memory beside the file.
   static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
@@ -189,6 +206,11 @@ class Lanes final : public HandedPart {
     std::uint64_t words = 0;  // of the sender, if it is long
     std::size_t place = 0;
   };
+  // Those of these lanes, in their order; and back to their places in another one.
+  std::vector<std::uint64_t> lanes_of(const std::vector<std::uint64_t>& lanes, const Subjects& of)
+      REQUIRES(mutex_);
+  void put_back(const std::vector<std::uint64_t>& some, const Subjects& of,
+                std::vector<std::uint64_t>& lanes) REQUIRES(mutex_);
   // False: it was cut.
   bool take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares, LaneRings::Done& all)
       REQUIRES(mutex_);
@@ -197,7 +219,7 @@ class Lanes final : public HandedPart {
   // is_all: of a lane that had its turn.
   static void note_left(RingShares::Turn turn, bool is_all, LaneRings::Done& all);
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
-  void hear_more() REQUIRES(mutex_);
+  void hear(const Subjects& of) REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);

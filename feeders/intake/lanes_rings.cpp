@@ -54,26 +54,25 @@ bool Lanes::note_bell(const Sender& sender, std::uint64_t lane) {
   return true;
 }
 
-void Lanes::note_heads(Which which) {
-  if (!has_rings()) return;
+bool Lanes::note_heads(Which which, const Subjects& of) {
+  if (!has_rings()) return true;
   const MutexLock lock(mutex_);
-  for (const std::uint64_t each : rung_) lane_of(each).has_rung = false;
-  if (heard_.empty()) {
-    heard_ = std::exchange(rung_, {});
-  } else {
-    hear_more();
-  }
+  hear(of);
   for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
-    lane_of(each).rings.note_heads();
+    if (Lane& lane = lane_of(each); lane.is_of(of)) lane.rings.note_heads();
   }
+  return rung_.empty();
 }
 
 LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares& shares,
-                            Which which) {
+                            Which which, const Subjects& of) {
   LaneRings::Done all;
   if (!has_rings()) return all;
   const MutexLock lock(mutex_);
-  std::vector<std::uint64_t>& lanes = which == Which::kAll ? with_rings_ : heard_;
+  std::vector<std::uint64_t>& those = which == Which::kAll ? with_rings_ : heard_;
+  std::vector<std::uint64_t> some;
+  if (!of.are_anything()) some = lanes_of(those, of);
+  std::vector<std::uint64_t>& lanes = of.are_anything() ? those : some;
   const Words words = words_of_long(lanes, shares.few_words);
   std::size_t cut = 0;  // before this place
   std::vector<Late> late;
@@ -95,9 +94,27 @@ LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares&
   }
   // One that is filled again and again gets a turn, like all.
   std::rotate(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(cut), lanes.end());
+  if (cut != 0 && !of.are_anything()) put_back(some, of, those);
   ring_again();
   note_taken(all.records);
   return all;
+}
+
+std::vector<std::uint64_t> Lanes::lanes_of(const std::vector<std::uint64_t>& lanes,
+                                           const Subjects& of) {
+  std::vector<std::uint64_t> some;
+  for (const std::uint64_t each : lanes) {
+    if (lane_of(each).is_of(of)) some.push_back(each);
+  }
+  return some;
+}
+
+void Lanes::put_back(const std::vector<std::uint64_t>& some, const Subjects& of,
+                     std::vector<std::uint64_t>& lanes) {
+  auto next = some.begin();
+  for (std::uint64_t& each : lanes) {
+    if (lane_of(each).is_of(of)) each = *next++;
+  }
 }
 
 std::uint64_t Lanes::sender_of(const Lane& lane) const {
@@ -140,10 +157,18 @@ bool Lanes::has_rung() const {
   return !rung_.empty();
 }
 
-// Nothing was taken since the last bells: a definition looks at heads in the middle of a turn.
-void Lanes::hear_more() {
-  heard_.insert(heard_.end(), rung_.begin(), rung_.end());
-  rung_.clear();
+// Where nothing was taken since the last bells, as a definition looks at heads in the middle of a
+// turn, these are heard, too.
+void Lanes::hear(const Subjects& of) {
+  const bool has_more = !heard_.empty();
+  std::vector<std::uint64_t> others;
+  for (const std::uint64_t each : rung_) {
+    Lane& lane = lane_of(each);
+    lane.has_rung = !lane.is_of(of);
+    (lane.has_rung ? others : heard_).push_back(each);
+  }
+  rung_ = std::move(others);
+  if (!has_more) return;
   std::ranges::sort(heard_);
   heard_.erase(std::unique(heard_.begin(), heard_.end()), heard_.end());
 }

@@ -27,12 +27,12 @@
  * handler that interrupted the library itself has room among 64 others, beyond which it is dropped
  * and counted.
  * Fork: a child has the parent's interfaces and statistics, and none of the samples that the parent
- * had gathered; it connects by itself, with its first call, so that a child that calls exec() costs
- * nothing. Until that call statistic_is_on() is nonzero, and the first sample of any statistic
- * starts the library's thread, which takes some 50 us once. Samples until the daemon is found count
- * if the parent knew the statistic as on. A statistic that is off stays off; adding to it also
- * makes the child find a daemon that started since, which may switch the statistic on. (After
- * vfork() or a bare clone() no call may be made.)
+ * had gathered, nor its changes that wait: those the parent sends; it connects by itself, with its
+ * first call, so that a child that calls exec() costs nothing. Until that call statistic_is_on() is
+ * nonzero, and the first sample of any statistic starts the library's thread, which takes some
+ * 50 us once. Samples until the daemon is found count if the parent knew the statistic as on. A
+ * statistic that is off stays off; adding to it also makes the child find a daemon that started
+ * since, which may switch the statistic on. (After vfork() or a bare clone() no call may be made.)
  * Errors are negative errno values; statistic_last_error() has the reason. No call changes errno.
  */
 #ifndef TALLY_STATISTIC_H

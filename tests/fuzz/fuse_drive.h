@@ -30,7 +30,7 @@ class Pending final : public Barrier {
   void push(std::string_view text, uid_t uid) { waiting_.emplace_back(text, uid); }
   using Barrier::settle;
   // Waits for something, as far as the caller can tell, if something is to be taken in.
-  Moment settle(const std::function<void()>& before_waiting) override {
+  Moment settle(Subject, const std::function<void()>& before_waiting) override {
     if (!waiting_.empty() && before_waiting) before_waiting();
     while (!waiting_.empty()) {
       const auto [text, uid] = std::move(waiting_.front());

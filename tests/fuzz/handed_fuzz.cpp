@@ -112,7 +112,7 @@ class NothingWaits final : public Barrier {
  public:
   explicit NothingWaits(const Clock& clock) : clock_(clock) {}
   using Barrier::settle;
-  Moment settle(const std::function<void()>&) override { return clock_.now(); }
+  Moment settle(Subject, const std::function<void()>&) override { return clock_.now(); }
 
  private:
   const Clock& clock_;

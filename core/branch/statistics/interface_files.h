@@ -15,8 +15,10 @@ class DefinitionFile final : public File {
  public:
   // Shared with the tree's names and with the opens under way; an interface that was removed lives
   // until the last of them is done.
-  explicit DefinitionFile(std::shared_ptr<Interface> interface)
-      : interface_(std::move(interface)) {}
+  DefinitionFile(std::shared_ptr<Interface> interface, Subject subject)
+      : interface_(std::move(interface)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
 
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
@@ -41,11 +43,15 @@ class DefinitionFile final : public File {
 
  private:
   std::shared_ptr<Interface> interface_;
+  const Subject subject_;
 };
 
 class DataFile final : public File {
  public:
-  explicit DataFile(std::shared_ptr<Interface> interface) : interface_(std::move(interface)) {}
+  DataFile(std::shared_ptr<Interface> interface, Subject subject)
+      : interface_(std::move(interface)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max);
@@ -67,13 +73,20 @@ class DataFile final : public File {
 
  private:
   std::shared_ptr<Interface> interface_;  // as above
+  const Subject subject_;
 };
 
 // Both as JSON. There is no version: the text says when it was made.
 class DataJsonFile final : public File {
  public:
-  DataJsonFile(std::string name, std::uint64_t epoch, std::shared_ptr<Interface> interface)
-      : name_(std::move(name)), epoch_(epoch), interface_(std::move(interface)) {}
+  DataJsonFile(std::string name, std::uint64_t epoch, std::shared_ptr<Interface> interface,
+               Subject subject)
+      : name_(std::move(name)),
+        epoch_(epoch),
+        interface_(std::move(interface)),
+        subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
 
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_json(name_, epoch_, call.now, bytes_max);
@@ -84,6 +97,7 @@ class DataJsonFile final : public File {
   const std::string name_;
   const std::uint64_t epoch_;
   std::shared_ptr<Interface> interface_;  // as above
+  const Subject subject_;
 };
 
 }  // namespace tallyfs

@@ -204,12 +204,15 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   auto entry = std::make_unique<InterfaceEntry>(
       InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
   entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
+  // The daemon's own numbers tell of the samples of all.
+  const Subject subject = name == kOwnName ? nullptr : entry->interface.get();
   tree_.add_file(entry->node, "definition", kDefinitionPermissions,
-                 std::make_shared<DefinitionFile>(entry->interface), now);
+                 std::make_shared<DefinitionFile>(entry->interface, subject), now);
   tree_.add_file(entry->node, "data", kDataPermissions,
-                 std::make_shared<DataFile>(entry->interface), now);
-  tree_.add_file(entry->node, "data.json", kDataPermissions,
-                 std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface), now);
+                 std::make_shared<DataFile>(entry->interface, subject), now);
+  tree_.add_file(
+      entry->node, "data.json", kDataPermissions,
+      std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
   const InterfaceEntry* const key = entry.get();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }

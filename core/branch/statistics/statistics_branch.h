@@ -37,6 +37,7 @@
 #include "core/branch/statistics/rules.h"
 #include "core/exposition/options.h"
 #include "core/statistic/interface.h"
+#include "core/tree/subject.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"
@@ -106,6 +107,9 @@ class StatisticsBranch final : public Branch {
   // number names nothing (any more); kNotPermitted; kNoSpace.
   Result<void> bind_cells(std::uint64_t number, std::shared_ptr<const CellSource> source,
                           std::uint32_t id) EXCLUDES(mutex_);
+  // That of the files which show this statistic, as long as it is there. nullptr: the number names
+  // nothing (any more).
+  Subject subject_of(std::uint64_t number) const EXCLUDES(mutex_);
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
   // looks: for the cells of other feeders.
   void absorb_cells(std::uint64_t number, const CellSource* source, LookBudget& looks, Moment now)

@@ -17,6 +17,12 @@ Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
   return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
 }
 
+Subject StatisticsBranch::subject_of(std::uint64_t number) const {
+  const MutexLock lock(mutex_);
+  const auto* const entry = statistics_.find(number);
+  return entry ? (*entry)->owner->interface.get() : nullptr;
+}
+
 void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source,
                                     LookBudget& looks, Moment now) {
   const MutexLock lock(mutex_);

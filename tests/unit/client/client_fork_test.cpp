@@ -28,10 +28,13 @@ class ForkTest : public ClientTest {
     int status = -1;
     while (::waitpid(child, &status, WNOHANG) == 0) {
       daemon_->wait(1ms);
-      daemon_->serve();
+      const Log log = daemon_->serve();
+      served_.insert(served_.end(), log.begin(), log.end());
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
+
+  Log served_;  // of children
 };
 
 TEST_F(ForkTest, AChildSendsNoneOfTheParentsSamplesAndEachCountsItsOwn) {
@@ -113,6 +116,29 @@ TEST_F(ForkTest, WhatAParentHadDroppedIsNothingToItsChild) {
             0);
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 1}));
+}
+
+// A reset that a child sent too would discard what the parent has counted since.
+TEST_F(ForkTest, AChildSendsNoneOfTheParentsChangesThatWait) {
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  FedStatistic& stopped = feeder.started(web, "stopped");
+  feeder.client.reset(hits);
+  feeder.client.switch_off(stopped);
+  feeder.client.drop(feeder.statistic(web, "gone"), Client::InTree::kRemove);
+  start_daemon();
+  daemon_->there = {"web/hits", "web/stopped"};
+  EXPECT_EQ(in_child(feeder, [&] { EXPECT_EQ(feeder.client.sync(60s), 0); }), 0);
+  Log childs = served_;
+  std::erase(childs, "(ping)");
+  EXPECT_EQ(childs,
+            (Log{"switches", "create web", "create web/hits on=1", "create web/stopped"}));
+  const Log parents = exchange(feeder);
+  for (const char* line :
+       {"remove web/gone", "define web name=hits data=reset", "define web name=stopped on=0"}) {
+    EXPECT_TRUE(has(parents, line)) << line;
+  }
 }
 
 TEST_F(ForkTest, AChildThatAddsNothingSendsNothing) {

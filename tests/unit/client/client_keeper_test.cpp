@@ -68,6 +68,47 @@ TEST_F(KeeperTest, FindsADaemonThatComesLater) {
   feeder.client.finish(0ms);
 }
 
+// ---- without the thread: what it asks before it sleeps until it is woken
+
+class KeepersSleepTest : public ClientTest {
+ protected:
+  // Rounds until nothing is due.
+  void rest(Feeder& feeder) {
+    while (feeder.client.pass() < 1s) {
+      daemon_->wait(1ms);
+      daemon_->serve();
+    }
+  }
+};
+
+TEST_F(KeepersSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  rest(feeder);
+  if (process_barrier()) {
+    EXPECT_TRUE(feeder.client.fall_asleep());
+  }
+  FedStatistic& hits = feeder.statistic(web, "hits");
+  EXPECT_FALSE(feeder.client.fall_asleep());
+  rest(feeder);
+  feeder.client.drop(hits, Client::InTree::kRemove);
+  EXPECT_FALSE(feeder.client.fall_asleep());
+  EXPECT_LE(feeder.client.pass(), 10ms);
+}
+
+// A change is sent by the call, and so may be on its way when a round has nothing to do.
+TEST_F(KeepersSleepTest, ItComesBackSoonForAResponse) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
+  for (int i = 0; i < 5; ++i) {
+    rest(feeder);
+    feeder.client.reset(hits);
+    EXPECT_LE(feeder.client.pass(), 10ms);
+  }
+}
+
 TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
   start_daemon();
   serve_always();

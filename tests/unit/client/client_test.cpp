@@ -275,5 +275,41 @@ TEST_F(ClientTest, NamesFlagsAndSecondOnesAreRefused) {
   EXPECT_EQ(feeder.client.create_statistic(&statistic, *made, "hits", ""), -EEXIST);
 }
 
+// ---- changes
+
+// The daemon may have created it, so that no line that creates it says so.
+TEST_F(ClientTest, WhatIsSaidOfAStatisticWhoseRequestTimedOutIsSentToo) {
+  start_daemon();
+  daemon_->ignores = {"create web/hits"};
+  Feeder feeder(settings());
+  FedStatistic& hits = feeder.statistic(feeder.interface("web"), "hits");
+  exchange(feeder);
+  ASSERT_EQ(hits.registration, Registration::kRequested);
+  hits.registration = Registration::kUnregistered;  // as after a second
+  feeder.client.define(hits, "type=range range_min=0 range_max=9");
+  feeder.client.switch_on(hits);
+  EXPECT_TRUE(hits.pending_type);
+  EXPECT_EQ(hits.pending_begin, true);
+}
+
+TEST_F(ClientTest, SamplesFollowADefinitionThatManyOthersKeepWaiting) {
+  start_daemon();
+  Feeder feeder(settings());
+  FedInterface& web = feeder.interface("web");
+  FedStatistic& hits = feeder.started(web, "hits");
+  FedStatistic& other = feeder.statistic(web, "other");
+  Lane* const lane = feeder.own_lane();
+  exchange(feeder);
+  for (int i = 0; i < 10; ++i) feeder.client.define(other, "type=last");
+  feeder.client.define(hits, "type=range range_min=0 range_max=9");
+  feeder.add_by(*lane, hits, 5);
+  feeder.client.disown_lane(*lane);  // sends what it may
+  const Log log = exchange(feeder);
+  const auto define = std::ranges::find(
+      log, "define web name=hits default=1 type=range range_min=0 range_max=9");
+  ASSERT_NE(define, log.end());
+  EXPECT_NE(std::find(define, log.end(), "web/hits 5"), log.end());
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -21,7 +21,7 @@ class Lines final : public Requester {
   explicit Lines(Conversation& conversation) : Requester(conversation) {}
 
   void request_now(const std::string& text, std::chrono::nanoseconds now) {
-    send_now(text, handlers(text), now);
+    send_now(text, handlers(text), now, Alone::kAlways);
   }
 
   std::deque<std::string> due;

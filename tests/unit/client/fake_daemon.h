@@ -58,6 +58,7 @@ class FakeDaemon {
   std::set<std::string> there;         // made by others before
   std::map<std::string, int> refuses;  // by target or first word: the errno
   std::set<std::string> ignores;       // requests, by their whole text, that get no response
+  std::set<std::string> withholds;     // first words of requests whose descriptor does not arrive
   std::unique_ptr<SwitchPage> page;    // none: `switches` is refused
   std::unique_ptr<FakeLane> lane;      // none: `shapes` and what follows are refused
 
@@ -275,7 +276,7 @@ class FakeDaemon {
     if (made.error != 0) return respond({made});
     if (verb == "switches") {
       made.number = page->bytes();
-      return respond({made}, &page->fd());
+      return respond({made}, withholds.contains(verb) ? nullptr : &page->fd());
     }
     if (is_of_lane) return respond_of_lane(made, verb, rest);
     if (verb == "create") {
@@ -293,11 +294,11 @@ class FakeDaemon {
     if (verb == "lane") {
       lane->make_file(std::stoul(rest));
       made.number = FakeLane::kNumber;
-      return respond({made}, &lane->file->fd());
+      return respond({made}, withholds.contains(verb) ? nullptr : &lane->file->fd());
     }
     const SealedMemory& asked = verb == "shapes" ? lane->shapes : lane->tails;
     made.number = asked.bytes();
-    respond({made}, &asked.fd());
+    respond({made}, withholds.contains(verb) ? nullptr : &asked.fd());
   }
   // Of `define SYS/NAME ...`.
   static std::string event_target(const std::string& rest) {

@@ -186,5 +186,17 @@ TEST_F(PublisherTest, RefusesNamesAndMoreThingsThanThereMayBe) {
   EXPECT_EQ(refusal("web", "1"), ErrorCode::kExists);
 }
 
+// It goes on with what the last one had.
+TEST_F(PublisherTest, WithdrawalsThatWaitWhenAnotherDaemonTakesOverAreSentToIt) {
+  object("web", "total", Holder::kNames);
+  settle();
+  EXPECT_TRUE(publisher_.remove_subsystem("web"));
+  conversation_.ping(now_, 0);
+  daemon_.epoch = 2;
+  daemon_.serve();
+  conversation_.take_responses(now_);
+  EXPECT_EQ(settle(), Log{"withdraw web"});
+}
+
 }  // namespace
 }  // namespace tallyfs

@@ -28,6 +28,17 @@ TEST_F(RegistrarTest, WhatIsRemovedWhileADaemonIsAwayIsLeftToTheNext) {
   EXPECT_EQ(settle(), Log{"switches"});
 }
 
+// It goes on with what the last one had.
+TEST_F(RegistrarTest, RemovalsThatWaitWhenAnotherDaemonTakesOverAreSentToIt) {
+  settle();
+  registrar_.remove("web/hits");
+  conversation_.ping(now_, 0);
+  daemon_->epoch = 2;
+  daemon_->serve();
+  conversation_.take_responses(now_);
+  EXPECT_EQ(settle(), (Log{"switches", "remove web/hits"}));
+}
+
 TEST_F(RegistrarTest, RemovalsAreSentInTheirOrder) {
   settle();
   registrar_.remove("web/hits");

@@ -52,6 +52,14 @@ class RegistrarTest : public testing::Test {
     EXPECT_TRUE(registrar_.is_settled());
     return all;
   }
+  // The same after the back-off.
+  Log ask_again() {
+    now_ += Conversation::kRefusedBackOff;
+    Log all = round();
+    const Log more = settle();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
   // No room in the daemon's queue.
   void fill() {
     wire::DatagramWriter writer(0);

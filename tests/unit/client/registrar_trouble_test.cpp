@@ -99,6 +99,54 @@ TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   EXPECT_TRUE(registrar_.is_settled());
 }
 
+// The daemon made it for the request whose response was lost.
+TEST_F(RegistrarTest, WhatARepeatedRequestFindsIsOursAndDefinedAsWeSay) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  daemon_->ignores = {"create web/hits"};
+  EXPECT_EQ(round(), Log{"create web/hits"});
+  hits.type = "type=range range_min=0 range_max=9";
+  hits.pending_type = true;
+  daemon_->there = {"web/hits"};
+  now_ += 1s;
+  EXPECT_EQ(settle(), (Log{"create web/hits type=range range_min=0 range_max=9",
+                           "define web name=hits default=1 type=range range_min=0 range_max=9"}));
+  EXPECT_FALSE(hits.was_there);
+}
+
+TEST_F(RegistrarTest, WhatTheFirstOfTwoRequestsFoundIsAnothers) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  conversation_.request(now_);
+  const auto first = daemon_->take();
+  now_ += 1s;
+  conversation_.request(now_);
+  const auto second = daemon_->take();
+  for (const auto& each : {first, second}) {
+    daemon_->respond({{.sequence = each->requests.at(0).first,
+                       .number = 1ull << 32 | 5,
+                       .made = wire::Made::kWasThere}});
+    conversation_.take_responses(now_);
+    EXPECT_TRUE(hits.was_there);
+  }
+}
+
+// Each is answered by a datagram, and our queue may hold ten.
+TEST_F(RegistrarTest, OfManyChangesInARowFourGoAtOnceAndTheOthersTogether) {
+  FedInterface& web = interface("web");
+  std::vector<FedStatistic*> all;
+  for (int i = 0; i < 30; ++i) all.push_back(&statistic(web, "s" + std::to_string(i)));
+  settle();
+  for (FedStatistic* const each : all) {
+    each->pending_on = true;
+    registrar_.define(*each, now_);
+  }
+  conversation_.request(now_);
+  std::vector<std::size_t> requests;
+  while (const auto datagram = daemon_->take()) requests.push_back(datagram->requests.size());
+  EXPECT_EQ(requests, (std::vector<std::size_t>{1, 1, 1, 1, 26}));
+}
+
 TEST_F(RegistrarTest, SomeLostAnswersAreAskedForAgainAndTheOthersNot) {
   FedInterface& web = interface("web");
   statistic(web, "a");
@@ -142,6 +190,61 @@ TEST_F(RegistrarTest, EachRequestOnTheWayToACellIsSentOnceThereIsRoom) {
     sent.insert(sent.end(), log.begin(), log.end());
   }
   EXPECT_EQ(sent, (Log{"shapes", "lane 2097152", "bind"}));
+}
+
+// A process at its limit of open files.
+TEST_F(RegistrarTest, ADescriptorThatDoesNotArriveIsAskedForAgainAndReportedOnce) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  daemon_->withholds = {"switches", "shapes", "lane", "tails"};
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  const std::uint64_t slot = hits.number & UINT32_MAX;
+  daemon_->lane->shapes.as<Shape>()[slot].kind = static_cast<std::uint32_t>(CellKind::kIncrements);
+  hits.wants_cells = true;
+  cells_.want_rings();
+  registrar_.note_change_anywhere();
+  EXPECT_EQ(settle(), Log{}) << "not before the back-off";
+  for (const char* verb : {"switches", "shapes", "lane", "tails"}) {
+    EXPECT_EQ(reports_.size(), 1u) << verb;
+    const Log log = ask_again();
+    ASSERT_FALSE(log.empty()) << verb;
+    EXPECT_EQ(log.back().substr(0, log.back().find(' ')), verb) << "in vain";
+    daemon_->withholds.erase(verb);
+  }
+  EXPECT_EQ(ask_again(), Log{"tails 12"});
+  EXPECT_TRUE(switches_.has_page());
+  EXPECT_EQ(hits.binding, Registration::kRegistered);
+  EXPECT_TRUE(cells_.tails());
+  EXPECT_EQ(reports_.size(), 1u);
+  EXPECT_NE(reports_.front().find("too many files open"), std::string::npos) << reports_.front();
+}
+
+// The daemon holds each until this process ends.
+TEST_F(RegistrarTest, AtMostFourLanesAreAskedForThatDoNotArrive) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  daemon_->withholds = {"lane"};
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  hits.wants_cells = true;
+  std::ptrdiff_t lanes = std::ranges::count(settle(), "lane 2097152");
+  for (int i = 0; i < 10; ++i) lanes += std::ranges::count(ask_again(), "lane 2097152");
+  EXPECT_EQ(lanes, 4);
+}
+
+TEST_F(RegistrarTest, ALaneThatWasNotAskedForYetIsLargeOnceThreadsWantRings) {
+  daemon_->page = std::make_unique<SwitchPage>(4096);
+  daemon_->lane = std::make_unique<FakeLane>();
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  settle();
+  hits.wants_cells = true;
+  registrar_.note_change_anywhere();
+  EXPECT_EQ(round(), Log{"shapes"});
+  fill();
+  conversation_.request(now_);
+  serve_but_fillers();
+  cells_.want_rings();
+  EXPECT_EQ(round(), Log{"lane 4194304"});
 }
 
 TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {

@@ -1,114 +1,18 @@
 // Rings of several feeders, as the intake takes them.
 // Longer than most: all cases stand on one feeder with a ring, and on one intake.
+#include "tests/unit/intake/ring_intake_stand.h"
+
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <atomic>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "feeders/intake/lanes.h"
-#include "tests/unit/fake_clock.h"
-#include "tests/unit/fake_processes.h"
-#include "tests/unit/intake/intake_stand.h"
-#include "tests/unit/intake/ring_feeder.h"
-#include "tests/unit/saved_objects.h"
 
 namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Each look at it takes a while, if it is told so.
-class CostlyClock final : public Clock {
- public:
-  Moment now() const override {
-    if (is_slow) passed += each;
-    return {.monotonic = passed, .realtime = passed};
-  }
-
-  bool is_slow = false;
-  std::chrono::nanoseconds each{200us};
-  mutable std::chrono::nanoseconds passed{0};
-};
-
-struct SharedPages {
-  Ports ports_of_pages() {
-    Ports all;
-    all.switches = {.switches = switches};
-    all.shapes = shapes;
-    return all;
-  }
-
-  std::vector<Shape> shapes = std::vector<Shape>(64);
-  std::vector<Switch> switches = std::vector<Switch>(64);
-};
-
-class RingIntakeTest : private SharedPages, public IntakeTest {
- protected:
-  static constexpr pid_t kOther = 4711;
-
-  RingIntakeTest()
-      : IntakeTest(ports_of_pages()),
-        intake_with_rings_(loop_with_rings_, socket_, ports_with_rings()) {}
-  Dispatcher::Ports ports_with_rings() {
-    auto all = ports();
-    all.lanes = &*lanes_;
-    return all;
-  }
-  static constexpr std::uint64_t kEpoch = 9;
-  Dispatcher::Ports ports_with_ticks() {
-    return {.statistics = statistics_,
-            .branches = branches_,
-            .errors = errors_,
-            .clock = ticks_,
-            .lanes = &*lanes_,
-            .epoch = kEpoch};
-  }
-  Lanes::Ports lane_ports() { return {statistics_, ledger_, processes_, errors_, ticks_}; }
-  std::uint64_t create(const std::string& line) {
-    const std::string whole = "create " + line;
-    const auto parsed = wire::parse_line(whole);
-    const auto done = statistics_.execute(std::get<wire::CommandLine>(parsed.value()),
-                                          Sender(::geteuid()), ticks_.now());
-    return done.value().number;
-  }
-  void take(Dispatcher& dispatcher, std::span<const char> bytes, const Sender& sender) {
-    std::vector<char> copy(bytes.begin(), bytes.end());
-    const Datagram datagram{.bytes = copy, .origin = {.pid = sender.pid, .uid = sender.uid}};
-    dispatcher.begin(datagram, ticks_.now());
-    while (!dispatcher.go_on({std::chrono::nanoseconds::max()})) {
-    }
-  }
-  static std::array<char, wire::kDoorbellBytes> bell(std::uint64_t epoch, std::uint64_t lane) {
-    std::array<char, wire::kDoorbellBytes> bytes;
-    wire::write_doorbell(epoch, lane, bytes);
-    return bytes;
-  }
-
-  static Sender other() { return {::geteuid(), kOther}; }
-  // The sender is beyond its share: the server before has put a datagram of its off.
-  void hold(Intake& intake, EventLoop& loop, const Sender& sender) {
-    std::string bytes;
-    ByteWriter out(bytes);
-    out.put(std::int32_t{sender.pid});
-    out.put(std::uint32_t{sender.uid});
-    out.put_text({});  // its address
-    for (int flag = 0; flag < 3; ++flag) out.put(std::uint8_t{0});
-    out.put_text("web/s 1");
-    HandedDescriptors none;
-    const Loading loading{.now = ticks_.now(), .has_pages = true};
-    ASSERT_TRUE(intake.load(saved_object(SavedKind::kLateDatagram, 1, "0", bytes), loading, none));
-    intake.start();
-    loop.context().poll();
-  }
-
-  CostlyClock ticks_;
-  FakeProcesses processes_;
-  std::optional<Lanes> lanes_{std::in_place, lane_ports(), ::geteuid()};
-  EventLoop loop_with_rings_;
-  Intake intake_with_rings_;
-};
 
 TEST_F(RingIntakeTest, ALaneThatStaysFullDelaysAnotherByATurn) {
   const auto number = create("web/s on=1 type=list entries_max=9");
@@ -191,10 +95,10 @@ TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
   std::vector<std::uint64_t> told;
   const auto note = [&] { told.push_back(feeder.taken()); };
   feeder.put(1);
-  intake_with_rings_.settle(note);
+  intake_with_rings_.settle(nullptr, note);
   EXPECT_EQ(told.size(), 0u);
   feeder.fill();
-  intake_with_rings_.settle(note);
+  intake_with_rings_.settle(nullptr, note);
   EXPECT_EQ(told, std::vector<std::uint64_t>{1});
   EXPECT_GT(feeder.taken(), 1000u);
 }

@@ -20,7 +20,7 @@ namespace {
 
 struct NoBarrier final : Barrier {
   using Barrier::settle;
-  Moment settle(const std::function<void()>&) override { return {}; }
+  Moment settle(Subject, const std::function<void()>&) override { return {}; }
 };
 
 // Counts how often it is read.
