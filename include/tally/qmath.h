@@ -136,13 +136,13 @@ struct tally_q {
 #define Q_QSUBI(a, i) TALLY_Q_CHANGE_(a, tally_q_add, TALLY_Q_OF_INTEGER_(i), -1)
 #define Q_QMULI(a, i) TALLY_Q_CHANGE_(a, tally_q_multiply, TALLY_Q_OF_INTEGER_(i), 0)
 #define Q_QDIVI(a, i) TALLY_Q_CHANGE_(a, tally_q_divide, TALLY_Q_OF_INTEGER_(i), 0)
-/* *a = n / d. */
-#define Q_QFRACI(a, n, d) (Q_QCPYVALI(a, 0), Q_QADDI(a, n) != 0 ? EOVERFLOW : Q_QDIVI(a, d))
+/* *a = n / d, where *a has room for n. */
+#define Q_QFRACI(a, n, d) TALLY_Q_CHANGE_(a, tally_q_fraction_of, TALLY_Q_OF_INTEGER_(n), d)
 /* *a = b's value, or the integer i, with the fraction bits of a. */
-#define Q_QCPYVALQ(a, b) (Q_QCPYVALI(a, 0), Q_QADDQ(a, b))
-#define Q_QCPYVALI(a, i) (*(a) = (__typeof__(*(a)))Q_GCRAW(*(a)), Q_QADDI(a, i))
-/* *a = b, fraction bits and all. */
-#define Q_QCLONEQ(a, b) (*(a) = (b))
+#define Q_QCPYVALQ(a, b) TALLY_Q_CHANGE_(a, tally_q_set, TALLY_Q_(b), 0)
+#define Q_QCPYVALI(a, i) TALLY_Q_CHANGE_(a, tally_q_set, TALLY_Q_OF_INTEGER_(i), 0)
+/* *a = b, with the control bits of b. */
+#define Q_QCLONEQ(a, b) TALLY_Q_CHANGE_(a, tally_q_set, TALLY_Q_(b), 1)
 
 /* By value, whatever their fraction bits. */
 #define Q_QLTQ(a, b) (tally_q_compare(TALLY_Q_(a), TALLY_Q_(b)) < 0)
@@ -318,6 +318,15 @@ static inline int tally_q_add(struct tally_q* a, struct tally_q b, int sign) {
   return tally_q_store(a, tally_q_value(*a) + sign * tally_q_scaled(b, tally_q_fraction(*a)));
 }
 
+static inline int tally_q_set(struct tally_q* a, struct tally_q b, int is_clone) {
+  struct tally_q made = *a;
+  int error;
+  if (is_clone) made.raw = (made.raw & ~(uint64_t)7) | (b.raw & 7);
+  error = tally_q_store(&made, tally_q_scaled(b, tally_q_fraction(made)));
+  if (error == 0) *a = made;
+  return error;
+}
+
 static inline int tally_q_multiply(struct tally_q* a, struct tally_q b, int unused) {
   const tally_q_wide product = tally_q_value(*a) * tally_q_value(b); /* of 61 bits each */
   const uint32_t fraction = tally_q_fraction(b);
@@ -331,6 +340,14 @@ static inline int tally_q_divide(struct tally_q* a, struct tally_q b, int unused
   if (divisor == 0) return EINVAL;
   /* 61 bits and at most 61 of fraction: it fits. */
   return tally_q_store(a, tally_q_value(*a) * ((tally_q_wide)1 << tally_q_fraction(b)) / divisor);
+}
+
+static inline int tally_q_fraction_of(struct tally_q* a, struct tally_q n, int64_t d) {
+  struct tally_q made = *a;
+  int error = tally_q_set(&made, n, 0);
+  if (error == 0) error = tally_q_divide(&made, TALLY_Q_OF_INTEGER_(d), 0);
+  if (error == 0) *a = made;
+  return error;
 }
 
 static inline int tally_q_compare(struct tally_q a, struct tally_q b) {

@@ -49,6 +49,38 @@ TEST(QNumberTest, CalculatesAndTellsWhatDoesNotFit) {
   EXPECT_EQ(Q_QSUBI(&u, 1), EOVERFLOW);
 }
 
+TEST(QNumberTest, ACopyThatHasNoRoomChangesNothing) {
+  s32q_t small = 0;
+  Q_INI(&small, 5, 25, 8);
+  const s32q_t before = small;
+  s64q_t large = 0;
+  Q_INI(&large, 1099511627776, 0, 8);
+  EXPECT_EQ(Q_QCLONEQ(&small, large), EOVERFLOW);
+  EXPECT_EQ(Q_QCPYVALQ(&small, large), EOVERFLOW);
+  EXPECT_EQ(Q_QCPYVALI(&small, 1099511627776), EOVERFLOW);
+  EXPECT_EQ(Q_QFRACI(&small, 1, 0), EINVAL);
+  EXPECT_EQ(small, before);
+  u32q_t without_sign = 0;
+  s32q_t negative = 0;
+  Q_INI(&negative, -2, 5, 8);
+  EXPECT_EQ(Q_QCLONEQ(&without_sign, negative), EOVERFLOW);
+  EXPECT_EQ(without_sign, 0u);
+}
+
+TEST(QNumberTest, ACloneHasTheControlBitsToo) {
+  s32q_t from = 0;
+  Q_INI(&from, -2, 5, 8);
+  s64q_t to = 0;
+  Q_INI(&to, 7, 0, 32);
+  EXPECT_EQ(Q_QCLONEQ(&to, from), 0);
+  EXPECT_EQ(Q_GCRAW(to), Q_GCRAW(from));
+  EXPECT_EQ(Q_Q2D(to), -2.5);
+  EXPECT_EQ(Q_QCPYVALI(&to, -9), 0);
+  EXPECT_EQ(Q_Q2D(to), -9.0);
+  EXPECT_EQ(Q_QFRACI(&to, 1, 4), 0);
+  EXPECT_EQ(Q_Q2D(to), 0.25);
+}
+
 TEST(QVoiTest, CountsSumsAndEndsByValue) {
   Stand stand;
   Specs specs;
