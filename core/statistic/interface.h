@@ -119,7 +119,7 @@ class Interface {
   // The exact length of the text of the data file at this moment; kNoSpace as above.
   Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
   // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
-  // epoch: of the daemon. kNoSpace as above; a short text is rendered, for one element beyond at most.
+  // epoch: of the daemon. kNoSpace as above; a short text is rendered, one element beyond at most.
   Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                   std::size_t bytes_max);
 

@@ -61,8 +61,8 @@ each.start()
         self.daemon.go_on()
 
     def test_a_feeder_that_chose_to_wait_does_so_once(self):
-        feeder = self.feeder("tally.statistic_configure(held_max=1024, wait_ms=3000)" + WEB + LONGEST
-                             + """
+        configure = "tally.statistic_configure(held_max=1024, wait_ms=3000)"
+        feeder = self.feeder(configure + WEB + LONGEST + """
 tally.statistic_sync(60000)
 say()
 hear()
