@@ -12,8 +12,8 @@
 //
 // Confined to the Client's lock, under which the Events are called too. Bounds: a datagram has
 // RequestDatagram::kBytesMax, or a single longer request. Of more than
-// PendingRequests::kRequestsMax requests without a response, the oldest time out: they are due
-// again, and a response that comes later is ignored.
+// PendingRequests::kRequestsMax requests without a response, the oldest time out at once
+// (requester.h says which are due again), and a response that comes later is ignored.
 #pragma once
 
 #include <chrono>

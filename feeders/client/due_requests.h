@@ -2,8 +2,8 @@
 // the order of their creation. So the cost of a datagram of requests does not depend on how many
 // others there are: 10,000 new statistics cost as much each as one.
 //
-// A number stays until a visit finds that nothing is due for it. Bounded by the Registry, which
-// takes out the numbers of what it destroys. Confined to the Client's lock.
+// A number stays until its request is sent, or a visit finds that nothing is due for it. Bounded by
+// the Registry, which takes out the numbers of what it destroys. Confined to the Client's lock.
 #pragma once
 
 #include <cstdint>

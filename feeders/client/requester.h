@@ -2,9 +2,12 @@
 // and what a response means; when to send, to repeat and to back off is decided here.
 //
 // Each requester has one datagram of requests on its way at a time, and those of send_now(). A
-// request that is not answered within Conversation::kResponseTimeout is due again. What the daemon
-// refused is due again Conversation::kRefusedBackOff after the first of these refusals: all of it
-// at once, so that further refusals do not put off those before them.
+// request with a number or memory in its response is due again if that does not come within
+// Conversation::kResponseTimeout. Changes, removals, withdrawals and refusals of rates are not:
+// what was sent reaches the daemon if it lives, only the response can be lost, and a second reset
+// would discard samples. What the daemon refused is due again Conversation::kRefusedBackOff after
+// the first of these refusals: all of it at once, so that further refusals do not put off those
+// before them.
 //
 // A kind of request is one call of RequestDatagram::add() in add_requests(), with its handlers.
 //

@@ -97,25 +97,15 @@ TEST_F(KeepersSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
   EXPECT_LE(feeder.client.pass(), 10ms);
 }
 
+// A change is sent by the call, and so may be on its way when a round has nothing to do.
 TEST_F(KeepersSleepTest, ItComesBackSoonForAResponse) {
   start_daemon();
   Feeder feeder(settings());
-  feeder.interface("web");
+  FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (int i = 0; i < 5; ++i) {
     rest(feeder);
-    feeder.interface(("i" + std::to_string(i)).c_str());
-    for (bool is_sent = false; !is_sent;) {
-      const Client::Time due = feeder.client.pass();
-      while (const auto datagram = daemon_->take()) {
-        for (const auto& [sequence, text] : datagram->requests) {
-          is_sent |= text.starts_with("create");
-          daemon_->respond({{.sequence = sequence}});
-        }
-      }
-      if (is_sent) {
-        EXPECT_LE(due, 10ms);
-      }
-    }
+    feeder.client.reset(hits);
+    EXPECT_LE(feeder.client.pass(), 10ms);
   }
 }
 
