@@ -93,7 +93,7 @@ TEST(SharedDrainTest, ADrainIsForTheSubjectsOfItsCallers) {
 // However many begin and end while it calls.
 TEST(SharedDrainTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
   constexpr int kCallers = 4;
-  constexpr int kCalls = 20'000;
+  constexpr int kCallsOfEach = 20'000;
   std::array<int, kCallers> subjects{};
   std::array<std::atomic<int>, kCallers> given{}, taken{};
   SharedDrain drain;
@@ -107,7 +107,7 @@ TEST(SharedDrainTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
   std::vector<std::thread> callers;
   for (std::size_t i = 0; i < kCallers; ++i) {
     callers.emplace_back([&, i] {
-      for (int call = 1; call <= kCalls; ++call) {
+      for (int call = 1; call <= kCallsOfEach; ++call) {
         given[i] = call;
         drain.join(&subjects[i], take, {});
         if (taken[i] != call) ++missed;
