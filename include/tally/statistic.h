@@ -240,8 +240,8 @@ TALLY_EXPORT int statistic_reset(struct statistic* statistic); /* discards what 
 /* ---- Samples ------------------------------------------------------------------------------------
  * [signal-safe], once any other call has been made in the process, and in a forked child. While the
  * statistic is off they cost two loads (a pointer, and the switch it points at, in cache lines with
- * no other writer) and a branch, under a nanosecond, and send nothing. While it is on they cost 3 to
- * 10 ns where samples go by the daemon's memory (docs/lane.md), else about 20 ns, the time stamp and
+ * no other writer) and a branch, under a nanosecond, and send nothing. While it is on they cost 3
+ * to 10 ns where samples go by the daemon's memory (docs/lane.md), else about 20 ns, time stamp and
  * sending included. They never block, except for settings.wait_ms and, over the socket, for one
  * send(2) each 500 samples or so. */
 

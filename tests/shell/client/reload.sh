@@ -154,7 +154,8 @@ samples_in_rings_are_taken_once_by_one_of_the_servers() {
     IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
     assert_eq ok "$SAID"
     total=$((total + $(fewer 300000)))
-    assert_data web "l 0x7 $total"
+    # An open has its share of time for rings, and may show less when the CPUs are busy.
+    wait_until '[ "$(data web)" = "l 0x7 $total" ]'
   done
   assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
   assert_eq "0 0 1" "$(_own lane_bad) $(_own lane_dropped) $(_own rings)"
@@ -163,5 +164,5 @@ samples_in_rings_are_taken_once_by_one_of_the_servers() {
   ok 'add l 7 1 1000'
   kill -KILL "$PROBE"
   wait "$PROBE" 2>/dev/null || true
-  assert_data web "l 0x7 $((total + 1000))"
+  wait_until '[ "$(data web)" = "l 0x7 $((total + 1000))" ]'
 }
