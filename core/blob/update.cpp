@@ -13,8 +13,8 @@ namespace {
 
 enum class Mode { kAbsolute, kRelative };
 
-// Whether a statistic keeps numbers of this fraction: a new one whose template says nothing of it
-// takes that of its first sample.
+// Whether a statistic stores numbers with as many bits of fraction. One without a sample, and whose
+// template gives no precision, adopts that of its first sample.
 template <typename T>
 bool has_fraction_of(const Stat& stat, const std::uint8_t* data, T x) {
   if constexpr (kIsQ<T>) {
@@ -27,6 +27,7 @@ bool has_fraction_of(const Stat& stat, const std::uint8_t* data, T x) {
 
 template <typename T>
 int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
+  if (!has_fraction_of(stat, data, x)) return ERANGE;
   if constexpr (kIsQ<T>) {
     tally_q sum = load<T>(data).q();
     // A new 0 of no precision; what a template begins with is kept.
@@ -44,11 +45,21 @@ int add_to_sum(Stat& stat, std::uint8_t* data, T x) {
   return 0;
 }
 
+// Q numbers compare by value, as FreeBSD's do. A new extreme is stored with the statistic's own
+// bits of fraction, which the readers of a blob rely on: further bits are cut off.
 template <typename T>
-void improve(Stat& stat, std::uint8_t* data, T x, bool better) {
-  if (!better) return;
+int improve(Stat& stat, std::uint8_t* data, T x, bool better) {
+  if (!better) return 0;
+  if constexpr (kIsQ<T>) {
+    if (!has_fraction_of(stat, data, x)) {
+      tally_q extreme = load<T>(data).q();
+      if (tally_q_set(&extreme, x.q(), 0) != 0) return EOVERFLOW;
+      x = {static_cast<decltype(x.raw)>(extreme.raw)};
+    }
+  }
   store(data, x);
   stat.flags |= kStatValid;
+  return 0;
 }
 
 // Not inlined: its registers would have to be saved for sums, too.
@@ -70,17 +81,13 @@ template <typename T>
 
 template <typename T>
 int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
-  const bool keeps_number = stat.stype >= VS_STYPE_SUM && stat.stype <= VS_STYPE_MIN;
-  if (keeps_number && !has_fraction_of(stat, data, x)) return ERANGE;
   switch (stat.stype) {
     case VS_STYPE_SUM:
       return add_to_sum(stat, data, x);
     case VS_STYPE_MAX:
-      improve(stat, data, x, load<T>(data) < x);
-      return 0;
+      return improve(stat, data, x, load<T>(data) < x);
     case VS_STYPE_MIN:
-      improve(stat, data, x, x < load<T>(data));
-      return 0;
+      return improve(stat, data, x, x < load<T>(data));
     case VS_STYPE_HIST:
       count_in_histogram(data, stat.dtype, stat.dsz, x);
       stat.flags |= kStatValid;

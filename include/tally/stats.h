@@ -193,8 +193,8 @@ struct vss_tdgst_hlpr_info {
 };
 
 /* Of SUM, MAX and MIN of a Q-typed VOI: bits of fraction, rounded up to the next that qmath.h has.
- * Samples with another number of them are refused with ERANGE. hlprinfo NULL: the first sample
- * decides. */
+ * SUM refuses samples with another number of them (ERANGE). MAX and MIN compare by value, and store
+ * a new extreme with their own number. hlprinfo NULL: the first sample decides. */
 struct vss_numeric_hlpr_info {
   uint32_t prec;
 };
@@ -416,8 +416,10 @@ TALLY_EXPORT int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate* rate
  * (Q numbers: EOVERFLOW); MAX and MIN count once they were improved, so that a MAX of unsigned
  * samples that are all 0 is still `null` in JSON, as with FreeBSD. 0, also for a NULL blob; EINVAL:
  * no such VOI, another type, or rel without SB_VOI_RELUPDATE, and nothing is changed. EOVERFLOW: a
- * t-digest or sum has no room for such a number; ERANGE: a SUM, MAX or MIN of Q numbers has another
- * number of bits of fraction. That statistic's errs counts it, the others are updated. */
+ * t-digest, SUM, MAX or MIN has no room for such a number; ERANGE: a SUM of Q numbers has another
+ * number of bits of fraction. That statistic's errs counts it, the others are updated. ERANGE of rel
+ * where the former value has another number of bits of fraction: all statistics count it, and none
+ * is changed. */
 
 TALLY_EXPORT int stats_voi_update_abs_s32(struct statsblob* sb, int32_t voi_id, int32_t voival);
 TALLY_EXPORT int stats_voi_update_abs_u32(struct statsblob* sb, int32_t voi_id, uint32_t voival);

@@ -138,18 +138,69 @@ TEST(QVoiTest, KeepsItsFractionThroughAReset) {
   }
 }
 
-TEST(QVoiTest, RefusesAnotherFractionAndCountsThat) {
+TEST(QVoiTest, OnlyASumRefusesAnotherFraction) {
+  Stand stand;
+  Specs specs;
+  const auto sb = blob_of_eight_bits(specs.sum().max().min());
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 16)), ERANGE);
+  ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(9, 4)), ERANGE);
+  const std::string text = text_of(sb.get(), SB_STRFMT_JSON);
+  EXPECT_NE(text.find(R"("[1]":{"errs":2,"val":3.50000000})"), text.npos) << text;
+  EXPECT_NE(text.find(R"("[2]":{"errs":0,"val":9.50000000})"), text.npos) << text;
+  EXPECT_NE(text.find(R"("[3]":{"errs":0,"val":3.50000000})"), text.npos) << text;
+}
+
+TEST(QVoiTest, AChangeOfAnotherFractionChangesNothing) {
   Stand stand;
   Specs specs;
   const auto sb = blob_of_eight_bits(specs.sum().max().min(), SB_VOI_RELUPDATE);
-  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 16)), ERANGE);
   ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
-  const std::string before = text_of(sb.get(), SB_STRFMT_JSON);
-  EXPECT_NE(before.find(R"("[1]":{"errs":1,"val":3.50000000})"), before.npos) << before;
   EXPECT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q_of(1, 4)), ERANGE);
   ASSERT_EQ(stats_voi_update_rel_sq32(sb.get(), 0, q_of(1, 8)), 0);
   const std::string after = text_of(sb.get(), SB_STRFMT_JSON);
-  EXPECT_NE(after.find(R"("[2]":{"errs":2,"val":5.00000000})"), after.npos) << after;
+  EXPECT_NE(after.find(R"("[2]":{"errs":1,"val":5.00000000})"), after.npos) << after;
+}
+
+// 3.5 with 8 bits of fraction is kept throughout; each sample has another precision.
+TEST(QVoiTest, ExtremesCompareByValueAtAnyPrecision) {
+  struct Row {
+    const char* what;
+    int whole;
+    int bits;
+    int returned;
+    const char* max;
+    const char* min;
+  };
+  for (const Row& row : {Row{"larger, coarser", 9, 4, 0, "9.50000000", "3.50000000"},
+                         Row{"larger, finer", 9, 16, 0, "9.50000000", "3.50000000"},
+                         Row{"smaller", -9, 4, 0, "3.50000000", "-9.50000000"},
+                         Row{"the same", 3, 4, 0, "3.50000000", "3.50000000"},
+                         Row{"no room", 3'000'000, 4, EOVERFLOW, "3.50000000", "3.50000000"}}) {
+    Stand stand;
+    Specs specs;
+    const auto sb = blob_of_eight_bits(specs.max().min());
+    ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+    EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(row.whole, row.bits)), row.returned)
+        << row.what;
+    const std::string text = text_of(sb.get(), SB_STRFMT_JSON);
+    const char* const errors = row.returned == 0 ? "0" : "1";
+    EXPECT_NE(text.find(std::string(R"("[2]":{"errs":)") + errors + R"(,"val":)" + row.max),
+              text.npos)
+        << row.what << ": " << text;
+    EXPECT_NE(text.find(std::string(R"("[3]":{"errs":0,"val":)") + row.min), text.npos)
+        << row.what << ": " << text;
+  }
+}
+
+TEST(QVoiTest, AnExtremeTooLargeForItsPrecisionIsNoErrorUnlessItIsNew) {
+  Stand stand;
+  Specs specs;
+  const auto sb = blob_of_eight_bits(specs.min());
+  ASSERT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3, 8)), 0);
+  EXPECT_EQ(stats_voi_update_abs_sq32(sb.get(), 0, q_of(3'000'000, 4)), 0);
+  EXPECT_NE(text_of(sb.get(), SB_STRFMT_JSON).find(R"("errs":0,"val":3.50000000)"),
+            std::string::npos);
 }
 
 TEST(QVoiTest, BeginsWithTheTypesEnds) {
