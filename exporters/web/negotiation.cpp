@@ -110,6 +110,26 @@ int match(const MediaRange& range, const Candidate& candidate) {
   return 3 + range.parameters;
 }
 
+// Ranges that name no format: browsers, curl and probes send them.
+bool names_no_format(const MediaRange& range) {
+  return range.type == "*/*" || range.type == "text/*";
+}
+
+// The range of the header that gives this candidate its weight. nullptr: none does.
+const MediaRange* most_specific(const std::vector<MediaRange>& ranges, const Candidate& candidate) {
+  const MediaRange* found = nullptr;
+  for (const MediaRange& range : ranges) {
+    const int specific = match(range, candidate);
+    if (specific > (found ? match(*found, candidate) : 0)) found = &range;
+  }
+  return found;
+}
+
+bool is_excluded(const std::vector<MediaRange>& ranges, const Candidate& candidate) {
+  const MediaRange* const range = most_specific(ranges, candidate);
+  return range && range->weight == 0;
+}
+
 bool takes_utf8(const Candidate& candidate, const MediaRange* range) {
   return candidate.version == "1.0.0" && range && range->escaping == "allow-utf-8";
 }
@@ -133,11 +153,7 @@ Chosen choose_format(std::string_view accept, Offered offered) {
   const MediaRange* best_range = nullptr;
   for (const Candidate& candidate : kCandidates) {
     if (candidate.format == Format::kProtobuf && offered == Offered::kTexts) continue;
-    const MediaRange* found = nullptr;
-    for (const MediaRange& range : ranges) {
-      const int specific = match(range, candidate);
-      if (specific > (found ? match(*found, candidate) : 0)) found = &range;
-    }
+    const MediaRange* const found = most_specific(ranges, candidate);
     if (!found || found->weight == 0) continue;
     const bool is_better = !best_range || found->weight > best_range->weight ||
                            (found->weight == best_range->weight && found < best_range);
@@ -145,6 +161,9 @@ Chosen choose_format(std::string_view accept, Offered offered) {
     best = &candidate;
     best_range = found;
   }
+  // As other exporters: what reads text alone sends no more than such a range.
+  const bool is_unnamed = best_range && names_no_format(*best_range);
+  if (is_unnamed && !is_excluded(ranges, kFallback)) best = &kFallback;
   return {best->format, content_type_of(*best, best_range), takes_utf8(*best, best_range)};
 }
 

@@ -19,7 +19,8 @@ struct Chosen {
 };
 
 // The most specific range gives a format its weight. The highest weight wins, then the order of
-// the header, then OpenMetrics, text, protobuf. If nothing fits it is text 0.0.4.
+// the header, then OpenMetrics, text, protobuf. If nothing fits, or if the winner has its weight
+// from */* or text/* alone, it is text 0.0.4.
 Chosen choose_format(std::string_view accept, Offered offered);
 
 bool accepts_gzip(std::string_view accept_encoding);

@@ -268,6 +268,11 @@ metrics_come_in_the_format_that_is_asked_for() {
   assert_has 'encoding=delimited' "$(_type application/vnd.google.protobuf)"
   assert_has 'tally_web_requests_total' "$(tr -d '\0' <"$CASE/answer" | strings 2>/dev/null ||
     tr -cd '[:print:]' <"$CASE/answer")"
+  # curl sends */*; a probe may send no header.
+  _type '*/*' >"$CASE/types"
+  _type 'text/html,*/*;q=0.8' >>"$CASE/types"
+  _type '' >>"$CASE/types"
+  assert_eq "$(printf 'text/plain; version=0.0.4; charset=utf-8%.0s' 1 2 3)" "$(cat "$CASE/types")"
   curl -s --compressed -D "$CASE/head" -H "$TOKEN" "$WEB/metrics" >"$CASE/plain"
   assert_has 'Content-Encoding: gzip' "$(cat "$CASE/head")"
   assert_has 'Vary: Accept, Accept-Encoding' "$(cat "$CASE/head")"

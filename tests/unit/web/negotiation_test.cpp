@@ -50,7 +50,16 @@ TEST(NegotiationTest, TheMostSpecificRangeGivesTheWeight) {
   EXPECT_EQ(type_for("*/*, application/openmetrics-text;version=1.0.0;q=0"), kText);
   EXPECT_EQ(type_for("*/*, text/plain;q=0, application/*;q=0"), kText);
   EXPECT_EQ(type_for("text/*;q=0.9, */*;q=0.8"), kText);
-  EXPECT_EQ(type_for("*/*"), std::string(kOpenMetrics) + "; escaping=underscores");
+}
+
+TEST(NegotiationTest, RangesThatNameNoFormatGetText) {
+  for (const char* accept :
+       {"*/*", "text/*", "text/html,*/*;q=0.8", "application/json, text/*;q=0.9, */*;q=0.1",
+        "text/plain;q=0.5, */*", "application/openmetrics-text;version=1.0.0;q=0, */*"}) {
+    EXPECT_EQ(type_for(accept), kText) << accept;
+  }
+  EXPECT_EQ(type_for("text/plain;q=0, */*"), std::string(kOpenMetrics) + "; escaping=underscores");
+  EXPECT_EQ(type_for("application/*"), std::string(kOpenMetrics) + "; escaping=underscores");
 }
 
 TEST(NegotiationTest, OfEqualWeightsTheFirstInTheHeaderWins) {
