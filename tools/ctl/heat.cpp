@@ -45,7 +45,7 @@ class Heat {
  private:
   int draw_intervals(view::Interface before) {
     for (std::uint64_t n = 0; session_.options.count == 0 || n < session_.options.count; ++n) {
-      const auto next = session_.source->next(session_.options.period());
+      const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
       auto now = read();
@@ -73,9 +73,7 @@ class Heat {
 
   // Whole intervals between the two that were not seen.
   std::uint64_t missed(const view::Interface& before, const view::Interface& now) const {
-    auto period = session_.source->period();
-    if (period.count() == 0) period = session_.options.period();
-    const auto each = static_cast<std::uint64_t>(period.count());
+    const auto each = static_cast<std::uint64_t>(session_.period().count());
     const std::uint64_t micros = now.time_us > before.time_us ? now.time_us - before.time_us : 0;
     const std::uint64_t intervals = (micros + each / 2) / each;
     return intervals > 1 ? intervals - 1 : 0;

@@ -49,7 +49,7 @@ class Plot {
     if (!is_recorded && !is_repeated) return draw(before.value(), nullptr);
     std::uint64_t drawn = 0;
     while (session_.options.count == 0 || drawn < session_.options.count) {
-      const auto next = session_.source->next(session_.options.period());
+      const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
       auto now = read();
@@ -112,7 +112,7 @@ class Plot {
     const bool is_last = before.find(what_.statistic)->type == "last";
     if (is_last) series.quantity = view::quantity_of_x(before.find(what_.statistic)->units);
     while (session_.options.count == 0 || series.points.size() < session_.options.count) {
-      const auto next = session_.source->next(session_.options.period());
+      const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
       auto now = read();

@@ -1,5 +1,6 @@
 #include "tools/ctl/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/ctl/commands.h"
@@ -24,9 +25,20 @@ std::optional<int> Session::open() {
   return std::nullopt;
 }
 
+Result<Source::Next> Session::next() const {
+  const bool is_each = options.every.empty() && !options.from.empty();
+  return source->next(is_each ? std::chrono::microseconds(0) : options.period());
+}
+
+std::chrono::microseconds Session::period() const {
+  const auto recorded = source->period();
+  if (recorded.count() == 0) return options.period();
+  return options.every.empty() ? recorded : std::max(recorded, options.period());
+}
+
 std::optional<int> Session::go_to_end() {
   while (source->mount().empty()) {
-    const auto next = source->next(options.period());
+    const auto next = source->next(std::chrono::microseconds(0));
     if (!next) return tallyfs::complain(next.error());
     if (next.value() == Source::Next::kEnd) break;
   }

@@ -22,6 +22,10 @@ struct Session {
   // Of the mount or the recording that the options name. Prints what is wrong.
   // Nothing if it may go on, else the status to exit with.
   std::optional<int> open();
+  // Goes on by --every; without it, by a second of a mount, by a moment of a recording.
+  Result<Source::Next> next() const;
+  // How far moments are apart that next() gives.
+  std::chrono::microseconds period() const;
   // Of a recording goes to its last moment.
   std::optional<int> go_to_end();
   view::Grid grid() const {

@@ -76,7 +76,7 @@ class Show {
     auto before = read();
     if (!before) return complain(before.error());
     for (std::uint64_t n = 0; session_.options.count == 0 || n < session_.options.count; ++n) {
-      const auto next = session_.source->next(session_.options.period());
+      const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
       auto now = read();

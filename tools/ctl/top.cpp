@@ -24,7 +24,7 @@ constexpr CommandText kTopText = {
     "top", "Shows everything that moves, full screen; ? in it has the keys.",
     "  tallyctl top                        each second\n"
     "  tallyctl top --every 250ms\n"
-    "  tallyctl top --from night.jsonl     a recording, at its own speed"};
+    "  tallyctl top --from night.jsonl     a recording, a moment of it each second"};
 constexpr std::array kPeriods = {"1s", "2s", "5s", "10s", "250ms"};
 
 class Top {
@@ -32,6 +32,7 @@ class Top {
   Top(Session& session, std::unique_ptr<CursesScreen> terminal)
       : look_(session.look),
         mount_(session.source->mount()),
+        recorded_period_(session.source->period()),
         terminal_(std::move(terminal)),
         reader_(std::move(session.source), session.options.period()) {
     screen_.where = mount_.empty() ? session.options.from : mount_;
@@ -75,11 +76,13 @@ class Top {
     if (screen_.is_paused || !moment->tree) return;
     screen_.dropped = moment->dropped;
     model_.take(*std::move(moment->tree));
-    if (moment->interface) {
-      model_.take(*moment->interface,
-                  static_cast<std::uint64_t>(parse_period(screen_.every).count()));
-    }
+    if (moment->interface) model_.take(*moment->interface, period_us());
     order_selected();
+  }
+  // A recording's moments are as far apart as they were recorded, however fast it is played.
+  std::uint64_t period_us() const {
+    const auto period = mount_.empty() ? recorded_period_ : parse_period(screen_.every);
+    return static_cast<std::uint64_t>(period.count());
   }
 
   void take(const Input& input) {
@@ -283,6 +286,7 @@ class Top {
 
   view::Look look_;
   const std::string mount_;
+  const std::chrono::microseconds recorded_period_;
   TopModel model_;
   TopScreen screen_;
   std::unique_ptr<CursesScreen> terminal_;

@@ -23,7 +23,7 @@ void TopReader::run(TopOrders orders) {
     bool has_orders = wait_for_orders(orders.period);
     // A recording goes on with time, not with orders; its end stays on the screen.
     if (is_recorded && !has_orders) {
-      const auto next = source_->next(orders.period);
+      const auto next = source_->next(microseconds(0));
       const bool has_next = next && next.value() == Source::Next::kMoment;
       if (!has_next) has_orders = wait_for_orders(std::nullopt);
     }

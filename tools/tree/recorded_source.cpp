@@ -1,6 +1,7 @@
 // A recording as a source: JSON Lines. The first line is `statistics.json` with the key `tallyctl`,
 // the others are `data.json` of interfaces that changed, as they were read. A moment ends where an
-// interface comes again. What did not change has no line; its values stand until the next moment.
+// interface comes again, or where half the recording's period passed between two lines. What did
+// not change has no line; its values are valid until the next moment.
 //
 // A line that is torn at the end of the file is passed over. Of a recording only the newest state
 // is in memory.
@@ -111,7 +112,26 @@ class RecordedSource : public Source {
     return made;
   }
 
-  Result<Next> next(microseconds) override {
+  Result<Next> next(microseconds every) override {
+    // A recorder reads some milliseconds early or late: 9.8 s after the last one is "each 10 s".
+    const auto late = static_cast<std::uint64_t>(period().count()) / 4;
+    const std::uint64_t wanted_us =
+        sum_of(moment_us_, static_cast<std::uint64_t>(every.count()));
+    for (bool is_first = true;; is_first = false) {
+      const auto found = next_moment();
+      if (!found) return found.error();
+      if (found.value() == Next::kEnd) return is_first ? Next::kEnd : Next::kMoment;
+      if (sum_of(moment_us_, late) >= wanted_us) return Next::kMoment;
+    }
+  }
+
+  microseconds period() const override {
+    return microseconds(static_cast<std::int64_t>(number_of_key(tree_, "every_us")));
+  }
+  const std::string& mount() const override { return no_mount_; }
+
+ private:
+  Result<Next> next_moment() {
     std::set<std::string> seen;
     std::swap(seen_, seen);
     for (;;) {
@@ -122,6 +142,7 @@ class RecordedSource : public Source {
         ahead_ = *std::move(line).value();
       }
       const std::string name = name_of(*ahead_);
+      if (!seen_.empty() && comes_later(*ahead_)) break;
       if (!seen_.insert(name).second) break;
       take(name);
     }
@@ -130,12 +151,12 @@ class RecordedSource : public Source {
     return Next::kEnd;
   }
 
-  microseconds period() const override {
-    return microseconds(static_cast<std::int64_t>(number_of_key(tree_, "every_us")));
+  // The lines of one moment are read one after the other, without a pause.
+  bool comes_later(const Json& line) const {
+    const auto pause = static_cast<std::uint64_t>(period().count()) / 2;
+    return pause > 0 && number_of_key(line, "time_us") >= sum_of(moment_us_, pause);
   }
-  const std::string& mount() const override { return no_mount_; }
 
- private:
   void take(const std::string& name) {
     moment_us_ = std::max(moment_us_, number_of_key(*ahead_, "time_us"));
     const std::uint64_t time_us = number_of_key(*ahead_, "time_us");
@@ -152,7 +173,8 @@ class RecordedSource : public Source {
     std::uint64_t samples = 0;
     std::uint64_t on = 0;
     for (const view::Statistic& each : interface.value().statistics) {
-      samples = sum_of(samples, each.samples);
+      // The samples of a view are those of its statistic.
+      if (each.key("of").empty()) samples = sum_of(samples, each.samples);
       on += each.on ? 1 : 0;
     }
     set_number(summary, "samples", samples);

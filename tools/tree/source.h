@@ -24,9 +24,10 @@ class Source {
   virtual Result<Json> tree() = 0;
   virtual Result<Json> interface(const std::string& name) = 0;
 
-  // Waits for the next moment: of a mount `every` after this one, of a recording its next one.
+  // Goes to the next moment. A mount waits until it is `every` after this one. A recording reads
+  // on to the first one that is `every` later, or its last one; 0: the next one.
   virtual Result<Next> next(std::chrono::microseconds every) = 0;
-  // How far its moments are apart; 0 if that is what next() is told.
+  // The distance of a recording's moments; 0 for a mount, where next() sets it.
   virtual std::chrono::microseconds period() const = 0;
   // The mount point; empty for a recording.
   virtual const std::string& mount() const = 0;

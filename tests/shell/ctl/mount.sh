@@ -211,6 +211,17 @@ EOT
   [ "$(stat -c %s "$CASE/small")" -le 1024 ]
 }
 
+a_recording_has_the_samples_of_the_mount() {
+  need jq
+  "$TALLYCTL" define web/slow of=us type=value mode=increments range_min=1000 >/dev/null
+  "$TALLYCTL" define web/ranges of=us type=range >/dev/null
+  send 'web/us 5' 'web/us 6000'
+  "$TALLYCTL" record --every 100ms --count 1 "$CASE/recording"
+  local web='.interfaces[] | select(.interface == "web") | [.samples, .statistics, .on]'
+  assert_eq '[6,4,4]' "$("$TALLYCTL" ls --json | jq -c "$web")"
+  assert_eq '[6,4,4]' "$("$TALLYCTL" ls --json --from "$CASE/recording" | jq -c "$web")"
+}
+
 snapshots_after_a_restart_or_a_removal_are_unknown() {
   need jq
   "$TALLYCTL" record --every 100ms --count 1 "$CASE/before"

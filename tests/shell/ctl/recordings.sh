@@ -88,6 +88,8 @@ show_draws_rows_and_intervals() {
   _picture rows.txt 100 show --every 1s web
   _picture rows.txt 100 show --every 1s --count 2 web/depth web/us
   _picture rows.txt 100 show --every 1s --total --count 1 --no-header web
+  _picture rows.txt 100 show --every 2s web/depth
+  _picture rows.txt 100 heat --every 2s web/latency
   _picture rows.txt 100 show --exact web/latency
   _picture rows.txt 100 show --all web/idle
   _same rows.txt

@@ -79,6 +79,20 @@ keys_do_as_help_says() {
   _close
 }
 
+a_recording_is_drawn_with_its_own_period() {
+  _open 140 30
+  # Recorded each ten seconds, the last two missed, and played four times a second.
+  sed 's/"every_us":1000000/"every_us":10000000/; s/"time_us":\([0-9][0-9]*\)/"time_us":\10/g' \
+    "$GOLDEN/all.jsonl" >"$CASE/slow.jsonl"
+  _keys "$TALLYCTL top --every 250ms --from $CASE/slow.jsonl" Enter
+  _sees 'web/latency'
+  _sees '│ //'
+  _sees_not '///'
+  _keys q
+  _sees 'ready>'
+  _close
+}
+
 a_small_window_is_told_and_a_larger_one_drawn() {
   _open 50 10
   _keys "$TALLYCTL top --from $GOLDEN/all.jsonl" Enter

@@ -1,6 +1,7 @@
 // What tools/tree reads: JSON as it stands, and recordings.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdio>
 #include <fstream>
 
@@ -182,6 +183,43 @@ TEST_F(RecordingTest, AMomentEndsWhereAnInterfaceComesAgain) {
   EXPECT_EQ(source->next({}).value(), Source::Next::kMoment);
   EXPECT_EQ(source->next({}).value(), Source::Next::kEnd);
   EXPECT_EQ(source->period(), std::chrono::microseconds(1000));
+}
+
+TEST_F(RecordingTest, AMomentEndsAtAPauseToo) {
+  const auto source = open(header() + line("b", 1000, 1) + line("a", 2000, 1) +
+                           line("b", 2001, 2) + line("b", 3000, 3));
+  ASSERT_TRUE(source) << reason_;
+  EXPECT_EQ(read_tree(*source).value().time_us, 1000u);
+  EXPECT_EQ(source->next({}).value(), Source::Next::kMoment);
+  EXPECT_EQ(read_tree(*source).value().time_us, 2001u);
+  EXPECT_EQ(samples(*source, "b"), 2u);
+}
+
+TEST_F(RecordingTest, GoesOnByThePeriodThatIsAskedFor) {
+  std::string text = header();
+  // The third moment was read 40 us late.
+  const std::array<int, 8> times = {0, 1000, 2040, 3000, 4000, 5000, 6000, 7000};
+  for (int i = 0; i < 8; ++i) text += line("a", 1000 + times[static_cast<std::size_t>(i)], i + 1);
+  const auto source = open(text);
+  ASSERT_TRUE(source) << reason_;
+  const std::chrono::microseconds period(2000);
+  std::vector<std::uint64_t> taken = {samples(*source, "a")};
+  while (source->next(period).value() == Source::Next::kMoment) {
+    taken.push_back(samples(*source, "a"));
+  }
+  // The last interval is what is left.
+  EXPECT_EQ(taken, (std::vector<std::uint64_t>{1, 3, 5, 7, 8}));
+}
+
+TEST_F(RecordingTest, SamplesOfViewsCountOnceInTheirInterface) {
+  const std::string a = R"({"interface":"a","format":1,"epoch":"e","serial":2,"time_us":10,)"
+                        R"("realtime_us":11,"statistics":[)"
+                        R"({"name":"x","on":1,"type":"value","samples":40,"values":{"total":1}},)"
+                        R"({"name":"v","of":"x","on":1,"type":"value","samples":40,)"
+                        R"("values":{"total":1}}]})";
+  const auto source = open(header() + a + "\n");
+  ASSERT_TRUE(source) << reason_;
+  EXPECT_EQ(samples(*source, "a"), 40u);
 }
 
 TEST_F(RecordingTest, ATornLastLineIsPassedOver) {
