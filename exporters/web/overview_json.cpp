@@ -83,6 +83,7 @@ void write_view(JsonWriter& writer, const Watch& watch, const std::string& refus
   writer.key("rate_text").string(rate ? view::rate_text(*rate) : std::string("-"));
   const auto dropped = watch.dropped();
   writer.key("dropped_text").string(dropped ? view::grouped_text(*dropped) : std::string("-"));
+  writer.key("counts_since_us").number(watch.counts_since_us());
   writer.key("keep_s").number(watch.columns_max());
   writer.key("read_only").string(refusal);
   writer.key("latencies").begin_array();

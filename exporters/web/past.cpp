@@ -37,11 +37,15 @@ auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
 
 }  // namespace
 
+void Past::fit(const view::Statistic& now) {
+  std::string bins = bins_text(now);
+  if (bins == bins_) return;
+  keep(0);
+  bins_ = std::move(bins);
+}
+
 void Past::add(const view::Statistic& now, const view::Change& change, const Interval& interval) {
-  if (std::string bins = bins_text(now); bins != bins_) {
-    keep(0);
-    bins_ = std::move(bins);
-  }
+  fit(now);
   PastColumn column{.interval = interval};
   if (change.counted) {
     column.hits = hits_of(change.counted->values);

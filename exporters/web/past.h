@@ -38,7 +38,9 @@ struct PastColumn {
 
 class Past {
  public:
-  // What was counted since the column before. Other bins than before forget all columns.
+  // Forgets all columns if they are of other bins.
+  void fit(const view::Statistic& now);
+  // What was counted since the column before, which had the same bins, else it is forgotten.
   void add(const view::Statistic& now, const view::Change& change, const Interval& interval);
   // Nothing was counted.
   void add_quiet(const Interval& interval);

@@ -28,6 +28,17 @@ Interval interval_to(const view::Interface& now, std::uint64_t before_us) {
   return {now.realtime_us, std::max<std::uint64_t>(1, (micros + kSecond / 2) / kSecond)};
 }
 
+bool is_rated(std::uint64_t begin_us, std::uint64_t end_us) {
+  return end_us >= begin_us + static_cast<std::uint64_t>(Watch::kRated.count());
+}
+
+// An interval ends with this reading. False if it is too short: it is continued.
+bool ends_interval(Followed& followed, std::uint64_t time_us) {
+  if (!followed.begin || !is_rated(followed.begin->time_us, time_us)) return false;
+  followed.before = std::exchange(followed.begin, std::nullopt);
+  return true;
+}
+
 }  // namespace
 
 double InterfaceRate::of_minute() const {
@@ -69,8 +80,9 @@ Result<void> Watch::read() {
   if (is_new || has_slept) {
     rates_.clear();
     followed_.clear();
+    rated_us_ = 0;
   }
-  take_rates(before);
+  take_rates();
   follow();
   constexpr std::uint64_t kEach = 10;
   if (!fault_ && (readings_ % kEach == 1 || is_new)) find_latencies();
@@ -78,14 +90,14 @@ Result<void> Watch::read() {
   return {};
 }
 
-void Watch::take_rates(const view::Tree& before) {
-  const double seconds = tree_.time_us > before.time_us
-                             ? static_cast<double>(tree_.time_us - before.time_us) / 1e6
-                             : 0;
+void Watch::take_rates() {
+  const bool ends = rated_us_ == 0 || is_rated(rated_us_, tree_.time_us);
+  const double seconds = rated_us_ == 0 ? 0 : static_cast<double>(tree_.time_us - rated_us_) / 1e6;
+  if (ends) rated_us_ = tree_.time_us;
   rate_.reset();
   for (const view::InterfaceSummary& each : tree_.interfaces) {
     InterfaceRate& rate = rates_[each.name];
-    rate.recent.take(each.samples, seconds);
+    if (ends) rate.recent.take(each.samples, seconds);
     rate.seen = readings_;
     const auto& last = rate.recent.last();
     if (last && each.name != kOwn) rate_ = rate_.value_or(0) + *last;
@@ -158,10 +170,11 @@ void Watch::follow(const std::string& name, Followed& followed, const std::uint6
     if (!done && done.error().code == ErrorCode::kNotFound) followed.read_at = 0;
     return;
   }
-  followed.before = followed.now;
+  if (!followed.begin) followed.begin = followed.now;
   followed.now.time_us = tree_.time_us;
   followed.now.realtime_us = tree_.realtime_us;
   followed.read_at = readings_;
+  if (!ends_interval(followed, followed.now.time_us)) return;
   // What has not moved since its first reading has no past yet.
   const bool has_pasts = !followed.pasts.empty() && (followed.statistic.empty() ||
                                                      followed.pasts.contains(followed.statistic));
@@ -175,24 +188,31 @@ Result<void> Watch::read_followed(const std::string& name, Followed& followed) {
   auto read = json ? to_interface(json.value()) : Result<view::Interface>(json.error());
   if (!read) return read.error();
   followed.json = std::move(json).value();
-  if (followed.read_at != 0) followed.before = std::move(followed.now);
+  if (followed.read_at != 0 && !followed.begin) followed.begin = std::move(followed.now);
   followed.now = std::move(read).value();
   followed.read_at = readings_;
-  add_columns(followed);
+  fit_pasts(followed);
+  if (ends_interval(followed, followed.now.time_us)) add_columns(followed);
   return {};
 }
 
-void Watch::add_columns(Followed& followed) {
+// What is drawn with the newest definition has its bins.
+void Watch::fit_pasts(Followed& followed) {
   const view::Interface& now = followed.now;
-  std::erase_if(followed.pasts, [&](const auto& each) { return !now.find(each.first); });
-  if (!followed.before || columns_max_ == 0) return;
+  std::erase_if(followed.pasts, [&](const auto& each) {
+    const view::Statistic* const statistic = now.find(each.first);
+    return !statistic || !has_bins(*statistic);
+  });
+  for (auto& [name, past] : followed.pasts) past.fit(*now.find(name));
+}
+
+void Watch::add_columns(Followed& followed) {
+  if (columns_max_ == 0) return;
+  const view::Interface& now = followed.now;
   const Interval interval = interval_to(now, followed.before->time_us);
   std::size_t pasts = 0;
   for (const view::Statistic& statistic : now.statistics) {
-    if (!has_bins(statistic)) {
-      followed.pasts.erase(statistic.name);
-      continue;
-    }
+    if (!has_bins(statistic)) continue;
     if (++pasts > kPastsMax && statistic.name != followed.statistic) continue;
     Past& past = followed.pasts[statistic.name];
     past.add(statistic, view::change_between(*followed.before, now, statistic.name), interval);
@@ -270,6 +290,15 @@ std::optional<std::uint64_t> Watch::dropped() const {
   const view::Statistic* const dropped = own->second.now.find("dropped");
   const auto* value = dropped ? std::get_if<view::Value>(&dropped->values) : nullptr;
   return value ? std::optional(static_cast<std::uint64_t>(value->total)) : std::nullopt;
+}
+
+std::uint64_t Watch::counts_since_us() const {
+  const auto own = followed_.find(kOwn);
+  if (own == followed_.end() || own->second.now.statistics.empty()) return 0;
+  const view::Interface& now = own->second.now;
+  // One of them may have been reset since.
+  const auto& first = std::ranges::min(now.statistics, {}, &view::Statistic::data_us);
+  return now.realtime_at(first.data_us);
 }
 
 Result<const Followed*> Watch::look_at(const std::string& name, const std::string& statistic) {

@@ -6,6 +6,9 @@
 // at last, kFollowedMax together: kPastsMax statistics with bins of each for `keep`, in
 // kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
 // Those looked at longest ago go first. After kAttention without a question nothing is read.
+//
+// A reading that comes less than kRated after the one before, as that after a change does, is
+// shown, but ends no interval: rates of so short a time mislead.
 // Confined to one thread at a time: the site locks it.
 #pragma once
 
@@ -37,8 +40,11 @@ struct InterfaceRate {
 
 struct Followed {
   Json json{};
+  // The interval that is shown is from `before` to `now`.
   std::optional<view::Interface> before{};
   view::Interface now{};
+  // Where the next interval begins, if `now` was read too soon after it.
+  std::optional<view::Interface> begin{};
   std::map<std::string, Past> pasts{};
   std::string statistic{};      // the one that was looked at last
   std::uint64_t looked_at = 0;  // the reading; 0: by none yet
@@ -54,6 +60,7 @@ class Watch {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kFresh{1500};  // for answers between two ticks
   static constexpr std::chrono::minutes kAttention{10};
+  static constexpr std::chrono::microseconds kRated{500'000};
   static constexpr std::uint64_t kLargeReadings = 60;  // that a large one is followed unseen
   static constexpr std::size_t kMovingMax = 32;
   static constexpr std::size_t kFollowedMax = 40;
@@ -82,6 +89,8 @@ class Watch {
   // Of all but the daemon's own.
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;
+  // When the daemon began to count, by the wall clock; 0 where its own numbers are not known.
+  std::uint64_t counts_since_us() const;
   // The latency histograms that there are: names below kLatencies, looked for each 10 readings.
   const std::vector<std::string>& latencies() const { return latencies_; }
   const std::string& mount() const { return source_->mount(); }
@@ -94,13 +103,14 @@ class Watch {
 
  private:
   Result<void> read();
-  void take_rates(const view::Tree& before);
+  void take_rates();
   void choose_followed();
   void choose_moving();
   double moved(const std::string& name) const;
   void follow();
   void follow(const std::string& name, Followed& followed, const std::uint64_t* serial);
   Result<void> read_followed(const std::string& name, Followed& followed);
+  static void fit_pasts(Followed& followed);
   void add_columns(Followed& followed);
   void bound_bytes();
   void drop_oldest();
@@ -115,6 +125,7 @@ class Watch {
   std::uint64_t readings_ = 0;
   Json tree_json_;
   view::Tree tree_;
+  std::uint64_t rated_us_ = 0;  // the time of the tree that ended an interval last
   std::optional<double> rate_;
   std::map<std::string, InterfaceRate> rates_;
   std::map<std::string, Followed> followed_;

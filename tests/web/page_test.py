@@ -268,28 +268,6 @@ class PageTest(PageCase):
         self.assertTrue(any("Content Security Policy" in each or "connect-src" in each
                             for each in self.browser.faults()))
 
-    def test_a_daemon_is_started_anew_under_the_page(self):
-        self.open("web/latency_us")
-        self.mount.stop_feeding()
-        self.mount.daemon.terminate()
-        self.mount.daemon.wait()
-        self.browser.shows("#live", "no answer since")
-        until(lambda: self.browser.run(
-            "return +getComputedStyle(document.querySelector('.facts')).opacity") < 1,
-              "numbers that are pale")
-        self.mount.start()
-        self.mount.create()
-        self.mount.feed()
-        self.browser.shows("#live", "live")
-        self.browser.shows("#shown-name", "web / latency_us")
-        self.assertEqual("1", self.browser.run(
-            "return getComputedStyle(document.querySelector('.facts')).opacity"))
-        self.assertRegex(self.browser.text("#notice-text"),
-                         r"started anew: another one answers since \d\d:\d\d:\d\d\.")
-        self.browser.click("#notice-close")
-        self.assertIsNone(self.browser.text("#notice"))
-        self.browser.faults()  # the console has the status 503
-
     def test_pictures_in_both_themes_and_widths(self):
         for width, height in ((1280, 800), (320, 640)):
             for theme in ("dark", "light"):

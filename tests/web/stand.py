@@ -56,6 +56,7 @@ class Mount:
         self.start()
 
     def start(self):
+        self.started_at = time.time()
         self.daemon = subprocess.Popen(
             [BIN / "tallyfs", "-f", "--socket", self.socket, self.mount],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -134,6 +135,13 @@ class Web:
     def api(self, path):
         request = urllib.request.Request(f"{self.url}/api/1/{path}",
                                          headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def post(self, path, value):
+        request = urllib.request.Request(
+            f"{self.url}/api/1/{path}", data=json.dumps(value).encode(),
+            headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
 

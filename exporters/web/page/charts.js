@@ -61,16 +61,26 @@ export function withoutEmptyEnds(bars) {
   return bars.slice(first, last + 1);
 }
 
-const clock = realtime => d3.timeFormat('%H:%M:%S')(new Date(realtime / 1000));
+const dayOf = d3.timeFormat('%Y-%m-%d');
+const isToday = date => dayOf(date) === dayOf(new Date());
+
+// A time of another day has its date.
+export function clock(realtime) {
+  const date = new Date(realtime / 1000);
+  return d3.timeFormat(isToday(date) ? '%H:%M:%S' : '%Y-%m-%d %H:%M:%S')(date);
+}
+
+// In full, as ISO 8601 has it, with the zone: for titles.
+export const isoTime = realtime => d3.timeFormat('%Y-%m-%dT%H:%M:%S%Z')(new Date(realtime / 1000));
 
 // About `count` ticks of a scale of time, at whole seconds, and how they are written: all in the
-// same way, with seconds where one of them needs them, and with the day where there are several.
+// same way, with seconds where one of them needs them, and with the day where one is not today.
 export function timeTicks(scale, count) {
   const ticks = scale.ticks(Math.max(2, count)).filter(each => each.getMilliseconds() === 0);
   const [from, to] = scale.domain();
   const needs = part => ticks.some(each => each[part]() !== 0);
   const time = needs('getSeconds') ? '%H:%M:%S' : '%H:%M';
-  const day = to - from > 86400e3 ? '%d %b' : '';
+  const day = isToday(from) && isToday(to) ? '' : '%d %b';
   const isDay = day && !needs('getHours') && !needs('getMinutes') && !needs('getSeconds');
   return {ticks, text: d3.timeFormat(isDay ? day : `${day} ${time}`.trim())};
 }
@@ -124,14 +134,18 @@ export function drawSeries(element, series) {
     `${clock(series.end_us[series.end_us.length - 1])}, is ${last.value ?? 'without a value'}`);
 }
 
+// A cell with a time.
+export const timeCell = realtime => ({text: clock(realtime), title: isoTime(realtime)});
+
 // A table of texts, the first row as headings.
 export function makeTable(rows) {
   const table = document.createElement('table');
   rows.forEach((row, i) => {
     const tr = table.insertRow();
-    for (const text of row) {
+    for (const cell of row) {
       const each = document.createElement(i === 0 ? 'th' : 'td');
-      each.textContent = text;
+      each.textContent = cell?.text ?? cell;
+      each.title = cell?.title ?? '';
       tr.append(each);
     }
   });
@@ -145,10 +159,8 @@ export function seriesTable(series) {
   const columns = [[line || 'value', series.value], [low, series.min], [high, series.max]]
     .filter(([name], i) => i === 0 || (name && name !== line));
   const rows = series.end_us.map((end, i) =>
-    [clock(end), ...columns.map(each => text(each[1][i]))]);
+    [timeCell(end), ...columns.map(each => text(each[1][i]))]);
   const head = ['End', ...columns.map(([name]) =>
     series.unit ? `${name} (${series.unit})` : name)];
   return makeTable([head, ...rows.reverse().slice(0, 200)]);
 }
-
-export {clock};

@@ -1,7 +1,7 @@
 // Reading each second, and what is done with the answers: one reading at a time, none while the
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
-import {clock} from './charts.js';
+import {clock, isoTime} from './charts.js';
 import {interfaces, showHists, showLatencies, showMatching, showStatistics, statistics}
   from './lists.js';
 import {setText} from './rows.js';
@@ -9,6 +9,7 @@ import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} fro
 import {showCpus, showHeat, showHist, showNothing, showStatistic} from './statistic.js';
 
 const kPeriod = 1000;
+const kFresh = 2500;
 const kBackOffMax = 10000;
 // What costs the server more is read less often.
 const kHistsPeriod = 20000;
@@ -16,13 +17,15 @@ const kCpusPeriod = 5000;
 
 const encoded = encodeURIComponent;
 
-// Another daemon than before: what it shows may begin anew.
+// Another daemon than before: by their clocks, when the one ended and the other began to count.
 function noticeEpoch(overview) {
-  const before = state.overview?.epoch;
-  if (!before || before === overview.epoch) return;
+  const before = state.overview;
+  if (!before || before.epoch === overview.epoch) return;
+  const [from, to] = [before.realtime_us, overview.view.counts_since_us || overview.realtime_us];
   byId('notice').hidden = false;
-  setText(byId('notice-text'), 'The daemon was started anew: another one answers since ' +
-    `${clock(overview.realtime_us)}. Numbers and pictures are of its time.`);
+  setText(byId('notice-text'), `The daemon ended between ${clock(from)} and ${clock(to)}: nothing ` +
+    `is known of that time. Another one counts since ${clock(to)}, from 0 or from a saved state.`);
+  byId('notice-text').title = `${isoTime(from)} to ${isoTime(to)}`;
 }
 byId('notice-close').addEventListener('click', () => { byId('notice').hidden = true; });
 
@@ -47,9 +50,16 @@ function showOverview(overview) {
     : 'Choose an interface, then a statistic.');
 }
 
+// An answer of any kind shows that numbers move.
+async function ask(slot, url) {
+  const answer = await read(slot, url);
+  noteAnswer();
+  return answer;
+}
+
 async function readOverview() {
   const {first, rows} = interfaces.wanted();
-  showOverview(await read('overview', `api/1/statistics?first=${first}&rows=${rows}` +
+  showOverview(await ask('overview', `api/1/statistics?first=${first}&rows=${rows}` +
     `&sort=${state.sort}&filter=${encoded(state.filter)}`));
 }
 
@@ -57,7 +67,7 @@ async function readInterface() {
   if (!state.interfaceName) return;
   const {interfaceName, statistic} = state;
   const {first, rows} = statistics.wanted();
-  const readWith = name => read('interface', `api/1/statistics/${encoded(interfaceName)}` +
+  const readWith = name => ask('interface', `api/1/statistics/${encoded(interfaceName)}` +
     `?statistic=${encoded(name)}&first=${first}&rows=${rows}` +
     `&filter=${encoded(state.statisticFilter)}`);
   let missing = null;
@@ -85,7 +95,7 @@ async function readInterface() {
 // What is chosen when the answer comes is what it was asked for.
 async function readChosen(slot, url, show) {
   const {interfaceName, statistic} = state;
-  const answer = await read(slot, url);
+  const answer = await ask(slot, url);
   if (interfaceName === state.interfaceName && statistic === state.statistic) show(answer);
 }
 
@@ -114,7 +124,7 @@ async function readCpus() {
 
 async function readHists() {
   if (!byId('hists').open || !isDue('hists', eventPath(), kHistsPeriod)) return;
-  showHists(await read('hists', 'api/1/hists'));
+  showHists(await ask('hists', 'api/1/hists'));
 }
 
 async function readShown() {
@@ -132,6 +142,19 @@ async function readShown() {
 
 let failures = 0;
 let answeredAt = null;
+let isOld = null;  // the timer of the newest answer
+
+function noteAnswer() {
+  clearTimeout(isOld);
+  isOld = setTimeout(() => showLost('tally-web takes long to answer'), kFresh);
+}
+
+function showLost(reason) {
+  byId('live').className = 'lost';
+  document.body.classList.add('frozen');
+  setText(byId('live'), answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason);
+  byId('live').title = reason;
+}
 
 function showFault(error) {
   if (error.status === 401) {
@@ -139,22 +162,21 @@ function showFault(error) {
     byId('main').hidden = true;
     setText(byId('token-fault'), sessionStorage.getItem('tally-token')
       ? 'This token is wrong. Read the file again, and paste all of its 64 digits.' : '');
+    clearTimeout(isOld);
     setText(byId('live'), 'no token');
     byId('live').className = 'lost';
     return;
   }
   if ([403, 404].includes(error.status)) return showNothing(error.message);
   ++failures;
-  byId('live').className = 'lost';
-  document.body.classList.add('frozen');
-  const reason = error instanceof Refusal ? error.message : 'tally-web does not answer';
-  setText(byId('live'), answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason);
-  byId('live').title = reason;
+  clearTimeout(isOld);
+  showLost(error instanceof Refusal ? error.message : 'tally-web does not answer');
 }
 
 function showLive() {
   failures = 0;
   answeredAt = Date.now();
+  noteAnswer();
   document.body.classList.remove('frozen');
   setText(byId('live'), 'live');
   byId('live').className = '';

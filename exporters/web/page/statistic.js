@@ -1,5 +1,6 @@
 // What is shown of the statistic, or of the event with histograms, that is chosen.
-import {clock, drawBars, drawSeries, makeTable, seriesTable, withoutEmptyEnds} from './charts.js';
+import {clock, drawBars, drawSeries, isoTime, makeTable, seriesTable, timeCell, withoutEmptyEnds}
+  from './charts.js';
 import {DefinitionForm} from './definition.js';
 import {HeatMap} from './heat.js';
 import {showTriggers} from './hist.js';
@@ -114,7 +115,7 @@ function showRaw(rows) {
   byId('raw-panel').hidden = !rows;
   if (!rows) return;
   byId('raw').replaceChildren(...makeTable([['Time', 'X', 'Y'],
-    ...rows.map(([time, x, y]) => [clock(time), x, y])]).children);
+    ...rows.map(([time, x, y]) => [timeCell(time), x, y])]).children);
 }
 
 export function showSeries(series) {
@@ -152,6 +153,7 @@ export function showStatistic(statistic, all) {
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
   setText(byId('since'), clock(view.since_us));
+  byId('since').title = byId('shown-about').title = `since ${isoTime(view.since_us)}`;
   setText(byId('interval'), intervalText(view));
   byId('bars-panel').hidden = !view.total.bars;
   byId('heat-panel').hidden = !view.total.percentiles;

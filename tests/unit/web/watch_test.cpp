@@ -67,13 +67,13 @@ class FakeSource : public Source {
   std::map<std::string, Error> failures;
   std::map<std::string, int> reads;
   std::string epoch = kEpoch;
-  std::uint64_t seconds = 100;
+  std::uint64_t millis = 100'000;
 
  private:
   std::string begin() const {
     return "{\"tallyfs\":\"0.1.0\",\"format\":1,\"epoch\":\"" + epoch +
-           "\",\"time_us\":" + std::to_string(seconds * 1'000'000) +
-           ",\"realtime_us\":" + std::to_string((seconds + 1'000'000) * 1'000'000);
+           "\",\"time_us\":" + std::to_string(millis * 1'000) +
+           ",\"realtime_us\":" + std::to_string((millis + 1'000'000'000) * 1'000);
   }
   static std::string statistic(const std::string& name, const FakeInterface& of) {
     std::string text = "{\"name\":\"" + name + "\",\"on\":1,\"type\":\"array\",\"range_min\":0,";
@@ -93,8 +93,9 @@ class WatchTest : public testing::Test {
   WatchTest() : WatchTest(std::make_unique<FakeSource>()) {}
 
   // The next reading, so many seconds after the one before.
-  void read(std::uint64_t seconds = 1) {
-    source_.seconds += seconds;
+  void read(std::uint64_t seconds = 1) { read_after(std::chrono::seconds(seconds)); }
+  void read_after(std::chrono::milliseconds time) {
+    source_.millis += static_cast<std::uint64_t>(time.count());
     watch_.forget_reading();
     ASSERT_TRUE(watch_.refresh());
   }
@@ -186,6 +187,38 @@ TEST_F(WatchTest, MissedReadingsAreAColumnOfTheirSeconds) {
   EXPECT_EQ(past[1].interval.seconds, 3u);
 }
 
+TEST_F(WatchTest, AReadingAfterAChangeIsShownAndEndsNoInterval) {
+  using std::chrono::milliseconds;
+  source_.feed("web", 10);
+  read();
+  ASSERT_TRUE(watch_.look_at("web", "us"));
+  source_.feed("web", 60);
+  read();
+  EXPECT_EQ(watch_.rate(), 60.0);
+  source_.feed("web", 3);
+  read_after(milliseconds(30));
+  EXPECT_EQ(watch_.rate(), 60.0);
+  const Followed& web = *watch_.look_at("web", "us").value();
+  EXPECT_EQ(web.now.statistics[0].samples, 73u);
+  EXPECT_EQ(view::change_between(*web.before, web.now, "us").micros, 1'030'000u);
+  EXPECT_EQ(columns("web").size(), 1u);
+  read_after(milliseconds(469));
+  EXPECT_EQ(columns("web").size(), 1u);
+  source_.feed("web", 57);
+  read_after(milliseconds(501));
+  EXPECT_EQ(watch_.rate(), 60.0);
+  ASSERT_EQ(columns("web").size(), 2u);
+  EXPECT_EQ(columns("web")[1].hits.at(0).count, 60u);
+  EXPECT_EQ(columns("web")[1].interval.seconds, 1u);
+}
+
+TEST_F(WatchTest, WhenTheDaemonBeganToCount) {
+  EXPECT_EQ(watch_.counts_since_us(), 0u);
+  source_.interfaces["tallyfs"].data_us = 99'000'000;
+  read();
+  EXPECT_EQ(watch_.counts_since_us(), 1'000'099'000'000u);
+}
+
 TEST_F(WatchTest, AResetIsNotKnown) {
   source_.feed("web", 10);
   read();
@@ -233,7 +266,7 @@ TEST_F(WatchTest, AReadingThatTakesTooLongIsTheAnswerToAll) {
   source_.failures = {{"slow", {ErrorCode::kTimedOut, "no answer"}}};
   source_.feed("slow", 10);
   watch_.forget_reading();
-  ++source_.seconds;
+  source_.millis += 1000;
   EXPECT_EQ(watch_.refresh().error().code, ErrorCode::kTimedOut);
   EXPECT_EQ(watch_.check().error().code, ErrorCode::kTimedOut);
 }

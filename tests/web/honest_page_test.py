@@ -1,0 +1,94 @@
+"""The page shows no number that misleads, and says what it does not know."""
+import re
+import time
+import unittest
+
+from page_case import PageCase
+from stand import until
+
+
+class HonestPageTest(PageCase):
+    def test_live_is_a_page_whose_newest_answer_is_young(self):
+        self.open("web/latency_us")
+        # From now on no answer comes.
+        held = self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            const ask = window.fetch.bind(window);
+            const start = performance.now();
+            window.fetch = (url, options) => new Promise(() => {});
+            const live = document.getElementById('live');
+            new MutationObserver((_, self) => {
+              if (live.className !== 'lost') return;
+              self.disconnect();
+              window.fetch = ask;
+              done([performance.now() - start, live.textContent, document.body.className]);
+            }).observe(live, {attributes: true, childList: true});""")
+        self.assertLess(held[0], 4000)
+        self.assertRegex(held[1], r"^no answer since \d\d:\d\d:\d\d$")
+        self.assertIn("frozen", held[2])
+
+    def test_bars_do_not_glide(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.texts("#bars .count"), "bars")
+        self.assertEqual(["0s"], self.browser.run(
+            "return [...new Set([...document.querySelectorAll('#bars .bar div')]"
+            ".map(e => getComputedStyle(e).transitionDuration))]"))
+
+    def test_an_interval_after_a_change_is_not_rated(self):
+        self.mount.send("create steady/us on=1 type=range", "create steady/other on=1")
+        self.addCleanup((self.mount.mount / "statistics/steady").rmdir)
+        self.open("steady/us")
+        for _ in range(2):
+            self.web.post("definition/steady", {"line": "name=other on=1"})
+            shown = self.web.api("statistics/steady?statistic=us")["statistics"][0]["view"]
+            self.assertGreaterEqual(shown.get("interval_us") or 1e6, 500_000)
+            self.assertNotIn("last 0", self.browser.text("#interval") or "")
+
+    def test_times_of_other_days_have_their_date(self):
+        self.open()
+        texts = self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            import('./charts.js').then(({clock, isoTime, timeTicks}) => {
+              const now = new Date();
+              const noon = new Date(2026, 2, 4, 12, 0, 7);
+              const x = d3.scaleTime().domain([new Date(noon - 60000), noon]);
+              const {ticks, text} = timeTicks(x, 5);
+              done([clock(now * 1000), clock(noon * 1000), isoTime(noon * 1000), text(ticks[0])]);
+            });""")
+        self.assertRegex(texts[0], r"^\d\d:\d\d:\d\d$")
+        self.assertEqual("2026-03-04 12:00:07", texts[1])
+        self.assertRegex(texts[2], r"^2026-03-04T12:00:07[+-]\d{4}$")
+        self.assertRegex(texts[3], r"^04 Mar 1[12]:")
+
+    def test_a_daemon_is_started_anew_under_the_page(self):
+        self.open("web/latency_us")
+        self.mount.stop_feeding()
+        self.mount.daemon.terminate()
+        self.mount.daemon.wait()
+        ended = time.strftime("%H:%M:%S")
+        self.browser.shows("#live", "no answer since")
+        until(lambda: self.browser.run(
+            "return +getComputedStyle(document.querySelector('.facts')).opacity") < 1,
+              "numbers that are pale")
+        self.mount.start()
+        self.mount.create()
+        self.mount.feed()
+        self.browser.shows("#live", "live")
+        self.browser.shows("#shown-name", "web / latency_us")
+        self.assertEqual("1", self.browser.run(
+            "return getComputedStyle(document.querySelector('.facts')).opacity"))
+        since = self.web.api("statistics")["view"]["counts_since_us"]
+        self.assertAlmostEqual(self.mount.started_at, since / 1e6, delta=5)
+        began = time.strftime("%H:%M:%S", time.localtime(since // 1_000_000))
+        found = re.fullmatch(r"The daemon ended between (\S+) and (\S+): nothing is known of that"
+                             r" time\. Another one counts since (\S+), from 0 or from .*\.",
+                             self.browser.text("#notice-text"))
+        self.assertEqual((began, began), found.groups()[1:])
+        self.assertLessEqual(found.group(1), ended)
+        self.browser.click("#notice-close")
+        self.assertIsNone(self.browser.text("#notice"))
+        self.browser.faults()  # the console has the status 503
+
+
+if __name__ == "__main__":
+    unittest.main()
