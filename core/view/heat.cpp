@@ -1,6 +1,7 @@
 #include "core/view/heat.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/view/heat_axis.h"
 
@@ -89,6 +90,14 @@ void HeatMap::draw_head(Grid& grid, const Statistic& statistic) {
   grid.put(row, column, heading, {Tone::kDim});
 }
 
+// A line of its own, before the first line of a day that is not today.
+void HeatMap::draw_date(Grid& grid, std::uint64_t realtime_us) {
+  std::string date = look_.date ? look_.date(realtime_us) : std::string();
+  if (date == date_) return;
+  date_ = std::move(date);
+  if (!date_.empty()) grid.put_line(date_, {Tone::kDim});
+}
+
 int HeatMap::draw_frame(Grid& grid, int row, std::uint64_t realtime_us) const {
   grid.put(row, 0, look_.clock(realtime_us), {Tone::kDim});
   return grid.put(row, kTime, "|", {Tone::kDim});
@@ -124,6 +133,7 @@ std::string HeatMap::tail(const Statistic& counted, const Change& change) const 
 
 void HeatMap::draw_line(Grid& grid, const Statistic& statistic, const Change& change,
                         std::uint64_t realtime_us, std::uint64_t missed) {
+  draw_date(grid, realtime_us);
   if (missed > 0) {
     draw_marks(
         grid, statistic, realtime_us, "/",

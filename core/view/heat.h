@@ -62,6 +62,7 @@ class HeatMap {
   static std::vector<Int128> ends_of(const Bins& bins);
   void draw_axis(Grid& grid, const Bins& bins, const Quantity& quantity) const;
   void draw_legend(Grid& grid, int row, int column) const;
+  void draw_date(Grid& grid, std::uint64_t realtime_us);
   int draw_frame(Grid& grid, int row, std::uint64_t realtime_us) const;
   void draw_marks(Grid& grid, const Statistic& statistic, std::uint64_t realtime_us,
                   std::string_view mark, std::string_view what) const;
@@ -73,6 +74,7 @@ class HeatMap {
   const Steps steps_;
   HeatTop top_{kWindow};
   std::vector<Int128> ends_;  // of the bins of the axis that was drawn last
+  std::string date_;          // of the line that was drawn last
 };
 
 }  // namespace tallyfs::view

@@ -22,6 +22,14 @@ struct Look {
   bool all = false;    // empty rows, too
   std::size_t rows_max = 40;
   ClockText clock;
+  ClockText date{};  // "2026-11-22"; empty if that is today
+
+  // A time of another day has its date.
+  std::string moment(std::uint64_t realtime_us) const {
+    std::string text = date ? date(realtime_us) : std::string();
+    if (!text.empty()) text.append(" ");
+    return text.append(clock(realtime_us));
+  }
 };
 
 }  // namespace tallyfs::view

@@ -200,7 +200,7 @@ class StatisticDrawer {
     return value ? number(*value) : std::string("-");
   }
   std::string clock(std::uint64_t time_us) const {
-    return look_.clock(interface_.realtime_at(time_us));
+    return look_.moment(interface_.realtime_at(time_us));
   }
   std::string x_heading() const { return of_x_.name.empty() ? "X" : of_x_.name; }
   std::string counts_heading() const { return of_counts_.name.empty() ? "count" : of_counts_.name; }

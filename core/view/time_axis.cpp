@@ -30,6 +30,12 @@ std::vector<TimeMark> round_times(const TimeAxis& axis, int room) {
   return made;
 }
 
+// The date only where it is another one than that of the label before.
+std::string label_after(std::uint64_t before_us, std::uint64_t realtime_us, const Look& look) {
+  const bool is_same_day = !look.date || look.date(before_us) == look.date(realtime_us);
+  return is_same_day ? look.clock(realtime_us) : look.moment(realtime_us);
+}
+
 }  // namespace
 
 void draw_time_axis(Grid& grid, const TimeAxis& axis, const Look& look) {
@@ -39,20 +45,27 @@ void draw_time_axis(Grid& grid, const TimeAxis& axis, const Look& look) {
     column = grid.put(axis.row, column, is_utf8 ? "─" : "-", {Tone::kDim});
   }
   if (axis.marks.empty()) return;
-  const std::string from = look.clock(axis.marks.front().realtime_us);
-  const std::string to = look.clock(axis.marks.back().realtime_us);
-  int end = grid.put(axis.row + 1, axis.left, from, {Tone::kDim});
-  if (to == from) return;
-  const int width = width_of(to, look.charset);
-  const int last = std::max(end + 1, axis.left + axis.columns - width);
-  for (const TimeMark& mark : round_times(axis, width + kTimeGap)) {
+  const std::uint64_t from = axis.marks.front().realtime_us;
+  const std::uint64_t to = axis.marks.back().realtime_us;
+  int end = grid.put(axis.row + 1, axis.left, look.moment(from), {Tone::kDim});
+  const std::string last_label = label_after(from, to, look);
+  if (look.moment(to) == look.moment(from)) return;
+  const int last_width = width_of(last_label, look.charset);
+  const int last = std::max(end + 1, axis.left + axis.columns - last_width);
+  std::uint64_t before = from;
+  for (const TimeMark& mark : round_times(axis, last_width + kTimeGap)) {
+    const std::string label = label_after(before, mark.realtime_us, look);
+    const int width = width_of(label, look.charset);
     const int at = axis.left + mark.column;
     const int start = at - width / 2;
     if (start < end + kTimeGap || start + width + kTimeGap > last) continue;
     grid.put(axis.row, at, is_utf8 ? "┬" : "+", {Tone::kDim});
-    end = grid.put(axis.row + 1, start, look.clock(mark.realtime_us), {Tone::kDim});
+    end = grid.put(axis.row + 1, start, label, {Tone::kDim});
+    before = mark.realtime_us;
   }
-  if (last + width <= axis.left + axis.room) grid.put(axis.row + 1, last, to, {Tone::kDim});
+  if (last + last_width <= axis.left + axis.room) {
+    grid.put(axis.row + 1, last, label_after(before, to, look), {Tone::kDim});
+  }
 }
 
 }  // namespace tallyfs::view

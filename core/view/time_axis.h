@@ -1,5 +1,6 @@
 // The axis of time below lines and heat maps: a rule, and the wall clock at its start, at its end,
-// and at round times between where there is room. A pure function.
+// and at round times between where there is room. A date stands before the first time of each day
+// that is not today. A pure function.
 #pragma once
 
 #include <cstdint>

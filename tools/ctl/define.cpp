@@ -58,7 +58,7 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   text.append(count ? view::grouped_text(*count) + " " + (what.empty() ? "samples" : what)
                     : std::string("the data"));
   const std::uint64_t since = was_of.realtime_at(before->data_us);
-  return text.append(" since ").append(look.clock(since)).append(" discarded");
+  return text.append(" since ").append(look.moment(since)).append(" discarded");
 }
 
 // Of a line that makes a view: nothing else comes into being by a definition.

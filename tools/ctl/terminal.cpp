@@ -48,17 +48,24 @@ int find_width(bool is_terminal) {
   return columns && *columns <= 10'000 ? std::max(kLeast, static_cast<int>(*columns)) : kOfPipes;
 }
 
-std::string clock_text(std::uint64_t realtime_us, bool utc) {
-  const auto seconds = static_cast<std::time_t>(realtime_us / 1'000'000);
+std::string time_text(std::time_t seconds, bool utc, const char* format) {
   std::tm parts{};
   if (utc) {
     ::gmtime_r(&seconds, &parts);
   } else {
     ::localtime_r(&seconds, &parts);
   }
-  std::array<char, 16> text{};
-  std::strftime(text.data(), text.size(), "%H:%M:%S", &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), format, &parts);
   return text.data();
+}
+std::string clock_text(std::uint64_t realtime_us, bool utc) {
+  return time_text(static_cast<std::time_t>(realtime_us / 1'000'000), utc, "%H:%M:%S");
+}
+std::string date_text(std::uint64_t realtime_us, bool utc) {
+  constexpr const char* kDate = "%Y-%m-%d";
+  std::string date = time_text(static_cast<std::time_t>(realtime_us / 1'000'000), utc, kDate);
+  return date == time_text(std::time(nullptr), utc, kDate) ? std::string() : date;
 }
 
 }  // namespace
@@ -82,7 +89,8 @@ view::Look look_of(const Options& options, const Terminal& terminal) {
           .header = !options.no_header,
           .exact = options.exact,
           .all = options.all,
-          .clock = [utc](std::uint64_t realtime_us) { return clock_text(realtime_us, utc); }};
+          .clock = [utc](std::uint64_t realtime_us) { return clock_text(realtime_us, utc); },
+          .date = [utc](std::uint64_t realtime_us) { return date_text(realtime_us, utc); }};
 }
 
 void print(const std::string& text) {

@@ -73,7 +73,7 @@ class TopDrawer {
     for (const auto& each : tree.interfaces) statistics += each.statistics;
     const view::Tone tone = screen_.fault.empty() ? view::Tone::kBold : view::Tone::kBad;
     std::string right = screen_.is_paused ? "paused  " : "";
-    if (tree.realtime_us != 0) right.append(look_.clock(tree.realtime_us)).append("  ");
+    if (tree.realtime_us != 0) right.append(look_.moment(tree.realtime_us)).append("  ");
     right.append(screen_.every).append(" ");
     const int at = grid_.width() - view::width_of(right, look_.charset);
     const std::string text =
