@@ -99,6 +99,23 @@ int width_of(std::string_view text, Charset charset) {
   return width;
 }
 
+std::vector<std::string> wrapped(std::string_view text, int width, Charset charset) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', blanks), text.size());
+    const std::string_view word = text.substr(0, end);  // with the blanks before it
+    std::string& line = lines.back();
+    if (!line.empty() && width_of(line, charset) + width_of(word, charset) > width) {
+      lines.emplace_back(word.substr(blanks));
+    } else {
+      line.append(word);
+    }
+    text.remove_prefix(end);
+  }
+  return lines;
+}
+
 std::string cut_middle(std::string_view text, int width, Charset charset) {
   if (width_of(text, charset) <= width) return std::string(text);
   const std::string_view mark = charset == Charset::kUtf8 ? "…" : "~";

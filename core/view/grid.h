@@ -68,6 +68,8 @@ class Grid {
 
 // Columns of a text on a grid of this charset.
 int width_of(std::string_view text, Charset charset);
+// Lines of at most `width` columns, divided between words; a longer word has a line of its own.
+std::vector<std::string> wrapped(std::string_view text, int width, Charset charset);
 // At most `width` columns; what is too long loses its middle.
 std::string cut_middle(std::string_view text, int width, Charset charset);
 

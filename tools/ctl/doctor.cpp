@@ -9,6 +9,7 @@
 #include "tools/ctl/daemon_checks.h"
 #include "tools/ctl/machine_checks.h"
 #include "tools/ctl/session.h"
+#include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
 
 namespace tallyfs {
@@ -44,7 +45,7 @@ class Doctor {
   int run() {
     add(check_fuse_device());
     add(check_fusermount());
-    add(check_mounts());
+    add(check_mounts(named_mount(session_.options.mount)));
     if (const auto status = session_.open()) {
       add({Level::kFailure, "mount", "none that can be looked at, see above",
            "tallyfs MOUNTPOINT, or --mount PATH"});
@@ -138,10 +139,21 @@ class Doctor {
       const int row = grid.height();
       grid.put(row, 0, word_of(each.level), {tone_of(each.level)});
       grid.put(row, kCheck, each.check);
-      grid.put(row, text, each.text);
-      if (!each.advice.empty()) grid.put(row + 1, text, "do: " + each.advice, {view::Tone::kBold});
+      put_wrapped(grid, row, text, each.text, {});
+      if (each.advice.empty()) continue;
+      constexpr std::string_view kDo = "do: ";
+      const int advice = grid.put(grid.height(), text, kDo, {view::Tone::kBold});
+      put_wrapped(grid, grid.height() - 1, advice, each.advice, {view::Tone::kBold});
     }
     print(grid, session_.terminal);
+  }
+
+  // From the column on, in as many rows as it needs.
+  static void put_wrapped(view::Grid& grid, int row, int column, const std::string& text,
+                          view::Style style) {
+    for (const auto& line : view::wrapped(text, grid.width() - column, grid.charset())) {
+      grid.put(row++, column, line, style);
+    }
   }
 
   void print_json() const {

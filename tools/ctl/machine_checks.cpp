@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -28,6 +29,14 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
+}
+
+// Without a look at it: a dead mount answers none.
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  std::string made = std::filesystem::absolute(path, error).lexically_normal().string();
+  while (made.size() > 1 && made.ends_with('/')) made.pop_back();
+  return made;
 }
 
 }  // namespace
@@ -55,9 +64,10 @@ Finding check_fusermount() {
           "apt install fuse3"};
 }
 
-Findings check_mounts() {
+Findings check_mounts(const std::string& named) {
   Findings found;
   for (const TallyMount& mount : tally_mounts()) {
+    if (!named.empty() && mount.path != absolute_path(named)) continue;
     const auto names = list_in_time(mount.path);
     if (names) continue;
     const std::string& path = mount.path;

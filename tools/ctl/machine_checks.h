@@ -12,8 +12,9 @@ namespace tallyfs {
 Finding check_fuse_device(const std::string& device = "/dev/fuse");
 // fusermount3 in $PATH; root needs none.
 Finding check_fusermount();
-// One for each mount that answers no more, or does not belong to this user.
-Findings check_mounts();
+// One for each mount that answers no more, or does not belong to this user. If one is `named`, the
+// others are not looked at.
+Findings check_mounts(const std::string& named);
 // `source`: the kernel's file with the name of the clock in use.
 Finding check_clock(
     const std::string& source = "/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -70,11 +70,13 @@ std::vector<TallyMount> tally_mounts() {
   return found;
 }
 
+std::string named_mount(const std::string& given) {
+  const char* const named = std::getenv("TALLY_MOUNT");
+  return given.empty() && named ? named : given;
+}
+
 Result<std::string> find_mount(const std::string& given) {
-  if (!given.empty()) return given;
-  if (const char* const named = std::getenv("TALLY_MOUNT"); named && *named) {
-    return std::string(named);
-  }
+  if (std::string named = named_mount(given); !named.empty()) return named;
   const auto all = tally_mounts();
   const auto open = readable(all);
   if (open.size() == 1) return open.front().path;

@@ -17,8 +17,11 @@ struct TallyMount {
 
 std::vector<TallyMount> tally_mounts();
 
-// `given` if it is not empty, else $TALLY_MOUNT, else the only mount that can be read, else the
-// caller's own, else /run/tallyfs/mnt. kNotFound: there is none, or there are several, which the
+// `given` if it is not empty, else $TALLY_MOUNT; empty: none is named.
+std::string named_mount(const std::string& given);
+
+// The one that is named, else the only mount that can be read, else the caller's own, else
+// /run/tallyfs/mnt. kNotFound: there is none, or there are several, which the
 // reason lists.
 Result<std::string> find_mount(const std::string& given);
 

@@ -86,6 +86,31 @@ lines_that_are_refused() {
   _finds WARN rejects 'the newest: socket pid' 'tracing/error_log'
 }
 
+long_lines_are_divided_at_words() {
+  need script
+  send 'garbage'
+  local said joined
+  said=$(script -qec "stty cols 60; $TALLYCTL doctor --color=never" /dev/null | tr -d '\r' || true)
+  assert_eq '' "$(grep -E '^.{61}' <<<"$said" || true)"
+  joined=$(tr -s ' \n' ' ' <<<"$said")
+  assert_has 'do: cat tracing/error_log has the last ones, with their senders and reasons' "$joined"
+  assert_has "ok mount $MNT, tallyfs " "$joined"
+}
+
+a_dead_mount_that_was_not_meant() {
+  mkdir "$CASE/other"
+  "$TALLYFS" -f --no-keeper --socket "$CASE/other.socket" "$CASE/other" >"$CASE/ready" 2>&1 &
+  local other=$!
+  wait_until 'grep -q READY "$CASE/ready"'
+  kill -KILL $other
+  wait $other || true
+  send 'web/hits 1'
+  assert_has_not 'dead mount' "$("$TALLYCTL" doctor --mount "$MNT/" || true)"
+  assert_has "dead mount   $CASE/other: its daemon is gone" \
+    "$(TALLY_MOUNT='' "$TALLYCTL" doctor || true)"
+  fusermount3 -u -z "$CASE/other" || umount -l "$CASE/other"
+}
+
 datagrams_that_are_too_long_or_carry_descriptors() {
   py <<'EOT'
 from peer import *
