@@ -202,7 +202,9 @@ void CursesScreen::show(const view::Grid& grid) {
     ::wmove(stdscr, row, 0);
     for (const view::Cell& cell : grid.row(row)) {
       short pair = colours_ == view::Colours::kNone ? short{0} : pair_of(cell.style.tone);
-      if (cell.style.tone == view::Tone::kHeat && colours_ == view::Colours::k256) {
+      // Level 0 has counted nothing: the terminal's background.
+      const bool is_heat = cell.style.tone == view::Tone::kHeat && cell.style.level > 0;
+      if (is_heat && colours_ == view::Colours::k256) {
         pair = static_cast<short>(kFirstHeatPair + cell.style.level);
       }
       ::wattr_set(stdscr, attributes_of(cell.style.tone), pair, nullptr);

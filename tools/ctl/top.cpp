@@ -61,6 +61,8 @@ class Top {
   void draw() {
     look_.width = terminal_->width();
     screen_.height = terminal_->height();
+    model_.keep_selected_within(list_rows_of(screen_.height));
+    order_selected();
     view::Grid grid(look_.width, look_.charset);
     // Before the first data there is nothing to show but a fault.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {

@@ -124,7 +124,7 @@ class TopDrawer {
     if (rows.empty()) grid_.put(kTopListRow, 15, "nothing matches", {view::Tone::kDim});
   }
 
-  std::size_t room() const { return static_cast<std::size_t>(screen_.height - kTopListRow - 2); }
+  std::size_t room() const { return list_rows_of(screen_.height); }
   int list_width() const { return grid_.width() >= kNarrow ? kListWidth : grid_.width(); }
   int name_end() const { return list_width() - kSpark - 9; }
 

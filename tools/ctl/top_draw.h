@@ -1,6 +1,7 @@
 // Draws `top` on a grid: list, picture of what is selected, a line below. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "core/view/grid.h"
@@ -30,6 +31,11 @@ struct TopScreen {
 inline constexpr int kTopWidthMin = 60;
 inline constexpr int kTopHeightMin = 12;
 inline constexpr int kTopListRow = 2;  // the first row of the list
+
+// How many rows of the list a screen of this height has.
+inline std::size_t list_rows_of(int height) {
+  return static_cast<std::size_t>(std::max(1, height - kTopListRow - 2));
+}
 
 void draw_top(view::Grid& grid, const TopModel& model, TopScreen& screen, view::Colours colours,
               const view::Look& look);

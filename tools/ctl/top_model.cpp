@@ -27,10 +27,14 @@ void TopModel::take(view::Tree tree) {
   std::erase_if(rows_, [&](const auto& row) { return row.second.moment != moments_; });
   tree_ = std::move(tree);
   // The fastest feeder is selected, until a user selects another.
-  const bool has_rates = std::ranges::any_of(
-      rows_, [](const auto& row) { return row.second.recent.smooth().has_value(); });
-  const bool is_first = has_rates && !std::exchange(has_chosen_, has_chosen_ || has_rates);
-  if (rows_.contains(selected_) && !is_first) return;
+  const bool has_rates = std::ranges::any_of(rows_, [](const auto& row) {
+    return row.first != kOwn && row.second.recent.smooth().value_or(0) > 0;
+  });
+  const bool is_first = has_rates && !std::exchange(has_rates_, true) && !has_chosen_;
+  if (!rows_.contains(selected_) || is_first) select_first();
+}
+
+void TopModel::select_first() {
   const auto& shown = rows();
   const auto first = std::ranges::find_if(shown, [](auto* row) { return row->name != kOwn; });
   if (first != shown.end()) return select((*first)->name);
@@ -112,6 +116,10 @@ void TopModel::select_row(std::size_t row) {
   has_chosen_ = true;
   const auto& shown = rows();
   if (row < shown.size()) select(shown[row]->name);
+}
+
+void TopModel::keep_selected_within(std::size_t rows) {
+  if (!has_chosen_ && selected_row() >= rows) select_first();
 }
 
 std::size_t TopModel::selected_row() const {

@@ -53,6 +53,9 @@ class TopModel {
   // By rows; beyond the ends it stays there.
   void move(int rows);
   void select_row(std::size_t row);
+  // Until the user selects a row, one of the first `rows` is selected, the first one again if
+  // another was and is no longer among them: so the list stays at its beginning.
+  void keep_selected_within(std::size_t rows);
   const std::string& selected() const { return selected_; }
   std::size_t selected_row() const;
   // The next or previous statistic of the selected interface.
@@ -72,6 +75,7 @@ class TopModel {
  private:
   void take(const view::InterfaceSummary& summary, double seconds);
   void select(const std::string& name);
+  void select_first();
   std::vector<const TopRow*> sorted() const;
 
   view::Tree tree_;
@@ -83,7 +87,8 @@ class TopModel {
   mutable std::optional<std::vector<const TopRow*>> shown_;
   std::string filter_;
   std::string selected_;
-  bool has_chosen_ = false;                   // the user, or the first rates
+  bool has_rates_ = false;   // they were known once
+  bool has_chosen_ = false;  // the user
   std::optional<view::Interface> interface_;  // the newest of the selected one
   std::string statistic_;                     // its name; empty: the first with bins
   std::deque<view::HeatColumn> columns_;

@@ -110,6 +110,10 @@ colours_and_shades() {
   _open 140 30
   _start
   wait_until "_screen -e | grep -q '38;5;'"
+  # A cell without counts has no colours of its own, neither black.
+  assert_has_not '48;5;0m' "$(_screen -e)"
+  assert_has_not '[40m' "$(_screen -e)"
+  assert_has_not '38;5;0m' "$(_screen -e)"
   _keys q
   _sees 'ready>'
   _keys "NO_COLOR=1 $TALLYCTL top --from $GOLDEN/all.jsonl" Enter
@@ -209,6 +213,36 @@ what_is_changed_there_takes_effect() {
   _sees '^'
   _keys Escape
   _sees_not 'refused'
+  _keys q
+  _sees_not 'LAST MINUTE'
+  _close
+}
+
+it_stays_at_its_first_row_while_the_order_changes() {
+  _mounted
+  local i rows=()
+  for i in 11 12 13 14 15 16 17 18 19 20; do
+    send "create b$i/hits on=1"
+    rows+=("b$i/hits 1" "b$i/hits 1")
+  done
+  for i in 1 2 3 4 5 6 7 8 9; do rows+=('b20/hits 1'); done
+  send 'create first/hits on=1'
+  : >"$CASE/feeds"
+  while [ -e "$CASE/feeds" ]; do send 'first/hits 1' || true; done &
+  local feeder=$!
+  _open 90 13
+  _keys "$TALLYCTL top --every 250ms" Enter
+  wait_until '_screen | grep -q "^>.* first "'
+  rm "$CASE/feeds"
+  wait $feeder
+  : >"$CASE/feeds"
+  while [ -e "$CASE/feeds" ]; do send "${rows[@]}" || true; done &
+  feeder=$!
+  # Nine rows, and now it is none of them.
+  _sees_not ' first '
+  wait_until '_screen | sed -n 3,4p | grep -q " b20 "'
+  rm "$CASE/feeds"
+  wait $feeder
   _keys q
   _sees_not 'LAST MINUTE'
   _close

@@ -57,6 +57,22 @@ TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
   EXPECT_EQ(model.selected(), "b");
 }
 
+TEST(TopModelTest, TheFirstRowsAreSelectedUntilTheUserSelectsOne) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0), with_samples("c", 0)}));
+  model.take(tree_at(2, {with_samples("a", 90), with_samples("b", 50), with_samples("c", 9)}));
+  EXPECT_EQ(model.selected(), "a");
+  model.take(tree_at(99, {with_samples("a", 90), with_samples("b", 5000), with_samples("c", 900)}));
+  EXPECT_EQ(names_of(model), "b c a ");
+  model.keep_selected_within(3);
+  EXPECT_EQ(model.selected(), "a");
+  model.keep_selected_within(2);
+  EXPECT_EQ(model.selected(), "b");
+  model.move(2);
+  model.keep_selected_within(2);
+  EXPECT_EQ(model.selected(), "a");
+}
+
 TEST(TopModelTest, TheDaemonsOwnNumbersAreNotSelectedFirst) {
   TopModel model;
   model.take(tree_at(1, {with_samples("tallyfs", 0), with_samples("a", 0)}));
