@@ -113,6 +113,9 @@ int run_heat(int argc, char** argv) {
                      {.least = 1, .most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
+  if (!session.options.ascii && !session.options.json) {
+    if (const auto status = session.refuse_dumb("heat --ascii draws with letters")) return *status;
+  }
   return Heat(session, steps_named(scale)).run();
 }
 

@@ -25,6 +25,11 @@ std::optional<int> Session::open() {
   return std::nullopt;
 }
 
+std::optional<int> Session::refuse_dumb(const std::string& instead) const {
+  if (!terminal.is_dumb) return std::nullopt;
+  return tallyfs::complain(kWrongUsage, "this terminal shows no pictures (TERM=dumb); " + instead);
+}
+
 Result<Source::Next> Session::next() const {
   const bool is_each = options.every.empty() && !options.from.empty();
   return source->next(is_each ? std::chrono::microseconds(0) : options.period());

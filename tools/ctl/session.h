@@ -22,6 +22,9 @@ struct Session {
   // Of the mount or the recording that the options name. Prints what is wrong.
   // Nothing if it may go on, else the status to exit with.
   std::optional<int> open();
+  // Of a command that draws pictures: complains on a terminal that has neither a cursor to move
+  // nor colours (TERM=dumb), and says what serves there. As open().
+  std::optional<int> refuse_dumb(const std::string& instead) const;
   // Goes on by --every; without it, by a second of a mount, by a moment of a recording.
   Result<Source::Next> next() const;
   // How far moments are apart that next() gives.

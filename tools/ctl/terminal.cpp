@@ -73,6 +73,7 @@ std::string date_text(std::uint64_t realtime_us, bool utc) {
 Terminal find_terminal(const Options& options) {
   Terminal made;
   made.is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  made.is_dumb = made.is_terminal && environment("TERM") == "dumb";
   made.width = find_width(made.is_terminal);
   const bool is_utf8 = std::string_view(::nl_langinfo(CODESET)) == "UTF-8";
   made.charset = is_utf8 && !options.ascii ? view::Charset::kUtf8 : view::Charset::kAscii;

@@ -11,6 +11,7 @@ namespace tallyfs {
 struct Terminal {
   int width = 100;
   bool is_terminal = false;
+  bool is_dumb = false;  // a terminal with TERM=dumb
   view::Charset charset = view::Charset::kAscii;
   view::Colours colours = view::Colours::kNone;
   view::Theme theme = view::Theme::kDark;

@@ -327,6 +327,7 @@ int run_top(int argc, char** argv) {
   line.add_flag("--no-mouse", has_no_mouse, "leave the mouse to the terminal");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
+  if (const auto status = session.refuse_dumb("show --every 1s needs none")) return *status;
   // Before the screen is taken: a mount that does not answer is told on stderr.
   if (const auto tree = read_tree(*session.source); !tree) return complain(tree.error());
   return run_on_terminal(session, !has_no_mouse);

@@ -169,6 +169,18 @@ without_a_terminal_it_says_so() {
   assert_eq "2 tallyctl: top needs a terminal; show --every 1s needs none" "$status $said"
 }
 
+a_terminal_without_a_cursor_is_refused() {
+  need script
+  local said status=0 no='tallyctl: this terminal shows no pictures (TERM=dumb);'
+  said=$(TERM=dumb script -qec "$TALLYCTL top --from $GOLDEN/all.jsonl" /dev/null) || status=$?
+  assert_eq "2 $no show --every 1s needs none" "$status ${said%$'\r'}"
+  local heat="$TALLYCTL heat --from $GOLDEN/all.jsonl web/latency" status=0
+  said=$(TERM=dumb script -qec "$heat" /dev/null) || status=$?
+  assert_eq "2 $no heat --ascii draws with letters" "$status ${said%$'\r'}"
+  assert_has '2 intervals missed' "$(TERM=dumb script -qec "$heat --ascii" /dev/null)"
+  assert_has '2 intervals missed' "$(TERM=dumb $heat)"
+}
+
 # ---- on a mount
 
 _mounted() {
