@@ -188,9 +188,24 @@ class Show {
     }
     // With --subtree tracing the mount is that directory.
     if (!text) text = read_in_time(mount + path.substr(path.find('/')));
-    if (!text) return complain(kRefused, reason);
-    print(text.value());
-    return kDone;
+    if (text) {
+      print(text.value());
+      return kDone;
+    }
+    return list_directory(path) ? kDone : complain(kRefused, reason);
+  }
+
+  // Paths that `show` takes, one a line. False: it is no directory.
+  bool list_directory(const std::string& path) {
+    const auto names = list_in_time(session_.source->mount() + "/" + path);
+    if (!names) return false;
+    std::string text;
+    for (const std::string& name : names.value()) {
+      // The same as its neighbour without .json.
+      if (!name.ends_with(".json")) text.append(path).append("/").append(name).append("\n");
+    }
+    print(text);
+    return true;
   }
 
   Session& session_;

@@ -74,7 +74,9 @@ class Selector {
     Error missing = nothing_matches(word, pattern.interface, names_, "");
     for (const std::string& name : names_) {
       if (!matches(pattern.interface, name)) continue;
-      auto added = pattern.statistic.empty() ? add_whole(name) : add_some(name, pattern.statistic);
+      auto added = pattern.statistic.empty()
+                       ? add_whole(name)
+                       : add_some(name, name == pattern.interface, pattern.statistic);
       if (!added && added.error().code != ErrorCode::kInvalid) return added.error();
       if (added) found = true;
       if (!added) missing = invalid("nothing is called '" + word + "'" + added.error().reason);
@@ -90,7 +92,8 @@ class Selector {
     return {};
   }
 
-  Result<void> add_some(const std::string& name, const std::string& pattern) {
+  // `is_name`: the word has the interface's name, and not a pattern.
+  Result<void> add_some(const std::string& name, bool is_name, const std::string& pattern) {
     const auto interface = read_interface(source_, name);
     if (!interface) return interface.error();
     Selection made{.interface = name};
@@ -100,7 +103,7 @@ class Selector {
       if (matches(pattern, each.name)) made.statistics.push_back(each.name);
     }
     if (!made.statistics.empty()) {
-      made.is_pattern = std::ranges::count(made.statistics, pattern) == 0;
+      made.is_pattern = !is_name || std::ranges::count(made.statistics, pattern) == 0;
       selections_.push_back(std::move(made));
       return {};
     }
@@ -131,7 +134,27 @@ Result<std::vector<Selection>> select(Source& source, const std::vector<std::str
   return selector.take();
 }
 
+namespace {
+
+// Of a latency histogram, whose directory has data.json as an interface has.
+Result<SelectedStatistic> select_path(Source& source, const std::string& path) {
+  const auto interface = read_interface(source, path);
+  if (!interface && interface.error().code == ErrorCode::kNotFound) {
+    return invalid(path + " has no data.json, as tracing/latency_hist/wakeup has");
+  }
+  if (!interface) return interface.error();
+  const auto& statistics = interface.value().statistics;
+  if (statistics.size() != 1) return invalid(path + " is not one statistic");
+  return SelectedStatistic{path, statistics.front().name};
+}
+
+}  // namespace
+
 Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words) {
+  if (words.size() == 1) {
+    const std::string path = path_of(words.front(), source.mount());
+    if (!path.empty()) return select_path(source, path);
+  }
   auto found = select(source, words);
   if (!found) return found.error();
   const auto& all = found.value();

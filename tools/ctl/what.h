@@ -27,7 +27,8 @@ std::string path_of(std::string_view what, const std::string& mount);
 // Without words all interfaces. Interfaces whose statistics are matched are read. kInvalid: one of
 // the words matches nothing; the reason has the nearest name. Errors of reading as they are.
 Result<std::vector<Selection>> select(Source& source, const std::vector<std::string>& words);
-// As select(), of words that must name one statistic: kInvalid if they name more or fewer.
+// As select(), of words that must name one statistic, or the path of a latency histogram: kInvalid
+// if they name more or fewer.
 struct SelectedStatistic {
   std::string interface;
   std::string statistic;

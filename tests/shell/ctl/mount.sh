@@ -51,6 +51,34 @@ latency_histograms_and_texts_of_the_tree() {
   assert_has 'garbage' "$("$TALLYCTL" show tracing/error_log)"
 }
 
+latency_histograms_are_drawn() {
+  send 'latency my_section ns=25999 cpu=0' 'latency my_section ns=3000 cpu=0'
+  local path=tracing/latency_hist/my_section
+  assert_match '.*16us - 32us \| ?#+ 1.*' "$("$TALLYCTL" plot --ascii $path | tr '\n' ' ')"
+  assert_has '16us - 32us' "$("$TALLYCTL" plot --ascii "$MNT/$path")"
+  : >"$CASE/feeds"
+  while [ -e "$CASE/feeds" ]; do send 'latency my_section ns=25999 cpu=0' || true; done &
+  local feeder=$!
+  "$TALLYCTL" heat --ascii --every 500ms --count 2 $path >"$CASE/out"
+  rm "$CASE/feeds"
+  wait $feeder
+  assert_match '[0-9:]+  \|[^|]*[^ |][^|]*\| +[0-9.]+k? +[0-9]+us +[0-9]+us' \
+    "$(tail -n 1 "$CASE/out")"
+  _status 1 'tracing/nothing has no data.json' "$TALLYCTL" plot tracing/nothing
+}
+
+a_directory_is_listed() {
+  assert_match '(.* )?tracing/latency_hist/wakeup .*' \
+    "$("$TALLYCTL" show tracing/latency_hist | tr '\n' ' ')"
+}
+
+a_pattern_in_either_half_gives_rows() {
+  assert_eq 'STATISTIC db/us web/us' \
+    "$("$TALLYCTL" show '[dw]*/us' | cut -d' ' -f1 | LC_ALL=C sort | paste -sd' ')"
+  assert_has 'db/us  range' "$("$TALLYCTL" show 'd*/us' | head -n 1)"
+  assert_has 'web/us  array' "$("$TALLYCTL" show web/us | head -n 1)"
+}
+
 define_tells_the_daemon_s_warnings() {
   _status 0 'web/hits: warning: there is no such key, and it was ignored
   name=hits rnage_min=5 on=1

@@ -30,6 +30,12 @@ what_is_published_is_shown_as_text_and_json() {
   assert_eq 'sample_rates total total.json' "$(ls "$MNT/stats/web" | tr '\n' ' ' | sed 's/ $//')"
 }
 
+tallyctl_lists_what_is_published() {
+  _publishing
+  assert_eq 'stats/web/sample_rates stats/web/total' \
+    "$("${TALLY_BIN:+$TALLY_BIN/}tallyctl" show --mount "$MNT" stats/web | paste -sd' ')"
+}
+
 a_file_says_how_large_and_old_it_is() {
   _publishing
   local f
