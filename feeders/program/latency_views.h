@@ -14,9 +14,11 @@ namespace tallyfs {
 
 inline constexpr std::size_t kLatencyViews = 2;
 
-// NAME_percentiles and NAME_by_second, where NAME is the name of the statistic. They stay as long
-// as they are kept. Throws what their creation throws.
+// NAME_percentiles and NAME_by_second of the statistic NAME, each with the labels, as `{cpu:0}`,
+// that the statistic has. The views live as long as what is returned. Throws what their creation
+// throws.
 std::vector<tally::Statistic> create_latency_views(const tally::Statistic& latencies,
-                                                   const std::string& name);
+                                                   const std::string& name,
+                                                   const std::string& labels = "");
 
 }  // namespace tallyfs

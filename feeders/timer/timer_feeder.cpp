@@ -46,11 +46,12 @@ Result<std::vector<unsigned>> allowed_cpus() {
 TimerFeeder::TimerFeeder(const std::vector<unsigned>& cpus, std::chrono::nanoseconds period)
     : lost_(interface_, "occurrence_lost", kLost) {
   for (const unsigned cpu : cpus) {
-    const std::string name = "_cpu" + std::to_string(cpu);
-    tally::Statistic lateness(interface_, "lateness" + name, kLateness);
-    auto views = create_latency_views(lateness, "lateness" + name);
+    // Labels: metrics of all CPUs are one family, which Prometheus can add up.
+    const std::string labels = "{cpu:" + std::to_string(cpu) + "}";
+    tally::Statistic lateness(interface_, "lateness" + labels, kLateness);
+    auto views = create_latency_views(lateness, "lateness", labels);
     cpus_.push_back({std::make_unique<Wakeups>(cpu, period), std::move(lateness), std::move(views),
-                     tally::Statistic(interface_, "overruns" + name, kOverruns)});
+                     tally::Statistic(interface_, "overruns" + labels, kOverruns)});
   }
 }
 

@@ -1,5 +1,5 @@
-// The timer feeder: a sleeper per CPU that we may use, and what they gather as the statistics
-// lateness_cpuN and overruns_cpuN of the interface `timer`. Confined to one thread.
+// The timer feeder: a sleeper per CPU that this process may use. What they gather becomes the
+// statistics lateness{cpu:N} and overruns{cpu:N} of the interface `timer`. Confined to one thread.
 #pragma once
 
 #include <chrono>

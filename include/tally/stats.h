@@ -417,9 +417,9 @@ TALLY_EXPORT int stats_tpl_sample_rollthedice(struct stats_tpl_sample_rate* rate
  * samples that are all 0 is still `null` in JSON, as with FreeBSD. 0, also for a NULL blob; EINVAL:
  * no such VOI, another type, or rel without SB_VOI_RELUPDATE, and nothing is changed. EOVERFLOW: a
  * t-digest, SUM, MAX or MIN has no room for such a number; ERANGE: a SUM of Q numbers has another
- * number of bits of fraction. That statistic's errs counts it, the others are updated. ERANGE of rel
- * where the former value has another number of bits of fraction: all statistics count it, and none
- * is changed. */
+ * number of bits of fraction. That statistic's errs counts it, the others are updated. ERANGE of
+ * a rel: voival has another number of them than the former value, so that all statistics count it,
+ * and none is changed. */
 
 TALLY_EXPORT int stats_voi_update_abs_s32(struct statsblob* sb, int32_t voi_id, int32_t voival);
 TALLY_EXPORT int stats_voi_update_abs_u32(struct statsblob* sb, int32_t voi_id, uint32_t voival);

@@ -12,7 +12,7 @@ fi
 
 uptime_ms() { awk '{ printf "%d", $1 * 1000 }' /proc/uptime; }
 # periods: that the first CPU's statistics account for, whether it woke or slept on.
-periods() { echo $(($(sum timer "$first") + $(sum timer "overruns_${first#lateness_}"))); }
+periods() { echo $(($(sum timer "$first") + $(sum timer "overruns${first#lateness}"))); }
 
 start_daemon
 launched=$(uptime_ms)
@@ -20,11 +20,12 @@ start "${as_nobody[@]}" "${BIN_OF_NOBODY:-$BIN}/tally-feed-timer" --socket "$SOC
 FEEDER=$PID
 cpus=$(nproc)
 check "a statistic of lateness comes into being for each CPU" \
-  wait_until '[ "$(grep -c "^name=[a-z]*_cpu[0-9]* on" "$MNT/statistics/timer/definition")" -eq $((2 * cpus)) ]'
-first=$(grep -o '^name=lateness_cpu[0-9]*' "$MNT/statistics/timer/definition" | head -1 |
+  wait_until '[ "$(grep -c "^name=[a-z]*{cpu:[0-9]*} on" "$MNT/statistics/timer/definition")" -eq $((2 * cpus)) ]'
+first=$(grep -o '^name=lateness{cpu:[0-9]*}' "$MNT/statistics/timer/definition" | head -1 |
   cut -d= -f2)
 views() {
-  grep -c "^name=${first}_[a-z_]* of=$first on=1 type=" "$MNT/statistics/timer/definition"
+  grep -c "^name=lateness_[a-z_]*${first#lateness} of=$first on=1 type=" \
+    "$MNT/statistics/timer/definition"
 }
 check "and its views show percentiles, and the last five minutes" wait_until '[ "$(views)" -eq 2 ]'
 check "wake-ups are counted" wait_until '[ "$(sum timer "$first")" -ge 1 ]'

@@ -80,10 +80,10 @@ class NewcomerTest(PageCase):
         self.browser.shows("#percentiles", "average · since ")
 
     def test_nothing_in_the_lists_is_cut(self):
-        self.make("timer", "lateness_cpu10_percentiles on=1 type=quantiles precision=5"
+        self.make("timer", "lateness_percentiles{cpu:10} on=1 type=quantiles precision=5"
                            " quantiles=50,99 units=microseconds/wakeups")
-        self.mount.send("timer/lateness_cpu10_percentiles 19000")
-        for shown in ("web/latency_us", "timer/lateness_cpu10_percentiles"):
+        self.mount.send("timer/lateness_percentiles{cpu:10} 19000")
+        for shown in ("web/latency_us", "timer/lateness_percentiles{cpu:10}"):
             self.open(shown)
             for width in (1280, 1440):
                 self.browser.size(width, 800)

@@ -17,7 +17,7 @@ from PIL import Image
 
 from stand import BIN, Browser, Web, until
 
-STATISTIC = "timer/lateness_cpu0"
+STATISTIC = "timer/lateness{cpu:0}"
 LINES = 18  # of the terminal, each of a second
 COLUMNS = 65  # of the page's heat map, each of a second
 BYTES_MAX = 200_000  # of both pictures

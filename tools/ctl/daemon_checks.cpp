@@ -214,6 +214,28 @@ Finding check_feeders(const view::Tree& before, const view::Tree& now) {
   return {Level::kOk, "feeders", counted + text, ""};
 }
 
+Findings check_timer_names(const view::Interface& timer, const std::string& mount) {
+  const auto is_earlier = [](const view::Statistic& each) {
+    std::string_view name = each.name;
+    for (const std::string_view family : {"lateness_cpu", "overruns_cpu"}) {
+      if (!name.starts_with(family)) continue;
+      name.remove_prefix(family.size());
+      return parse_unsigned(name).has_value();
+    }
+    return false;
+  };
+  const auto count = std::ranges::count_if(timer.statistics, is_earlier);
+  if (count == 0) return {};
+  const auto& first = *std::ranges::find_if(timer.statistics, is_earlier);
+  std::string text = "timer/" + first.name;
+  if (count > 1) text.append(" and ").append(std::to_string(count - 1)).append(" more");
+  text.append(count > 1 ? " have" : " has").append(" no feeder since CPUs are labels");
+  const std::string lines = R"('s/^name=((lateness|overruns)_cpu[0-9]+) .*/remove timer\/\1/p' )";
+  return {
+      {Level::kOk, "timer", std::move(text),
+       "to remove them: sed -En " + lines + mount + "/statistics/timer/definition | tally-send"}};
+}
+
 Finding check_rights(const std::string& mount) {
   const std::string folder = mount + "/statistics/tallyfs/";
   const bool reads = ::access((folder + "data").c_str(), R_OK) == 0;

@@ -22,6 +22,9 @@ Finding check_memory(const view::Tree& tree);
 Findings check_quotas(const view::Tree& tree);
 // Which interfaces had samples between two snapshots.
 Finding check_feeders(const view::Tree& before, const view::Tree& now);
+// Statistics of the interface `timer` that an earlier tally-feed-timer has left: lateness_cpuN and
+// overruns_cpuN, which are lateness{cpu:N} and overruns{cpu:N} today. None: no finding.
+Findings check_timer_names(const view::Interface& timer, const std::string& mount);
 // Whether this user may read, and change.
 Finding check_rights(const std::string& mount);
 

@@ -94,6 +94,7 @@ class Doctor {
     const auto own = read_interface(*session_.source, "tallyfs");
     if (!own) return no_answer(own.error());
     add(check_feeders(before, now.value()));
+    add_timer_names(now.value());
     const auto passed = [](std::uint64_t from, std::uint64_t to) {
       return static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
     };
@@ -107,6 +108,14 @@ class Doctor {
     const bool is_well = std::ranges::all_of(
         findings_, [](const Finding& each) { return each.level == Level::kOk; });
     return is_well ? kDone : kRefused;
+  }
+
+  void add_timer_names(const view::Tree& tree) {
+    const bool is_there =
+        std::ranges::count(tree.interfaces, "timer", &view::InterfaceSummary::name) != 0;
+    if (!is_there) return;
+    const auto timer = read_interface(*session_.source, "timer");
+    if (timer) add(check_timer_names(timer.value(), session_.source->mount()));
   }
 
   int no_answer(const Error& error) {

@@ -366,3 +366,23 @@ a_state_file_that_cannot_be_written() {
   stop_daemon
   umount "$CASE/state"
 }
+
+# They were saved, or came with an older tally-feed-timer that has been replaced.
+timers_of_an_earlier_feeder() {
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=1048576' advice
+  need jq
+  send "create timer/lateness_cpu0 on=1 $array" 'timer/lateness_cpu0 7' \
+    'create timer/overruns_cpu0 on=1' \
+    'define timer name=lateness_cpu0_percentiles of=lateness_cpu0 type=quantiles on=1' \
+    'create timer/lateness{cpu:0} on=1'
+  advice=$("$TALLYCTL" --mount "$MNT" doctor --json |
+    jq -r '.checks[] | select(.check == "timer") | .level, .text, .do') || true
+  assert_eq 'ok' "${advice%%$'\n'*}"
+  assert_has 'timer/lateness_cpu0 and 1 more have no feeder since CPUs are labels' "$advice"
+  assert_has 'lateness_cpu0 ' "$(data timer)"
+  # What it says to type removes them, and leaves what is fed now.
+  tally-send() { "${TALLYCTL%ctl}-send" --socket "$SOCK" "$@"; }
+  eval "${advice#*to remove them: }"
+  assert_eq 'name=lateness{cpu:0}' "$(definition timer | sed -n 's/^\(name=[^ ]*\) .*/\1/p')"
+  assert_has_not ' timer ' "$("$TALLYCTL" doctor || true)"
+}

@@ -119,6 +119,15 @@ apply_that_would_replace_the_rules_is_refused_with_a_hint() {
   assert_match 'name=x on=0 type=range .*' "$(line web x)"
 }
 
+# As of a statistic for each CPU, today's with labels and those of earlier versions.
+a_pattern_matches_names_with_labels_and_without() {
+  _rule 'timer/lateness* type=range on=1'
+  send 'create timer/lateness{cpu:0}' 'create timer/lateness_cpu0' 'create timer/overruns{cpu:0}'
+  assert_match 'name=lateness.cpu:0. on=1 type=range .*' "$(line timer 'lateness{cpu:0}')"
+  assert_match 'name=lateness_cpu0 on=1 type=range .*' "$(line timer lateness_cpu0)"
+  assert_match 'name=overruns.cpu:0. on=0 type=value .*' "$(line timer 'overruns{cpu:0}')"
+}
+
 rules_leave_the_daemon_s_own_numbers() {
   local before after
   before=$(definition tallyfs | sed 's/ data=.*//')

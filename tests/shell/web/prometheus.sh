@@ -29,9 +29,10 @@ _tear_down_prometheus() { kill -TERM "$PROMETHEUS" && wait "$PROMETHEUS" || true
 
 # _start_prometheus [OPTION...]: on any free port; $QUERY is its address for queries.
 _start_prometheus() {
-  GOMAXPROCS=1 prometheus --config.file="$CASE/prometheus.yml" --storage.tsdb.path="$CASE/tsdb" \
-    --web.listen-address=127.0.0.1:0 --web.console.templates="$CASE" \
-    --web.console.libraries="$CASE" "$@" >"$CASE/prometheus.log" 2>&1 &
+  TZ=UTC GOMAXPROCS=1 prometheus --config.file="$CASE/prometheus.yml" \
+    --storage.tsdb.path="$CASE/tsdb" --web.listen-address=127.0.0.1:0 \
+    --web.console.templates="$CASE" --web.console.libraries="$CASE" "$@" \
+    >"$CASE/prometheus.log" 2>&1 &
   PROMETHEUS=$!
   echo "$PROMETHEUS" >>"$CASE/pids"
   local port=''
@@ -86,16 +87,31 @@ prometheus_has_percentiles_of_native_histograms() {
   _tear_down_prometheus
 }
 
-# With statistics as the ready-made feeders make them.
+# Statistics as the ready-made feeders make them, of two disks and of two CPUs at least; and those
+# that an earlier tally-feed-timer has left.
 every_query_of_dashboard_and_alerts_finds_something() {
-  local project array each
+  local project array each names
   project=$(cd "$here/../.." && pwd)
   array='on=1 type=array scale=log2 base_interval=1 range_min=0 range_max=1048576'
-  for each in block-vda/latencies_read block-vda/latencies_write timer/lateness_cpu0; do
-    send "create $each $array units=microseconds/requests" "$each 120" "$each 3000"
+  names=(block-{vda,vdb}/latencies_{read,write} 'timer/lateness{cpu:4000}' timer/lateness_cpu{0,1})
+  for each in "${names[@]}"; do
+    send "create $each $array units=microseconds/wakeups" "$each 120" "$each 3000"
   done
+  "${TALLY_BIN:+$TALLY_BIN/}tally-feed-timer" --socket "$SOCK" >/dev/null 2>&1 &
+  echo $! >>"$CASE/pids"
+  wait_until 'grep -q "^lateness{cpu:[0-9]*} .* [1-9]" "$STAT/timer/data"'
+  echo 'global: {evaluation_interval: 1s}' >>"$CASE/prometheus.yml"
   _start_prometheus
-  _becomes 'count_over_time(up{job="tallyfs"}[1m]) >= bool 3' 1
+  _becomes 'count_over_time(tally_lateness_seconds_count{cpu="4000"}[1m]) >= bool 3' 1
+  _becomes 'count(tally_lateness_seconds_count) >= bool 2' 1
+  _rules() { curl -s "${QUERY%/query}/rules" | jq -r ".data.groups[].rules[] | $1"; }
+  # All of them are evaluated with these samples.
+  local since stale
+  since=$(date +%s)
+  stale="select(.lastEvaluation | sub(\"[.].*\"; \"Z\") | fromdate <= $since)"
+  wait_until '[ "$(_rules "$stale")" = "" ]' 60
+  assert_eq 8 "$(_rules .health | wc -l)"
+  assert_eq '' "$(_rules 'select(.health != "ok")')" 'rules that fail'
   promtool check rules "$project/packaging/prometheus/tallyfs.rules.yml" >"$CASE/rules" ||
     fail "$(cat "$CASE/rules")"
   {

@@ -174,6 +174,25 @@ TEST(DaemonChecksTest, FeedersAreThoseWithNewSamples) {
   EXPECT_EQ(check_feeders(before, now).text, "1 of 2 interfaces had samples just now: web 100/s");
 }
 
+TEST(DaemonChecksTest, TimersOfAnEarlierFeederAreNoted) {
+  const auto timer = [](std::vector<std::string> names) {
+    view::Interface made{.name = "timer"};
+    for (const std::string& name : names) made.statistics.push_back({.name = name});
+    return made;
+  };
+  EXPECT_TRUE(check_timer_names(timer({"lateness{cpu:0}", "lateness_cpu", "lateness_cpu0_by_second",
+                                       "lateness_cpu0_percentiles", "other_cpu0"}),
+                                "/m")
+                  .empty());
+  const Findings found =
+      check_timer_names(timer({"lateness_cpu0", "overruns_cpu0", "lateness_cpu17"}), "/m");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].level, Level::kOk);
+  EXPECT_EQ(found[0].text, "timer/lateness_cpu0 and 2 more have no feeder since CPUs are labels");
+  EXPECT_NE(found[0].advice.find("/m/statistics/timer/definition | tally-send"),
+            std::string::npos);
+}
+
 class SocketCheckTest : public testing::Test {
  protected:
   void SetUp() override { path_ = testing::TempDir() + "tallyctl_socket_test"; }
