@@ -56,13 +56,23 @@ std::optional<Outlet::Id> LibraryOutlet::open(const NewSeries& series) {
     if (interface == interfaces_.end()) {
       interface = interfaces_.emplace(series.interface, tally::Interface(series.interface)).first;
     }
-    statistics_.emplace_back(interface->second, series.name, series.definition);
+    tally::Statistic made(interface->second, series.name, series.definition);
+    const auto id = reinterpret_cast<Id>(made.get());
+    statistics_.emplace(id, std::move(made));
+    return id;
   } catch (const std::system_error&) {
     return std::nullopt;
   } catch (const std::bad_alloc&) {
     return std::nullopt;
   }
-  return reinterpret_cast<Id>(statistics_.back().get());
+}
+
+// Samples of it that are held are sent before it goes.
+void LibraryOutlet::remove(Id series) {
+  flush();
+  const auto found = statistics_.find(series);
+  found->second.remove();
+  statistics_.erase(found);
 }
 
 void LibraryOutlet::add(Id series, const Sample& sample) {
@@ -94,8 +104,7 @@ void LibraryOutlet::write(const Check& check) {
   const std::string host = cut(check.host);
   const std::string message = cut(check.message);
   const std::string tags = cut(check.tags);
-  const CheckFields fields{name.c_str(), host.c_str(), message.c_str(), tags.c_str(),
-                           check.status};
+  const CheckFields fields{name.c_str(), host.c_str(), message.c_str(), tags.c_str(), check.status};
   (void)::event_write(check_, &fields, sizeof fields);
 }
 

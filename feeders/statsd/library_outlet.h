@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <vector>
+#include <unordered_map>
 
 #include "feeders/statsd/series/outlet.h"
 #include "tally/event.h"
@@ -25,6 +25,7 @@ class LibraryOutlet final : public Outlet {
 
   std::optional<Id> open(const NewSeries& series) override;
   void add(Id series, const Sample& sample) override;
+  void remove(Id series) override;
   void write(const Event& event) override;
   void write(const Check& check) override;
   void flush();
@@ -33,7 +34,7 @@ class LibraryOutlet final : public Outlet {
   static constexpr std::size_t kEntriesMax = 64;
 
   std::map<std::string, tally::Interface> interfaces_;
-  std::vector<tally::Statistic> statistics_;  // after their interfaces
+  std::unordered_map<Id, tally::Statistic> statistics_;  // after their interfaces
   std::array<::statistic_entry, kEntriesMax> entries_{};
   std::size_t held_ = 0;  // of entries_
   ::user_event* event_ = nullptr;

@@ -24,6 +24,7 @@ void each_count(const Counts& counts, Visit visit) {
   visit("kernel_drops", "packets", counts.kernel_drops);
   visit("connections_closed", "connections", counts.connections_closed);
   visit("series", "series", counts.series);
+  visit("names_given_up", "names", counts.names_given_up);
   for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
     visit(std::string("refused{reason:").append(kReasonNames[i]).append("}"), "lines",
           counts.refused[i]);

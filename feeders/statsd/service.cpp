@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 #include "feeders/program/program.h"
 #include "log/log.h"
 #include "tally/statistic.hpp"
@@ -20,6 +21,7 @@ constexpr std::chrono::milliseconds kSyncTime{2'000};
 // those that come between two looks.
 constexpr std::uint64_t kHeldBound = 30'000;
 constexpr std::uint64_t kMetricsBetweenLooks = 1'024;
+constexpr std::size_t kNameShownMax = 120;
 // After a wait in vain: the daemon is away, or slow.
 constexpr std::chrono::seconds kCatchUpPause{10};
 
@@ -28,11 +30,10 @@ constexpr std::chrono::seconds kCatchUpPause{10};
 Service::Service(Settings settings, AllowList allow, std::chrono::seconds set_window)
     : allow_(std::move(allow)),
       set_window_(set_window),
-      translator_(
-          std::move(settings), outlet_,
-          [this](std::string_view line, const Refusal& refusal, const Arrival& arrival) {
-            log_refusal(line, refusal, arrival);
-          }) {}
+      translator_(std::move(settings), outlet_,
+                  [this](std::string_view line, const Refusal& refusal, const Arrival& arrival) {
+                    log_refusal(line, refusal, arrival);
+                  }) {}
 
 Service::~Service() = default;
 
@@ -108,7 +109,7 @@ void Service::begin_batch() {
 
 void Service::take(std::string_view packet, const Sender& sender) {
   const auto transport = sender.listener.transport;
-  arrival_.is_unix = is_unix(transport);
+  arrival_.keeps_signs = transport == Transport::kUnixDatagram || sender.has_lengths;
   arrival_.sender = senders_.size();
   senders_.push_back(sender);
   translator_.take_packet(packet, arrival_);
@@ -155,7 +156,7 @@ void Service::lose(Loss loss, const Sender& sender) {
       break;
     case Loss::kConnectionClosed:
       counts.connections_closed += 1;
-      text = "is one connection too many";
+      text = "had an idle connection, which gave way to another, or too much in incomplete lines";
       break;
   }
   publish_soon();
@@ -188,6 +189,19 @@ void Service::publish() {
     translator_.counts().kernel_drops += listener->take_kernel_drops();
   }
   own_.publish(translator_.counts());
+  log_given_up();
+}
+
+void Service::log_given_up() {
+  const std::uint64_t names = translator_.counts().names_given_up - names_logged_;
+  const auto now = SystemClock::monotonic();
+  if (names == 0 || now < log_names_at_) return;
+  log_names_at_ = now + std::chrono::minutes(1);
+  names_logged_ += names;
+  std::string text = std::to_string(names);
+  text.append(" names that were unused for an hour gave way to new ones; the last: ");
+  append_escaped(text, translator_.last_given_up(), kNameShownMax, 0);
+  log_warning(text);
 }
 
 }  // namespace tallyfs::statsd

@@ -41,6 +41,7 @@ class Service final : public PacketSink {
   void publish_soon();
   void publish();
   static void log_losses();
+  void log_given_up();
   void wait_for_window();
   void wait_for(const StopSignal& stop);
 
@@ -59,8 +60,10 @@ class Service final : public PacketSink {
   std::vector<std::unique_ptr<DatagramListener>> datagrams_;
   std::vector<std::unique_ptr<StreamListener>> streams_;
   Arrival arrival_;
-  std::vector<Sender> senders_;  // of the batch's packets
-  std::uint64_t metrics_checked_ = 0;  // of the counts, when held samples were looked at
+  std::vector<Sender> senders_;               // of the batch's packets
+  std::uint64_t metrics_checked_ = 0;         // of the counts, when held samples were looked at
+  std::uint64_t names_logged_ = 0;            // of those that were given up
+  std::chrono::nanoseconds log_names_at_{0};  // not before
   bool will_publish_ = false;
   std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
 };

@@ -8,10 +8,11 @@ many_in_all() { data statsd | awk '/^many\{/ { n += $NF } END { print n + 0 }'; 
 # others_are_served WHILE: by each listener.
 SERVED=0
 others_are_served() {
-  SERVED=$((SERVED + 3))
+  SERVED=$((SERVED + 4))
   unixgram 'others:1|c'
   udp 'others:1|c'
   printf 'others:1|c\n' | socat -u - "TCP4:127.0.0.1:$TCP_PORT"
+  printf 'others:1|c\n' | socat -u - "UNIX-CONNECT:$STREAM"
   becomes "$SERVED" value statsd others
   check_memory "$1"
 }
@@ -37,7 +38,24 @@ start_feeder --listen udp:127.0.0.1:0 --listen tcp:127.0.0.1:0 --listen "unixgra
 begin idle 260 4
 becomes 4 own connections_closed
 others_are_served "256 idle connections"
+becomes 5 own connections_closed
 end_senders
+
+# Of users with a part each: one connection that is idle longest, beside many of another user.
+if [ ${#AS_USER[@]} -ne 0 ] && [ -x /usr/bin/python3 ]; then
+  begin keep kept open
+  mkfifo "$WORK/end.others"
+  setpriv --reuid=65533 --regid=65533 --clear-groups -- \
+    /usr/bin/python3 -c "$(cat "$here/statsd_sender.py")" idle "$STREAM" 300 \
+    <"$WORK/end.others" >/dev/null {end}>&- &
+  others=$!
+  exec {end_others}>"$WORK/end.others"
+  becomes 50 own connections_closed
+  end_senders
+  becomes 1 value statsd kept
+  exec {end_others}>&-
+  wait "$others"
+fi
 
 begin slow 250 half
 others_are_served "250 half lines"

@@ -8,6 +8,8 @@
       counters until the time is over; prints how many
   statsd_sender.py frames PATH                a stream of frames, in pieces
   statsd_sender.py idle PATH COUNT            COUNT connections; prints how many were closed
+  statsd_sender.py keep PATH NAME             a connection; prints "open", and sends one counter at
+                                              the end of stdin
   statsd_sender.py slow PATH COUNT            COUNT connections with half a line each, byte by byte;
                                               prints "half", and sends the rest at the end of stdin
   statsd_sender.py hoard PATH COUNT           COUNT connections with a frame that lacks its end;
@@ -103,6 +105,13 @@ def streams(path, count):
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.connect(path)
         yield connection
+
+
+def keep(path, name):
+    connection = next(streams(path, 1))
+    print("open", flush=True)
+    sys.stdin.read()
+    connection.sendall(name.encode() + b":1|c\n")
 
 
 def slow(path, count):

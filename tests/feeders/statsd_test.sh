@@ -45,7 +45,17 @@ udp 'temp:5|g\ntemp:-2|g'
 becomes 3000 value statsd temp
 unixgram 'temp:-2|g'
 becomes -2000 value statsd temp
-becomes 0 value statsd users
+becomes 2 value statsd users
+# On a stream of lines a sign is a change, as python3-statsd sends it; in frames it is the value.
+printf 'signs:3|g\nsigns:+2|g\nsigns:-0.5|g\n' | socat -u - "UNIX-CONNECT:$STREAM"
+becomes 4500 value statsd signs
+printf 'signs:-1|g|c:in-4026531835\n' | socat -u - "UNIX-CONNECT:$STREAM"
+becomes -1000 value statsd signs
+printf '\24\0\0\0signs:3|g\nsigns:+2|g' | socat -u - "UNIX-CONNECT:$STREAM"
+becomes 2000 value statsd signs
+udp 'later:a|s'
+becomes 1 value statsd later
+check_eq 2 "$(value statsd users)" "a set keeps the number of its last window with values"
 send frames "$STREAM"
 becomes 250 value statsd framed
 printf 'lines:1|c\nlines:2|c' | socat -u - "UNIX-CONNECT:$STREAM"

@@ -1,5 +1,6 @@
 // Lines of StatsD: every line is taken or refused, a refusal has a reason and a place, and what is
 // taken becomes statistics with names that tallyfs accepts.
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,11 @@ class CheckingOutlet final : public Outlet {
   }
   void add(Id series, const Sample& sample) override {
     fuzz::must(series < opened_ && sample.y != 0, "a sample of a series");
+    fuzz::must(!removed_.contains(series), "a sample of a series that is there");
     added += 1;
+  }
+  void remove(Id series) override {
+    fuzz::must(series < opened_ && removed_.insert(series).second, "a series that is there");
   }
   void write(const Event& event) override { fuzz::must(!event.title.empty(), "a title"); }
   void write(const Check& check) override { fuzz::must(!check.name.empty(), "a name"); }
@@ -30,6 +35,7 @@ class CheckingOutlet final : public Outlet {
 
  private:
   Id opened_ = 0;
+  std::set<Id> removed_;
 };
 
 void take(std::string_view packet, const Settings& settings, bool is_unix) {
@@ -40,12 +46,14 @@ void take(std::string_view packet, const Settings& settings, bool is_unix) {
     refused += 1;
   };
   Translator translator(settings, outlet, on_refusal);
-  const Arrival arrival{.now = {std::chrono::hours(1), std::chrono::hours(400'000)},
-                        .is_unix = is_unix};
+  Arrival arrival{.now = {std::chrono::hours(1), std::chrono::hours(400'000)},
+                  .keeps_signs = is_unix};
   StreamFraming framing(is_unix ? StreamFraming::Kind::kDetected : StreamFraming::Kind::kLines);
   const auto on_packet = [&](std::string_view each) {
     translator.take_packet(each, arrival);
     translator.finish();
+    // Names give way to those of the next packet.
+    arrival.now.monotonic += std::chrono::hours(1);
   };
   if (framing.take(packet, on_packet) == StreamFraming::State::kOpen) {
     (void)framing.finish(on_packet);

@@ -12,13 +12,14 @@ namespace tallyfs::statsd {
 struct Sender {
   const ListenAddress& listener;
   const sockaddr_storage* address = nullptr;  // of UDP and TCP
+  bool has_lengths = false;                   // a stream of frames, as Datadog's clients send it
 };
 
 // What was received and not taken.
 enum class Loss {
   kTruncated,         // a packet, a frame or a line that is too long
   kDenied,            // from an address that is not allowed
-  kConnectionClosed,  // there were too many of them
+  kConnectionClosed,  // there was no room for it
 };
 
 class PacketSink {

@@ -31,8 +31,7 @@ bool has_long_line(std::string_view lines) {
 StreamFraming::State StreamFraming::take(std::string_view bytes, const OnPacket& on_packet) {
   held_.append(bytes);
   if (framing_ == Framing::kUnknown && !detect()) return State::kOpen;
-  const State state =
-      framing_ == Framing::kLines ? take_lines(on_packet) : take_frames(on_packet);
+  const State state = framing_ == Framing::kLines ? take_lines(on_packet) : take_frames(on_packet);
   // Idle connections cost little memory.
   if (held_.empty()) held_ = {};
   return state;

@@ -29,6 +29,8 @@ class StreamFraming {
   // At the end of the stream. kTooLong: its last frame is not complete.
   State finish(const OnPacket& on_packet);
 
+  // The stream is frames. False while it is not known yet.
+  bool has_lengths() const { return framing_ == Framing::kFrames; }
   std::size_t held_bytes() const { return held_.capacity(); }
 
  private:

@@ -18,15 +18,30 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 // At the end: more than the sockets' buffers hold.
 constexpr int kReadsAtEnd = 256;
 
+// Of a Unix socket, the user that connected.
+ConnectionOwner owner_of(int fd, Transport transport) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  const bool is_known =
+      is_unix(transport) && ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+  return is_known ? ConnectionOwner(peer.uid) : std::nullopt;
+}
+
 }  // namespace
 
 struct StreamListener::Connection {
-  Connection(boost::asio::io_context& loop, int fd, const sockaddr_storage& from,
-             StreamFraming::Kind kind)
-      : descriptor(loop, fd), address(from), framing(kind) {}
+  Connection(stream_descriptor accepted, std::uint64_t its_number, const sockaddr_storage& from,
+             const ConnectionOwner& user, StreamFraming::Kind kind)
+      : descriptor(std::move(accepted)),
+        number(its_number),
+        address(from),
+        owner(user),
+        framing(kind) {}
 
   stream_descriptor descriptor;
+  std::uint64_t number;
   sockaddr_storage address;
+  ConnectionOwner owner;
   StreamFraming framing;
   std::size_t held_bytes = 0;  // as counted in StreamMemory
 };
@@ -78,29 +93,55 @@ void StreamListener::accept(int accepted, const sockaddr_storage& address) {
   Fd fd(accepted);
   const bool is_tcp = !is_unix(socket_.address().transport);
   if (is_tcp && !allow_.allows(address)) return sink_.lose(Loss::kDenied, sender_of(address));
-  if (connections_.size() == kConnectionsMax) {
-    return sink_.lose(Loss::kConnectionClosed, sender_of(address));
-  }
+  const ConnectionOwner owner = owner_of(fd.get(), socket_.address().transport);
+  if (connections_.size() == kConnectionsMax) make_room(owner);
   const auto kind = is_tcp ? StreamFraming::Kind::kLines : StreamFraming::Kind::kDetected;
-  connections_.emplace_back(loop_, fd.release(), address, kind);
-  wait_for(std::prev(connections_.end()));
+  const std::uint64_t number = next_number_++;
+  connections_.emplace_back(stream_descriptor(loop_, fd.release()), number, address, owner, kind);
+  const Place connection = std::prev(connections_.end());
+  by_number_.emplace(number, connection);
+  wait_for(connection);
+}
+
+// One with bytes that wait is not idle: they are read, and another one is chosen. Where all have
+// some, the last one chosen goes.
+void StreamListener::make_room(const ConnectionOwner& newcomer) {
+  Place chosen = choose(newcomer);
+  for (std::size_t looks = connections_.size(); looks > 1; --looks) {
+    const After after = read(chosen);
+    if (after == After::kClosed) return close(chosen);
+    if (after == After::kNothingRead) break;
+    chosen = choose(newcomer);
+  }
+  sink_.lose(Loss::kConnectionClosed, sender_of(*chosen));
+  close(chosen);
+}
+
+StreamListener::Place StreamListener::choose(const ConnectionOwner& newcomer) {
+  std::vector<ConnectionOwner> owners;
+  for (const Connection& each : connections_) owners.push_back(each.owner);
+  const auto index = choose_giving_way(owners, newcomer);
+  return std::next(connections_.begin(), static_cast<std::ptrdiff_t>(index));
 }
 
 void StreamListener::wait_for(Place connection) {
   connection->descriptor.async_wait(
-      stream_descriptor::wait_read, [this, connection](const boost::system::error_code& error) {
-        if (error) return;
-        if (read(*connection) == After::kClosed) return close(connection);
-        wait_for(connection);
+      stream_descriptor::wait_read,
+      [this, number = connection->number](const boost::system::error_code& error) {
+        const auto found = by_number_.find(number);
+        if (error || found == by_number_.end()) return;
+        if (read(found->second) == After::kClosed) return close(found->second);
+        wait_for(found->second);
       });
 }
 
-StreamListener::After StreamListener::read(Connection& connection) {
-  const Sender sender = sender_of(connection.address);
-  const auto take = [&](std::string_view packet) { sink_.take(packet, sender); };
+StreamListener::After StreamListener::read(Place place) {
+  Connection& connection = *place;
+  const auto take = [&](std::string_view packet) { sink_.take(packet, sender_of(connection)); };
   const ssize_t count = ::recv(connection.descriptor.native_handle(), memory_.read.data(),
                                memory_.read.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return After::kNothingRead;
+  connections_.splice(connections_.end(), connections_, place);
   sink_.begin_batch();
   const bool is_end = count <= 0;
   const std::string_view bytes(memory_.read.data(), is_end ? 0 : static_cast<std::size_t>(count));
@@ -117,27 +158,34 @@ StreamListener::After StreamListener::hold(Connection& connection, StreamFraming
   const bool has_room = memory_.held_bytes <= StreamMemory::kHeldBytesMax;
   if (state == StreamFraming::State::kOpen && has_room) return After::kOpen;
   sink_.lose(state == StreamFraming::State::kOpen ? Loss::kConnectionClosed : Loss::kTruncated,
-             sender_of(connection.address));
+             sender_of(connection));
   return After::kClosed;
 }
 
 void StreamListener::close(Place connection) {
   memory_.held_bytes -= connection->held_bytes;
+  by_number_.erase(connection->number);
   connections_.erase(connection);
 }
 
 void StreamListener::drain() {
   accept_all();
-  for (auto each = connections_.begin(); each != connections_.end();) {
-    const Place connection = each++;
+  while (!connections_.empty()) {
+    const Place connection = connections_.begin();
     int reads = 0;
-    while (reads < kReadsAtEnd && read(*connection) == After::kOpen) ++reads;
+    while (reads < kReadsAtEnd && read(connection) == After::kOpen) ++reads;
     close(connection);
   }
 }
 
 Sender StreamListener::sender_of(const sockaddr_storage& address) const {
   return {socket_.address(), is_unix(socket_.address().transport) ? nullptr : &address};
+}
+
+Sender StreamListener::sender_of(const Connection& connection) const {
+  Sender sender = sender_of(connection.address);
+  sender.has_lengths = connection.framing.has_lengths();
+  return sender;
 }
 
 }  // namespace tallyfs::statsd

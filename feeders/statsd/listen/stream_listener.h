@@ -1,18 +1,22 @@
 // Serves a listening socket and its connections: TCP with lines, Unix sockets with frames or lines.
 // A connection is read 64 KiB at a time, then the others have their turn.
 //
-// Bounds: 256 connections; further ones are closed. What connections hold of incomplete lines and
-// frames comes to 16 MiB for all listeners together; the connection that goes beyond is closed.
-// Confined to the loop's thread.
+// Bounds: 256 connections. A further one takes the place of the one that has been idle longest, of
+// the user with most (connection_shares.h). What connections hold of incomplete lines and frames
+// comes to 16 MiB for all listeners together; the connection that goes beyond is closed. Confined
+// to the loop's thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <list>
+#include <map>
 #include <vector>
 
+#include "feeders/statsd/listen/connection_shares.h"
 #include "feeders/statsd/listen/listening_socket.h"
 #include "feeders/statsd/listen/packet_sink.h"
 #include "feeders/statsd/listen/stream_framing.h"
@@ -49,11 +53,15 @@ class StreamListener {
   void wait();
   void accept_all();
   void accept(int fd, const sockaddr_storage& address);
+  // Closes a connection that is idle, so that there is room for one of that user.
+  void make_room(const ConnectionOwner& newcomer);
+  Place choose(const ConnectionOwner& newcomer);
   void wait_for(Place connection);
-  After read(Connection& connection);
+  After read(Place connection);
   After hold(Connection& connection, StreamFraming::State state);
   void close(Place connection);
   Sender sender_of(const sockaddr_storage& address) const;
+  Sender sender_of(const Connection& connection) const;
 
   boost::asio::io_context& loop_;
   ListeningSocket socket_;
@@ -62,7 +70,10 @@ class StreamListener {
   StreamMemory& memory_;
   const AllowList& allow_;
   PacketSink& sink_;
-  std::list<Connection> connections_;
+  std::list<Connection> connections_;  // idle longest first
+  // By number: a wait may end in the same turn of the loop in which its connection gives way.
+  std::map<std::uint64_t, Place> by_number_;
+  std::uint64_t next_number_ = 0;
 };
 
 }  // namespace tallyfs::statsd

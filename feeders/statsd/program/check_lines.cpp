@@ -22,15 +22,13 @@ class PrintingOutlet final : public Outlet {
     names_.push_back(series.interface + "/" + series.name + " " +
                      std::string(kKinds[static_cast<std::size_t>(series.kind)]));
     units_.push_back(series.definition.units);
-    are_sets_.push_back(series.kind == Kind::kSet);
     return static_cast<Id>(names_.size() - 1);
   }
   void add(Id series, const Sample& sample) override {
-    // The window behind one with members, which a line of something else ends.
-    if (are_sets_[series] && sample.x == 0) return;
     std::cout << "  " << names_[series] << ' ' << sample.x << 'x' << sample.y << '\n';
     newest_ = series;
   }
+  void remove(Id) override {}
   // Of the newest sample's statistic.
   std::string_view newest_units() const {
     return newest_ < units_.size() ? units_[newest_] : std::string_view();
@@ -46,7 +44,6 @@ class PrintingOutlet final : public Outlet {
   }
   std::vector<std::string> names_;
   std::vector<std::string> units_;
-  std::vector<bool> are_sets_;
   Id newest_ = 0;
 };
 

@@ -10,10 +10,10 @@
 namespace tallyfs::statsd {
 
 struct Counts {
-  std::uint64_t packets = 0;             // datagrams, frames, and reads of newline-framed streams
-  std::uint64_t bytes = 0;               // of packets
-  std::uint64_t lines = 0;               // that say something; each is taken or refused
-  std::uint64_t metrics = 0;             // values that were taken, of lines that were taken
+  std::uint64_t packets = 0;  // datagrams, frames, and reads of newline-framed streams
+  std::uint64_t bytes = 0;    // of packets
+  std::uint64_t lines = 0;    // that say something; each is taken or refused
+  std::uint64_t metrics = 0;  // values that were taken, of lines that were taken
   std::uint64_t events = 0;
   std::uint64_t checks = 0;
   std::uint64_t overflowed = 0;          // metrics that went to name{*}
@@ -25,6 +25,7 @@ struct Counts {
   std::uint64_t kernel_drops = 0;        // datagrams for which a socket had no room
   std::uint64_t connections_closed = 0;  // for which there was no room
   std::uint64_t series = 0;              // statistics that came into being
+  std::uint64_t names_given_up = 0;      // which others took the place of
   std::array<std::uint64_t, kReasonNames.size()> refused{};  // lines, by Reason
 };
 

@@ -14,7 +14,8 @@ constexpr std::size_t kAlignment = 32;
 void KnownLines::add(const LineKey& key, const KnownLine& line) {
   const std::size_t text_bytes = key.name.size() + key.rest.size();
   const std::uint64_t hash = hash_of(key);
-  if (text_bytes > kTextBytesMax || find(key, hash)) return;
+  if (text_bytes > kTextBytesMax) return;
+  if (KnownLine* const known = index_.find(key, hash)) return put(*known, key, line);
   const std::size_t bytes =
       (sizeof(KnownLine) + text_bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (is_full()) return;
@@ -26,17 +27,25 @@ void KnownLines::add(const LineKey& key, const KnownLine& line) {
   }
   std::byte* const memory = pieces_.back().get() + used_;
   used_ += bytes;
-  auto* const known = new (memory) KnownLine(line);
-  known->name_bytes = static_cast<std::uint16_t>(key.name.size());
-  known->rest_bytes = static_cast<std::uint16_t>(key.rest.size());
+  auto* const known = new (memory) KnownLine();
   char* const text = reinterpret_cast<char*>(known + 1);
   std::memcpy(text, key.name.data(), key.name.size());
   std::memcpy(text + key.name.size(), key.rest.data(), key.rest.size());
+  put(*known, key, line);
   index_.insert(*known, hash);
 }
 
+void KnownLines::put(KnownLine& known, const LineKey& key, const KnownLine& line) {
+  known = line;
+  known.name_bytes = static_cast<std::uint16_t>(key.name.size());
+  known.rest_bytes = static_cast<std::uint16_t>(key.rest.size());
+}
+
 void KnownLines::make_room() {
-  if (!is_full()) return;
+  if (is_full()) clear();
+}
+
+void KnownLines::clear() {
   index_ = {};
   pieces_.clear();
   used_ = kPieceBytes;

@@ -72,10 +72,13 @@ class KnownLines {
     return index_.find(key, hash);
   }
 
-  // Remembers it, unless it is known, has too long a text, or there is no room.
+  // Remembers it, unless it has too long a text, or there is no room. What is known of the key
+  // already is replaced.
   void add(const LineKey& key, const KnownLine& line);
   // Forgets all lines if there is no room for another one. Ends the life of what find() returned.
   void make_room();
+  // Forgets all lines; likewise.
+  void clear();
 
  private:
   struct Naming {
@@ -84,6 +87,8 @@ class KnownLines {
     }
   };
 
+  // All but the texts.
+  static void put(KnownLine& known, const LineKey& key, const KnownLine& line);
   bool is_full() const { return index_.size() == kLinesMax || pieces_.size() == kPiecesMax; }
 
   NameIndex<KnownLine, Naming> index_;

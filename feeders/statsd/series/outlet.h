@@ -37,6 +37,8 @@ class Outlet {
   // Nothing: there is no room for it.
   virtual std::optional<Id> open(const NewSeries& series) = 0;
   virtual void add(Id series, const Sample& sample) = 0;
+  // The statistic goes, with what it has counted. Ends the life of the id.
+  virtual void remove(Id series) = 0;
   virtual void write(const Event& event) = 0;
   virtual void write(const Check& check) = 0;
 };

@@ -1,7 +1,6 @@
 #include "feeders/statsd/series/series.h"
 
 #include <limits>
-#include <utility>
 
 namespace tallyfs::statsd {
 
@@ -11,6 +10,11 @@ Series::Series(Outlet::Id id, Kind kind, unsigned scale, bool is_overflow)
       scale_(static_cast<std::uint8_t>(scale)),
       is_overflow_(is_overflow),
       members_(kind == Kind::kSet ? std::make_unique<DistinctValues>() : nullptr) {}
+
+void Series::give_up() {
+  is_given_up_ = true;
+  members_.reset();
+}
 
 std::uint64_t Series::weigh(const Weight& weight) {
   rest_of_weight_ += weight.rest;
@@ -37,9 +41,7 @@ std::int64_t Series::carry(Int128 units, std::uint64_t y) {
 }
 
 std::optional<std::int64_t> Series::end_window() {
-  const bool has_members = !members_->empty();
-  if (!has_members && !std::exchange(had_members_, has_members)) return std::nullopt;
-  had_members_ = has_members;
+  if (members_->empty()) return std::nullopt;
   const auto count = static_cast<std::int64_t>(members_->count());
   members_->clear();
   return count;

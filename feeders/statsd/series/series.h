@@ -24,6 +24,13 @@ class Series {
   unsigned scale() const { return scale_; }
   bool is_overflow() const { return is_overflow_; }
 
+  // The second of CLOCK_MONOTONIC in which it last had a sample.
+  std::uint32_t used_s() const { return used_s_; }
+  void note_use(std::uint32_t now_s) { used_s_ = now_s; }
+  // Its statistic is gone. Lines that are known by it are to be looked up again.
+  void give_up();
+  bool is_given_up() const { return is_given_up_; }
+
   // Y of a sample of that weight, and what is left of it for the next one.
   std::uint64_t weigh(const Weight& weight);
   // X of Y samples of a counter's value in units of 10^-18. The rest of X * Y is carried, so that
@@ -35,8 +42,8 @@ class Series {
   void set_gauge(std::int64_t value) { gauge_ = value; }
 
   void add_member(std::string_view member) { members_->add(member); }
-  // The number of members of the window that ends, if it is to be told: windows without members
-  // give one 0.
+  // The number of members of the window that ends. Nothing: it had none, and the statistic keeps
+  // the number of the last window that had some.
   std::optional<std::int64_t> end_window();
 
  private:
@@ -44,11 +51,13 @@ class Series {
   const Kind kind_;
   const std::uint8_t scale_;
   const bool is_overflow_;
-  bool had_members_ = false;  // in the window before
+  bool is_given_up_ = false;
+  std::uint32_t used_s_ = 0;
   std::uint64_t rest_of_weight_ = 0;  // in units of 10^-18
   std::int64_t gauge_ = 0;
-  Int128 rest_ = 0;  // of X * Y, in units of 10^-18
+  Int128 rest_ = 0;                          // of X * Y, in units of 10^-18
   std::unique_ptr<DistinctValues> members_;  // of a set
 };
+static_assert(sizeof(Series) == 64);
 
 }  // namespace tallyfs::statsd

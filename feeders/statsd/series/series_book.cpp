@@ -58,12 +58,12 @@ unsigned SeriesBook::scale_of(const SeriesKey& key) {
   const std::string_view bare = split_name(key.name, tags_);
   const auto& names = table_of(key.space).names;
   const auto name = names.find(bare);
-  const MapRule* rule = name != names.end() ? name->second->rule
-                                            : find_rule(settings_.map, std::string(bare));
+  const MapRule* rule =
+      name != names.end() ? name->second->rule : find_rule(settings_.map, std::string(bare));
   return statsd::scale_of(key.kind, rule);
 }
 
-SeriesBook::Resolved SeriesBook::resolve(const SeriesKey& key) {
+SeriesBook::Resolved SeriesBook::resolve(const SeriesKey& key, std::uint32_t now_s) {
   tags_.clear();
   std::vector<std::string> owned;
   const std::string_view bare = split_name(key.name, tags_);
@@ -79,31 +79,38 @@ SeriesBook::Resolved SeriesBook::resolve(const SeriesKey& key) {
     tags_.push_back(owned.emplace_back("container_id:").append(key.container));
   }
   Refusal refusal;
-  Name* const name = find_or_add_name(key, bare, refusal);
+  Name* const name = find_or_add_name(key, bare, now_s, refusal);
   if (!name) return {nullptr, refusal};
   return resolve_name(key, table_of(key.space), *name, tags_);
 }
 
 SeriesBook::Name* SeriesBook::find_or_add_name(const SeriesKey& key, std::string_view name,
-                                               Refusal& refusal) {
-  auto& names = table_of(key.space).names;
-  if (const auto found = names.find(name); found != names.end()) return found->second.get();
-  if (names_ == kNamesMax) {
-    refusal = name_refused("there are 5,000 names already");
-    return nullptr;
-  }
-  auto made = std::make_unique<Name>();
-  made->encoded = encoded_name(name);
+                                               std::uint32_t now_s, Refusal& refusal) {
+  const auto& names = table_of(key.space).names;
+  const auto found = names.find(name);
+  return found != names.end() ? found->second.get() : add_name(key, name, now_s, refusal);
+}
+
+SeriesBook::Name* SeriesBook::add_name(const SeriesKey& key, std::string_view name,
+                                       std::uint32_t now_s, Refusal& refusal) {
+  auto made = std::make_unique<Name>(
+      Name{.sent = std::string(name), .space = key.space, .encoded = encoded_name(name)});
   if (made->encoded.size() > kNameBytesMax) {
     refusal = name_refused("the name has more than 255 bytes");
     return nullptr;
   }
+  if (names_ == kNamesMax && !give_up_one(now_s)) {
+    refusal = name_refused("there are 5,000 names already, all used within the last hour");
+    return nullptr;
+  }
+  make_room(key.kind, now_s);
   const bool is_metric = key.space == SeriesKey::Space::kMetrics;
   made->rule = is_metric ? find_rule(settings_.map, std::string(name)) : nullptr;
   made->interface = interface_of(name, made->rule, key.space);
   made->first = key.kind;
+  made->made_s = now_s;
   names_ += 1;
-  return names.emplace(std::string(name), std::move(made)).first->second.get();
+  return table_of(key.space).names.emplace(std::string(name), std::move(made)).first->second.get();
 }
 
 std::string SeriesBook::interface_of(std::string_view name, const MapRule* rule,
@@ -125,7 +132,8 @@ std::string SeriesBook::interface_of(std::string_view name, const MapRule* rule,
 }
 
 bool SeriesBook::has_room(const Name& name, Kind kind) const {
-  return counted_ < settings_.series_max && name.series < settings_.series_per_name_max &&
+  return counted_ < settings_.series_max &&
+         name.members.size() - name.overflows < settings_.series_per_name_max &&
          (kind != Kind::kSet || sets_.size() - overflow_sets_ < kSetsMax);
 }
 
@@ -156,21 +164,24 @@ SeriesBook::Resolved SeriesBook::resolve_name(const SeriesKey& key, Table& table
 SeriesBook::Resolved SeriesBook::make(const SeriesKey& key, Table& table, Name& name,
                                       const NamedSeries& named) {
   const bool is_check = key.space == SeriesKey::Space::kChecks;
-  const auto id = outlet_.open(
-      {name.interface, named.name, key.kind,
-       is_check ? definition_of_check() : definition_of(key.kind, name.rule)});
+  const auto id =
+      outlet_.open({name.interface, named.name, key.kind,
+                    is_check ? definition_of_check() : definition_of(key.kind, name.rule)});
   if (!id) return {nullptr, name_refused("the library has no room for another statistic")};
   auto made = std::make_unique<Series>(
       *id, key.kind, is_check ? 0 : statsd::scale_of(key.kind, name.rule), named.is_overflow);
   Series* const series = made.get();
   table.series.emplace(named.name, std::move(made));
-  series_count_ += 1;
-  if (!named.is_overflow) {
+  name.members.push_back({named.name, series});
+  made_ += 1;
+  if (named.is_overflow) {
+    name.overflows += 1;
+  } else {
     counted_ += 1;
-    name.series += 1;
   }
   if (key.kind == Kind::kSet) {
     sets_.push_back(series);
+    names_of_sets_.push_back(&name);
     overflow_sets_ += named.is_overflow ? 1 : 0;
   }
   return {series, {}};

@@ -2,11 +2,16 @@
 //
 // Bounds: 5,000 names; Settings::series_max series, and series_per_name_max of a name, beyond which
 // samples go to `name{*}`; 1,024 sets, and 256 `name{*}` of sets; 1,024 interfaces, beyond which
-// names are in `statsd`. Confined to one thread.
+// names are in `statsd`.
+//
+// Names expire only when a new one finds no room: then the name unused longest, for an hour at
+// least, is given up, and its statistics are removed. Interfaces stay. Confined to one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +42,7 @@ class SeriesBook {
   static constexpr std::size_t kInterfacesMax = 1'024;
   static constexpr std::size_t kSetsMax = 1'024;
   static constexpr std::size_t kOverflowSetsMax = 256;
+  static constexpr std::chrono::hours kUnusedMin{1};
 
   // Both must outlive it.
   SeriesBook(const Settings& settings, Outlet& outlet);
@@ -49,19 +55,36 @@ class SeriesBook {
     Series* series = nullptr;
     Refusal refusal{};  // why it is nullptr
   };
-  // Makes the series if need be.
-  Resolved resolve(const SeriesKey& key);
+  // Makes the series if need be. now_s: a second of CLOCK_MONOTONIC, as in Series.
+  Resolved resolve(const SeriesKey& key, std::uint32_t now_s);
 
-  std::size_t size() const { return series_count_; }
+  // Statistics that came into being.
+  std::uint64_t made() const { return made_; }
   const std::vector<Series*>& sets() const { return sets_; }
+
+  std::uint64_t names_given_up() const { return names_given_up_; }
+  // As it was sent.
+  const std::string& last_given_up() const { return last_given_up_; }
+  // Series of names that were given up: they stay until forget_given_up(), since known lines refer
+  // to them.
+  std::size_t given_up_held() const { return given_up_.size(); }
+  void forget_given_up() { given_up_.clear(); }
 
  private:
   struct Name {
-    std::string encoded;
-    std::string interface;
+    struct Member {
+      std::string text;
+      Series* series = nullptr;
+    };
+    std::string sent;
+    SeriesKey::Space space = SeriesKey::Space::kMetrics;
+    std::string encoded{};
+    std::string interface{};
     const MapRule* rule = nullptr;
     Kind first = Kind::kCounter;
-    std::size_t series = 0;
+    std::uint32_t made_s = 0;
+    std::vector<Member> members{};
+    std::size_t overflows = 0;  // of them
   };
   struct NamedSeries {
     std::string name;
@@ -79,21 +102,45 @@ class SeriesBook {
   std::string_view split_name(std::string_view name, std::vector<std::string_view>& tags) const;
   Resolved resolve_name(const SeriesKey& key, Table& table, Name& name,
                         const std::vector<std::string_view>& tags);
-  Name* find_or_add_name(const SeriesKey& key, std::string_view name, Refusal& refusal);
+  Name* find_or_add_name(const SeriesKey& key, std::string_view name, std::uint32_t now_s,
+                         Refusal& refusal);
+  Name* add_name(const SeriesKey& key, std::string_view name, std::uint32_t now_s,
+                 Refusal& refusal);
   std::string interface_of(std::string_view name, const MapRule* rule, SeriesKey::Space space);
   bool has_room(const Name& name, Kind kind) const;
   Resolved make(const SeriesKey& key, Table& table, Name& name, const NamedSeries& named);
+  // For the series of a name that is new.
+  void make_room(Kind kind, std::uint32_t now_s);
+  // Of its samples, the last one's second; of a name without any, its own.
+  static std::uint32_t used_s(const Name& name);
+  static bool is_unused(const Name& name, std::uint32_t now_s);
+  // False: all names were used within the hour.
+  bool give_up_one(std::uint32_t now_s);
+  // Of the names that have sets.
+  bool give_up_one_with_sets(std::uint32_t now_s);
+  void list_unused(std::uint32_t now_s);
+  void give_up(Name& name);
+  void forget_set(const Series& set);
 
   const Settings& settings_;
   Outlet& outlet_;
   Table tables_[2];
   ByText<bool> interfaces_;
   std::vector<Series*> sets_;
+  std::vector<Name*> names_of_sets_;  // in the same order
   std::size_t names_ = 0;
-  std::size_t series_count_ = 0;
-  std::size_t counted_ = 0;    // against series_max: all but name{*}
+  std::uint64_t made_ = 0;
+  std::size_t counted_ = 0;  // against series_max: all but name{*}
   std::size_t overflow_sets_ = 0;
-  std::vector<std::string_view> tags_;  // kept for its memory
+  // The names that were unused for an hour at the last look, longest last. A look costs so much
+  // that there is one a second at most.
+  std::vector<Name*> unused_;
+  std::optional<std::uint32_t> listed_s_;
+  std::optional<std::uint32_t> looked_at_sets_s_;
+  std::vector<std::unique_ptr<Series>> given_up_;
+  std::uint64_t names_given_up_ = 0;
+  std::string last_given_up_;
+  std::vector<std::string_view> tags_;  // this is kept for its memory
 };
 
 }  // namespace tallyfs::statsd

@@ -65,6 +65,9 @@ void Translator::take_line(std::string_view raw, const Arrival& arrival) {
 
 void Translator::finish() {
   const std::span<Ahead> all(ahead_.data(), std::exchange(ahead_count_, 0));
+  if (all.empty()) return;
+  const auto now = all.back().arrival.now.monotonic;
+  now_s_ = static_cast<std::uint32_t>(std::chrono::floor<std::chrono::seconds>(now).count());
   for (const Ahead& each : all) {
     if (each.has_pieces) known_.prefetch_line(each.hash);
   }
@@ -76,7 +79,9 @@ void Translator::finish() {
     Outlet::prefetch(each.known->id);
   }
   counts_.lines += all.size();
-  for (const Ahead& each : all) {
+  for (Ahead& each : all) {
+    // A line before this one may have taken the place of its name.
+    if (each.known && each.known->series->is_given_up()) each.known = nullptr;
     if (each.known && take_value(*each.known, each.pieces.values, each.arrival)) continue;
     const auto refused = take(each);
     if (!refused) continue;
@@ -84,10 +89,12 @@ void Translator::finish() {
     on_refusal_(each.line, *refused, each.arrival);
   }
   known_.make_room();
+  if (book_.given_up_held() < kGivenUpMax) return;
+  known_.clear();
+  book_.forget_given_up();
 }
 
-bool Translator::take_value(const KnownLine& known, std::string_view text,
-                            const Arrival& arrival) {
+bool Translator::take_value(const KnownLine& known, std::string_view text, const Arrival& arrival) {
   if (known.kind == Kind::kSet) return false;
   const auto number = parse_number(text);
   if (!number) return false;
@@ -168,7 +175,7 @@ Series* Translator::find_part(const Part& part) {
   make_rest(part.kind, metric_, rest_);
   const LineKey key{metric_.name, rest_};
   const KnownLine* const known = known_.find(key, KnownLines::hash_of(key));
-  return known ? known->series : nullptr;
+  return known && !known->series->is_given_up() ? known->series : nullptr;
 }
 
 // Overflowing lines are not kept: a flood of them would drive out the others.
@@ -194,12 +201,19 @@ void Translator::remember(const Ahead& ahead) {
 std::optional<Refusal> Translator::find_series() {
   for (Ready& part : parts_) {
     if (part.series) continue;
-    const auto resolved = book_.resolve(part.key);
+    const auto resolved = resolve(part.key);
     if (!resolved.series) return resolved.refusal;
     part.series = resolved.series;
   }
-  counts_.series = book_.size();
   return std::nullopt;
+}
+
+SeriesBook::Resolved Translator::resolve(const SeriesKey& key) {
+  const auto resolved = book_.resolve(key, now_s_);
+  if (resolved.series) resolved.series->note_use(now_s_);
+  counts_.series = book_.made();
+  counts_.names_given_up = book_.names_given_up();
+  return resolved;
 }
 
 // Whether what changes a gauge takes its value out of range; its parts have one series.
@@ -234,6 +248,7 @@ void Translator::add_all(std::chrono::nanoseconds time) {
 
 void Translator::add(const Part& part, Series& series, const Value& value, const ReadyValue& ready,
                      std::chrono::nanoseconds time) {
+  series.note_use(now_s_);
   counts_.metrics += 1;
   counts_.overflowed += series.is_overflow() ? 1 : 0;
   counts_.rounded += ready.is_rounded ? 1 : 0;
@@ -248,8 +263,8 @@ void Translator::add(const Part& part, Series& series, const Value& value, const
     case Kind::kCounter: {
       const std::uint64_t y = series.weigh(part.weight);
       const bool is_whole = !ready.units && !series.has_rest();
-      const Int128 units = ready.units.value_or(static_cast<Int128>(ready.x) *
-                                                static_cast<Int128>(kRestUnits));
+      const Int128 units =
+          ready.units.value_or(static_cast<Int128>(ready.x) * static_cast<Int128>(kRestUnits));
       outlet_.add(series.id(), {is_whole ? ready.x : series.carry(units, y), y, time});
       return;
     }
@@ -271,7 +286,7 @@ bool Translator::is_delta(const Number& number, bool is_from_datadog,
     case GaugeSign::kByListener:
       break;
   }
-  return !arrival.is_unix && !is_from_datadog;
+  return !arrival.keeps_signs && !is_from_datadog;
 }
 
 std::chrono::nanoseconds Translator::time_of(const std::optional<std::int64_t>& seconds,
@@ -293,10 +308,9 @@ std::optional<Refusal> Translator::take_event(std::string_view line, const Arriv
     event.alert = "info";
   }
   const std::string tag = std::string("alert:").append(event.alert);
-  const auto resolved = book_.resolve({"events", tag});
+  const auto resolved = resolve({"events", tag});
   if (!resolved.series) return resolved.refusal;
   counts_.events += 1;
-  counts_.series = book_.size();
   counts_.lengths_guessed += event.are_lengths_guessed ? 1 : 0;
   outlet_.add(resolved.series->id(), {1, 1, arrival.now.monotonic});
   outlet_.write(event);
@@ -306,11 +320,10 @@ std::optional<Refusal> Translator::take_event(std::string_view line, const Arriv
 std::optional<Refusal> Translator::take_check(std::string_view line, const Arrival& arrival) {
   Check check;
   if (auto refused = parse_check(line, check)) return refused;
-  const auto resolved = book_.resolve({check.name, check.tags, check.container, Kind::kGauge,
-                                       SeriesKey::Space::kChecks});
+  const auto resolved =
+      resolve({check.name, check.tags, check.container, Kind::kGauge, SeriesKey::Space::kChecks});
   if (!resolved.series) return resolved.refusal;
   counts_.checks += 1;
-  counts_.series = book_.size();
   outlet_.add(resolved.series->id(), {check.status, 1, time_of(check.seconds, arrival)});
   outlet_.write(check);
   return std::nullopt;

@@ -26,15 +26,17 @@ namespace tallyfs::statsd {
 // How a packet came.
 struct Arrival {
   Moment now{};
-  bool is_unix = false;   // by a Unix socket, where a gauge's sign belongs to its value
+  // A gauge's sign belongs to its value: so do clients of Datadog's Agent send it, by unixgram and
+  // in frames.
+  bool keeps_signs = false;
   std::size_t sender = 0;  // a number of the caller's, for OnRefusal
 };
 
 class Translator {
  public:
   // Hears of each refusal; line: without blanks at its end.
-  using OnRefusal = std::function<void(std::string_view line, const Refusal& refusal,
-                                       const Arrival& arrival)>;
+  using OnRefusal =
+      std::function<void(std::string_view line, const Refusal& refusal, const Arrival& arrival)>;
 
   Translator(Settings settings, Outlet& outlet, OnRefusal on_refusal);
 
@@ -48,6 +50,8 @@ class Translator {
   void end_set_windows(std::chrono::nanoseconds end);
 
   Counts& counts() { return counts_; }
+  // Of the names that were given up, the last one, as it was sent.
+  const std::string& last_given_up() const { return book_.last_given_up(); }
 
  private:
   // A part of a line, ready to be added.
@@ -74,6 +78,8 @@ class Translator {
   };
   // Lines are read so many at a time, so that they wait for memory together.
   static constexpr std::size_t kAhead = 64;
+  // So many series of names that were given up are kept until known lines are forgotten.
+  static constexpr std::size_t kGivenUpMax = 1'024;
 
   // False: the line is to be taken apart, since it has several values, or is to be refused.
   bool take_value(const KnownLine& known, std::string_view text, const Arrival& arrival);
@@ -86,6 +92,7 @@ class Translator {
   std::optional<Refusal> prepare(const Number& number, Kind kind, unsigned scale,
                                  ReadyValue& ready) const;
   std::optional<Refusal> find_series();
+  SeriesBook::Resolved resolve(const SeriesKey& key);
   // The series of a part, if a line has said the same as it alone before.
   Series* find_part(const Part& part);
   void remember(const Ahead& ahead);
@@ -104,6 +111,7 @@ class Translator {
   SeriesBook book_;
   KnownLines known_;
   Counts counts_;
+  std::uint32_t now_s_ = 0;          // when the lines came that are being done
   std::array<Ahead, kAhead> ahead_;  // these are kept for their memory
   std::size_t ahead_count_ = 0;
   Metric metric_;

@@ -24,7 +24,8 @@ TEST(StatsdKnownLinesTest, FindsLinesByBothTheirTexts) {
   known.add({"a", "|c|#x:1"}, {.series = series_numbered(1)});
   known.add({"a", "|ms|#x:1"}, {.series = series_numbered(2), .kind = Kind::kTimer});
   known.add({"a", "|c|#x:1"}, {.series = series_numbered(3)});
-  EXPECT_EQ(find_line(known, {"a", "|c|#x:1"})->series, series_numbered(1));
+  // The newest: the series of the first may be gone.
+  EXPECT_EQ(find_line(known, {"a", "|c|#x:1"})->series, series_numbered(3));
   EXPECT_EQ(find_line(known, {"a", "|ms|#x:1"})->kind, Kind::kTimer);
   EXPECT_EQ(find_line(known, {"a|", "c|#x:1"}), nullptr);
   EXPECT_EQ(find_line(known, {"|c|#x:1", "a"}), nullptr);

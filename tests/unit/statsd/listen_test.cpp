@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "feeders/statsd/listen/connection_shares.h"
 #include "feeders/statsd/listen/listen_address.h"
 #include "feeders/statsd/listen/stream_framing.h"
 
@@ -74,14 +75,43 @@ std::string parsed(const std::string& text) {
   return address ? to_text(address.value()) : "refused";
 }
 
+TEST(StatsdFramingTest, TellsWhetherAStreamHasLengths) {
+  const auto has_lengths = [](StreamFraming::Kind kind, std::string_view bytes) {
+    StreamFraming framing(kind);
+    (void)framing.take(bytes, [](std::string_view) {});
+    return framing.has_lengths();
+  };
+  EXPECT_TRUE(has_lengths(kDetected, "\5\0\0\0a:1|c"sv));
+  EXPECT_FALSE(has_lengths(kDetected, "a:1|c\n"));
+  EXPECT_FALSE(has_lengths(kDetected, "a:1"));
+  EXPECT_FALSE(has_lengths(kLines, "\5\0\0\0a:1|c"sv));
+}
+
+TEST(StatsdConnectionsTest, TheUserWithMostGivesWay) {
+  const ConnectionOwner a(1), b(2), c(3), unknown;
+  const auto chosen = [](std::vector<ConnectionOwner> owners, const ConnectionOwner& newcomer) {
+    return choose_giving_way(owners, newcomer);
+  };
+  // b has waited longest, but a has most.
+  EXPECT_EQ(chosen({b, a, a, a}, c), 1u);
+  EXPECT_EQ(chosen({b, a, a, a}, a), 1u);
+  EXPECT_EQ(chosen({b, a, a, b}, a), 1u);
+  // With as many as another, the newcomer takes of its own.
+  EXPECT_EQ(chosen({a, a, b}, b), 2u);
+  EXPECT_EQ(chosen({a, b, c}, a), 0u);
+  EXPECT_EQ(chosen({b, a, c}, a), 1u);
+  EXPECT_EQ(chosen({a, b}, c), 0u);
+  EXPECT_EQ(chosen({unknown, unknown}, unknown), 0u);
+}
+
 TEST(StatsdAddressTest, ReadsAddresses) {
   for (const char* text : {"udp:127.0.0.1:8125", "udp:[::1]:8125", "tcp:0.0.0.0:0",
                            "unixgram:/run/x", "unix:/run/a:b"}) {
     EXPECT_EQ(parsed(text), text);
   }
-  for (const char* text : {"", "udp:", "udp:localhost:8125", "udp:127.0.0.1", "udp:::1:8125",
-                           "udp:127.0.0.1:65536", "udp:127.0.0.1:", "tcp:[127.0.0.1]:1",
-                           "unix:relative", "unixgram:", "127.0.0.1:8125"}) {
+  for (const char* text :
+       {"", "udp:", "udp:localhost:8125", "udp:127.0.0.1", "udp:::1:8125", "udp:127.0.0.1:65536",
+        "udp:127.0.0.1:", "tcp:[127.0.0.1]:1", "unix:relative", "unixgram:", "127.0.0.1:8125"}) {
     EXPECT_EQ(parsed(text), "refused") << text;
   }
 }

@@ -28,12 +28,14 @@ class RecordingOutlet final : public Outlet {
     note(opened[series].name + " " + opened[series].kind + " " + std::to_string(sample.x) + "x" +
          std::to_string(sample.y));
   }
+  void remove(Id series) override { removed.push_back(opened[series].name); }
   void write(const Event& event) override { note("event " + event.title + "/" + event.text); }
   void write(const Check& check) override { note("check " + check.message); }
 
   void note(const std::string& text) { said += (said.empty() ? "" : ", ") + text; }
 
   std::vector<Opened> opened;
+  std::vector<std::string> removed;  // names of statistics
   std::vector<Sample> samples;
   std::string said;
 };

@@ -50,6 +50,85 @@ TEST(StatsdSeriesTest, RefusesNamesBeyondFiveThousand) {
   EXPECT_EQ(stand.take("n4999:1|c"), "n4999 c 1x1");
 }
 
+// 5,000 names, n0 to n4999, a second after one another; then the last is as old as `age`.
+void take_names(Stand& stand, std::chrono::seconds age) {
+  for (int i = 0; i < 5'000; ++i) {
+    stand.arrival.now.monotonic += std::chrono::seconds(1);
+    stand.take("n" + std::to_string(i) + ":1|c");
+  }
+  stand.arrival.now.monotonic += age;
+}
+
+TEST(StatsdSeriesTest, TheNameUnusedLongestGivesWay) {
+  Stand stand;
+  take_names(stand, std::chrono::minutes(30));
+  // n0 has been unused for more than an hour, but is used now, by a line that is known.
+  EXPECT_EQ(stand.take("n0:1|c"), "n0 c 1x1");
+  EXPECT_EQ(stand.take("another:1|c\nthird:1|c"), "another c 1x1, third c 1x1");
+  EXPECT_EQ(stand.outlet.removed, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ(stand.translator.counts().names_given_up, 2u);
+  EXPECT_EQ(stand.translator.last_given_up(), "n2");
+  EXPECT_EQ(stand.take("n0:1|c"), "n0 c 1x1");
+  EXPECT_EQ(stand.take("n3:1|c"), "n3 c 1x1");
+  EXPECT_EQ(stand.translator.counts().series, 5'002u);
+}
+
+TEST(StatsdSeriesTest, NamesThatWereUsedWithinTheHourStay) {
+  Stand stand;
+  for (int i = 0; i < 5'000; ++i) stand.take("n" + std::to_string(i) + ":1|c|#b\n");
+  stand.arrival.now.monotonic += std::chrono::minutes(59);
+  EXPECT_EQ(stand.take("another:1|c"), "name");
+  EXPECT_TRUE(stand.outlet.removed.empty());
+  stand.take("n7:1|g|#a");
+  stand.arrival.now.monotonic += std::chrono::minutes(1);
+  for (int i = 0; i < 4'999; ++i) {
+    EXPECT_NE(stand.take("m" + std::to_string(i) + ":1|c"), "name") << i;
+  }
+  EXPECT_EQ(stand.take("another:1|c"), "name");
+  EXPECT_EQ(stand.take("n7:1|g|#a"), "n7~g{a} g 1000x1");
+  EXPECT_EQ(stand.outlet.removed.size(), 4'999u);
+}
+
+// The line is known, and its look-up is done before the line in front of it is.
+TEST(StatsdSeriesTest, ANameThatGaveWayBeginsAnew) {
+  Stand stand;
+  take_names(stand, std::chrono::hours(1));
+  EXPECT_EQ(stand.take("x:1|c\nn0:7|c\nn0:7|c:8|g"), "x c 1x1, n0 c 7x1, n0 c 7x1, n0~g g 8000x1");
+  EXPECT_EQ(stand.outlet.opened[5'001].name, "n0");
+  EXPECT_EQ(stand.take("n0:7|c"), "n0 c 7x1");
+  EXPECT_EQ(stand.outlet.opened.size(), 5'003u);
+  EXPECT_EQ(stand.outlet.removed, (std::vector<std::string>{"n0", "n1"}));
+}
+
+TEST(StatsdSeriesTest, ANameGivesWayWithAllItHas) {
+  Stand stand({.series_max = 4});
+  stand.take("a:1|c|#x\na:1|c|#y\na:1|g\na:1|s|#z\na:1|c|#w\n_sc|a|1");
+  EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
+  stand.arrival.now.monotonic += std::chrono::hours(1);
+  // A new name; a name that is there has no claim.
+  EXPECT_EQ(stand.take("_sc|a|1"), "a{*} g 1x1, check ");
+  EXPECT_EQ(stand.take("b:1|c|#x"), "b{x} c 1x1");
+  EXPECT_EQ(stand.outlet.removed,
+            (std::vector<std::string>{"a{x}", "a{y}", "a~g", "a~s{z}", "a{*}"}));
+  stand.translator.end_set_windows(stand.arrival.now.monotonic);
+  EXPECT_EQ(stand.outlet.said, "b{x} c 1x1");
+}
+
+TEST(StatsdSeriesTest, SetsGiveWayToSets) {
+  Stand stand({.series_per_name_max = 5'000});
+  stand.take("plain:1|c");
+  stand.arrival.now.monotonic += std::chrono::seconds(1);
+  for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
+  stand.arrival.now.monotonic += std::chrono::minutes(59);
+  stand.take("b:1|s");
+  EXPECT_EQ(stand.outlet.opened.back().name, "b{*}");
+  stand.arrival.now.monotonic += std::chrono::minutes(2);
+  stand.take("c:1|s");
+  EXPECT_EQ(stand.outlet.opened.back().name, "c");
+  EXPECT_EQ(stand.outlet.removed.size(), 1'025u);
+  EXPECT_EQ(stand.translator.last_given_up(), "a");
+}
+
 TEST(StatsdSeriesTest, BoundsSets) {
   Stand stand({.series_per_name_max = 5'000});
   for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
