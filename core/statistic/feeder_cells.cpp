@@ -29,57 +29,88 @@ void FeederCells::open(const CellForm& form) {
 void FeederCells::forget_era() {
   era_ = 0;
   if (!held_) return;
-  held_->sums = {};
-  held_->counted = 0;
+  for (UidCells& each : held_->uids) each.forget();
+  held_->tally = {};
+  held_->inherited.reset();
 }
 
-bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id) {
+bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner) {
   if (!held_) held_ = std::make_unique<Held>();
   // A feeder that got no response asks again.
-  for (const Bound& each : held_->bound) {
-    if (each.source == source && each.id == id) return true;
+  std::size_t bound = 0;
+  for (const UidCells& each : held_->uids) {
+    if (each.party().uid == source->uid() && each.has(source.get(), id)) return true;
+    bound += each.size();
   }
-  if (held_->bound.size() >= kSourcesMax) return false;
-  held_->bound.push_back({std::move(source), id});
+  if (bound >= kSourcesMax) return false;
+  const uid_t uid = source->uid();
+  const CellRank rank = source->is_trusted() ? CellRank::kTrusted
+                        : uid == owner       ? CellRank::kOwner
+                                             : CellRank::kOther;
+  cells_of({.uid = uid, .rank = rank}).bind(std::move(source), id);
   return true;
 }
 
+UidCells& FeederCells::cells_of(const CellParty& party) {
+  auto& uids = held_->uids;
+  const auto found = std::ranges::find_if(
+      uids, [&](const UidCells& each) { return each.party().uid == party.uid; });
+  if (found != uids.end()) return *found;
+  const auto behind = std::ranges::find_if(
+      uids, [&](const UidCells& each) { return each.party().rank > party.rank; });
+  return *uids.insert(behind, UidCells(party));
+}
+
 void FeederCells::read(const CellForm& form, CellBudget& budget) {
-  if (!has_cells()) return;
-  if (budget.left == 0) return held_->bound.front().source->note_not_read();
-  held_->sums = {};
-  std::size_t cells = 0;
-  for (Bound& each : held_->bound) {
-    each.source->add_up(key(each, form), each.places, held_->sums, budget.looks);
-    cells += 1 + each.places.at.size();
+  if (!held_) return;
+  bool all = true;
+  for (UidCells& each : held_->uids) all &= each.read(key(form), budget, held_->tally);
+  if (all) forget_inherited();
+}
+
+// Of lanes that could not be handed on, what they held stays.
+void FeederCells::forget_inherited() {
+  if (!held_->inherited || held_->uids.empty()) return;
+  held_->inherited.reset();
+  held_->tally.inherited = 0;
+}
+
+void FeederCells::take(const CellForm& form, const CellSource* source) {
+  if (!held_) return;
+  for (UidCells& each : held_->uids) each.take(source, key(form), held_->tally);
+  const auto is_empty = [](const UidCells& each) { return each.size() == 0; };
+  if (std::ranges::all_of(held_->uids, is_empty)) forget_inherited();
+  if (!held_->inherited) std::erase_if(held_->uids, is_empty);
+}
+
+// While older sums of the same files are shown, they stay.
+std::optional<CellSums> FeederCells::take_settled() {
+  if (!held_ || held_->inherited || !held_->tally.has_settled) return std::nullopt;
+  held_->tally.has_settled = false;
+  return std::exchange(held_->tally.settled, {});
+}
+
+// Where a budget has cut the last look, what is shown of live cells may be less for a moment.
+void FeederCells::prepare_hand_on() {
+  if (!held_) return;
+  for (UidCells& each : held_->uids) each.settle(held_->tally);
+  if (held_->tally.has_settled) held_->inherited.reset();
+}
+
+CellSums FeederCells::handed_on() const {
+  CellSums all;
+  each_sums([&](const CellSums& some) { all.add(some); });
+  all.samples = held_ ? held_->tally.inherited : 0;
+  for (std::size_t i = 0; held_ && i < held_->uids.size(); ++i) {
+    add_saturating(all.samples, held_->uids[i].counted());
   }
-  budget.left -= std::min(budget.left, cells);
-}
-
-CellSums FeederCells::take(const CellForm& form, const CellSource* source) {
-  CellSums taken;
-  if (!held_) return taken;
-  std::erase_if(held_->bound, [&](Bound& each) {
-    if (each.source.get() != source) return false;
-    // It has ended: there is nothing to look for.
-    LookBudget none{0};
-    each.source->add_up(key(each, form), each.places, taken, none);
-    return true;
-  });
-  held_->sums = {};
-  held_->counted = 0;
-  return taken;
-}
-
-std::uint64_t FeederCells::uncounted() const {
-  if (!held_ || held_->sums.samples <= held_->counted) return 0;
-  return held_->sums.samples - held_->counted;
+  return all;
 }
 
 void FeederCells::count_samples() {
   if (!held_) return;
-  add_saturating(held_->untold, uncounted());
-  held_->counted = held_->sums.samples;
+  add_saturating(held_->untold, held_->tally.uncounted);
+  held_->tally.uncounted = 0;
 }
 
 }  // namespace tallyfs

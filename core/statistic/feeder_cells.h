@@ -3,7 +3,8 @@
 //
 // Cells are added up on the way to a reader, and belong to no sum of the statistic before their
 // feeder has ended. What was read last is kept: it is shown when too many cells have been read for
-// one open already.
+// one open already. Those of root and the daemon's uid are read first, then those of the
+// interface's owner, then others'.
 //
 // Confined to its Interface's lock. At most kSourcesMax lane files.
 #pragma once
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "core/lane/cell_sums.h"
 #include "core/model/shape.h"
 #include "core/model/switch.h"
+#include "core/statistic/uid_cells.h"
 
 namespace tallyfs {
 
@@ -26,13 +29,6 @@ struct Published {
   Switch* on = nullptr;    // nullptr: nowhere
   Shape* shape = nullptr;  // nullptr: all samples go by the socket
   std::uint64_t number = 0;
-};
-
-// How many cells are read for one open.
-struct CellBudget {
-  static constexpr std::size_t kCellsMax = 100'000;
-  std::size_t left = kCellsMax;
-  LookBudget looks{};
 };
 
 class FeederCells {
@@ -64,53 +60,56 @@ class FeederCells {
 
   // ---- cells
 
-  // False: there is no room for one more.
-  bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id);
-  bool has_cells() const { return held_ && !held_->bound.empty(); }
+  // owner: the interface's. False: there is no room for one more.
+  bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
+  bool has_cells() const { return held_ && (!held_->uids.empty() || held_->inherited); }
   // form: that of this era.
   void read(const CellForm& form, CellBudget& budget);
-  // As of the last read().
-  const CellSums& sums() const { return held_->sums; }
-  // What the cells of this file hold, which are taken out. The others are to be read again.
-  CellSums take(const CellForm& form, const CellSource* source);
+  // What the cells hold, as of the last read(), in several sums.
+  template <typename Visit>
+  void each_sums(Visit visit) const {
+    if (!held_) return;
+    if (held_->inherited) return visit(*held_->inherited);
+    for (const UidCells& each : held_->uids) visit(each.sums());
+    if (held_->tally.has_settled) visit(held_->tally.settled);
+  }
+  // The feeder of this file has ended: its cells are read for the last time and taken out.
+  void take(const CellForm& form, const CellSource* source);
+  // Of what was taken out, that which is the statistic's own from now on.
+  std::optional<CellSums> take_settled();
 
-  // For the next server: whether there is anything in sums(); what a server before has read, and
-  // counted; and what another one holds.
-  bool holds_any() const { return held_ && held_->sums.samples != 0; }
+  // For the next server. Behind prepare_hand_on() and take_settled(): what cells hold, with the
+  // samples that were counted. What a server before has handed on; and what another one holds.
+  void prepare_hand_on();
+  CellSums handed_on() const;
   void hold(CellSums sums) {
     held_ = std::make_unique<Held>();
-    held_->counted = sums.samples;
-    held_->sums = std::move(sums);
+    held_->tally.inherited = sums.samples;
+    held_->inherited = std::move(sums);
   }
   void take_held(FeederCells& from) { held_ = std::move(from.held_); }
 
-  // Samples that cells held at the last read(), and count_samples() has not counted.
-  std::uint64_t uncounted() const;
+  // Samples that cells held when they were read, and count_samples() has not counted.
+  std::uint64_t uncounted() const { return held_ ? held_->tally.uncounted : 0; }
   void count_samples();
-  // What the last read() found was counted before.
-  void skip_samples() {
-    if (held_) held_->counted = held_->sums.samples;
-  }
   // How many were counted since the last call.
   std::uint64_t take_counted() { return held_ ? std::exchange(held_->untold, 0) : 0; }
 
  private:
-  struct Bound {
-    std::shared_ptr<const CellSource> source;  // shared with the lanes' table
-    std::uint32_t id = 0;
-    CellPlaces places{};
-  };
   // Of a statistic that has had cells.
   struct Held {
-    std::vector<Bound> bound{};
-    CellSums sums{};
-    std::uint64_t counted = 0;  // of the samples in sums
-    std::uint64_t untold = 0;   // of all that were ever counted
+    std::vector<UidCells> uids{};  // in the order in which they are read
+    CellTally tally{};
+    std::uint64_t untold = 0;  // of all samples that were ever counted
+    // What cells held for the server before: shown until all were read in this one.
+    std::optional<CellSums> inherited{};
   };
 
-  CellKey key(const Bound& bound, const CellForm& form) const {
-    return {.number = at_.number, .id = bound.id, .era = era_, .form = form};
+  CellKey key(const CellForm& form) const {
+    return {.number = at_.number, .id = 0, .era = era_, .form = form};
   }
+  UidCells& cells_of(const CellParty& party);
+  void forget_inherited();
 
   const Published at_;
   std::uint32_t era_ = 0;

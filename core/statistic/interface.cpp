@@ -110,7 +110,8 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
   auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
-  statistic->carry_out(change.value(), std::move(definition.value()), now);
+  CellBudget none;  // it has no cells yet
+  statistic->carry_out(change.value(), std::move(definition.value()), now, none);
   note_change(now);
   return append(std::move(statistic));
 }
@@ -119,6 +120,8 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Statistic* const gone = find_locked(name);
   if (!gone) return false;
+  CellBudget budget = CellBudget::for_command();
+  gone->read_cells(budget);
   count_cells(*gone);
   while (gone->has_views()) remove(*gone->views().back());
   remove(*gone);
@@ -177,7 +180,8 @@ std::uint64_t Interface::data_bytes_min() const {
 Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
   std::string text;
   const MutexLock lock(mutex_);
-  if (look == Look::kNow) read_cells();
+  CellBudget budget;
+  if (look == Look::kNow) read_cells(budget);
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -193,15 +197,12 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max, Look loo
 }
 
 // Lets the time of all histories pass, up to this moment, and counts what cells hold.
-void Interface::advance(Moment now) {
+void Interface::advance(Moment now, CellBudget& budget) {
   bool changed = false;
-  read_cells();
+  read_cells(budget);
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
-    if (!has_cells_) continue;
-    const std::uint64_t more = statistic.count_cells();
-    changed |= more != 0;
-    samples_ += more;
+    if (has_cells_) changed |= count_cells(statistic);
   }
   if (changed) note_change(now);
 }
@@ -245,9 +246,14 @@ Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
   return measured.value().bytes;
 }
 
-std::uint64_t Interface::version(Moment now) {
+void Interface::advance(Moment now) {
+  CellBudget budget;
+  advance(now, budget);
+}
+
+std::uint64_t Interface::version(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
-  advance(now);
+  advance(now, budget);
   return version_;
 }
 
@@ -263,9 +269,9 @@ Interface::State Interface::look(Moment now) {
   return {version_, last_change_};
 }
 
-void Interface::save(ByteWriter& out) const {
+void Interface::save(ByteWriter& out, CellBudget& budget) const {
   const MutexLock lock(mutex_);
-  read_cells();
+  read_cells(budget);
   save_locked(out, Statistic::Cells::kIncluded);
 }
 

@@ -82,10 +82,10 @@ class Interface {
   // A feeder has cells of the statistic, under this id of its own. kNoSpace.
   Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                           std::uint32_t id);
-  // The feeder has ended: what its cells hold becomes the statistic's own.
-  void absorb_cells(Statistic* statistic, const CellSource* source, LookBudget& looks, Moment now);
+  // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
+  void absorb_cells(Statistic* statistic, const CellSource* source, Moment now);
   // No feeder counts in cells from now on; what was counted is kept.
-  void end_cells(Moment now);
+  void end_cells(Moment now, CellBudget& budget);
 
   // Adds samples to running statistics and their running views, and ignores the others'; each span
   // in its order, under one lock for all. Times must be set. Returns how many counters reached the
@@ -123,8 +123,9 @@ class Interface {
   Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                   std::size_t bytes_max);
 
-  // All statistics at one moment, for metrics. What the copies hold is used again.
-  void copy(std::vector<StatisticCopy>& copies, Moment now);
+  // All statistics at one moment, for metrics. What the copies hold is used again. Here and below,
+  // the budget is for all interfaces that are looked at together.
+  void copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget& budget);
 
   // What statistics.json says of the interface.
   struct Overview {
@@ -133,10 +134,14 @@ class Interface {
     std::uint64_t samples = 0;  // taken since its creation; those for views too count once
     std::uint64_t version = 0;
   };
-  Overview overview(Moment now);
+  Overview overview(Moment now, CellBudget& budget);
 
   // Counts the changes of data and definition so far.
-  std::uint64_t version(Moment now);
+  std::uint64_t version(Moment now, CellBudget& budget);
+  std::uint64_t version(Moment now) {
+    CellBudget budget;
+    return version(now, budget);
+  }
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
   // Both, by one look at what feeders count in cells.
@@ -150,12 +155,12 @@ class Interface {
 
   // Everything, versioned; load() gives an interface whose files read as the saved one's.
   // kInvalid: not what save() writes; kNoSpace.
-  void save(ByteWriter& out) const;
+  void save(ByteWriter& out, CellBudget& budget) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
   // The same for the next server of a mount, in which feeders go on as if it were this one: load()
   // and resume() in one. Completes what has ended by now. Each statistic that feeders know is to be
   // given to go_on_at() or publish_at() before anything else.
-  void hand_on(ByteWriter& out, Moment now);
+  void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As publish_at(), with what the server before has published there: cells go on in their era.
   void go_on_at(Statistic* statistic, const Published& at);
@@ -204,7 +209,8 @@ class Interface {
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);
-  void read_cells() const REQUIRES(mutex_);
+  void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
+  void read_cells(CellBudget& budget) const REQUIRES(mutex_);
   bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
   // What the data file shows, and how many bytes that takes.

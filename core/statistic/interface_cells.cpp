@@ -8,38 +8,34 @@ namespace tallyfs {
 Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                                    std::uint32_t id) {
   const MutexLock lock(mutex_);
-  if (!statistic->bind_cells(std::move(source), id)) {
+  if (!statistic->bind_cells(std::move(source), id, uid_)) {
     return Error{ErrorCode::kNoSpace, "too many feeders have cells of this statistic"};
   }
   has_cells_ = true;
   return {};
 }
 
-void Interface::absorb_cells(Statistic* statistic, const CellSource* source, LookBudget& looks,
-                             Moment now) {
+void Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now) {
   const MutexLock lock(mutex_);
-  statistic->absorb_cells(source, looks);
+  statistic->absorb_cells(source);
   if (count_cells(*statistic)) note_change(now);
 }
 
-void Interface::end_cells(Moment now) {
+void Interface::end_cells(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
-  for (Statistic& statistic : statistics_) statistic.end_cells();
-  advance(now);
+  for (Statistic& statistic : statistics_) statistic.end_cells(budget);
+  advance(now, budget);
 }
 
-// Counts what the cells of this one hold. True: there were more samples than before.
+// Counts what was found in the cells of this one. True: there were more samples than before.
 bool Interface::count_cells(Statistic& statistic) {
-  CellBudget budget;
-  statistic.read_cells(budget);
   const std::uint64_t more = statistic.count_cells();
   samples_ += more;
   return more != 0;
 }
 
-void Interface::read_cells() const {
+void Interface::read_cells(CellBudget& budget) const {
   if (!has_cells_) return;
-  CellBudget budget;
   for (const Statistic& statistic : statistics_) statistic.read_cells(budget);
 }
 

@@ -69,12 +69,14 @@ Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) 
 // Each definition is reckoned a second time: to keep them from resize() on would take more memory,
 // and more time, for an interface of many statistics.
 void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
+  CellBudget budget = CellBudget::for_command();
   bool changed = false;
   (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
     if (change.redefines()) {
-      changed |= statistic.carry_out(change, apply(change, statistic.definition()).value(), now);
+      changed |= statistic.carry_out(change, apply(change, statistic.definition()).value(), now,
+                                     budget);
     } else {
-      changed |= statistic.carry_out(change, now);
+      changed |= statistic.carry_out(change, now, budget);
     }
     return {};
   });
@@ -138,7 +140,8 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
     const auto grown = reservation_.grow({.bytes = static_cast<std::uint64_t>(more)});
     if (!grown) return grown.error();
   }
-  if (statistic.carry_out(change, std::move(after), now)) note_change(now);
+  CellBudget budget = CellBudget::for_command();
+  if (statistic.carry_out(change, std::move(after), now, budget)) note_change(now);
   if (more < 0) reservation_.shrink({.bytes = static_cast<std::uint64_t>(-more)});
   return {};
 }

@@ -46,9 +46,10 @@ CellSums load_cell_sums(ByteReader& in) {
 
 }  // namespace
 
-void Interface::hand_on(ByteWriter& out, Moment now) {
+void Interface::hand_on(ByteWriter& out, Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
-  advance(now);
+  advance(now, budget);
+  for (Statistic& statistic : statistics_) statistic.prepare_hand_on();
   save_locked(out, Statistic::Cells::kApart);
   out.put(version_);
   for (const Statistic& statistic : statistics_) statistic.save_marks(out);
@@ -119,11 +120,12 @@ Result<void> Interface::take_view(Statistic& from, Moment now) {
 }
 
 void Statistic::save_marks(ByteWriter& out) const {
-  const bool has_sums = has_cells() && cells()->holds_any();
+  const CellSums sums = has_cells() ? cells()->handed_on() : CellSums{};
+  const bool has_sums = sums.samples != 0;
   out.put(static_cast<std::uint8_t>((asked_definition_ ? kAskedDefinition : 0) |
                                     (asked_on_ ? kAskedOn : 0) | (of_rule_ ? kOfRule : 0) |
                                     (has_sums ? kHasCells : 0)));
-  if (has_sums) save_cell_sums(out, cells()->sums());
+  if (has_sums) save_cell_sums(out, sums);
 }
 
 void Statistic::load_marks(ByteReader& in) {

@@ -85,18 +85,18 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   return text;
 }
 
-void Interface::copy(std::vector<StatisticCopy>& copies, Moment now) {
+void Interface::copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   statistics_.prefetch_first();
-  advance(now);
+  advance(now, budget);
   copies.resize(statistics_.size());
   std::size_t i = 0;
   for (const Statistic& statistic : statistics_) statistic.copy(copies[i++]);
 }
 
-Interface::Overview Interface::overview(Moment now) {
+Interface::Overview Interface::overview(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
-  advance(now);
+  advance(now, budget);
   Overview overview{.statistics = statistics_.size(), .samples = samples_, .version = version_};
   for (const Statistic& statistic : statistics_) overview.on += statistic.is_on() ? 1 : 0;
   return overview;

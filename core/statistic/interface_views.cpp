@@ -93,7 +93,8 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, co
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
   auto view = std::make_unique<Statistic>(name, definition.value(), now);
-  view->carry_out(begin, std::move(definition.value()), now);
+  CellBudget none;  // views have no cells
+  view->carry_out(begin, std::move(definition.value()), now, none);
   if (by == By::kRule) view->note_rule();
   source.attach_view(*append(std::move(view)));
   note_change(now);

@@ -116,11 +116,12 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
   return saturated;
 }
 
-bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
+bool Statistic::carry_out(const Change& change, Definition after, Moment now,
+                          CellBudget& budget) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
   const bool other_cells = cells() && (anew || cell_form(definition_) != cell_form(after));
-  if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept);
+  if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept, budget);
   bool changed = after != definition_;
   definition_ = std::move(after);
   if (changed && gathering == Gathering::kGoesOn) {
@@ -137,9 +138,9 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now) {
   return changed;
 }
 
-bool Statistic::carry_out(const Change& change, Moment now) {
+bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget) {
   const bool other_cells = cells() && change.data_reset;
-  if (other_cells) end_era(CellData::kDiscarded);
+  if (other_cells) end_era(CellData::kDiscarded, budget);
   const bool changed = take_effect(change, Gathering::kGoesOn, now);
   if (other_cells) begin_era();
   return changed;

@@ -93,9 +93,10 @@ class Statistic {
 
   // Carries out what a line asks for; `after` is what apply() made of the change and definition().
   // False when nothing is different now.
-  bool carry_out(const Change& change, Definition after, Moment now);
+  // budget: for what cells hold, as far as it is to be known before they begin anew.
+  bool carry_out(const Change& change, Definition after, Moment now, CellBudget& budget);
   // The same for a change that leaves the definition as it is.
-  bool carry_out(const Change& change, Moment now);
+  bool carry_out(const Change& change, Moment now, CellBudget& budget);
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
@@ -103,11 +104,12 @@ class Statistic {
   // From now on feeders see there whether it is on, and how it is counted; by default nowhere.
   void publish_at(const Published& at);
   // No feeder counts its samples in cells any more.
-  void end_cells();
-  // Cells of it are there under this id of the feeder's. False: there is no room for more.
-  bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id);
-  // Makes what the cells of a feeder that has ended hold its own.
-  void absorb_cells(const CellSource* source, LookBudget& looks);
+  void end_cells(CellBudget& budget);
+  // Cells of it are there under this id of the feeder's. owner: the interface's. False: there is no
+  // room for more.
+  bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
+  // Makes what the cells of a feeder that has ended hold its own. No other cells are read.
+  void absorb_cells(const CellSource* source);
   // Looks at what the cells hold now. What is shown from then on includes it.
   void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.
@@ -175,6 +177,8 @@ class Statistic {
   // See Interface::resume().
   void resume(Boot boot, Moment now);
   // What save() leaves out and the next server of the mount needs; behind load(). Fails the reader.
+  // Behind prepare_hand_on().
+  void prepare_hand_on();
   void save_marks(ByteWriter& out) const;
   void load_marks(ByteReader& in);
   // See Interface.
@@ -205,7 +209,7 @@ class Statistic {
   void add_cells(Gathered& all) const;
   std::uint64_t hits_out_of_range() const;
   enum class CellData { kKept, kDiscarded };
-  void end_era(CellData data);
+  void end_era(CellData data, CellBudget& budget);
   void begin_era();
   bool is_wanted() const;
   enum class Gathering { kGoesOn, kAnew };

@@ -71,7 +71,8 @@ std::uint32_t Statistic::needs() const {
 }
 
 void Statistic::publish_at(const Published& at) {
-  if (cells()) end_era(CellData::kKept);
+  CellBudget budget = CellBudget::for_command();
+  if (cells()) end_era(CellData::kKept, budget);
   if (at.on) {
     links().cells = std::make_unique<FeederCells>(at);
   } else if (links_) {
@@ -81,25 +82,32 @@ void Statistic::publish_at(const Published& at) {
   begin_era();
 }
 
-void Statistic::end_cells() {
+void Statistic::end_cells(CellBudget& budget) {
   if (!cells()) return;
   cells()->end();
-  end_era(CellData::kKept);
+  end_era(CellData::kKept, budget);
   publish();
 }
 
 // Feeders go to the socket before the cells are read for the last time. Of samples that are being
-// added meanwhile each is in or not.
-void Statistic::end_era(CellData data) {
+// added meanwhile each is in or not. What the cells hold counts for nothing in the next era by
+// itself; they are read for data that are kept, and for how many samples there were. Of what the
+// budget leaves, that counts which was found when it was read before.
+//
+// The sender of the command is charged with the reading, as with all that a command takes: the uid
+// of the cells cannot help what others reset. So that cells of others do not make a command costly,
+// the budget allows as many of them as one open reads.
+void Statistic::end_era(CellData data, CellBudget& budget) {
   if (goes_by_cell()) {
     cells()->pause_rings();
     cells()->show(kSwitchOn);
   }
   cells()->close();
-  CellBudget budget{.looks = {LookBudget::kUnbounded}};
   read_cells(budget);
   note_cells();
-  if (data == CellData::kKept && has_cells()) merge(cells()->sums());
+  if (data == CellData::kKept && has_cells()) {
+    cells()->each_sums([this](const CellSums& sums) { merge(sums); });
+  }
   cells()->forget_era();
 }
 
@@ -112,8 +120,9 @@ void Statistic::begin_era() {
 
 // ---- what cells hold
 
-bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id) {
-  const bool bound = cells() && cells()->bind(std::move(source), id);
+bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id,
+                           uid_t owner) {
+  const bool bound = cells() && cells()->bind(std::move(source), id, owner);
   if (bound) note_has_cells();
   return bound;
 }
@@ -123,17 +132,17 @@ void Statistic::note_has_cells() {
   has_cells_ = cells()->has_cells() && cell_form(definition_).kind != CellKind::kNone;
 }
 
-void Statistic::absorb_cells(const CellSource* source, LookBudget& looks) {
+void Statistic::absorb_cells(const CellSource* source) {
   if (!cells()) return;
-  CellBudget budget{.looks = looks};
-  read_cells(budget);
+  cells()->take(cell_form(definition_), source);
   note_cells();
-  merge(cells()->take(cell_form(definition_), source));
   note_has_cells();
-  CellBudget rest{.looks = budget.looks};
-  read_cells(rest);
-  looks = rest.looks;
-  cells()->skip_samples();
+}
+
+void Statistic::prepare_hand_on() {
+  if (!cells()) return;
+  cells()->prepare_hand_on();
+  note_cells();
 }
 
 void Statistic::read_cells(CellBudget& budget) const {
@@ -142,6 +151,7 @@ void Statistic::read_cells(CellBudget& budget) const {
 
 void Statistic::note_cells() {
   if (!cells()) return;
+  if (const auto settled = cells()->take_settled()) merge(*settled);
   add_saturating(samples_, cells()->uncounted());
   cells()->count_samples();
 }
@@ -166,7 +176,9 @@ void Statistic::add_cells(Gathered& all) const {
   if (!has_cells()) return;
   std::visit(
       [&](auto& gathered) {
-        if constexpr (requires { gathered.merge(cells()->sums()); }) gathered.merge(cells()->sums());
+        if constexpr (requires(const CellSums& sums) { gathered.merge(sums); }) {
+          cells()->each_sums([&](const CellSums& sums) { gathered.merge(sums); });
+        }
       },
       all);
 }
@@ -179,7 +191,8 @@ Gathered Statistic::gathered() const {
 
 std::uint64_t Statistic::hits_out_of_range() const {
   std::uint64_t hits = hits_out_of_range_;
-  if (has_cells()) add_saturating(hits, cells()->sums().outside);
+  if (!has_cells()) return hits;
+  cells()->each_sums([&](const CellSums& sums) { add_saturating(hits, sums.outside); });
   return hits;
 }
 

@@ -49,6 +49,7 @@ bool write_header(int fd, std::uint64_t bytes) {
 }  // namespace
 
 Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservation reservation,
+                                                   Whose whose,
                                                    std::shared_ptr<LaneCounts> counts) {
   const auto failure = [](const char* what) { return memory_error(ErrorCode::kNoSpace, what); };
   Fd fd = open_memory("tallyfs-lane");
@@ -59,11 +60,11 @@ Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservat
   if (::fcntl(fd.get(), F_ADD_SEALS, kLaneSeals) != 0) {
     return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
   }
-  return map(std::move(fd), bytes, std::move(reservation), std::move(counts));
+  return map(std::move(fd), bytes, std::move(reservation), whose, std::move(counts));
 }
 
 Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
-                                                  Reservation reservation,
+                                                  Reservation reservation, Whose whose,
                                                   std::shared_ptr<LaneCounts> counts,
                                                   unsigned bad) {
   struct stat status {};
@@ -73,7 +74,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
       status.st_size != static_cast<off_t>(bytes)) {
     return Error{ErrorCode::kInvalid, "this is no lane, or one of another size"};
   }
-  auto file = map(std::move(fd), bytes, std::move(reservation), std::move(counts));
+  auto file = map(std::move(fd), bytes, std::move(reservation), whose, std::move(counts));
   if (file) file.value()->bad_ = bad;
   for (unsigned i = 0; file && i < std::min(bad, kBadMax); ++i) {
     file.value()->faults_[i].what = LaneFault::kFoundBefore;
@@ -82,28 +83,29 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
 }
 
 Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes, Reservation reservation,
-                                                std::shared_ptr<LaneCounts> counts) {
+                                                Whose whose, std::shared_ptr<LaneCounts> counts) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return memory_error(ErrorCode::kNoSpace, "cannot map a lane");
   const std::span<const std::byte> memory(static_cast<const std::byte*>(mapped), bytes);
   return std::shared_ptr<LaneFile>(
-      new LaneFile(std::move(fd), memory, std::move(reservation), std::move(counts)));
+      new LaneFile(std::move(fd), memory, std::move(reservation), whose, std::move(counts)));
 }
 
-LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
+LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation, Whose whose,
                    std::shared_ptr<LaneCounts> counts)
     : fd_(std::move(fd)),
       memory_(memory),
       reservation_(std::move(reservation)),
+      whose_(whose),
       counts_(std::move(counts)),
       places_left_(static_cast<std::int64_t>(memory.size() / sizeof(LaneCell))) {}
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
 
-void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
-                      LookBudget& looks) const {
-  if (is_closed()) return;
-  take_places(key, places, looks);
+void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
+                      const CellParty& party) const {
+  if (is_closed() || key.era == 0) return;
+  find_places(key, places, budget, party);
   for (const std::uint32_t at : places.at) {
     LaneFault fault = LaneFault::kNone;
     if (read_cell(memory_, at, key, sums, fault) == CellRead::kBad) note_bad(fault, at);
@@ -111,7 +113,8 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
 }
 
-void LaneFile::take_places(const CellKey& key, CellPlaces& places, LookBudget& looks) const {
+void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,
+                           const CellParty& party) const {
   if (has_ended_.load(std::memory_order_acquire)) {
     places.at.clear();
     auto its = std::ranges::lower_bound(last_places_, key.id, {}, &Place::id);
@@ -120,10 +123,10 @@ void LaneFile::take_places(const CellKey& key, CellPlaces& places, LookBudget& l
   }
   const std::uint64_t changes = this->changes();
   if (changes == places.changes) return;
-  if (looks.left == 0) return note_not_read();
+  if (!budget.has_looks_for(party)) return note_not_read();
   places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
   places.at.clear();
-  looks.charge(find(key.id, places));
+  budget.charge_looks(party, find(key.id, places));
   places.changes = changes;
 }
 
@@ -140,19 +143,29 @@ void LaneFile::each_entry(std::size_t& looks, Visit visit) const {
   }
 }
 
-template <typename Visit>
-void LaneFile::each_index(std::size_t& looks, Visit visit) const {
-  each_entry(looks, [&](std::size_t, const EntryCopy& entry) { visit(entry.index); });
+// Those of threads that have one. No feeder names one twice, and reading it again finds nothing.
+std::vector<std::uint64_t> LaneFile::find_indexes(std::size_t& looks) const {
+  std::vector<std::uint64_t> indexes;
+  each_entry(looks, [&](std::size_t, const EntryCopy& entry) {
+    if (entry.index >> 32 != 0) indexes.push_back(entry.index);
+  });
+  std::ranges::sort(indexes);
+  indexes.erase(std::unique(indexes.begin(), indexes.end()), indexes.end());
+  return indexes;
 }
 
 // How many reads it took.
 std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
   std::size_t looks = 0;
-  each_index(looks, [&](std::uint64_t index) {
-    if (id >= index >> 32) return;
+  for (const std::uint64_t index : find_indexes(looks)) {
+    if (id >= index >> 32) continue;
     looks += 1;
     find_in_index(index, id, places);
-  });
+  }
+  const auto found = static_cast<std::int64_t>(places.at.size());
+  std::ranges::sort(places.at);
+  places.at.erase(std::unique(places.at.begin(), places.at.end()), places.at.end());
+  places_left_.fetch_add(found - static_cast<std::int64_t>(places.at.size()));
   return looks;
 }
 
@@ -217,15 +230,17 @@ void LaneFile::end() {
   std::vector<Place> all;
   std::size_t looks = 0;
   std::uint64_t ids = 0;
-  each_index(looks, [&](std::uint64_t index) {
+  for (const std::uint64_t index : find_indexes(looks)) {
     // Indexes lie beside each other, so that there is no room for more.
     ids += index >> 32;
     if (ids > memory_.size() / sizeof(std::uint32_t)) {
-      return note_bad(LaneFault::kIndexesLong, index & 0xffff'ffff);
+      note_bad(LaneFault::kIndexesLong, index & 0xffff'ffff);
+      break;
     }
-    if (index >> 32 != 0) add_places_of_index(index, all);
-  });
-  std::ranges::stable_sort(all, {}, &Place::id);
+    add_places_of_index(index, all);
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   last_places_ = std::move(all);
   has_ended_.store(true, std::memory_order_release);
 }

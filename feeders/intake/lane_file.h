@@ -45,14 +45,16 @@ class LaneFile final : public CellSource {
   // A file in which so many things were not what a feeder writes is closed.
   static constexpr unsigned kBadMax = 3;
 
+  // Root's or the daemon's uid's, or another's.
+  enum class Whose { kTrusted, kOther };
   // bytes: from kLaneBytesMin to kLaneBytesMax. counts: shared by all, and lives as long as the
   // last of them. kNoSpace: no memory or no descriptor; kInvalid: a kernel without seals.
   static Result<std::shared_ptr<LaneFile>> create(std::uint32_t bytes, Reservation reservation,
-                                                  std::shared_ptr<LaneCounts> counts);
+                                                  Whose whose, std::shared_ptr<LaneCounts> counts);
   // The file that a server before has made, with as many faults as it has found.
   // kInvalid: it is no lane, or not sealed.
   static Result<std::shared_ptr<LaneFile>> adopt(Fd fd, std::uint32_t bytes,
-                                                 Reservation reservation,
+                                                 Reservation reservation, Whose whose,
                                                  std::shared_ptr<LaneCounts> counts, unsigned bad);
   ~LaneFile() override;
   LaneFile(const LaneFile&) = delete;
@@ -60,8 +62,10 @@ class LaneFile final : public CellSource {
 
   int fd() const { return fd_.get(); }
   std::uint64_t bytes() const { return memory_.size(); }
-  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums,
-              LookBudget& looks) const override;
+  uid_t uid() const override { return reservation_.uid(); }
+  bool is_trusted() const override { return whose_ == Whose::kTrusted; }
+  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
+              const CellParty& party) const override;
   // Its feeder has ended: all places are looked for once more, and none from then on. Called once,
   // by one thread.
   void end();
@@ -97,28 +101,31 @@ class LaneFile final : public CellSource {
   }
 
  private:
-  LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation,
+  LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation, Whose whose,
            std::shared_ptr<LaneCounts> counts);
   static Result<std::shared_ptr<LaneFile>> map(Fd fd, std::uint32_t bytes, Reservation reservation,
-                                               std::shared_ptr<LaneCounts> counts);
+                                               Whose whose, std::shared_ptr<LaneCounts> counts);
   // Where a cell of an id is.
   struct Place {
     std::uint32_t id;
     std::uint32_t at;
+
+    auto operator<=>(const Place&) const = default;
   };
   template <typename Visit>
   void each_entry(std::size_t& looks, Visit visit) const;
-  template <typename Visit>
-  void each_index(std::size_t& looks, Visit visit) const;
+  std::vector<std::uint64_t> find_indexes(std::size_t& looks) const;
   std::size_t find(std::uint32_t id, CellPlaces& places) const;
   void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
   void add_places_of_index(std::uint64_t index, std::vector<Place>& all) const;
   bool is_index(std::uint64_t index) const;
-  void take_places(const CellKey& key, CellPlaces& places, LookBudget& looks) const;
+  void find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,
+                   const CellParty& party) const;
 
   const Fd fd_;
   const std::span<const std::byte> memory_;
   const Reservation reservation_;
+  const Whose whose_;
   const std::shared_ptr<LaneCounts> counts_;
   struct NotedFault {
     std::atomic<LaneFault> what{LaneFault::kNone};

@@ -40,8 +40,8 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   }
   auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
   if (!reservation) return reservation.error();
-  const auto file =
-      LaneFile::create(static_cast<std::uint32_t>(bytes), std::move(reservation.value()), counts_);
+  const auto file = LaneFile::create(static_cast<std::uint32_t>(bytes),
+                                     std::move(reservation.value()), whose(sender.uid), counts_);
   if (!file) return file.error();
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
@@ -95,6 +95,14 @@ void Lanes::forget(std::uint64_t lane, Moment now) {
   if (lanes_.erase(lane) != 0) note_size(now);
 }
 
+std::optional<uid_t> Lanes::uid_of(pid_t process) const {
+  const MutexLock lock(mutex_);
+  const auto found = std::ranges::find_if(
+      lanes_, [process](const auto& each) { return each.second.process == process; });
+  if (found == lanes_.end()) return std::nullopt;
+  return found->second.uid;
+}
+
 bool Lanes::is_ending(pid_t process) const {
   const MutexLock lock(mutex_);
   return std::ranges::any_of(lanes_, [process](const auto& each) {
@@ -107,7 +115,7 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
   {
     // Until it is over, no reader finds that there are no rings.
     const MutexLock lock(mutex_);
-    if (!take_the_rest(process, deadline)) return false;
+    if (!take_the_rest(process, deadline) || !absorb(process, now, deadline)) return false;
     for (auto each = lanes_.begin(); each != lanes_.end();) {
       const auto its = each++;
       if (its->second.process != process) continue;
@@ -121,16 +129,30 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
       note_size(now);
     }
   }
-  LookBudget looks;
   std::vector<std::string> faults;
-  for (Lane& lane : ended) {
-    lane.file->end();
-    for (const Bound& each : lane.bound) {
-      ports_.statistics.absorb_cells(each.number, lane.file.get(), looks, now);
-    }
-    report_bad(lane, now, faults);
-  }
+  for (Lane& lane : ended) report_bad(lane, now, faults);
   log_bad(faults, now);
+  return true;
+}
+
+// One statistic at least. Those that are left stay bound, so that they are read like all others
+// until their turn comes, also by the next server.
+bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
+  bool is_first = true;
+  for (auto& [number, lane] : lanes_) {
+    if (lane.process != process) continue;
+    if (!std::exchange(lane.has_ended, true)) {
+      lane.file->end();
+      std::ranges::sort(lane.bound, {}, &Bound::number);
+    }
+    for (; !lane.bound.empty(); is_first = false) {
+      if (!is_first && ports_.clock.now().monotonic >= deadline) return false;
+      const std::uint64_t of = lane.bound.back().number;
+      ports_.statistics.absorb_cells(of, lane.file.get(), now);
+      const auto its = std::ranges::lower_bound(lane.bound, of, {}, &Bound::number);
+      lane.bound.erase(its, lane.bound.end());
+    }
+  }
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -128,8 +129,11 @@ class Lanes final : public HandedPart {
   // Interfaces in which a counter reached its end since the last call.
   std::vector<std::string> take_saturated() EXCLUDES(mutex_);
 
+  // Of its lanes; nothing: it has none.
+  std::optional<uid_t> uid_of(pid_t process) const EXCLUDES(mutex_);
   // What it had counted is kept, and its lanes are closed, once all is taken that its rings held
-  // when this was called first. False: that was cut at the deadline, behind some records at least.
+  // when this was called first, and its cells are read once for each statistic. False: that was cut
+  // at the deadline, behind some records or cells at least.
   [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
       EXCLUDES(mutex_);
   // It was cut.
@@ -165,6 +169,7 @@ class Lanes final : public HandedPart {
     unsigned bad_reported = 0;                      // faults
     bool is_told_full = false;
     bool has_rung = false;  // since heads were noted
+    bool has_ended = false;  // bound is in the order of numbers
 
     void note_bound(Subject subject) {
       if (subject) subjects.insert(subject);
@@ -223,6 +228,10 @@ class Lanes final : public HandedPart {
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
+  bool absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
+  LaneFile::Whose whose(uid_t uid) const {
+    return reserve_.is_for(uid) ? LaneFile::Whose::kTrusted : LaneFile::Whose::kOther;
+  }
   void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
 

@@ -86,7 +86,8 @@ class Stand {
   void check_saved() {
     std::string bytes;
     ByteWriter out(bytes);
-    interface_->save(out);
+    CellBudget budget;
+    interface_->save(out, budget);
     ByteReader in(bytes);
     const std::uint64_t held = ledger_.total().bytes;
     const auto loaded = Interface::load(in, ledger_);

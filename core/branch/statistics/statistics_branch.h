@@ -111,9 +111,8 @@ class StatisticsBranch final : public Branch {
   // nothing (any more).
   Subject subject_of(std::uint64_t number) const EXCLUDES(mutex_);
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
-  // looks: for the cells of other feeders.
-  void absorb_cells(std::uint64_t number, const CellSource* source, LookBudget& looks, Moment now)
-      EXCLUDES(mutex_);
+  // Cells of other feeders are not read.
+  void absorb_cells(std::uint64_t number, const CellSource* source, Moment now) EXCLUDES(mutex_);
   // Feeders send all samples from now on, also those of statistics to come.
   void end_cells(Moment now) EXCLUDES(mutex_);
 

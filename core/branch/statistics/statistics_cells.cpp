@@ -23,11 +23,10 @@ Subject StatisticsBranch::subject_of(std::uint64_t number) const {
   return entry ? (*entry)->owner->interface.get() : nullptr;
 }
 
-void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source,
-                                    LookBudget& looks, Moment now) {
+void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now) {
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
-  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, looks, now);
+  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now);
 }
 
 StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs,
@@ -54,7 +53,8 @@ void StatisticsBranch::end_cells(Moment now) {
     const MutexLock lock(mutex_);
     has_ended_cells_ = true;
   }
-  for (const Listed& each : list()) each.interface->end_cells(now);
+  CellBudget budget = CellBudget::for_the_end();
+  for (const Listed& each : list()) each.interface->end_cells(now, budget);
 }
 
 }  // namespace tallyfs

@@ -63,12 +63,13 @@ std::vector<StatisticsBranch::Handed> StatisticsBranch::list_handed() const {
 void StatisticsBranch::hand_on(ObjectSink& sink, Moment now) {
   if (!put_rules(sink)) return;
   std::string bytes;
+  CellBudget budget = CellBudget::for_the_end();
   for (const Handed& each : list_handed()) {
     bytes.clear();
     ByteWriter out(bytes);
     put_all(out, each.numbers);
     put_all(out, each.feeders);
-    each.interface->hand_on(out, now);
+    each.interface->hand_on(out, now, budget);
     if (!sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, each.name, bytes))) return;
   }
   bytes.clear();

@@ -56,10 +56,11 @@ class StatisticsBranch::OverviewFile final : public File {
     write_daemon(json.begin_object(), call.now);
     json.key("interfaces").begin_array();
     bool is_first = true;
+    CellBudget budget(CellBudget::Of::kAll);
     for (const Listed& each : statistics_.list()) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
-      write_interface(text, each.name, each.interface->overview(call.now));
+      write_interface(text, each.name, each.interface->overview(call.now, budget));
     }
     json.end_array().end_object();
     text.push_back('\n');

@@ -45,8 +45,9 @@ class StatisticsBranch::MetricsFile final : public File {
     const auto begin = SystemClock::monotonic();
     Metrics metrics(format_, options_, call.now);
     std::vector<StatisticCopy> copies;
+    CellBudget budget(CellBudget::Of::kAll);
     for (const Listed& each : statistics_.list()) {
-      each.interface->copy(copies, call.now);
+      each.interface->copy(copies, call.now, budget);
       metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
     }

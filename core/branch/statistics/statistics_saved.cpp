@@ -52,18 +52,20 @@ bool StatisticsBranch::put_rules(ObjectSink& sink) const {
 void StatisticsBranch::save(ObjectSink& sink) const {
   if (!put_rules(sink)) return;
   std::string bytes;
+  CellBudget budget(CellBudget::Of::kAll);
   for (const Saved& each : listed()) {
     bytes.clear();
     ByteWriter out(bytes);
-    each.interface->save(out);
+    each.interface->save(out, budget);
     if (!sink.put(saved_object(SavedKind::kInterface, kInterfaceFormat, each.name, bytes))) return;
   }
 }
 
 std::uint64_t StatisticsBranch::stamp(Moment now) const {
   std::uint64_t stamp = 0;
+  CellBudget budget(CellBudget::Of::kAll);
   for (const Saved& each : listed()) {
-    stamp += spread(spread(each.node) + each.interface->version(now));
+    stamp += spread(spread(each.node) + each.interface->version(now, budget));
   }
   const MutexLock lock(mutex_);
   return stamp + spread(static_cast<std::uint64_t>(rules_changed_.monotonic.count()));

@@ -26,7 +26,8 @@ struct MetricsStand {
   std::string samples(MetricsFormat format = MetricsFormat::kProm) {
     Metrics metrics(format, options, clock.now());
     std::vector<StatisticCopy> copies;
-    interface->copy(copies, clock.now());
+    CellBudget budget(CellBudget::Of::kAll);
+    interface->copy(copies, clock.now(), budget);
     metrics.add("web", copies);
     omitted = metrics.omitted();
     std::string lines;
@@ -41,7 +42,8 @@ struct MetricsStand {
   std::string whole(MetricsFormat format) {
     Metrics metrics(format, options, clock.now());
     std::vector<StatisticCopy> copies;
-    interface->copy(copies, clock.now());
+    CellBudget budget(CellBudget::Of::kAll);
+    interface->copy(copies, clock.now(), budget);
     metrics.add("web", copies);
     return metrics.finish({});
   }

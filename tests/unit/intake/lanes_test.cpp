@@ -191,6 +191,10 @@ TEST(LanesTest, AUidHasABoundOfLanes) {
   EXPECT_TRUE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
 }
 
+CellBudget looks_for_root(std::size_t looks) {
+  return {CellBudget::Of::kAll, {0, 0}, {looks, 0}};
+}
+
 TEST(LanesTest, LooksForCellsAreBounded) {
   LanesStand stand("");
   const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
@@ -198,14 +202,16 @@ TEST(LanesTest, LooksForCellsAreBounded) {
   const LaneFile& file = *made.value().file;
   CellPlaces places;
   CellSums sums;
-  LookBudget none{0};
-  file.add_up({}, places, sums, none);
-  LookBudget one{1};
-  file.add_up({}, places, sums, one);
-  EXPECT_EQ(one.left, 0u);
-  LookBudget two{2};
-  file.add_up({}, places, sums, two);  // nothing has changed
-  EXPECT_EQ(two.left, 2u);
+  const CellKey key{.era = 1};
+  const CellParty root{};
+  CellBudget none = looks_for_root(0);
+  file.add_up(key, places, sums, none, root);
+  CellBudget one = looks_for_root(1);
+  file.add_up(key, places, sums, one, root);
+  EXPECT_FALSE(one.has_looks_for(root));
+  CellBudget two = looks_for_root(1);
+  file.add_up(key, places, sums, two, root);  // nothing has changed
+  EXPECT_TRUE(two.has_looks_for(root));
 }
 
 // No read came before the feeder ended.
@@ -226,6 +232,66 @@ TEST(LanesTest, TheLastLookFindsAllThreads) {
   entry.index = std::uint64_t{64} << 32 | kOtherIndexAt;
   stand.end_feeder();
   EXPECT_EQ(stand.read("data"), "s 12\n");
+}
+
+// As many entries as there may be name one index.
+TEST(LanesTest, ACellCountsOnceHoweverManyEntriesNameIt) {
+  LanesStand stand("");
+  stand.make_lane();
+  CellWriter(stand.begin_cell()).add(3, 7);
+  auto* const entries = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt);
+  for (std::size_t i = 1; i < kLaneEntries; ++i) {
+    entries[i].thread = 1;
+    entries[i].index = entries[0].index.load();
+  }
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+}
+
+// Of the largest lane, with as many ids of one statistic as it has room for cells.
+TEST(LanesTest, AnEndReadsEachCellOnceAndGoesOnLater) {
+  constexpr std::uint32_t kIds = 4000;
+  constexpr std::uint32_t kEntries = 80;
+  constexpr std::uint32_t kIndexBytes = kIds * sizeof(std::uint32_t);
+  LanesStand stand("");
+  ASSERT_TRUE(stand.execute("create web/t on=1"));
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMax, stand.clock_.now());
+  ASSERT_TRUE(made);
+  void* const mapped = ::mmap(nullptr, kLaneBytesMax, PROT_READ | PROT_WRITE, MAP_SHARED,
+                              made.value().file->fd(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  stand.lane_ = made.value().number;
+  char* const memory = static_cast<char*>(mapped);
+  const std::uint32_t cells_at = kLaneHeapAt + (kEntries * kIndexBytes + 63) / 64 * 64;
+  for (std::uint32_t thread = 0; thread < kEntries; ++thread) {
+    auto& entry = reinterpret_cast<LaneEntry*>(memory + kLaneEntriesAt)[thread];
+    const std::uint32_t index_at = kLaneHeapAt + thread * kIndexBytes;
+    entry.thread = 1;
+    entry.index = std::uint64_t{kIds} << 32 | index_at;
+    auto* const index = reinterpret_cast<std::atomic<std::uint32_t>*>(memory + index_at);
+    for (std::uint32_t id = 0; id < kIds; ++id) {
+      index[id] = cells_at + (thread * kIds + id) * static_cast<std::uint32_t>(sizeof(LaneCell));
+      CellWriter cell(*reinterpret_cast<LaneCell*>(memory + index[id]));
+      cell.begin(stand.number_, id, stand.era(), {.kind = CellKind::kIncrements, .range_max = 9});
+      cell.add(1, 1);
+    }
+  }
+  const auto bind = [&](std::uint32_t id, std::uint64_t number) {
+    return stand.lanes_->bind(LanesStand::sender(),
+                              {.sequence = 1, .id = id, .lane = stand.lane_, .number = number});
+  };
+  for (std::uint32_t id = 0; id < kIds; ++id) ASSERT_TRUE(bind(id, stand.number_));
+  ASSERT_TRUE(bind(kIds, stand.execute("attach web/t").value().number));
+  const Moment now = stand.clock_.now();
+  EXPECT_FALSE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
+  EXPECT_TRUE(stand.lanes_->is_ending(kFeeder));
+  EXPECT_TRUE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
+  stand.lanes_->publish_counts(now);
+  EXPECT_NE(stand.read_own().find("\ncells_merged 320000\n"), std::string::npos)
+      << stand.read_own();
+  EXPECT_EQ(stand.read("data"), "s 320000\nt 0\n");
+  ::munmap(mapped, kLaneBytesMax);
 }
 
 // Anything may stand in the file, and change while it is read: no other statistic is touched.

@@ -52,11 +52,16 @@ struct Stand {
     const auto start = at + key.size() + 1;
     return text.substr(start, text.find_first_of(" \n", start) - start);
   }
+  Interface::Overview overview() {
+    CellBudget budget(CellBudget::Of::kAll);
+    return interface->overview(clock.now(), budget);
+  }
   Moment last_change() { return interface->last_change(clock.now()); }
   std::string saved() const {
     std::string bytes;
     ByteWriter out(bytes);
-    interface->save(out);
+    CellBudget budget;
+    interface->save(out, budget);
     return bytes;
   }
 

@@ -1,0 +1,117 @@
+// How many cells of feeders one open or one command reads, and how often it looks for new ones. One
+// budget is for all that is read on the way: for all interfaces of metrics/, for all statistics of
+// a line that defines them anew.
+//
+// Root and the daemon's uid have one for themselves. Of that of all other uids each may use a third
+// of what it leaves, so that one uid's cells never hide those of another. Where one interface alone
+// is read, its owner may use all. Cells of a statistic are read in the order of CellRank.
+//
+// A value, confined to its owner. What a budget allowed to begin is done to its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace tallyfs {
+
+enum class CellRank : std::uint8_t {
+  kTrusted,  // root and the daemon's uid
+  kOwner,    // the uid of the interface
+  kOther,
+};
+
+// The uid that the cells are of.
+struct CellParty {
+  uid_t uid = 0;
+  CellRank rank = CellRank::kTrusted;
+};
+
+// How much each uid has left.
+class CellAllowance {
+ public:
+  static constexpr std::size_t kLeftToOthers = 3;
+
+  CellAllowance(std::size_t for_trusted, std::size_t for_others)
+      : for_trusted_(for_trusted), for_others_(for_others) {}
+
+  enum class Owner { kMayUseAll, kIsAsOthers };
+  bool is_left_for(const CellParty& party, Owner owner) const {
+    if (party.rank == CellRank::kTrusted) return for_trusted_ != 0;
+    if (party.rank == CellRank::kOwner && owner == Owner::kMayUseAll) return for_others_ != 0;
+    return for_others_ / kLeftToOthers > used_by(party.uid);
+  }
+  void charge(const CellParty& party, std::size_t amount) {
+    std::size_t& left = party.rank == CellRank::kTrusted ? for_trusted_ : for_others_;
+    left -= std::min(left, amount);
+    if (party.rank == CellRank::kTrusted) return;
+    const auto found = find(party.uid);
+    if (found != used_.end()) {
+      used_[static_cast<std::size_t>(found - used_.begin())].second += amount;
+    } else {
+      used_.emplace_back(party.uid, amount);
+    }
+  }
+
+ private:
+  using Used = boost::container::small_vector<std::pair<uid_t, std::size_t>, 4>;
+
+  Used::const_iterator find(uid_t uid) const {
+    return std::find_if(used_.begin(), used_.end(),
+                        [uid](const auto& each) { return each.first == uid; });
+  }
+  std::size_t used_by(uid_t uid) const {
+    const auto found = find(uid);
+    return found == used_.end() ? 0 : found->second;
+  }
+
+  std::size_t for_trusted_;
+  std::size_t for_others_;
+  Used used_;
+};
+
+class CellBudget {
+ public:
+  static constexpr std::size_t kCellsMax = 100'000;
+  // Reads of entries and indexes.
+  static constexpr std::size_t kLooksMax = 25'000;
+  // An array of so many intervals costs as much as two cells without.
+  static constexpr std::size_t kIntervalsOfACell = 32;
+
+  enum class Of { kOneInterface, kAll };
+  explicit CellBudget(Of of = Of::kOneInterface)
+      : CellBudget(of, {kCellsMax, kCellsMax}, {kLooksMax, kLooksMax}) {}
+  // For what keeps data that cannot be read again. Cells of root and the daemon's uid are read all;
+  // those of others may make their own commands slow, which their senders are charged with, but
+  // nothing else.
+  static CellBudget for_command(Of of = Of::kOneInterface) {
+    return {of, {SIZE_MAX, kCellsMax}, {SIZE_MAX, kLooksMax}};
+  }
+  // Each cell is read once, and there are no more than all lanes have room for.
+  static CellBudget for_the_end() {
+    return {Of::kAll, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, kLooksMax}};
+  }
+  CellBudget(Of of, CellAllowance cells, CellAllowance looks)
+      : owner_(of == Of::kAll ? CellAllowance::Owner::kIsAsOthers
+                              : CellAllowance::Owner::kMayUseAll),
+        cells_(std::move(cells)),
+        looks_(std::move(looks)) {}
+
+  bool has_cells_for(const CellParty& party) const { return cells_.is_left_for(party, owner_); }
+  bool has_looks_for(const CellParty& party) const { return looks_.is_left_for(party, owner_); }
+  void charge_cells(const CellParty& party, std::size_t cells, std::size_t intervals) {
+    cells_.charge(party, 1 + cells + cells * intervals / kIntervalsOfACell);
+  }
+  void charge_looks(const CellParty& party, std::size_t looks) { looks_.charge(party, looks); }
+
+ private:
+  CellAllowance::Owner owner_;
+  CellAllowance cells_;
+  CellAllowance looks_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,104 @@
+#include "core/statistic/uid_cells.h"
+
+#include <algorithm>
+
+namespace tallyfs {
+
+bool UidCells::has(const CellSource* source, std::uint32_t id) const {
+  return std::ranges::any_of(bound_, [&](const Bound& each) {
+    return each.source.get() == source && each.id == id;
+  });
+}
+
+void UidCells::read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget,
+                    CellTally& tally) {
+  const std::uint64_t before = sums.samples;
+  key.id = bound.id;
+  bound.source->add_up(key, bound.places, sums, budget, party_);
+  const std::uint64_t samples = sums.samples - before;
+  if (samples <= bound.counted) return;
+  tally.note_samples(samples - bound.counted);
+  bound.counted = samples;
+}
+
+bool UidCells::read(const CellKey& key, CellBudget& budget, CellTally& tally) {
+  const bool was_cut = looked_ != 0;
+  return read_on(key, budget, tally) && (!was_cut || read_on(key, budget, tally));
+}
+
+bool UidCells::read_on(const CellKey& key, CellBudget& budget, CellTally& tally) {
+  for (; looked_ < bound_.size(); ++looked_) {
+    Bound& each = bound_[looked_];
+    if (!budget.has_cells_for(party_)) {
+      each.source->note_not_read();
+      return false;
+    }
+    read(each, key, look_, budget, tally);
+    budget.charge_cells(party_, each.places.at.size(), key.form.intervals);
+  }
+  finish_look(tally);
+  return true;
+}
+
+void UidCells::finish_look(CellTally& tally) {
+  shown_ = std::exchange(look_, {});
+  looked_ = 0;
+  if (!ended_) return;
+  tally.settle(ended_->not_looked_at);
+  if (!ended_->has_looked_at) {
+    ended_ = nullptr;
+  } else {
+    *ended_ = {.not_looked_at = std::move(ended_->looked_at)};
+  }
+}
+
+bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tally) {
+  const auto is_its = [source](const Bound& each) { return each.source.get() == source; };
+  if (std::ranges::none_of(bound_, is_its)) return false;
+  if (!ended_) ended_ = std::make_unique<Ended>();
+  CellBudget none;  // places of a file that has ended are known
+  std::size_t place = 0, looked = looked_;
+  std::erase_if(bound_, [&](Bound& each) {
+    const bool was_looked_at = place++ < looked_;
+    if (!is_its(each)) return false;
+    looked -= was_looked_at ? 1 : 0;
+    ended_->has_looked_at |= was_looked_at;
+    read(each, key, was_looked_at ? ended_->looked_at : ended_->not_looked_at, none, tally);
+    return true;
+  });
+  looked_ = looked;
+  if (looked_ == 0) begin_look();
+  if (bound_.empty()) settle(tally);
+  return true;
+}
+
+// There is no look under way, or nothing is left of those that it has looked at.
+void UidCells::begin_look() {
+  look_ = {};
+  if (!std::exchange(ended_->has_looked_at, false)) return;
+  ended_->not_looked_at.add(std::exchange(ended_->looked_at, {}));
+}
+
+void UidCells::settle(CellTally& tally) {
+  if (!ended_) return;
+  tally.settle(ended_->not_looked_at);
+  tally.settle(ended_->looked_at);
+  ended_ = nullptr;
+  shown_ = look_ = {};
+  looked_ = 0;
+}
+
+void UidCells::forget() {
+  shown_ = look_ = {};
+  looked_ = 0;
+  ended_ = nullptr;
+  for (Bound& each : bound_) each.counted = 0;
+}
+
+std::uint64_t UidCells::counted() const {
+  std::uint64_t all = 0;
+  for (const Bound& each : bound_) all += each.counted;
+  return all;
+}
+
+}  // namespace tallyfs
