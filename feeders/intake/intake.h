@@ -73,6 +73,10 @@ class Intake final : public Barrier, public HandedPart {
   // kCatchUpLeast, none is taken.
   static constexpr std::chrono::milliseconds kLongRingsMax{40};
   static constexpr int kLongRingsShare = 10;
+  // What processes leave in their lanes that end is charged to their senders. The time for those of
+  // senders beyond their share, all together, and the part of the time at which it is refilled.
+  static constexpr std::chrono::milliseconds kHeldEndsMax{20};
+  static constexpr int kHeldEndsShare = 10;
   // How often rings are looked at while there are records in them, and else.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
@@ -114,6 +118,11 @@ class Intake final : public Barrier, public HandedPart {
   // Before start().
   Result<void> load(const SavedObject& object, const Loading& loading, HandedDescriptors&) override
       EXCLUDES(turn_);
+
+  // The process has ended: takes what is left in its lanes, for a turn. kLater: its sender is
+  // beyond its share, and others of that kind have used up their time.
+  enum class Ended { kTaken, kCut, kLater };
+  Ended take_lanes_of(pid_t process) EXCLUDES(turn_);
 
   using Barrier::settle;
   // Of rings, those are taken of feeders that have bound a statistic of the subject.
@@ -200,7 +209,7 @@ class Intake final : public Barrier, public HandedPart {
   const std::optional<unsigned> queue_length_;
   StatisticsBranch& statistics_;
   const Clock& clock_;
-  const Lanes* const lanes_;                                // nullptr: there are none
+  Lanes* const lanes_;                                      // nullptr: there are none
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
 
@@ -228,6 +237,7 @@ class Intake final : public Barrier, public HandedPart {
   bool puts_off_ GUARDED_BY(turn_) = false;
   LateWork late_work_ GUARDED_BY(turn_);
   RefilledTime long_rings_ GUARDED_BY(turn_){kLongRingsMax, kLongRingsShare};
+  RefilledTime held_ends_ GUARDED_BY(turn_){kHeldEndsMax, kHeldEndsShare};
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
   std::vector<Backlog::Late> left_ GUARDED_BY(turn_);        // for the next server
 };

@@ -1,4 +1,6 @@
-// When the intake reads rings of feeders.
+// When the intake reads rings of feeders, and what processes leave in their lanes that end.
+#include <time.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -13,6 +15,13 @@ namespace {
 constexpr std::size_t kRecordBytesMax = 32;
 
 Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sender.uid}; }
+
+// Of this thread. Not the time that passes: a sender is not charged with what others take.
+std::chrono::nanoseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -108,6 +117,27 @@ void Intake::note_served() {
   readers_waiting_.fetch_sub(1);
   readers_served_.fetch_add(1);
   readers_served_.notify_all();
+}
+
+// Without the turn, so that readers and other senders go on meanwhile.
+Intake::Ended Intake::take_lanes_of(pid_t process) {
+  const auto uid = lanes_ ? lanes_->uid_of(process) : std::nullopt;
+  if (!uid) return Ended::kTaken;
+  const Origin sender{.pid = process, .uid = *uid};
+  const Moment now = clock_.now();
+  bool is_held = false;
+  {
+    const MutexLock lock(turn_);
+    is_held = backlog_.holds(sender, now.monotonic);
+    if (is_held && held_ends_.left(now.monotonic) < kCatchUpLeast) return Ended::kLater;
+  }
+  const auto begun = cpu_time();
+  const bool is_taken = lanes_->process_ended(process, now, now.monotonic + kTurnMax);
+  const auto spent = cpu_time() - begun;
+  const MutexLock lock(turn_);
+  backlog_.charge(sender, Backlog::Cost::kAll, spent, now.monotonic);
+  if (is_held) held_ends_.spend(spent, now.monotonic);
+  return is_taken ? Ended::kTaken : Ended::kCut;
 }
 
 void Intake::take_rings_at_end(std::chrono::nanoseconds at_most) {

@@ -122,10 +122,20 @@ void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pid
   pidfd->async_wait(Descriptor::wait_read,
                     [this, process, pidfd](const boost::system::error_code& error) {
                       if (error) return;
-                      if (on_end_(process) == Heard::kAgain) return wait_for(process, pidfd);
+                      const Heard heard = on_end_(process);
+                      if (heard == Heard::kAgain) return wait_for(process, pidfd);
+                      if (heard == Heard::kLater) return wait_for_later(process, pidfd);
                       const MutexLock lock(mutex_);
                       watched_.erase(process);
                     });
+}
+
+void ProcessEnds::wait_for_later(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
+  // Shared with the wait, which alone needs it.
+  const auto timer = std::make_shared<boost::asio::steady_timer>(loop_.context(), kPause);
+  timer->async_wait([this, process, pidfd, timer](const boost::system::error_code& error) {
+    if (!error) wait_for(process, pidfd);
+  });
 }
 
 }  // namespace tallyfs

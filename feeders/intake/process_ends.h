@@ -10,7 +10,9 @@
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -29,7 +31,9 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   static constexpr std::size_t kProcessesMax = 1024;
   static constexpr std::size_t kProcessesOfUidMax = 256;
 
-  enum class Heard { kDone, kAgain };
+  // kLater: again, but not before kPause.
+  enum class Heard { kDone, kAgain, kLater };
+  static constexpr std::chrono::milliseconds kPause{10};
 
   // The loop outlives this; on_end may be called until then, once the loop runs. owner: the
   // daemon's uid.
@@ -57,6 +61,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   // The pidfd of a process that is watched from now on, unless it is already.
   Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
   void wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
+  void wait_for_later(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
   static bool has_ended(Descriptor& pidfd);
 
   EventLoop& loop_;

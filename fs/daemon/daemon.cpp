@@ -361,12 +361,16 @@ void Daemon::part_is_ready() {
 }
 
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
-// Its rings may hold more than other senders should wait for.
+// Its lanes may hold more than other senders should wait for.
 ProcessEnds::Heard Daemon::process_ended(pid_t process) {
   if (!lanes_ || !lanes_->is_ending(process)) intake_->settle();
-  const Moment now = clock_.now();
-  if (lanes_ && !lanes_->process_ended(process, now, now.monotonic + Intake::kTurnMax)) {
-    return ProcessEnds::Heard::kAgain;
+  switch (intake_->take_lanes_of(process)) {
+    case Intake::Ended::kTaken:
+      break;
+    case Intake::Ended::kCut:
+      return ProcessEnds::Heard::kAgain;
+    case Intake::Ended::kLater:
+      return ProcessEnds::Heard::kLater;
   }
   for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
   return ProcessEnds::Heard::kDone;
