@@ -1,0 +1,229 @@
+# Whatever a user writes into lanes, others' opens, requests and numbers are as if there were none.
+# Others may wait 100 ms longer at the 99th percentile than beside as many busy loops.
+_alone=yes
+
+_set_up() {
+  need_root
+  need_python
+  start_daemon -o allow_other
+  chmod 755 "$CASE" "$CASE/run"
+}
+_still_right() {
+  send 'after/a 1' 'after/a 2'
+  assert_data after 'a 2'
+  "$TALLYFS" --reload "$MNT"
+  assert_data after 'a 2'
+  stop_daemon
+}
+
+# Each end adds up what the ended process has counted, and nothing else.
+feeders_that_end_beside_many_cells_stop_nobody() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, LANES, IDS = Calm(Peer()), 8, 128
+
+
+def crowd(ready):
+    """Lanes with as many places as there may be, of few cells, or of as many."""
+    peer = Peer()
+    number = peer.make("hostile/a on=1")
+    era = Shapes(peer).era(number)
+    lanes = [Lane(peer) for _ in range(LANES)]
+    for i, lane in enumerate(lanes):
+        lane.fill(number, era, IDS, 160, 160 if i % 2 else 1)
+        lane.bind(*[number] * IDS)
+    ready()
+    signal.pause()
+
+
+def die_again_and_again(ready):
+    number = Peer().ask("attach hostile/a")[1]
+    ready()
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            Lane(Peer()).bind(*[number] * 2000)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(0.05)
+
+
+def attack(children):
+    children.start(crowd)
+    children.start(die_again_and_again)
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, 2)
+deadline = time.monotonic() + time_limit(10)
+while lanes() != 0: assert time.monotonic() < deadline, f"{lanes()} lanes are left"
+EOP
+  _still_right
+}
+
+a_reset_beside_many_cells_stops_nobody() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, LANES, IDS = Calm(Peer()), 12, 128
+
+
+def reset_again_and_again(ready):
+    peer = Peer()
+    numbers = [peer.make(f"hostile/{name} on=1") for name in "abc"]
+    era = Shapes(peer).era(numbers[0])
+    lanes = [Lane(peer) for _ in range(LANES)]
+    for i, lane in enumerate(lanes):
+        lane.fill(numbers[i % 3], era, IDS, 160, 160 if i % 2 else 1)
+        lane.bind(*[numbers[i % 3]] * IDS)
+    ready()
+    while True:
+        peer.ask("define hostile data=reset")
+        time.sleep(0.05)
+
+
+def attack(children):
+    children.start(reset_again_and_again)
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, 1)
+EOP
+  _still_right
+}
+
+# A thousand sums of data and of samples, of programs that end beside one that goes on, and beside
+# cells that count for nothing but take their time.
+samples_of_programs_that_end_count_once() {
+  SERVER=$SERVER py <<'EOP'
+import json, select
+from hostile import *
+from peer import *
+from raw_lanes import *
+STATISTICS, ROUNDS = 20, 50
+peer = Peer()
+numbers = [peer.make(f"web/s{i} on=1") for i in range(STATISTICS)]
+era = Shapes(peer).era(numbers[0])
+
+
+def begin(peer):
+    lane = Lane(peer, 2)
+    lane.fill(numbers, era, STATISTICS, 1)
+    lane.bind(*numbers)
+    return lane
+
+
+def go_on(ready):
+    """Adds to all, from the order to go to the order to stop."""
+    lane, added = begin(Peer()), 1
+    ready()
+    while os.read(orders, 1):
+        while not select.select([orders], [], [], 0)[0]:
+            for _ in range(100):
+                for id in range(STATISTICS): lane.add(1, id)
+            added += 100
+        os.read(orders, 1)
+        os.write(report, struct.pack("<Q", added))
+
+
+def crowd(ready):
+    lanes = [Lane(Peer()) for _ in range(4)]
+    for lane in lanes:
+        lane.fill(numbers, era + 1, STATISTICS, 200, 200)
+        lane.bind(*numbers)
+    ready()
+    signal.pause()
+
+
+def come_and_go(ready):
+    begin(Peer())
+    ready()
+
+
+(orders, order), (reports, report) = os.pipe(), os.pipe()
+wrong = 0
+with Children() as children:
+    children.start(go_on)
+    children.start(crowd)
+    for ended in range(1, ROUNDS + 1):
+        os.write(order, b"g")
+        with Children() as others: others.start(come_and_go)
+        while lanes() != 5: pass
+        os.write(order, b"s")
+        (added,) = struct.unpack("<Q", os.read(reports, 8))
+        with open(os.environ["STAT"] + "/web/data.json") as file: shown = json.load(file)
+        for each in shown["statistics"]: wrong += each["samples"] != added + ended
+        wrong += data("web") != "".join(f"s{i} {added + ended}\n" for i in range(STATISTICS))
+    print(f"{wrong} of {ROUNDS * STATISTICS} sums of {added} samples are wrong")
+assert wrong == 0
+EOP
+  _still_right
+}
+
+a_users_cells_do_not_hide_the_numbers_of_another() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+victim = Peer()
+a, b = (victim.make(f"victim/{name} on=1") for name in "ab")
+shapes = Shapes(victim)
+
+
+def begin(number):
+    lane = Lane(victim, 2)
+    lane.fill(number, shapes.era(number), 1, 1)
+    lane.bind(number)
+    return lane
+
+
+def value(name):
+    return int(next(l for l in data("victim").splitlines() if l.startswith(name + " ")).split()[1])
+
+
+def crowd(ready):
+    """More places than are read for one open."""
+    peer = Peer()
+    number = peer.ask("attach victim/a")[1]
+    for _ in range(8):
+        lane = Lane(peer)
+        lane.fill(number, shapes.era(number), 200, 100, 100)
+        lane.bind(*[number] * 200)
+    ready()
+    signal.pause()
+
+
+def change_all_the_time(ready):
+    """More looks for places than one open takes."""
+    peer = Peer()
+    number = peer.ask("attach victim/a")[1]
+    lanes = [Lane(peer) for _ in range(4)]
+    for lane in lanes:
+        lane.fill(number, shapes.era(number), 60, ENTRIES)
+        lane.bind(*[number] * 60)
+    ready()
+    while True:
+        for lane in lanes: lane.changed()
+
+
+# The first cell has 1 from the start.
+counted = {"b": 1}
+before = begin(b)
+assert value("b") == 1
+for attack in crowd, change_all_the_time:
+    with Children() as children:
+        children.start(attack)
+        # In the end all places are found, and read for each open.
+        for _ in range(15): data("victim")
+        for _ in range(20):
+            before.add(1)
+            counted["b"] += 1
+            assert value("b") == counted["b"], (attack.__name__, data("victim"), counted)
+        for _ in range(10):
+            begin(b)
+            counted["b"] += 1
+            assert value("b") == counted["b"], (attack.__name__, "anew", data("victim"), counted)
+EOP
+  _still_right
+}

@@ -1,0 +1,174 @@
+"""Lane files (core/lane/FORMAT.md) as a feeder that means harm fills them, and what others wait
+for meanwhile."""
+import ctypes
+import mmap
+import os
+import signal
+import struct
+import time
+
+from peer import data, message, time_limit
+
+BINDING = 13
+ENTRIES, ENTRIES_AT, HEAP_AT = 1024, 4096, 69_632
+CELL_BYTES = 192
+MIB = 1 << 20
+
+
+class Lane:
+    """The index of all threads begins at HEAP_AT, and the cells behind it."""
+
+    def __init__(self, peer, mib=4):
+        self.peer, self.bytes = peer, mib * MIB
+        error, self.number = peer.ask(f"lane {self.bytes}")
+        assert error == 0, (peer.reason, error)
+        fd = peer.attached.pop()
+        self.memory = mmap.mmap(fd, self.bytes)
+        os.close(fd)
+        self.words = memoryview(self.memory).cast("Q")
+
+    def changed(self):
+        self.words[2] += 1
+
+    def fill(self, numbers, era, ids, entries, indexes=1):
+        """Cells of increments, one for each id and index, which the entries name in turn; each has
+        one sample of 1. numbers: of one statistic, or of one for each id."""
+        if isinstance(numbers, int): numbers = [numbers] * ids
+        index_bytes = 4 * ids
+        cells_at = (HEAP_AT + index_bytes * indexes + 63) // 64 * 64
+        places = [cells_at + CELL_BYTES * i for i in range(ids * indexes)]
+        assert places[-1] + CELL_BYTES <= self.bytes
+        self.memory[HEAP_AT:HEAP_AT + index_bytes * indexes] = struct.pack(
+            f"<{len(places)}I", *places)
+        cell = struct.Struct("<QIIII40xQQQQ32x64x")
+        self.memory[cells_at:cells_at + CELL_BYTES * len(places)] = b"".join(
+            cell.pack(numbers[i], era, 1, i, 0, 1, 1, 0, 1) for i in range(ids)) * indexes
+        self.memory[ENTRIES_AT:ENTRIES_AT + 64 * entries] = b"".join(
+            struct.pack("<IIQ48x", 1, 0, ids << 32 | HEAP_AT + index_bytes * (i % indexes))
+            for i in range(entries))
+        self.changed()
+        self.totals_at = (cells_at + 64) // 8 + 3  # of the first cell
+
+    def bind(self, *numbers, at_once=500):
+        """An id for each, from 0 on."""
+        for first in range(0, len(numbers), at_once):
+            some = numbers[first:first + at_once]
+            self.peer.send(*[
+                message(BINDING, struct.pack("<IIQQ", i + 1, first + i, self.number, each))
+                for i, each in enumerate(some)])
+            answered = 0
+            while answered < len(some):
+                for _, error, _ in self.peer.answers():
+                    assert error == 0, (self.peer.reason, error)
+                    answered += 1
+
+    def add(self, count, id=0):
+        """To the cell of an id in the first index, as its only thread does."""
+        at = self.totals_at + CELL_BYTES // 8 * id
+        self.words[at] += count
+        self.words[at - 2] += count
+
+
+def lanes():
+    """How many there are."""
+    return int(next(l for l in data("tallyfs").splitlines() if l.startswith("lanes ")).split()[-1])
+
+
+class Shapes:
+    def __init__(self, peer):
+        error, size = peer.ask("shapes")
+        assert error == 0, error
+        self.page = mmap.mmap(peer.attached.pop(), size, mmap.MAP_SHARED, mmap.PROT_READ)
+
+    def era(self, number):
+        return struct.unpack_from("<I", self.page, 64 * (number & 0xFFFFFFFF))[0]
+
+
+class Children:
+    """Processes of another user, which end with the block."""
+
+    def __init__(self, uid=65534):
+        self.uid, self.pids = uid, []
+
+    def __enter__(self):
+        return self
+
+    def start(self, run):
+        """It ends, or says with a byte that it is ready."""
+        out, into = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+                if self.uid:
+                    os.setgid(65534)
+                    os.setuid(self.uid)
+                    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+                run(lambda: os.write(into, b"r"))
+                os._exit(0)
+            except BaseException as error:
+                print("a child:", repr(error), flush=True)
+                os._exit(1)
+        os.close(into)
+        self.pids.append(pid)
+        assert os.read(out, 1) == b"r", "a child has failed"
+        os.close(out)
+        return pid
+
+    def __exit__(self, *_):
+        for pid in self.pids: os.kill(pid, signal.SIGKILL)
+        for pid in self.pids: os.waitpid(pid, 0)
+
+
+def busy(ready):
+    ready()
+    while True: pass
+
+
+class Calm:
+    """Another's interface: how long its opens and requests take."""
+
+    def __init__(self, peer):
+        self.peer = peer
+        self.number = peer.make("calm/a on=1")
+
+    def once(self):
+        times, begun = [], time.monotonic()
+        def note():
+            nonlocal begun
+            now = time.monotonic()
+            times.append(now - begun)
+            begun = now
+        data("calm")
+        note()
+        assert self.peer.ask("attach calm/a") == (0, self.number)
+        note()
+        with open(os.environ["MNT"] + "/statistics.json") as file: file.read()
+        note()
+        with open(os.environ["MNT"] + "/metrics/tallyfs.prom") as file: file.read()
+        note()
+        return times
+
+    def p99(self, seconds):
+        """Of opens, of requests, of statistics.json, and of metrics."""
+        rounds, deadline = [], time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            rounds.append(self.once())
+            time.sleep(0.002)
+        columns = [sorted(column) for column in zip(*rounds)]
+        return [column[min(len(column) - 1, int(len(column) * .99))] for column in columns]
+
+
+def assert_others_wait_no_longer(calm, seconds, attack, busy_loops):
+    """Than beside as many busy loops, but for 100 ms. attack(children) starts the attackers."""
+    with Children() as children:
+        for _ in range(busy_loops): children.start(busy)
+        quiet = calm.p99(seconds)
+    with Children() as children:
+        attack(children)
+        attacked = calm.p99(seconds)
+    print("p99 in ms of data, a request, statistics.json and metrics:")
+    for name, times in ("busy", quiet), ("attack", attacked):
+        print(f"  {name:6}", *(f"{each * 1e3:8.1f}" for each in times), flush=True)
+    for before, after in zip(quiet, attacked):
+        assert after <= before + time_limit(0.1), (quiet, attacked)
