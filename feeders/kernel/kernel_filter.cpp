@@ -29,17 +29,9 @@ std::string_view take_piece(std::string_view& text) {
   return piece;
 }
 
-// An operator at the end joins nothing, and has no place within parentheses.
-std::string_view without_last_operator(std::string_view text) {
-  const std::string_view whole = text.substr(0, text.find_last_not_of(" \t\n") + 1);
-  const bool is_joined = whole.ends_with("&&") || whole.ends_with("||");
-  return is_joined ? whole.substr(0, whole.size() - 2) : text;
-}
-
 }  // namespace
 
 std::string kernel_filter(std::string_view text) {
-  text = without_last_operator(text);
   std::string filter;
   while (!text.empty()) filter.append(in_the_kernel(take_piece(text)));
   return filter;

@@ -1,7 +1,6 @@
 // Translates a user's filter of an event into the language of the kernel's filter files:
-// common_comm and common_cpu of tracing/ are COMM and CPU there. An operator at the end is left
-// out: it joins nothing, and the filter becomes a part of another one. All else is the kernel's
-// language already, or the kernel refuses the filter as a whole. Pure; linear in the text.
+// common_comm and common_cpu of tracing/ are COMM and CPU there. All else is the kernel's language
+// already, or the kernel refuses the filter as a whole. Pure; linear in the text.
 #pragma once
 
 #include <string>

@@ -13,8 +13,8 @@ namespace tallyfs {
 // Parses the text into a tree first. Then lays the tree out from right to left, as terms with
 // jumps. Carets of faults stand where the kernel has them: for most faults of an operator or a
 // value that is one place behind its start, for an unknown field it is one behind the name's end.
-// As in the kernel, one `||` at the end of the text joins nothing, nor does `&&` without a `||`
-// before it.
+// An operator that joins nothing has no text in the kernel: the caret stands where the other side
+// is missing.
 class FilterParser {
  public:
   FilterParser(std::string_view text, const EventFormat& format) : text_(text), format_(format) {}
@@ -51,14 +51,6 @@ class FilterParser {
   void skip_blanks() {
     while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   }
-  // Not within parentheses.
-  bool is_at_end() const { return at_ == text_.size() && depth_ == 0; }
-  bool take_or() {
-    if (!take("||")) return false;
-    has_or_ |= depth_ == 0;
-    return !is_at_end();
-  }
-  bool take_and() { return take("&&") && (!is_at_end() || has_or_); }
   bool take(std::string_view what) {
     skip_blanks();
     if (!text_.substr(at_).starts_with(what)) return false;
@@ -78,7 +70,7 @@ class FilterParser {
 
   Parsed any_of() {
     auto left = all_of();
-    while (left && take_or()) {
+    while (left && take("||")) {
       auto right = all_of();
       if (!right) return right;
       left = joined(Node::Kind::kOr, std::move(left.value()), std::move(right.value()));
@@ -88,7 +80,7 @@ class FilterParser {
 
   Parsed all_of() {
     auto left = one();
-    while (left && take_and()) {
+    while (left && take("&&")) {
       auto right = one();
       if (!right) return right;
       left = joined(Node::Kind::kAnd, std::move(left.value()), std::move(right.value()));
@@ -303,7 +295,6 @@ class FilterParser {
   std::size_t at_ = 0;
   std::size_t terms_ = 0;
   int depth_ = 0;
-  bool has_or_ = false;   // outside of parentheses
   bool is_text_ = false;  // of the field at hand
   std::uint32_t bytes_ = 4;
   Filter filter_;

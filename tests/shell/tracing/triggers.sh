@@ -50,6 +50,19 @@ test ! -e events/synthetic
 EOT
 }
 
+a_filter_that_ends_in_an_operator_is_refused() {
+  _define
+  local end
+  for end in '&&' '|| '; do
+    assert_fails_with 'Invalid argument' \
+      bash -c 'echo "pid == 1 $1" >"$2"' - "$end" "$E/rt/waking/filter"
+    assert_has 'parse_error: Meaningless filter expression' "$(cat "$E/rt/waking/filter")"
+    assert_fails_with 'Invalid argument' \
+      bash -c 'echo "hist:keys=pid if pid == 1 $1" >"$2"' - "$end" "$E/rt/waking/trigger"
+    echo 0 >"$E/rt/waking/filter"
+  done
+}
+
 busy_is_said_by_errno() {
   _define
   _script <<'EOT'

@@ -166,11 +166,17 @@ TEST_F(FilterTest, EndsANumberBehindItsDigitsAndLetters) {
   EXPECT_TRUE(matches(waking, "prio==3||prio==4", {{"prio", 4}}));
 }
 
-TEST_F(FilterTest, AnOperatorAtTheEndJoinsNothing) {
-  for (const std::string end : {" &&", " && ", "||", " ||  "}) {
-    EXPECT_TRUE(matches(waking, "prio == 3" + end, {{"prio", 3}})) << end;
-    EXPECT_FALSE(matches(waking, "prio == 3" + end, {{"prio", 4}})) << end;
+TEST_F(FilterTest, AnOperatorAtTheEndIsRefused) {
+  constexpr std::string_view kMeaningless = "Meaningless filter expression";
+  for (const std::string begun : {"prio == 3", "(prio == 3)", "prio == 3 || prio == 4",
+                                  "!prio == 3", "prio == 3 && prio == 4"}) {
+    for (const std::string end : {" &&^", " && ^", "||^", " ||  ^"}) {
+      refuses(begun + end, kMeaningless);
+    }
   }
+  refuses("(prio == 3 || prio == 4 &&^)", kMeaningless);
+  refuses("prio == 3 && (prio == 4 ||^)", kMeaningless);
+  refuses("prio == 3 &&^||", kMeaningless);
 }
 
 TEST_F(FilterTest, SaysWhatOfTheKernelsItHasNot) {

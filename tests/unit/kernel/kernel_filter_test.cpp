@@ -11,11 +11,6 @@ TEST(KernelFilterTest, NamesWhatTheKernelNamesOtherwise) {
             R"(!(COMM~"k*")&&CPU<2||prio>common_cpu_max)");
 }
 
-TEST(KernelFilterTest, LeavesOutAnOperatorThatJoinsNothing) {
-  EXPECT_EQ(kernel_filter("prio == 3 && pid == 4 ||"), "prio == 3 && pid == 4 ");
-  EXPECT_EQ(kernel_filter("prio == 3&& "), "prio == 3");
-}
-
 TEST(KernelFilterTest, LeavesTextsAndAllElseAlone) {
   for (const char* const text :
        {"", "0", R"(comm == "common_comm")", R"(comm == 'a common_cpu "b' && pid != 7)",
