@@ -30,8 +30,9 @@ namespace tallyfs {
 
 class Session {
  public:
-  // One thread leads (see LeaderFollowers). The others render long texts. They also wait up to two
-  // seconds for a feeder, or for another write to the same open file that waits for one.
+  // One thread leads (see LeaderFollowers). The others render long texts. They also wait for the
+  // kernel's feeder (FeederDialogue::kLongWaitsMax of them for long), or for another write to the
+  // same open file that waits for it.
   static constexpr int kThreads = 8;
   // While each request comes this soon after the reply to the one before, the leader polls for the
   // next for a while instead of sleeping: waking up takes longer than most requests do.

@@ -101,7 +101,6 @@ std::string print(const Hello& reply) {
   if (!reply.without_events.empty()) text.append(" ").append(reply.without_events);
   return text;
 }
-std::string print(const Working&) { return "working"; }
 std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
 std::string print(const Failed& reply) {
   const auto* code = std::ranges::find(kCodes, reply.error.code, &NamedCode::code);
@@ -129,7 +128,6 @@ std::optional<Reply> parse_reply(std::string_view text) {
   const auto verb = tokens.next();
   if (!verb) return std::nullopt;
   if (verb->text == "gone") return Gone{rest_of(tokens)};
-  if (verb->text == "working" && !tokens.next()) return Working{};
   const auto number = number_in(tokens);
   if (!number) return std::nullopt;
   if (verb->text == "hello" && *number <= INT32_MAX) {

@@ -9,7 +9,6 @@
 //                                             records
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
-//   feeder   working                          the order takes longer, and it is at work
 //   feeder   done NUMBER
 //   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
 //   supervisor  gone REASON                   the feeder has ended
@@ -49,7 +48,6 @@ struct Hello {
   pid_t pid = 0;
   std::string without_events{};  // the reason; empty: it has offered some
 };
-struct Working {};
 struct Done {
   std::uint64_t number = 0;
 };
@@ -60,13 +58,12 @@ struct Failed {  // kBusy: a drain that was given up
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Working, Done, Failed, Gone, Placed>;
+using Reply = std::variant<Hello, Done, Failed, Gone, Placed>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);
 std::string print(const EndOrder& order);
 std::string print(const Hello& reply);
-std::string print(const Working& reply);
 std::string print(const Done& reply);
 std::string print(const Failed& reply);
 std::string print(const Gone& reply);

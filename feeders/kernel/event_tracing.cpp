@@ -57,7 +57,6 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
 }
 
 Result<void> EventTracing::record_as(Watched& watched, const wire::WatchedEvent& event) {
-  options_.progress();
   TracefsInstance& instance = running_->instance();
   const std::string text =
       both_filters(kernel_filter(event.filter), filter_without(watched.tasks, left_out_));
@@ -96,7 +95,6 @@ bool EventTracing::set_filter(Watched& watched, const std::string& text) {
 }
 
 void EventTracing::stop(Watched& watched) {
-  options_.progress();
   TracefsInstance& instance = running_->instance();
   if (!names_tasks(watched.as.id)) (void)instance.stop(watched.event);
   if (watched.as.stack) (void)instance.stop_stacks(watched.event);

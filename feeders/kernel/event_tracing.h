@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,8 +29,6 @@ class EventTracing {
   struct Options {
     unsigned buffer_kib_per_cpu = 8'192;
     RecordingOwner owner = {};
-    // Called before each event is changed, which may take the kernel some milliseconds.
-    std::function<void()> progress = [] {};
   };
 
   // All outlive it.

@@ -13,7 +13,6 @@ namespace tallyfs {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 512;
-constexpr std::size_t kLinesPerProgress = 4'096;
 constexpr std::size_t kPieceBytes = 1u << 20;
 constexpr std::size_t kKallsymsBytesMax = 512u << 20;
 
@@ -32,11 +31,9 @@ std::string_view without_brackets(std::string_view module) {
 
 }  // namespace
 
-KernelSymbols KernelSymbols::parse(std::string_view kallsyms, const Progress& progress) {
+KernelSymbols KernelSymbols::parse(std::string_view kallsyms) {
   KernelSymbols made;
-  for (std::size_t line_number = 0; !kallsyms.empty() && made.symbols_.size() < kSymbolsMax;
-       ++line_number) {
-    if (line_number % kLinesPerProgress == 0) progress();
+  while (!kallsyms.empty() && made.symbols_.size() < kSymbolsMax) {
     std::string_view line = kallsyms.substr(0, kallsyms.find('\n'));
     kallsyms.remove_prefix(std::min(line.size() + 1, kallsyms.size()));
     const std::string_view number = take_word(line);
@@ -74,7 +71,7 @@ Symbols::Place KernelSymbols::place(std::uint64_t address) const {
       .module = std::string(names.substr(first->name_at + first->name_bytes, first->module_bytes))};
 }
 
-Result<KernelSymbols> read_kernel_symbols(const KernelSymbols::Progress& progress) {
+Result<KernelSymbols> read_kernel_symbols() {
   const Fd file(::open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
   std::string text;
   std::size_t filled = 0;
@@ -84,10 +81,9 @@ Result<KernelSymbols> read_kernel_symbols(const KernelSymbols::Progress& progres
     if (size < 0) return Error{ErrorCode::kNotFound, "cannot read /proc/kallsyms"};
     if (size == 0 || filled > kKallsymsBytesMax) break;
     filled += static_cast<std::size_t>(size);
-    progress();
   }
   text.resize(filled);
-  return KernelSymbols::parse(text, progress);
+  return KernelSymbols::parse(text);
 }
 
 }  // namespace tallyfs

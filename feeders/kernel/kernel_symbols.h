@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,13 +17,9 @@ class KernelSymbols {
  public:
   static constexpr std::size_t kSymbolsMax = 4'000'000;
 
-  // Called again and again while symbols are read.
-  using Progress = std::function<void()>;
-
   // Lines `ADDRESS TYPE NAME[\t[MODULE]]`; others are passed over, as are addresses of zero, which
   // the kernel shows to unprivileged readers.
-  static KernelSymbols parse(
-      std::string_view kallsyms, const Progress& progress = [] {});
+  static KernelSymbols parse(std::string_view kallsyms);
 
   // The symbol that the address lies in, or behind; of several for one address the first of the
   // text, as the kernel has it. An empty name: none.
@@ -44,6 +39,6 @@ class KernelSymbols {
 };
 
 // kNotFound: it cannot be read. Reading it takes some 50 ms.
-Result<KernelSymbols> read_kernel_symbols(const KernelSymbols::Progress& progress = [] {});
+Result<KernelSymbols> read_kernel_symbols();
 
 }  // namespace tallyfs

@@ -10,13 +10,6 @@ void Orders::discard() {
   }
 }
 
-void Orders::note_working() {
-  const auto now = std::chrono::steady_clock::now();
-  if (now < said_working_ + kWorkingPeriod) return;
-  said_working_ = now;
-  answer(wire::Working{});
-}
-
 std::optional<wire::Order> Orders::next() {
   for (;;) {
     const auto size = ::recv(fd_, text_.data(), text_.size(), MSG_DONTWAIT);

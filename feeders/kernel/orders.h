@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <chrono>
 #include <optional>
 #include <string>
 
@@ -24,8 +23,6 @@ class Orders {
   void discard();
   // The next one that is there.
   std::optional<wire::Order> next();
-  // The order that came last takes longer. Says so to the daemon, at most each kWorkingPeriod.
-  void note_working();
   template <typename Reply>
   void answer(const Reply& reply) {
     const std::string text = wire::print(reply);
@@ -33,10 +30,7 @@ class Orders {
   }
 
  private:
-  static constexpr std::chrono::milliseconds kWorkingPeriod{50};
-
   const int fd_;
-  std::chrono::steady_clock::time_point said_working_;
   bool ended_ = false;
   std::array<char, wire::kOrderBytesMax> text_;
 };

@@ -235,8 +235,9 @@ void Daemon::end_ways() {
 
 // Behind the unmount: a keeper that knows of the end starts no server on a socket that refuses.
 int Daemon::end(Session& session) {
-  // A write that waits for an event's source would hold up the end.
+  // A write that waits for an event's source, or for the feeder, would hold up the end.
   branches_->tracing().tracing().end_expecting(clock_.now());
+  if (feeder_) feeder_->end_waits();
   session.unmount();
   if (feeder_) feeder_->stop();
   refuse_senders();

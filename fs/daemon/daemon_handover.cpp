@@ -28,8 +28,8 @@ void put_cached_directories(ObjectSink& sink, const Notifier& notifier) {
   std::string bytes;
   ByteWriter out(bytes);
   notifier.save(out);
-  sink.put(saved_object(SavedKind::kCachedDirectories, kCachedDirectoriesFormat, "directories",
-                        bytes));
+  sink.put(
+      saved_object(SavedKind::kCachedDirectories, kCachedDirectoriesFormat, "directories", bytes));
 }
 
 void note_fault(const SavedObject& object, const Error& error) {
@@ -105,8 +105,9 @@ std::vector<NodeId> Daemon::resume(Notifier& notifier) {
 // The kernel's feeder goes on until the next server replaces it.
 int Daemon::hand_over(Session& session, const ServedMount& mount) {
   using Kernel = WaitingReaders::Kernel;
-  // The session waits for each write, and a write for the feeder, which may not come.
+  // The session waits for each write, and a write for the feeder, which may take long or not come.
   branches_->tracing().tracing().end_waits();
+  if (feeder_) feeder_->end_waits();
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
   intake_->finish(kHandOverDrainMax);
@@ -122,9 +123,8 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     branches_->tracing().tracing().save_records(sink);
     for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors);
   };
-  const auto saved = save_objects(header, put, [&](std::string_view piece) {
-    return mount.handover->append_state(piece);
-  });
+  const auto saved = save_objects(
+      header, put, [&](std::string_view piece) { return mount.handover->append_state(piece); });
   if (!saved) {
     log_error("reload: the state cannot be handed over: " + saved.error().reason);
     if (state_) state_->finish();

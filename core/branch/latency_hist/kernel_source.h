@@ -15,9 +15,9 @@ class KernelSource {
   virtual ~KernelSource() = default;
 
   // Has the events fed that wanted() returns. wanted() may be called several times, also later; the
-  // last result counts. Waits for the feeder, at most some seconds. kNoDevice: there is no feeder,
-  // or this kernel has no such events; kNoAccess: the feeder lacks the rights; kInterrupted: the
-  // call was cancelled.
+  // last result counts. Waits for the feeder while it is at work. kNoDevice: there is no
+  // feeder, or this kernel has no such events; kNoAccess: the feeder lacks the rights; kTimedOut;
+  // kInterrupted: the call was cancelled.
   virtual Result<void> want(const std::function<WantedEvents()>& wanted,
                             const CancellationToken& cancel) = 0;
   // Has what the kernel recorded before this call sent to the socket; gives up soon, or when the

@@ -45,9 +45,9 @@ class EventSource {
 
   // Makes the source feed the events that wanted() names, and no others. wanted() may be called
   // several times, also later. Its last result counts, so that orders which overtake one another do
-  // no harm. Returns when the real events are on, or with the reason why they are not, after a few
-  // seconds at most. Errors: kNoDevice, kNoAccess, kInvalid for a filter that the source cannot
-  // take, kInterrupted. After an error the caller removes its trigger again.
+  // no harm. Returns when the real events are on, or with the reason why they are not. Errors:
+  // kNoDevice, kNoAccess, kTimedOut, kInvalid for a filter that the source cannot take,
+  // kInterrupted. After an error the caller removes its trigger again.
   virtual Result<void> want(const Wanted& wanted, const CancellationToken& cancel) = 0;
   // When it returns, the records made before this call have been fed. It gives up soon (100 ms), or
   // when the call is cancelled, and counts that.

@@ -18,6 +18,11 @@ std::string marker_record(MarkerKind kind, std::string_view bytes, std::int32_t 
   return record.append(bytes);
 }
 
+// A source that has refused one order, or not answered it, is given the next one without a wait.
+CancellationToken no_wait() {
+  return CancellationToken([] { return true; });
+}
+
 Error undelivered_event() {
   return {ErrorCode::kNoDevice, "no source delivers this event at present"};
 }
@@ -75,21 +80,21 @@ Result<void> Tracing::State::change_only(TracingInstance& instance, const CallCo
   if (given) given = wait_for_expected(orders, call.cancel);
   const bool refused = !given && (orders.asks || orders.undelivered || !orders.expected.empty());
   if (!done || !refused || !undo) return done;
-  revert(instance, undo, call);
+  revert(instance, undo, call.now);
   return given;
 }
 
-void Tracing::State::revert(TracingInstance& instance, const Undo& undo, const CallContext& call) {
+void Tracing::State::revert(TracingInstance& instance, const Undo& undo, Moment now) {
   SourceOrders orders;
   {
     const MutexLock lock(mutex);
     if (instance.removed) return;
     undo(instance.set);
-    instance.touch(call.now);
+    instance.touch(now);
     (void)instance.hold_memory();
-    orders = enter_demands(instance, call.now);
+    orders = enter_demands(instance, now);
   }
-  (void)give(orders, call.cancel);
+  (void)give(orders, no_wait());
 }
 
 SourceOrders Tracing::State::enter_demands(TracingInstance& instance, Moment now) {

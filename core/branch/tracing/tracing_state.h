@@ -91,8 +91,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // is expected any more, or the waits have ended; kInterrupted.
   Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
       EXCLUDES(mutex);
-  // Reverts a write that the sources have refused.
-  void revert(TracingInstance& instance, const Undo& undo, const CallContext& call) EXCLUDES(mutex);
+  // Reverts a write that the sources have refused, or have not carried out in time.
+  void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
 };
 
 // A write into a file that was looked up before its instance was removed.

@@ -148,7 +148,7 @@ class Feeder {
   }
   void carry_out(const wire::EventsOrder& order) {
     // Stacks need the names. They are read before recording starts: otherwise a drain would wait
-    // for that. Other events do without, since a busy machine takes longer than a write may wait.
+    // for that.
     if (std::ranges::any_of(order.events, &wire::WatchedEvent::stack)) symbols_.load();
     tracings_.events.leave_out(with_own(order.without));
     if (order.events.empty()) tracings_.settle();
@@ -223,12 +223,10 @@ int run(const Options& options) {
       options.tracefs};
   LatencyTracing latencies(latency_shipper, clock, owner);
   Orders orders(options.orders);
-  SymbolBook symbols([&orders] { return read_kernel_symbols([&] { orders.note_working(); }); });
+  SymbolBook symbols(read_kernel_symbols);
   RecordShipper shipper(link, symbols, name_in_proc);
   EventTracing events(catalogue, shipper, clock,
-                      {.buffer_kib_per_cpu = options.buffer_kib,
-                       .owner = owner,
-                       .progress = [&orders] { orders.note_working(); }});
+                      {.buffer_kib_per_cpu = options.buffer_kib, .owner = owner});
   Feeder(stop.value(), orders, {latencies, events}, symbols, options).run(found.without_events);
   return 0;
 }

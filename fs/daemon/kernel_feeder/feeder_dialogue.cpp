@@ -29,85 +29,128 @@ bool FeederDialogue::is_there() const {
   return is_there_;
 }
 
-FeederDialogue::Time FeederDialogue::end_of(Time deadline) const {
-  return owes_since_ ? std::min(deadline, *owes_since_ + kSilenceMax) : deadline;
+bool FeederDialogue::is_silent() const {
+  if (!owes_response()) return false;
+  return seen_.state == FeederActivity::State::kStopped || now() >= active_ + kSilenceMax;
 }
 
 FeederDialogue::Wait FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
+  if (has_ended_waits_) return Wait::kCancelled;
   if (now() >= time) return Wait::kTimedOut;
   news_.wait_until(mutex_, std::min(time, now() + CancellationToken::kPollPeriod));
   mutex_.unlock();
   const bool is_cancelled = cancel.is_cancelled();
   mutex_.lock();
-  return is_cancelled ? Wait::kCancelled : Wait::kGoesOn;
+  if (is_cancelled) return Wait::kCancelled;
+  if (owes_response()) look();
+  return Wait::kGoesOn;
+}
+
+void FeederDialogue::look() {
+  const pid_t feeder = feeder_;
+  mutex_.unlock();
+  const FeederActivity activity = look_(feeder);
+  mutex_.lock();
+  if (feeder != feeder_) return;
+  const bool is_at_work = activity.state == FeederActivity::State::kAtWork;
+  if (is_at_work || activity.cpu_ticks > seen_.cpu_ticks) active_ = now();
+  seen_ = activity;
+}
+
+bool FeederDialogue::may_send() const {
+  return !is_busy_ && number_ - answered_ < kUnansweredMax;
+}
+
+Error FeederDialogue::refusal(Wait last) const {
+  if (!is_there_) return absence(gone_);
+  return last == Wait::kCancelled ? interruption() : silence();
 }
 
 Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline,
                                                        const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
   const Time hello_until = std::min(deadline, now() + kHelloMax);
-  while (!is_there_ && wait_until(hello_until, cancel) == Wait::kGoesOn) {
-  }
   auto last = Wait::kGoesOn;
-  while (is_there_ && is_busy_ && last == Wait::kGoesOn) {
-    last = wait_until(end_of(deadline), cancel);
+  while (!is_there_ && last == Wait::kGoesOn) last = wait_until(hello_until, cancel);
+  // A silent one may have gone on since a thread last waited for it.
+  if (is_silent()) look();
+  while (is_there_ && !may_send() && !is_silent() && last == Wait::kGoesOn) {
+    last = wait_until(deadline, cancel);
   }
-  if (!is_there_) return absence(gone_);
-  if (is_busy_ && last == Wait::kCancelled) return interruption();
-  if (is_busy_ || now() >= end_of(deadline)) return silence();
+  if (has_ended_waits_) last = Wait::kCancelled;
+  if (!is_there_ || last != Wait::kGoesOn || is_silent()) return refusal(last);
   is_busy_ = true;
-  return Turn(*this, cancel);
+  return Turn(*this);
 }
 
 void FeederDialogue::end_turn() {
   {
     const MutexLock lock(mutex_);
     is_busy_ = false;
-    awaited_ = 0;
   }
   news_.notify_all();
 }
 
-// The feeder owes a response also to an order that found no room.
 bool FeederDialogue::send(wire::Order& order) {
+  if (!owes_response()) active_ = now();
   const Number number = ++number_;
   std::visit([number](auto& each) { each.number = number; }, order);
   const std::string text = std::visit([](const auto& each) { return wire::print(each); }, order);
-  const auto sent = ::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (!owes_since_) owes_since_ = now();
-  return sent >= 0;
+  return ::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
+// There is no response to an order that finds no room, or no feeder.
 FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
   const MutexLock lock(mutex_);
-  response_.reset();
-  (void)send(order);
-  awaited_ = number_;
-  return awaited_;
+  if (!is_there_) {
+    awaited_[++number_] = absence(gone_);
+    lost_ = answered_ = number_;
+    return number_;
+  }
+  const bool is_sent = send(order);
+  auto& response = awaited_[number_];
+  if (!is_sent) response = silence();
+  return number_;
 }
 
-FeederDialogue::Response FeederDialogue::wait(Time deadline, const CancellationToken& cancel) {
+FeederDialogue::Response FeederDialogue::wait(Number number, Time deadline,
+                                              const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
+  const bool is_long = long_waits_ < kLongWaitsMax;
+  long_waits_ += is_long ? 1 : 0;
+  if (!is_long) deadline = std::min(deadline, now() + kSilenceMax);
+  const auto& response = awaited_[number];
   auto last = Wait::kGoesOn;
-  while (!response_ && is_there_ && last == Wait::kGoesOn) {
-    last = wait_until(end_of(deadline), cancel);
-  }
-  const Number number = std::exchange(awaited_, 0);
-  if (response_) return *std::exchange(response_, std::nullopt);
-  if (!is_there_) return absence(gone_);
+  while (!response && !is_silent() && last == Wait::kGoesOn) last = wait_until(deadline, cancel);
+  long_waits_ -= is_long ? 1 : 0;
+  auto heard = std::move(awaited_.extract(number).mapped());
+  if (heard) return std::move(*heard);
   given_up_.push_back(number);
-  return last == Wait::kCancelled ? interruption() : silence();
+  return refusal(last);
 }
 
-Result<void> FeederDialogue::wait_for_told(Time deadline, const CancellationToken& cancel) {
+Result<void> FeederDialogue::wait_until_answered(Number number, Time deadline,
+                                                 const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
   auto last = Wait::kGoesOn;
-  while (owes_since_ && is_there_ && last == Wait::kGoesOn) {
-    last = wait_until(end_of(deadline), cancel);
+  while (answered_ < number && is_there_ && !is_silent() && last == Wait::kGoesOn) {
+    last = wait_until(deadline, cancel);
   }
-  if (!is_there_) return absence(gone_);
-  if (!owes_since_) return {};
-  return last == Wait::kCancelled ? interruption() : silence();
+  if (answered_ >= number && is_there_) return {};
+  return refusal(last);
+}
+
+bool FeederDialogue::is_lost(Number number) const {
+  const MutexLock lock(mutex_);
+  return number <= lost_;
+}
+
+void FeederDialogue::end_waits() {
+  {
+    const MutexLock lock(mutex_);
+    has_ended_waits_ = true;
+  }
+  news_.notify_all();
 }
 
 std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {
@@ -115,10 +158,19 @@ std::optional<FeederDialogue::Number> FeederDialogue::tell(wire::Order order) {
   return send(order) ? std::optional(number_) : std::nullopt;
 }
 
-bool FeederDialogue::begin() {
+void FeederDialogue::fail_awaited(Number last, const Error& error) {
+  for (auto& [number, response] : awaited_) {
+    if (number <= last && !response) response = error;
+  }
+}
+
+bool FeederDialogue::begin(pid_t feeder) {
   const MutexLock lock(mutex_);
+  fail_awaited(number_, absence("another one has started"));
+  feeder_ = feeder;
+  seen_ = {};
   is_there_ = false;
-  owes_since_.reset();
+  lost_ = answered_ = number_;
   given_up_.clear();
   return number_ == 0;
 }
@@ -136,27 +188,26 @@ bool FeederDialogue::end(const std::string& reason) {
   {
     const MutexLock lock(mutex_);
     was_there = std::exchange(is_there_, false);
-    owes_since_.reset();
+    lost_ = answered_ = number_;
     given_up_.clear();
     gone_ = reason;
+    fail_awaited(number_, absence(reason));
   }
   news_.notify_all();
   return was_there;
 }
 
-void FeederDialogue::note_working() {
-  const MutexLock lock(mutex_);
-  if (owes_since_) owes_since_ = now();
-}
-
+// Orders before this one without a response found no room.
 FeederDialogue::Heard FeederDialogue::answered(Number number, Response response) {
   Heard heard = Heard::kUnasked;
   {
     const MutexLock lock(mutex_);
-    owes_since_.reset();
-    if (number != number_) owes_since_ = now();
-    if (number == awaited_) {
-      response_ = std::move(response);
+    answered_ = std::max(answered_, std::min(number, number_));
+    active_ = now();
+    seen_.state = FeederActivity::State::kUnknown;
+    const auto awaited = awaited_.find(number);
+    if (awaited != awaited_.end()) {
+      awaited->second = std::move(response);
       heard = Heard::kAwaited;
     } else if (std::erase(given_up_, number) != 0) {
       heard = Heard::kLate;

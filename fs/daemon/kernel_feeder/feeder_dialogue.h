@@ -1,15 +1,21 @@
-// Orders and their replies, over the socket that only the daemon and its feeder of the kernel's
+// Orders and their responses, over the socket that only the daemon and its feeder of the kernel's
 // events have (core/wire/order.h).
 //
-// Thread-safe. One thread at a time has its turn to wait for a response. A feeder that owes an
-// answer for kSilenceMax is silent: turns are refused at once, until the feeder sends something or
-// another feeder replaces it. So a silent feeder delays the daemon for kSilenceMax once, and not
-// with each order. The listening thread passes replies on to here, and never waits.
+// Thread-safe. A thread takes its turn to send an order, and gives it back before it waits: each
+// thread waits for the response to its own order only. The feeder carries out orders one after the
+// other. The listening thread passes responses on to here, and never waits.
+//
+// While the feeder owes a response, threads that wait look at what it does (FeederActivity). It is
+// at work while it is runnable, or has used CPU time since. One that is stopped, or has not been at
+// work for kSilenceMax, is silent: turns are refused and waits end, until it answers, is at work
+// again, or is replaced.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +26,7 @@
 #include "core/base/mutex.h"
 #include "core/base/result.h"
 #include "core/wire/order.h"
+#include "fs/daemon/kernel_feeder/feeder_activity.h"
 
 namespace tallyfs {
 
@@ -29,46 +36,51 @@ class FeederDialogue {
   using Number = std::uint64_t;
   // The response to an order; its value is empty unless the order was a question.
   using Response = Result<wire::Placed>;
+  using Look = std::function<FeederActivity(pid_t feeder)>;
 
   static constexpr std::chrono::seconds kSilenceMax{1};
   // The longest wait for a feeder that has just been started, or lost.
   static constexpr std::chrono::seconds kHelloMax{1};
+  // Waits that may be longer than kSilenceMax. They take serving threads, of which some stay free.
+  static constexpr int kLongWaitsMax = 6;
+  // Orders without a response that leave room for one more.
+  static constexpr Number kUnansweredMax = 64;
 
-  // The right to wait for the response to one order, as long as it lives. Confined to one thread.
+  // The right to send an order. Confined to one thread, which does not wait meanwhile.
   class Turn {
    public:
-    Turn(FeederDialogue& dialogue, CancellationToken cancel)
-        : dialogue_(&dialogue), cancel_(std::move(cancel)) {}
-    Turn(Turn&& other) noexcept
-        : dialogue_(std::exchange(other.dialogue_, nullptr)), cancel_(std::move(other.cancel_)) {}
+    explicit Turn(FeederDialogue& dialogue) : dialogue_(&dialogue) {}
+    Turn(Turn&& other) noexcept : dialogue_(std::exchange(other.dialogue_, nullptr)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn() {
       if (dialogue_) dialogue_->end_turn();
     }
 
-    // Does not wait. The order gets its number here.
+    // Does not wait. The order gets its number here, and the sender has to wait() for it.
     Number send(wire::Order order) { return dialogue_->send_awaited(std::move(order)); }
-    // Waits for the response to the last order. kNoDevice: the feeder has ended. kTimedOut: no
-    // response until the deadline, or for as long as the feeder may be silent. If the response
-    // comes later, answered() returns kLate.
-    Response wait(Time deadline) { return dialogue_->wait(deadline, cancel_); }
-    // Waits until orders that were told are answered, whatever the answer. Errors as of wait().
-    Result<void> wait_for_told(Time deadline) {
-      return dialogue_->wait_for_told(deadline, cancel_);
-    }
 
    private:
     FeederDialogue* dialogue_;
-    CancellationToken cancel_;
   };
 
-  explicit FeederDialogue(Fd channel) : channel_(std::move(channel)) {}
+  FeederDialogue(Fd channel, Look look) : channel_(std::move(channel)), look_(std::move(look)) {}
 
   int fd() const { return channel_.get(); }
   bool is_there() const EXCLUDES(mutex_);
-  // kNoDevice: there is no feeder. kTimedOut: it is silent, or other threads had their turns until
-  // then. kInterrupted: the call was cancelled. The token also applies to the turn's wait().
+  // kNoDevice: there is no feeder. kTimedOut: it is silent, or has kUnansweredMax orders.
+  // kInterrupted: the call was cancelled, or end_waits() was called.
   Result<Turn> take_turn(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
+  // Waits for the response to an order that this thread has sent. kNoDevice: the feeder has ended.
+  // kTimedOut: no response until the deadline, or the feeder is silent. kInterrupted: as of
+  // take_turn(). If the response comes later, answered() returns kLate.
+  Response wait(Number number, Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
+  // Waits until an order of any thread is answered, whatever the answer. Errors as of wait().
+  Result<void> wait_until_answered(Number number, Time deadline, const CancellationToken& cancel)
+      EXCLUDES(mutex_);
+  // Whether the feeder that the order was for has ended.
+  bool is_lost(Number number) const EXCLUDES(mutex_);
+  // The daemon is about to end: all waits end now, and later ones do not begin.
+  void end_waits() EXCLUDES(mutex_);
 
   // ---- for the listening thread
 
@@ -77,39 +89,47 @@ class FeederDialogue {
   std::optional<Number> tell(wire::Order order) EXCLUDES(mutex_);
   // A new feeder has come; other threads send it orders after open(). Returns whether it is the
   // first.
-  bool begin() EXCLUDES(mutex_);
+  bool begin(pid_t feeder) EXCLUDES(mutex_);
   void open() EXCLUDES(mutex_);
   // There is no feeder any more. Returns whether there was one.
   bool end(const std::string& reason) EXCLUDES(mutex_);
-  // The feeder is at work on its order: the silence begins anew.
-  void note_working() EXCLUDES(mutex_);
   enum class Heard { kAwaited, kUnasked, kLate };
   Heard answered(Number number, Response response) EXCLUDES(mutex_);
 
  private:
   Number send_awaited(wire::Order order) EXCLUDES(mutex_);
-  Response wait(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
-  Result<void> wait_for_told(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   void end_turn() EXCLUDES(mutex_);
   // Returns whether there was room for the order. It gets its number in any case.
   bool send(wire::Order& order) REQUIRES(mutex_);
-  // The time at which a wait until the deadline has to end.
-  Time end_of(Time deadline) const REQUIRES(mutex_);
-  // Waits for news, until the time. The token, which may read a file, is polled without the lock:
-  // the caller looks at the state anew.
+  // Fails what is awaited of orders up to this one.
+  void fail_awaited(Number last, const Error& error) REQUIRES(mutex_);
+  bool owes_response() const REQUIRES(mutex_) { return number_ > answered_; }
+  bool is_silent() const REQUIRES(mutex_);
+  bool may_send() const REQUIRES(mutex_);
+  // Waits for news, until the time. The token, which may read a file, is polled and the feeder is
+  // looked at without the lock: the caller looks at the state anew.
   enum class Wait { kGoesOn, kTimedOut, kCancelled };
   Wait wait_until(Time time, const CancellationToken& cancel) REQUIRES(mutex_);
+  void look() REQUIRES(mutex_);
+  Error refusal(Wait last) const REQUIRES(mutex_);
 
   const Fd channel_;
+  const Look look_;
   mutable Mutex mutex_{LockRank::kFeederDialogue};
   std::condition_variable_any news_;  // waits on mutex_
+  pid_t feeder_ GUARDED_BY(mutex_) = 0;
   bool is_there_ GUARDED_BY(mutex_) = false;
   bool is_busy_ GUARDED_BY(mutex_) = false;  // a thread has the turn
-  Number number_ GUARDED_BY(mutex_) = 0;     // the last that was sent
-  Number awaited_ GUARDED_BY(mutex_) = 0;    // 0: none
-  std::optional<Response> response_ GUARDED_BY(mutex_);
-  std::vector<Number> given_up_ GUARDED_BY(mutex_);    // as many as fit into a silence
-  std::optional<Time> owes_since_ GUARDED_BY(mutex_);  // a response; anew with each message
+  bool has_ended_waits_ GUARDED_BY(mutex_) = false;
+  int long_waits_ GUARDED_BY(mutex_) = 0;
+  Number number_ GUARDED_BY(mutex_) = 0;    // the last that was sent
+  Number answered_ GUARDED_BY(mutex_) = 0;  // the last with a response, as are all before
+  Number lost_ GUARDED_BY(mutex_) = 0;      // the last for a feeder that has ended
+  std::map<Number, std::optional<Response>> awaited_ GUARDED_BY(mutex_);
+  std::vector<Number> given_up_ GUARDED_BY(mutex_);  // at most kUnansweredMax
+  // Of a feeder that owes a response: when it was at work last, as far as was seen.
+  Time active_ GUARDED_BY(mutex_);
+  FeederActivity seen_ GUARDED_BY(mutex_);
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";
 };
 

@@ -69,10 +69,19 @@ void OrderedFeeder::stop() {
 Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted,
                                  const CancellationToken& cancel) {
   const auto deadline = within(kWantMax);
+  const auto number = send_in_turn(deadline, cancel, [&] {
+    return wire::WantOrder{.events = wanted(), .without = without()};
+  });
+  if (!number) return number.error();
+  return outcome(dialogue_.wait(number.value(), deadline, cancel));
+}
+
+Result<FeederDialogue::Number> OrderedFeeder::send_in_turn(
+    Time deadline, const CancellationToken& cancel,
+    const std::function<wire::Order()>& order) const {
   auto turn = dialogue_.take_turn(deadline, cancel);
   if (!turn) return turn.error();
-  turn.value().send(wire::WantOrder{.events = wanted(), .without = without()});
-  return outcome(turn.value().wait(deadline));
+  return turn.value().send(order());
 }
 
 Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
@@ -90,15 +99,20 @@ Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
 void OrderedFeeder::drain(const CancellationToken& cancel) {
   if (!dialogue_.is_there()) return;
   (void)without();
-  const auto deadline = within(kDrainMax);
-  auto turn = dialogue_.take_turn(deadline, cancel);
-  Result<void> done = turn ? Result<void>() : Result<void>(turn.error());
-  if (turn) {
-    turn.value().send(wire::DrainOrder());
-    done = outcome(turn.value().wait(deadline));
-  }
-  if (!done) cut_();
+  if (!order_drain(cancel)) cut_();
   taken_in_();
+}
+
+// Drains that were given up would delay later orders: one at a time is left to the feeder.
+Result<void> OrderedFeeder::order_drain(const CancellationToken& cancel) {
+  const auto deadline = within(kDrainMax);
+  auto is_free = dialogue_.wait_until_answered(given_up_drain_, deadline, cancel);
+  if (!is_free) return is_free;
+  const auto number = send_in_turn(deadline, cancel, [] { return wire::DrainOrder(); });
+  if (!number) return number.error();
+  auto done = outcome(dialogue_.wait(number.value(), deadline, cancel));
+  if (!done && is_unanswered(done.error().code)) given_up_drain_ = number.value();
+  return done;
 }
 
 // Some threads begin late, and each restart gives the feeder another thread.
@@ -126,19 +140,28 @@ std::vector<wire::WatchedEvent> OrderedFeeder::changes(
         .id = id, .on = true, .stack = demand.stack, .comm = demand.comm, .filter = demand.filter};
     on.insert(id);
     const auto told = told_.find(id);
-    if (told == told_.end() || told->second != event) changed.push_back(event);
+    if (told == told_.end() || told->second.event != event) changed.push_back(event);
   }
-  for (const auto& [id, event] : told_) {
+  for (const auto& [id, told] : told_) {
     if (!on.contains(id)) changed.push_back({.id = id});
   }
   std::ranges::sort(changed, {}, &wire::WatchedEvent::id);
   return changed;
 }
 
+FeederDialogue::Number OrderedFeeder::last_order(const std::vector<WantedEvent>& wanted) const {
+  Number last = 0;
+  for (const WantedEvent& each : wanted) {
+    const auto told = told_.find(each.source_id);
+    if (told != told_.end()) last = std::max(last, told->second.order);
+  }
+  return last;
+}
+
 // Orders are sent in the order in which they count as told: sending does not wait.
-std::vector<wire::WatchedEvent> OrderedFeeder::send_changes(
-    const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried,
-    const Send& send) {
+OrderedFeeder::Sent OrderedFeeder::send_changes(const EventSource::Wanted& wanted,
+                                                const std::vector<std::uint32_t>& untried,
+                                                const Send& send) {
   const auto events = wanted();
   wire::EventsOrder order{.without = without()};
   const MutexLock lock(mutex_);
@@ -146,48 +169,58 @@ std::vector<wire::WatchedEvent> OrderedFeeder::send_changes(
   std::erase_if(order.events, [&](const auto& each) {
     return std::ranges::find(untried, each.id) != untried.end();
   });
-  if (order.events.empty()) return {};
+  if (order.events.empty()) return {.order = last_order(events)};
   make_fit(order);
+  const Number number = send(order);
   for (const wire::WatchedEvent& each : order.events) {
     if (each.on) {
-      told_[each.id] = each;
+      told_[each.id] = {each, number};
     } else {
       told_.erase(each.id);
     }
   }
-  send(order);
-  return std::move(order.events);
+  return {std::move(order.events), number};
 }
 
 void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events) {
   const MutexLock lock(mutex_);
-  for (const wire::WatchedEvent& each : events) told_[each.id] = {.id = kUncertain};
+  for (const wire::WatchedEvent& each : events) told_[each.id] = {.event = {.id = kUncertain}};
 }
 
 // Sends as many orders as are needed, each in its turn; events that are refused are not tried
-// again.
+// again. Another thread may have just ordered an event that this one wants too.
 Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
                                           const CancellationToken& cancel) {
   Result<void> first;
   std::vector<std::uint32_t> refused;
   for (;;) {
     const auto deadline = within(kWantMax);
-    auto turn = dialogue_.take_turn(deadline, cancel);
-    if (!turn) return turn.error();
-    const auto sent = send_changes(
-        wanted, refused, [&](const wire::EventsOrder& order) { turn.value().send(order); });
-    if (sent.empty()) {
-      auto told = turn.value().wait_for_told(deadline);
+    const auto sent = send_changes_in_turn(wanted, refused, deadline, cancel);
+    if (!sent) return sent.error();
+    const auto& [events, number] = sent.value();
+    if (events.empty()) {
+      auto told = dialogue_.wait_until_answered(number, deadline, cancel);
       return first ? std::move(told) : first;
     }
-    auto done = outcome(turn.value().wait(deadline));
+    auto done = outcome(dialogue_.wait(number, deadline, cancel));
     if (done) continue;
-    note_uncertain(sent);
+    note_uncertain(events);
     const ErrorCode code = done.error().code;
     if (first) first = std::move(done);
-    if (code == ErrorCode::kTimedOut || code == ErrorCode::kInterrupted) return first;
-    for (const wire::WatchedEvent& each : sent) refused.push_back(each.id);
+    const bool is_over = code == ErrorCode::kTimedOut || code == ErrorCode::kInterrupted;
+    if (is_over || dialogue_.is_lost(number)) return first;
+    for (const wire::WatchedEvent& each : events) refused.push_back(each.id);
   }
+}
+
+Result<OrderedFeeder::Sent> OrderedFeeder::send_changes_in_turn(
+    const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried, Time deadline,
+    const CancellationToken& cancel) {
+  auto turn = dialogue_.take_turn(deadline, cancel);
+  if (!turn) return turn.error();
+  return send_changes(wanted, untried, [&](const wire::EventsOrder& order) {
+    return turn.value().send(order);
+  });
 }
 
 // ---- names
@@ -229,16 +262,16 @@ Result<Symbols::Place> OrderedFeeder::request_place(std::uint64_t address,
                                                     const CancellationToken& cancel) const {
   if (!dialogue_.is_there()) return Error{ErrorCode::kNoDevice, "there is no feeder"};
   const auto deadline = within(kPlaceMax);
-  auto turn = dialogue_.take_turn(deadline, cancel);
-  if (!turn) return turn.error();
-  const Number number = turn.value().send(wire::PlaceOrder{.address = address});
+  const auto number =
+      send_in_turn(deadline, cancel, [&] { return wire::PlaceOrder{.address = address}; });
+  if (!number) return number.error();
   {
     const MutexLock lock(mutex_);
-    late_places_[number] = address;
+    late_places_[number.value()] = address;
   }
-  auto placed = turn.value().wait(deadline);
+  auto placed = dialogue_.wait(number.value(), deadline, cancel);
   const MutexLock lock(mutex_);
-  if (placed) late_places_.erase(number);
+  if (placed) late_places_.erase(number.value());
   auto place = remember(address, placed ? std::move(placed.value()) : wire::Placed());
   if (!placed && is_unanswered(placed.error().code)) return placed.error();
   return place;
@@ -323,14 +356,16 @@ void OrderedFeeder::tell_latencies(const WantedEvents& wanted) {
 void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
   bool is_told = true;
   const auto tell = [&](const wire::EventsOrder& order) {
-    is_told = dialogue_.tell(order).has_value();
+    const auto number = dialogue_.tell(order);
+    is_told = number.has_value();
+    return number.value_or(0);
   };
-  std::vector<wire::WatchedEvent> sent;
+  Sent sent;
   do {
     sent = send_changes(wanted, {}, tell);
-  } while (is_told && !sent.empty());
+  } while (is_told && !sent.events.empty());
   if (is_told) return;
-  note_uncertain(sent);
+  note_uncertain(sent.events);
   is_untold_ = true;
 }
 
@@ -358,7 +393,7 @@ void OrderedFeeder::tell_that_is_all() {
 // A new feeder begins with nothing, whatever was wanted of the last one. Other threads give orders
 // after these ones, so that theirs take effect later.
 void OrderedFeeder::hear(const wire::Hello& reply) {
-  const bool is_first = dialogue_.begin();
+  const bool is_first = dialogue_.begin(reply.pid);
   is_untold_ = is_end_unsent_ = false;
   {
     const MutexLock lock(mutex_);

@@ -2,8 +2,10 @@
 // tracing/latency_hist at once.
 //
 // Thread-safe. A thread of its own receives the replies, and calls the Listeners. No lock is held
-// during a wait for the feeder, or while a Listener is called. An order without a response in time
-// may still be carried out: when the response comes, the feeder gets the current demand anew.
+// during a wait for the feeder, or while a Listener is called. A call waits for its own orders only,
+// and for orders of others that switch on an event which it wants too. An order without a response
+// in time may still be carried out: when the response comes, the feeder gets the current demand
+// anew.
 // Remembers at most kPlacesMax names of addresses; with one more all are requested again.
 #pragma once
 
@@ -31,14 +33,12 @@ namespace tallyfs {
 
 class OrderedFeeder final : public KernelSource, public EventSource {
  public:
-  // The longest wait for one order that the feeder carries out, the turns of other threads
-  // included. The wait for a feeder that does not answer is FeederDialogue::kSilenceMax.
-  static constexpr std::chrono::seconds kWantMax{5};
+  // The longest wait for one order, while the feeder is at work (see FeederDialogue).
+  static constexpr std::chrono::seconds kWantMax{10};
   static constexpr std::chrono::milliseconds kDrainMax{100};
   static constexpr std::chrono::milliseconds kPlaceMax{500};
   static constexpr std::size_t kPlacesMax = 65'536;
-  // More events take several orders. Each event takes the kernel up to some milliseconds, and each
-  // reply shows that the feeder is at work.
+  // More events take several orders. Each event takes the kernel up to some milliseconds.
   static constexpr std::size_t kEventsPerOrderMax = 64;
 
   enum class Asked { kForLatencyHist, kForEvents };
@@ -69,10 +69,12 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   };
 
   // channel: the socket to the feeder. taken_in: takes in all that the feeder has sent to the
-  // daemon's socket; called on the draining thread. cut: called when a drain has given up.
-  OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut)
+  // daemon's socket; called on the draining thread. cut: called when a drain has given up. look:
+  // what the feeder does, for tests.
+  OrderedFeeder(Fd channel, std::function<void()> taken_in, std::function<void()> cut,
+                FeederDialogue::Look look = feeder_activity)
       : EventSource(Delay::kLate),
-        dialogue_(std::move(channel)),
+        dialogue_(std::move(channel), std::move(look)),
         taken_in_(std::move(taken_in)),
         cut_(std::move(cut)) {}
   ~OrderedFeeder() override;
@@ -84,6 +86,8 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void replace_feeder();
   // Stops listening: later replies are dropped.
   void stop();
+  // The daemon is about to end: calls that wait are interrupted, and later ones do not wait.
+  void end_waits() { dialogue_.end_waits(); }
 
   Result<void> want(const std::function<WantedEvents()>& wanted,
                     const CancellationToken& cancel) override;
@@ -104,19 +108,38 @@ class OrderedFeeder final : public KernelSource, public EventSource {
 
   // The daemon's threads. Listeners are notified when they have changed.
   std::vector<pid_t> without() EXCLUDES(mutex_);
+  // How the feeder records an event, by the order that says so.
+  struct Told {
+    wire::WatchedEvent event;
+    Number order = 0;
+  };
+  // The events of an order, and its number. Of no events: the last order that says how a wanted
+  // event is recorded.
+  struct Sent {
+    std::vector<wire::WatchedEvent> events;
+    Number order = 0;
+  };
   // Sends the order that changes the feeder's state to the wanted one, as far as it fits into one
   // order, unless it is empty. From then on it counts as told. untried: events that are left
   // unchanged.
-  using Send = std::function<void(const wire::EventsOrder&)>;
-  std::vector<wire::WatchedEvent> send_changes(const EventSource::Wanted& wanted,
-                                               const std::vector<std::uint32_t>& untried,
-                                               const Send& send) EXCLUDES(mutex_);
+  using Send = std::function<Number(const wire::EventsOrder&)>;
+  Sent send_changes(const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried,
+                    const Send& send) EXCLUDES(mutex_);
+  Result<Sent> send_changes_in_turn(const EventSource::Wanted& wanted,
+                                    const std::vector<std::uint32_t>& untried, Time deadline,
+                                    const CancellationToken& cancel) EXCLUDES(mutex_);
+  Number last_order(const std::vector<WantedEvent>& wanted) const REQUIRES(mutex_);
   std::vector<wire::WatchedEvent> changes(const std::vector<WantedEvent>& wanted) const
       REQUIRES(mutex_);
   // Events that were refused, or not told: their state in the feeder is unknown.
   void note_uncertain(const std::vector<wire::WatchedEvent>& events) EXCLUDES(mutex_);
   Result<void> order_changes(const EventSource::Wanted& wanted, const CancellationToken& cancel)
       EXCLUDES(mutex_);
+
+  // The order is made once no other thread sends one. Its number is to be waited for.
+  Result<Number> send_in_turn(Time deadline, const CancellationToken& cancel,
+                              const std::function<wire::Order()>& order) const;
+  Result<void> order_drain(const CancellationToken& cancel);
 
   // Nothing: it has to be requested.
   std::optional<Place> known_place(std::uint64_t address) const EXCLUDES(mutex_);
@@ -139,7 +162,6 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void tell_again() EXCLUDES(mutex_);
   void tell_that_is_all() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
-  void hear(const wire::Working&) { dialogue_.note_working(); }
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
   void hear(const wire::Gone& reply);
@@ -148,6 +170,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   mutable FeederDialogue dialogue_;
   const std::function<void()> taken_in_;
   const std::function<void()> cut_;
+  std::atomic<Number> given_up_drain_ = 0;  // the last one
   Listeners listeners_;
   // The listening thread's members.
   bool settled_ = false;
@@ -165,7 +188,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   pid_t feeder_ GUARDED_BY(mutex_) = 0;
   std::vector<pid_t> left_out_ GUARDED_BY(mutex_);  // as listeners were notified last
   // How the feeder records events that are on, or may be, by their ids.
-  boost::unordered_flat_map<std::uint32_t, wire::WatchedEvent> told_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<std::uint32_t, Told> told_ GUARDED_BY(mutex_);
   EventSource::Wanted wanted_ GUARDED_BY(mutex_);  // as it was asked last
   mutable boost::unordered_flat_map<std::uint64_t, Place> places_ GUARDED_BY(mutex_);
   // Orders for names that are not answered yet, with the addresses.

@@ -152,7 +152,7 @@ a_cpu_says_what_it_misses_and_the_log_says_it_once() {
   _end_sleeper
 }
 
-a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
+a_feeder_that_is_stopped_holds_up_nobody() {
   local feeder each start took writers=()
   feeder=$(_feeder)
   freeze "$feeder"
@@ -164,20 +164,17 @@ a_feeder_that_is_stopped_holds_up_others_for_a_second_and_once() {
   send 'web/hits 1'
   assert_data web 'hits 1'
   cat "$HIST/irqsoff/CPU0" >"$CASE/read"
-  took=$(($(now_us) - start))
-  [ $took -lt "$(time_limit_us 3500000)" ] || fail "others waited $took us"
   for each in "${writers[@]}"; do ! wait "$each" || fail "it was done"; done
-  start=$(now_us)
   for each in 1 2 3 4 5; do
     assert_fails_with 'Connection timed out' bash -c "echo 1 >$HIST/enable/missed_timer_offsets"
     cat "$HIST/wakeup/summary" >"$CASE/read"
   done
   took=$(($(now_us) - start))
-  [ $took -lt "$(time_limit_us 4000000)" ] || fail "it was waited for again: $took us"
+  [ $took -lt "$(time_limit_us 900000)" ] || fail "it was waited for: $took us"
   assert_has "the feeder of the kernel's events does not answer" "$(errors)"
   assert_eq 0 "$(cat "$HIST/enable/missed_timer_offsets")"
   kill -CONT "$feeder"
-  wait_until '{ echo 1 >"$HIST/enable/missed_timer_offsets"; } 2>/dev/null'
+  echo 1 >"$HIST/enable/missed_timer_offsets"
   assert_eq 1 "$(cat "$HIST/enable/missed_timer_offsets")"
 }
 

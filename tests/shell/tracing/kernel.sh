@@ -47,47 +47,6 @@ a_trace_says_what_the_processor_was_in() {
   assert_eq '' "$(grep ': sched_switch: ' "$T/trace" | grep -v '\] [dD][^ ]\{4\} ' || true)"
 }
 
-# Ctrl-C ends a write that waits for a feeder which does not answer; meanwhile others are served.
-a_write_that_waits_can_be_interrupted_and_keeps_no_other_waiting() {
-  need_python
-  local feeder
-  feeder=$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)
-  freeze "$feeder"
-  py "$T" <<'EOT'
-import os, signal, sys, threading, time
-top = sys.argv[1]
-trigger = top + "/events/task/task_newtask/trigger"
-class Interrupted(Exception): pass
-def interrupt(*_): raise Interrupted
-signal.signal(signal.SIGINT, interrupt)
-main, main_task = threading.get_ident(), threading.get_native_id()
-def waits_in_fuse(task):
-    return "wait_answer" in open(f"/proc/self/task/{task}/stack").read()
-def others():
-    # Until the write waits for the daemon.
-    while not waits_in_fuse(main_task): time.sleep(0.001)
-    open(top + "/current_tracer").read()
-    open(top + "/options/markers").read()
-    # Had these waited as long as the write may, it would have failed by now.
-    signal.pthread_kill(main, signal.SIGINT)
-thread = threading.Thread(target=others, daemon=True)
-file = os.open(trigger, os.O_WRONLY | os.O_APPEND)
-thread.start()
-try:
-    os.write(file, b"hist:keys=pid")
-    sys.exit("it was done")
-except Interrupted:
-    pass
-except OSError as error:
-    sys.exit(f"not interrupted, but {error}")
-thread.join()
-os.close(file)
-EOT
-  kill -CONT "$feeder"
-  wait_until '{ echo hist:keys=comm >>"$E/trigger"; } 2>/dev/null'
-  assert_has_not 'keys=pid' "$(cat "$E/trigger")"
-}
-
 # A shell is told of children that end while it writes.
 a_script_whose_children_end_meanwhile_has_no_write_interrupted() {
   cat >"$CASE/script" <<'EOT'

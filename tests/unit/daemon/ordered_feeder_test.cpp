@@ -103,6 +103,17 @@ class OrderedFeederTest : public testing::Test {
     return number;
   }
 
+  // What the daemon sees the feeder do.
+  FeederActivity activity() const {
+    return {.state = state_, .cpu_ticks = is_computing_ ? ++ticks_ : ticks_.load()};
+  }
+  bool is_waiting(const std::future<Result<void>>& call, std::chrono::milliseconds at_least) {
+    return call.wait_for(at_least) == std::future_status::timeout;
+  }
+
+  std::atomic<FeederActivity::State> state_ = FeederActivity::State::kAsleep;
+  std::atomic<bool> is_computing_ = false;
+  mutable std::atomic<std::uint64_t> ticks_ = 0;
   std::atomic<int> changes_ = 0, arrivals_ = 0, cuts_ = 0;
   std::atomic<bool> wanted_ = false, is_whole_ = true;
   std::function<void()> on_arrival_;  // on the listening thread
@@ -126,7 +137,8 @@ class OrderedFeederTest : public testing::Test {
   }
   explicit OrderedFeederTest(Ends ends)
       : feeder_(
-            std::move(ends.daemon), [] {}, [this] { cuts_ += 1; }),
+            std::move(ends.daemon), [] {}, [this] { cuts_ += 1; },
+            [this](pid_t) { return activity(); }),
         played_(std::move(ends.feeder)) {}
 };
 
@@ -269,30 +281,120 @@ TEST_F(OrderedFeederTest, ASilentFeederIsWaitedForOnceAndForNoLongerThanASecond)
   EXPECT_EQ(played_.hear(0), "") << "no orders meanwhile";
 }
 
-TEST_F(OrderedFeederTest, AFeederThatSaysItIsAtWorkIsWaitedForLonger) {
+TEST_F(OrderedFeederTest, AFeederThatIsAtWorkIsWaitedForLonger) {
   arrive();
-  const auto start = Clock::now();
-  auto waiting = want(true);
-  const std::string number = played_.number_of("want");
-  do {
-    played_.say("working");
-  } while (waiting.wait_for(50ms) == std::future_status::timeout &&
-           since(start) < FeederDialogue::kSilenceMax + 200ms);
-  played_.say("done " + number);
-  EXPECT_TRUE(waiting.get());
-  EXPECT_GE(since(start), FeederDialogue::kSilenceMax);
+  for (const bool is_runnable : {true, false}) {
+    state_ = is_runnable ? FeederActivity::State::kAtWork : FeederActivity::State::kAsleep;
+    is_computing_ = !is_runnable;
+    auto waiting = want(true);
+    const std::string number = played_.number_of("want");
+    EXPECT_TRUE(is_waiting(waiting, FeederDialogue::kSilenceMax + 500ms));
+    played_.say("done " + number);
+    EXPECT_TRUE(waiting.get());
+  }
 }
 
-TEST_F(OrderedFeederTest, AWaitForAnothersTurnIsNoLongerThanThat) {
+TEST_F(OrderedFeederTest, OneThatIsAlwaysAtWorkIsWaitedForTenSeconds) {
   arrive();
+  state_ = FeederActivity::State::kAtWork;
   const auto start = Clock::now();
+  EXPECT_EQ(want(true).get().error().code, ErrorCode::kTimedOut);
+  EXPECT_GE(since(start), 9'900ms);
+  EXPECT_LT(since(start), 15s);
+}
+
+TEST_F(OrderedFeederTest, AStoppedOneIsNotWaitedFor) {
+  arrive();
+  state_ = FeederActivity::State::kStopped;
+  const auto start = Clock::now();
+  EXPECT_EQ(want(true).get().error().code, ErrorCode::kTimedOut);
+  EXPECT_EQ(want(true).get().error().code, ErrorCode::kTimedOut);
+  EXPECT_LT(since(start), FeederDialogue::kSilenceMax);
+  state_ = FeederActivity::State::kAtWork;
+  auto waiting = want(false);
+  played_.say("done " + played_.number_of("want"));
+  played_.say("done " + played_.number_of("want"));
+  EXPECT_TRUE(waiting.get()) << "as it goes on";
+}
+
+TEST_F(OrderedFeederTest, TheEndOfAFeederEndsAllWaits) {
+  arrive();
+  state_ = FeederActivity::State::kAtWork;
   std::vector<std::future<Result<void>>> all;
-  for (int i = 0; i < 5; ++i) all.push_back(want(true));
-  for (auto& each : all) EXPECT_EQ(each.get().error().code, ErrorCode::kTimedOut);
-  EXPECT_LT(since(start), 4 * FeederDialogue::kSilenceMax) << "not the time of each";
+  for (int i = 0; i < 3; ++i) all.push_back(want(true));
+  for (int i = 0; i < 3; ++i) (void)played_.number_of("want");
+  played_.say("gone it was killed");
+  for (auto& each : all) EXPECT_EQ(each.get().error().code, ErrorCode::kNoDevice);
 }
 
-TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswerNorForATurn) {
+TEST_F(OrderedFeederTest, TheDaemonsEndInterruptsAllWaits) {
+  arrive();
+  state_ = FeederActivity::State::kAtWork;
+  auto waiting = want(true);
+  (void)played_.number_of("want");
+  feeder_.end_waits();
+  EXPECT_EQ(waiting.get().error().code, ErrorCode::kInterrupted);
+  EXPECT_EQ(want(true).get().error().code, ErrorCode::kInterrupted);
+}
+
+TEST_F(OrderedFeederTest, NobodyWaitsForAnothersOrder) {
+  arrive();
+  state_ = FeederActivity::State::kAtWork;
+  auto first = want({{.source_id = 7, .demand = {.on = true}}});
+  const std::string number = played_.number_of("events");
+  auto second = want(true);
+  const std::string other = played_.number_of("want");
+  played_.say("done " + number);
+  EXPECT_TRUE(first.get());
+  played_.say("done " + other);
+  EXPECT_TRUE(second.get());
+}
+
+TEST_F(OrderedFeederTest, AnEventThatAnotherCallHasOrderedIsWaitedFor) {
+  arrive();
+  state_ = FeederActivity::State::kAtWork;
+  const std::vector<WantedEvent> seven = {{.source_id = 7, .demand = {.on = true}}};
+  auto first = want(seven);
+  const std::string number = played_.number_of("events");
+  auto second = want(seven);
+  EXPECT_TRUE(is_waiting(second, 50ms));
+  played_.say("done " + number);
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+}
+
+TEST_F(OrderedFeederTest, AnOpenWaitsATenthOfASecondWhateverOthersWaitFor) {
+  arrive();
+  state_ = FeederActivity::State::kAtWork;
+  auto writing = want(true);
+  const std::string number = played_.number_of("want");
+  const auto start = Clock::now();
+  for (int i = 0; i < 5; ++i) feeder_.drain({});
+  EXPECT_EQ(cuts_, 5);
+  EXPECT_LT(since(start), 10 * OrderedFeeder::kDrainMax);
+  played_.number_of("drain");
+  EXPECT_EQ(played_.hear(0), "") << "the feeder has one drain to do, not five";
+  played_.say("done " + number);
+  EXPECT_TRUE(writing.get());
+}
+
+TEST(FeederActivityTest, IsInTheTextOfStat) {
+  using State = FeederActivity::State;
+  const auto of = [](const std::string& state) {
+    return parse_activity("7 (a) b (c) " + state + " 1 7 7 0 -1 4194560 1 0 0 0 25 17 0 0 20 0 1");
+  };
+  EXPECT_EQ(of("R"), (FeederActivity{State::kAtWork, 42}));
+  EXPECT_EQ(of("D").state, State::kAtWork);
+  EXPECT_EQ(of("S").state, State::kAsleep);
+  EXPECT_EQ(of("T").state, State::kStopped);
+  EXPECT_EQ(of("t").state, State::kStopped);
+  EXPECT_EQ(of("Z").state, State::kUnknown);
+  for (const char* const broken : {"", "7 (a", "7 (a)", "7 (a) R 1 2", "7 (a) R 1 2 3 4 5 6 7 8 9 10 x y"}) {
+    EXPECT_EQ(parse_activity(broken), FeederActivity()) << broken;
+  }
+}
+
+TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswer) {
   arrive();
   auto first = want(true);
   (void)played_.number_of("want");
@@ -304,7 +406,7 @@ TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswerNorForATurn) {
   });
   EXPECT_EQ(second.wait_for(50ms), std::future_status::timeout);
   is_interrupted = true;
-  EXPECT_EQ(second.get().error().code, ErrorCode::kInterrupted) << "another has the turn";
+  EXPECT_EQ(second.get().error().code, ErrorCode::kInterrupted);
   EXPECT_LT(since(start), OrderedFeeder::kWantMax);
   EXPECT_EQ(first.get().error().code, ErrorCode::kTimedOut) << "and waits on";
 }
