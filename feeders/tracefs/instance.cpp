@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 #include <memory>
 #include <optional>
 
 #include "core/base/text.h"
+#include "feeders/tracefs/ring_losses.h"
 #include "feeders/tracefs/tracefs.h"
 
 namespace tallyfs {
@@ -76,6 +78,7 @@ bool TracefsInstance::take_over() {
                   last_setting.value() == "0\n" && open_pages();
   if (is_inherited_) return true;
   pipes_.clear();
+  stats_.clear();
   cpus_.clear();
   directory_.reset();
   return false;
@@ -85,6 +88,7 @@ TracefsInstance::~TracefsInstance() {
   if (!root_.valid()) return;
   // The kernel removes no instance that is open.
   pipes_.clear();
+  stats_.clear();
   directory_.reset();
   ::unlinkat(root_.get(), (kInstances + name_).c_str(), AT_REMOVEDIR);
 }
@@ -132,9 +136,18 @@ Result<void> TracefsInstance::open_pipes() {
     Fd pipe(::openat(directory_.get(), path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!pipe.valid()) return system_error("cannot open " + path);
     pipes_.push_back(std::move(pipe));
+    stats_.emplace_back(
+        ::openat(directory_.get(), ("per_cpu/" + cpu + "/stats").c_str(), O_RDONLY | O_CLOEXEC));
     cpus_.push_back(static_cast<unsigned>(*number));
   }
   return {};
+}
+
+std::optional<std::uint64_t> TracefsInstance::losses(std::size_t pipe) const {
+  std::array<char, 512> text;
+  const auto size = ::pread(stats_[pipe].get(), text.data(), text.size(), 0);
+  if (size <= 0) return std::nullopt;
+  return parse_ring_losses({text.data(), static_cast<std::size_t>(size)});
 }
 
 Result<EventFormat> TracefsInstance::format(const Event& event) const {

@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,9 @@ class TracefsInstance {
   const std::vector<Fd>& pipes() const { return pipes_; }
   // The CPU of each of the pipes.
   const std::vector<unsigned>& cpus() const { return cpus_; }
+  // How many records the ring of that pipe has lost since the instance was made. Nothing: the
+  // kernel does not say.
+  std::optional<std::uint64_t> losses(std::size_t pipe) const;
   // A predecessor has left it, and stop_others() was not called yet: events may be on, with stacks
   // and filters.
   bool is_inherited() const { return is_inherited_; }
@@ -97,6 +102,7 @@ class TracefsInstance {
   PageFormat page_format_;
   std::vector<Fd> pipes_;
   std::vector<unsigned> cpus_;
+  std::vector<Fd> stats_;  // of each CPU
   bool is_inherited_ = false;
 };
 

@@ -28,9 +28,13 @@ std::uint16_t type_of(std::span<const char> record) { return number_at<std::uint
 }  // namespace
 
 MergedReader::MergedReader(const PageFormat& format, const std::vector<int>& fds,
-                           const Clock& clock)
-    : format_(format), clock_(clock), page_(format.page_bytes()) {
-  for (const int fd : fds) lanes_.push_back({.fd = fd});
+                           const Clock& clock, Losses losses, Pipes pipes)
+    : format_(format), clock_(clock), losses_(std::move(losses)), page_(format.page_bytes()) {
+  for (const int fd : fds) {
+    const auto before = losses_ ? losses_(lanes_.size()) : std::nullopt;
+    lanes_.push_back(
+        {.fd = fd, .losses = before.value_or(0), .is_inherited = pipes == Pipes::kInherited});
+  }
 }
 
 MergedReader::Remaining MergedReader::poll(EventSink& sink) {
@@ -60,13 +64,26 @@ void MergedReader::finish(EventSink& sink) {
 void MergedReader::hand_on_held(EventSink& sink) { hand_on(kEndOfTime, sink); }
 
 void MergedReader::read_lane(Lane& lane) {
-  lane.drained = false;
-  for (std::size_t pages = 0; pages < kPagesPerPoll && lane.held() < kHeldMax; ++pages) {
-    if (!read_page(lane)) {
-      lane.drained = true;
-      return;
-    }
+  lane.gap.reset();
+  lane.said = 0;
+  std::size_t pages = 0;
+  while (pages < kPagesPerPoll && lane.held() < kHeldMax && read_page(lane)) ++pages;
+  lane.drained = pages < kPagesPerPoll && lane.held() < kHeldMax;
+  if (lane.gap) count_losses(lane);
+  if (pages > 0) lane.is_inherited = false;
+}
+
+// The reader before has handed on an unknown part of what an inherited ring had lost by then.
+void MergedReader::count_losses(Lane& lane) {
+  const auto losses =
+      losses_ ? losses_(static_cast<std::size_t>(&lane - lanes_.data())) : std::nullopt;
+  std::uint64_t lost = lane.said;
+  if (losses) {
+    const std::uint64_t growth = *losses - std::min(lane.losses, *losses);
+    lost = lane.is_inherited ? std::max(lost, growth) : growth;
+    lane.losses = *losses;
   }
+  lane.items[*lane.gap].lost = lost;
 }
 
 bool MergedReader::read_page(Lane& lane) {
@@ -77,27 +94,33 @@ bool MergedReader::read_page(Lane& lane) {
 }
 
 void MergedReader::take_page(Lane& lane, std::span<const char> bytes) {
-  const auto put = [&](std::uint64_t time_ns, std::uint64_t lost, std::size_t size) {
-    lane.items.push_back(
-        {.time_ns = time_ns, .lost = lost, .offset = lane.bytes.size(), .size = size});
-  };
   // A time from the future would hold up its CPU until then: bytes that make no sense.
   const auto now_ns = static_cast<std::uint64_t>((clock_.now().monotonic + kClockError).count());
   auto page = RingPage::open(format_, bytes);
-  if (!page || page.value().time_ns() > now_ns) return put(handed_on_ns_, 1, 0);
-  if (page.value().lost() > 0) put(page.value().time_ns(), page.value().lost(), 0);
+  if (!page || page.value().time_ns() > now_ns) return put_gap(lane, handed_on_ns_, 1);
+  if (page.value().lost() > 0) {
+    if (!lane.gap) lane.gap = lane.items.size();
+    lane.said += page.value().lost();
+    put_gap(lane, page.value().time_ns(), 0);
+  }
   std::uint64_t last_ns = page.value().time_ns();
   while (const auto record = page.value().next()) {
-    if (record->time_ns > now_ns) return put(last_ns, 1, 0);
+    if (record->time_ns > now_ns) return put_gap(lane, last_ns, 1);
     last_ns = record->time_ns;
     if (is_stack(record->payload)) {
       put_stack(lane, record->payload);
       continue;
     }
-    put(last_ns, 0, record->payload.size());
+    lane.items.push_back(
+        {.time_ns = last_ns, .offset = lane.bytes.size(), .size = record->payload.size()});
     lane.bytes.append(record->payload.data(), record->payload.size());
   }
-  if (page.value().broken()) put(last_ns, 1, 0);
+  if (page.value().broken()) put_gap(lane, last_ns, 1);
+}
+
+void MergedReader::put_gap(Lane& lane, std::uint64_t time_ns, std::uint64_t lost) {
+  lane.items.push_back(
+      {.time_ns = time_ns, .is_gap = true, .lost = lost, .offset = lane.bytes.size()});
 }
 
 bool MergedReader::is_stack(std::span<const char> payload) const {
@@ -156,7 +179,7 @@ void MergedReader::hand_on(std::uint64_t horizon_ns, EventSink& sink) {
 
 void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) {
   const auto cpu = static_cast<std::size_t>(&lane - lanes_.data());
-  if (item.lost > 0) return sink.lost(cpu, item.lost);
+  if (item.is_gap) return sink.lost(cpu, item.lost);
   if (item.time_ns < handed_on_ns_) return sink.lost(cpu, 1);
   handed_on_ns_ = item.time_ns;
   const std::chrono::nanoseconds time(static_cast<std::int64_t>(item.time_ns));

@@ -5,12 +5,18 @@
 // gets ahead of one that was not read to its end. An event that comes later even so is counted
 // among the lost ones: handed on, it would contradict what was already said.
 //
+// A page says that records were lost before it, but a full one not how many. So the number is what
+// the ring's own count (Losses) has grown by, once for all gaps of a CPU in one poll(): as a sum it
+// is right, and at a single place it may be one too high or too low.
+//
 // Confined to one thread. Reads at most kPagesPerPoll pages of a CPU in one poll(), and holds at
 // most kHeldMax events of it, plus one poll's.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +40,8 @@ class EventSink {
                                 std::span<const char> payload, std::span<const char>) {
     event(time, cpu, payload);
   }
-  // At this point of time `events` of this pipe are missing, at least; which is unknown.
+  // At this point of time records of this pipe are missing; which is unknown. events: how many; 0:
+  // they are among those of another gap.
   virtual void lost(std::size_t cpu, std::uint64_t events) = 0;
   // Nothing more comes for now.
   virtual void flush() {}
@@ -54,8 +61,15 @@ class MergedReader {
     kMore,  // a pipe has more than one poll() reads: poll again at once
   };
 
-  // fds: the pipes, which outlive the reader, as does the clock.
-  MergedReader(const PageFormat& format, const std::vector<int>& fds, const Clock& clock);
+  // How many records the ring behind a pipe has lost so far. Nothing: it is not known.
+  using Losses = std::function<std::optional<std::uint64_t>(std::size_t pipe)>;
+  // Whether records of these pipes were read, and their losses counted, by another reader before.
+  enum class Pipes { kNew, kInherited };
+
+  // fds: the pipes, which outlive the reader, as does the clock. losses: without one a gap counts
+  // as its page says.
+  MergedReader(const PageFormat& format, const std::vector<int>& fds, const Clock& clock,
+               Losses losses = {}, Pipes pipes = Pipes::kNew);
 
   // From now on a record of the type `stacks` is the stack of an event before it on its CPU, the
   // last one that has the same pid and belongs to with_stack (by type); an interrupt may have come
@@ -77,9 +91,10 @@ class MergedReader {
  private:
   struct Item {
     std::uint64_t time_ns;
-    std::uint64_t lost;  // not 0: no event but a gap
-    std::size_t offset;  // of the payload in bytes
-    std::size_t size;
+    bool is_gap = false;     // no event
+    std::uint64_t lost = 0;  // of a gap
+    std::size_t offset = 0;  // of the payload in bytes
+    std::size_t size = 0;
     std::size_t stack_offset = 0;
     std::size_t stack_size = 0;
   };
@@ -90,6 +105,11 @@ class MergedReader {
     std::size_t next = 0;  // the first of items not handed on yet
     std::string bytes = {};
     bool drained = true;
+    std::uint64_t losses = 0;   // of the ring, as far as they were handed on
+    bool is_inherited = false;  // until its first pages were read
+    // Of the pages that the current poll() has read: the first gap that the kernel has left.
+    std::optional<std::size_t> gap = {};
+    std::uint64_t said = 0;  // how many records those pages say are missing
 
     std::size_t held() const { return items.size() - next; }
   };
@@ -101,6 +121,8 @@ class MergedReader {
   void put_stack(Lane& lane, std::span<const char> payload) const;
   bool read_page(Lane& lane);
   void take_page(Lane& lane, std::span<const char> bytes);
+  static void put_gap(Lane& lane, std::uint64_t time_ns, std::uint64_t lost);
+  void count_losses(Lane& lane);
   void read_lane(Lane& lane);
   void hand_on(std::uint64_t horizon_ns, EventSink& sink);
   void hand_on(const Lane& lane, const Item& item, EventSink& sink);
@@ -108,6 +130,7 @@ class MergedReader {
 
   const PageFormat format_;
   const Clock& clock_;
+  const Losses losses_;
   Stacks stacks_;
   std::vector<Lane> lanes_;
   std::vector<char> page_;

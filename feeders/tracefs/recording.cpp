@@ -14,8 +14,19 @@ Result<Recording> Recording::create(const TracefsInstance::Options& options, con
   if (!instance) return instance.error();
   std::vector<int> fds;
   for (const Fd& pipe : instance.value().pipes()) fds.push_back(pipe.get());
-  return Recording(std::move(instance.value()), std::move(fds), clock);
+  return Recording(std::make_unique<TracefsInstance>(std::move(instance.value())), std::move(fds),
+                   clock);
 }
+
+Recording::Recording(std::unique_ptr<TracefsInstance> instance, std::vector<int> fds,
+                     const Clock& clock)
+    : instance_(std::move(instance)),
+      fds_(std::move(fds)),
+      reader_(
+          instance_->page_format(), fds_, clock,
+          [from = instance_.get()](std::size_t pipe) { return from->losses(pipe); },
+          instance_->is_inherited() ? MergedReader::Pipes::kInherited : MergedReader::Pipes::kNew),
+      clock_(clock) {}
 
 Recording::Remaining Recording::poll(EventSink& sink) {
   const Remaining left = reader_.poll(sink);

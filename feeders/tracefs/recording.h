@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ class Recording {
   // As TracefsInstance::create().
   static Result<Recording> create(const TracefsInstance::Options& options, const Clock& clock);
 
-  TracefsInstance& instance() { return instance_; }
+  TracefsInstance& instance() { return *instance_; }
   // Readable as soon as there is an event.
   const std::vector<int>& fds() const { return fds_; }
   void expect_stacks(MergedReader::Stacks stacks) { reader_.expect_stacks(std::move(stacks)); }
@@ -47,14 +48,10 @@ class Recording {
   void leave(EventSink& sink);
 
  private:
-  Recording(TracefsInstance instance, std::vector<int> fds, const Clock& clock)
-      : instance_(std::move(instance)),
-        fds_(std::move(fds)),
-        reader_(instance_.page_format(), fds_, clock),
-        clock_(clock) {}
+  Recording(std::unique_ptr<TracefsInstance> instance, std::vector<int> fds, const Clock& clock);
 
-  TracefsInstance instance_;
-  std::vector<int> fds_;  // of its pipes
+  std::unique_ptr<TracefsInstance> instance_;  // has one place, which the reader knows
+  std::vector<int> fds_;                       // of its pipes
   MergedReader reader_;
   const Clock& clock_;
 };

@@ -40,7 +40,7 @@ class RingPage {
 
   std::optional<TraceRecord> next();
 
-  // How many events were lost before this page; 1 if the kernel does not say how many.
+  // How many events were lost before this page; 1 if it has no room to say how many.
   std::uint64_t lost() const { return lost_; }
   // Time of the first event, before the first next(); then that of the last one.
   std::uint64_t time_ns() const { return time_ns_; }

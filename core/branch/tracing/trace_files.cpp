@@ -27,7 +27,8 @@ std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.mo
 
 std::string lost_line(std::uint64_t lost) {
   if (lost == 0) return {};
-  return "# records lost on their way: " + std::to_string(lost) + "\n#\n";
+  return "# records lost on their way: " + std::to_string(lost) +
+         " in all, at places that are not known\n#\n";
 }
 
 std::string left_out_line(std::uint64_t left_out) {

@@ -95,7 +95,8 @@ int run(const Options& options) {
   const ProgramClock clock;
   BlockFeeder feeder(std::move(events.value()));
   const auto fds = fds_of(instance.value());
-  MergedReader reader(instance.value().page_format(), fds, clock);
+  MergedReader reader(instance.value().page_format(), fds, clock,
+                      [&](std::size_t pipe) { return instance.value().losses(pipe); });
   Wakener wakener(stop.value(), fds);
 
   if (auto done = instance.value().start(); !done) return log_failure(done.error());

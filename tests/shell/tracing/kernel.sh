@@ -116,6 +116,46 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   kill $!
 }
 
+# The records of a system call fill the kernel's pages, which then have no room to say how many were
+# lost before them.
+what_the_kernel_drops_is_counted_one_by_one() {
+  local call=$T/events/raw_syscalls/sys_enter tracefs=$CASE/tracefs supervisor
+  need_python
+  [ -d "$call" ] || skip "no events of system calls here"
+  supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  mkdir "$tracefs" && mount -t tracefs none "$tracefs"
+  py "$T" "$(_feeder)" "$tracefs/instances/tallyfs-events-$supervisor" "$MNT" <<'EOT'
+import glob, os, re, signal, sys, time
+from peer import freeze, time_limit
+top, feeder, instance, mount = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
+CALLS = 400_000
+call = top + "/events/raw_syscalls/sys_enter"
+def number(text, name):
+    return sum(int(found) for found in re.findall(rf"^{name}: +([0-9]+)$", text, re.M))
+def lost():
+    data = open(mount + "/statistics/tallyfs/data").read()
+    return number(data.replace("events_lost ", "events_lost: "), "events_lost")
+def hits():
+    return int(re.search("Hits: ([0-9]+)", open(call + "/hist").read())[1])
+# 110 is getppid, and 39 getpid.
+own = f"common_pid == {os.getpid()}"
+with open(call + "/trigger", "w") as trigger: trigger.write(f"hist:keys=id if id == 110 && {own}")
+before = lost()
+freeze(feeder)
+for _ in range(CALLS): os.getppid()
+stats = "\n".join(open(file).read() for file in glob.glob(instance + "/per_cpu/cpu*/stats"))
+dropped = number(stats, "overrun") + number(stats, "dropped events")
+os.kill(feeder, signal.SIGCONT)
+if dropped == 0: sys.exit("nothing was dropped")
+until = time.monotonic() + time_limit(20)
+while hits() + lost() - before != CALLS:
+    if time.monotonic() > until: sys.exit(f"{hits()} came, {lost() - before} of {dropped} counted")
+    time.sleep(0.02)
+if lost() - before != dropped: sys.exit(f"{lost() - before} were counted, {dropped} dropped")
+EOT
+  umount "$tracefs"
+}
+
 # The feeder dies, and the next one is not there before _succeed.
 _die() { # _die FEEDER SUPERVISOR
   echo "$2" >>"$CASE/pids"

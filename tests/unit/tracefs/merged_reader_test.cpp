@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,79 @@ TEST_F(MergedReaderTest, PutsAGapWhereItIs) {
   write(0, PageMaker(30).record(0, "cccc").page(0xC0000000u, count));
   write(1, PageMaker(20).record(0, "bbbb").record(20, "dddd").page());
   EXPECT_EQ(poll(), "10:aaaa 20:bbbb lost:7 30:cccc 40:dddd");
+}
+
+// A ring that counts what it has lost, as the kernel's does.
+class CountedLossesTest : public MergedReaderTest {
+ protected:
+  static constexpr std::uint32_t kLost = 0x80000000u;
+
+  MergedReader reader_of(MergedReader::Pipes pipes) {
+    return {parse_page_format(kHeaderPage).value(),
+            {fds_[0].get(), fds_[1].get()},
+            clock_,
+            [this](std::size_t pipe) { return losses_[pipe]; },
+            pipes};
+  }
+  std::string poll(MergedReader& reader) {
+    (void)reader.poll(story_);
+    return story_.told();
+  }
+  static std::string page(std::uint64_t time, std::uint32_t flags, std::uint64_t said = 0) {
+    std::string count;
+    if (said != 0) ByteWriter(count).put(said);
+    return PageMaker(time).record(0, "aaaa").page(flags | (said != 0 ? 0x40000000u : 0), count);
+  }
+
+  std::vector<std::optional<std::uint64_t>> losses_ = {0, 0};
+};
+
+TEST_F(CountedLossesTest, AGapOfAnUnknownSizeHasWhatTheRingHasCounted) {
+  MergedReader reader = reader_of(MergedReader::Pipes::kNew);
+  losses_ = {339'252, 4};
+  write(0, page(10, kLost));
+  write(1, page(11, kLost, 4));
+  EXPECT_EQ(poll(reader), "lost:339252 10:aaaa lost:4 11:aaaa");
+}
+
+TEST_F(CountedLossesTest, NoRecordIsCountedTwice) {
+  MergedReader reader = reader_of(MergedReader::Pipes::kNew);
+  losses_[0] = 7;
+  write(0, page(10, kLost));
+  EXPECT_EQ(poll(reader), "lost:7 10:aaaa");
+  // Two of the seven came behind the page before: they are before this one.
+  losses_[0] = 10;
+  write(0, page(20, kLost, 5));
+  EXPECT_EQ(poll(reader), "lost:3 20:aaaa");
+}
+
+TEST_F(CountedLossesTest, TheGapsOfAPollAreCountedAtTheFirst) {
+  MergedReader reader = reader_of(MergedReader::Pipes::kNew);
+  losses_[0] = 12;
+  write(0, page(10, 0));
+  write(0, page(20, kLost));
+  write(0, page(30, kLost, 2));
+  EXPECT_EQ(poll(reader), "10:aaaa lost:12 20:aaaa lost:0 30:aaaa");
+}
+
+TEST_F(CountedLossesTest, WhatAReaderBeforeHasHandedOnIsNotCountedAgain) {
+  losses_ = {100, 100};
+  MergedReader reader = reader_of(MergedReader::Pipes::kInherited);
+  write(0, page(10, kLost, 30));
+  write(1, page(11, 0));
+  EXPECT_EQ(poll(reader), "lost:30 10:aaaa 11:aaaa");
+  losses_ = {105, 106};
+  write(0, page(20, kLost));
+  write(1, page(21, kLost));
+  EXPECT_EQ(poll(reader), "lost:5 20:aaaa lost:6 21:aaaa");
+}
+
+TEST_F(CountedLossesTest, WithoutACountAGapIsWhatItsPageSays) {
+  MergedReader reader = reader_of(MergedReader::Pipes::kNew);
+  losses_ = {std::nullopt, std::nullopt};
+  write(0, page(10, kLost));
+  write(1, page(11, kLost, 4));
+  EXPECT_EQ(poll(reader), "lost:1 10:aaaa lost:4 11:aaaa");
 }
 
 TEST_F(MergedReaderTest, TellsOfPagesThatMakeNoSense) {
