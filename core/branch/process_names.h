@@ -1,5 +1,5 @@
-// A port: the names of processes. The daemon gives an implementation that reads them where the
-// system has them.
+// A port: the names of processes, and the processes of threads. The daemon gives an implementation
+// that reads them where the system has them.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +15,8 @@ class ProcessNames {
 
   // Empty: the process is not visible from here.
   virtual std::string name_of(pid_t process) const = 0;
+  // The process that the thread belongs to. 0: it is not visible from here.
+  virtual pid_t group_of(pid_t thread) const = 0;
 };
 
 }  // namespace tallyfs

@@ -1,8 +1,10 @@
-// What the engine asks the outside when it renders: names of addresses and of system calls. The
-// room that knows them (a feeder, from kallsyms) implements it; NoSymbols is for those that do not.
+// What the engine asks the outside when it renders: names of addresses and of system calls, and
+// texts in the kernel's memory. The room that knows them (a feeder, from kallsyms and
+// printk_formats) implements it; NoSymbols is for those that do not.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tallyfs {
@@ -20,6 +22,8 @@ class Symbols {
   virtual Place place(std::uint64_t address) const = 0;
   // "sys_read"; empty: unknown.
   virtual std::string syscall(std::uint64_t number) const = 0;
+  // The text that begins at this address. Nothing: it is not known.
+  virtual std::optional<std::string> text(std::uint64_t /*address*/) const { return std::nullopt; }
 };
 
 class NoSymbols final : public Symbols {

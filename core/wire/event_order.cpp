@@ -105,6 +105,15 @@ std::string print(const Placed& reply) {
          reply.name;
 }
 
+std::string print(const TextsOrder& order) { return "texts " + std::to_string(order.number); }
+
+std::string print(const Texts& reply) {
+  std::string_view lines = reply.printk_formats;
+  lines = lines.substr(0, kTextsBytesMax);
+  lines = lines.substr(0, lines.rfind('\n') + 1);
+  return "texts " + std::to_string(reply.number) + "\n" + std::string(lines);
+}
+
 std::optional<EventsOrder> parse_events_order(std::uint64_t number, std::string_view text) {
   auto without = parse_without(take_line(text));
   if (!without) return std::nullopt;
@@ -136,6 +145,11 @@ std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text) 
                 .size = *size,
                 .module = module->text == "-" ? "" : std::string(module->text),
                 .name = name ? std::string(name->text) : ""};
+}
+
+Texts parse_texts(std::uint64_t number, std::string_view text) {
+  (void)take_line(text);
+  return {number, std::string(text)};
 }
 
 }  // namespace tallyfs::wire

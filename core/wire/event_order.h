@@ -6,6 +6,9 @@
 //            a new feeder has been told all that was wanted of its predecessor
 //   daemon   place NUMBER ADDRESS                       what symbol is there?
 //   feeder   placed NUMBER OFFSET SIZE MODULE NAME      `-` for no module; no NAME: none
+//   daemon   texts NUMBER                               what texts are in the kernel's memory?
+//   feeder   texts NUMBER
+//            the lines of the kernel's printk_formats, at most kTextsBytesMax
 //
 // Pure functions. An order has at most kOrderBytesMax bytes: print() takes as many events as fit.
 #pragma once
@@ -24,6 +27,8 @@ namespace tallyfs::wire {
 inline constexpr std::size_t kEventOrderBytesMax = 64 * 1024;
 // Of one event. A longer filter is not passed on: the daemon filters the records in any case.
 inline constexpr std::size_t kOrderFilterBytesMax = 4'000;
+
+inline constexpr std::size_t kTextsBytesMax = 60'000;
 
 // How an event is recorded from now on.
 struct WatchedEvent {
@@ -55,16 +60,28 @@ struct Placed {
   std::string name = {};
 };
 
+struct TextsOrder {
+  std::uint64_t number = 0;
+};
+
+struct Texts {
+  std::uint64_t number = 0;
+  std::string printk_formats = {};
+};
+
 // taken: how many of the events, from the first on.
 std::string print(const EventsOrder& order, std::size_t& taken);
 // Of one that fits.
 std::string print(const EventsOrder& order);
 std::string print(const PlaceOrder& order);
 std::string print(const Placed& reply);
+std::string print(const TextsOrder& order);
+std::string print(const Texts& reply);  // the lines that fit
 
 // `text` behind the verb and the number. Nothing: it is no such text.
 std::optional<EventsOrder> parse_events_order(std::uint64_t number, std::string_view text);
 std::optional<PlaceOrder> parse_place_order(std::uint64_t number, std::string_view text);
 std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text);
+Texts parse_texts(std::uint64_t number, std::string_view text);
 
 }  // namespace tallyfs::wire

@@ -118,6 +118,7 @@ std::optional<Order> parse_order(std::string_view text) {
   if (verb->text == "want") return parse_want(*number, tokens);
   if (verb->text == "events") return parse_events_order(*number, tokens.rest().text);
   if (verb->text == "place") return parse_place_order(*number, tokens.rest().text);
+  if (verb->text == "texts" && !tokens.next()) return TextsOrder{*number};
   if (verb->text == "drain" && !tokens.next()) return DrainOrder{*number};
   if (verb->text == "end" && !tokens.next()) return EndOrder{*number};
   return std::nullopt;
@@ -136,6 +137,7 @@ std::optional<Reply> parse_reply(std::string_view text) {
   if (verb->text == "done") return Done{*number};
   if (verb->text == "failed") return parse_failed(*number, tokens);
   if (verb->text == "placed") return parse_placed(*number, tokens.rest().text);
+  if (verb->text == "texts") return parse_texts(*number, tokens.rest().text);
   return std::nullopt;
 }
 

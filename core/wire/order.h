@@ -3,9 +3,10 @@
 //
 //   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
 //            without=PID,...                  for tracing/latency_hist
-//   daemon   events, place                    for tracing/events: see event_order.h
+//   daemon   events, place, texts             for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   daemon   end NUMBER                       no response: the next feeder goes on with what this one
+//   daemon   end NUMBER                       no response: the next feeder goes on with what this
+//   one
 //                                             records
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
@@ -42,7 +43,7 @@ struct DrainOrder {
 struct EndOrder {
   std::uint64_t number = 0;
 };
-using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder>;
+using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder, TextsOrder>;
 
 struct Hello {
   pid_t pid = 0;
@@ -58,7 +59,7 @@ struct Failed {  // kBusy: a drain that was given up
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Done, Failed, Gone, Placed>;
+using Reply = std::variant<Hello, Done, Failed, Gone, Placed, Texts>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);

@@ -133,6 +133,20 @@ TextFile::Parts buffer_total_size(const SharedView& view) {
                [](std::size_t bytes) { return number_text(bytes / kKib); });
 }
 
+TextFile::Parts buffer_percent(const SharedView& view) {
+  TextFile::Parts parts = shown(
+      view, Waits::kNo, [](TracingInstance& instance) { return instance.buffer_percent; },
+      number_text);
+  parts.write_line = [view](std::string_view text, const CallContext& call) -> Result<void> {
+    const auto percent = parse_unsigned(trimmed(text));
+    if (!percent || *percent > 100) return invalid_write("a number is wanted, 0 to 100");
+    return view->change_always(call, [&](TracingInstance& instance) {
+      instance.buffer_percent = static_cast<std::uint32_t>(*percent);
+    });
+  };
+  return parts;
+}
+
 TextFile::Parts saved_cmdlines_size(const SharedView& view) {
   TextFile::Parts parts = shown(
       view, Waits::kNo, [](TracingInstance& instance) { return instance.cmdlines_max; },
@@ -164,6 +178,7 @@ TextFile::Parts cpu_buffer_size_file(const SharedView& view, std::uint32_t cpu) 
 
 std::span<const InstanceFileRow> buffer_files() {
   static constexpr std::array kRows = {
+      InstanceFileRow{"buffer_percent", kWritable, buffer_percent},
       InstanceFileRow{"buffer_size_kb", kWritable, buffer_size},
       InstanceFileRow{"buffer_subbuf_size_kb", kWritable, subbuf_size},
       InstanceFileRow{"buffer_total_size_kb", kReadable, buffer_total_size},

@@ -18,6 +18,40 @@ TextFile::Parts available_events(const SharedView& view) {
       [](const std::shared_ptr<const EventList>& events) { return event_list_text(*events); });
 }
 
+// The texts may change without a change here: when a module of the kernel is loaded.
+TextFile::Parts printk_formats(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.version = {};
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    return InstanceView::bounded(view->state().printk_formats(call.cancel), bytes_max);
+  };
+  return parts;
+}
+
+std::string groups_text(const TraceBuffer::Groups& groups) {
+  std::string text;
+  for (const auto& [task, group] : groups) {
+    if (group == 0) continue;
+    append_number(text, std::int64_t{task});
+    text.push_back(' ');
+    append_number(text, std::int64_t{group});
+    text.push_back('\n');
+  }
+  return text;
+}
+
+TextFile::Parts saved_tgids(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kYes);
+  parts.render = [view](const CallContext&, std::size_t bytes_max) {
+    const auto groups = [&] {
+      const MutexLock lock(view->state().mutex);
+      return view->state().groups.all();
+    }();
+    return InstanceView::bounded(groups_text(*groups), bytes_max);
+  };
+  return parts;
+}
+
 Result<void> write_set_event(const InstanceView& view, std::string_view text,
                              const CallContext& call) {
   std::vector<EventNumber> before;
@@ -173,6 +207,8 @@ std::span<const InstanceFileRow> top_files() {
       InstanceFileRow{"README", kReadable, readme_file},
       InstanceFileRow{"available_events", kReadable, available_events},
       InstanceFileRow{"dynamic_events", kWritable, dynamic_events},
+      InstanceFileRow{"printk_formats", kReadable, printk_formats},
+      InstanceFileRow{"saved_tgids", kReadable, saved_tgids},
       InstanceFileRow{"synthetic_events", kWritable, synthetic_events},
   };
   return kRows;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,6 +62,9 @@ class EventSource {
   virtual std::unique_ptr<const Symbols> symbols(CancellationToken /*cancel*/) const {
     return nullptr;
   }
+  // The texts in the memory of its kernel, as the tracing directory's printk_formats has them; the
+  // call's token ends the wait. Empty: it knows none.
+  virtual std::string printk_formats(const CancellationToken& /*cancel*/) const { return {}; }
 
  protected:
   void note_from_several(bool is_from_several) { is_from_several_ = is_from_several; }

@@ -23,7 +23,9 @@ TraceBuffer::View InstanceView::view_by_options() const {
   return {.cpus = state_->options.cpus,
           .fields = instance_->shows_fields,
           .context = instance_->shows_context,
-          .irq_info = instance_->shows_irq_info};
+          .irq_info = instance_->shows_irq_info,
+          .pointers = instance_->hashes_pointers ? &state_->pointers : nullptr,
+          .groups = instance_->records_groups ? state_->groups.all() : nullptr};
 }
 
 Result<InstanceView::CopiedTrace> InstanceView::copy_trace(Moment now) const {

@@ -33,7 +33,9 @@ TextFile::Parts pages(const SharedView& view, Buffer buffer, std::uint32_t cpu) 
   parts.news = [view, buffer, cpu](Moment now) -> std::optional<std::uint64_t> {
     const MutexLock lock(view->state().mutex);
     view->state().order.release_old(now);
-    return view->instance().set.trace.has_records(buffer, cpu) ? 1 : 0;
+    const TracingInstance& instance = view->instance();
+    const bool is_due = buffer == Buffer::kSnapshot || instance.is_filled();
+    return is_due && instance.set.trace.has_records(buffer, cpu) ? 1 : 0;
   };
   return parts;
 }

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
+
 namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kBytesOfKib = 1024;
 // Options, and filters of systems: more than there are.
 constexpr std::uint32_t kListedMax = 65'536;
+// Listed with the options if it is not as at first.
+constexpr std::string_view kPercent = "buffer_percent=";
 
 }  // namespace
 
@@ -22,7 +26,12 @@ void SavedInstance::save(const TracingInstance& instance, ByteWriter& out) {
   out.put(std::uint64_t{has_first_size ? 0 : trace.bytes()});
   out.put(static_cast<std::uint32_t>(instance.cpu_kib.size()));
   for (const std::uint64_t kib : instance.cpu_kib) out.put(kib);
-  out.put(static_cast<std::uint32_t>(trace_options().size()));
+  const bool has_percent = instance.buffer_percent != 0;
+  out.put(static_cast<std::uint32_t>(trace_options().size() + (has_percent ? 1 : 0)));
+  if (has_percent) {
+    out.put_text(std::string(kPercent) + std::to_string(instance.buffer_percent));
+    out.put(std::uint8_t{1});
+  }
   for (const TraceOption& option : trace_options()) {
     out.put_text(option.name);
     out.put(std::uint8_t{is_trace_option_on(instance, option)});
@@ -43,8 +52,9 @@ bool SavedInstance::is_as_first(const TracingInstance& instance) {
   };
   return trace.is_on() && !trace.has_snapshot() && instance.clock == kTraceClocks.begin() &&
          instance.cmdlines_max == TracingInstance::kNamesFirst && instance.cpu_kib.empty() &&
-         trace.bytes() == instance.trace_bytes_first && instance.set.selection.is_all() &&
-         instance.set.filters.by_system().empty() && std::ranges::all_of(trace_options(), is_first);
+         instance.buffer_percent == 0 && trace.bytes() == instance.trace_bytes_first &&
+         instance.set.selection.is_all() && instance.set.filters.by_system().empty() &&
+         std::ranges::all_of(trace_options(), is_first);
 }
 
 SavedInstance SavedInstance::load(ByteReader& in, const Bounds& bounds) {
@@ -84,11 +94,22 @@ void SavedInstance::load_options(ByteReader& in) {
   const auto size = in.get<std::uint32_t>();
   if (size > kListedMax) return in.fail();
   for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
-    const TraceOption* const option = find_trace_option(in.get_text());
+    const std::string_view name = in.get_text();
     const bool on = in.get_flag();
+    if (name.starts_with(kPercent)) {
+      load_percent(name.substr(kPercent.size()), in);
+      continue;
+    }
+    const TraceOption* const option = find_trace_option(name);
     if (!option) return in.fail();
     options_.emplace_back(option, on);
   }
+}
+
+void SavedInstance::load_percent(std::string_view text, ByteReader& in) {
+  const auto percent = parse_unsigned(text);
+  if (!percent || *percent > 100) return in.fail();
+  buffer_percent_ = static_cast<std::uint32_t>(*percent);
 }
 
 void SavedInstance::load_filters(ByteReader& in) {
@@ -138,6 +159,7 @@ Result<void> SavedInstance::apply(TracingInstance& instance) const {
   if (has_snapshot_) instance.set.trace.make_snapshot();
   instance.clock = clock_;
   instance.cmdlines_max = cmdlines_max_;
+  instance.buffer_percent = buffer_percent_;
   instance.set.selection = selection_;
   for (const auto& [system, filter] : filters_) instance.set.filters.restore(system, filter);
   return {};

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,7 @@ class SavedInstance {
 
   void load_sizes(ByteReader& in, std::uint32_t cpus);
   void load_options(ByteReader& in);
+  void load_percent(std::string_view text, ByteReader& in);
   void load_filters(ByteReader& in);
   Result<void> set_options(TracingInstance& instance) const;
   void reset_options(TracingInstance& instance) const;
@@ -52,6 +54,7 @@ class SavedInstance {
   bool has_snapshot_ = false;
   const TraceClock* clock_ = kTraceClocks.begin();
   std::uint64_t cmdlines_max_ = 0;
+  std::uint32_t buffer_percent_ = 0;
   std::uint64_t trace_bytes_ = 0;  // 0: as an instance has them at first
   std::vector<std::uint64_t> cpu_kib_;
   std::vector<std::pair<const TraceOption*, bool>> options_;

@@ -16,4 +16,11 @@ std::string SourceSymbols::syscall(std::uint64_t number) const {
   return {};
 }
 
+std::optional<std::string> SourceSymbols::text(std::uint64_t address) const {
+  for (const auto& source : sources_) {
+    if (auto found = source->text(address)) return found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace tallyfs

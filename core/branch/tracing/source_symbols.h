@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ class SourceSymbols final : public Symbols {
   // The place from the first source that knows the address.
   Place place(std::uint64_t address) const override;
   std::string syscall(std::uint64_t number) const override;
+  std::optional<std::string> text(std::uint64_t address) const override;
 
  private:
   const Sources sources_;

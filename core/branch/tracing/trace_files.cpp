@@ -186,7 +186,8 @@ TextFile::Parts pipe_of(const SharedView& view, std::optional<std::uint32_t> onl
   parts.news = [view, only_cpu](Moment now) -> std::optional<std::uint64_t> {
     const MutexLock lock(view->state().mutex);
     view->state().order.release_old(now);
-    return has_records(view->instance(), only_cpu) ? 1 : 0;
+    const TracingInstance& instance = view->instance();
+    return has_records(instance, only_cpu) && instance.is_filled() ? 1 : 0;
   };
   return parts;
 }

@@ -121,9 +121,14 @@ std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
 void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
                    std::uint32_t use) {
   State& state = *state_;
-  const MutexLock lock(state.mutex);
-  const std::uint64_t taken = state.order.feed(source, records, use, now);
-  if (taken != 0 && state.options.own) state.options.own->count(Own::kEvents, taken, now);
+  bool has_new_task = false;
+  {
+    const MutexLock lock(state.mutex);
+    const std::uint64_t taken = state.order.feed(source, records, use, now);
+    if (taken != 0 && state.options.own) state.options.own->count(Own::kEvents, taken, now);
+    has_new_task = state.note_groups(records);
+  }
+  if (has_new_task) state.look_up_groups(now);
 }
 
 void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {

@@ -22,4 +22,12 @@ Result<void> TracingInstance::hold_memory() {
   return {};
 }
 
+// The last page of a full buffer may have a gap that is too small for a record.
+bool TracingInstance::is_filled() const {
+  constexpr std::uint64_t kPageBytes = PageWriter::kPageBytes;
+  const std::uint64_t pages = set.trace.bytes() / kPageBytes;
+  const std::uint64_t filled = (set.trace.kept_bytes() + kPageBytes - 1) / kPageBytes;
+  return filled * 100 >= pages * buffer_percent;
+}
+
 }  // namespace tallyfs

@@ -66,6 +66,8 @@ struct TracingInstance {
     cleared_cpus.clear();
   }
   void clear_cpu(std::uint32_t cpu, std::uint32_t cpus);
+  // As full as buffer_percent says.
+  bool is_filled() const;
   void clear_trace() {
     set.trace.clear();
     lost = 0;
@@ -88,11 +90,15 @@ struct TracingInstance {
   bool shows_irq_info = true;         // irq-info: the column of flags
   bool pauses_on_trace = false;       // pause-on-trace
   bool stops_when_freed = false;      // disable_on_free
+  bool hashes_pointers = true;        // hash-ptr
+  bool records_groups = false;        // record-tgid
   std::uint64_t changed_options = 0;  // a bit for each of the others that is not as it was first
   // per_cpu/cpuN/buffer_size_kb, if any was written since buffer_size_kb; empty: all are alike.
   std::vector<std::uint64_t> cpu_kib;
   const TraceClock* clock = kTraceClocks.begin();  // trace_clock
-  std::uint64_t cmdlines_max = kNamesFirst;        // saved_cmdlines_size
+  // How full the buffer is, in percent of its pages, when poll() finds something to read.
+  std::uint32_t buffer_percent = 0;
+  std::uint64_t cmdlines_max = kNamesFirst;  // saved_cmdlines_size
   bool removed = false;  // files that were looked up before still lead here; they change nothing
   // Shared with its open files: another owner beside this one means that a file is open.
   const std::shared_ptr<const void> open_mark = std::make_shared<char>();

@@ -180,16 +180,21 @@ Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
   const auto pid = static_cast<std::int32_t>(writer);
   const std::string record = marker_record(kind, bytes, pid);
   const std::string name = options.processes ? options.processes->name_of(writer) : std::string();
-  const MutexLock lock(mutex);
-  if (instance.removed) return removed_instance();
-  if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
-  order.feed_marker(instance,
-                    {.event = kind == MarkerKind::kText ? instance.marker : instance.raw_marker,
-                     .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                     .pid = pid,
-                     .bytes = record,
-                     .comm = name},
-                    now);
+  bool has_new_task = false;
+  {
+    const MutexLock lock(mutex);
+    if (instance.removed) return removed_instance();
+    if (!instance.markers) return Error{ErrorCode::kInvalid, "options/markers is off"};
+    const EventRecord marked{
+        .event = kind == MarkerKind::kText ? instance.marker : instance.raw_marker,
+        .time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
+        .pid = pid,
+        .bytes = record,
+        .comm = name};
+    order.feed_marker(instance, marked, now);
+    has_new_task = note_groups({&marked, 1});
+  }
+  if (has_new_task) look_up_groups(now);
   return {};
 }
 
@@ -234,16 +239,42 @@ std::vector<WantedEvent> Tracing::State::wanted(EventSource& source) {
 }
 
 SourceSymbols Tracing::State::symbols(const CancellationToken& cancel) {
-  std::vector<EventSource*> sources;
-  {
-    const MutexLock lock(mutex);
-    sources = routes.sources();
-  }
   SourceSymbols::Sources all;
-  for (const EventSource* const source : sources) {
+  for (const EventSource* const source : all_sources()) {
     if (auto known = source->symbols(cancel)) all.push_back(std::move(known));
   }
   return SourceSymbols(std::move(all));
+}
+
+std::vector<EventSource*> Tracing::State::all_sources() {
+  const MutexLock lock(mutex);
+  return routes.sources();
+}
+
+std::string Tracing::State::printk_formats(const CancellationToken& cancel) {
+  std::string text;
+  for (const EventSource* const source : all_sources()) text += source->printk_formats(cancel);
+  return text;
+}
+
+bool Tracing::State::note_groups(std::span<const EventRecord> records) {
+  bool is_on = false;
+  instances.each([&](const TracingInstance& each) { is_on |= each.records_groups; });
+  if (!is_on || !options.processes) return false;
+  for (const EventRecord& record : records) groups.note(record.pid);
+  return groups.has_new();
+}
+
+void Tracing::State::look_up_groups(Moment now) {
+  std::vector<std::pair<pid_t, pid_t>> found;
+  {
+    const MutexLock lock(mutex);
+    for (const pid_t task : groups.take_new()) found.emplace_back(task, 0);
+  }
+  for (auto& [task, group] : found) group = options.processes->group_of(task);
+  const MutexLock lock(mutex);
+  for (const auto& [task, group] : found) groups.enter(task, group);
+  instances.each([&](TracingInstance& each) { each.touch(now); });
 }
 
 bool Tracing::State::has_kernel_events() {

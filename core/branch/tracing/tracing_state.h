@@ -21,6 +21,7 @@
 #include "core/branch/tracing/record_order.h"
 #include "core/branch/tracing/source_orders.h"
 #include "core/branch/tracing/source_symbols.h"
+#include "core/branch/tracing/task_groups.h"
 #include "core/branch/tracing/tracing.h"
 
 namespace tallyfs {
@@ -66,16 +67,24 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> give(const SourceOrders& orders, const CancellationToken& cancel) EXCLUDES(mutex);
   std::vector<WantedEvent> wanted(EventSource& source) EXCLUDES(mutex);
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
+  // The text of the file of that name.
+  std::string printk_formats(const CancellationToken& cancel) EXCLUDES(mutex);
+  // Enters the processes of threads that are new since the last call. They are looked up without
+  // the lock.
+  void look_up_groups(Moment now) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
   // For what happens outside of calls: the end of a file's holding.
   Moment now() const { return options.clock ? options.clock->now() : SystemClock().now(); }
 
   // Called by the operations above, and by Tracing's operations.
   SourceOrders enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
+  // Returns whether look_up_groups() is due.
+  bool note_groups(std::span<const EventRecord> records) REQUIRES(mutex);
   void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
       REQUIRES(mutex);
 
   const Options options;
+  const PointerHash pointers = PointerHash::make_random();
   Readings readings;
 
   Mutex mutex{LockRank::kTracing};
@@ -83,6 +92,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   EventRoutes routes GUARDED_BY(mutex);
   EventOffers offers GUARDED_BY(mutex);
   RecordOrder order GUARDED_BY(mutex);
+  TaskGroups groups GUARDED_BY(mutex);
   InstanceDirectories directories GUARDED_BY(mutex);
   bool has_ended_waits GUARDED_BY(mutex) = false;
 
@@ -91,6 +101,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // is expected any more, or the waits have ended; kInterrupted.
   Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
       EXCLUDES(mutex);
+  std::vector<EventSource*> all_sources() EXCLUDES(mutex);
   // Reverts a write that the sources have refused, or have not carried out in time.
   void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
 };

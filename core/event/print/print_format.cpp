@@ -233,9 +233,17 @@ std::string PrintFormat::flags_of(const Part& part, const EventRecord& record) {
   return flags.replace(flags.find('*'), 1, digits);
 }
 
-void PrintFormat::append_text(std::string& out, const Part& part, const EventRecord& record) {
-  if (part.value->is_pointer) return append_hex(out, number_of(*part.value, record));
-  std::string text = text_of(*part.value, record);
+void PrintFormat::append_text(std::string& out, const Part& part, const EventRecord& record,
+                              const Symbols& symbols) {
+  std::string text;
+  if (part.value->is_pointer) {
+    const std::uint64_t address = number_of(*part.value, record);
+    const auto known = symbols.text(address);
+    if (!known) return append_hex(out, address);
+    append_escaped(text, *known, kShownBytesMax, 0);
+  } else {
+    text = text_of(*part.value, record);
+  }
   text.resize(std::min(text.size(), kShownBytesMax));
   if (part.flags.empty()) {
     out.append(text);
@@ -252,11 +260,11 @@ void PrintFormat::append_bytes(std::string& out, const Part& part, const EventRe
 }
 
 void PrintFormat::append(std::string& out, const Part& part, const EventRecord& record,
-                         const Symbols& symbols) {
+                         const Symbols& symbols, const PointerHash* pointers) {
   out.append(part.text);
   if (!part.value) return;
   if (part.value->is_unknown) return out.push_back('?');
-  if (part.conversion == 's') return append_text(out, part, record);
+  if (part.conversion == 's') return append_text(out, part, record, symbols);
   if (part.conversion == 'B') return append_bytes(out, part, record);
   const std::uint64_t value = number_of(*part.value, record);
   switch (part.conversion) {
@@ -267,7 +275,12 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
       out.append(place_text(symbols, value, Offset::kShown));
       return;
     case 'p':
-      return append_printed(out, "016", "llx", static_cast<unsigned long long>(value));
+    case 'P': {
+      const bool is_hashed = pointers && part.conversion == 'p';
+      return append_printed(
+          out, "016", "llx",
+          static_cast<unsigned long long>(is_hashed ? pointers->shown(value) : value));
+    }
     case 'c':
       append_escaped(out, std::string(1, static_cast<char>(value)), 4, 0);
       return;
@@ -280,9 +293,9 @@ void PrintFormat::append(std::string& out, const Part& part, const EventRecord& 
   }
 }
 
-void PrintFormat::append(std::string& out, const EventRecord& record,
-                         const Symbols& symbols) const {
-  for (const Part& part : parts_) append(out, part, record, symbols);
+void PrintFormat::append(std::string& out, const EventRecord& record, const Symbols& symbols,
+                         const PointerHash* pointers) const {
+  for (const Part& part : parts_) append(out, part, record, symbols, pointers);
 }
 
 }  // namespace tallyfs

@@ -3,7 +3,7 @@
 // consist of is understood:
 //   * fields and their elements, numbers, texts, casts, and the operators of C;
 //   * the __get_...() and __print_...() that events have in common;
-//   * the conversions d i u x X o c s, p, ps, pS and those of print_pointer.h.
+//   * the conversions d i u x X o c s, p, px, ps, pS and those of print_pointer.h.
 // Values that only the kernel knows (its `jiffies`, where its pages lie) are shown as '?'. An event
 // whose line has anything else (functions of the kernel, its structs) is shown as `field=value`.
 //
@@ -21,6 +21,7 @@
 
 #include "core/event/format/format.h"
 #include "core/event/format/program.h"
+#include "core/event/print/pointer_hash.h"
 #include "core/model/symbols.h"
 
 namespace tallyfs {
@@ -36,8 +37,10 @@ class PrintFormat {
   static std::optional<PrintFormat> compile(std::string_view format_text,
                                             const EventFormat& format);
 
-  // Appends the text without a newline. The record has the format's fixed bytes.
-  void append(std::string& out, const EventRecord& record, const Symbols& symbols) const;
+  // Appends the text without a newline. The record has the format's fixed bytes. pointers: how
+  // those of `%p` are shown; nullptr: as they are.
+  void append(std::string& out, const EventRecord& record, const Symbols& symbols,
+              const PointerHash* pointers = nullptr) const;
 
  private:
   friend class PrintFormatParser;
@@ -105,7 +108,8 @@ class PrintFormat {
   // A piece of text, and the conversion behind it.
   struct Part {
     std::string text;
-    // 0: nothing, d, u, x, X, o, c, s, p, f and S: a symbol without and with its offset, B: bytes
+    // 0: nothing, d, u, x, X, o, c, s, p, P: px, f and S: a symbol without and with its offset,
+    // B: bytes
     char conversion = 0;
     std::string flags;         // "-0 +#" and a width and precision, as printf has them
     std::string_view pointed;  // of B: its pointer_kind()
@@ -119,12 +123,13 @@ class PrintFormat {
   static std::string text_of(const Node& node, const EventRecord& record);
   static std::string_view bytes_of(const Node& node, const EventRecord& record);
   static std::string flags_of(const Part& part, const EventRecord& record);
-  static void append_text(std::string& out, const Part& part, const EventRecord& record);
+  static void append_text(std::string& out, const Part& part, const EventRecord& record,
+                          const Symbols& symbols);
   static void append_bytes(std::string& out, const Part& part, const EventRecord& record);
   static std::string symbolic(const Node& node, std::uint64_t value);
   static std::string flags(const Node& node, std::uint64_t value);
   static void append(std::string& out, const Part& part, const EventRecord& record,
-                     const Symbols& symbols);
+                     const Symbols& symbols, const PointerHash* pointers);
 
   std::vector<Part> parts_;
 };

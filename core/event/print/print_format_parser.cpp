@@ -176,6 +176,7 @@ bool PrintFormatParser::conversion(std::string_view& text, PrintFormat::Part& pa
   text.remove_prefix(1);
   if (kind == 'S' || kind == 'F') part.conversion = 'S';
   if (kind == 's' || kind == 'f') part.conversion = 'f';
+  if (kind == 'x') part.conversion = 'P';
   return std::string_view("SFsfxK").find(kind) != text.npos;
 }
 

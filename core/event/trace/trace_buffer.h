@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,14 +59,18 @@ class TraceBuffer {
   };
   // The event of that number and generation.
   using Formats = std::function<Shown(EventNumber, std::uint32_t)>;
+  // The processes of threads, by their ids; 0: it is not known.
+  using Groups = std::map<std::int32_t, std::int32_t>;
   // Which records are shown, and whether the kernel's header stands above them. cpus: their number.
   struct View {
     bool header = true;
     std::uint32_t cpus = 1;
     std::optional<std::uint32_t> only_cpu = {};
-    bool fields = false;   // `field=value`, even if the kernel's wording is known
-    bool context = true;   // task, CPU and time before each record
-    bool irq_info = true;  // and the flags, such as `d..2.`
+    bool fields = false;                    // `field=value`, even if the kernel's wording is known
+    bool context = true;                    // task, CPU and time before each record
+    bool irq_info = true;                   // and the flags, such as `d..2.`
+    const PointerHash* pointers = nullptr;  // as of PrintFormat::append()
+    std::shared_ptr<const Groups> groups = nullptr;  // nullptr: without the column TGID
   };
   std::string render(const Formats& formats, const Symbols& symbols, const View& view) const;
   // The text of per_cpu/cpuN/stats: `entries: N` and so on.

@@ -146,17 +146,29 @@ std::string state_of(const EventFormat* format, const EventRecord& record) {
           depth_letter(depths >> 4)};
 }
 
+// `(   1234) `
+std::string group_of(const TraceBuffer::View& view, const EventRecord& record) {
+  if (!view.groups) return {};
+  const auto found = view.groups->find(record.pid);
+  if (found == view.groups->end() || found->second == 0) return "(-------) ";
+  char text[16];
+  std::snprintf(text, sizeof text, "(%7d) ", found->second);
+  return text;
+}
+
 // `            bash-1234    [001] d..2.   309.873125: `
-void append_where(std::string& out, const EventRecord& record, const std::string& state) {
-  char text[96];
+void append_where(std::string& out, const EventRecord& record, const std::string& group,
+                  const std::string& state) {
+  char text[128];
   const std::string comm(record.pid == 0       ? "<idle>"
                          : record.comm.empty() ? "<...>"
                                                : record.comm.substr(0, 16));
   const std::uint64_t total_us = record.time_ns / 1000;
-  const int size = std::snprintf(
-      text, sizeof text, "%16s-%-7d [%03u] %s %5llu.%06llu: ", comm.c_str(), record.pid, record.cpu,
-      state.c_str(), static_cast<unsigned long long>(total_us / 1'000'000),
-      static_cast<unsigned long long>(total_us % 1'000'000));
+  const int size =
+      std::snprintf(text, sizeof text, "%16s-%-7d %s[%03u] %s %5llu.%06llu: ", comm.c_str(),
+                    record.pid, group.c_str(), record.cpu, state.c_str(),
+                    static_cast<unsigned long long>(total_us / 1'000'000),
+                    static_cast<unsigned long long>(total_us % 1'000'000));
   out.append(text, static_cast<std::size_t>(size));
 }
 
@@ -178,21 +190,21 @@ void append_header(std::string& text, std::uint64_t count, std::uint64_t written
   text.append("   #P:");
   append_number(text, std::uint64_t{view.cpus});
   text.append("\n#\n");
-  if (!view.irq_info) {
-    text.append(
-        "#           TASK-PID     CPU#     TIMESTAMP  FUNCTION\n"
-        "#              | |         |         |         |\n");
-    return;
-  }
-  text.append(
-      "#                                _-----=> irqs-off/BH-disabled\n"
-      "#                               / _----=> need-resched\n"
-      "#                              | / _---=> hardirq/softirq\n"
-      "#                              || / _--=> preempt-depth\n"
-      "#                              ||| / _-=> migrate-disable\n"
-      "#                              |||| /     delay\n"
-      "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
-      "#              | |         |   |||||     |         |\n");
+  const std::string indent = view.groups ? std::string(10, ' ') : std::string();
+  const auto legend = [&](std::string_view line) {
+    if (view.irq_info) text.append("#").append(indent).append(line);
+  };
+  legend("                                _-----=> irqs-off/BH-disabled\n");
+  legend("                               / _----=> need-resched\n");
+  legend("                              | / _---=> hardirq/softirq\n");
+  legend("                              || / _--=> preempt-depth\n");
+  legend("                              ||| / _-=> migrate-disable\n");
+  legend("                              |||| /     delay\n");
+  text.append("#           TASK-PID     ").append(view.groups ? "  TGID    " : "");
+  text.append(view.irq_info ? "CPU#  |||||  TIMESTAMP  FUNCTION\n"
+                            : "CPU#     TIMESTAMP  FUNCTION\n");
+  text.append("#              | |         ").append(view.groups ? "  |       " : "");
+  text.append(view.irq_info ? "|   |||||     |         |\n" : "|         |         |\n");
 }
 
 std::string seconds_text(std::uint64_t time_ns) {
@@ -217,7 +229,8 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
     if (kind == Kind::kGap) return append_gap(text, record.cpu);
     const auto [format, style, print] = formats(record.event, generation);
     if (view.context) {
-      append_where(text, record, view.irq_info ? state_of(format, record) : std::string());
+      append_where(text, record, group_of(view, record),
+                   view.irq_info ? state_of(format, record) : std::string());
     }
     if (kind == Kind::kStack) {
       append_stack(text, record, symbols);
@@ -231,7 +244,7 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
       text.append(format->name).append(":");
       if (print && !view.fields) {
         text.push_back(' ');
-        print->append(text, record, symbols);
+        print->append(text, record, symbols, view.pointers);
         text.push_back('\n');
         return;
       }

@@ -114,6 +114,7 @@ class Feeder {
         orders_(orders),
         tracings_(tracings),
         symbols_(symbols),
+        tracefs_(open_tracefs(options.tracefs)),
         owner_(options.owner),
         period_(options.poll_ms) {}
 
@@ -162,6 +163,10 @@ class Feeder {
                                 .module = std::move(place.module),
                                 .name = std::move(place.name)});
   }
+  void carry_out(const wire::TextsOrder& order) {
+    auto texts = tracefs_ ? read_text(tracefs_.value(), "printk_formats") : tracefs_.error();
+    orders_.answer(wire::Texts{order.number, texts ? std::move(texts.value()) : std::string()});
+  }
   void carry_out(const wire::DrainOrder& order) {
     const bool cut = tracings_.drain() == MergedReader::Remaining::kMore;
     if (!cut) return answer(order.number, {});
@@ -200,6 +205,7 @@ class Feeder {
   Orders& orders_;
   Tracings tracings_;
   SymbolBook& symbols_;
+  const Result<Fd> tracefs_;
   const pid_t owner_;
   const std::chrono::milliseconds period_;
   std::vector<pollfd> waited_;

@@ -57,9 +57,7 @@ void FeederDialogue::look() {
   seen_ = activity;
 }
 
-bool FeederDialogue::may_send() const {
-  return !is_busy_ && number_ - answered_ < kUnansweredMax;
-}
+bool FeederDialogue::may_send() const { return !is_busy_ && number_ - answered_ < kUnansweredMax; }
 
 Error FeederDialogue::refusal(Wait last) const {
   if (!is_there_) return absence(gone_);

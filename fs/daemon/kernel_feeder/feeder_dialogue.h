@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/call_context.h"
@@ -35,7 +36,8 @@ class FeederDialogue {
   using Time = std::chrono::steady_clock::time_point;
   using Number = std::uint64_t;
   // The response to an order; its value is empty unless the order was a question.
-  using Response = Result<wire::Placed>;
+  using Answer = std::variant<std::monostate, wire::Placed, wire::Texts>;
+  using Response = Result<Answer>;
   using Look = std::function<FeederActivity(pid_t feeder)>;
 
   static constexpr std::chrono::seconds kSilenceMax{1};

@@ -69,9 +69,8 @@ void OrderedFeeder::stop() {
 Result<void> OrderedFeeder::want(const std::function<WantedEvents()>& wanted,
                                  const CancellationToken& cancel) {
   const auto deadline = within(kWantMax);
-  const auto number = send_in_turn(deadline, cancel, [&] {
-    return wire::WantOrder{.events = wanted(), .without = without()};
-  });
+  const auto number = send_in_turn(
+      deadline, cancel, [&] { return wire::WantOrder{.events = wanted(), .without = without()}; });
   if (!number) return number.error();
   return outcome(dialogue_.wait(number.value(), deadline, cancel));
 }
@@ -218,15 +217,15 @@ Result<OrderedFeeder::Sent> OrderedFeeder::send_changes_in_turn(
     const CancellationToken& cancel) {
   auto turn = dialogue_.take_turn(deadline, cancel);
   if (!turn) return turn.error();
-  return send_changes(wanted, untried, [&](const wire::EventsOrder& order) {
-    return turn.value().send(order);
-  });
+  return send_changes(wanted, untried,
+                      [&](const wire::EventsOrder& order) { return turn.value().send(order); });
 }
 
 // ---- names
 
-// The names for one call, on its thread. After one response that does not come, the call requests
-// no further name: a text with many addresses is delayed once.
+// The names and texts for one call, on its thread. After one response that does not come, the call
+// requests nothing more: a text with many addresses is delayed once. Modules that were loaded since
+// may have brought texts, so that one that is not known is requested once.
 class OrderedFeeder::SymbolsOfCall final : public Symbols {
  public:
   SymbolsOfCall(const OrderedFeeder& feeder, CancellationToken cancel)
@@ -240,11 +239,19 @@ class OrderedFeeder::SymbolsOfCall final : public Symbols {
     return {};
   }
   std::string syscall(std::uint64_t number) const override { return syscall_name(number); }
+  std::optional<std::string> text(std::uint64_t address) const override {
+    auto known = feeder_.known_texts()->at(address);
+    if (known || gave_up_ || std::exchange(has_texts_, true)) return known;
+    const auto texts = feeder_.request_texts(cancel_);
+    gave_up_ = !texts;
+    return texts ? texts.value()->at(address) : std::nullopt;
+  }
 
  private:
   const OrderedFeeder& feeder_;
   const CancellationToken cancel_;
   mutable bool gave_up_ = false;
+  mutable bool has_texts_ = false;  // as they are now
 };
 
 std::unique_ptr<const Symbols> OrderedFeeder::symbols(CancellationToken cancel) const {
@@ -272,9 +279,34 @@ Result<Symbols::Place> OrderedFeeder::request_place(std::uint64_t address,
   auto placed = dialogue_.wait(number.value(), deadline, cancel);
   const MutexLock lock(mutex_);
   if (placed) late_places_.erase(number.value());
-  auto place = remember(address, placed ? std::move(placed.value()) : wire::Placed());
+  auto* const found = placed ? std::get_if<wire::Placed>(&placed.value()) : nullptr;
+  auto place = remember(address, found ? std::move(*found) : wire::Placed());
   if (!placed && is_unanswered(placed.error().code)) return placed.error();
   return place;
+}
+
+std::string OrderedFeeder::printk_formats(const CancellationToken& cancel) const {
+  const auto texts = request_texts(cancel);
+  return (texts ? texts.value() : known_texts())->printk_formats();
+}
+
+OrderedFeeder::Texts OrderedFeeder::known_texts() const {
+  const MutexLock lock(mutex_);
+  return texts_;
+}
+
+Result<OrderedFeeder::Texts> OrderedFeeder::request_texts(const CancellationToken& cancel) const {
+  if (!dialogue_.is_there()) return Error{ErrorCode::kNoDevice, "there is no feeder"};
+  const auto deadline = within(kPlaceMax);
+  const auto number = send_in_turn(deadline, cancel, [] { return wire::TextsOrder(); });
+  if (!number) return number.error();
+  auto response = dialogue_.wait(number.value(), deadline, cancel);
+  if (!response) return response.error();
+  auto* const told = std::get_if<wire::Texts>(&response.value());
+  auto texts =
+      std::make_shared<const KernelTexts>(told ? std::move(told->printk_formats) : std::string());
+  const MutexLock lock(mutex_);
+  return texts_ = std::move(texts);
 }
 
 Symbols::Place OrderedFeeder::remember(std::uint64_t address, wire::Placed placed) const {
@@ -317,9 +349,7 @@ bool OrderedFeeder::wait_for_word(Time until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - within({}));
   const auto most = settled_ ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
   const short room = is_end_unsent_ ? POLLOUT : 0;
-  pollfd waited{.fd = dialogue_.fd(),
-                .events = static_cast<short>(POLLIN | room),
-                .revents = 0};
+  pollfd waited{.fd = dialogue_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
   if (::poll(&waited, 1, most) == 0) settle();
   if ((waited.revents & POLLOUT) != 0) order_end();
   return (waited.revents & ~POLLOUT) != 0;
@@ -419,7 +449,7 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
 }
 
 void OrderedFeeder::hear(const wire::Done& reply) {
-  note_heard(dialogue_.answered(reply.number, wire::Placed()));
+  note_heard(dialogue_.answered(reply.number, FeederDialogue::Answer()));
 }
 
 void OrderedFeeder::hear(const wire::Failed& reply) {
@@ -439,6 +469,11 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
   const std::uint64_t address = asked->second;
   late_places_.erase(asked);
   (void)remember(address, reply);
+}
+
+void OrderedFeeder::hear(const wire::Texts& reply) {
+  const auto heard = dialogue_.answered(reply.number, reply);
+  if (is_untold_) note_heard(heard);
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {

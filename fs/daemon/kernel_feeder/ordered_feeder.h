@@ -2,10 +2,9 @@
 // tracing/latency_hist at once.
 //
 // Thread-safe. A thread of its own receives the replies, and calls the Listeners. No lock is held
-// during a wait for the feeder, or while a Listener is called. A call waits for its own orders only,
-// and for orders of others that switch on an event which it wants too. An order without a response
-// in time may still be carried out: when the response comes, the feeder gets the current demand
-// anew.
+// during a wait for the feeder, or while a Listener is called. A call waits for its own orders, and
+// for those of others that switch on an event which it wants too. An order without a response in
+// time may still be carried out: when the response comes, the feeder gets the current demand anew.
 // Remembers at most kPlacesMax names of addresses; with one more all are requested again.
 #pragma once
 
@@ -28,6 +27,7 @@
 #include "core/branch/tracing/event_source.h"
 #include "core/wire/order.h"
 #include "fs/daemon/kernel_feeder/feeder_dialogue.h"
+#include "fs/daemon/kernel_feeder/kernel_texts.h"
 
 namespace tallyfs {
 
@@ -97,6 +97,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   // A feeder is there and takes orders.
   bool is_there() const { return dialogue_.is_there(); }
   std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override;
+  std::string printk_formats(const CancellationToken& cancel) const override EXCLUDES(mutex_);
 
  private:
   class SymbolsOfCall;
@@ -147,6 +148,11 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   // then.
   Result<Place> request_place(std::uint64_t address, const CancellationToken& cancel) const
       EXCLUDES(mutex_);
+  using Texts = std::shared_ptr<const KernelTexts>;
+  // As they were requested last.
+  Texts known_texts() const EXCLUDES(mutex_);
+  // Errors as of request_place().
+  Result<Texts> request_texts(const CancellationToken& cancel) const EXCLUDES(mutex_);
   Place remember(std::uint64_t address, wire::Placed placed) const REQUIRES(mutex_);
 
   void discard_replies();
@@ -166,6 +172,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
   void hear(const wire::Gone& reply);
   void hear(const wire::Placed& reply) EXCLUDES(mutex_);
+  void hear(const wire::Texts& reply) EXCLUDES(mutex_);
 
   mutable FeederDialogue dialogue_;
   const std::function<void()> taken_in_;
@@ -174,10 +181,10 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Listeners listeners_;
   // The listening thread's members.
   bool settled_ = false;
-  int replaced_ = 0;             // how often a feeder was ordered to end
-  bool is_end_unsent_ = false;   // the last such order: there was no room
-  bool is_replacing_ = false;    // until the next feeder has arrived, or cannot start
-  bool is_end_told_ = false;     // of the feeder that is replaced
+  int replaced_ = 0;                          // how often a feeder was ordered to end
+  bool is_end_unsent_ = false;                // the last such order: there was no room
+  bool is_replacing_ = false;                 // until the next feeder has arrived, or cannot start
+  bool is_end_told_ = false;                  // of the feeder that is replaced
   std::atomic<bool> is_stopping_ = false;     // set by stop()
   Number told_latencies_ = 0;                 // the last order for latencies without a wait
   bool is_untold_ = false;                    // an order is not sent, since there was no room
@@ -191,6 +198,7 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   boost::unordered_flat_map<std::uint32_t, Told> told_ GUARDED_BY(mutex_);
   EventSource::Wanted wanted_ GUARDED_BY(mutex_);  // as it was asked last
   mutable boost::unordered_flat_map<std::uint64_t, Place> places_ GUARDED_BY(mutex_);
+  mutable Texts texts_ GUARDED_BY(mutex_) = std::make_shared<KernelTexts>();  // and symbols
   // Orders for names that are not answered yet, with the addresses.
   mutable boost::unordered_flat_map<Number, std::uint64_t> late_places_ GUARDED_BY(mutex_);
 };

@@ -11,7 +11,8 @@ _request() { send "event web/request $*"; }
 
 the_files_are_those_of_the_kernels_directory() {
   local each
-  for each in README available_events available_tracers buffer_size_kb buffer_subbuf_size_kb \
+  for each in README available_events available_tracers buffer_percent buffer_size_kb \
+    buffer_subbuf_size_kb printk_formats saved_tgids \
     buffer_total_size_kb current_tracer dynamic_events error_log events free_buffer instances \
     options set_event options/markers options/function-trace per_cpu/cpu0/buffer_size_kb \
     per_cpu/cpu0/{snapshot,snapshot_raw,stats,trace,trace_pipe,trace_pipe_raw} \

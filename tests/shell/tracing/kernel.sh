@@ -83,6 +83,56 @@ an_event_is_worded_as_the_kernel_words_it() {
   assert_match 'NR 39 \([0-9a-f]+(, [0-9a-f]+){5}\)' "$(_first sys_enter)"
 }
 
+texts_in_the_kernels_memory_are_shown_as_the_kernel_shows_them() {
+  local rcu=$T/events/rcu/rcu_utilization tracefs=$CASE/tracefs
+  [ -d "$rcu" ] || skip "no event with such a text here"
+  mkdir "$tracefs" && mount -t tracefs none "$tracefs"
+  assert_eq "$(cat "$tracefs/printk_formats")" "$(cat "$T/printk_formats")"
+  umount "$tracefs"
+  echo 1 >"$rcu/enable"
+  wait_until '_fork 1 && grep -q ": rcu_utilization: Start context switch" "$T/trace"'
+  assert_eq '' "$(grep ': rcu_utilization: 0x' "$T/trace" || true)"
+}
+
+addresses_of_the_kernel_are_hashed_as_long_as_hash_ptr_says_so() {
+  local timer=$T/events/timer/hrtimer_start
+  [ -d "$timer" ] || skip "no event with an address here"
+  echo 1 >"$timer/enable"
+  wait_until '[ -n "$(_first hrtimer_start)" ]'
+  echo 0 >"$timer/enable"
+  assert_eq 1 "$(cat "$T/options/hash-ptr")"
+  assert_match 'hrtimer=0{8}[0-9a-f]{8} .*' "$(_first hrtimer_start)"
+  _addresses >"$CASE/hashed"
+  echo 0 >"$T/options/hash-ptr"
+  assert_match 'hrtimer=ffff[0-9a-f]{12} .*' "$(_first hrtimer_start)"
+  assert_eq "$(_addresses | sort -u | wc -l)" "$(sort -u "$CASE/hashed" | wc -l)" \
+    "as many hashes as addresses"
+  assert_eq "$(_addresses | wc -l)" \
+    "$(paste "$CASE/hashed" <(_addresses) | grep -c '^0\{8\}.*ffff')"
+}
+_addresses() { sed -n 's/.* hrtimer_start: hrtimer=\([0-9a-f]*\) .*/\1/p' "$T/trace"; }
+
+the_processes_of_threads_are_recorded_if_record_tgid_says_so() {
+  local forker
+  echo 1 >"$E/enable"
+  "$CASE/$FORKER" -c '(:); read' < <(exec sleep 1000) &
+  forker=$!
+  echo "$forker" >>"$CASE/pids"
+  wait_until '[ "$(_traced "$T/trace")" -ge 1 ]'
+  assert_eq '' "$(cat "$T/saved_tgids")"
+  assert_has_not TGID "$(head -20 "$T/trace")"
+  kill "$forker"
+  echo 1 >"$T/options/record-tgid"
+  : >"$T/trace"
+  "$CASE/$FORKER" -c '(:); read' < <(exec sleep 1000) &
+  forker=$!
+  echo "$forker" >>"$CASE/pids"
+  wait_until 'grep -qx "'"$forker $forker"'" "$T/saved_tgids"'
+  assert_has TGID "$(head -20 "$T/trace")"
+  assert_match " *$FORKER-$forker +\( *$forker\) \[.*" "$(grep -m1 " $FORKER-$forker " "$T/trace")"
+  kill "$forker"
+}
+
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
 # A name that the case's own helpers do not have.
 _traced() { grep -c "newtask.* comm=$FORKER" "$1" || true; }

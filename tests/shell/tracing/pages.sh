@@ -79,3 +79,39 @@ a_snapshot_is_read_as_pages_too() {
   assert_eq 1 "$(head -c 4096 "$T/per_cpu/cpu0/snapshot_raw" | grep -ac kept)"
   assert_eq 1 "$(head -c 4096 "$T/per_cpu/cpu0/trace_pipe_raw" | grep -ac new)"
 }
+
+# A poll finds nothing until the buffer is as full as buffer_percent says; a read takes what is
+# there.
+a_poll_waits_until_the_buffer_is_filled() {
+  need_python
+  echo 100 >"$T/buffer_size_kb"
+  py "$T" <<'EOT'
+import os, select, sys
+top = sys.argv[1]
+def fill(percent):
+    with open(top + "/buffer_percent", "w") as file: file.write(f"{percent}\n")
+def mark(times):
+    for _ in range(times):
+        with open(top + "/trace_marker", "w") as marker: marker.write("x" * 1000)
+names = ("per_cpu/cpu0/trace_pipe_raw", "per_cpu/cpu0/trace_pipe", "trace_pipe")
+files = [os.open(f"{top}/{name}", os.O_RDONLY | os.O_NONBLOCK) for name in names]
+def ready():
+    return [bool(select.select([file], [], [], 0)[0]) for file in files]
+mark(3)
+assert ready() == [True] * 3
+fill(50)
+assert ready() == [False] * 3
+assert len(os.read(files[0], 65536)) == 4096
+cpus = len([name for name in os.listdir(top + "/per_cpu")])
+mark(cpus * 45)
+assert ready() == [False] * 3
+mark(cpus * 10)
+assert ready() == [True] * 3
+fill(100)
+assert ready() == [False] * 3
+mark(cpus * 100)
+assert ready() == [True] * 3
+EOT
+  assert_fails_with 'Invalid argument' put 101 "$T/buffer_percent"
+  assert_eq 100 "$(cat "$T/buffer_percent")"
+}

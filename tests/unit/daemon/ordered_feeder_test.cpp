@@ -337,7 +337,7 @@ TEST_F(OrderedFeederTest, TheDaemonsEndInterruptsAllWaits) {
   EXPECT_EQ(want(true).get().error().code, ErrorCode::kInterrupted);
 }
 
-TEST_F(OrderedFeederTest, NobodyWaitsForAnothersOrder) {
+TEST_F(OrderedFeederTest, ACallWaitsForItsOwnOrderOnly) {
   arrive();
   state_ = FeederActivity::State::kAtWork;
   auto first = want({{.source_id = 7, .demand = {.on = true}}});
@@ -389,7 +389,8 @@ TEST(FeederActivityTest, IsInTheTextOfStat) {
   EXPECT_EQ(of("T").state, State::kStopped);
   EXPECT_EQ(of("t").state, State::kStopped);
   EXPECT_EQ(of("Z").state, State::kUnknown);
-  for (const char* const broken : {"", "7 (a", "7 (a)", "7 (a) R 1 2", "7 (a) R 1 2 3 4 5 6 7 8 9 10 x y"}) {
+  for (const char* const broken :
+       {"", "7 (a", "7 (a)", "7 (a) R 1 2", "7 (a) R 1 2 3 4 5 6 7 8 9 10 x y"}) {
     EXPECT_EQ(parse_activity(broken), FeederActivity()) << broken;
   }
 }
@@ -536,6 +537,22 @@ TEST_F(OrderedFeederTest, ANameThatDoesNotComeInTimeIsNoneUntilItComes) {
   const auto until = Clock::now() + 10s;
   while (symbols.place(0x1010).name.empty() && Clock::now() < until) std::this_thread::yield();
   EXPECT_EQ(symbols.place(0x1010).name, "copy_process");
+}
+
+TEST_F(OrderedFeederTest, TextsOfTheKernelAreRequestedOnceInACallThatMissesOne) {
+  arrive();
+  const auto first = feeder_.symbols({});
+  auto asking = std::async(std::launch::async, [&] {
+    return first->text(0x10).value_or("none") + first->text(0x20).value_or("none") +
+           first->text(0x30).value_or("none");
+  });
+  played_.say("texts " + played_.number_of("texts") + "\n0x10 : \"ten\"\n0x20 : \"twenty\"\n");
+  EXPECT_EQ(asking.get(), "tentwentynone");
+  EXPECT_EQ(feeder_.symbols({})->text(0x20), "twenty");
+  EXPECT_EQ(played_.hear(0), "") << "they are remembered";
+  auto reading = std::async(std::launch::async, [&] { return feeder_.printk_formats({}); });
+  played_.say("texts " + played_.number_of("texts") + "\n0x30 : \"thirty\"\n");
+  EXPECT_EQ(reading.get(), "0x30 : \"thirty\"\n");
 }
 
 // A text may have hundreds of addresses, and the feeder half a second for each.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -100,6 +102,49 @@ TEST_F(PrintFormatTest, ShowsFieldsAsTheKernelWordsThem) {
             "dev=eth0 eth0  |      a\n");
   EXPECT_EQ(shown(R"("ip=%p %pS %ps %c\n", REC->ip, (void *)REC->ip, REC->ip, 65)", given),
             "ip=0000000000000010 0x10 0x10 A\n");
+}
+
+TEST_F(PrintFormatTest, HashesPointersWhereThatIsAskedFor) {
+  const PointerHash hash({1, 2});
+  const std::string line = R"("%p|%px|%pK", REC->ip, REC->ip, REC->ip)";
+  const std::string address{0, 0, 0, 0, 0, 1, 2, '\xff'};
+  const auto with = [&](const PointerHash* pointers) {
+    const std::string text = text_with(line);
+    const EventFormat format = parse_event_format(text).value();
+    std::string bytes(format.fixed_bytes(), '\0');
+    bytes.replace(40, 8, address);
+    std::string out;
+    PrintFormat::compile(text, format)->append(out, {.bytes = bytes}, NoSymbols(), pointers);
+    return out;
+  };
+  EXPECT_EQ(with(nullptr), "ff02010000000000|ff02010000000000|ff02010000000000");
+  char hashed[17];
+  std::snprintf(hashed, sizeof hashed, "%016llx",
+                static_cast<unsigned long long>(hash.shown(0xff02010000000000)));
+  EXPECT_EQ(with(&hash), std::string(hashed) + "|ff02010000000000|" + hashed);
+  EXPECT_EQ(with(&hash).substr(0, 8), "00000000");
+}
+
+TEST_F(PrintFormatTest, ShowsTextsOfTheKernelThatAreKnown) {
+  class Texts final : public Symbols {
+   public:
+    Place place(std::uint64_t) const override { return {}; }
+    std::string syscall(std::uint64_t) const override { return {}; }
+    std::optional<std::string> text(std::uint64_t address) const override {
+      return address == 0x41 ? std::optional<std::string>("Start\ncontext") : std::nullopt;
+    }
+  };
+  const std::string text = text_with(R"("%s|%-16s|", REC->where, REC->where)");
+  const EventFormat format = parse_event_format(text).value();
+  const auto of = [&](char address) {
+    std::string bytes(format.fixed_bytes(), '\0');
+    bytes[128] = address;
+    std::string out;
+    PrintFormat::compile(text, format)->append(out, {.bytes = bytes}, Texts());
+    return out;
+  };
+  EXPECT_EQ(of(0x41), "Start\\x0acontext|Start\\x0acontext|");
+  EXPECT_EQ(of(0x42), "0x42|0x42|") << "which is not known";
 }
 
 TEST_F(PrintFormatTest, ShowsStatesByTheirNames) {

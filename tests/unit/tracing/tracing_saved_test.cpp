@@ -214,6 +214,15 @@ TEST_F(TracingSavedTest, AnEventWithALifetimeIsKeptForWhatIsSetOnIt) {
   EXPECT_EQ(second_.read("events/web/used/id"), "(none)");
 }
 
+TEST_F(TracingSavedTest, OptionsWithANumberKeepIt) {
+  ASSERT_TRUE(first_.make_directory("instances/mine"));
+  do_write(first_, "buffer_percent", "30");
+  do_write(first_, "instances/mine/buffer_percent", "100");
+  ASSERT_TRUE(second_.load(first_.saved()));
+  EXPECT_EQ(second_.read("buffer_percent"), "30\n");
+  EXPECT_EQ(second_.read("instances/mine/buffer_percent"), "100\n");
+}
+
 TEST_F(TracingSavedTest, EventForkIsOnAgain) {
   ASSERT_TRUE(
       first_.tell("event define sched/sched_process_fork pid_t parent_pid; pid_t child_pid"));

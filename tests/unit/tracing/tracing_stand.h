@@ -33,7 +33,10 @@ class FakeSource : public EventSource {
     if (at_drain) at_drain();
   }
 
+  std::string printk_formats(const CancellationToken&) const override { return texts; }
+
   Result<void> answer;
+  std::string texts;
   std::vector<WantedEvent> is_wanted;
   int orders = 0, drains = 0;
   std::function<void()> at_drain;  // hands out what it has recorded

@@ -37,6 +37,22 @@ TEST(EventOrderTest, EventsComeBackAsTheyWerePrinted) {
   EXPECT_EQ(parsed->events, order.events);
 }
 
+TEST(EventOrderTest, TextsComeBackLineByLine) {
+  EXPECT_EQ(print(TextsOrder{7}), "texts 7");
+  const std::string lines = "0x10 : \"a b\"\n0x20 : \"c\"\n";
+  const std::string text = print(Texts{7, lines});
+  EXPECT_EQ(text, "texts 7\n" + lines);
+  const Texts parsed = parse_texts(7, behind_number(text));
+  EXPECT_EQ(parsed.number, 7u);
+  EXPECT_EQ(parsed.printk_formats, lines);
+  EXPECT_EQ(parse_texts(8, behind_number(print(Texts{8, ""}))).printk_formats, "");
+  std::string many;
+  while (many.size() <= kTextsBytesMax) many += lines;
+  const std::string cut = parse_texts(9, behind_number(print(Texts{9, many}))).printk_formats;
+  EXPECT_LE(cut.size(), kTextsBytesMax);
+  EXPECT_TRUE(cut.ends_with("\"\n"));
+}
+
 TEST(EventOrderTest, OnlyWhatFitsIsTaken) {
   EventsOrder order{.events = std::vector<WatchedEvent>(40, {.filter = std::string(4'000, 'x')})};
   std::size_t taken = 0;
