@@ -221,7 +221,8 @@ bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLi
 
 Result<Line> parse_line(std::string_view line) {
   if (const auto bar = line.find('|'); bar != std::string_view::npos) {
-    return invalid("lines with a '|' are reserved for DogStatsD, which is not spoken yet", bar);
+    return invalid(
+        "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar);
   }
   Tokens tokens(line);
   const auto first = tokens.next();

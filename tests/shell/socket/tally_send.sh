@@ -60,6 +60,8 @@ each_kind_of_error_is_told_with_a_caret() {
   _refuses 'web/a one' 'X is not a signed 64-bit number (Invalid argument)' '      ^'
   _refuses 'web/a 1 -1' 'Y is not an unsigned 64-bit number (Invalid argument)' '        ^'
   _refuses 'web/a' 'a sample needs a number after its name (Invalid argument)' '     ^'
+  _refuses 'web/a:5|c' "a line with a '|' is one of StatsD, which tally-feed-statsd takes \
+(UDP port 8125) (Invalid argument)" '       ^'
   _refuses 'define web on=1' 'no such interface (No such file or directory)' '       ^'
   _send 'web/a 1'
   _expect 1 _send 'define web name=a type=lisp'

@@ -2,12 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 namespace tallyfs {
 namespace {
 
 Ledger::Limits small() {
   return {.per_uid = {.interfaces = 2, .statistics = 3, .bytes = 100},
           .total = {.interfaces = 3, .statistics = 100, .bytes = 150}};
+}
+
+TEST(LedgerTest, BoundsAreThoseOfTheManual) {
+  std::ifstream file(TALLY_SOURCE_DIR "/packaging/man/tallyfs.1");
+  const std::string manual(std::istreambuf_iterator<char>(file), {});
+  const Holdings total = Ledger::Limits().total;
+  const std::string line = "interfaces, statistics, all uids  " +
+                           std::to_string(total.interfaces) + ", " +
+                           std::to_string(total.statistics) + "; ENOSPC";
+  EXPECT_NE(manual.find(line), std::string::npos) << line;
 }
 
 TEST(LedgerTest, RefusesWhatWouldPassAUidsBoundAndNamesIt) {
