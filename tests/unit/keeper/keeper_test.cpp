@@ -199,6 +199,18 @@ TEST_F(KeeperTest, GivesUpServersThatCrashInARow) {
   EXPECT_EQ(unmounted_, 1);
 }
 
+TEST_F(KeeperTest, AKillNeitherCountsAsACrashNorEndsTheirRow) {
+  EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
+              begin(keeper);
+              if (server % 2 == 1) ::raise(SIGKILL);
+              return 1;
+            }),
+            1);
+  // A kill after each crash but the last one.
+  EXPECT_EQ(handover_.servers(), static_cast<std::uint64_t>(2 * Keeper::kFailuresMax - 1));
+  EXPECT_EQ(reason_, "each server crashes");
+}
+
 TEST_F(KeeperTest, GivesUpServersThatAreKilledBeforeTheyServe) {
   EXPECT_EQ(keep([](std::uint64_t server, const ToKeeper& keeper) {
               if (server == 0) begin(keeper);
