@@ -43,13 +43,6 @@ bool is_same_secret(std::string_view a, std::string_view b) {
   return differ == 0;
 }
 
-bool has_token(const Request& request, const Access& access) {
-  constexpr std::string_view kBearer = "bearer ";
-  const std::string_view given = request.authorization;
-  return in_lower_case(given.substr(0, kBearer.size())) == kBearer &&
-         is_same_secret(given.substr(kBearer.size()), access.token);
-}
-
 bool needs_token(Purpose purpose, const Access& access) {
   switch (purpose) {
     case Purpose::kPage:
@@ -88,6 +81,13 @@ std::optional<Response> method_refusal(const Request& request, Purpose purpose) 
 }
 
 }  // namespace
+
+bool has_token(const Request& request, const Access& access) {
+  constexpr std::string_view kBearer = "bearer ";
+  const std::string_view given = request.authorization;
+  return in_lower_case(given.substr(0, kBearer.size())) == kBearer &&
+         is_same_secret(given.substr(kBearer.size()), access.token);
+}
 
 std::optional<Response> refusal(const Request& request, Purpose purpose, const Access& access) {
   if (!is_own_host(request.host, access)) {

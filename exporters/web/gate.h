@@ -30,6 +30,9 @@ enum class Purpose { kPage, kHealth, kStatistics, kMetrics, kChange };
 // changes are not allowed; 405: method; 401: no token; 415: no JSON.
 std::optional<Response> refusal(const Request& request, Purpose purpose, const Access& access);
 
+// Whether it has the token, in whatever it asks for.
+bool has_token(const Request& request, const Access& access);
+
 // Of every response.
 const std::vector<Header>& security_headers();
 

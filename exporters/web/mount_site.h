@@ -27,6 +27,7 @@ class MountSite : public Site {
   MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access, Serves serves,
             Scrape::Names names);
 
+  bool is_of_holder(const Request& request) const override { return has_token(request, access_); }
   std::optional<Response> answer_at_once(const Request& request) override;
   Response answer(const Request& request) override;
   void tick() override;

@@ -133,6 +133,7 @@ class Server::Core {
 class Server::Core::Session : public std::enable_shared_from_this<Session> {
  public:
   // What a connection waits for, in the order in which they give way to others; the last never.
+  // Those of holders of the token do after all others.
   enum class Waits : std::uint8_t { kForEnd, kForRequest, kForRest, kForTaking, kForFiles };
 
   Session(Core& core, Socket socket)
@@ -155,7 +156,11 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
                             });
   }
 
-  auto close_order() const { return std::tuple(waits_, since_); }
+  auto close_order() const {
+    const bool is_kept = waits_ == Waits::kForFiles;
+    const bool is_of_holder = is_of_holder_ && waits_ != Waits::kForEnd;
+    return std::tuple(is_kept, is_of_holder, waits_, since_);
+  }
   Waits waits() const { return waits_; }
 
   // Pending operations end with an error.
@@ -203,6 +208,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
     const After after = parser_->get().keep_alive() ? After::kKeep : After::kClose;
     const Request request = to_request(parser_->release(), peer_);
     shown_ = request.method == "HEAD" ? Shown::kHeader : Shown::kAll;
+    is_of_holder_ = core_.site_.is_of_holder(request);
     if (auto response = core_.site_.answer_at_once(request)) {
       return send(*std::move(response), after);
     }
@@ -269,6 +275,7 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
   beast::basic_stream<Protocol> stream_;
   const std::list<Session*>::iterator place_;
   bool is_open_ = true;
+  bool is_of_holder_ = false;  // as its last request
   Waits waits_ = Waits::kForRequest;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   beast::flat_buffer buffer_{kHeaderBytesMax + kBodyBytesMax};

@@ -5,9 +5,10 @@
 // takes half a minute to compile.
 //
 // When all connections are taken, a new one takes the place of another that waits for its client:
-// of one that is being closed, else of an idle one, else of one that sends a request, else of one
-// that does not take its answer; each time of the one that has waited longest. So clients that do
-// nothing keep no others out.
+// of one that is being closed, else of one whose last request had no token, else of one of a holder
+// of the token. Among these it is an idle one, else one that sends a request, else one that takes
+// no answer; each time the one that has waited longest. So clients that do nothing keep no others
+// out, and clients without the token keep no holder of it out.
 #pragma once
 
 #include <chrono>
@@ -53,6 +54,8 @@ class Site {
  public:
   virtual ~Site() = default;
 
+  // On the thread that speaks: whether the request is one of a holder of the token.
+  virtual bool is_of_holder(const Request& request) const = 0;
   // On the thread that speaks: what needs no file. Nothing: answer() is called.
   virtual std::optional<Response> answer_at_once(const Request& request) = 0;
   // On a thread for files; two may be here at a time.

@@ -146,6 +146,26 @@ EOT
     "$(curl -s -H "$TOKEN" "$WEB/metrics")"
 }
 
+holders_of_the_token_keep_their_connections() {
+  _with_client <<EOT
+$_CLIENT
+WITHOUT, WITH = REQUEST, REQUEST[:-2] + b"$TOKEN" + END
+def is_kept(connection):
+    global REQUEST
+    REQUEST = WITH
+    answered = is_answered(connection)
+    REQUEST = WITHOUT
+    return answered
+held = connect()
+assert is_kept(held)
+for _ in range(3):
+    others = [connect() for _ in range(64)]
+    for each in others[-8:]:
+        assert is_answered(each)
+    assert is_kept(held), "idle longest, but of a holder"
+EOT
+}
+
 half_requests_and_answers_that_are_not_taken_keep_no_one_out() {
   _with_client <<EOT
 $_CLIENT

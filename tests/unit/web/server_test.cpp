@@ -6,11 +6,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "core/base/fd.h"
 
@@ -27,6 +29,9 @@ constexpr std::string_view kRequest = "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\
 
 class OkSite : public Site {
  public:
+  bool is_of_holder(const Request& request) const override {
+    return request.authorization == "Bearer t";
+  }
   std::optional<Response> answer_at_once(const Request&) override {
     return text_response(200, "ok");
   }
@@ -141,6 +146,31 @@ TEST_F(ServerTest, ARequestMayComeLate) {
   EXPECT_EQ(::poll(&ended, 1, 400), 0) << "it stays";
   send_text(connection, kRequest);
   EXPECT_TRUE(receive(connection).starts_with("HTTP/1.1 200"));
+}
+
+// Of two holders one is idle for longer than all others, however many these are.
+TEST_F(ServerTest, HoldersOfTheTokenKeepTheirConnections) {
+  start({.request = kPatience, .idle = kPatience});
+  constexpr std::string_view kHolders =
+      "HEAD / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer t\r\n\r\n";
+  const std::array<Fd, 2> holders = {connect(), connect()};
+  for (const Fd& each : holders) {
+    send_text(each, kHolders);
+    ASSERT_TRUE(receive(each).starts_with("HTTP/1.1 200"));
+  }
+  std::vector<Fd> others;
+  for (std::size_t i = 0; i < 2 * kConnectionsMax; ++i) {
+    others.push_back(connect());
+    send_text(others.back(), i % 2 == 0 ? kRequest : kRequest.substr(0, 20));
+    if (i % 2 == 0) {
+      ASSERT_TRUE(receive(others.back()).starts_with("HTTP/1.1 200")) << i;
+    }
+  }
+  EXPECT_EQ(receive(others.front()), "") << "it was idle for longest";
+  for (const Fd& each : holders) {
+    send_text(each, kHolders);
+    EXPECT_TRUE(receive(each).starts_with("HTTP/1.1 200"));
+  }
 }
 
 TEST(ClientTimesTest, AreThoseOfTheManual) {
