@@ -265,3 +265,29 @@ as_nobody() {
   need setpriv
   setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"
 }
+# let_nobody_mount: without a daemon. Where /dev/fuse is root's alone, the case begins again, in a
+# mount namespace of its own in which it is not.
+let_nobody_mount() {
+  need setpriv unshare fusermount3
+  as_nobody test -w /dev/fuse && return
+  [ -z "${TALLY_FUSE_IS_OPEN:-}" ] || skip 'nobody may not open /dev/fuse here'
+  find "${CASE:?}" -mindepth 1 ! -name said -delete  # what the runner reads
+  mknod -m 666 "$CASE/fuse" c 10 229 2>/dev/null || skip 'no device can be made here'
+  trap - EXIT ERR
+  export TALLY_FUSE_IS_OPEN=yes
+  exec unshare -m bash -c 'mount --bind "$CASE/fuse" /dev/fuse && exec "$@"' bash "$here/case" \
+    "$file" "$name"
+}
+# nobodys_tallyfs [FEEDER...]: TALLYFS is then run as that user, and its feeders are there.
+nobodys_tallyfs() {
+  local bin=$CASE/bin each from
+  from=$(dirname "$(command -v "$TALLYFS")")
+  chmod 755 "$CASE"
+  mkdir -p "$bin" "$MNT" "$CASE/run"
+  chown nobody "$MNT" "$CASE/run"
+  for each in tallyfs "$@"; do install -m 755 "$from/$each" "$bin"; done
+  printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups "%s" "$@"\n' \
+    "$bin/tallyfs" >"$CASE/nobodys"
+  chmod 755 "$CASE/nobodys"
+  TALLYFS=$CASE/nobodys
+}

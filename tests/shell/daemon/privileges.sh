@@ -213,14 +213,10 @@ the_spare_leaves_alone_what_the_next_daemon_made() {
 
 # As a service with User= and AmbientCapabilities=CAP_SYS_ADMIN.
 by_a_capability_alone_it_mounts_and_serves_without() {
-  need setpriv
-  chmod 755 "$CASE"
-  mkdir -p "$MNT" "$CASE/run"
-  chown nobody "$CASE/run"
-  as_nobody test -x "$TALLYFS" || skip 'nobody may not run tallyfs here'
-  as_nobody test -w /dev/fuse || skip 'nobody may not open /dev/fuse here'
+  let_nobody_mount
+  nobodys_tallyfs
   printf '#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups %s "%s" "$@"\n' \
-    '--inh-caps=+sys_admin --ambient-caps=+sys_admin' "$(command -v "$TALLYFS")" >"$CASE/capable"
+    '--inh-caps=+sys_admin --ambient-caps=+sys_admin' "$CASE/bin/tallyfs" >"$CASE/capable"
   chmod 755 "$CASE/capable"
   local TALLYFS=$CASE/capable
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon -o allow_other
