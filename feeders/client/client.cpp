@@ -72,8 +72,11 @@ int Client::create_view(FedStatistic** view, FedStatistic& source, std::string_v
   made.value()->source = source.name;
   made.value()->started = true;
   source.has_views = true;
+  registrar_.await_view(source, *made.value());
   // The view wants samples, also of a source that is off. Later the daemon's switch says so.
-  if (source.registration != Registration::kRegistered) source.set_switch(&FedStatistic::kOn);
+  source.set_switch(&FedStatistic::kOn);
+  send_next_by_socket(source);
+  raise_barriers();
   register_soon();
   return 0;
 }
@@ -119,6 +122,7 @@ void Client::drop(FedInterface& interface, InTree in_tree) {
 // What is removed takes its samples along; what is left in the tree is to be complete there. Once
 // all lanes have been passed through no datagram that is being made holds a number of what is void.
 void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
+  registrar_.end_wait_for_view(statistic);
   if (in_tree == InTree::kRemove) registrar_.forget(statistic);
   deferred_removal_.add(statistic);
 }
@@ -182,9 +186,7 @@ int Client::reset(FedStatistic& statistic) {
 void Client::pass_on(FedStatistic& statistic) {
   // What is added from now on comes behind the change, as no cell says.
   if ((statistic.way() & kWayMask) != kWaySocket) statistic.set_switch(&FedStatistic::kOn);
-  if (statistic.ring_era != FedStatistic::kNoRing) {
-    statistic.ring_era.store(cell_files_.next_ring_era(), std::memory_order_relaxed);
-  }
+  send_next_by_socket(statistic);
   registrar_.note_change(statistic);
   const bool is_known = statistic.registration == Registration::kRegistered;
   if (is_known && !has_barriers_ && drain_all() == Drained::kAll) {
@@ -194,7 +196,13 @@ void Client::pass_on(FedStatistic& statistic) {
   sleep_.wake();
 }
 
-// What is added from now on is sent after the changes that could not be sent.
+// A thread sends what it holds before it continues in its ring.
+void Client::send_next_by_socket(FedStatistic& statistic) {
+  if (statistic.ring_era == FedStatistic::kNoRing) return;
+  statistic.ring_era.store(cell_files_.next_ring_era(), std::memory_order_relaxed);
+}
+
+// What is added from now on is sent after the changes and the new views that could not be sent.
 void Client::raise_barriers() {
   has_barriers_ = true;
   for_each_lane([](Lane& lane) {

@@ -406,6 +406,7 @@ class Client {
   std::uint64_t held() const;
   void pass_through_lanes();
   void take_back_lanes(Time now) REQUIRES(mutex_);
+  void send_next_by_socket(FedStatistic& statistic) REQUIRES(mutex_);
   void raise_barriers() REQUIRES(mutex_);
   void lower_barriers() REQUIRES(mutex_);
   void register_and_change(Time now) REQUIRES(mutex_);
@@ -489,7 +490,7 @@ class Client {
   Time lanes_seen_at_ GUARDED_BY(mutex_){0};
   Time drain_at_ GUARDED_BY(mutex_){0};
   Time check_time_at_ GUARDED_BY(mutex_){0};
-  // Changes wait for room in the queue, and samples for the changes.
+  // Changes and new views wait for room in the queue, and samples for them.
   bool has_barriers_ GUARDED_BY(mutex_) = false;
   bool was_connected_ GUARDED_BY(mutex_) = false;
   bool told_missing_ GUARDED_BY(mutex_) = false;

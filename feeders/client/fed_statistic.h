@@ -113,6 +113,9 @@ struct alignas(64) FedStatistic : ::statistic {
   bool started = false;
   bool has_begun = false;
   bool has_views = false;               // made by this process, now or earlier
+  // The ids of those that the daemon has not answered for. Until then samples are wanted, whatever
+  // the switch says.
+  std::unordered_set<std::uint32_t> awaited_views{};
   bool started_before_pending = false;  // with pending_on: what holds for samples added before it
   // The daemon in which this process created it; in any other its users had defined it before.
   std::uint64_t made_in_epoch = 0;
@@ -122,6 +125,11 @@ struct alignas(64) FedStatistic : ::statistic {
   // All that the program says of how it begins is in the line that is to create it.
   bool is_to_be_created() const {
     return registration == Registration::kUnregistered && !awaits_creation;
+  }
+
+  // A view that the daemon is to hear of before it gets further samples of its source.
+  bool is_view_to_be_created() const {
+    return !source.empty() && registration == Registration::kUnregistered && !lingers;
   }
 
   // Changes that were made after the request that registers the statistic, and are not sent yet.

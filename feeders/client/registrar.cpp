@@ -46,7 +46,7 @@ void Registrar::begin() {
   registry_.for_each_interface([](FedInterface& each) {
     if (!each.removed) each.registration = Registration::kUnregistered;
   });
-  registry_.for_each_statistic([](FedStatistic& each) {
+  registry_.for_each_statistic([this](FedStatistic& each) {
     if (each.removed) return;
     // What was on in the daemon before may be on in the next one: the response says.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
@@ -55,6 +55,8 @@ void Registrar::begin() {
     each.registration = Registration::kUnregistered;
     each.awaits_creation = false;
     each.changes_sent = 0;
+    FedStatistic* const source = each.lingers ? nullptr : registry_.find_source(each);
+    if (source) await_view(*source, each);
   });
 }
 
@@ -242,6 +244,7 @@ void Registrar::add_statistics(RequestDatagram& requests) {
     const Registration of_interface = statistic->interface->registration;
     if (of_interface == Registration::kRefused) statistic->registration = Registration::kRefused;
     if (of_interface != Registration::kRegistered) return After::kDrop;
+    if (statistic->is_view_to_be_created() && changes_ == Changes::kLater) return After::kKeep;
     if (!requests.is_full()) add_statistic(requests, *statistic);
     return requests.is_full() ? After::kStop : After::kKeep;
   });
@@ -273,6 +276,16 @@ void Registrar::add_statistic(RequestDatagram& requests, FedStatistic& statistic
                     }});
 }
 
+void Registrar::await_view(FedStatistic& source, const FedStatistic& view) {
+  source.awaited_views.insert(view.id);
+  registry_.due().pending.insert(view.id);
+}
+
+void Registrar::end_wait_for_view(const FedStatistic& view) {
+  FedStatistic* const source = registry_.find_source(view);
+  if (source && source->awaited_views.erase(view.id) != 0) point_at_switch(*source);
+}
+
 // ---- changes
 
 bool Registrar::has_pending() {
@@ -280,7 +293,8 @@ bool Registrar::has_pending() {
   bool found = false;
   registry_.due().visit(registry_.due().pending, [&](std::uint32_t id) {
     const auto* const statistic = registry_.find_statistic(id);
-    if (!statistic || !statistic->has_pending()) return After::kDrop;
+    if (!statistic) return After::kDrop;
+    if (!statistic->has_pending() && !statistic->is_view_to_be_created()) return After::kDrop;
     const Registration registration = statistic->registration;
     if (registration == Registration::kRefused || registration == Registration::kRemoved) {
       return After::kDrop;  // due again when it is asked for again

@@ -49,14 +49,19 @@ class Registrar final : public Requester {
     cells_due_ = true;
     note_change();
   }
-  // Whether requests contain changes of statistics, or samples have to be sent before them.
+  // Whether requests contain changes of statistics and new views, or samples have to be sent before
+  // them.
   enum class Changes { kLater, kToo };
   void set_changes(Changes changes) { changes_ = changes; }
   // Something about this statistic may be due; or about any, which are then all looked at.
   void note_change(const FedStatistic& statistic);
   void note_change_anywhere();
-  // Changes of statistics have not been sent yet, and will be.
+  // Changes of statistics or new views have not been sent yet, and will be.
   bool has_pending();
+  // Samples of the source are wanted until the daemon has answered for the view.
+  void await_view(FedStatistic& source, const FedStatistic& view);
+  // The answer is there, or not awaited any longer. Does nothing for what is no view.
+  void end_wait_for_view(const FedStatistic& view);
   // Passes on what is pending of this statistic at once, if that is possible, else when it is.
   // Until the daemon has responded its switch is as the feeder wants it.
   void define(FedStatistic& statistic, Time now);

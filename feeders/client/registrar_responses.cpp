@@ -99,6 +99,7 @@ void Registrar::take_interface(FedInterface& interface, const Response& response
 
 void Registrar::take_statistic(FedStatistic& statistic, const Response& response, bool repeats) {
   if (statistic.removed) return;
+  end_wait_for_view(statistic);
   // The response to the first request, which did not come, may have been that it was new.
   const bool may_be_ours = std::exchange(statistic.awaits_creation, false) && repeats;
   statistic.refusal = response.refusal();
@@ -184,6 +185,7 @@ void Registrar::look_for_void() {
 void Registrar::point_at_switch(FedStatistic& statistic) {
   if (statistic.registration != Registration::kRegistered) return;
   if (statistic.has_pending() || statistic.changes_sent != 0) return;
+  if (!statistic.awaited_views.empty()) return;
   const auto number = statistic.number.load(std::memory_order_relaxed);
   const std::uint32_t* const found = switches_.find(number);
   statistic.set_switch(found ? found : &FedStatistic::kOn);

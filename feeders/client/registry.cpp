@@ -94,6 +94,12 @@ FedStatistic* Registry::find_statistic(std::uint32_t id) const {
   return found == statistics_.end() ? nullptr : found->second.get();
 }
 
+FedStatistic* Registry::find_source(const FedStatistic& view) const {
+  if (view.source.empty()) return nullptr;
+  const auto found = statistics_by_path_.find(view.interface->name + "/" + view.source);
+  return found == statistics_by_path_.end() ? nullptr : found->second;
+}
+
 std::string path_of(const FedStatistic& statistic) {
   return statistic.interface->name + "/" + statistic.name;
 }

@@ -39,6 +39,8 @@ class Registry {
   // Nullptr: gone.
   FedInterface* find_interface(std::uint32_t id) const;
   FedStatistic* find_statistic(std::uint32_t id) const;
+  // Of a view; nullptr also for what is none.
+  FedStatistic* find_source(const FedStatistic& view) const;
 
   // What is created is due, and what is erased no longer is.
   DueRequests& due() { return due_; }

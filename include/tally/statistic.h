@@ -147,10 +147,9 @@ TALLY_EXPORT int statistic_create(struct statistic** statistic,
  * as a statistic is, and begins with the definition of its source, on; but it takes no samples:
  * those added to it are ignored, and statistic_is_on() is 0. Views of a removed statistic are
  * removed, and released ones stay. A view that is there stays as its users have defined it. The
- * source may be off: what is added after this call is for the view. If the daemon knows the source
- * already, the view begins some milliseconds later, when the daemon has made it; statistic_sync()
- * waits for that. At most 16 of a statistic. Errors as above; -EINVAL also if the source is a view
- * or could not be created. */
+ * source may be off: what is added after this call is for the view, and what was added before is
+ * not. At most 16 of a statistic. Errors as above; -EINVAL also if the source is a view or could
+ * not be created. */
 TALLY_EXPORT int statistic_create_view(struct statistic** view, struct statistic* source,
                                        const char* name);
 

@@ -42,6 +42,24 @@ tally.statistic_sync(60000)
 """)
         self.assertEqual(self.daemon.data("web"), "each 1\nview 4\n")
 
+    def test_a_view_of_a_source_that_the_daemon_knows_has_all_since_its_creation(self):
+        self.run_feeder("""
+each = tally.Interface("web").statistic("each")
+tally.statistic_sync(60000)
+assert not each.is_on()
+each.create_view("first")
+each.inc(1)
+each.inc(2)
+tally.statistic_sync(60000)
+each.start()
+tally.statistic_sync(60000)
+each.inc(3)
+each.create_view("second")
+each.inc(4)
+tally.statistic_sync(60000)
+""")
+        self.assertEqual(self.daemon.data("web"), "each 2\nfirst 4\nsecond 1\n")
+
     def test_samples_given_to_a_view_are_ignored_and_hold_nothing_back(self):
         self.run_feeder("""
 each = tally.Interface("web").statistic("each")

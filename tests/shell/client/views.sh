@@ -30,6 +30,17 @@ a_view_of_a_source_that_is_off_has_all_since_its_creation() {
   end_probe
 }
 
+a_view_of_a_source_that_the_daemon_knows_has_all_since_its_creation() {
+  start_probe
+  ok 'interface web' 'statistic web hits' 'sync 5000'
+  said 0 'on hits'
+  ok 'view hits v' 'inc hits 5' 'sync 5000'
+  assert_data web 'hits 0' 'v 5'
+  ok 'start hits' 'sync 5000' 'inc hits 7' 'view hits w' 'inc hits 2' 'sync 5000'
+  assert_data web 'hits 9' 'v 14' 'w 2'
+  end_probe
+}
+
 samples_given_to_a_view_are_ignored_and_hold_nothing_back() {
   web_hits
   ok 'view hits v' 'inc v 1' 'inc hits 100' 'start v' 'inc v 7' 'sync 5000' 'inc v 3' 'sync 5000'

@@ -184,28 +184,6 @@ TEST_F(ClientTest, AChangeIsCarriedOutInItsOrderWithTheSamples) {
                                    "web/hits 4", "(ping)"}));
 }
 
-TEST_F(ClientTest, ASourceThatIsOffIsFedForItsViewsFromTheirCreationOn) {
-  Feeder feeder(settings());
-  FedStatistic& hits = feeder.statistic(feeder.interface("web"), "hits");
-  feeder.add(hits, 1);
-  FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
-  feeder.add(hits, 2);
-  feeder.client.switch_off(hits);
-  feeder.add(hits, 3);
-  feeder.add(*view, 4);
-  start_daemon();
-  const Log log = exchange(feeder);
-  EXPECT_TRUE(has(log, "create web/hits"));
-  EXPECT_TRUE(has(log, "create web/view of=hits on=1"));
-  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 3}));
-  feeder.client.switch_on(hits);
-  feeder.client.switch_off(hits);
-  feeder.add(hits, 5);
-  exchange(feeder);
-  EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 3, 5}));
-}
-
 // The samples wait for room, and so has the change to.
 TEST_F(ClientTest, AChangeIsInItsOrderWithSamplesThatHadToWaitToo) {
   start_daemon();

@@ -21,8 +21,8 @@ from .wire import WAS_THERE
 class FedStatistic(Subject):
     __slots__ = ("_switch", "_id", "name", "interface", "_units", "_type", "_has_begun", "_begin",
                  "_on", "_early", "_late", "_changes_pending", "_made_in", "_was_there",
-                 "_dropped", "_has_views", "_binding", "_bound", "_cells", "_totals",
-                 "__weakref__")  # fmt: skip
+                 "_dropped", "_has_views", "_awaited_views", "_binding", "_bound", "_cells",
+                 "_totals", "__weakref__")  # fmt: skip
 
     _exclusion = feeder.exclusion
 
@@ -46,6 +46,8 @@ class FedStatistic(Subject):
         self._was_there = False
         self._dropped = 0
         self._has_views = False  # made by this process, now or earlier
+        # Those that the daemon has not answered for: samples are wanted, whatever the switch says.
+        self._awaited_views = set()
         self._unbind()
 
     def _path(self):
@@ -82,11 +84,25 @@ class FedStatistic(Subject):
         self._pass_on()
 
     @exclusive
-    def _feed_views(self):
+    def _feed_view(self, view):
+        if self._id in feeder.queue.leaving:
+            return
         self._has_views = True
         # A view wants samples, also of a source that is off. Later the daemon's switch says so.
-        if self._state != REGISTERED:
-            self._switch = ON
+        feeder.queue.send_all()
+        self._await_view(view)
+        self._switch = ON
+
+    def _await_view(self, view):
+        self._awaited_views.add(view)
+
+    def _end_wait_for_view(self, view):
+        if view in self._awaited_views:
+            self._awaited_views.remove(view)
+            self._point_at_switch()
+
+    def _note_answered(self):
+        """The daemon has answered its registration, or that is not awaited any longer."""
 
     @exclusive
     def _reset(self):
@@ -172,13 +188,20 @@ class FedStatistic(Subject):
         if not self._removed and (self._early or self._late):
             feeder.conversation.make_due(self)
         self._point_at_switch()
+        self._note_answered()
+
+    def _take_refusal(self, response):
+        self._note_answered()
 
     def _must_precede_samples(self):
-        """A registration or an early change has to be sent, or answered, before its samples."""
+        """A registration, of a view too, or an early change has to be sent, or answered, before its
+        samples."""
         if self._state == GONE:
             feeder.conversation.register_again(self.interface)
             feeder.conversation.register_again(self)
-        return not self._number or bool(self._early)
+        if not self._number or self._early:
+            return True
+        return any(view._state == UNKNOWN for view in self._awaited_views)
 
     def _forget_registration(self, is_leaving):
         """Nothing is known of the daemon."""
@@ -209,6 +232,6 @@ class FedStatistic(Subject):
     def _point_at_switch(self):
         if self._state != REGISTERED or self._id in feeder.queue.leaving or self._removed:
             return
-        if self._early or self._late or self._changes_pending:
+        if self._early or self._late or self._changes_pending or self._awaited_views:
             return  # it is as the program wants it
         self._switch = switches.of(self._number)

@@ -79,6 +79,7 @@ class Registry(Requester):
     def _drop_statistic(self, statistic, in_tree):
         feeder.queue.send_all()
         statistic._switch = OFF
+        statistic._note_answered()
         statistic._unbind()
         del statistic.interface._statistics[statistic.name]
         self._count -= 1

@@ -137,9 +137,7 @@ class Statistic(Shown):
     def create_view(self, name):
         """A new View of what is fed to this statistic. It begins with the definition of its source,
         on. One that is there already stays as its users have defined it. The source may be off:
-        what is added after this call is for the view. If the daemon knows the source already, the
-        view begins some milliseconds later, when the daemon has made it; statistic_sync() waits for
-        that. At most 16 of a statistic.
+        what is added after this call is for the view. At most 16 of a statistic.
         name: as a statistic's. Fails as Interface.statistic() does."""
         return View(self, name)
 

@@ -18,12 +18,26 @@ class View(Shown):
         self._source = source.name
         self._on = self._begin = True
         registry.add_statistic(self)
-        source._feed_views()
+        source._feed_view(self)
 
     def _create_text(self):
         on = self._begin if "on" in self._late else self._on
         words = ["create", self._path(), f"of={self._source}", self._type, f"on={on:d}"]
         return " ".join(filter(None, words))
+
+    def _find_source(self):
+        return self.interface._statistics.get(self._source)
+
+    def _note_answered(self):
+        source = self._find_source()
+        if source is not None:
+            source._end_wait_for_view(self)
+
+    def _forget_registration(self, is_leaving):
+        super()._forget_registration(is_leaving)
+        source = self._find_source()
+        if source is not None and not is_leaving:
+            source._await_view(self)
 
     # It takes no samples, by whatever function: its switch stays off.
     @property
