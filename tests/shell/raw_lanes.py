@@ -7,7 +7,7 @@ import signal
 import struct
 import time
 
-from peer import data, message, time_limit
+from peer import PATIENCE, Peer, data, message
 
 BINDING = 13
 ENTRIES, ENTRIES_AT, HEAP_AT = 1024, 4096, 69_632
@@ -120,9 +120,42 @@ class Children:
         for pid in self.pids: os.waitpid(pid, 0)
 
 
+def crowd(ready):
+    """Lanes with as many places as there may be, of few cells, or of as many."""
+    peer, ids = Peer(), 128
+    number = peer.make("hostile/a on=1")
+    era = Shapes(peer).era(number)
+    lanes = [Lane(peer) for _ in range(8)]
+    for i, lane in enumerate(lanes):
+        lane.fill(number, era, ids, 160, 160 if i % 2 else 1)
+        lane.bind(*[number] * ids)
+    ready()
+    signal.pause()
+
+
+def end_again_and_again(ready):
+    """Processes with 2,000 ids of the same statistic."""
+    number = Peer().ask("attach hostile/a")[1]
+    ready()
+    while True:
+        pid = os.fork()
+        if pid == 0:
+            Lane(Peer()).bind(*[number] * 2000)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(0.05)
+
+
 def busy(ready):
     ready()
     while True: pass
+
+
+def slowness():
+    """How many times longer than on an idle CPU something takes now that needs 2 ms of it."""
+    begun, cpu = time.monotonic(), time.thread_time()
+    while time.thread_time() - cpu < 0.002: pass
+    return (time.monotonic() - begun) / 0.002
 
 
 class Calm:
@@ -150,25 +183,25 @@ class Calm:
         return times
 
     def p99(self, seconds):
-        """Of opens, of requests, of statistics.json, and of metrics."""
+        """Of opens, of requests, of statistics.json, of metrics, and of slowness()."""
         rounds, deadline = [], time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            rounds.append(self.once())
-            time.sleep(0.002)
+        while time.monotonic() < deadline: rounds.append([*self.once(), slowness()])
         columns = [sorted(column) for column in zip(*rounds)]
         return [column[min(len(column) - 1, int(len(column) * .99))] for column in columns]
 
 
 def assert_others_wait_no_longer(calm, seconds, attack, busy_loops):
-    """Than beside as many busy loops, but for 100 ms. attack(children) starts the attackers."""
+    """Than beside as many busy loops, but for 100 ms of an idle CPU. attack(children) starts the
+    attackers."""
     with Children() as children:
         for _ in range(busy_loops): children.start(busy)
-        quiet = calm.p99(seconds)
+        *quiet, slow = calm.p99(seconds)
     with Children() as children:
         attack(children)
-        attacked = calm.p99(seconds)
-    print("p99 in ms of data, a request, statistics.json and metrics:")
+        *attacked, _ = calm.p99(seconds)
+    later = 0.1 * PATIENCE * max(1, slow)
+    print(f"{later * 1e3:.0f} ms more are allowed at p99. Of data, a request, statistics.json, metrics:")
     for name, times in ("busy", quiet), ("attack", attacked):
         print(f"  {name:6}", *(f"{each * 1e3:8.1f}" for each in times), flush=True)
     for before, after in zip(quiet, attacked):
-        assert after <= before + time_limit(0.1), (quiet, attacked)
+        assert after <= before + later, (quiet, attacked)

@@ -22,37 +22,12 @@ feeders_that_end_beside_many_cells_stop_nobody() {
 from hostile import *
 from peer import *
 from raw_lanes import *
-calm, LANES, IDS = Calm(Peer()), 8, 128
-
-
-def crowd(ready):
-    """Lanes with as many places as there may be, of few cells, or of as many."""
-    peer = Peer()
-    number = peer.make("hostile/a on=1")
-    era = Shapes(peer).era(number)
-    lanes = [Lane(peer) for _ in range(LANES)]
-    for i, lane in enumerate(lanes):
-        lane.fill(number, era, IDS, 160, 160 if i % 2 else 1)
-        lane.bind(*[number] * IDS)
-    ready()
-    signal.pause()
-
-
-def die_again_and_again(ready):
-    number = Peer().ask("attach hostile/a")[1]
-    ready()
-    while True:
-        pid = os.fork()
-        if pid == 0:
-            Lane(Peer()).bind(*[number] * 2000)
-            os._exit(0)
-        os.waitpid(pid, 0)
-        time.sleep(0.05)
+calm = Calm(Peer())
 
 
 def attack(children):
     children.start(crowd)
-    children.start(die_again_and_again)
+    children.start(end_again_and_again)
 
 
 assert_others_wait_no_longer(calm, SECONDS / 2, attack, 2)
@@ -62,12 +37,36 @@ EOP
   _still_right
 }
 
+a_reload_and_an_end_beside_an_attack_are_soon_done() {
+  send 'calm/a 7'
+  SERVER=$SERVER py <<'EOP' &
+from hostile import *
+from peer import *
+from raw_lanes import *
+with Children() as children:
+    children.start(crowd)
+    children.start(end_again_and_again)
+    open(os.environ["CASE"] + "/attacks", "w").close()
+    signal.pause()
+EOP
+  local attack=$! i
+  wait_until '[ -e "$CASE/attacks" ]'
+  for i in 1 2 3; do
+    nap 0.2
+    "$TALLYFS" --reload "$MNT"
+    assert_data calm 'a 1'
+  done
+  stop_daemon
+  kill "$attack"
+  wait "$attack" 2>/dev/null || true
+}
+
 a_reset_beside_many_cells_stops_nobody() {
   SERVER=$SERVER py <<'EOP'
 from hostile import *
 from peer import *
 from raw_lanes import *
-calm, LANES, IDS = Calm(Peer()), 12, 128
+calm, LANES, IDS = Calm(Peer()), 48, 128
 
 
 def reset_again_and_again(ready):
@@ -76,7 +75,7 @@ def reset_again_and_again(ready):
     era = Shapes(peer).era(numbers[0])
     lanes = [Lane(peer) for _ in range(LANES)]
     for i, lane in enumerate(lanes):
-        lane.fill(numbers[i % 3], era, IDS, 160, 160 if i % 2 else 1)
+        lane.fill(numbers[i % 3], era, IDS, 160, 160 if i % 8 == 0 else 1)
         lane.bind(*[numbers[i % 3]] * IDS)
     ready()
     while True:
