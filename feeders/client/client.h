@@ -392,7 +392,7 @@ class Client {
   void lose_daemon(Time now) REQUIRES(mutex_);
   void keep_in_touch(Time now) REQUIRES(mutex_);
   void report_dropped() REQUIRES(mutex_);
-  void report_unsent() EXCLUDES(mutex_);
+  void note_unsent() EXCLUDES(mutex_);
   void confirm(std::uint64_t sent_before, Conversation::Taken taken) REQUIRES(mutex_);
   void change_epoch(std::uint64_t epoch) REQUIRES(mutex_);
   void note_report(std::string text) REQUIRES(mutex_);

@@ -346,23 +346,22 @@ void Client::finish(std::chrono::milliseconds time_max) {
   }
   sleep_.wake();
   if (keeper_runs_.exchange(false)) ::pthread_join(keeper_, nullptr);
-  if (time_max.count() > 0 && is_first) report_unsent();
+  if (time_max.count() == 0 || !is_first) return;
+  note_unsent();
+  tell_reports();
 }
 
 // What stands in rings of a daemon that lives is not lost: it takes the records when we have ended.
-void Client::report_unsent() {
-  {
-    const MutexLock lock(mutex_);
-    std::uint64_t unsent = held() + records_held_.load();
-    const InRings rings = in_rings();
-    if (cell_files_.has_rest()) unsent += rings.sent - rings.confirmed;
-    if (unsent == 0) return;
-    const char* why = link_.connected() ? "the daemon does not take them" : "there is no daemon";
-    note_report(std::to_string(unsent)
-                    .append(" samples could not be sent before the end, and are lost: ")
-                    .append(why));
-  }
-  tell_reports();
+void Client::note_unsent() {
+  const MutexLock lock(mutex_);
+  std::uint64_t unsent = held() + records_held_.load();
+  const InRings rings = in_rings();
+  if (cell_files_.has_rest()) unsent += rings.sent - rings.confirmed;
+  if (unsent == 0) return;
+  const char* why = link_.connected() ? "the daemon does not take them" : "there is no daemon";
+  note_report(std::to_string(unsent)
+                  .append(" samples could not be sent before the end, and are lost: ")
+                  .append(why));
 }
 
 }  // namespace tallyfs

@@ -438,6 +438,12 @@ int statistic_sync(unsigned timeout_ms) {
   return guarded([&](Client& client) { return client.sync(time_max); });
 }
 
+void statistic_finish() {
+  const ErrnoGuard guard;
+  tell_dropped_latencies();
+  finish();
+}
+
 int statistic_count(statistic_counts* counts, size_t size) {
   if (size != sizeof *counts) return fail_with(EINVAL, "a size of no known version");
   *counts = {};

@@ -228,10 +228,10 @@ TALLY_EXPORT int statistic_define_last(struct statistic* statistic, int64_t rang
                                        int64_t range_max);
 
 /* ---- On, off, anew ------------------------------------------------------------------------------
- * The first of these calls after statistic_create() sets how the statistic begins. It applies to a
- * new statistic only; one that existed before stays as its users have set it. Later ones are
- * carried out, in their order with the samples that this thread adds. A daemon that is started anew
- * learns the last state. 0; -ENOMEM. */
+ * The first statistic_start() or statistic_stop() after statistic_create() sets how the statistic
+ * begins. It applies to a new statistic only; one that existed before stays as its users have set
+ * it. Later ones, and each statistic_reset(), are carried out, in their order with the samples that
+ * this thread adds. A daemon that is started anew learns the last state. 0; -ENOMEM. */
 TALLY_EXPORT int statistic_start(struct statistic* statistic);
 TALLY_EXPORT int statistic_stop(struct statistic* statistic);
 TALLY_EXPORT int statistic_reset(struct statistic* statistic); /* discards what was gathered */
@@ -312,6 +312,12 @@ TALLY_EXPORT int statistic_flush(void);
  * another user's; -ENOSPC: a quota; -EINVAL: a definition. The samples of all others have been
  * taken in then. Without a daemon it waits for one as long. Not signal-safe. */
 TALLY_EXPORT int statistic_sync(unsigned timeout_ms);
+
+/* What exit() does: sends all, waits for a daemon that takes nothing for a quarter of a second at
+ * most, reports what could not be sent, and ends the library's thread. For programs whose end is
+ * another one, as _exit(), to be called last: what is added afterwards is sent when a datagram is
+ * full, by the calls above, and by exit(). Not signal-safe. */
+TALLY_EXPORT void statistic_finish(void);
 
 /* Since the start of the process, or since the fork of the child. Every sample that was added while
  * its statistic was on is in exactly one: added == held + sent + dropped, and sent == confirmed +

@@ -15,7 +15,7 @@
 //   errno NAME                   how often a call changed errno
 //   reason                       statistic_last_error()
 //   slowest NAME TIMES           inc; the longest call in microseconds
-//   on NAME   dropped NAME   counts   fds   flush   sync MS
+//   on NAME   dropped NAME   counts   fds   flush   finish   sync MS
 //   settings DELAY_US WAIT_MS HELD_MAX [NO_LANE]
 //   latency TYPE CPU NS PID PRIO COMM        section TYPE MS: latency_record(), latency_end()
 //   close-fds                    closes all descriptors and opens a file under their numbers
@@ -374,6 +374,11 @@ const std::map<std::string, Obey> kVerbs = {
     {"errno", [](std::istream& in) { return errnos(the(in)); }},
     {"on", [](std::istream& in) { return std::to_string(statistic_is_on(the(in))); }},
     {"flush", [](std::istream&) { return result(statistic_flush()); }},
+    {"finish",
+     [](std::istream&) {
+       statistic_finish();
+       return result(0);
+     }},
     {"sync",
      [](std::istream& in) { return result(statistic_sync(static_cast<unsigned>(number(in)))); }},
     {"counts", [](std::istream&) { return counts(); }},

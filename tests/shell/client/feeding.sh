@@ -100,6 +100,13 @@ without_delay_each_sample_is_seen_by_the_next_open() {
   done
 }
 
+finish_registers_and_sends_all_for_an_end_without_exit() {
+  start_probe
+  ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'inc hits 5' finish
+  kill -KILL "$PROBE"
+  assert_data web 'hits 5'
+}
+
 flush_sends_what_was_gathered() {
   start_probe
   ok 'settings 10000000 0 4096' 'interface web' 'statistic web hits' 'start hits' 'sync 5000' \

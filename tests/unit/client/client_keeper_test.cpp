@@ -124,6 +124,12 @@ TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
   EXPECT_FALSE(was_reported("could not be sent"));
 }
 
+TEST_F(KeeperTest, FinishDeliversTheReportsThatWait) {
+  Feeder feeder(settings(), Feeder::Keeper::kRuns);  // with the first interface
+  feeder.client.finish(5ms);
+  EXPECT_TRUE(was_reported("no daemon yet"));
+}
+
 TEST_F(KeeperTest, FinishReportsWhatASilentDaemonDidNotGet) {
   start_daemon();
   {
