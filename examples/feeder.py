@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Feeds the interface `example` with the sizes of the files below a directory.
 
-feeder.py DIRECTORY; the folder tally is beside it, or installed."""
+feeder.py DIRECTORY; the package tally is installed: docs/feeding-python.md."""
 import os
 import sys
 import time

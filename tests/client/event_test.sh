@@ -74,26 +74,6 @@ ask sync
 hear said
 check_eq 5 "$(hits "$E/web/done")" "and is told of its records"
 
-if command -v python3 >/dev/null; then
-  python() {
-    TALLY_SOCKET=$SOCK PYTHONPATH=$ROOT/feeders/client/python PYTHONDONTWRITEBYTECODE=1 python3 \
-      -c "$1"
-  }
-  python '
-import tally
-event = tally.Event("py", "done", "u64 lat; pid_t pid; char comm[16]; char[] path; bool ok")
-tally.statistic_sync(10000)
-assert not event.enabled()
-open("'"$E"'/py/done/trigger", "w").write("hist:keys=path,comm,ok:vals=lat")
-assert event.enabled()
-for i in range(100): event.write(i, 7, "worker", "/a/long/path", True)
-tally.statistic_sync(10000)
-print(open("'"$E"'/py/done/hist").read())
-' >"$WORK/python" 2>&1
-  check "events of Python are as those of C" grep -Eq \
-    'path: /a/long/path +, comm: worker +, ok: +1 \} hitcount: +100  lat: +4950$' "$WORK/python" ||
-    cat "$WORK/python"
-fi
 kill -9 "$probe"
 wait_until '[ ! -s "$E/web/done/hist" ] || grep -q "Hits: 5" "$E/web/done/hist"'
 check "an event with a trigger outlives its program" [ -d "$E/web/done" ]

@@ -1,188 +1,171 @@
 #!/usr/bin/env python3
-"""The cost of a sample for its feeder, against a real daemon, beside bare loops and calls.
+"""The cost of a sample for its feeder, against a real daemon, beside calls of abs() and divmod() in
+the same loops, beside the batches of C, and beside prometheus_client, where it is installed.
 
-bench.py [ROUNDS]; needs what the tests need. Each line is the best of so many rounds (5). All lines
-are measured in turns, so that other load of the machine falls on all of them. The feeder waits for
-room (wait_ms), so that nothing is dropped; the counts are checked in the end. CPU is the time of
-the feeder's process, its keeper included. On a machine with too few CPUs for feeder and daemon the
-first columns say how they share, and CPU says what the feeder costs."""
+bench.py [ROUNDS]; needs what the tests need. All lines are measured in turns, in pieces shorter
+than a time slice, so that other load of the machine falls on all of them; each is the best of so
+many rounds (300)."""
+import array
+import ctypes
+import importlib.util
 import sys
 import tempfile
 import time
-from array import array
 from itertools import repeat
 
 import stand
 
 import tally
-from tally.link import Link
 
-COUNT = 510 * 400
-LOOP = "an empty loop"
-
-
-def empty_loop():
-    for _ in repeat(None, COUNT):
-        pass
+CALLS = 10_000  # of a piece
+TYPES = ("value", "range", "array", "list", "quantiles", "last")
 
 
-def clock():
-    now = time.monotonic_ns
-    for _ in repeat(None, COUNT):
-        now()
+def with_one(call):
+    def run():
+        begun = time.perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            call(5)
+        return (time.perf_counter_ns() - begun) / CALLS
+    return run
 
 
-def call():
-    def nothing(x):
-        pass
+def with_two(call):
+    def run():
+        begun = time.perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            call(5, 2)
+        return (time.perf_counter_ns() - begun) / CALLS
+    return run
 
-    for _ in repeat(None, COUNT):
-        nothing(5)
+
+def with_none(call):
+    def run():
+        begun = time.perf_counter_ns()
+        for _ in repeat(None, CALLS):
+            call()
+        return (time.perf_counter_ns() - begun) / CALLS
+    return run
 
 
-class Samples:
-    def __init__(self):
-        web = tally.Interface("bench")
-        self.on, self.off, self.sent = map(web.statistic, ("on", "off", "sent"))
-        self.sent.define_value(mode="products")
-        self.turns = [web.statistic(f"turn-{i}") for i in range(4)]
-        for each in [self.on, self.sent, *self.turns]:
-            each.start()
-        self.xs = array("q", range(COUNT))
-        self.list = list(self.xs)
-        self.ys = array("Q", [2]) * COUNT
-        self.added = 0
-        for each in [self.on, *self.turns]:
-            self.into_cells(each)
+def of_batch(call, *columns):
+    def run():
+        begun = time.perf_counter_ns()
+        call(*columns)
+        return (time.perf_counter_ns() - begun) / CALLS
+    return run
 
-    def into_cells(self, each):
-        """Until a sample counts at once, where it can."""
-        for _ in range(100):
+
+class Sample(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_int64), ("y", ctypes.c_uint64), ("time_ns", ctypes.c_int64)]
+
+
+def made(web, name, kind):
+    each = web.statistic(name)
+    getattr(each, "define_" + kind)(*((0, 1000) if kind == "array" else ()))
+    each.start()
+    return each
+
+
+def into_shared_memory(all):
+    """Until a sample of each counts at once."""
+    for each in all:
+        for _ in range(1000):
             tally.statistic_sync(10000)
             before = tally.statistic_count().confirmed
             each.inc(5)
-            self.added += 1
             if tally.statistic_count().confirmed > before:
-                return
-
-    def inc_sent(self):
-        inc = self.sent.inc
-        for _ in repeat(None, COUNT):
-            inc(5)
-        self.added += COUNT
-
-    def inc(self):
-        inc = self.on.inc
-        for _ in repeat(None, COUNT):
-            inc(5)
-        self.added += COUNT
-
-    def function(self):
-        each, inc = self.on, tally.statistic_inc
-        for _ in repeat(None, COUNT):
-            inc(each, 5)
-        self.added += COUNT
-
-    def add(self):
-        add = self.on.add
-        for _ in repeat(None, COUNT):
-            add(5, 2)
-        self.added += COUNT
-
-    def in_turns(self):
-        a, b, c, d = (each.inc for each in self.turns)
-        for _ in repeat(None, COUNT // 4):
-            a(1)
-            b(2)
-            c(3)
-            d(4)
-        self.added += COUNT
-
-    def inc_off(self):
-        inc = self.off.inc
-        for _ in repeat(None, COUNT):
-            inc(5)
-
-    def batch_array(self):
-        self.on.add_batch(self.xs)
-        self.added += COUNT
-
-    def batch_list(self):
-        self.on.add_batch(self.list)
-        self.added += COUNT
-
-    def batch_ys(self):
-        self.on.add_batch(self.xs, self.ys)
-        self.added += COUNT
+                break
 
 
-def bare_send(path):
-    """Of as many samples: the datagrams that they come to, made once."""
-    link = Link()
-    link.connect(path)
-    link.send(tally.encode_header(0) + tally.encode_request(1, "create bench/bare on=1"))
-    link.wait(1, 10)
-    epoch, (answer,) = tally.decode_answers(link.receive()[0])
-    now = array("q", [time.monotonic_ns()]) * 510
-    samples = tally.encode_samples(answer.number, array("q", range(510)), None, now)
-    datagram = tally.encode_header(epoch) + samples
-    made = link.socket
-    made.setblocking(True)
-
-    def send():
-        for _ in repeat(None, COUNT // 510):
-            made.send(datagram)
-
-    send.link = link
-    return send
+def c_batch(kind):
+    """statistic_add_batch() of the same libtally, by one call of ctypes."""
+    library = ctypes.CDLL(stand.BIN.parent / "lib/libtally.so")
+    interface, statistic = ctypes.c_void_p(), ctypes.c_void_p()
+    library.statistic_create_interface(ctypes.byref(interface), b"c-" + kind.encode(), 0)
+    library.statistic_create(ctypes.byref(statistic), interface, kind.encode(), None)
+    if kind == "array":
+        library.statistic_define_array(statistic, ctypes.c_int64(0), ctypes.c_int64(1000),
+                                       ctypes.c_uint64(1), 1)  # fmt: skip
+    library.statistic_start(statistic)
+    samples = (Sample * CALLS)(*(Sample(x % 1000, 1, 0) for x in range(CALLS)))
+    add = library.statistic_on_add_batch
+    add.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
+    for _ in range(100):
+        add(statistic, samples, 1)
+        tally.statistic_sync(10000)
+    return of_batch(add, statistic, samples, CALLS)
 
 
-def measure(lines, rounds):
-    """(seconds, seconds of CPU), the best of each."""
-    best = {name: (float("inf"), float("inf")) for name in lines}
-    for _ in range(rounds):
-        for name, run in lines.items():
-            cpu, begun = time.process_time(), time.perf_counter()
-            run()
-            tally.statistic_flush()
-            took = time.perf_counter() - begun, time.process_time() - cpu
-            best[name] = tuple(map(min, best[name], took))
-    return best
+def prometheus():
+    if importlib.util.find_spec("prometheus_client") is None:
+        print("prometheus_client is not installed, and was not measured")
+        return {}
+    import prometheus_client
+    counter = prometheus_client.Counter("bench", "of this bench")
+    histogram = prometheus_client.Histogram("bench_sizes", "of this bench")
+    return {"prometheus_client: Counter.inc()": with_none(counter.inc),
+            "prometheus_client: Histogram.observe(x)": with_one(histogram.observe)}
 
 
-def main(rounds=5):
+def lines():
+    web = tally.Interface("bench")
+    kinds = {kind: made(web, kind, kind) for kind in TYPES}
+    off, batches = web.statistic("off"), {k: made(web, "b-" + k, k) for k in ("value", "array")}
+    into_shared_memory([*kinds.values(), *batches.values()])
+    xs = array.array("q", (x % 1000 for x in range(CALLS)))
+    found = {
+        "abs(x)": with_one(abs),
+        "divmod(x, y)": with_two(divmod),
+        "time.monotonic_ns()": with_none(time.monotonic_ns),
+        "inc(x), off": with_one(off.inc),
+        "add(x, y), off": with_two(off.add),
+        **{f"inc(x), {kind}": with_one(each.inc) for kind, each in kinds.items()},
+        "add(x, y), value": with_two(kinds["value"].add),
+        **prometheus(),
+    }
+    for kind, each in batches.items():
+        found |= {f"C: statistic_add_batch(), {kind}": c_batch(kind),
+                  f"add_batch(array('q')), {kind}": of_batch(each.add_batch, xs),
+                  f"add_batch(list), {kind}": of_batch(each.add_batch, list(xs))}
+    if importlib.util.find_spec("numpy"):
+        import numpy
+        column = numpy.array(xs)
+        found["add_batch(numpy.int64), value"] = of_batch(batches["value"].add_batch, column)
+        found["add_batch(numpy.int64, numpy.int64), value"] = of_batch(
+            batches["value"].add_batch, column, column)  # fmt: skip
+    return found
+
+
+def show(best):
+    loop = best["abs(x)"]
+    print(f"{'a call, or a sample of a batch':44}{'ns':>8}{'beyond abs()':>14}{'of abs()':>10}")
+    for name, each in best.items():
+        beyond = "" if "batch" in name else f"{each - loop:+.1f}"
+        print(f"{name:44}{each:8.2f}{beyond:>14}{each / loop:10.2f}")
+    for kind in ("value", "array"):
+        ratio = best[f"add_batch(array('q')), {kind}"] / best[f"C: statistic_add_batch(), {kind}"]
+        print(f"a batch of Python, {kind}, is {ratio:.2f} of one of C")
+
+
+def main(rounds=300):
     with tempfile.TemporaryDirectory() as directory:
         daemon = stand.Daemon(directory)
         daemon.start()
         try:
-            tally.statistic_configure(socket=daemon.socket, wait_ms=10000)
-            samples = Samples()
-            best = measure({
-                LOOP: empty_loop,
-                "a call of an empty function": call,
-                "time.monotonic_ns()": clock,
-                "bare send of the same datagrams": bare_send(daemon.socket),
-                "inc(x), off": samples.inc_off,
-                "inc(x), sent": samples.inc_sent,
-                "inc(x), counted in a cell": samples.inc,
-                "statistic_inc(s, x)": samples.function,
-                "add(x, y)": samples.add,
-                "inc(x), four statistics in turns": samples.in_turns,
-                "add_batch(array)": samples.batch_array,
-                "add_batch(array, array)": samples.batch_ys,
-                "add_batch(list)": samples.batch_list,
-            }, rounds)  # fmt: skip
+            tally.statistic_configure(socket=daemon.socket)
+            measured = lines()
+            best = dict.fromkeys(measured, float("inf"))
+            for _ in range(rounds):
+                for name, run in measured.items():
+                    best[name] = min(best[name], run())
             tally.statistic_sync(10000)
             counts = tally.statistic_count()
-            assert counts.confirmed == counts.added == samples.added, (counts, samples.added)
+            assert counts.confirmed + counts.dropped == counts.added, counts
         finally:
             daemon.end()
-    loop = best[LOOP][0]
-    print(f"{'':34}{'ns each':>9}{'M/s':>8}{'loops':>8}{'CPU ns':>9}")
-    for name, (took, cpu) in best.items():
-        each = took / COUNT * 1e9
-        print(f"{name:34}{each:9.1f}{1e3 / each:8.2f}{took / loop:8.1f}{cpu / COUNT * 1e9:9.1f}")
-    print(f"{counts.added} samples, all confirmed, none dropped")
+    show(best)
+    print(f"{counts.added} samples, {counts.dropped} of them dropped for want of room")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Definitions: those of a feeder, and those of its users."""
 import unittest
+import weakref
 
 from stand import RunningDaemonCase, eventually
 
@@ -75,10 +76,39 @@ class BoundsTest(unittest.TestCase):
             {"held_max": 1048577},
         ):  # fmt: skip
             self.refuses(tally.statistic_configure, **settings)
-        with self.assertRaisesRegex(OSError, "too long"):
+        with self.assertRaisesRegex(OSError, "longer than 107 bytes"):
             tally.statistic_configure(socket="/" + "x" * 107)
         with self.assertRaisesRegex(OSError, "already"):
             tally.statistic_configure()
+
+    def test_what_is_released_takes_all_calls_and_does_nothing(self):
+        interface = tally.Interface("released")
+        each, view = interface.statistic("each"), None
+        view = each.create_view("view")
+        each.start()
+        interface.release()
+        for call in (each.start, each.stop, each.reset, each.define_last, each.release, each.remove,
+                     view.start, view.remove, interface.release, interface.remove):  # fmt: skip
+            call()
+        each.inc(1)
+        each.add_batch([1, 2])
+        self.assertEqual((each.is_on(), each.dropped()), (False, 0))
+        self.refuses(each.create_view, "another")
+        self.refuses(interface.statistic, "another")
+        self.refuses(tally.Statistic.__new__(tally.Statistic).create_view, "view")
+
+    def test_objects_say_what_they_are_and_are_garbage_when_dropped(self):
+        each = self.interface.statistic("shown")
+        view = each.create_view("view")
+        self.assertEqual(repr(self.interface), "<tally.Interface bounds>")
+        self.assertEqual(repr(each), "<tally.Statistic bounds/shown>")
+        self.assertEqual(repr(view), "<tally.View bounds/view>")
+        self.assertIs(view.interface, self.interface)
+        gone = weakref.ref(view)
+        del view
+        self.assertIsNone(gone())
+        with self.assertRaises(FileExistsError):
+            each.create_view("view")  # it is still registered
 
     def test_samples(self):
         """No call that feeds raises for a value, whether the statistic is on or off."""
@@ -102,7 +132,6 @@ class BoundsTest(unittest.TestCase):
             each.add_batch(iter([2.5]), 1.5)
             wanted = each_is * (6 * 4 + 3 + 2 + 1 + 2 + 1 + 1)
             self.assertEqual(tally.statistic_count().invalid - before, wanted)
-        self.assertEqual(tally.statistic_count().added, 0)
 
     def test_the_functions_are_the_methods(self):
         self.assertIs(tally.statistic_inc, tally.Statistic.inc)
@@ -242,22 +271,10 @@ each.inc(1)
 each.reset()
 each.inc(2)
 tally.statistic_sync(60000)
-say(each.dropped(), *tally.statistic_count()[:6])
+say(*tally.statistic_count()[:6])
 """)
         self.assertEqual(self.daemon.data("web"), "each 1\n")
-        self.assertEqual(said, "1 2 0 1 1 0 1")
-
-    def test_a_reset_at_first_leaves_alone_what_was_there(self):
-        program = """
-each = tally.Interface("web").statistic("each")
-if FIRST: each.reset()
-each.start()
-each.inc(1)
-tally.statistic_sync(60000)
-"""
-        self.run_feeder("FIRST = False" + program)
-        self.run_feeder("FIRST = True" + program)
-        self.assertEqual(self.daemon.data("web"), "each 2\n")
+        self.assertEqual(said, "2 0 1 1 0 1")
 
     def test_remove_takes_it_from_the_tree_and_release_leaves_it(self):
         feeder = self.feeder("""

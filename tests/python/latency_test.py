@@ -101,46 +101,6 @@ say("told")
         self.assertEqual(self.lost_of(""), "2")
 
 
-class ForkTest(LatencyCase):
-    def lost(self):
-        return re.search(r"\nlost (\d+)\n", self.read("one/summary"))[1]
-
-    def test_a_child_tells_what_it_has_dropped_itself_and_nothing_of_its_parents(self):
-        feeder = self.feeder("""
-def drop():
-    try:
-        tally.latency_record("one", 0, 1000, 1, 1)
-        say("sent")
-    except OSError:
-        pass
-drop()
-child = os.fork()
-if child == 0:
-    drop()
-    drop()
-    say("dropped")
-    hear()
-    sys.exit()
-os.waitpid(child, 0)
-for _ in range(3):
-    child = os.fork()
-    if child == 0:
-        drop()
-        sys.exit()
-    os.waitpid(child, 0)
-say("waited")
-hear()
-""")
-        self.assertEqual(feeder.hear(), "dropped")
-        self.daemon.start()
-        feeder.say("end")
-        self.assertEqual([feeder.hear() for _ in range(4)], ["sent", "sent", "sent", "waited"])
-        self.assertEqual(self.lost(), "2")
-        feeder.say("end")
-        feeder.process.wait()
-        self.assertEqual(self.lost(), "3")
-
-
 class ReplacedDaemonTest(LatencyCase):
     def test_latencies_without_a_daemon_are_dropped_and_told_of_later(self):
         feeder = self.feeder("""

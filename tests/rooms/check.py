@@ -13,7 +13,7 @@ from includes import include_faults
 from lengths import file_length_faults
 from libraries import library_faults, read
 from missing_includes import missing_faults
-from python_imports import PACKAGE, outside_faults, package_faults
+from python_imports import outside_faults
 from sources import ALL_TOPS, CPP, ROOM_TOPS, ROOT, project_files
 from style import by_folder, ceiling_faults, wide_lines, words
 from system_headers import PAGE as HEADERS_PAGE, header_faults, opening_faults
@@ -37,15 +37,6 @@ def rooms_faults(files):
         yield "no sources were found"
 
 
-def python_faults(files):
-    python = [file for file in files if file.language == ".py"]
-    package = {f.path.rpartition("/")[2].removesuffix(".py"): f.text for f in python
-               if f.folder == PACKAGE}
-    yield from outside_faults(python)
-    if package:
-        yield from package_faults(package)
-
-
 def style_faults(files):
     yield from length_faults(files)
     yield from constructor_faults(files)
@@ -65,7 +56,8 @@ def ceilings(files):
 
 def main():
     files = list(project_files(ROOT))
-    found = [*rooms_faults(files), *python_faults(files), *style_faults(files)]
+    python = [file for file in files if file.language == ".py"]
+    found = [*rooms_faults(files), *outside_faults(python), *style_faults(files)]
     faults = [fault for fault in found if not accepted.entry_of(fault)]
     for fault in faults:
         print(fault)

@@ -9,7 +9,7 @@ from includes import include_faults
 from lengths import file_length_faults
 from libraries import library_faults, read
 from missing_includes import missing_faults
-from python_imports import outside_faults, package_faults
+from python_imports import outside_faults
 from sources import File
 from style import by_folder, ceiling_faults, wide_lines, words
 from system_headers import header_faults, opening_faults
@@ -211,21 +211,6 @@ class LibrariesTest(unittest.TestCase):
 
 
 class PythonImportsTest(unittest.TestCase):
-    INIT = '"""Layers:\n\n    wire ->\n    link -> wire\n"""\n'
-
-    def test_modules_of_the_package_follow_its_drawing(self):
-        good = {"__init__": self.INIT, "wire": "import os\n", "link": "from .wire import send\n"}
-        self.assertEqual(list(package_faults(good)), [])
-        up = dict(good, wire="from . import link\n")
-        self.assertIn("wire -> link is not drawn", *package_faults(up))
-        self.assertIn("drawn, but not imported", *package_faults(dict(good, link="")))
-        self.assertIn("new is not drawn", *package_faults(dict(good, new="")))
-
-    def test_a_cycle_in_the_drawing_is_found(self):
-        init = '"""\n    wire -> link\n    link -> wire\n"""\n'
-        files = {"__init__": init, "wire": "from .link import a\n", "link": "from .wire import b\n"}
-        self.assertIn("cycle", *package_faults(files))
-
     def test_other_files_import_what_every_python_has(self):
         beside = File("tests/a/stand.py", "import os, tally\n")
         self.assertEqual(list(outside_faults([beside, File("tests/a/b.py", "import stand\n")])), [])

@@ -4,7 +4,7 @@
     reloads_fed.py MOUNTPOINT SOCKET TALLYFS TALLY_PROBE TALLY_SEND PYTHON_PACKAGE COUNT [no-rules]
 
 The feeders are a program in C, whose one statistic is counted in cells and the other sent over the
-socket, where it waits for room; one in Python; tally-send in a loop; and a writer of rules, of
+socket, where it waits for room; one in Python, unless PYTHON_PACKAGE is empty; tally-send in a loop; and a writer of rules, of
 which each line is to be carried out once. Prints how long an open and a read of a file took at most
 during each reload, and what was sent and counted. Ends with 1 if the two differ, or if anything
 failed that should not.
@@ -164,12 +164,12 @@ def check_rules(written):
 
 def main():
     end, results = multiprocessing.Event(), multiprocessing.Queue()
-    works = [feed_in_c, feed_in_python, send_lines] + [write_rules] * WITH_RULES
+    works = [feed_in_c, send_lines] + [feed_in_python] * bool(PACKAGE) + [write_rules] * WITH_RULES
     running = [multiprocessing.Process(target=work, name=work.__name__, args=(end, results),
                                        daemon=True) for work in works]
     for process in running:
         process.start()
-    for interface in ("c", "python", "lines"):
+    for interface in ("c", "lines") + ("python",) * bool(PACKAGE):
         wait_for_interface(interface, running)
     epoch = re.search(r'"epoch":"?[0-9a-fx]+', read(MOUNT + "/statistics.json")).group()
     began = time.monotonic()

@@ -252,7 +252,7 @@ Finding check_lanes(const view::Interface& before, const view::Interface& now,
     found.text.append(process_name(beside->x[i])).append(") ");
     found.text.append(view::grouped_text(beside->totals[i])).append(" samples, ");
     constexpr const char* kNoRefusal =
-        "no refusal in error_log: an older library, no_lane, Python, or more than its lane holds";
+        "no refusal in error_log: an older library, no_lane, or more than its lane holds";
     found.text.append(refusal.empty() ? kNoRefusal : refusal);
     if (refusal.empty()) continue;
     found.level = Level::kWarning;

@@ -112,22 +112,28 @@ a_program_that_refuses_leaves_all_as_it_was() {
   assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
 }
 
-# Under feeders in C and Python, tally-send, and a writer of rules. TALLY_RELOADS says how many;
+# Under feeders in C and, where the package is built, in Python, tally-send, and a writer of rules.
+# TALLY_RELOADS says how many;
 # with it the open files, pollers and writers of reloads.py are there, too, with as many reloads.
 every_sample_counts_once_under_load() {
   need_python
   command -v "$TALLY_PROBE" >/dev/null || skip "tally-probe is not built"
-  local users='' status=0
+  local users='' status=0 package
+  package=$(dirname "$(command -v "$TALLYFS")")/../python
+  if ! PYTHONPATH=$package "$PYTHON" -c 'import tally' 2>/dev/null; then
+    echo "# WITHOUT A FEEDER IN PYTHON: $PYTHON has no package tally"
+    package=''
+  fi
   if [ "${TALLY_RELOADS:-}" ]; then
     (
-      wait_until '[ -d "$STAT/c" ] && [ -d "$STAT/python" ] && [ -d "$STAT/lines" ]'
+      wait_until '[ -d "$STAT/c" ] && [ -d "$STAT/lines" ]'
       exec "$PYTHON" "$here/reloads.py" "$MNT" "$SOCK" "$TALLYFS" "$TALLY_RELOADS"
     ) &
     users=$!
   fi
   "$PYTHON" "$here/reloads_fed.py" "$MNT" "$SOCK" "$(command -v "$TALLYFS")" \
     "$(command -v "$TALLY_PROBE")" "$(command -v "$TALLY_SEND")" \
-    "$here/../../feeders/client/python" "${TALLY_RELOADS:-$(fewer 20 3)}" ${users:+no-rules} ||
+    "$package" "${TALLY_RELOADS:-$(fewer 20 3)}" ${users:+no-rules} ||
     status=$?
   [ ! "$users" ] || wait "$users" || status=$?
   [ "$status" -eq 0 ]

@@ -137,8 +137,8 @@ TEST(CountChecksTest, AFeederWithoutALaneOfItsOwnWillIsNoFault) {
   const auto found = check_lanes(own_lanes(1, 3, 1), own_lanes(1, 8, 2), "");
   EXPECT_EQ(found.level, Level::kOk);
   EXPECT_TRUE(found.text.ends_with(
-      "5 samples, no refusal in error_log: an older library, no_lane, Python, or more than its "
-      "lane holds"))
+      "5 samples, no refusal in error_log: an older library, no_lane, or more than its lane "
+      "holds"))
       << found.text;
   EXPECT_EQ(check_lanes(own_lanes(1, 3, 1), own_lanes(1, 3, 2), "").text,
             "1 in use");

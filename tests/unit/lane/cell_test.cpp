@@ -312,7 +312,7 @@ TEST(CellTest, HasTheIncrementOfWhichTheSumWasStoredBeforeAKill) {
   EXPECT_EQ(stand.sums().outside, 2u);
 }
 
-// As feeders in Python write it, and those in C++ what is in range.
+// As a feeder may write it that has one slot, and those in C++ what is in range.
 TEST(CellTest, ReadsACellThatWasWrittenInPlace) {
   const auto blocks = wire::golden_datagrams(TALLY_SOURCE_DIR "/core/lane/FORMAT.md");
   const std::string& bytes = blocks.at("increments");

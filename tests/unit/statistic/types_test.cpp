@@ -46,7 +46,7 @@ TEST(TypesTest, ReadersOfTheJsonKnowEach) {
 TEST(TypesTest, ClientsDefineEach) {
   expect_each("include/tally/statistic.h", "int statistic_define_", "(");
   expect_each("include/tally/statistic.hpp", "::statistic_define_", "(");
-  expect_each("feeders/client/python/tally/definition.py", "def define_", "(");
+  expect_each("feeders/client/python/definitions.cpp", "{\"define_", "\", ");
 }
 
 TEST(TypesTest, TestsAndFuzzersKnowEach) {

@@ -1,0 +1,91 @@
+// Python's objects for the library's interfaces and statistics. The library's outlive them: an
+// object that is dropped by the program leaves its statistic registered. One that is released or
+// removed, by itself or with its interface, is off for good: it points at kReleased. Guarded by the
+// GIL.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "feeders/client/python/python.h"
+#include "tally/statistic.h"
+
+namespace tallyfs::python {
+
+enum class InTree { kRemove, kLeave };
+
+struct FedObject;
+
+// What is to be dropped when no call uses the interface any more.
+struct Drop {
+  ::statistic* statistic;
+  ::statistic_interface* interface;
+  InTree in_tree;
+};
+
+struct InterfaceObject {
+  PyObject_HEAD ::statistic_interface* handle;  // null: released, or none was created
+  PyObject* name;
+  PyObject* weak_references;
+  FedObject* first;          // of its statistics and views
+  unsigned calls;            // that have given the GIL away, with a statistic of it
+  std::vector<Drop>* drops;  // that wait for these; null: none
+};
+
+// A statistic or a view.
+struct FedObject {
+  PyObject_HEAD ::statistic* handle;
+  InterfaceObject* interface;  // null: none was created
+  PyObject* name;
+  PyObject* weak_references;
+  FedObject* next;
+  FedObject* previous;
+  bool told_invalid;
+};
+
+struct Types {
+  PyTypeObject* interface;
+  PyTypeObject* shown;  // what statistics and views share
+  PyTypeObject* statistic;
+  PyTypeObject* view;
+};
+extern Types g_types;
+
+// The switch of what is released.
+extern ::statistic g_released;
+
+// Settings.wait_ms is not 0: a call that adds samples may wait.
+extern bool g_may_wait;
+
+inline FedObject& fed_of(PyObject* object) { return *reinterpret_cast<FedObject*>(object); }
+inline InterfaceObject& interface_of(PyObject* object) {
+  return *reinterpret_cast<InterfaceObject*>(object);
+}
+inline bool is_released(const FedObject& fed) { return fed.handle == &g_released; }
+
+void drop(InterfaceObject& interface, InTree in_tree);
+void drop(FedObject& fed, InTree in_tree);
+
+// A call that may wait for the daemon: other threads run meanwhile, and what they drop is dropped
+// afterwards. No destructor does this: Python may end a daemon thread in enter_python().
+struct Outside {
+  InterfaceObject* interface;
+  PyThreadState* state;
+};
+Outside leave_python(FedObject& fed);
+void enter_python(const Outside& outside);
+
+// Makes a type of the module; null: an error is set.
+PyTypeObject* make_interface_type();
+bool make_statistic_types();
+
+// The methods of samples, which statistics and views share.
+PyObject* inc(PyObject* self, PyObject* x);
+PyObject* add(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names);
+PyObject* add_at(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names);
+PyObject* add_batch(PyObject* self, PyObject* arguments, PyObject* named);
+
+// The methods of definitions, without an end.
+const std::vector<PyMethodDef>& definition_methods();
+
+}  // namespace tallyfs::python
