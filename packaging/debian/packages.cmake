@@ -15,6 +15,9 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL daemon library dev)
+if(TARGET tally_python_module)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
@@ -55,10 +58,16 @@ to them, for less than a nanosecond while a statistic is off. They need no
 daemon: one that is absent or restarted costs them nothing. Its clock, for
 cycles, nanoseconds and times of day, is of use without a daemon too.")
 describe(dev libtally-dev libdevel "library that feeds statistics to tallyfs (development)"
-"Headers for C and C++, the static library, what pkg-config and CMake want to
-know, and tally, a Python package that feeds tallyfs without the library.")
+"Headers for C and C++, the static library, and what pkg-config and CMake want
+to know.")
+describe(python python3-tally python "package of Python that feeds statistics to tallyfs"
+"The calls of libtally for Python programs, as classes and functions, with type
+stubs: an extension module, whose calls cost nanoseconds. Batches are taken from
+any buffer of 64-bit numbers, such as an array of numpy.")
 
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Python's module needs the library of this build.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 # What else a library tells dpkg.
 file(CONFIGURE OUTPUT shlibs CONTENT "libtally 0 libtally0 (>= ${PROJECT_VERSION})\n" NEWLINE_STYLE UNIX)
 file(CONFIGURE OUTPUT triggers CONTENT "activate-noawait ldconfig\n" NEWLINE_STYLE UNIX)
@@ -68,5 +77,10 @@ set(CPACK_DEBIAN_DAEMON_PACKAGE_DEPENDS "fuse3, adduser")
 set(CPACK_DEBIAN_DAEMON_PACKAGE_CONTROL_EXTRA
   "${CMAKE_CURRENT_SOURCE_DIR}/debian/postinst;${CMAKE_CURRENT_SOURCE_DIR}/debian/prerm;${CMAKE_CURRENT_SOURCE_DIR}/debian/postrm;${CMAKE_CURRENT_BINARY_DIR}/conffiles")
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libtally0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
-set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "tallyfs, python3")
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "tallyfs, python3-tally")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+  "libtally0 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), python3 (>= 3.11)")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "tallyfs")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
+  "${CMAKE_CURRENT_SOURCE_DIR}/debian/python/postinst;${CMAKE_CURRENT_SOURCE_DIR}/debian/python/prerm")
 include(CPack)

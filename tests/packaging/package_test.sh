@@ -121,8 +121,8 @@ fi
 # ---- the packages
 for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
 check "the packages are built" build_packages
-check_eq 'libtally-dev libtally0 tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' |
-  paste -sd' ')" "there are three"
+check_eq 'libtally-dev libtally0 python3-tally tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' |
+  paste -sd' ')" "there are four"
 check_eq "$(cd "$PROJECT" && printf '%s\n' {README,CONTRIBUTING}.md docs/*.md core/*/*.md | sort)" \
   "$(dpkg-deb -c "$PACKAGES"/tallyfs_*.deb |
     sed -n 's|.* \./usr/share/doc/tallyfs/\(.*\.md\)$|\1|p' | sort)" \
@@ -187,10 +187,10 @@ mounts_below() {
 
 # ---- installed
 check "they install, without apt" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-check_eq '3' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 \
-  libtally-dev | grep -c ' installed$')" "all three"
+check_eq '4' "$(in_root dpkg-query -W -f '${Package} ${db:Status-Status}\n' tallyfs libtally0 \
+  libtally-dev python3-tally | grep -c ' installed$')" "all four"
 check "dpkg --verify finds each file as packed" \
-  [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev | grep -v missing)" ]
+  [ -z "$(in_root dpkg --verify tallyfs libtally0 libtally-dev python3-tally | grep -v missing)" ]
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
@@ -223,6 +223,13 @@ fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||
   sed 's/^/# /' "$WORK/service"
 check "tally-send feeds it" in_root tally-send 'web/a 5' 'define web name=a type=range' 'web/a 7'
+check_eq 1 "$(in_root python3 -c 'import tally
+each = tally.Interface("py").statistic("each")
+each.start()
+each.inc(5)
+tally.statistic_sync(10000)
+print(tally.statistic_count().confirmed)')" "so does a program in Python"
+check_eq 'each 1' "$(in_root cat /run/tallyfs/mnt/statistics/py/data)" "and it is counted"
 check_eq 'a 1 7 7.000 7' "$(in_root cat /run/tallyfs/mnt/statistics/web/data | grep '^a ')" \
   "and its tree can be read and written"
 check_eq tallyfs \
@@ -260,7 +267,7 @@ cp "$WORK/fstab" "$ROOT/etc/fstab"
 [ -s "$WORK/fstab" ] || grep -qx ./etc/fstab "$WORK/before" || rm "$ROOT/etc/fstab"
 
 # ---- purged
-check "they are purged" quietly in_root dpkg -P libtally-dev libtally0 tallyfs
+check "they are purged" quietly in_root dpkg -P python3-tally libtally-dev libtally0 tallyfs
 state >"$WORK/after"
 check_eq '' "$(diff "$WORK/before" "$WORK/after")" "and nothing is left"
 check_eq '' "$(mounts_below)" "no mount"
