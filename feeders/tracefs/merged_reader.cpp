@@ -120,7 +120,7 @@ void MergedReader::take_page(Lane& lane, std::span<const char> bytes) {
 
 void MergedReader::put_gap(Lane& lane, std::uint64_t time_ns, std::uint64_t lost) {
   lane.items.push_back(
-      {.time_ns = time_ns, .is_gap = true, .lost = lost, .offset = lane.bytes.size()});
+      {.time_ns = time_ns, .lost = lost, .offset = lane.bytes.size(), .size = kGap});
 }
 
 bool MergedReader::is_stack(std::span<const char> payload) const {
@@ -135,6 +135,7 @@ void MergedReader::put_stack(Lane& lane, std::span<const char> payload) const {
       std::max(lane.next, lane.items.size() - std::min(lane.items.size(), kStackReach));
   for (std::size_t i = lane.items.size(); i > first; --i) {
     Item& item = lane.items[i - 1];
+    if (item.is_gap()) continue;
     const auto before = std::span<const char>(lane.bytes).subspan(item.offset, item.size);
     const std::uint16_t type = type_of(before);
     if (item.stack_size != 0 || type >= stacks_.with_stack.size() || !stacks_.with_stack[type] ||
@@ -179,7 +180,7 @@ void MergedReader::hand_on(std::uint64_t horizon_ns, EventSink& sink) {
 
 void MergedReader::hand_on(const Lane& lane, const Item& item, EventSink& sink) {
   const auto cpu = static_cast<std::size_t>(&lane - lanes_.data());
-  if (item.is_gap) return sink.lost(cpu, item.lost);
+  if (item.is_gap()) return sink.lost(cpu, item.lost);
   if (item.time_ns < handed_on_ns_) return sink.lost(cpu, 1);
   handed_on_ns_ = item.time_ns;
   const std::chrono::nanoseconds time(static_cast<std::int64_t>(item.time_ns));

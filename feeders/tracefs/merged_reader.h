@@ -89,14 +89,16 @@ class MergedReader {
   void hand_on_held(EventSink& sink);
 
  private:
+  static constexpr std::size_t kGap = SIZE_MAX;
   struct Item {
     std::uint64_t time_ns;
-    bool is_gap = false;     // no event
     std::uint64_t lost = 0;  // of a gap
     std::size_t offset = 0;  // of the payload in bytes
-    std::size_t size = 0;
+    std::size_t size = 0;    // kGap: no event
     std::size_t stack_offset = 0;
     std::size_t stack_size = 0;
+
+    bool is_gap() const { return size == kGap; }
   };
   // One CPU.
   struct Lane {
