@@ -26,6 +26,9 @@ class HonestPageTest(PageCase):
         self.assertLess(held[0], 4000)
         self.assertRegex(held[1], r"^no answer since \d\d:\d\d:\d\d$")
         self.assertIn("frozen", held[2])
+        # Nothing is changed by what is old.
+        self.browser.shows("#definition-note", f"Closed: {held[1]}.")
+        self.assertTrue(self.browser.run("return document.getElementById('apply').disabled"))
 
     def test_bars_do_not_glide(self):
         self.open("web/latency_us")

@@ -108,12 +108,18 @@ export class DefinitionForm {
       this.known = line;
     }
     const isPath = interfaceName.includes('/');
-    const reason = isPath ? 'Latency histograms have no definition.' : readOnly;
+    this.close(isPath ? 'Latency histograms have no definition.' : readOnly);
+    this.showControls();
+  }
+
+  // With a reason; without one it is open.
+  close(reason) {
     setText(byId('definition-note'), reason);
     byId('definition').classList.toggle('closed', !!reason);
-    for (const id of ['is-on', 'type', 'apply', 'reset']) byId(id).disabled = !!reason;
+    for (const id of ['is-on', 'type', 'apply', 'reset', 'confirm-yes']) {
+      byId(id).disabled = !!reason;
+    }
     this.line.readOnly = !!reason;
-    this.showControls();
   }
 
   showControls() {

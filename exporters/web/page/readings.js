@@ -6,7 +6,8 @@ import {interfaces, showHists, showLatencies, showMatching, showStatistics, stat
   from './lists.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} from './state.js';
-import {showCpus, showHeat, showHist, showNothing, showStatistic} from './statistic.js';
+import {closeForm, showCpus, showHeat, showHist, showNothing, showStatistic}
+  from './statistic.js';
 
 const kPeriod = 1000;
 const kFresh = 2500;
@@ -152,8 +153,10 @@ function noteAnswer() {
 function showLost(reason) {
   byId('live').className = 'lost';
   document.body.classList.add('frozen');
-  setText(byId('live'), answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason);
+  const text = answeredAt ? `no answer since ${clock(answeredAt * 1000)}` : reason;
+  setText(byId('live'), text);
   byId('live').title = reason;
+  closeForm(`Closed: ${text}.`);
 }
 
 function showFault(error) {

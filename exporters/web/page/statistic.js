@@ -26,6 +26,9 @@ onChosen(() => {
   for (const id of ['heat-panel', 'cpus-panel']) byId(id).classList.add('stale');
 });
 
+// What is shown is old: nothing is to be changed by it.
+export const closeForm = reason => definition.close(reason);
+
 export function showNothing(text) {
   byId('something').hidden = true;
   byId('nothing').hidden = false;
