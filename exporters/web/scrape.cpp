@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 
 #include "core/base/text.h"
@@ -14,6 +15,7 @@ namespace tallyfs::web {
 namespace {
 
 constexpr std::size_t kNameShownMax = 64;  // bytes of a name that is not there
+constexpr std::chrono::steady_clock::duration kNoTime{0};
 
 const char* name_of(Format format) {
   switch (format) {
@@ -82,49 +84,110 @@ std::vector<std::string> interfaces_of(const Target& target) {
   return names;
 }
 
-// As a label's value stands in the text.
-std::string escaped(const std::string& value) {
-  std::string made;
-  for (const char each : value) {
-    if (each == '\\' || each == '"') made.push_back('\\');
-    made.push_back(each);
+constexpr std::string_view kEnd = "# EOF\n";
+
+std::string_view without_end(std::string_view text) {
+  if (text.ends_with(kEnd)) text.remove_suffix(kEnd.size());
+  return text;
+}
+
+// A family of a text: its lines that begin with #, and its series.
+struct Family {
+  std::string head{};
+  std::vector<std::string_view> series{};
+};
+
+// `# HELP` is the first line of each.
+std::vector<Family> families_of(std::string_view text) {
+  std::vector<Family> made;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    if (line.starts_with("# HELP ")) made.emplace_back();
+    if (made.empty()) made.emplace_back();
+    if (line.starts_with('#')) {
+      made.back().head.append(line);
+    } else {
+      made.back().series.push_back(line);
+    }
   }
   return made;
 }
 
-// Of a sample, the labels and what follows: of `name{...} 1`, and of `{"name",...} 1`.
-std::string_view labels_of(std::string_view line) {
-  if (!line.starts_with("{\"")) return line.substr(std::min(line.find('{'), line.size() - 1) + 1);
-  std::size_t at = 2;
-  while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-  return line.substr(std::min(at + 2, line.size()));  // behind the comma
+// `# HELP NAME `: what two texts call the same.
+std::string_view name_of(const Family& family) {
+  const std::string_view head = family.head;
+  constexpr std::size_t kName = std::string_view("# HELP ").size();
+  if (head.size() <= kName) return {};
+  // A quoted name may have blanks.
+  const std::size_t from = head[kName] == '"' ? head.find("\" ", kName) : kName;
+  return head.substr(0,
+                     std::min(head.find(' ', from == head.npos ? kName : from + 1), head.size()));
 }
+
+class Merging {
+ public:
+  void add(std::string_view text) {
+    for (Family& each : families_of(without_end(text))) add(std::move(each));
+  }
+
+  std::string text() const {
+    std::string made;
+    for (const Family& family : families_) {
+      made.append(family.head);
+      for (const std::string_view series : family.series) append(made, series);
+    }
+    return made;
+  }
+
+ private:
+  void add(Family family) {
+    const auto [found, is_new] = by_name_.emplace(name_of(family), families_.size());
+    if (!is_new && families_[found->second].head != family.head) {
+      ++duplicates_;
+      return;
+    }
+    if (is_new) families_.push_back({std::move(family.head), {}});
+    Family& into = families_[found->second];
+    for (const std::string_view series : family.series) {
+      if (!is_of_text(series)) {
+        into.series.push_back(series);
+        continue;
+      }
+      const std::size_t blank = series.rfind(' ');
+      const auto [sum, is_first] = sums_.emplace(series.substr(0, blank), 0.0);
+      sum->second += std::strtod(series.data() + blank, nullptr);
+      if (is_first) into.series.push_back(series);
+    }
+  }
+  // What a text says of itself has no interface.
+  static bool is_of_text(std::string_view series) {
+    return series.find("interface=\"") == series.npos && series.rfind(' ') != series.npos;
+  }
+  void append(std::string& made, std::string_view series) const {
+    if (!is_of_text(series)) {
+      made.append(series);
+      return;
+    }
+    const std::string_view name = series.substr(0, series.rfind(' '));
+    const bool counts_duplicates = name.ends_with("metrics_omitted{reason=\"duplicate\"}");
+    const double sum = sums_.find(name)->second + (counts_duplicates ? duplicates_ : 0);
+    made.append(name).append(" ").append(number_text(sum)).append("\n");
+  }
+
+  std::vector<Family> families_;
+  std::map<std::string, std::size_t> by_name_;
+  std::map<std::string, double, std::less<>> sums_;
+  double duplicates_ = 0;
+};
 
 }  // namespace
 
-std::string of_interfaces(std::string_view metrics, const std::vector<std::string>& interfaces) {
-  std::vector<std::string> marks;
-  for (const std::string& each : interfaces) {
-    marks.push_back(std::string("interface=\"").append(escaped(each)).append("\""));
-  }
-  std::string made;
-  std::string head;  // of the family, until one of its samples is taken
-  while (!metrics.empty()) {
-    const std::size_t end = std::min(metrics.find('\n'), metrics.size() - 1) + 1;
-    const std::string_view line = metrics.substr(0, end);
-    metrics.remove_prefix(end);
-    if (line.starts_with('#')) {
-      if (line.starts_with("# HELP ")) head.clear();
-      head.append(line);
-      continue;
-    }
-    const std::string_view labels = labels_of(line);
-    const bool is_wanted = std::ranges::any_of(
-        marks, [&](const std::string& mark) { return labels.starts_with(mark); });
-    if (!is_wanted) continue;
-    made.append(std::exchange(head, std::string())).append(line);
-  }
-  return made;
+std::string merged(const std::vector<std::string>& texts) {
+  Merging merging;
+  for (const std::string& each : texts) merging.add(each);
+  return merging.text();
 }
 
 Response Scrape::answer(const Request& request, const Target& target) {
@@ -136,29 +199,19 @@ Response Scrape::answer(const Request& request, const Target& target) {
   return response;
 }
 
-// Of those that were asked for, whether one is there: without metrics of its own it may be, too.
-bool Scrape::is_there(const std::vector<std::string>& interfaces) const {
-  return std::ranges::any_of(interfaces, [&](const std::string& each) {
-    return is_name(each) && list_in_time(mount_ + "/statistics/" + each);
-  });
-}
-
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {
-  auto text = read(chosen, limit_of(request));
+  const auto asked = interfaces_of(target);
+  auto text = read(chosen, asked, limit_of(request));
+  if (!text && text.error().code == ErrorCode::kNotFound && !asked.empty()) {
+    return text_response(404, "no interface " + asked.front().substr(0, kNameShownMax));
+  }
   if (!text) return text_response(503, text.error().reason, {{"Retry-After", "1"}});
   Response made{200,
                 chosen.content_type,
                 std::move(text).value(),
                 {{"Vary", "Accept, Accept-Encoding"}, {"Cache-Control", "no-store"}}};
-  constexpr std::string_view kEnd = "# EOF\n";
-  const bool has_end = chosen.format == Format::kOpenMetrics && made.body.ends_with(kEnd);
-  if (has_end) made.body.resize(made.body.size() - kEnd.size());
-  if (const auto asked = interfaces_of(target); !asked.empty()) {
-    made.body = of_interfaces(made.body, asked);
-    if (made.body.empty() && !is_there(asked)) {
-      return text_response(404, "no interface " + asked.front().substr(0, kNameShownMax));
-    }
-  }
+  const bool has_end = chosen.format == Format::kOpenMetrics;
+  if (has_end) made.body.resize(without_end(made.body).size());
   made.body.append(own_text(chosen.format));
   if (has_end) made.body.append(kEnd);
   if (made.body.size() > kAnswerBytesMax) return text_response(503, "metrics beyond 16 MiB");
@@ -170,12 +223,31 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   return made;
 }
 
-Result<std::string> Scrape::read(const Chosen& chosen, std::chrono::milliseconds limit) {
+Result<std::string> Scrape::read(const std::string& path, std::chrono::milliseconds limit) {
   constexpr std::chrono::seconds kShared{1};
+  return readings_.get(path, kShared,
+                       [&] { return read_in_time(mount_ + "/metrics/" + path, limit); });
+}
+
+// The daemon makes a text of each interface, so that its limits hold for what is asked for alone.
+Result<std::string> Scrape::read(const Chosen& chosen, const std::vector<std::string>& interfaces,
+                                 std::chrono::milliseconds limit) {
   const bool is_utf8 = names_ == Names::kUtf8 && chosen.takes_utf8;
   const std::string name = name_of(chosen.format) + std::string(is_utf8 ? ".utf8" : "");
-  return readings_.get(name, kShared,
-                       [&] { return read_in_time(mount_ + "/metrics/tallyfs." + name, limit); });
+  if (interfaces.empty()) return read("tallyfs." + name, limit);
+  const auto deadline = Clock::now() + limit;
+  std::vector<std::string> texts;
+  for (const std::string& each : std::set(interfaces.begin(), interfaces.end())) {
+    if (!is_name(each)) continue;
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(std::max(deadline - Clock::now(), kNoTime));
+    auto text = read(name + "/" + each, left);
+    if (!text && text.error().code == ErrorCode::kNotFound) continue;
+    if (!text) return text.error();
+    texts.push_back(std::move(text).value());
+  }
+  if (texts.empty()) return Error{ErrorCode::kNotFound, "no such interface"};
+  return texts.size() == 1 ? std::move(texts.front()) : merged(texts);
 }
 
 std::vector<Scrape::OwnFamily> Scrape::own_families() {

@@ -40,9 +40,12 @@ class Scrape {
     std::vector<Labelled> values;
   };
 
-  Result<std::string> read(const Chosen& chosen, std::chrono::milliseconds limit);
+  // path: below metrics/ of the mount.
+  Result<std::string> read(const std::string& path, std::chrono::milliseconds limit);
+  // Of some interfaces, or of all where none is named.
+  Result<std::string> read(const Chosen& chosen, const std::vector<std::string>& interfaces,
+                           std::chrono::milliseconds limit);
   Response made_of(const Request& request, const Target& target, const Chosen& chosen);
-  bool is_there(const std::vector<std::string>& interfaces) const;
   std::string own_text(Format format);
   std::vector<OwnFamily> own_families();
   void count(int status, Format format, Clock::duration duration);
@@ -56,7 +59,9 @@ class Scrape {
   std::map<Limit, std::uint64_t> limits_ GUARDED_BY(numbers_);
 };
 
-// The lines of some interfaces, with what stands above them about their families.
-std::string of_interfaces(std::string_view metrics, const std::vector<std::string>& interfaces);
+// One text of several, each of another interface: the series of a family stand together, and what
+// texts say of themselves is added up. Of a family that has several types the first stands, and
+// the others count as omitted duplicates.
+std::string merged(const std::vector<std::string>& texts);
 
 }  // namespace tallyfs::web

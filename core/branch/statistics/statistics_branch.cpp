@@ -213,6 +213,7 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   tree_.add_file(
       entry->node, "data.json", kDataPermissions,
       std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
+  interfaces_made_ += 1;
   const InterfaceEntry* const key = entry.get();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
@@ -263,6 +264,9 @@ void StatisticsBranch::forget(InterfaceEntry& entry, Moment now) {
     forget(*find(entry.name + "/" + statistic->name()));
   }
   tree_.remove(entry.node, now);
+  for (const NodeId file : entry.metrics) {
+    if (file != 0) tree_.remove(file, now);
+  }
   interfaces_.erase(&entry);
 }
 

@@ -149,6 +149,7 @@ class StatisticsBranch final : public Branch {
 
  private:
   class InterfacesDirectory;
+  class MetricsDirectory;
   class MetricsFile;
   class OverviewFile;
   struct Saved;
@@ -161,7 +162,8 @@ class StatisticsBranch final : public Branch {
     // Shared with its files in the tree; freed when both the tree and the last open have let it go.
     std::shared_ptr<Interface> interface;
     NodeId node = 0;
-    LifetimeFeeders feeders;  // empty: the interface stays
+    std::vector<NodeId> metrics{};  // its files in metrics/FORMAT/, 0 of formats not asked for
+    LifetimeFeeders feeders;        // empty: the interface stays
   };
   struct StatisticEntry {
     PaddedName path{};
@@ -305,6 +307,7 @@ class StatisticsBranch final : public Branch {
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};
+  std::uint64_t interfaces_made_ GUARDED_BY(mutex_) = 0;
   bool has_ended_cells_ GUARDED_BY(mutex_) = false;
   Workspace workspace_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,

@@ -2,6 +2,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,8 +25,8 @@ bool is_news(std::atomic<std::uint64_t>& told, std::uint64_t count) {
 
 }  // namespace
 
-// Called from several threads. One interface is locked at a time, and only while it is copied.
-// There is no version: the text says how long it took.
+// Of all interfaces, or of one. Called from several threads. One interface is locked at a time, and
+// only while it is copied. There is no version: the text says how long it took.
 class StatisticsBranch::MetricsFile final : public File {
  public:
   // What the error log was told, by all files together. Any thread.
@@ -33,20 +35,27 @@ class StatisticsBranch::MetricsFile final : public File {
     std::atomic<std::uint64_t> limit{0};
   };
 
-  MetricsFile(StatisticsBranch& statistics, MetricsFormat format, MetricsOptions options,
-              std::shared_ptr<Told> told)
-      : statistics_(statistics),
-        format_(format),
-        options_(std::move(options)),
-        told_(std::move(told)) {}
+  // What files of a format have in common.
+  struct Kind {
+    MetricsFormat format;
+    MetricsOptions options;
+    std::shared_ptr<Told> told;  // shared by all files
+  };
+  using SharedKind = std::shared_ptr<const Kind>;  // shared by the files of a format
 
+  MetricsFile(StatisticsBranch& statistics, SharedKind kind)
+      : statistics_(statistics), kind_(std::move(kind)) {}
+  MetricsFile(StatisticsBranch& statistics, SharedKind kind, Listed of, Subject subject)
+      : statistics_(statistics), kind_(std::move(kind)), of_(std::move(of)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     const Error too_long{ErrorCode::kNoSpace, "the text would be too long"};
     const auto begin = SystemClock::monotonic();
-    Metrics metrics(format_, options_, call.now);
+    Metrics metrics(kind_->format, kind_->options, call.now);
     std::vector<StatisticCopy> copies;
-    CellBudget budget(CellBudget::Of::kAll);
-    for (const Listed& each : statistics_.list()) {
+    CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
+    for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
       each.interface->copy(copies, call.now, budget);
       metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
@@ -66,12 +75,12 @@ class StatisticsBranch::MetricsFile final : public File {
       statistics_.errors_->report(ErrorLog::Source::kMount, "metrics", what,
                                   {ErrorCode::kInvalid, std::move(reason)}, now);
     };
-    if (is_news(told_->duplicate, omitted.duplicate)) {
+    if (is_news(kind_->told->duplicate, omitted.duplicate)) {
       report(omitted.first_duplicate,
              "left out: another statistic has this name and these labels, "
              "or this name and another kind");
     }
-    if (is_news(told_->limit, omitted.limit)) {
+    if (is_news(kind_->told->limit, omitted.limit)) {
       report(omitted.first_beyond,
              "left out, with all behind it: --metrics-series-max, or the "
              "length that a text may have, is reached");
@@ -79,9 +88,46 @@ class StatisticsBranch::MetricsFile final : public File {
   }
 
   StatisticsBranch& statistics_;
-  const MetricsFormat format_;
-  const MetricsOptions options_;
-  const std::shared_ptr<Told> told_;  // shared with the other files
+  const SharedKind kind_;
+  const std::optional<Listed> of_;
+  const Subject subject_ = nullptr;
+};
+
+// metrics/FORMAT: a file for each interface, so that the limits of a text are those of one. They
+// are entered when a person or program looks into it: most daemons need none of them.
+class StatisticsBranch::MetricsDirectory final : public Directory {
+ public:
+  // place: of the format among all.
+  MetricsDirectory(StatisticsBranch& statistics, MetricsFile::SharedKind kind, std::size_t place,
+                   unsigned permissions)
+      : statistics_(statistics), kind_(std::move(kind)), place_(place), permissions_(permissions) {}
+
+  // Called once, before there are readers.
+  void is_at(NodeId node) { node_ = node; }
+
+  void entered(Moment now) override {
+    const MutexLock lock(statistics_.mutex_);
+    if (std::exchange(known_, statistics_.interfaces_made_) == statistics_.interfaces_made_) return;
+    for (const auto& [key, entry] : statistics_.interfaces_) enter(*entry, now);
+  }
+
+ private:
+  void enter(InterfaceEntry& entry, Moment now) {
+    if (entry.metrics.size() <= place_) entry.metrics.resize(place_ + 1);
+    if (entry.metrics[place_] != 0) return;
+    const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
+    Listed of{entry.node, entry.name, entry.interface};
+    entry.metrics[place_] = statistics_.tree_.add_file(
+        node_, entry.name, permissions_,
+        std::make_shared<MetricsFile>(statistics_, kind_, std::move(of), subject), now);
+  }
+
+  StatisticsBranch& statistics_;
+  const MetricsFile::SharedKind kind_;
+  const std::size_t place_;
+  const unsigned permissions_;
+  NodeId node_ = 0;
+  std::uint64_t known_ = 0;  // interfaces that had been made at the last look; the branch's lock
 };
 
 void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
@@ -89,17 +135,23 @@ void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now
   metrics_directory_ =
       tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now);
   MetricsOptions options = settings.options;
-  const auto enter = [&](std::string_view name, MetricsFormat format) {
-    tree_.add_file(metrics_directory_, name, settings.permissions,
-                   std::make_shared<MetricsFile>(*this, format, options, told), now);
+  std::size_t place = 0;
+  const auto enter = [&](const std::string& name, MetricsFormat format) {
+    const auto kind =
+        std::make_shared<const MetricsFile::Kind>(MetricsFile::Kind{format, options, told});
+    tree_.add_file(metrics_directory_, "tallyfs." + name, settings.permissions,
+                   std::make_shared<MetricsFile>(*this, kind), now);
+    const auto directory =
+        std::make_shared<MetricsDirectory>(*this, kind, place++, settings.permissions);
+    directory->is_at(tree_.add_directory(metrics_directory_, name, directory, now));
   };
-  enter("tallyfs.prom", MetricsFormat::kProm);
-  enter("tallyfs.om", MetricsFormat::kOpenMetrics);
-  enter("tallyfs.pb", MetricsFormat::kProtobuf);
+  enter("prom", MetricsFormat::kProm);
+  enter("om", MetricsFormat::kOpenMetrics);
+  enter("pb", MetricsFormat::kProtobuf);
   // For `tally-web --utf8-names`; a collector of *.prom must not find them.
   options.characters = NameCharacters::kUtf8;
-  enter("tallyfs.prom.utf8", MetricsFormat::kProm);
-  enter("tallyfs.om.utf8", MetricsFormat::kOpenMetrics);
+  enter("prom.utf8", MetricsFormat::kProm);
+  enter("om.utf8", MetricsFormat::kOpenMetrics);
 }
 
 }  // namespace tallyfs

@@ -47,6 +47,26 @@ has_each_type() {
   assert_has_not trail "$text"
 }
 
+has_a_file_for_each_interface() {
+  _makes_metrics
+  _feeds
+  assert_eq $'dns\ntallyfs\nweb' "$(ls "$MNT/metrics/prom")"
+  local text
+  text=$(cat "$MNT/metrics/prom/web")
+  # But those of a period, which passes meanwhile.
+  _web() { grep '{interface="web"' | grep -v -e by_second -e p99 | sort; }
+  assert_eq "$(_prom | _web)" "$(_web <<<"$text")"
+  assert_has_not 'interface="dns"' "$text"
+  assert_eq '# EOF' "$(tail -1 "$MNT/metrics/om/web")"
+  [ "$(stat -c %a "$MNT/metrics/pb/dns")" = 400 ] || fail 'others may read it'
+  _read() { cat "$MNT/metrics/prom/$1"; }
+  assert_fails_with 'No such file' _read nothing
+  rmdir "$STAT/web"
+  assert_fails_with 'No such file' _read web
+  send 'web/new 1'
+  assert_has 'tally_new_' "$(_read web)"
+}
+
 promtool_accepts_the_text() {
   need promtool
   _makes_metrics

@@ -280,6 +280,7 @@ metrics_come_in_the_format_that_is_asked_for() {
   curl -s -H "$TOKEN" "$WEB/metrics?interface=db" >"$CASE/answer"
   assert_has 'interface="db"' "$(cat "$CASE/answer")"
   assert_has_not 'interface="web"' "$(cat "$CASE/answer")"
+  assert_has 'tally_metrics_series 1' "$(cat "$CASE/answer")"
   # One that is not there is an error of the configuration, unless others of the request are.
   send 'create quiet/us type=raw entries_max=2'
   assert_eq '200 200' "$(http_status -H "$TOKEN" "$WEB/metrics?interface=nope&interface=db"
@@ -288,6 +289,30 @@ metrics_come_in_the_format_that_is_asked_for() {
     assert_eq 404 "$(http_status --path-as-is -H "$TOKEN" "$WEB/metrics?interface=$name")" "$name"
     assert_has 'no interface ' "$(cat "$CASE/answer")"
   done
+}
+
+# The limit is of what is asked for: the daemon's own numbers alone are more.
+metrics_of_an_interface_are_there_beyond_the_limit() {
+  local answer
+  stop_daemon
+  start_daemon --metrics-series-max 20
+  send 'create a/hits on=1 units=requests' 'create z/hits on=1 units=requests' 'z/hits 7'
+  _metrics() { curl -s -H "$TOKEN" "$WEB/metrics$1"; }
+  answer=$(_metrics '')
+  assert_has_not 'interface="z"' "$answer"
+  assert_match '.*tally_metrics_omitted\{reason="limit"\} [1-9].*' "$answer"
+  answer=$(_metrics '?interface=z')
+  assert_has 'tally_hits_requests_total{interface="z"} 7' "$answer"
+  assert_has_not 'interface="tallyfs"' "$answer"
+  assert_has $'\ntally_metrics_series 1\n' "$answer"
+  assert_has 'tally_metrics_omitted{reason="limit"} 0' "$answer"
+  answer=$(_metrics '?interface=z&interface=a')
+  assert_has $'{interface="a"} 0\ntally_hits_requests_total{interface="z"} 7\n' "$answer"
+  assert_has $'\ntally_metrics_series 2\n' "$answer"
+  # One that is too large by itself says so.
+  answer=$(_metrics '?interface=tallyfs&interface=z')
+  assert_has 'tally_hits_requests_total{interface="z"} 7' "$answer"
+  assert_match '.*tally_metrics_omitted\{reason="limit"\} [1-9].*' "$answer"
 }
 
 names_keep_their_characters_for_scrapers_that_take_them() {

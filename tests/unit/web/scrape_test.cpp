@@ -7,24 +7,51 @@
 namespace tallyfs::web {
 namespace {
 
-TEST(ScrapeTest, PicksInterfacesWithTheirFamilies) {
-  const std::string metrics =
-      "# HELP a One.\n# TYPE a counter\na_total{interface=\"web\"} 1\na_total{interface=\"db\"} 2\n"
-      "# HELP b Two.\n# TYPE b gauge\nb{interface=\"db\",q=\"0.5\"} 3\n"
-      "# HELP c Three.\n# TYPE c gauge\nc 4\n"
-      "# HELP d Four.\n# TYPE d gauge\nd{interface=\"we\\\"b\"} 5\n";
-  EXPECT_EQ(of_interfaces(metrics, {"db"}),
-            "# HELP a One.\n# TYPE a counter\na_total{interface=\"db\"} 2\n"
-            "# HELP b Two.\n# TYPE b gauge\nb{interface=\"db\",q=\"0.5\"} 3\n");
-  EXPECT_EQ(of_interfaces(metrics, {"we\"b"}),
-            "# HELP d Four.\n# TYPE d gauge\nd{interface=\"we\\\"b\"} 5\n");
-  EXPECT_EQ(of_interfaces(metrics, {"we"}), "");
-  const std::string utf8 =
-      "# TYPE \"a.b\" counter\n{\"a.b\\\"_total\",interface=\"web\"} 1\n"
-      "{\"a.b_total\",interface=\"db\"} 2\n{\"c.d\"} 3\n";
-  EXPECT_EQ(of_interfaces(utf8, {"db"}),
-            "# TYPE \"a.b\" counter\n{\"a.b_total\",interface=\"db\"} 2\n");
-  EXPECT_EQ(of_interfaces("", {"web"}), "");
+constexpr const char* kWeb =
+    "# HELP a One.\n# TYPE a counter\na_total{interface=\"web\"} 1\n"
+    "# HELP b Two.\n# TYPE b gauge\nb{interface=\"web\",q=\"0.5\"} 3\n"
+    "# HELP n_series S.\n# TYPE n_series gauge\nn_series 2\n"
+    "# HELP n_metrics_omitted O.\n# TYPE n_metrics_omitted gauge\n"
+    "n_metrics_omitted{reason=\"limit\"} 7\nn_metrics_omitted{reason=\"duplicate\"} 1\n"
+    "# EOF\n";
+constexpr const char* kDb =
+    "# HELP c Three.\n# TYPE c gauge\nc{interface=\"db\"} 4\n"
+    "# HELP a One.\n# TYPE a counter\na_total{interface=\"db\"} 2\n"
+    "# HELP n_series S.\n# TYPE n_series gauge\nn_series 3\n"
+    "# HELP n_metrics_omitted O.\n# TYPE n_metrics_omitted gauge\n"
+    "n_metrics_omitted{reason=\"limit\"} 0\nn_metrics_omitted{reason=\"duplicate\"} 0\n"
+    "# EOF\n";
+
+TEST(ScrapeTest, MergesTextsByFamily) {
+  EXPECT_EQ(merged({kWeb, kDb}),
+            "# HELP a One.\n# TYPE a counter\na_total{interface=\"web\"} 1\n"
+            "a_total{interface=\"db\"} 2\n"
+            "# HELP b Two.\n# TYPE b gauge\nb{interface=\"web\",q=\"0.5\"} 3\n"
+            "# HELP n_series S.\n# TYPE n_series gauge\nn_series 5\n"
+            "# HELP n_metrics_omitted O.\n# TYPE n_metrics_omitted gauge\n"
+            "n_metrics_omitted{reason=\"limit\"} 7\nn_metrics_omitted{reason=\"duplicate\"} 1\n"
+            "# HELP c Three.\n# TYPE c gauge\nc{interface=\"db\"} 4\n");
+}
+
+TEST(ScrapeTest, OfTwoKindsOfAFamilyTheFirstStands) {
+  const std::string other =
+      "# HELP b Two.\n# TYPE b histogram\nb_sum{interface=\"db\"} 3\nb_count{interface=\"db\"} 1\n";
+  const std::string made = merged({kWeb, other});
+  EXPECT_EQ(made.find("b_sum"), made.npos);
+  EXPECT_NE(made.find("n_metrics_omitted{reason=\"duplicate\"} 2\n"), made.npos) << made;
+}
+
+TEST(ScrapeTest, MergesNamesOfAnyCharacters) {
+  const auto text = [](const std::string& interface) {
+    return "# HELP \"a b\" One.\n# TYPE \"a b\" counter\n{\"a b_total\",interface=\"" + interface +
+           "\"} 1\n# HELP \"a c\" Two.\n# TYPE \"a c\" gauge\n{\"a c\",interface=\"" + interface +
+           "\"} 2\n";
+  };
+  EXPECT_EQ(merged({text("x"), text("y")}),
+            "# HELP \"a b\" One.\n# TYPE \"a b\" counter\n{\"a b_total\",interface=\"x\"} 1\n"
+            "{\"a b_total\",interface=\"y\"} 1\n"
+            "# HELP \"a c\" Two.\n# TYPE \"a c\" gauge\n{\"a c\",interface=\"x\"} 2\n"
+            "{\"a c\",interface=\"y\"} 2\n");
 }
 
 TEST(ProtobufTest, EncodesACounterAsPrometheusHasIt) {
