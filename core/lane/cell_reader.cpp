@@ -1,6 +1,7 @@
 #include "core/lane/cell_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/saturating.h"
 
@@ -64,53 +65,88 @@ LaneFault newest_slot(const LaneCell& cell, Slot& slot) {
 LaneFault read_array(const LaneCell& cell, Slot& slot, std::vector<std::uint64_t>& counts) {
   const auto* const words = reinterpret_cast<const std::atomic<std::uint64_t>*>(&cell + 1);
   for (int i = 0; i < kCountsTriesMax; ++i) {
-    const LaneFault fault = newest_slot(cell, slot);
-    if (fault != LaneFault::kNone) return fault;
+    const LaneFault torn = newest_slot(cell, slot);
+    if (torn != LaneFault::kNone) return torn;
     for (std::size_t k = 0; k < counts.size(); ++k) {
       counts[k] = words[k].load(std::memory_order_relaxed);
     }
     std::atomic_thread_fence(std::memory_order_acquire);
     if (newest_sequence(cell) == slot.sequence) break;
   }
-  const std::uint64_t latest = slot.values[kFlagsAt] >> 32;
-  if (latest >= counts.size()) return LaneFault::kCellInterval;
-  counts[latest] = std::max(counts[latest], slot.values[kLatestAt]);
   return LaneFault::kNone;
 }
 
-// As Summary::load() has it: an average of X that no X can be.
-bool is_range(const CellSums& one) {
-  constexpr UInt128 kAverageMax = UInt128{1} << 63;
-  if (one.number == 0) return one.sum == 0;
-  const auto bits = static_cast<UInt128>(one.sum);
-  const UInt128 magnitude = one.sum < 0 ? ~bits + 1 : bits;
-  return one.min <= one.max && magnitude / one.number <= kAverageMax;
+// ---- checks
+
+LaneFinding fault(LaneFault what, std::uint64_t read, std::uint64_t allowed) {
+  return {.what = what, .read = read, .allowed = allowed};
 }
 
-LaneFault interpret(const Slot& slot, CellKind kind, CellSums& one) {
+// As Summary::load() has it: an average of X that no X can be.
+LaneFinding check_range(const CellSums& one) {
+  constexpr UInt128 kAverageMax = UInt128{1} << 63;
+  const auto bits = static_cast<UInt128>(one.sum);
+  const UInt128 magnitude = one.sum < 0 ? ~bits + 1 : bits;
+  const auto low = static_cast<std::uint64_t>(magnitude);
+  if (one.number == 0) return one.sum == 0 ? LaneFinding() : fault(LaneFault::kCellSum, low, 0);
+  if (one.min > one.max) {
+    return fault(LaneFault::kCellOrder, static_cast<std::uint64_t>(one.min),
+                 static_cast<std::uint64_t>(one.max));
+  }
+  if (magnitude / one.number <= kAverageMax) return {};
+  return fault(LaneFault::kCellAverage, static_cast<std::uint64_t>(magnitude >> 64), one.number);
+}
+
+LaneFinding interpret_latest(const Slot& slot, std::vector<std::uint64_t>& counts) {
+  const std::uint64_t latest = slot.values[kFlagsAt] >> 32;
+  if (latest >= counts.size()) return fault(LaneFault::kCellInterval, latest, counts.size());
+  counts[latest] = std::max(counts[latest], slot.values[kLatestAt]);
+  return {};
+}
+
+LaneFinding interpret(const Slot& slot, CellKind kind, CellSums& one) {
   one.samples = slot.samples;
   one.outside = slot.outside;
-  if (slot.outside > slot.samples) return LaneFault::kCellOutside;
+  if (slot.outside > slot.samples) {
+    return fault(LaneFault::kCellOutside, slot.outside, slot.samples);
+  }
   switch (kind) {
     case CellKind::kIncrements:
       one.number = slot.values[kTotalAt];
-      return LaneFault::kNone;
+      return {};
     case CellKind::kRange:
       one.sum = slot.sum();
       one.number = slot.values[kNumberAt];
       one.min = static_cast<std::int64_t>(slot.values[kMinAt]);
       one.max = static_cast<std::int64_t>(slot.values[kMaxAt]);
-      return is_range(one) ? LaneFault::kNone : LaneFault::kCellRange;
+      return check_range(one);
     case CellKind::kProducts:
     case CellKind::kArrayLin:
     case CellKind::kArrayLog2:
       one.sum = slot.sum();
       one.has_negative = (slot.values[kFlagsAt] & kHasNegative) != 0 || one.sum < 0;
-      return LaneFault::kNone;
+      return kind == CellKind::kProducts ? LaneFinding() : interpret_latest(slot, one.counts);
     case CellKind::kNone:
       break;
   }
-  return LaneFault::kNone;
+  return {};
+}
+
+// Sums, the smallest and the greatest X may fall.
+LaneFinding compare(const CellSums& one, const CellSums& former) {
+  if (one.samples < former.samples) {
+    return fault(LaneFault::kSamplesFell, one.samples, former.samples);
+  }
+  if (one.outside < former.outside) {
+    return fault(LaneFault::kOutsideFell, one.outside, former.outside);
+  }
+  if (one.number < former.number) return fault(LaneFault::kNumberFell, one.number, former.number);
+  for (std::size_t i = 0; i < std::min(one.counts.size(), former.counts.size()); ++i) {
+    if (one.counts[i] < former.counts[i]) {
+      return fault(LaneFault::kIntervalFell, one.counts[i], former.counts[i]);
+    }
+  }
+  return {};
 }
 
 bool is_of(const LaneCell& cell, const CellKey& key) {
@@ -118,6 +154,13 @@ bool is_of(const LaneCell& cell, const CellKey& key) {
          cell.id.load(std::memory_order_relaxed) == key.id &&
          cell.kind.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(key.form.kind) &&
          cell.intervals.load(std::memory_order_relaxed) == key.form.intervals;
+}
+
+// Behind the words: what was read is of two eras, or of two statistics whose eras have one number,
+// if the cell began anew meanwhile. The number is stored before the era.
+bool is_still_of(const LaneCell& cell, const CellKey& key) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return cell.era.load(std::memory_order_acquire) == key.era && is_of(cell, key);
 }
 
 }  // namespace
@@ -138,31 +181,36 @@ bool CellSums::add(const CellSums& other) {
 }
 
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
-                   CellSums& sums, LaneFault& fault) {
+                   const CellSums* former, CellSums& sums, LaneFinding& finding) {
+  const auto bad = [&](LaneFinding found) {
+    finding = found;
+    finding.at = at;
+    finding.era = key.era;
+    return CellRead::kBad;
+  };
   if (at < kLaneHeapAt || at % alignof(LaneCell) != 0 || at > file.size() ||
       file.size() - at < sizeof(LaneCell)) {
-    fault = LaneFault::kCellPlace;
-    return CellRead::kBad;
+    return bad(fault(LaneFault::kCellPlace, at, file.size()));
   }
   const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
   if (key.era == 0 || cell.era.load(std::memory_order_acquire) != key.era) return CellRead::kVoid;
   if (!is_of(cell, key)) return CellRead::kVoid;
   // A smaller one, of an earlier definition, may be the last thing in the file.
   if (file.size() - at < cell_bytes(key.form.intervals)) {
-    fault = LaneFault::kCellPlace;
-    return CellRead::kBad;
+    return bad(fault(LaneFault::kCellPlace, at, file.size() - cell_bytes(key.form.intervals)));
   }
   CellSums one;
   one.counts.resize(key.form.intervals);
   Slot slot;
-  fault = one.counts.empty() ? newest_slot(cell, slot) : read_array(cell, slot, one.counts);
-  // Cleared meanwhile: what was read is of two eras.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (cell.era.load(std::memory_order_relaxed) != key.era) return CellRead::kVoid;
-  if (fault == LaneFault::kNone) fault = interpret(slot, key.form.kind, one);
-  if (fault != LaneFault::kNone) return CellRead::kBad;
-  sums.add(one);
-  return CellRead::kAdded;
+  const LaneFault torn =
+      one.counts.empty() ? newest_slot(cell, slot) : read_array(cell, slot, one.counts);
+  if (!is_still_of(cell, key)) return CellRead::kVoid;
+  if (torn != LaneFault::kNone) return bad(fault(torn, slot.sequence, newest_sequence(cell)));
+  LaneFinding found = interpret(slot, key.form.kind, one);
+  if (found.what == LaneFault::kNone && former) found = compare(one, *former);
+  if (found.what != LaneFault::kNone) return bad(found);
+  sums = std::move(one);
+  return CellRead::kRead;
 }
 
 }  // namespace tallyfs

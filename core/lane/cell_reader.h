@@ -21,13 +21,14 @@ struct CellKey {
 };
 
 enum class CellRead {
-  kAdded,
+  kRead,
   kVoid,  // another statistic's or era's: counts for nothing
   kBad,   // what no feeder writes
 };
 
-// Adds what the cell at this place of the file holds to sums. fault: what is wrong, of kBad.
+// Reads what the cell at this place of the file holds into sums. former: what it held when it was
+// read before, in the same era; nullptr: nothing is known of that. finding: what is wrong, of kBad.
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
-                   CellSums& sums, LaneFault& fault);
+                   const CellSums* former, CellSums& sums, LaneFinding& finding);
 
 }  // namespace tallyfs

@@ -4,17 +4,22 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/lane/cell_budget.h"
 #include "core/lane/cell_reader.h"
+#include "core/lane/former_readings.h"
+#include "core/lane/room_share.h"
 
 namespace tallyfs {
 
 // Where the cells of one id are in a lane file, as far as they were found. Confined to its owner.
 struct CellPlaces {
-  std::uint64_t changes = UINT64_MAX;  // the file's count when they were looked for
-  std::vector<std::uint32_t> at{};     // each once
+  std::uint64_t changes = UINT64_MAX;        // the file's count when they were looked for
+  std::vector<std::uint32_t> at{};           // each once, in their order
+  RoomShare share{};                         // of the places that the file has room for
+  std::unique_ptr<FormerReadings> former{};  // of the cells there; nullptr: none was read yet
 };
 
 // Any thread. Shared by the statistics that it has cells of and by what made it; the last of them

@@ -33,6 +33,17 @@ class CellWriter {
   // Begins anew. There must be room for the intervals.
   void begin(std::uint64_t number, std::uint32_t id, std::uint32_t era, const CellForm& form);
 
+  // For the next thread, when the last one ended within an add(), by a signal: an array's sample
+  // may be committed while its interval has the count before it.
+  void finish_add() {
+    if (kind() != CellKind::kArrayLin && kind() != CellKind::kArrayLog2) return;
+    const CellSlot& slot = newest();
+    const std::uint64_t latest = get(slot.values[kFlagsAt]) >> 32;
+    if (latest >= cell_.intervals.load(std::memory_order_relaxed)) return;
+    std::atomic<std::uint64_t>& count = counts()[latest];
+    if (get(count) < get(slot.values[kLatestAt])) put(count, get(slot.values[kLatestAt]));
+  }
+
   CellKind kind() const {
     return static_cast<CellKind>(cell_.kind.load(std::memory_order_relaxed));
   }

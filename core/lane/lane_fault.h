@@ -17,7 +17,13 @@ enum class LaneFault : std::uint8_t {
   kCellRestless,  // it was another one at each look
   kCellInterval,
   kCellOutside,
-  kCellRange,
+  kCellSum,
+  kCellOrder,
+  kCellAverage,
+  kSamplesFell,  // they are counts: less than when the cell was read before
+  kOutsideFell,
+  kNumberFell,
+  kIntervalFell,
   kRingPlace,
   kRingMoved,
   kRingsLong,   // all together
@@ -28,6 +34,26 @@ enum class LaneFault : std::uint8_t {
   kFoundBefore,  // by another server
 };
 
+// A fault, and what shows it.
+struct LaneFinding {
+  LaneFault what = LaneFault::kNone;
+  std::uint64_t at = 0;       // where in the file
+  std::uint64_t read = 0;     // the word, or what was made of it
+  std::uint64_t allowed = 0;  // the bound, or what was read before
+  std::uint32_t era = 0;      // of a cell
+};
+
+constexpr std::string_view reason_of_range(LaneFault fault) {
+  if (fault == LaneFault::kCellSum) return "a cell has a sum of no samples";
+  if (fault == LaneFault::kCellOrder) return "a cell's smallest X is above the greatest";
+  return "a cell's average is beyond all numbers of 64 bits";
+}
+constexpr std::string_view reason_of_fall(LaneFault fault) {
+  if (fault == LaneFault::kSamplesFell) return "a cell has fewer samples than before";
+  if (fault == LaneFault::kOutsideFell) return "a cell has fewer samples out of range than before";
+  if (fault == LaneFault::kNumberFell) return "a cell's total or number is lower than before";
+  return "a cell has less in an interval than before";
+}
 // For people, behind "this is not what a feeder writes: ".
 constexpr std::string_view reason_of(LaneFault fault) {
   switch (fault) {
@@ -51,8 +77,15 @@ constexpr std::string_view reason_of(LaneFault fault) {
       return "a cell's latest interval is none of its array";
     case LaneFault::kCellOutside:
       return "a cell has fewer samples than samples out of range";
-    case LaneFault::kCellRange:
-      return "a cell's sum, count, min and max cannot be those of samples";
+    case LaneFault::kCellSum:
+    case LaneFault::kCellOrder:
+    case LaneFault::kCellAverage:
+      return reason_of_range(fault);
+    case LaneFault::kSamplesFell:
+    case LaneFault::kOutsideFell:
+    case LaneFault::kNumberFell:
+    case LaneFault::kIntervalFell:
+      return reason_of_fall(fault);
     case LaneFault::kRingPlace:
       return "a ring is not within the file, or of another size";
     case LaneFault::kRingMoved:

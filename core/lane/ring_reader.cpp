@@ -50,6 +50,8 @@ RingReader::Taken RingReader::take(std::uint64_t head, std::span<RingRecord> rec
     const auto record = read(head);
     if (!record) {
       taken.bad_at = place_of(position_);
+      taken.bad_word = word(position_);
+      taken.words_left = head - position_;
       position_ = head;
       taken.is_bad = true;
       break;

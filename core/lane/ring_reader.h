@@ -39,7 +39,9 @@ class RingReader {
   struct Taken {
     std::size_t records = 0;
     bool is_bad = false;  // behind them stands what no feeder writes; all of it was skipped
-    std::uint64_t bad_at = 0;  // where, in the file
+    std::uint64_t bad_at = 0;      // where, in the file
+    std::uint64_t bad_word = 0;    // its first word
+    std::uint64_t words_left = 0;  // from there on
   };
   // The next records before head, which accept() has accepted.
   Taken take(std::uint64_t head, std::span<RingRecord> records);

@@ -183,7 +183,8 @@ void Client::take_back_lanes(Time now) {
     }
     const pid_t thread = lane.watched();
     if (thread == 0 || ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 || errno != ESRCH) return;
-    if (lane.take_back(thread)) lanes_given_back_.fetch_add(1, std::memory_order_release);
+    if (!lane.take_back(thread, cell_files_)) return;
+    lanes_given_back_.fetch_add(1, std::memory_order_release);
   });
 }
 

@@ -29,6 +29,8 @@ Lane* Client::own_lane(LaneSearch& search) {
 
 void Client::disown_lane(Lane& lane) {
   const ErrnoGuard guard;
+  // A handler that interrupted it has ended the thread.
+  if (lane.is_in_file()) lane.cells().finish_adds(cell_files_);
   lane.enter();
   {
     const MutexLock lock(lane.mutex());

@@ -93,8 +93,9 @@ class Lane {
   pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
   void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
   // From a thread that is gone, unless it gave the lane back itself meanwhile.
-  bool take_back(pid_t thread) {
+  bool take_back(pid_t thread, const CellFiles& files) {
     if (!watched_.compare_exchange_strong(thread, 0)) return false;
+    if (is_in_file()) cells_.finish_adds(files);
     abandon();
     return true;
   }

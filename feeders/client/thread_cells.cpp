@@ -84,6 +84,14 @@ bool ThreadCells::make_room_for(std::uint32_t id) {
   return true;
 }
 
+void ThreadCells::finish_adds(const CellFiles& files) {
+  if (generation_ == 0 || generation_ != files.generation()) return;
+  for (std::uint32_t id = 0; id < ids_; ++id) {
+    const std::uint32_t at = index_[id].load(std::memory_order_relaxed);
+    if (at != 0) CellWriter(*reinterpret_cast<LaneCell*>(base_ + at)).finish_add();
+  }
+}
+
 LaneCell* ThreadCells::prepare(const FedStatistic& statistic, const CellFiles& files) {
   const Shape* const shape = statistic.shape.load(std::memory_order_acquire);
   if (!shape || !enter(files) || !make_room_for(statistic.id)) return nullptr;

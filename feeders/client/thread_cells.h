@@ -37,6 +37,9 @@ class ThreadCells {
   // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
   LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
 
+  // The last owner ended within a call, in the file of now.
+  void finish_adds(const CellFiles& files);
+
   // The thread has an entry in the file of now. False: there is none.
   bool enter(const CellFiles& files);
   // Behind enter().

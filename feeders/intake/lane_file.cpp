@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "core/lane/layout.h"
@@ -15,16 +16,6 @@
 namespace tallyfs {
 namespace {
 
-// As LaneEntry, once it was read.
-struct EntryCopy {
-  std::uint32_t thread;
-  std::uint32_t zero;
-  std::uint64_t index;
-  std::uint64_t ring;
-  std::array<std::uint64_t, 5> spare;
-};
-static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
-
 constexpr std::size_t kEntriesAtOnce = 16;
 constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
@@ -32,13 +23,17 @@ bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
 }
 
-// The feeder may be storing it. A kernel copies less than 8 bytes one by one on some machines, so
-// that a part of a word would be older than the rest.
-bool read_place(int fd, std::uint64_t at, std::uint32_t& place) {
-  std::array<std::uint32_t, 2> both{};
-  if (!read_at(fd, at / sizeof both * sizeof both, both.data(), sizeof both)) return false;
-  place = both[at / sizeof place % 2];
-  return true;
+// A word that was not 0 when it was copied, so that it is in no hole. The feeder may be storing it,
+// and nothing says that a kernel copies a word at once: a part could be older than the rest.
+template <typename Word>
+Word load_whole(std::span<const std::byte> memory, std::uint64_t at, Word copied) {
+  if (copied == 0) return 0;
+  const auto& word = *reinterpret_cast<const std::atomic<Word>*>(memory.data() + at);
+  return word.load(std::memory_order_acquire);
+}
+
+RoomShare::Room make_room(std::size_t amount) {
+  return std::make_shared<RoomShare::Left>(static_cast<std::int64_t>(amount));
 }
 
 bool write_header(int fd, std::uint64_t bytes) {
@@ -48,7 +43,7 @@ bool write_header(int fd, std::uint64_t bytes) {
 
 }  // namespace
 
-Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservation reservation,
+Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Charged charged,
                                                    Whose whose,
                                                    std::shared_ptr<LaneCounts> counts) {
   const auto failure = [](const char* what) { return memory_error(ErrorCode::kNoSpace, what); };
@@ -60,12 +55,11 @@ Result<std::shared_ptr<LaneFile>> LaneFile::create(std::uint32_t bytes, Reservat
   if (::fcntl(fd.get(), F_ADD_SEALS, kLaneSeals) != 0) {
     return memory_error(ErrorCode::kInvalid, "cannot seal a lane");
   }
-  return map(std::move(fd), bytes, std::move(reservation), whose, std::move(counts));
+  return map(std::move(fd), bytes, std::move(charged), whose, std::move(counts));
 }
 
-Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
-                                                  Reservation reservation, Whose whose,
-                                                  std::shared_ptr<LaneCounts> counts,
+Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes, Charged charged,
+                                                  Whose whose, std::shared_ptr<LaneCounts> counts,
                                                   unsigned bad) {
   struct stat status {};
   const int seals = ::fcntl(fd.get(), F_GET_SEALS);
@@ -74,7 +68,7 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
       status.st_size != static_cast<off_t>(bytes)) {
     return Error{ErrorCode::kInvalid, "this is no lane, or one of another size"};
   }
-  auto file = map(std::move(fd), bytes, std::move(reservation), whose, std::move(counts));
+  auto file = map(std::move(fd), bytes, std::move(charged), whose, std::move(counts));
   if (file) file.value()->bad_ = bad;
   for (unsigned i = 0; file && i < std::min(bad, kBadMax); ++i) {
     file.value()->faults_[i].what = LaneFault::kFoundBefore;
@@ -82,35 +76,64 @@ Result<std::shared_ptr<LaneFile>> LaneFile::adopt(Fd fd, std::uint32_t bytes,
   return file;
 }
 
-Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes, Reservation reservation,
+Result<std::shared_ptr<LaneFile>> LaneFile::map(Fd fd, std::uint32_t bytes, Charged charged,
                                                 Whose whose, std::shared_ptr<LaneCounts> counts) {
   void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return memory_error(ErrorCode::kNoSpace, "cannot map a lane");
   const std::span<const std::byte> memory(static_cast<const std::byte*>(mapped), bytes);
   return std::shared_ptr<LaneFile>(
-      new LaneFile(std::move(fd), memory, std::move(reservation), whose, std::move(counts)));
+      new LaneFile(std::move(fd), memory, std::move(charged), whose, std::move(counts)));
 }
 
-LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation, Whose whose,
+LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Charged charged, Whose whose,
                    std::shared_ptr<LaneCounts> counts)
     : fd_(std::move(fd)),
       memory_(memory),
-      reservation_(std::move(reservation)),
+      charged_(std::move(charged)),
       whose_(whose),
       counts_(std::move(counts)),
-      places_left_(static_cast<std::int64_t>(memory.size() / sizeof(LaneCell))) {}
+      places_left_(make_room(memory.size() / sizeof(LaneCell))),
+      former_bytes_left_(make_room(memory.size())) {}
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
 
 void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
                       const CellParty& party) const {
-  if (is_closed() || key.era == 0) return;
+  if (key.era == 0) return;
+  begin_former(key, places);
+  if (is_closed()) return places.former->add_others({}, sums);
   find_places(key, places, budget, party);
+  std::size_t unread = places.former->size();
   for (const std::uint32_t at : places.at) {
-    LaneFault fault = LaneFault::kNone;
-    if (read_cell(memory_, at, key, sums, fault) == CellRead::kBad) note_bad(fault, at);
+    unread -= add_cell(at, key, *places.former, sums) ? 1 : 0;
   }
+  if (unread != 0) places.former->add_others(places.at, sums);
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
+}
+
+void LaneFile::begin_former(const CellKey& key, CellPlaces& places) const {
+  if (!places.former) {
+    places.former = std::make_unique<FormerReadings>(former_bytes_left_, charged_.ledger, uid());
+  }
+  places.former->begin(key.era);
+}
+
+// Where there is nothing to be read, what was read before stands. True: it was read before.
+bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, FormerReadings& former,
+                        CellSums& sums) const {
+  const CellSums* const before = former.find(at);
+  const bool is_known = before != nullptr;
+  CellSums one;
+  LaneFinding finding;
+  const CellRead done = read_cell(memory_, at, key, before, one, finding);
+  if (done == CellRead::kBad) note_bad(finding);
+  if (done == CellRead::kRead) {
+    sums.add(one);
+    former.keep(at, std::move(one));
+  } else if (before) {
+    sums.add(*before);
+  }
+  return is_known;
 }
 
 void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,
@@ -124,7 +147,7 @@ void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& b
   const std::uint64_t changes = this->changes();
   if (changes == places.changes) return;
   if (!budget.has_looks_for(party)) return note_not_read();
-  places_left_.fetch_add(static_cast<std::int64_t>(places.at.size()));
+  places.share.give_back_all();
   places.at.clear();
   budget.charge_looks(party, find(key.id, places));
   places.changes = changes;
@@ -137,10 +160,19 @@ void LaneFile::each_entry(std::size_t& looks, Visit visit) const {
   for (std::size_t first = 0; first < kLaneEntries; first += some.size()) {
     const std::uint64_t at = kLaneEntriesAt + first * sizeof(LaneEntry);
     looks += 1;
-    if (!read_at(fd_.get(), at, some.data(), sizeof some)) return note_bad(LaneFault::kUnread, at);
+    if (!read_at(fd_.get(), at, some.data(), sizeof some)) {
+      return note_bad({.what = LaneFault::kUnread, .at = at});
+    }
     if (std::ranges::all_of(some, [](const auto& entry) { return entry.thread == 0; })) return;
-    for (std::size_t i = 0; i < some.size(); ++i) visit(first + i, some[i]);
+    for (std::size_t i = 0; i < some.size(); ++i) visit(first + i, whole(first + i, some[i]));
   }
+}
+
+LaneFile::EntryCopy LaneFile::whole(std::size_t number, EntryCopy copy) const {
+  const std::uint64_t at = place_of_entry(static_cast<std::uint32_t>(number));
+  copy.index = load_whole(memory_, at + offsetof(LaneEntry, index), copy.index);
+  copy.ring = load_whole(memory_, at + offsetof(LaneEntry, ring), copy.ring);
+  return copy;
 }
 
 // Those of threads that have one. No feeder names one twice, and reading it again finds nothing.
@@ -165,7 +197,7 @@ std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
   const auto found = static_cast<std::int64_t>(places.at.size());
   std::ranges::sort(places.at);
   places.at.erase(std::unique(places.at.begin(), places.at.end()), places.at.end());
-  places_left_.fetch_add(found - static_cast<std::int64_t>(places.at.size()));
+  places.share.give_back(found - static_cast<std::int64_t>(places.at.size()));
   return looks;
 }
 
@@ -176,16 +208,28 @@ bool LaneFile::is_index(std::uint64_t index) const {
 }
 
 void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const {
-  if (!is_index(index)) return note_bad(LaneFault::kIndexPlace, index & 0xffff'ffff);
+  if (!is_index(index)) return note_index_place(index);
   const std::uint64_t at = (index & 0xffff'ffff) + id * sizeof(std::uint32_t);
-  std::uint32_t place = 0;
-  if (!read_place(fd_.get(), at, place)) return note_bad(LaneFault::kUnread, at);
-  if (place == 0) return;
-  if (places_left_.fetch_sub(1) <= 0) {
-    places_left_.fetch_add(1);
-    return note_bad(LaneFault::kTooManyCells, at);
+  std::uint32_t copied = 0;
+  if (!read_at(fd_.get(), at, &copied, sizeof copied)) {
+    return note_bad({.what = LaneFault::kUnread, .at = at});
   }
+  const std::uint32_t place = load_whole(memory_, at, copied);
+  if (place == 0) return;
+  if (!places.share.take(places_left_, 1)) return note_too_many_cells(at);
   places.at.push_back(place);
+}
+
+void LaneFile::note_index_place(std::uint64_t index) const {
+  note_bad({.what = LaneFault::kIndexPlace,
+            .at = index & 0xffff'ffff,
+            .read = index >> 32,
+            .allowed = memory_.size()});
+}
+
+void LaneFile::note_too_many_cells(std::uint64_t at) const {
+  const std::uint64_t most = memory_.size() / sizeof(LaneCell);
+  note_bad({.what = LaneFault::kTooManyCells, .at = at, .read = most + 1, .allowed = most});
 }
 
 std::uint64_t LaneFile::changes() const {
@@ -195,18 +239,20 @@ std::uint64_t LaneFile::changes() const {
 
 // ---- faults
 
-void LaneFile::note_bad(LaneFault what, std::uint64_t at) const {
+void LaneFile::note_bad(const LaneFinding& finding) const {
   const unsigned number = bad_.fetch_add(1, std::memory_order_relaxed);
   counts_->bad.fetch_add(1, std::memory_order_relaxed);
   if (number >= kBadMax) return;
-  faults_[number].at.store(at, std::memory_order_relaxed);
-  faults_[number].what.store(what, std::memory_order_release);
+  faults_[number].finding = finding;
+  faults_[number].what.store(finding.what, std::memory_order_release);
 }
 
-std::optional<LaneFile::Fault> LaneFile::fault(unsigned number) const {
+std::optional<LaneFinding> LaneFile::fault(unsigned number) const {
   const LaneFault what = faults_[number].what.load(std::memory_order_acquire);
   if (what == LaneFault::kNone) return std::nullopt;
-  return Fault{what, faults_[number].at.load(std::memory_order_relaxed)};
+  LaneFinding finding = faults_[number].finding;
+  finding.what = what;
+  return finding;
 }
 
 // ---- rings
@@ -234,7 +280,10 @@ void LaneFile::end() {
     // Indexes lie beside each other, so that there is no room for more.
     ids += index >> 32;
     if (ids > memory_.size() / sizeof(std::uint32_t)) {
-      note_bad(LaneFault::kIndexesLong, index & 0xffff'ffff);
+      note_bad({.what = LaneFault::kIndexesLong,
+                .at = index & 0xffff'ffff,
+                .read = ids * sizeof(std::uint32_t),
+                .allowed = memory_.size()});
       break;
     }
     add_places_of_index(index, all);
@@ -246,15 +295,17 @@ void LaneFile::end() {
 }
 
 void LaneFile::add_places_of_index(std::uint64_t index, std::vector<Place>& all) const {
-  if (!is_index(index)) return note_bad(LaneFault::kIndexPlace, index & 0xffff'ffff);
+  if (!is_index(index)) return note_index_place(index);
   std::vector<std::uint32_t> places(index >> 32);
   const std::size_t bytes = places.size() * sizeof(std::uint32_t);
   const std::uint64_t begin = index & 0xffff'ffff;
-  if (!read_at(fd_.get(), begin, places.data(), bytes)) return note_bad(LaneFault::kUnread, begin);
+  if (!read_at(fd_.get(), begin, places.data(), bytes)) {
+    return note_bad({.what = LaneFault::kUnread, .at = begin});
+  }
   for (std::size_t id = 0; id < places.size(); ++id) {
     if (places[id] == 0) continue;
     if (all.size() >= memory_.size() / sizeof(LaneCell)) {
-      return note_bad(LaneFault::kTooManyCells, places[id]);
+      return note_too_many_cells(places[id]);
     }
     all.push_back({static_cast<std::uint32_t>(id), places[id]});
   }

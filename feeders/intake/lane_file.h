@@ -42,27 +42,34 @@ struct LaneCounts {
 
 class LaneFile final : public CellSource {
  public:
+  // Of a uid that is neither root's nor the daemon's.
+  static constexpr std::uint32_t kUsersBytesMax = 4u << 20;
   // A file in which so many things were not what a feeder writes is closed.
   static constexpr unsigned kBadMax = 3;
 
   // Root's or the daemon's uid's, or another's.
   enum class Whose { kTrusted, kOther };
+  // What it takes, now and later.
+  struct Charged {
+    Ledger& ledger;  // outlives it
+    Reservation reservation;
+  };
   // bytes: from kLaneBytesMin to kLaneBytesMax. counts: shared by all, and lives as long as the
   // last of them. kNoSpace: no memory or no descriptor; kInvalid: a kernel without seals.
-  static Result<std::shared_ptr<LaneFile>> create(std::uint32_t bytes, Reservation reservation,
-                                                  Whose whose, std::shared_ptr<LaneCounts> counts);
+  static Result<std::shared_ptr<LaneFile>> create(std::uint32_t bytes, Charged charged, Whose whose,
+                                                  std::shared_ptr<LaneCounts> counts);
   // The file that a server before has made, with as many faults as it has found.
   // kInvalid: it is no lane, or not sealed.
-  static Result<std::shared_ptr<LaneFile>> adopt(Fd fd, std::uint32_t bytes,
-                                                 Reservation reservation, Whose whose,
-                                                 std::shared_ptr<LaneCounts> counts, unsigned bad);
+  static Result<std::shared_ptr<LaneFile>> adopt(Fd fd, std::uint32_t bytes, Charged charged,
+                                                 Whose whose, std::shared_ptr<LaneCounts> counts,
+                                                 unsigned bad);
   ~LaneFile() override;
   LaneFile(const LaneFile&) = delete;
   LaneFile& operator=(const LaneFile&) = delete;
 
   int fd() const { return fd_.get(); }
   std::uint64_t bytes() const { return memory_.size(); }
-  uid_t uid() const override { return reservation_.uid(); }
+  uid_t uid() const override { return charged_.reservation.uid(); }
   bool is_trusted() const override { return whose_ == Whose::kTrusted; }
   void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
               const CellParty& party) const override;
@@ -73,15 +80,10 @@ class LaneFile final : public CellSource {
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
   bool is_closed() const { return bad() >= kBadMax; }
-  // at: where in the file, or 0.
-  void note_bad(LaneFault what, std::uint64_t at = 0) const;
   // The faults are kept until the file is closed.
-  struct Fault {
-    LaneFault what = LaneFault::kNone;
-    std::uint64_t at = 0;
-  };
+  void note_bad(const LaneFinding& finding) const;
   // Of a number below kBadMax. Nothing: there is none yet.
-  std::optional<Fault> fault(unsigned number) const;
+  std::optional<LaneFinding> fault(unsigned number) const;
   LaneCounts& counts() const { return *counts_; }
 
   // ---- rings
@@ -101,9 +103,9 @@ class LaneFile final : public CellSource {
   }
 
  private:
-  LaneFile(Fd fd, std::span<const std::byte> memory, Reservation reservation, Whose whose,
+  LaneFile(Fd fd, std::span<const std::byte> memory, Charged charged, Whose whose,
            std::shared_ptr<LaneCounts> counts);
-  static Result<std::shared_ptr<LaneFile>> map(Fd fd, std::uint32_t bytes, Reservation reservation,
+  static Result<std::shared_ptr<LaneFile>> map(Fd fd, std::uint32_t bytes, Charged charged,
                                                Whose whose, std::shared_ptr<LaneCounts> counts);
   // Where a cell of an id is.
   struct Place {
@@ -112,6 +114,16 @@ class LaneFile final : public CellSource {
 
     auto operator<=>(const Place&) const = default;
   };
+  // As LaneEntry, once it was read.
+  struct EntryCopy {
+    std::uint32_t thread;
+    std::uint32_t zero;
+    std::uint64_t index;
+    std::uint64_t ring;
+    std::array<std::uint64_t, 5> spare;
+  };
+  static_assert(sizeof(EntryCopy) == sizeof(LaneEntry));
+  EntryCopy whole(std::size_t number, EntryCopy copy) const;
   template <typename Visit>
   void each_entry(std::size_t& looks, Visit visit) const;
   std::vector<std::uint64_t> find_indexes(std::size_t& looks) const;
@@ -121,20 +133,25 @@ class LaneFile final : public CellSource {
   bool is_index(std::uint64_t index) const;
   void find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,
                    const CellParty& party) const;
+  void note_index_place(std::uint64_t index) const;
+  void note_too_many_cells(std::uint64_t at) const;
+  void begin_former(const CellKey& key, CellPlaces& places) const;
+  bool add_cell(std::uint32_t at, const CellKey& key, FormerReadings& former, CellSums& sums) const;
 
   const Fd fd_;
   const std::span<const std::byte> memory_;
-  const Reservation reservation_;
+  const Charged charged_;
   const Whose whose_;
   const std::shared_ptr<LaneCounts> counts_;
   struct NotedFault {
     std::atomic<LaneFault> what{LaneFault::kNone};
-    std::atomic<std::uint64_t> at{0};
+    LaneFinding finding{};  // stored before what, and not changed any more
   };
   mutable std::atomic<unsigned> bad_{0};
   mutable std::array<NotedFault, kBadMax> faults_{};
-  // No more places are kept than there can be cells.
-  mutable std::atomic<std::int64_t> places_left_;
+  // No more places are kept than there can be cells, and no more bytes of what was read.
+  const RoomShare::Room places_left_;
+  const RoomShare::Room former_bytes_left_;
   // Of a file whose feeder has ended: by id, and not changed any more.
   std::vector<Place> last_places_;
   std::atomic<bool> has_ended_{false};

@@ -76,14 +76,19 @@ void LaneRings::find_rings() {
     const auto known = std::ranges::find(rings_, each.entry, &Ring::entry);
     if (known != rings_.end()) {
       if (known->reader.ring() != each.ring) {
-        file_->note_bad(LaneFault::kRingMoved, file_->place_of_entry(each.entry));
+        file_->note_bad({.what = LaneFault::kRingMoved,
+                         .at = file_->place_of_entry(each.entry),
+                         .read = each.ring,
+                         .allowed = known->reader.ring()});
       }
       continue;
     }
     const auto reader = RingReader::open(file_->memory(), each.ring, 0);
     if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
-      file_->note_bad(reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
-                      file_->place_of_entry(each.entry));
+      file_->note_bad({.what = reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
+                       .at = file_->place_of_entry(each.entry),
+                       .read = reader ? ring_bytes_ + (each.ring >> 32) : each.ring,
+                       .allowed = file_->bytes()});
       continue;
     }
     ring_bytes_ += each.ring >> 32;
@@ -101,10 +106,14 @@ void LaneRings::note_head(Ring& ring) {
   const LaneEntry& entry = file_->entry(ring.entry);
   const std::uint64_t head = entry.head.load(std::memory_order_acquire);
   if (head == ring.head) return;
-  const bool is_behind = head < ring.reader.position();
+  const std::uint64_t position = ring.reader.position();
+  const bool is_behind = head < position;
   if (!ring.reader.accept(head)) {
-    file_->note_bad(is_behind ? LaneFault::kHeadBehind : LaneFault::kHeadAhead,
-                    file_->place_of_entry(ring.entry));
+    const std::uint64_t words = (ring.reader.ring() >> 32) / sizeof(std::uint64_t);
+    file_->note_bad({.what = is_behind ? LaneFault::kHeadBehind : LaneFault::kHeadAhead,
+                     .at = file_->place_of_entry(ring.entry),
+                     .read = head,
+                     .allowed = is_behind ? position : position + words});
     tell(ring);
   }
   ring.head = head;
@@ -147,7 +156,7 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
   const RingReader::Taken taken = ring.reader.take(ring.head, records);
   const Moment now = into.clock.now();
   Batch batch;
-  bool has_unbound = false;
+  std::optional<std::uint32_t> unbound;
   for (const RingRecord& record : std::span(records).first(taken.records)) {
     Sample sample{.x = record.x, .y = record.y, .time = now.monotonic};
     if ((record.follows & kRecordNs) != 0) {
@@ -158,7 +167,7 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
       sample.time = clamped_past(said, now.monotonic);
       ring.last_ns = sample.time.count();
     }
-    has_unbound |= !batch.add(record, sample, numbers_);
+    if (!batch.add(record, sample, numbers_)) unbound = record.id;
   }
   auto added = into.statistics.add(batch.runs(), now);
   for (std::string& each : added.saturated) into.saturated.push_back(std::move(each));
@@ -167,9 +176,15 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
   counts.lost.fetch_add(added.lost, std::memory_order_relaxed);
   ring.samples += taken.records;
   if (taken.is_bad) {
-    file_->note_bad(LaneFault::kRecordForm, taken.bad_at);
-  } else if (has_unbound) {
-    file_->note_bad(LaneFault::kRecordId, file_->place_of_entry(ring.entry));
+    file_->note_bad({.what = LaneFault::kRecordForm,
+                     .at = taken.bad_at,
+                     .read = taken.bad_word,
+                     .allowed = taken.words_left});
+  } else if (unbound) {
+    file_->note_bad({.what = LaneFault::kRecordId,
+                     .at = file_->place_of_entry(ring.entry),
+                     .read = *unbound,
+                     .allowed = numbers_.size()});
   }
   tell(ring);
   return !taken.is_bad;

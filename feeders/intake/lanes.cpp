@@ -17,6 +17,13 @@ Error no_room(std::size_t most, const std::string& of) {
   return {ErrorCode::kNoSpace, "more than " + std::to_string(most) + " lanes" + of};
 }
 
+// What shows the fault.
+std::string words_of(const LaneFinding& finding) {
+  std::string words = ": read " + std::to_string(finding.read);
+  words.append(", allowed ").append(std::to_string(finding.allowed));
+  return words.append(", era ").append(std::to_string(finding.era));
+}
+
 }  // namespace
 
 Result<void> Lanes::check_room(uid_t uid) const {
@@ -34,6 +41,10 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
     return Error{ErrorCode::kInvalid, "a lane has from " + std::to_string(kLaneBytesMin) + " to " +
                                           std::to_string(kLaneBytesMax) + " bytes, in pages"};
   }
+  if (bytes > LaneFile::kUsersBytesMax && !reserve_.is_for(sender.uid)) {
+    return Error{ErrorCode::kNoSpace, "a lane of uid " + std::to_string(sender.uid) + " has " +
+                                          std::to_string(LaneFile::kUsersBytesMax) + " bytes at most"};
+  }
   {
     const MutexLock lock(mutex_);
     if (auto room = check_room(sender.uid); !room) return room.error();
@@ -41,7 +52,8 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
   if (!reservation) return reservation.error();
   const auto file = LaneFile::create(static_cast<std::uint32_t>(bytes),
-                                     std::move(reservation.value()), whose(sender.uid), counts_);
+                                     {ports_.ledger, std::move(reservation.value())},
+                                     whose(sender.uid), counts_);
   if (!file) return file.error();
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
@@ -187,6 +199,7 @@ void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) 
     where.append(std::to_string(lane.process)).append(" uid ").append(std::to_string(lane.uid));
     std::string reason = is_closed ? "closed: " : "";
     reason.append("this is not what a feeder writes: ").append(reason_of(fault->what));
+    reason.append(words_of(*fault));
     std::string file = "(a lane file, at " + std::to_string(fault->at) + ")";
     ports_.errors.report(ErrorLog::Source::kSocket, where, file, Error{ErrorCode::kInvalid, reason},
                          now);

@@ -94,8 +94,8 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   if (!reservation) return reservation.error();
   (void)reservation.value().grow({.bytes = charged(bytes)});
   auto file =
-      LaneFile::adopt(descriptors.take(place), bytes, std::move(reservation.value()), whose(uid),
-                      counts_, bad);
+      LaneFile::adopt(descriptors.take(place), bytes,
+                      {ports_.ledger, std::move(reservation.value())}, whose(uid), counts_, bad);
   if (!file) return file.error();
   Lane lane(process, uid, file.value());
   lane.bad_reported = bad_reported;

@@ -77,6 +77,7 @@ EOT
   _finds WARN lane_bad 'memory that feeders count in held what no feeder writes' 'error_log names'
   local fault='this is not what a feeder writes: an index is not within the file'
   grep -q "lane pid [0-9]* uid [0-9]*: error: $fault" "$MNT/tracing/error_log" || fail 'no fault'
+  fault+=': read [0-9]*, allowed [0-9]*, era 0'
   grep -q "lane pid [0-9]* uid [0-9]*: $fault (a lane file, at 4294963200)" "$CASE"/stderr.* ||
     fail 'no fault in the log'
 }

@@ -21,14 +21,18 @@ class ClientCellsTest : public ClientTest {
     daemon_->lane = std::make_unique<FakeLane>();
   }
   // web/s, whose samples go into cells from now on, of which there has been one.
-  FedStatistic& in_cell(Feeder& feeder) {
+  FedStatistic& in_cell(Feeder& feeder, const CellForm& form = {.kind = CellKind::kIncrements,
+                                                                .range_min = INT64_MIN,
+                                                                .range_max = INT64_MAX}) {
     FedStatistic& made = feeder.started(feeder.interface("web"), "s");
     exchange(feeder);
     const std::uint64_t slot = daemon_->number_of("web/s") & UINT32_MAX;
     Shape& shape = daemon_->lane->shapes.as<Shape>()[slot];
-    shape.kind = static_cast<std::uint32_t>(CellKind::kIncrements);
-    shape.range_min = INT64_MIN;
-    shape.range_max = INT64_MAX;
+    shape.kind = static_cast<std::uint32_t>(form.kind);
+    shape.range_min = form.range_min;
+    shape.range_max = form.range_max;
+    shape.intervals = form.intervals;
+    shape.base_interval = form.base_interval;
     shape.era = 1;
     daemon_->set_way("web/s", kCell);
     for (int i = 0; i < 10 && feeder.lane->counted() == 0; ++i) {
@@ -51,6 +55,27 @@ class ClientCellsTest : public ClientTest {
         reports_, [&](const auto& each) { return each.find(text) != std::string::npos; });
   }
 };
+
+// A handler has ended it between the commit of a sample and the store of its interval's count.
+TEST_F(ClientCellsTest, AThreadThatEndsWithinACallLeavesItsArrayWhole) {
+  start_with_lane();
+  Feeder feeder(settings());
+  FedStatistic& s = in_cell(feeder, {.kind = CellKind::kArrayLin,
+                                     .intervals = 12,
+                                     .range_min = 0,
+                                     .range_max = 100,
+                                     .base_interval = 10});
+  feeder.add(s, 5);
+  auto* const file = daemon_->lane->file->as<std::byte>();
+  const std::uint64_t index = daemon_->lane->entry().index & UINT32_MAX;
+  const std::uint32_t cell = reinterpret_cast<std::uint32_t*>(file + index)[s.id];
+  auto& count = reinterpret_cast<std::uint64_t*>(file + cell + sizeof(LaneCell))[1];
+  EXPECT_EQ(count, 1u);
+  count = 0;
+  feeder.lane->enter();
+  feeder.client.disown_lane(*feeder.lane);
+  EXPECT_EQ(count, 1u);
+}
 
 TEST_F(ClientCellsTest, WhatCellsHeldOfAKilledDaemonMayBeLost) {
   start_with_lane();

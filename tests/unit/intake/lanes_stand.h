@@ -119,6 +119,15 @@ class LanesStand {
     const auto file = tree_.lookup(own.value().id, "data");
     return "\n" + tree_.file(file.value().id).value()->render(clock_.now(), 1 << 20).value();
   }
+  // One of them.
+  std::uint64_t own(const std::string& name) {
+    lanes_->publish_counts(clock_.now());
+    const std::string all = read_own();
+    const auto line = all.find("\n" + name + " ");
+    if (line == std::string::npos) return 0;
+    const std::string said = all.substr(line + 1, all.find('\n', line + 1) - line - 1);
+    return std::stoull(said.substr(said.rfind(' ') + 1));
+  }
   std::string read_errors() { return errors_.render(clock_.now(), 1 << 20).value(); }
   bool has_error(const std::string& reason) {
     return read_errors().find(reason + "\n") != std::string::npos;

@@ -179,6 +179,20 @@ TEST(LanesTest, RefusesOtherSizesProcessesAndIds) {
   EXPECT_FALSE(stand.lanes_->bind(LanesStand::sender(), bad));
 }
 
+TEST(LanesTest, AUserGetsNoLargeLane) {
+  LanesStand stand("");
+  const auto make = [&](uid_t uid, std::uint64_t bytes) {
+    return stand.lanes_->make({uid, kFeeder}, bytes, stand.clock_.now());
+  };
+  EXPECT_TRUE(make(1000, LaneFile::kUsersBytesMax));
+  const auto refused = make(1000, LaneFile::kUsersBytesMax + 4096);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(refused.error().reason, "a lane of uid 1000 has 4194304 bytes at most");
+  EXPECT_TRUE(make(0, kLaneBytesMax));
+  EXPECT_TRUE(make(kLaneOwner, kLaneBytesMax));
+}
+
 TEST(LanesTest, AUidHasABoundOfLanes) {
   LanesStand stand("");
   const Sender other{1234, kFeeder};

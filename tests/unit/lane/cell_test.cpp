@@ -1,3 +1,4 @@
+// Cells, as threads write and the daemon reads them. Longer than most: each kind and each fault.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,14 +35,19 @@ class CellStand {
   CellKey key() const { return {.number = kNumber, .id = kId, .era = kEra, .form = form_}; }
   CellRead read(CellSums& sums) { return read(sums, key()); }
   CellRead read(CellSums& sums, const CellKey& key, std::uint64_t at = kLaneHeapAt) {
+    return read(sums, key, nullptr, at);
+  }
+  CellRead read(CellSums& sums, const CellKey& key, const CellSums* former,
+                std::uint64_t at = kLaneHeapAt) {
     const auto* const begin = reinterpret_cast<const std::byte*>(bytes());
-    return read_cell({begin, size()}, at, key, sums, fault_);
+    return read_cell({begin, size()}, at, key, former, sums, finding_);
   }
   // That of the last read() of something bad.
-  LaneFault fault() const { return fault_; }
+  LaneFault fault() const { return finding_.what; }
+  const LaneFinding& finding() const { return finding_; }
   CellSums sums() {
     CellSums sums;
-    EXPECT_EQ(read(sums), CellRead::kAdded);
+    EXPECT_EQ(read(sums), CellRead::kRead);
     return sums;
   }
 
@@ -51,7 +57,7 @@ class CellStand {
   };
   const CellForm form_;
   std::vector<Line> memory_;
-  LaneFault fault_ = LaneFault::kNone;
+  LaneFinding finding_;
 };
 
 CellForm form(CellKind kind) {
@@ -161,7 +167,7 @@ TEST(CellTest, CountsForItsStatisticAndEraOnly) {
   stand.writer().begin(kNumber, kId, kEra + 1, form(CellKind::kRange));
   CellKey key = stand.key();
   key.era += 1;
-  EXPECT_EQ(stand.read(sums, key), CellRead::kAdded);
+  EXPECT_EQ(stand.read(sums, key), CellRead::kRead);
   EXPECT_EQ(sums.samples, 0u);
 }
 
@@ -173,6 +179,21 @@ TEST(CellTest, HasTheSampleThatWasCommittedBeforeAKill) {
   auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell() + 1);
   counts[2] = 1;
   EXPECT_EQ(stand.sums().counts[2], 2u);
+}
+
+// The next thread goes on with other intervals.
+TEST(CellTest, HasTheSampleThatWasCommittedBeforeItsThreadEnded) {
+  CellStand stand(form(CellKind::kArrayLin));
+  stand.writer().add(5, 1);
+  stand.writer().add(5, 1);
+  auto* const counts = reinterpret_cast<std::atomic<std::uint64_t>*>(&stand.cell() + 1);
+  counts[2] = 1;
+  const CellSums before = stand.sums();
+  stand.writer().finish_add();
+  stand.writer().add(95, 1);
+  CellSums sums;
+  EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kRead);
+  EXPECT_EQ(sums.counts[2], 2u);
 }
 
 TEST(CellTest, GoesOnBehindACommitThatWasLeftHalfway) {
@@ -234,7 +255,7 @@ TEST(CellTest, RefusesWhatNoFeederWrites) {
   range.writer().add(5, 1);
   range.cell().slots[1].values[kSumAt + 1] = 1;  // an average above all X
   EXPECT_EQ(range.read(sums), CellRead::kBad);
-  EXPECT_EQ(range.fault(), LaneFault::kCellRange);
+  EXPECT_EQ(range.fault(), LaneFault::kCellAverage);
   range.cell().slots[1].outside = 2;
   EXPECT_EQ(range.read(sums), CellRead::kBad);
   EXPECT_EQ(range.fault(), LaneFault::kCellOutside);
@@ -242,6 +263,50 @@ TEST(CellTest, RefusesWhatNoFeederWrites) {
   EXPECT_EQ(range.read(sums), CellRead::kBad);
   EXPECT_EQ(range.fault(), LaneFault::kCellSlots);
   EXPECT_EQ(sums.samples, 0u);
+}
+
+// Counts of one era only grow. What shows the fault is said.
+TEST(CellTest, RefusesCountsThatAreLowerThanBefore) {
+  const auto fall = [](CellKind kind, void (*change)(LaneCell&), LaneFault wanted) {
+    CellStand stand(form(kind));
+    for (const std::int64_t x : {5, 5, 91, 7}) stand.writer().add(x, 3);
+    const CellSums before = stand.sums();
+    change(stand.cell());
+    CellSums sums;
+    EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kBad);
+    EXPECT_EQ(stand.fault(), wanted);
+    EXPECT_EQ(stand.finding().era, kEra);
+    EXPECT_EQ(stand.finding().at, kLaneHeapAt);
+    EXPECT_LT(stand.finding().read, stand.finding().allowed);
+    EXPECT_EQ(sums.samples, 0u);
+    // A new server has nothing to compare with.
+    EXPECT_EQ(stand.read(sums), CellRead::kRead);
+  };
+  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.samples = 3; },
+       LaneFault::kSamplesFell);
+  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.outside = 0; },
+       LaneFault::kOutsideFell);
+  fall(CellKind::kRange, [](LaneCell& cell) { for (auto& s : cell.slots) s.values[kNumberAt] = 8; },
+       LaneFault::kNumberFell);
+  fall(CellKind::kIncrements,
+       [](LaneCell& cell) { for (auto& s : cell.slots) s.values[kTotalAt] = 8; },
+       LaneFault::kNumberFell);
+  fall(CellKind::kArrayLin,
+       [](LaneCell& cell) {
+         reinterpret_cast<std::atomic<std::uint64_t>*>(&cell + 1)[11] = 2;
+       },
+       LaneFault::kIntervalFell);
+}
+
+TEST(CellTest, TakesSumsAndExtremesThatAreLowerThanBefore) {
+  CellStand stand(form(CellKind::kRange));
+  stand.writer().add(5, 1);
+  const CellSums before = stand.sums();
+  stand.writer().add(-9, 1);
+  CellSums sums;
+  EXPECT_EQ(stand.read(sums, stand.key(), &before), CellRead::kRead);
+  EXPECT_EQ(sums.sum, -4);
+  EXPECT_EQ(sums.min, -9);
 }
 
 // What is read while a thread writes is of one moment, and no sample is missing afterwards. Samples
@@ -258,8 +323,8 @@ TEST(CellTest, IsReadWhileAThreadWritesConcurrently) {
       CellSums sums;
       const CellRead done = stand.read(sums);
       // A reader that is put off may find no moment in which a slot stays.
-      if (done != CellRead::kAdded && kind != CellKind::kIncrements) continue;
-      ASSERT_EQ(done, CellRead::kAdded);
+      if (done != CellRead::kRead && kind != CellKind::kIncrements) continue;
+      ASSERT_EQ(done, CellRead::kRead);
       EXPECT_GE(sums.samples, last);
       last = sums.samples;
       if (kind != CellKind::kIncrements) {
@@ -288,7 +353,7 @@ TEST(CellTest, ReadsAnArrayWhileAThreadWritesConcurrently) {
   std::uint64_t last = 0;
   while (last < kSamples) {
     CellSums sums;
-    if (stand.read(sums) != CellRead::kAdded) continue;
+    if (stand.read(sums) != CellRead::kRead) continue;
     EXPECT_GE(sums.samples, last);
     last = sums.samples;
     std::uint64_t counted = 0;
@@ -322,7 +387,7 @@ TEST(CellTest, ReadsACellThatWasWrittenInPlace) {
   std::memcpy(stand.bytes() + kLaneHeapAt, bytes.data(), bytes.size());
   CellSums sums;
   const CellKey key{.number = 0x500000007, .id = 9, .era = 3, .form = increments};
-  EXPECT_EQ(stand.read(sums, key), CellRead::kAdded);
+  EXPECT_EQ(stand.read(sums, key), CellRead::kRead);
   EXPECT_EQ(sums.number, 42u);
   EXPECT_EQ(sums.samples, 2u);
 }
@@ -345,10 +410,10 @@ TEST(CellTest, SurvivesAnyBytesConcurrently) {
     for (int i = 0; i < 20'000; ++i) {
       CellSums sums;
       const CellRead done = stand.read(sums);
-      if (done != CellRead::kAdded) {
+      if (done != CellRead::kRead) {
         ASSERT_EQ(sums.samples, 0u);
       }
-      if (done == CellRead::kAdded && kind == CellKind::kRange && sums.number != 0) {
+      if (done == CellRead::kRead && kind == CellKind::kRange && sums.number != 0) {
         ASSERT_LE(sums.min, sums.max);
       }
     }

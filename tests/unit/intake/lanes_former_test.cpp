@@ -1,0 +1,83 @@
+// What cells held when they were read before: it stands where they are lower or gone.
+#include <gtest/gtest.h>
+
+#include "lanes_stand.h"
+
+namespace tallyfs {
+namespace {
+
+TEST(LanesFormerTest, ACountThatFellIsAFaultAndWhatWasReadBeforeStands) {
+  LanesStand stand("type=value mode=increments");
+  stand.make_lane();
+  LaneCell& cell = stand.begin_cell();
+  CellWriter(cell).add(1, 5);
+  EXPECT_EQ(stand.read("data"), "s 5\n");
+  for (CellSlot& slot : cell.slots) slot.values[kTotalAt] = 3;
+  EXPECT_EQ(stand.read("data"), "s 5\n");
+  EXPECT_EQ(stand.own("lane_bad"), 1u);
+  EXPECT_TRUE(stand.has_error(
+      "this is not what a feeder writes: a cell's total or number is lower than before: read 3, "
+      "allowed 5, era " + std::to_string(stand.era())));
+  // Of a closed file, too, and of one whose feeder has ended.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stand.read("data"), "s 5\n");
+  EXPECT_EQ(stand.own("lane_bad"), 3u);
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 5\n");
+}
+
+TEST(LanesFormerTest, WhatIsReadNoLongerStandsUntilTheNextEra) {
+  LanesStand stand("type=array range_min=0 range_max=100 base_interval=10 scale=lin");
+  stand.make_lane();
+  LaneCell& cell = stand.begin_cell();
+  CellWriter(cell).add(5, 7);
+  const std::string before = stand.read("data");
+  reinterpret_cast<std::atomic<std::uint32_t>*>(stand.memory_ + kLaneHeapAt)[kIdOfS] = 0;
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+  EXPECT_EQ(stand.read("data"), before);
+  cell.era = 0;
+  EXPECT_EQ(stand.read("data"), before);
+  stand.define("data=reset");
+  EXPECT_NE(stand.read("data"), before);
+  EXPECT_EQ(stand.own("lane_bad"), 0u);
+}
+
+TEST(LanesFormerTest, WhatWasReadIsChargedAndGivenBack) {
+  LanesStand stand("type=array range_min=0 range_max=100 base_interval=10 scale=lin");
+  stand.make_lane();
+  CellWriter(stand.begin_cell()).add(5, 7);
+  const std::uint64_t before = stand.ledger_->total().bytes;
+  stand.read("data");
+  const std::uint64_t kept = stand.ledger_->total().bytes - before;
+  EXPECT_GE(kept, sizeof(LaneCell));
+  EXPECT_LE(kept, sizeof(LaneCell) + 256);
+  stand.read("data");
+  EXPECT_EQ(stand.ledger_->total().bytes, before + kept);
+  stand.define("data=reset");
+  stand.read("data");
+  EXPECT_EQ(stand.ledger_->total().bytes, before);
+}
+
+// A feeder of long life, whose statistic users remove again and again.
+TEST(LanesFormerTest, CellsOfStatisticsThatAreGoneTakeNoRoom) {
+  LanesStand stand("type=value mode=increments");
+  stand.make_lane();
+  auto* const entries = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt);
+  for (std::uint32_t thread = 0; thread < 16; ++thread) {
+    const std::uint32_t index = kLaneHeapAt + 4096 + 64 * thread;
+    reinterpret_cast<std::atomic<std::uint32_t>*>(stand.memory_ + index)[kIdOfS] =
+        kLaneHeapAt + 8192 + 256 * thread;
+    entries[1 + thread].thread = 2 + thread;
+    entries[1 + thread].index = std::uint64_t{16} << 32 | index;
+  }
+  for (int i = 0; i < 1000; ++i) {
+    CellWriter(stand.begin_cell()).add(1, 1);
+    ASSERT_EQ(stand.read("data"), "s 1\n");
+    ASSERT_TRUE(stand.execute("remove web/s"));
+    stand.number_ = stand.execute("create web/s on=1 type=value mode=increments").value().number;
+    ASSERT_TRUE(stand.bind());
+  }
+  EXPECT_EQ(stand.own("lane_bad"), 0u);
+}
+
+}  // namespace
+}  // namespace tallyfs
