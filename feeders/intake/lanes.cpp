@@ -42,8 +42,9 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
                                           std::to_string(kLaneBytesMax) + " bytes, in pages"};
   }
   if (bytes > LaneFile::kUsersBytesMax && !reserve_.is_for(sender.uid)) {
-    return Error{ErrorCode::kNoSpace, "a lane of uid " + std::to_string(sender.uid) + " has " +
-                                          std::to_string(LaneFile::kUsersBytesMax) + " bytes at most"};
+    return Error{ErrorCode::kNoSpace,
+                 "a lane of uid " + std::to_string(sender.uid) + " has " +
+                     std::to_string(LaneFile::kUsersBytesMax) + " bytes at most"};
   }
   {
     const MutexLock lock(mutex_);
