@@ -40,10 +40,12 @@ class CellAllowance {
       : for_trusted_(for_trusted), for_others_(for_others) {}
 
   enum class Owner { kMayUseAll, kIsAsOthers };
-  bool is_left_for(const CellParty& party, Owner owner) const {
-    if (party.rank == CellRank::kTrusted) return for_trusted_ != 0;
-    if (party.rank == CellRank::kOwner && owner == Owner::kMayUseAll) return for_others_ != 0;
-    return for_others_ / kLeftToOthers > used_by(party.uid);
+  std::size_t left_for(const CellParty& party, Owner owner) const {
+    if (party.rank == CellRank::kTrusted) return for_trusted_;
+    if (party.rank == CellRank::kOwner && owner == Owner::kMayUseAll) return for_others_;
+    const std::size_t used = used_by(party.uid);
+    if (for_others_ / kLeftToOthers <= used) return 0;
+    return (for_others_ - kLeftToOthers * used) / (kLeftToOthers + 1);
   }
   void charge(const CellParty& party, std::size_t amount) {
     std::size_t& left = party.rank == CellRank::kTrusted ? for_trusted_ : for_others_;
@@ -101,11 +103,15 @@ class CellBudget {
         cells_(std::move(cells)),
         looks_(std::move(looks)) {}
 
-  bool has_cells_for(const CellParty& party) const { return cells_.is_left_for(party, owner_); }
-  bool has_looks_for(const CellParty& party) const { return looks_.is_left_for(party, owner_); }
-  void charge_cells(const CellParty& party, std::size_t cells, std::size_t intervals) {
-    cells_.charge(party, 1 + cells + cells * intervals / kIntervalsOfACell);
+  // What a file costs in which so many cells are read.
+  static std::size_t cost_of(std::size_t cells, std::size_t intervals) {
+    return 1 + cells + cells * intervals / kIntervalsOfACell;
   }
+  std::size_t cells_left_for(const CellParty& party) const {
+    return cells_.left_for(party, owner_);
+  }
+  bool has_looks_for(const CellParty& party) const { return looks_.left_for(party, owner_) != 0; }
+  void charge_cells(const CellParty& party, std::size_t cost) { cells_.charge(party, cost); }
   void charge_looks(const CellParty& party, std::size_t looks) { looks_.charge(party, looks); }
 
  private:

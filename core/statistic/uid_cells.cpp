@@ -27,14 +27,18 @@ bool UidCells::read(const CellKey& key, CellBudget& budget, CellTally& tally) {
 }
 
 bool UidCells::read_on(const CellKey& key, CellBudget& budget, CellTally& tally) {
-  for (; looked_ < bound_.size(); ++looked_) {
+  // Charged once, as a look at few cells costs little more than the cells.
+  const std::size_t left = budget.cells_left_for(party_);
+  std::size_t cost = 0;
+  for (; looked_ < bound_.size() && cost < left; ++looked_) {
     Bound& each = bound_[looked_];
-    if (!budget.has_cells_for(party_)) {
-      each.source->note_not_read();
-      return false;
-    }
     read(each, key, look_, budget, tally);
-    budget.charge_cells(party_, each.places.at.size(), key.form.intervals);
+    cost += CellBudget::cost_of(each.places.at.size(), key.form.intervals);
+  }
+  budget.charge_cells(party_, cost);
+  if (looked_ < bound_.size()) {
+    bound_[looked_].source->note_not_read();
+    return false;
   }
   finish_look(tally);
   return true;

@@ -114,6 +114,10 @@ struct CellsStand {
   CellBudget budget{CellBudget::Of::kAll};
 };
 
+bool has_cells(const CellBudget& budget, const CellParty& party) {
+  return budget.cells_left_for(party) != 0;
+}
+
 CellBudget cells_for(CellBudget::Of of, std::size_t trusted, std::size_t others) {
   return {of, {trusted, others}, {SIZE_MAX, SIZE_MAX}};
 }
@@ -220,38 +224,38 @@ TEST(CellsTest, AUidMayUseAThirdOfWhatItLeavesToOthers) {
   CellBudget budget = cells_for(CellBudget::Of::kAll, 100, 1000);
   const CellParty greedy{kStranger, CellRank::kOwner}, other{kUid, CellRank::kOther};
   const CellParty root{0, CellRank::kTrusted};
-  for (int i = 0; budget.has_cells_for(greedy); ++i) {
+  for (int i = 0; has_cells(budget, greedy); ++i) {
     ASSERT_LT(i, 25);
-    budget.charge_cells(greedy, 9, 0);
+    budget.charge_cells(greedy, CellBudget::cost_of(9, 0));
   }
-  budget.charge_cells(other, 179, 0);
-  EXPECT_TRUE(budget.has_cells_for(other));
-  budget.charge_cells(other, 9, 0);
-  EXPECT_FALSE(budget.has_cells_for(other));
-  EXPECT_TRUE(budget.has_cells_for(root));
-  budget.charge_cells(root, 99, 0);
-  EXPECT_FALSE(budget.has_cells_for(root));
+  budget.charge_cells(other, CellBudget::cost_of(179, 0));
+  EXPECT_TRUE(has_cells(budget, other));
+  budget.charge_cells(other, CellBudget::cost_of(9, 0));
+  EXPECT_FALSE(has_cells(budget, other));
+  EXPECT_TRUE(has_cells(budget, root));
+  budget.charge_cells(root, CellBudget::cost_of(99, 0));
+  EXPECT_FALSE(has_cells(budget, root));
 }
 
 TEST(CellsTest, TheOwnerOfTheOneInterfaceMayUseAll) {
   CellBudget budget = cells_for(CellBudget::Of::kOneInterface, 0, 1000);
   const CellParty owner{kUid, CellRank::kOwner}, other{kStranger, CellRank::kOther};
-  budget.charge_cells(owner, 998, 0);
-  EXPECT_TRUE(budget.has_cells_for(owner));
-  EXPECT_FALSE(budget.has_cells_for(other));
-  budget.charge_cells(owner, 0, 0);
-  EXPECT_FALSE(budget.has_cells_for(owner));
-  EXPECT_FALSE(budget.has_cells_for(other));
+  budget.charge_cells(owner, CellBudget::cost_of(998, 0));
+  EXPECT_TRUE(has_cells(budget, owner));
+  EXPECT_FALSE(has_cells(budget, other));
+  budget.charge_cells(owner, CellBudget::cost_of(0, 0));
+  EXPECT_FALSE(has_cells(budget, owner));
+  EXPECT_FALSE(has_cells(budget, other));
 }
 
 TEST(CellsTest, AnArrayCostsByItsIntervals) {
   CellBudget budget = cells_for(CellBudget::Of::kAll, 900, 0);
   const CellParty root{0, CellRank::kTrusted};
-  budget.charge_cells(root, 10, 1024);
-  budget.charge_cells(root, 10, 1024);
-  EXPECT_TRUE(budget.has_cells_for(root));
-  budget.charge_cells(root, 10, 1024);
-  EXPECT_FALSE(budget.has_cells_for(root));
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  EXPECT_TRUE(has_cells(budget, root));
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  EXPECT_FALSE(has_cells(budget, root));
 }
 
 TEST(CellsTest, LooksForPlacesAreSharedByUidsToo) {
