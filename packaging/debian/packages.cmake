@@ -62,8 +62,8 @@ describe(dev libtally-dev libdevel "library that feeds statistics to tallyfs (de
 to know.")
 describe(python python3-tally python "package of Python that feeds statistics to tallyfs"
 "The calls of libtally for Python programs, as classes and functions, with type
-stubs: an extension module, whose calls cost nanoseconds. Batches are taken from
-any buffer of 64-bit numbers, such as an array of numpy.")
+stubs: an extension module, whose calls cost nanoseconds. Batches are read in
+place from any buffer of 64-bit numbers, such as an array of numpy.")
 
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Python's module needs the library of this build.
