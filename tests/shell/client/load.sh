@@ -16,6 +16,7 @@ _types=('type=value mode=increments' 'type=value mode=products'
 # Each of its programs begins again when it has ended.
 _feed() {
   local seed=$1
+  exec 2>"$CASE/stderr.feed"
   while [ ! -e "$CASE/ends" ]; do
     TALLY_SOCKET=$SOCK timeout -s KILL 30 "$LOAD" "$seed" 2 >>"$CASE/stderr.load" 2>&1 || true
     seed=$(((seed * 69069 + 1) & 0x7fffffff))
@@ -30,6 +31,7 @@ _disturb() {
     0)
       SERVER=$(server_of "$DAEMON")
       kill_daemon
+      umount -l "$MNT" 2>/dev/null || fusermount3 -u -z "$MNT"
       start_daemon
       ;;
     1 | 2) "$TALLYFS" --reload "$MNT" 2>>"$CASE/reloads" || true ;;
