@@ -280,7 +280,7 @@ metrics_come_in_the_format_that_is_asked_for() {
   curl -s -H "$TOKEN" "$WEB/metrics?interface=db" >"$CASE/answer"
   assert_has 'interface="db"' "$(cat "$CASE/answer")"
   assert_has_not 'interface="web"' "$(cat "$CASE/answer")"
-  assert_has 'tally_metrics_series 1' "$(cat "$CASE/answer")"
+  assert_has 'tally_metrics_series 5' "$(cat "$CASE/answer")"
   # One that is not there is an error of the configuration, unless others of the request are.
   send 'create quiet/us type=raw entries_max=2'
   assert_eq '200 200' "$(http_status -H "$TOKEN" "$WEB/metrics?interface=nope&interface=db"
@@ -296,7 +296,7 @@ metrics_of_an_interface_are_there_beyond_the_limit() {
   local answer
   stop_daemon
   start_daemon --metrics-series-max 20
-  send 'create a/hits on=1 units=requests' 'create z/hits on=1 units=requests' 'z/hits 7'
+  send 'create a/hits on=1 units=requests' 'create z/hits on=1 units=requests' 'z/hits 1 7'
   _metrics() { curl -s -H "$TOKEN" "$WEB/metrics$1"; }
   answer=$(_metrics '')
   assert_has_not 'interface="z"' "$answer"
