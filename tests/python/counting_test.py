@@ -12,11 +12,11 @@ class CountingTest(RunningDaemonCase):
     def lanes(self):
         return int(self.daemon.data("tallyfs").split("\nlanes ")[1].split("\n")[0].split()[-1])
 
-    def test_samples_of_each_type_are_counted_without_being_sent(self):
+    def test_samples_of_types_with_cells_are_counted_without_being_sent(self):
         feeder = self.feeder(f"""
 {INTO_CELLS}
 web = tally.Interface("web")
-all = [web.statistic(name) for name in ("value", "range", "array", "list")]
+all = [web.statistic(name) for name in ("value", "range", "array")]
 for each in all:
     getattr(each, "define_" + each.name)()
     each.start()
@@ -36,7 +36,7 @@ hear()
         feeder.hear()
         before, samples = self.daemon.data("web"), self.daemon.own("samples")
         feeder.say()
-        self.assertEqual(feeder.hear(), "12000")
+        self.assertEqual(feeder.hear(), "9000")
         added = self.daemon.total("web/value")
         self.assertEqual(added - int(before.split("value ")[1].split()[0]), 5000)
         self.assertEqual(self.daemon.own("samples"), samples)
@@ -96,9 +96,9 @@ def handle(*_):
     each.inc(1)
     added += 1
 signal.signal(signal.SIGALRM, handle)
-signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+signal.setitimer(signal.ITIMER_REAL, 0.005, 0.005)
 def add():
-    for _ in range(50000): each.inc(1)
+    for _ in range(20000): each.inc(1)
 threads = [threading.Thread(target=add) for _ in range(8)]
 for thread in threads: thread.start()
 add()
@@ -106,10 +106,10 @@ for thread in threads: thread.join()
 signal.setitimer(signal.ITIMER_REAL, 0)
 tally.statistic_sync(60000)
 counts = tally.statistic_count()
-assert counts.added == counts.confirmed == added + 450000, (counts, added)
+assert counts.added == counts.confirmed == added + 180000, (counts, added)
 print(added)
 """)
-        self.assertEqual(self.daemon.total("web/each"), int(said) + 450000)
+        self.assertEqual(self.daemon.total("web/each"), int(said) + 180000)
 
     def test_a_child_counts_in_a_lane_of_its_own(self):
         feeder = self.feeder(f"""
