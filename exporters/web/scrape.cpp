@@ -14,7 +14,9 @@
 namespace tallyfs::web {
 namespace {
 
-constexpr std::size_t kNameShownMax = 64;  // bytes of a name that is not there
+constexpr std::size_t kNameShownMax = 64;   // bytes of a name that is not there
+constexpr std::size_t kInterfacesMax = 64;  // of a request
+constexpr const char* kTooLong = "metrics beyond 16 MiB";
 constexpr std::chrono::steady_clock::duration kNoTime{0};
 
 const char* name_of(Format format) {
@@ -201,6 +203,9 @@ Response Scrape::answer(const Request& request, const Target& target) {
 
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {
   const auto asked = interfaces_of(target);
+  if (asked.size() > kInterfacesMax) {
+    return text_response(400, "more than " + std::to_string(kInterfacesMax) + " interfaces");
+  }
   auto text = read(chosen, asked, limit_of(request));
   if (!text && text.error().code == ErrorCode::kNotFound && !asked.empty()) {
     return text_response(404, "no interface " + asked.front().substr(0, kNameShownMax));
@@ -214,7 +219,7 @@ Response Scrape::made_of(const Request& request, const Target& target, const Cho
   if (has_end) made.body.resize(without_end(made.body).size());
   made.body.append(own_text(chosen.format));
   if (has_end) made.body.append(kEnd);
-  if (made.body.size() > kAnswerBytesMax) return text_response(503, "metrics beyond 16 MiB");
+  if (made.body.size() > kAnswerBytesMax) return text_response(503, kTooLong);
   if (made.body.size() < kGzipBytesMin || !accepts_gzip(request.accept_encoding)) return made;
   std::string packed = gzip(made.body);
   if (packed.empty()) return made;
@@ -237,6 +242,7 @@ Result<std::string> Scrape::read(const Chosen& chosen, const std::vector<std::st
   if (interfaces.empty()) return read("tallyfs." + name, limit);
   const auto deadline = Clock::now() + limit;
   std::vector<std::string> texts;
+  std::size_t bytes = 0;
   for (const std::string& each : std::set(interfaces.begin(), interfaces.end())) {
     if (!is_name(each)) continue;
     const auto left =
@@ -244,6 +250,9 @@ Result<std::string> Scrape::read(const Chosen& chosen, const std::vector<std::st
     auto text = read(name + "/" + each, left);
     if (!text && text.error().code == ErrorCode::kNotFound) continue;
     if (!text) return text.error();
+    // The texts are in memory together: no further one is read for an answer that is too long.
+    bytes += text.value().size();
+    if (bytes > kAnswerBytesMax) return Error{ErrorCode::kNoSpace, kTooLong};
     texts.push_back(std::move(text).value());
   }
   if (texts.empty()) return Error{ErrorCode::kNotFound, "no such interface"};

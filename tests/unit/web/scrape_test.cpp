@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "exporters/web/protobuf.h"
+#include "exporters/web/target.h"
+#include "tests/unit/temporary_directory.h"
 
 namespace tallyfs::web {
 namespace {
@@ -52,6 +57,38 @@ TEST(ScrapeTest, MergesNamesOfAnyCharacters) {
             "{\"a b_total\",interface=\"y\"} 1\n"
             "# HELP \"a c\" Two.\n# TYPE \"a c\" gauge\n{\"a c\",interface=\"x\"} 2\n"
             "{\"a c\",interface=\"y\"} 2\n");
+}
+
+// What a request for these interfaces is answered, in text 0.0.4.
+Response answer_of(const std::string& mount, const std::string& query) {
+  Scrape scrape(mount, Scrape::Names::kUnderscores);
+  return scrape.answer(Request{}, *parse_target("/metrics?" + query));
+}
+
+TEST(ScrapeTest, ReadsNoFurtherTextBeyondTheBytesOfAnAnswer) {
+  const TemporaryDirectory mount;
+  const std::filesystem::path texts = mount / "metrics/prom";
+  std::filesystem::create_directories(texts);
+  for (const char* name : {"a", "b"}) {
+    std::ofstream(texts / name) << "# HELP a One.\n# TYPE a gauge\n"
+                                << std::string(9 * 1024 * 1024, '#') << "\n";
+  }
+  std::filesystem::create_directory(texts / "c");  // a reading of it fails for another reason
+  const Response answer = answer_of(mount / "", "interface=a&interface=b&interface=c");
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "metrics beyond 16 MiB\n");
+}
+
+TEST(ScrapeTest, RefusesMoreThan64Interfaces) {
+  const TemporaryDirectory mount;
+  std::filesystem::create_directories(mount / "metrics/prom");
+  std::ofstream(std::filesystem::path(mount / "metrics/prom/a")) << "# HELP a One.\na 1\n";
+  std::string query = "interface=a";
+  for (int i = 1; i < 64; ++i) query.append("&interface=a");
+  EXPECT_EQ(answer_of(mount / "", query).status, 200);
+  const Response answer = answer_of(mount / "", query + "&interface=a");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.body, "more than 64 interfaces\n");
 }
 
 TEST(ProtobufTest, EncodesACounterAsPrometheusHasIt) {
