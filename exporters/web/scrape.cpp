@@ -128,6 +128,49 @@ std::string_view name_of(const Family& family) {
                      std::min(head.find(' ', from == head.npos ? kName : from + 1), head.size()));
 }
 
+// Whether the line says when a counter began, which the daemon does not count as a series.
+bool is_created(std::string_view series, const Family& family) {
+  std::string_view name = name_of(family);
+  name.remove_prefix(std::min(name.size(), std::string_view("# HELP ").size()));
+  if (name.starts_with('"')) {
+    if (!series.starts_with('{')) return false;
+    series.remove_prefix(1);
+    name.remove_suffix(1);
+  }
+  return series.starts_with(name) && series.substr(name.size()).starts_with("_created");
+}
+
+// What stands between the braces, split at commas. A quoted value may have commas and braces.
+std::vector<std::string_view> labels_of(std::string_view series) {
+  const std::size_t from = std::min(series.find('{'), series.size() - 1) + 1;
+  std::vector<std::string_view> labels;
+  bool is_quoted = false;
+  for (std::size_t at = from, begin = from; at < series.size(); ++at) {
+    if (series[at] == '\\') {
+      ++at;
+      continue;
+    }
+    if (series[at] == '"') is_quoted = !is_quoted;
+    if (is_quoted || (series[at] != ',' && series[at] != '}')) continue;
+    labels.push_back(series.substr(begin, at - begin));
+    if (series[at] == '}') break;
+    begin = at + 1;
+  }
+  return labels;
+}
+
+// The labels that all series of a statistic have in a family.
+std::string statistic_of(std::string_view series) {
+  std::string made;
+  for (const std::string_view label : labels_of(series)) {
+    const bool is_name = label.starts_with('"') && label.find("\"=\"") == label.npos;
+    const bool is_of_series =
+        label.starts_with("le=") || label.starts_with("q=") || label.starts_with("value=");
+    if (!is_name && !is_of_series) made.append(label).append(",");
+  }
+  return made;
+}
+
 class Merging {
  public:
   void add(std::string_view text) {
@@ -147,7 +190,7 @@ class Merging {
   void add(Family family) {
     const auto [found, is_new] = by_name_.emplace(name_of(family), families_.size());
     if (!is_new && families_[found->second].head != family.head) {
-      ++duplicates_;
+      drop(family);
       return;
     }
     if (is_new) families_.push_back({std::move(family.head), {}});
@@ -163,6 +206,16 @@ class Merging {
       if (is_first) into.series.push_back(series);
     }
   }
+  // The daemon counts an omitted statistic once, and none of its series.
+  void drop(const Family& family) {
+    std::set<std::string> statistics;
+    for (const std::string_view series : family.series) {
+      if (is_created(series, family)) continue;
+      statistics.insert(statistic_of(series));
+      ++dropped_series_;
+    }
+    duplicates_ += static_cast<double>(statistics.size());
+  }
   // What a text says of itself has no interface.
   static bool is_of_text(std::string_view series) {
     return series.find("interface=\"") == series.npos && series.rfind(' ') != series.npos;
@@ -173,8 +226,9 @@ class Merging {
       return;
     }
     const std::string_view name = series.substr(0, series.rfind(' '));
-    const bool counts_duplicates = name.ends_with("metrics_omitted{reason=\"duplicate\"}");
-    const double sum = sums_.find(name)->second + (counts_duplicates ? duplicates_ : 0);
+    double sum = sums_.find(name)->second;
+    if (name.ends_with("metrics_omitted{reason=\"duplicate\"}")) sum += duplicates_;
+    if (name.ends_with("metrics_series")) sum -= dropped_series_;
     made.append(name).append(" ").append(number_text(sum)).append("\n");
   }
 
@@ -182,6 +236,7 @@ class Merging {
   std::map<std::string, std::size_t> by_name_;
   std::map<std::string, double, std::less<>> sums_;
   double duplicates_ = 0;
+  double dropped_series_ = 0;
 };
 
 }  // namespace

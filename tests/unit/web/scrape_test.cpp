@@ -46,6 +46,42 @@ TEST(ScrapeTest, OfTwoKindsOfAFamilyTheFirstStands) {
   EXPECT_NE(made.find("n_metrics_omitted{reason=\"duplicate\"} 2\n"), made.npos) << made;
 }
 
+TEST(ScrapeTest, CountsTheStatisticsAndSeriesThatAreDropped) {
+  const std::string other =
+      "# HELP b Two.\n# TYPE b histogram\n"
+      "b_bucket{interface=\"db\",host=\"x,\\\"}\",le=\"+Inf\"} 1\n"
+      "b_sum{interface=\"db\",host=\"x,\\\"}\"} 3\nb_count{interface=\"db\",host=\"x,\\\"}\"} 1\n"
+      "b_created{interface=\"db\",host=\"x,\\\"}\"} 1700000000\n"
+      "b_bucket{interface=\"db\",host=\"y\",le=\"0\"} 1\n"
+      "b_bucket{interface=\"db\",host=\"y\",le=\"+Inf\"} 1\n"
+      "b_sum{interface=\"db\",host=\"y\"} 3\nb_count{interface=\"db\",host=\"y\"} 1\n"
+      "# HELP n_series S.\n# TYPE n_series gauge\nn_metrics_series 8\n";
+  const std::string first =
+      "# HELP b Two.\n# TYPE b gauge\nb{interface=\"web\"} 3\n"
+      "# HELP n_series S.\n# TYPE n_series gauge\nn_metrics_series 1\n"
+      "# HELP n_metrics_omitted O.\n# TYPE n_metrics_omitted gauge\n"
+      "n_metrics_omitted{reason=\"duplicate\"} 1\n";
+  const std::string made = merged({first, other});
+  EXPECT_NE(made.find("\nn_metrics_series 2\n"), made.npos) << made;
+  EXPECT_NE(made.find("n_metrics_omitted{reason=\"duplicate\"} 3\n"), made.npos) << made;
+}
+
+TEST(ScrapeTest, DropsQuotedNamesAsOthers) {
+  const auto text = [](const std::string& type, const std::string& series) {
+    return "# HELP \"b c\" Two.\n# TYPE \"b c\" " + type + "\n" + series +
+           "# HELP n S.\n# TYPE n gauge\nn_metrics_series " + (type == "gauge" ? "1" : "2") +
+           "\n"
+           "n_metrics_omitted{reason=\"duplicate\"} 0\n";
+  };
+  const std::string made = merged({text("gauge", "{\"b c\",interface=\"x\"} 1\n"),
+                                   text("counter",
+                                        "{\"b c_total\",interface=\"y\"} 1\n"
+                                        "{\"b c_created\",interface=\"y\"} 1700000000\n"
+                                        "{\"b c_total\",interface=\"y\",\"d e\"=\"f\"} 1\n")});
+  EXPECT_NE(made.find("\nn_metrics_series 1\n"), made.npos) << made;
+  EXPECT_NE(made.find("n_metrics_omitted{reason=\"duplicate\"} 2\n"), made.npos) << made;
+}
+
 TEST(ScrapeTest, MergesNamesOfAnyCharacters) {
   const auto text = [](const std::string& interface) {
     return "# HELP \"a b\" One.\n# TYPE \"a b\" counter\n{\"a b_total\",interface=\"" + interface +
