@@ -109,6 +109,25 @@ say("ends")
 """)
             self.assertEqual(said, "ends")
 
+    def test_a_daemon_thread_that_python_ends_drops_no_objects_on_its_way(self):
+        for _ in range(3):
+            said = self.run_feeder("""
+tally.statistic_configure(wait_ms=1)
+""" + WEB + """
+class Number:
+    def __index__(self): return 1
+    def __del__(self): len("a call of Python")
+class Slow:  # Python ends the other threads meanwhile
+    def __del__(self, sleep=time.sleep): sleep(0.1)
+slow = Slow()
+def run():
+    while True: each.add_batch(iter([Number() for _ in range(300)]))
+for _ in range(4): threading.Thread(target=run, daemon=True).start()
+tally.statistic_sync(60000)
+say("ends")
+""")
+            self.assertEqual(said, "ends")
+
     def test_a_report_that_raises_or_hangs_does_not_keep_the_process(self):
         said = self.run_feeder("""
 def report(text):

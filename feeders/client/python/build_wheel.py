@@ -32,6 +32,7 @@ TAG = f"cp311-abi3-{PLATFORM}" if IS_STABLE else f"{PYTHON}-{PYTHON}-{PLATFORM}"
 FLAGS = ["-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-ffunction-sections",
          "-pthread", "-fno-math-errno", f'-DTALLYFS_VERSION="{VERSION}"', f"-I{ROOT}",
          f"-I{ROOT}/include", f"-isystem{sysconfig.get_path('include')}"]  # fmt: skip
+FLAGS_OF_MODULE = ["-fno-exceptions"]  # CMakeLists.txt says why
 LINK_FLAGS = ["-shared", "-pthread", "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,-z,relro,-z,now"]
 
 
@@ -41,7 +42,8 @@ def _compile(room, folder):
     name = room.replace("/", "_")
     unit = folder / f"{name}.cpp"
     unit.write_text("".join(f'#include "{each}"\n' for each in sources))
-    _run(["-c", *FLAGS, unit, "-o", folder / f"{name}.o"])
+    flags = FLAGS + (FLAGS_OF_MODULE if ROOT / room == HERE else [])
+    _run(["-c", *flags, unit, "-o", folder / f"{name}.o"])
     return folder / f"{name}.o"
 
 

@@ -217,11 +217,7 @@ PyObject* write_event(PyObject* self, PyObject* const* values, Py_ssize_t count)
   EventObject& event = event_of(self);
   if (!event_enabled(event.handle)) return none();
   const std::span all(values, static_cast<std::size_t>(count));
-  try {
-    return write_values(event, all) ? none() : note_invalid(self, event.told_invalid, all);
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  }
+  return write_values(event, all) ? none() : note_invalid(self, event.told_invalid, all);
 }
 
 PyObject* release_event(PyObject* self, PyObject*) {

@@ -15,7 +15,8 @@
 
 namespace tallyfs::python {
 
-// Owns one reference; null: none. Needs the GIL.
+// Owns one reference; null: none. Needs the GIL. The destructor does not run where Python ends the
+// thread: the module is compiled without exceptions.
 class Ref {
  public:
   Ref() = default;

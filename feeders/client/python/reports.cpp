@@ -28,8 +28,8 @@ struct Reports {
 };
 Reports* g_reports = nullptr;
 
-// Where the interpreter has ended the thread ends in here, by an unwinding of its own, which no
-// function on the way may stop.
+// Where the interpreter has ended the thread ends in here, by an unwinding that runs no destructors
+// of this module (python.h).
 void tell(PyObject* function, const std::string& text) {
   const PyGILState_STATE state = PyGILState_Ensure();
   const Ref line(
