@@ -34,6 +34,14 @@ bool FeederDialogue::is_silent() const {
   return seen_.state == FeederActivity::State::kStopped || now() >= active_ + kSilenceMax;
 }
 
+FeederDialogue::Time FeederDialogue::Patience::until() {
+  if (!is_long_ && all_ < kLongWaitsMax && now() >= long_from_) {
+    is_long_ = true;
+    all_ += 1;
+  }
+  return is_long_ ? deadline_ : std::min(deadline_, long_from_);
+}
+
 FeederDialogue::Wait FeederDialogue::wait_until(Time time, const CancellationToken& cancel) {
   if (has_ended_waits_) return Wait::kCancelled;
   if (now() >= time) return Wait::kTimedOut;
@@ -67,13 +75,14 @@ Error FeederDialogue::refusal(Wait last) const {
 Result<FeederDialogue::Turn> FeederDialogue::take_turn(Time deadline,
                                                        const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
+  Patience patience(long_waits_, deadline);
   const Time hello_until = std::min(deadline, now() + kHelloMax);
   auto last = Wait::kGoesOn;
   while (!is_there_ && last == Wait::kGoesOn) last = wait_until(hello_until, cancel);
   // A silent one may have gone on since a thread last waited for it.
   if (is_silent()) look();
   while (is_there_ && !may_send() && !is_silent() && last == Wait::kGoesOn) {
-    last = wait_until(deadline, cancel);
+    last = wait_until(patience.until(), cancel);
   }
   if (has_ended_waits_) last = Wait::kCancelled;
   if (!is_there_ || last != Wait::kGoesOn || is_silent()) return refusal(last);
@@ -114,13 +123,12 @@ FeederDialogue::Number FeederDialogue::send_awaited(wire::Order order) {
 FeederDialogue::Response FeederDialogue::wait(Number number, Time deadline,
                                               const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
-  const bool is_long = long_waits_ < kLongWaitsMax;
-  long_waits_ += is_long ? 1 : 0;
-  if (!is_long) deadline = std::min(deadline, now() + kSilenceMax);
+  Patience patience(long_waits_, deadline);
   const auto& response = awaited_[number];
   auto last = Wait::kGoesOn;
-  while (!response && !is_silent() && last == Wait::kGoesOn) last = wait_until(deadline, cancel);
-  long_waits_ -= is_long ? 1 : 0;
+  while (!response && !is_silent() && last == Wait::kGoesOn) {
+    last = wait_until(patience.until(), cancel);
+  }
   auto heard = std::move(awaited_.extract(number).mapped());
   if (heard) return std::move(*heard);
   given_up_.push_back(number);
@@ -130,9 +138,10 @@ FeederDialogue::Response FeederDialogue::wait(Number number, Time deadline,
 Result<void> FeederDialogue::wait_until_answered(Number number, Time deadline,
                                                  const CancellationToken& cancel) {
   const MutexLock lock(mutex_);
+  Patience patience(long_waits_, deadline);
   auto last = Wait::kGoesOn;
   while (answered_ < number && is_there_ && !is_silent() && last == Wait::kGoesOn) {
-    last = wait_until(deadline, cancel);
+    last = wait_until(patience.until(), cancel);
   }
   if (answered_ >= number && is_there_) return {};
   return refusal(last);

@@ -43,7 +43,8 @@ class FeederDialogue {
   static constexpr std::chrono::seconds kSilenceMax{1};
   // The longest wait for a feeder that has just been started, or lost.
   static constexpr std::chrono::seconds kHelloMax{1};
-  // Waits that may be longer than kSilenceMax. They take serving threads, of which some stay free.
+  // Waits that last longer than kSilenceMax, of all kinds together; further ones end then. They
+  // take serving threads, of which some stay free.
   static constexpr int kLongWaitsMax = 6;
   // Orders without a response that leave room for one more.
   static constexpr Number kUnansweredMax = 64;
@@ -69,12 +70,12 @@ class FeederDialogue {
 
   int fd() const { return channel_.get(); }
   bool is_there() const EXCLUDES(mutex_);
-  // kNoDevice: there is no feeder. kTimedOut: it is silent, or has kUnansweredMax orders.
-  // kInterrupted: the call was cancelled, or end_waits() was called.
+  // kNoDevice: there is no feeder. kTimedOut: it is silent, or has kUnansweredMax orders, or
+  // kLongWaitsMax others wait. kInterrupted: the call was cancelled, or end_waits() was called.
   Result<Turn> take_turn(Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   // Waits for the response to an order that this thread has sent. kNoDevice: the feeder has ended.
-  // kTimedOut: no response until the deadline, or the feeder is silent. kInterrupted: as of
-  // take_turn(). If the response comes later, answered() returns kLate.
+  // kTimedOut: no response until the deadline, or the feeder is silent, or kLongWaitsMax others
+  // wait. kInterrupted: as of take_turn(). If the response comes later, answered() returns kLate.
   Response wait(Number number, Time deadline, const CancellationToken& cancel) EXCLUDES(mutex_);
   // Waits until an order of any thread is answered, whatever the answer. Errors as of wait().
   Result<void> wait_until_answered(Number number, Time deadline, const CancellationToken& cancel)
@@ -108,6 +109,23 @@ class FeederDialogue {
   bool owes_response() const REQUIRES(mutex_) { return number_ > answered_; }
   bool is_silent() const REQUIRES(mutex_);
   bool may_send() const REQUIRES(mutex_);
+  // Until when one thread waits. A wait counts as a long one once it has lasted kSilenceMax, and
+  // ends then if there are kLongWaitsMax. Confined to mutex_. all: the number of long waits.
+  class Patience {
+   public:
+    Patience(int& all, Time deadline) : all_(all), deadline_(deadline) {}
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+    ~Patience() { all_ -= is_long_ ? 1 : 0; }
+    // Asked for again after each piece of the wait.
+    Time until();
+
+   private:
+    int& all_;
+    const Time deadline_;
+    const Time long_from_ = std::chrono::steady_clock::now() + kSilenceMax;
+    bool is_long_ = false;
+  };
   // Waits for news, until the time. The token, which may read a file, is polled and the feeder is
   // looked at without the lock: the caller looks at the state anew.
   enum class Wait { kGoesOn, kTimedOut, kCancelled };
