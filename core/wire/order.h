@@ -5,9 +5,7 @@
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place, texts             for tracing/events: see event_order.h
 //   daemon   drain NUMBER
-//   daemon   end NUMBER                       no response: the next feeder goes on with what this
-//   one
-//                                             records
+//   daemon   end NUMBER                       no response: the next feeder records on
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
 //   feeder   done NUMBER
