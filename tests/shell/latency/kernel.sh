@@ -170,7 +170,8 @@ a_feeder_that_is_stopped_holds_up_nobody() {
     cat "$HIST/wakeup/summary" >"$CASE/read"
   done
   took=$(($(now_us) - start))
-  [ $took -lt "$(time_limit_us 900000)" ] || fail "it was waited for: $took us"
+  # Some twenty processes take their time, too. A second for each write would be more.
+  [ $took -lt "$(time_limit_us 3000000)" ] || fail "it was waited for: $took us"
   assert_has "the feeder of the kernel's events does not answer" "$(errors)"
   assert_eq 0 "$(cat "$HIST/enable/missed_timer_offsets")"
   kill -CONT "$feeder"

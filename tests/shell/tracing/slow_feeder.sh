@@ -17,22 +17,27 @@ _set_up() {
 }
 _mood() { echo "$1" >"$CASE/bin/new_mood" && mv "$CASE/bin/new_mood" "$CASE/bin/mood"; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
-# _write EVENT: in the background. WRITE is its process, which prints its errno, or `done`.
+# _write EVENT: in the background. WRITE is its process, which prints its errno, or `done`, after it
+# has left in took.EVENT how many microseconds the write alone has taken.
 _write() {
   rm -f "$CASE/result.$1"
-  "$PYTHON" - "$E/$1/trigger" >"$CASE/result.$1" <<'EOT' &
-import errno, os, signal, sys
+  "$PYTHON" - "$E/$1/trigger" "$CASE/took.$1" >"$CASE/result.$1" <<'EOT' &
+import errno, os, signal, sys, time
 class Interrupted(Exception): pass
 def interrupt(*_): raise Interrupted
 signal.signal(signal.SIGINT, interrupt)
 file = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)
+start = time.monotonic()
 try:
     os.write(file, b"hist:keys=number\n")
-    print("done")
+    said = "done"
 except OSError as error:
-    print(errno.errorcode[error.errno])
+    said = errno.errorcode[error.errno]
 except Interrupted:
-    print("EINTR")
+    said = "EINTR"
+took = time.monotonic() - start
+with open(sys.argv[2], "w") as out: out.write(str(round(took * 1e6)))
+print(said)
 EOT
   WRITE=$!
   echo "$WRITE" >>"$CASE/pids"
@@ -54,9 +59,11 @@ _within() {
 }
 
 a_write_waits_for_a_feeder_that_is_at_work() {
+  local until
   _mood computes
   _begin_write one
-  sleep 2 # twice as long as for one that sleeps
+  until=$(($(now_us) + 2000000)) # twice as long as for one that sleeps
+  wait_until "! _waits $WRITE || [ \$(now_us) -ge $until ]"
   _waits "$WRITE" || fail "it has ended with $(_result)"
   _mood answers
   assert_eq done "$(_result)"
@@ -80,10 +87,12 @@ one_that_sleeps_is_given_up_after_a_second() {
 }
 
 a_stopped_one_is_not_waited_for() {
+  local took
   freeze "$(_feeder)"
   _write one
-  _within 0.9 _result >"$CASE/said"
-  assert_eq ETIMEDOUT "$(cat "$CASE/said")"
+  assert_eq ETIMEDOUT "$(_result)"
+  took=$(cat "$CASE/took.one")
+  [ "$took" -lt "$(time_limit_us 900000)" ] || fail "it was waited for: $took us"
   kill -CONT "$(_feeder)"
   _write one
   assert_eq done "$(_result)"
