@@ -213,7 +213,7 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   tree_.add_file(
       entry->node, "data.json", kDataPermissions,
       std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
-  interfaces_made_ += 1;
+  enter_metrics(*entry, now);
   const InterfaceEntry* const key = entry.get();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }

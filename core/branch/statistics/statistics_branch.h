@@ -263,6 +263,8 @@ class StatisticsBranch final : public Branch {
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
                                            uid_t creator, Moment now) REQUIRES(mutex_);
+  // Its files in the directories of formats that were looked into.
+  void enter_metrics(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
   void enter_rules(Moment now) REQUIRES(mutex_);
   void enter_overview(Moment now);
   struct Listed {
@@ -307,7 +309,8 @@ class StatisticsBranch final : public Branch {
   std::unique_ptr<OwnNumbers> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};
-  std::uint64_t interfaces_made_ GUARDED_BY(mutex_) = 0;
+  // Those that were looked into. The tree owns them, and keeps them.
+  std::vector<MetricsDirectory*> metrics_directories_ GUARDED_BY(mutex_);
   bool has_ended_cells_ GUARDED_BY(mutex_) = false;
   Workspace workspace_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,

@@ -1,4 +1,5 @@
 // The directory metrics/ (docs/metrics.md).
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -94,7 +95,8 @@ class StatisticsBranch::MetricsFile final : public File {
 };
 
 // metrics/FORMAT: a file for each interface, so that the limits of a text are those of one. They
-// are entered when a person or program looks into it: most daemons need none of them.
+// are entered when a person or program looks into it first, and from then on with their interfaces:
+// most daemons need none of them.
 class StatisticsBranch::MetricsDirectory final : public Directory {
  public:
   // place: of the format among all.
@@ -107,14 +109,15 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
 
   void entered(Moment now) override {
     const MutexLock lock(statistics_.mutex_);
-    if (std::exchange(known_, statistics_.interfaces_made_) == statistics_.interfaces_made_) return;
+    std::vector<MetricsDirectory*>& looked_into = statistics_.metrics_directories_;
+    if (std::find(looked_into.begin(), looked_into.end(), this) != looked_into.end()) return;
+    looked_into.push_back(this);
     for (const auto& [key, entry] : statistics_.interfaces_) enter(*entry, now);
   }
 
- private:
+  // With the branch's lock.
   void enter(InterfaceEntry& entry, Moment now) {
     if (entry.metrics.size() <= place_) entry.metrics.resize(place_ + 1);
-    if (entry.metrics[place_] != 0) return;
     const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
     Listed of{entry.node, entry.name, entry.interface};
     entry.metrics[place_] = statistics_.tree_.add_file(
@@ -122,13 +125,17 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
         std::make_shared<MetricsFile>(statistics_, kind_, std::move(of), subject), now);
   }
 
+ private:
   StatisticsBranch& statistics_;
   const MetricsFile::SharedKind kind_;
   const std::size_t place_;
   const unsigned permissions_;
   NodeId node_ = 0;
-  std::uint64_t known_ = 0;  // interfaces that had been made at the last look; the branch's lock
 };
+
+void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Moment now) {
+  for (MetricsDirectory* const each : metrics_directories_) each->enter(entry, now);
+}
 
 void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
   const auto told = std::make_shared<MetricsFile::Told>();

@@ -165,6 +165,26 @@ TEST_F(StatisticsTest, WhatIsSavedAndLoadedReadsTheSameAndCanBeFed) {
   EXPECT_EQ(loaded.add(samples, kAlice, clock_.now()).samples, 1u);
 }
 
+TEST_F(StatisticsTest, OnlyTheFirstLookEntersTheMetricsOfInterfacesThatAreThere) {
+  statistics_.enter_metrics({}, clock_.now());
+  send("before/hits", 1);
+  const auto metrics = tree_.lookup(Tree::kRoot, "metrics").value();
+  const auto prom = tree_.lookup(metrics.id, "prom").value();
+  const auto om = tree_.lookup(metrics.id, "om").value();
+  EXPECT_FALSE(tree_.lookup(prom.id, "before"));
+  tree_.rules(prom.id).value()->entered(clock_.now());
+  EXPECT_TRUE(tree_.lookup(prom.id, "before"));
+  send("later/hits", 1);
+  EXPECT_TRUE(tree_.lookup(prom.id, "later"));  // without a further look
+  EXPECT_FALSE(tree_.lookup(om.id, "later"));
+  tree_.rules(prom.id).value()->entered(clock_.now());
+  tree_.rules(om.id).value()->entered(clock_.now());
+  EXPECT_TRUE(tree_.lookup(om.id, "later"));
+  ASSERT_TRUE(statistics_.remove_interface("later", clock_.now()));
+  EXPECT_FALSE(tree_.lookup(prom.id, "later"));
+  EXPECT_FALSE(tree_.lookup(om.id, "later"));
+}
+
 TEST_F(StatisticsTest, LoadingDamagedBytesEndsInAnErrorOrAnInterface) {
   execute("create web/a type=history entries_max=4 mode=range period=10 on=1").value();
   execute("create web/b type=raw entries_max=4 on=1").value();
