@@ -45,7 +45,7 @@ TextFile::Parts saved_tgids(const SharedView& view) {
   parts.render = [view](const CallContext&, std::size_t bytes_max) {
     const auto groups = [&] {
       const MutexLock lock(view->state().mutex);
-      return view->state().groups.all();
+      return view->state().saved_groups();
     }();
     return InstanceView::bounded(groups_text(*groups), bytes_max);
   };

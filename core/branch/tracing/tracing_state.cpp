@@ -192,7 +192,7 @@ Result<void> Tracing::State::mark(TracingInstance& instance, MarkerKind kind,
         .bytes = record,
         .comm = name};
     order.feed_marker(instance, marked, now);
-    has_new_task = note_groups({&marked, 1});
+    has_new_task = note_groups({&marked, 1}, now);
   }
   if (has_new_task) look_up_groups(now);
   return {};
@@ -257,24 +257,38 @@ std::string Tracing::State::printk_formats(const CancellationToken& cancel) {
   return text;
 }
 
-bool Tracing::State::note_groups(std::span<const EventRecord> records) {
+bool Tracing::State::records_groups() {
   bool is_on = false;
   instances.each([&](const TracingInstance& each) { is_on |= each.records_groups; });
-  if (!is_on || !options.processes) return false;
-  for (const EventRecord& record : records) groups.note(record.pid);
-  return groups.has_new();
+  if (!is_on) groups.clear();
+  return is_on;
+}
+
+std::shared_ptr<const TaskGroups::Groups> Tracing::State::saved_groups() {
+  (void)records_groups();
+  return groups.all();
+}
+
+bool Tracing::State::note_groups(std::span<const EventRecord> records, Moment now) {
+  if (!records_groups() || !options.processes) return false;
+  for (const EventRecord& each : records) groups.note(each.pid, each.comm, now.monotonic);
+  return groups.has_due();
 }
 
 void Tracing::State::look_up_groups(Moment now) {
-  std::vector<std::pair<pid_t, pid_t>> found;
+  TaskGroups::Names due;
   {
     const MutexLock lock(mutex);
-    for (const pid_t task : groups.take_new()) found.emplace_back(task, 0);
+    due = groups.take_due();
   }
-  for (auto& [task, group] : found) group = options.processes->group_of(task);
+  TaskGroups::Groups found;
+  for (const auto& [task, name] : due) found[task] = options.processes->group_of(task);
   const MutexLock lock(mutex);
-  for (const auto& [task, group] : found) groups.enter(task, group);
-  instances.each([&](TracingInstance& each) { each.touch(now); });
+  bool has_changed = false;
+  for (const auto& [task, name] : due) {
+    has_changed |= groups.enter(task, name, found[task], now.monotonic);
+  }
+  if (has_changed) instances.each([&](TracingInstance& each) { each.touch(now); });
 }
 
 bool Tracing::State::has_kernel_events() {

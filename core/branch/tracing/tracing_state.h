@@ -69,8 +69,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   SourceSymbols symbols(const CancellationToken& cancel) EXCLUDES(mutex);
   // The text of the file of that name.
   std::string printk_formats(const CancellationToken& cancel) EXCLUDES(mutex);
-  // Enters the processes of threads that are new since the last call. They are looked up without
-  // the lock.
+  // Looks up the processes of threads that note_groups() has found, without the lock.
   void look_up_groups(Moment now) EXCLUDES(mutex);
   bool has_kernel_events() EXCLUDES(mutex);
   // For what happens outside of calls: the end of a file's holding.
@@ -79,7 +78,9 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // Called by the operations above, and by Tracing's operations.
   SourceOrders enter_demands(TracingInstance& instance, Moment now) REQUIRES(mutex);
   // Returns whether look_up_groups() is due.
-  bool note_groups(std::span<const EventRecord> records) REQUIRES(mutex);
+  bool note_groups(std::span<const EventRecord> records, Moment now) REQUIRES(mutex);
+  // Empty while no instance records them.
+  std::shared_ptr<const TaskGroups::Groups> saved_groups() REQUIRES(mutex);
   void count_lost(const std::set<TracingInstance*>& by, std::uint64_t records, Moment now)
       REQUIRES(mutex);
 
@@ -102,6 +103,8 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Result<void> wait_for_expected(const SourceOrders& orders, const CancellationToken& cancel)
       EXCLUDES(mutex);
   std::vector<EventSource*> all_sources() EXCLUDES(mutex);
+  // Whether any instance does. If none does, those that are known are forgotten.
+  bool records_groups() REQUIRES(mutex);
   // Reverts a write that the sources have refused, or have not carried out in time.
   void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
 };

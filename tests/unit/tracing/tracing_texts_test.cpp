@@ -1,4 +1,5 @@
 // Texts that show facts of the system, and lists that are copied for a text.
+#include "core/branch/tracing/task_groups.h"
 #include "tests/unit/tracing/tracing_stand.h"
 
 namespace tallyfs {
@@ -8,16 +9,35 @@ class NamedProcesses final : public ProcessNames {
  public:
   std::string name_of(pid_t process) const override { return "process-" + std::to_string(process); }
   // Thread 13 has ended.
-  pid_t group_of(pid_t thread) const override { return thread == 13 ? 0 : thread / 100 * 100; }
+  pid_t group_of(pid_t thread) const override {
+    if (thread == 13 || ended == thread) return 0;
+    return thread / 100 * 100 + later;
+  }
+
+  mutable pid_t later = 0;  // other processes have the threads' numbers
+  mutable pid_t ended = 0;
 };
 
 class TracingTextsTest : public TracingTest {
  protected:
   TracingTextsTest() : TracingTest({}, {.processes = &names()}) {}
 
+  ~TracingTextsTest() override { names().later = names().ended = 0; }
+
   static const NamedProcesses& names() {
     static const NamedProcesses kNames;
     return kNames;
+  }
+  void record_groups() {
+    ASSERT_TRUE(offer(kernel_, "sched_waking", kWaking));
+    ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
+    ASSERT_TRUE(write("options/record-tgid", "1"));
+  }
+  // A record of the thread, with its name.
+  void feed_named(std::int32_t thread, std::string_view comm) {
+    std::string bytes(16, '\0');
+    const EventRecord record{.event = kWaking, .pid = thread, .bytes = bytes, .comm = comm};
+    tracing_.feed(kernel_, {&record, 1}, clock_.now());
   }
 };
 
@@ -43,6 +63,62 @@ TEST_F(TracingTextsTest, ThreadsHaveTheirProcessesWhereThatIsRecorded) {
   EXPECT_NE(trace.find("<idle>-0       (-------) [000] "), std::string::npos) << trace;
   ASSERT_TRUE(write("options/record-tgid", "0"));
   EXPECT_EQ(read("trace").find("TGID"), std::string::npos);
+}
+
+TEST_F(TracingTextsTest, AThreadOfAnotherNameIsLookedUpAgain) {
+  record_groups();
+  feed_named(305, "sh");
+  names().later = 7;
+  feed_named(305, "sh");
+  EXPECT_EQ(read("saved_tgids"), "305 300\n") << "not with each record";
+  feed_named(305, "cat");
+  EXPECT_EQ(read("saved_tgids"), "305 307\n");
+  EXPECT_NE(read("trace").find("cat-305     (    307) "), std::string::npos) << read("trace");
+}
+
+TEST_F(TracingTextsTest, AThreadIsLookedUpAgainLater) {
+  record_groups();
+  feed_named(305, "sh");
+  names().later = 7;
+  clock_.advance(TaskGroups::kFreshFor);
+  feed_named(305, "sh");
+  EXPECT_EQ(read("saved_tgids"), "305 307\n");
+}
+
+TEST_F(TracingTextsTest, AThreadThatHasEndedKeepsItsProcessUnlessItsNameIsAnother) {
+  record_groups();
+  feed_named(305, "sh");
+  names().ended = 305;
+  feed_named(305, "true");
+  EXPECT_EQ(read("saved_tgids"), "305 300\n") << "it has called exec";
+  clock_.advance(TaskGroups::kFreshFor);
+  feed_named(305, "true");
+  EXPECT_EQ(read("saved_tgids"), "305 300\n");
+  clock_.advance(TaskGroups::kFreshFor);
+  feed_named(305, "sh");
+  EXPECT_EQ(read("saved_tgids"), "") << "it may be another one";
+}
+
+TEST_F(TracingTextsTest, ProcessesAreForgottenOnceNoInstanceRecordsThem) {
+  record_groups();
+  const auto instances = tree_.rules(node("instances").value().id).value();
+  ASSERT_TRUE(instances->make_directory("other", clock_.now()));
+  ASSERT_TRUE(write("instances/other/options/record-tgid", "1"));
+  feed_named(305, "sh");
+  ASSERT_TRUE(write("options/record-tgid", "0"));
+  EXPECT_EQ(read("saved_tgids"), "305 300\n");
+  ASSERT_TRUE(write("instances/other/options/record-tgid", "0"));
+  EXPECT_EQ(read("saved_tgids"), "");
+}
+
+TEST(TaskGroupsTest, WithOneMoreTheOldestIsForgotten) {
+  TaskGroups groups;
+  const pid_t last = static_cast<pid_t>(TaskGroups::kTasksMax) + 1;
+  for (pid_t task = 1; task <= last; ++task) groups.enter(task, "", 4, TaskGroups::Time(task));
+  const auto all = groups.all();
+  EXPECT_EQ(all->size(), TaskGroups::kTasksMax);
+  EXPECT_FALSE(all->contains(1));
+  EXPECT_TRUE(all->contains(last));
 }
 
 TEST_F(TracingTextsTest, TextsOfTheKernelAreThoseOfItsSource) {
