@@ -148,15 +148,18 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
   return true;
 }
 
-// One statistic at least. Those that are left stay bound, so that they are read like all others
-// until their turn comes, also by the next server.
+// The places of one file, or one statistic, at least. Those that are left stay bound, so that they
+// are read like all others until their turn comes, also by the next server.
 bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
   bool is_first = true;
   for (auto& [number, lane] : lanes_) {
-    if (lane.process != process) continue;
+    // Places are those of bound statistics: without one there are none to look for.
+    if (lane.process != process || lane.bound.empty()) continue;
+    if (!is_first && ports_.clock.now().monotonic >= deadline) return false;
     if (!std::exchange(lane.has_ended, true)) {
       lane.file->end();
       std::ranges::sort(lane.bound, {}, &Bound::number);
+      is_first = false;
     }
     for (; !lane.bound.empty(); is_first = false) {
       if (!is_first && ports_.clock.now().monotonic >= deadline) return false;

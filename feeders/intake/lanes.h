@@ -133,7 +133,7 @@ class Lanes final : public HandedPart {
   std::optional<uid_t> uid_of(pid_t process) const EXCLUDES(mutex_);
   // What it had counted is kept, and its lanes are closed, once all is taken that its rings held
   // when this was called first, and its cells are read once for each statistic. False: that was cut
-  // at the deadline, behind some records or cells at least.
+  // at the deadline, behind some records, the places of a file or some cells at least.
   [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
       EXCLUDES(mutex_);
   // It was cut.

@@ -298,14 +298,61 @@ TEST(LanesTest, AnEndReadsEachCellOnceAndGoesOnLater) {
   for (std::uint32_t id = 0; id < kIds; ++id) ASSERT_TRUE(bind(id, stand.number_));
   ASSERT_TRUE(bind(kIds, stand.execute("attach web/t").value().number));
   const Moment now = stand.clock_.now();
-  EXPECT_FALSE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
-  EXPECT_TRUE(stand.lanes_->is_ending(kFeeder));
+  for (const char* behind : {"the places", "a statistic"}) {
+    EXPECT_FALSE(stand.lanes_->process_ended(kFeeder, now, now.monotonic)) << behind;
+    EXPECT_TRUE(stand.lanes_->is_ending(kFeeder)) << behind;
+  }
   EXPECT_TRUE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
   stand.lanes_->publish_counts(now);
   EXPECT_NE(stand.read_own().find("\ncells_merged 320000\n"), std::string::npos)
       << stand.read_own();
   EXPECT_EQ(stand.read("data"), "s 320000\nt 0\n");
   ::munmap(mapped, kLaneBytesMax);
+}
+
+// Its indexes are as long as the feeder says.
+TEST(LanesTest, AnEndReadsNoFileOfWhichNothingIsBound) {
+  LanesStand stand("");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  const std::uint32_t thread = 1;
+  const std::uint64_t beyond = std::uint64_t{kLaneBytesMin} << 32 | kLaneHeapAt;
+  const int fd = made.value().file->fd();
+  ASSERT_EQ(::pwrite(fd, &thread, sizeof thread, kLaneEntriesAt), ssize_t{sizeof thread});
+  ASSERT_EQ(::pwrite(fd, &beyond, sizeof beyond, kLaneEntriesAt + offsetof(LaneEntry, index)),
+            ssize_t{sizeof beyond});
+  stand.end_feeder();
+  EXPECT_EQ(stand.own("lane_bad"), 0u) << "the index was read";
+}
+
+// A cell is added to both behind the deadline: it counts where places were not yet looked for.
+TEST(LanesTest, AnEndLooksForThePlacesOfOneFileAndGoesOnLater) {
+  LanesStand stand("");
+  struct Feed {
+    std::shared_ptr<const LaneFile> file;
+    char* memory;
+  };
+  std::vector<Feed> feeds;
+  for (int i = 0; i < 2; ++i) {
+    const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+    ASSERT_TRUE(made);
+    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                made.value().file->fd(), 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    feeds.push_back({made.value().file, static_cast<char*>(mapped)});
+    stand.lane_ = made.value().number;
+    ASSERT_TRUE(stand.bind());
+  }
+  const Moment now = stand.clock_.now();
+  EXPECT_FALSE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
+  for (const Feed& each : feeds) {
+    stand.memory_ = each.memory;
+    CellWriter(stand.begin_cell()).add(3, 7);
+  }
+  stand.memory_ = nullptr;
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+  for (const Feed& each : feeds) ::munmap(each.memory, kLaneBytesMin);
 }
 
 // Anything may stand in the file, and change while it is read: no other statistic is touched.
