@@ -31,6 +31,8 @@ enum class LaneFault : std::uint8_t {
   kHeadAhead,   // by more than the ring
   kRecordForm,
   kRecordId,     // not bound
+  kDroppedFell,  // samples that found no room in a ring: less than before
+  kDroppedLeapt,
   kFoundBefore,  // by another server
 };
 
@@ -53,6 +55,19 @@ constexpr std::string_view reason_of_fall(LaneFault fault) {
   if (fault == LaneFault::kOutsideFell) return "a cell has fewer samples out of range than before";
   if (fault == LaneFault::kNumberFell) return "a cell's total or number is lower than before";
   return "a cell has less in an interval than before";
+}
+constexpr std::string_view reason_of_place(LaneFault fault) {
+  if (fault == LaneFault::kRingPlace) return "a ring is not within the file, or of another size";
+  if (fault == LaneFault::kRingMoved) return "a thread's ring is elsewhere than before";
+  return "the rings are longer than the file";
+}
+constexpr std::string_view reason_of_head(LaneFault fault) {
+  if (fault == LaneFault::kHeadBehind) return "a ring's head is behind what was taken out";
+  return "a ring's head is more than the ring ahead";
+}
+constexpr std::string_view reason_of_dropped(LaneFault fault) {
+  if (fault == LaneFault::kDroppedFell) return "a thread has dropped fewer samples than before";
+  return "a thread has dropped more samples than it can have had";
 }
 // For people, behind "this is not what a feeder writes: ".
 constexpr std::string_view reason_of(LaneFault fault) {
@@ -87,19 +102,19 @@ constexpr std::string_view reason_of(LaneFault fault) {
     case LaneFault::kIntervalFell:
       return reason_of_fall(fault);
     case LaneFault::kRingPlace:
-      return "a ring is not within the file, or of another size";
     case LaneFault::kRingMoved:
-      return "a thread's ring is elsewhere than before";
     case LaneFault::kRingsLong:
-      return "the rings are longer than the file";
+      return reason_of_place(fault);
     case LaneFault::kHeadBehind:
-      return "a ring's head is behind what was taken out";
     case LaneFault::kHeadAhead:
-      return "a ring's head is more than the ring ahead";
+      return reason_of_head(fault);
     case LaneFault::kRecordForm:
       return "a record has another form";
     case LaneFault::kRecordId:
       return "a record has an id that was not bound";
+    case LaneFault::kDroppedFell:
+    case LaneFault::kDroppedLeapt:
+      return reason_of_dropped(fault);
     case LaneFault::kFoundBefore:
       return "the server before has found that";
   }

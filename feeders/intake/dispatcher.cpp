@@ -352,8 +352,7 @@ Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_vie
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   const std::uint64_t counts = drop_claims_.take(origin_->uid, dropped.samples);
   if (counts < dropped.samples) {
-    reject(kMessage,
-           {ErrorCode::kInvalid, "more dropped samples are reported than a uid can have sent"});
+    reject(kMessage, DropClaims::too_many());
   }
   OwnNumbers& own = statistics_.own();
   own.count(Own::kDropped, counts, call_.now);
@@ -383,7 +382,7 @@ void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
   counts_.add(Own::kAnswersDropped, responses.dropped);
   counts_.add(Own::kAnswersOverShare, responses.over_share);
-  if (lanes_) lanes_->publish_counts(now);
+  if (lanes_) lanes_->publish_counts(now, drop_claims_);
   counts_.publish(statistics_.own(), now);
 }
 

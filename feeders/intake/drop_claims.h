@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "core/base/bytes.h"
+#include "core/base/result.h"
 
 namespace tallyfs {
 
@@ -42,6 +43,9 @@ class DropClaims {
     }
   }
 
+  static Error too_many() {
+    return {ErrorCode::kInvalid, "more dropped samples are reported than a uid can have sent"};
+  }
   // How much of the claim counts.
   std::uint64_t take(uid_t uid, std::uint64_t claimed) {
     std::uint64_t& of_uid = account(uid);

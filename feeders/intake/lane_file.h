@@ -31,7 +31,6 @@ struct LaneCounts {
   std::atomic<std::uint64_t> not_read{0};  // looks at cells when too many had been read
   std::atomic<std::uint64_t> taken{0};     // samples of rings
   std::atomic<std::uint64_t> lost{0};      // of them, those of statistics that are gone
-  std::atomic<std::uint64_t> dropped{0};   // samples that found no room in rings
 
   // What was counted since the last call. Nothing, as a rule: a look costs less than an exchange.
   static std::uint64_t take(std::atomic<std::uint64_t>& counted) {

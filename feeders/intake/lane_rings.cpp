@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/near_time.h"
+#include "core/base/saturating.h"
 
 namespace tallyfs {
 namespace {
@@ -98,8 +99,16 @@ void LaneRings::find_rings() {
 
 void LaneRings::note_dropped(Ring& ring) {
   const std::uint64_t dropped = file_->entry(ring.entry).dropped.load(std::memory_order_relaxed);
-  const std::uint64_t more = dropped - std::exchange(ring.dropped, dropped);
-  if (more < kDroppedMax) file_->counts().dropped.fetch_add(more, std::memory_order_relaxed);
+  const std::uint64_t before = std::exchange(ring.dropped, dropped);
+  const bool has_fallen = dropped < before;
+  if (!has_fallen && dropped - before <= kDroppedMax) {
+    add_saturating(dropped_, dropped - before);
+  } else if (!file_->is_closed()) {
+    file_->note_bad({.what = has_fallen ? LaneFault::kDroppedFell : LaneFault::kDroppedLeapt,
+                     .at = file_->place_of_entry(ring.entry),
+                     .read = dropped,
+                     .allowed = has_fallen ? before : before + kDroppedMax});
+  }
 }
 
 void LaneRings::note_head(Ring& ring) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -68,6 +69,8 @@ class LaneRings {
   // Nothing of that is left; how much is, in words.
   bool are_taken() const { return words_left() == 0; }
   std::uint64_t words_left() const;
+  // Samples that found no room, as the feeder says, since the last call.
+  std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
 
   // For the next server. load() fails the reader; the page of tails must be one.
   void save(ByteWriter& out, HandedDescriptors& descriptors) const;
@@ -100,6 +103,7 @@ class LaneRings {
   std::optional<SealedPage> tails_;
   std::vector<Ring> rings_;
   std::uint64_t ring_bytes_ = 0;
+  std::uint64_t dropped_ = 0;           // that take_dropped() has not had
   std::uint64_t changes_ = UINT64_MAX;  // the file's count when rings were looked for
   std::size_t next_ = 0;                // the ring that is the first next time
   bool has_ended_ = false;

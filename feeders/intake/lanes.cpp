@@ -134,10 +134,12 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
       if (its->second.process != process) continue;
       std::erase(rung_, its->first);
       std::erase(heard_, its->first);
+      note_dropped(its->second);
       ended.push_back(std::move(its->second));
       lanes_.erase(its);
     }
     if (!ended.empty()) {
+      has_dropped_ = !dropped_.empty();
       note_with_rings();
       note_size(now);
     }
@@ -172,13 +174,14 @@ bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline)
   return true;
 }
 
-void Lanes::publish_counts(Moment now) {
+void Lanes::publish_counts(Moment now, DropClaims& claims) {
   OwnNumbers& own = ports_.statistics.own();
   const std::uint64_t merged = LaneCounts::take(counts_->merged);
   const std::uint64_t not_read = LaneCounts::take(counts_->not_read);
   if (merged != 0) own.count(Own::kCellsMerged, merged, now);
   if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
   publish_ring_counts(now);
+  publish_dropped(now, claims);
   const std::uint64_t bad = LaneCounts::take(counts_->bad);
   if (bad == 0) return;
   own.count(Own::kLaneBad, bad, now);

@@ -37,6 +37,7 @@
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/counter_times.h"
+#include "feeders/intake/drop_claims.h"
 #include "feeders/intake/lane_file.h"
 #include "feeders/intake/lane_rings.h"
 #include "feeders/intake/subjects.h"
@@ -148,7 +149,8 @@ class Lanes final : public HandedPart {
                     HandedDescriptors& descriptors) override EXCLUDES(mutex_);
 
   // Enters what was counted since the last time, and reports files with what no feeder writes.
-  void publish_counts(Moment now) EXCLUDES(mutex_);
+  // claims: of the thread that has the intake's turn, as this is.
+  void publish_counts(Moment now, DropClaims& claims) EXCLUDES(mutex_);
 
  private:
   // A statistic that there are cells of.
@@ -234,6 +236,11 @@ class Lanes final : public HandedPart {
   }
   void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
+  // What feeders say they have dropped, by uid.
+  using Dropped = boost::unordered_flat_map<uid_t, std::uint64_t>;
+  void note_dropped(Lane& lane) REQUIRES(mutex_);
+  Dropped take_dropped() EXCLUDES(mutex_);
+  void publish_dropped(Moment now, DropClaims& claims) EXCLUDES(mutex_);
 
   const Ports ports_;
   const QuotaReserve reserve_;
@@ -250,9 +257,11 @@ class Lanes final : public HandedPart {
   std::vector<std::uint64_t> rung_ GUARDED_BY(mutex_);
   std::vector<std::uint64_t> heard_ GUARDED_BY(mutex_);
   std::vector<std::string> saturated_ GUARDED_BY(mutex_);
+  Dropped dropped_ GUARDED_BY(mutex_);  // of lanes that are closed, until the next look
   std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
   std::chrono::nanoseconds bad_logged_ GUARDED_BY(mutex_){-kLogPause};
   std::atomic<bool> has_rings_{false};
+  std::atomic<bool> has_dropped_{false};  // some that are closed
   std::atomic<std::size_t> rings_shown_{0};
 };
 

@@ -1,7 +1,9 @@
 // What the lanes do with the rings of all feeders.
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "core/base/saturating.h"
 #include "feeders/intake/lanes.h"
 
 namespace tallyfs {
@@ -236,6 +238,31 @@ std::vector<std::string> Lanes::take_saturated() {
   return std::exchange(saturated_, {});
 }
 
+void Lanes::note_dropped(Lane& lane) {
+  const std::uint64_t more = lane.rings.take_dropped();
+  if (more != 0) add_saturating(dropped_[lane.uid], more);
+}
+
+Lanes::Dropped Lanes::take_dropped() {
+  if (!has_rings() && !has_dropped_.exchange(false)) return {};
+  const MutexLock lock(mutex_);
+  for (const std::uint64_t each : with_rings_) note_dropped(lane_of(each));
+  return std::exchange(dropped_, {});
+}
+
+// A number that a feeder makes up, as what it says of datagrams.
+void Lanes::publish_dropped(Moment now, DropClaims& claims) {
+  OwnNumbers& own = ports_.statistics.own();
+  for (const auto& [uid, claimed] : take_dropped()) {
+    const std::uint64_t counts = claims.take(uid, claimed);
+    own.count(Own::kLaneDropped, counts, now);
+    if (counts == claimed) continue;
+    own.count(Own::kRejects, 1, now);
+    ports_.errors.report(ErrorLog::Source::kSocket, "lanes of uid " + std::to_string(uid),
+                         "(dropped samples)", DropClaims::too_many(), now);
+  }
+}
+
 void Lanes::publish_ring_counts(Moment now) {
   OwnNumbers& own = ports_.statistics.own();
   const auto publish = [&](std::atomic<std::uint64_t>& counted, Own what) {
@@ -244,7 +271,6 @@ void Lanes::publish_ring_counts(Moment now) {
   };
   publish(counts_->taken, Own::kRingSamples);
   publish(counts_->lost, Own::kRejects);
-  publish(counts_->dropped, Own::kLaneDropped);
   if (!has_rings() && rings_shown_ == 0) return;
   const MutexLock lock(mutex_);
   std::size_t rings = 0;

@@ -112,7 +112,7 @@ class Stand {
         return read_while_it_is_written(input);
       case 8:
         clock_.advance(std::chrono::seconds(1));
-        return lanes_->publish_counts(clock_.now());
+        return lanes_->publish_counts(clock_.now(), claims_);
       case 9:
         end_feeder();
         return make_lane();
@@ -310,6 +310,7 @@ class Stand {
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   FakeProcesses processes_;
+  DropClaims claims_;
   AnyCounter counter_;
   ErrorLog errors_{clock_.now()};
   std::optional<StatisticsBranch> statistics_;

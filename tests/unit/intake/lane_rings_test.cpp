@@ -1,3 +1,5 @@
+// What is taken from the rings of lanes, and what of them is a fault. Longer than most: all of it
+// is played on one stand.
 #include "feeders/intake/lane_rings.h"
 
 #include <gtest/gtest.h>
@@ -306,6 +308,46 @@ TEST(LaneRingsTest, AFullRingIsSaid) {
   stand.take();
   EXPECT_EQ(stand.own("lane_dropped"), 2u);
   EXPECT_TRUE(RingsStand::put(ring, 1));
+}
+
+TEST(LaneRingsTest, ClaimsOfDroppedSamplesCountUpToTheBoundOfTheUid) {
+  constexpr std::uint64_t kStep = std::uint64_t{1} << 40;
+  RingsStand stand("type=list entries_max=9");
+  stand.ring();
+  stand.take();
+  for (std::uint64_t i = 1; i <= 2 * DropClaims::kOfUidMax / kStep; ++i) {
+    stand.entry().dropped = i * kStep;
+    stand.take();
+  }
+  EXPECT_EQ(stand.own("lane_dropped"), DropClaims::kOfUidMax);
+  EXPECT_EQ(stand.own("rejects"), 1u);
+  EXPECT_TRUE(stand.has_error("more dropped samples are reported than a uid can have sent"));
+  EXPECT_EQ(stand.own("lane_bad"), 0u);
+}
+
+TEST(LaneRingsTest, WhatWasDroppedIsClaimedWhenTheFeederHasEnded) {
+  RingsStand stand("type=list entries_max=9");
+  stand.ring();
+  stand.entry().dropped = 3;
+  stand.end_feeder();
+  EXPECT_EQ(stand.own("lane_dropped"), 3u);
+  EXPECT_EQ(stand.own("lane_dropped"), 3u);
+}
+
+TEST(LaneRingsTest, ANumberOfDroppedSamplesThatFallsOrLeapsIsAFault) {
+  RingsStand stand("type=list entries_max=9");
+  stand.ring();
+  for (const std::uint64_t dropped : {5ull, 4ull, 1ull << 41}) {
+    stand.entry().dropped = dropped;
+    stand.take();
+  }
+  EXPECT_EQ(stand.own("lane_dropped"), 5u);
+  EXPECT_EQ(stand.own("lane_bad"), 2u);
+  EXPECT_TRUE(stand.has_error(
+      "a thread has dropped fewer samples than before: read 4, allowed 5, era 0"));
+  EXPECT_TRUE(
+      stand.has_error("a thread has dropped more samples than it can have had: read "
+                      "2199023255552, allowed 1099511627780, era 0"));
 }
 
 TEST(LaneRingsTest, AnotherProcessGetsNoTails) {

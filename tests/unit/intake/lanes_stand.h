@@ -121,7 +121,7 @@ class LanesStand {
   }
   // One of them.
   std::uint64_t own(const std::string& name) {
-    lanes_->publish_counts(clock_.now());
+    lanes_->publish_counts(clock_.now(), claims_);
     const std::string all = read_own();
     const auto line = all.find("\n" + name + " ");
     if (line == std::string::npos) return 0;
@@ -145,6 +145,7 @@ class LanesStand {
   std::optional<Ledger> ledger_{Ledger::Limits{}};
   FakeProcesses processes_;
   ErrorLog errors_;
+  DropClaims claims_;
   std::optional<StatisticsBranch> statistics_;
   std::optional<Lanes> lanes_;
   std::uint64_t number_ = 0;

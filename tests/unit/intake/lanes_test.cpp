@@ -303,7 +303,7 @@ TEST(LanesTest, AnEndReadsEachCellOnceAndGoesOnLater) {
     EXPECT_TRUE(stand.lanes_->is_ending(kFeeder)) << behind;
   }
   EXPECT_TRUE(stand.lanes_->process_ended(kFeeder, now, now.monotonic));
-  stand.lanes_->publish_counts(now);
+  stand.lanes_->publish_counts(now, stand.claims_);
   EXPECT_NE(stand.read_own().find("\ncells_merged 320000\n"), std::string::npos)
       << stand.read_own();
   EXPECT_EQ(stand.read("data"), "s 320000\nt 0\n");
@@ -384,7 +384,7 @@ TEST(LanesTest, AHostileFileHarmsItsOwnStatisticOnlyConcurrently) {
   }
   ends = true;
   hostile.join();
-  stand.lanes_->publish_counts(stand.clock_.now());
+  stand.lanes_->publish_counts(stand.clock_.now(), stand.claims_);
   stand.end_feeder();
   EXPECT_NE(stand.read("data").find("t 0\n"), std::string::npos);
 }
