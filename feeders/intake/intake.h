@@ -119,8 +119,8 @@ class Intake final : public Barrier, public HandedPart {
   Result<void> load(const SavedObject& object, const Loading& loading, HandedDescriptors&) override
       EXCLUDES(turn_);
 
-  // The process has ended: takes what is left in its lanes, for a turn. kLater: its sender is
-  // beyond its share, and others of that kind have used up their time.
+  // The process has ended: takes what was sent, once, and what is left in its lanes, for a turn.
+  // kLater: its sender is beyond its share, and others of that kind have used up their time.
   enum class Ended { kTaken, kCut, kLater };
   Ended take_lanes_of(pid_t process) EXCLUDES(turn_);
 

@@ -122,15 +122,20 @@ void Intake::note_served() {
 // Without the turn, so that readers and other senders go on meanwhile.
 Intake::Ended Intake::take_lanes_of(pid_t process) {
   const auto uid = lanes_ ? lanes_->uid_of(process) : std::nullopt;
-  if (!uid) return Ended::kTaken;
+  if (!uid) {
+    settle();
+    return Ended::kTaken;
+  }
   const Origin sender{.pid = process, .uid = *uid};
-  const Moment now = clock_.now();
   bool is_held = false;
   {
     const MutexLock lock(turn_);
-    is_held = backlog_.holds(sender, now.monotonic);
-    if (is_held && held_ends_.left(now.monotonic) < kCatchUpLeast) return Ended::kLater;
+    const auto now = clock_.now().monotonic;
+    is_held = backlog_.holds(sender, now);
+    if (is_held && held_ends_.left(now) < kCatchUpLeast) return Ended::kLater;
   }
+  if (!lanes_->is_ending(process)) settle();
+  const Moment now = clock_.now();
   const auto begun = cpu_time();
   const bool is_taken = lanes_->process_ended(process, now, now.monotonic + kTurnMax);
   const auto spent = cpu_time() - begun;

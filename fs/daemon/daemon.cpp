@@ -364,7 +364,6 @@ void Daemon::part_is_ready() {
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
 // Its lanes may hold more than other senders should wait for.
 ProcessEnds::Heard Daemon::process_ended(pid_t process) {
-  if (!lanes_ || !lanes_->is_ending(process)) intake_->settle();
   switch (intake_->take_lanes_of(process)) {
     case Intake::Ended::kTaken:
       break;
