@@ -6,6 +6,8 @@
 // of what it leaves, so that one uid's cells never hide those of another. Where one interface alone
 // is read, its owner may use all. Cells of a statistic are read in the order of CellRank.
 //
+// What a budget leaves is looked at by later opens, in rounds (core/lane/cell_rounds.h).
+//
 // A value, confined to its owner. What a budget allowed to begin is done to its end.
 #pragma once
 
@@ -16,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+
+#include "core/lane/cell_rounds.h"
 
 namespace tallyfs {
 
@@ -29,6 +33,12 @@ enum class CellRank : std::uint8_t {
 struct CellParty {
   uid_t uid = 0;
   CellRank rank = CellRank::kTrusted;
+};
+
+// In which opens something was looked at: of one interface, and of all.
+struct CellOpens {
+  std::uint64_t of_one = 0;
+  std::uint64_t of_all = 0;
 };
 
 // How much each uid has left.
@@ -103,6 +113,22 @@ class CellBudget {
         cells_(std::move(cells)),
         looks_(std::move(looks)) {}
 
+  // From now on uids are looked at in these rounds, which outlive it. Without any all is looked at.
+  void go_by(CellRounds& rounds) { rounds_ = &rounds; }
+  bool is_of_one_interface() const { return owner_ == CellAllowance::Owner::kMayUseAll; }
+  bool is_in_round(uid_t uid) const { return rounds_ && rounds_->is_in_round(uid); }
+  bool has_in_round(uid_t uid, const CellOpens& looked_at) const {
+    return rounds_ && rounds_->has_in_round(
+                          uid, is_of_one_interface() ? looked_at.of_one : looked_at.of_all);
+  }
+  void note_cut(uid_t uid) {
+    if (rounds_) rounds_->note_cut(uid);
+  }
+  void note_whole(CellOpens& looked_at) const {
+    if (!rounds_) return;
+    (is_of_one_interface() ? looked_at.of_one : looked_at.of_all) = rounds_->open();
+  }
+
   // What a file costs in which so many cells are read.
   static std::size_t cost_of(std::size_t cells, std::size_t intervals) {
     return 1 + cells + cells * intervals / kIntervalsOfACell;
@@ -118,6 +144,7 @@ class CellBudget {
   CellAllowance::Owner owner_;
   CellAllowance cells_;
   CellAllowance looks_;
+  CellRounds* rounds_ = nullptr;
 };
 
 }  // namespace tallyfs

@@ -36,17 +36,19 @@ void FeederCells::forget_era() {
 
 bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner) {
   if (!held_) held_ = std::make_unique<Held>();
-  // A feeder that got no response asks again.
-  std::size_t bound = 0;
-  for (const UidCells& each : held_->uids) {
-    if (each.party().uid == source->uid() && each.has(source.get(), id)) return true;
-    bound += each.size();
-  }
-  if (bound >= kSourcesMax) return false;
   const uid_t uid = source->uid();
   const CellRank rank = source->is_trusted() ? CellRank::kTrusted
                         : uid == owner       ? CellRank::kOwner
                                              : CellRank::kOther;
+  // A feeder that got no response asks again.
+  std::size_t bound = 0, of_others = 0;
+  for (const UidCells& each : held_->uids) {
+    if (each.party().uid == uid && each.has(source.get(), id)) return true;
+    bound += each.size();
+    if (each.party().rank == CellRank::kOther) of_others += each.size();
+  }
+  if (bound >= kSourcesMax) return false;
+  if (rank == CellRank::kOther && of_others >= kOthersSourcesMax) return false;
   cells_of({.uid = uid, .rank = rank}).bind(std::move(source), id);
   return true;
 }
@@ -63,9 +65,8 @@ UidCells& FeederCells::cells_of(const CellParty& party) {
 
 void FeederCells::read(const CellForm& form, CellBudget& budget) {
   if (!held_) return;
-  bool all = true;
-  for (UidCells& each : held_->uids) all &= each.read(key(form), budget, held_->tally);
-  if (all) forget_inherited();
+  for (UidCells& each : held_->uids) each.read(key(form), budget, held_->tally);
+  if (std::ranges::all_of(held_->uids, &UidCells::is_known)) forget_inherited();
 }
 
 // Of lanes that could not be handed on, what they held stays.
@@ -75,12 +76,14 @@ void FeederCells::forget_inherited() {
   held_->tally.inherited = 0;
 }
 
-void FeederCells::take(const CellForm& form, const CellSource* source) {
-  if (!held_) return;
-  for (UidCells& each : held_->uids) each.take(source, key(form), held_->tally);
+bool FeederCells::take(const CellForm& form, const CellSource* source, const IsLate& is_late) {
+  if (!held_) return true;
+  bool all = true;
+  for (UidCells& each : held_->uids) all &= each.take(source, key(form), held_->tally, is_late);
   const auto is_empty = [](const UidCells& each) { return each.size() == 0; };
   if (std::ranges::all_of(held_->uids, is_empty)) forget_inherited();
   if (!held_->inherited) std::erase_if(held_->uids, is_empty);
+  return all;
 }
 
 // While older sums of the same files are shown, they stay.

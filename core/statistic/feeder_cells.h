@@ -34,6 +34,8 @@ struct Published {
 class FeederCells {
  public:
   static constexpr std::size_t kSourcesMax = 4096;
+  // Of these so many may be of uids that are neither trusted nor the interface's owner.
+  static constexpr std::size_t kOthersSourcesMax = kSourcesMax / 2;
 
   explicit FeederCells(const Published& at) : at_(at) {}
 
@@ -73,8 +75,9 @@ class FeederCells {
     for (const UidCells& each : held_->uids) visit(each.sums());
     if (held_->tally.has_settled) visit(held_->tally.settled);
   }
-  // The feeder of this file has ended: its cells are read for the last time and taken out.
-  void take(const CellForm& form, const CellSource* source);
+  // The feeder of this file has ended: its cells are read for the last time and taken out. False:
+  // some are left, as it was late.
+  bool take(const CellForm& form, const CellSource* source, const IsLate& is_late);
   // Of what was taken out, that which is the statistic's own from now on.
   std::optional<CellSums> take_settled();
 

@@ -202,7 +202,7 @@ void Interface::advance(Moment now, CellBudget& budget) {
   read_cells(budget);
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
-    if (has_cells_) changed |= count_cells(statistic);
+    if (cell_rounds_) changed |= count_cells(statistic);
   }
   if (changed) note_change(now);
 }

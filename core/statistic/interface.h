@@ -83,7 +83,9 @@ class Interface {
   Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                           std::uint32_t id);
   // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
-  void absorb_cells(Statistic* statistic, const CellSource* source, Moment now);
+  // False: some are left, as it was late.
+  bool absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+                    const IsLate& is_late);
   // No feeder counts in cells from now on; what was counted is kept.
   void end_cells(Moment now, CellBudget& budget);
 
@@ -226,8 +228,8 @@ class Interface {
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
-  // Some statistic has had cells of feeders.
-  bool has_cells_ GUARDED_BY(mutex_) = false;
+  // Those of opens of this one alone. Nullptr: no statistic has had cells of feeders.
+  std::unique_ptr<CellRounds> cell_rounds_ GUARDED_BY(mutex_);
   // In the order of their creation, which is that of the files.
   StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);

@@ -11,14 +11,16 @@ Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const C
   if (!statistic->bind_cells(std::move(source), id, uid_)) {
     return Error{ErrorCode::kNoSpace, "too many feeders have cells of this statistic"};
   }
-  has_cells_ = true;
+  if (!cell_rounds_) cell_rounds_ = std::make_unique<CellRounds>();
   return {};
 }
 
-void Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now) {
+bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+                             const IsLate& is_late) {
   const MutexLock lock(mutex_);
-  statistic->absorb_cells(source);
+  const bool all = statistic->absorb_cells(source, is_late);
   if (count_cells(*statistic)) note_change(now);
+  return all;
 }
 
 void Interface::end_cells(Moment now, CellBudget& budget) {
@@ -35,8 +37,14 @@ bool Interface::count_cells(Statistic& statistic) {
 }
 
 void Interface::read_cells(CellBudget& budget) const {
-  if (!has_cells_) return;
+  if (!cell_rounds_) return;
+  const bool is_an_open = budget.is_of_one_interface();
+  if (is_an_open) {
+    cell_rounds_->begin_open();
+    budget.go_by(*cell_rounds_);
+  }
   for (const Statistic& statistic : statistics_) statistic.read_cells(budget);
+  if (is_an_open) cell_rounds_->end_open();
 }
 
 }  // namespace tallyfs

@@ -108,8 +108,9 @@ class Statistic {
   // Cells of it are there under this id of the feeder's. owner: the interface's. False: there is no
   // room for more.
   bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
-  // Makes what the cells of a feeder that has ended hold its own. No other cells are read.
-  void absorb_cells(const CellSource* source);
+  // Makes what the cells of a feeder that has ended hold its own. No other cells are read. False:
+  // some are left, as it was late.
+  bool absorb_cells(const CellSource* source, const IsLate& is_late);
   // Looks at what the cells hold now. What is shown from then on includes it.
   void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.

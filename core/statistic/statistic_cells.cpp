@@ -132,11 +132,12 @@ void Statistic::note_has_cells() {
   has_cells_ = cells()->has_cells() && cell_form(definition_).kind != CellKind::kNone;
 }
 
-void Statistic::absorb_cells(const CellSource* source) {
-  if (!cells()) return;
-  cells()->take(cell_form(definition_), source);
+bool Statistic::absorb_cells(const CellSource* source, const IsLate& is_late) {
+  if (!cells()) return true;
+  const bool all = cells()->take(cell_form(definition_), source, is_late);
   note_cells();
   note_has_cells();
+  return all;
 }
 
 void Statistic::prepare_hand_on() {

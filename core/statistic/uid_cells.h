@@ -4,7 +4,8 @@
 //
 // The cells of a file whose feeder has ended are read once, when they are taken out. Other cells
 // need not be read for that: what was shown has an older sum of that file's in it, so the last one
-// is kept apart until a whole look without that file takes its place.
+// is kept apart until a whole look without that file takes its place. Where no look has that file
+// in it, its sums are the statistic's own at once.
 //
 // Samples are counted for each file: by how many it has more than when it was read before. So each
 // counts once, whatever others add meanwhile.
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -42,6 +44,9 @@ struct CellTally {
   }
 };
 
+// Asked between two ids.
+using IsLate = std::function<bool()>;
+
 class UidCells {
  public:
   explicit UidCells(const CellParty& party) : party_(party) {}
@@ -53,12 +58,15 @@ class UidCells {
     bound_.push_back({.source = std::move(source), .id = id});
   }
 
-  // Its id aside, the key is that of all cells. True: sums() are as of now.
-  bool read(const CellKey& key, CellBudget& budget, CellTally& tally);
+  // Its id aside, the key is that of all cells. Nothing where it has had its turn in this round.
+  void read(const CellKey& key, CellBudget& budget, CellTally& tally);
+  // Whether the last whole look was at all that are bound now.
+  bool is_known() const { return known_ == bound_.size(); }
   // Of all, as of the last whole look.
   const CellSums& sums() const { return shown_; }
-  // Takes out the cells of a file whose feeder has ended. False: it has none here.
-  bool take(const CellSource* source, const CellKey& key, CellTally& tally);
+  // Takes out the cells of a file whose feeder has ended, of one id at least. False: some are left,
+  // as it was late.
+  bool take(const CellSource* source, const CellKey& key, CellTally& tally, const IsLate& is_late);
   // What the statistic has of files that have ended is settled, and what was shown is forgotten if
   // it has older sums of them in it: nothing counts twice.
   void settle(CellTally& tally);
@@ -85,13 +93,15 @@ class UidCells {
   bool read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
   void read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget, CellTally& tally);
   void begin_look();
-  void finish_look(CellTally& tally);
+  void finish_look(CellBudget& budget, CellTally& tally);
 
   CellParty party_;
   std::vector<Bound> bound_{};
   CellSums shown_{};
   CellSums look_{};         // under way: of the first looked_ of them
   std::size_t looked_ = 0;
+  std::size_t known_ = 0;   // of the first ones is what is shown
+  CellOpens whole_looks_{};
   std::unique_ptr<Ended> ended_{};  // nullptr: there are none
 };
 

@@ -129,7 +129,8 @@ bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, FormerReadings& fo
   if (done == CellRead::kBad) note_bad(finding);
   if (done == CellRead::kRead) {
     sums.add(one);
-    former.keep(at, std::move(one));
+    // Of an ended feeder's cells nothing is read again, or the same.
+    if (!has_ended_.load(std::memory_order_acquire)) former.keep(at, std::move(one));
   } else if (before) {
     sums.add(*before);
   }

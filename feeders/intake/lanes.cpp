@@ -150,23 +150,24 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
   return true;
 }
 
-// The places of one file, or one statistic, at least. Those that are left stay bound, so that they
+// The places of one file, or cells of one id, at least. Those that are left stay bound, so that they
 // are read like all others until their turn comes, also by the next server.
 bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
+  const auto is_late = [&] { return ports_.clock.now().monotonic >= deadline; };
   bool is_first = true;
   for (auto& [number, lane] : lanes_) {
     // Places are those of bound statistics: without one there are none to look for.
     if (lane.process != process || lane.bound.empty()) continue;
-    if (!is_first && ports_.clock.now().monotonic >= deadline) return false;
+    if (!is_first && is_late()) return false;
     if (!std::exchange(lane.has_ended, true)) {
       lane.file->end();
       std::ranges::sort(lane.bound, {}, &Bound::number);
       is_first = false;
     }
     for (; !lane.bound.empty(); is_first = false) {
-      if (!is_first && ports_.clock.now().monotonic >= deadline) return false;
+      if (!is_first && is_late()) return false;
       const std::uint64_t of = lane.bound.back().number;
-      ports_.statistics.absorb_cells(of, lane.file.get(), now);
+      if (!ports_.statistics.absorb_cells(of, lane.file.get(), now, is_late)) return false;
       const auto its = std::ranges::lower_bound(lane.bound, of, {}, &Bound::number);
       lane.bound.erase(its, lane.bound.end());
     }

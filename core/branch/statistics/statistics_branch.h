@@ -112,7 +112,9 @@ class StatisticsBranch final : public Branch {
   Subject subject_of(std::uint64_t number) const EXCLUDES(mutex_);
   // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
   // Cells of other feeders are not read.
-  void absorb_cells(std::uint64_t number, const CellSource* source, Moment now) EXCLUDES(mutex_);
+  // False: some are left, as it was late.
+  bool absorb_cells(std::uint64_t number, const CellSource* source, Moment now,
+                    const IsLate& is_late) EXCLUDES(mutex_);
   // Feeders send all samples from now on, also those of statistics to come.
   void end_cells(Moment now) EXCLUDES(mutex_);
 
@@ -274,6 +276,10 @@ class StatisticsBranch final : public Branch {
   };
   // In the order of their creation.
   std::vector<Listed> list() const EXCLUDES(mutex_);
+  // Rounds of opens that look at the cells of all interfaces. Of opens beside each other, the last
+  // one to end decides.
+  CellRounds begin_cell_open() const EXCLUDES(mutex_);
+  void end_cell_open(CellRounds& rounds) const EXCLUDES(mutex_);
   void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
   // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
@@ -311,6 +317,7 @@ class StatisticsBranch final : public Branch {
   mutable Mutex mutex_{LockRank::kStatistics};
   // Those that were looked into. The tree owns them, and keeps them.
   std::vector<MetricsDirectory*> metrics_directories_ GUARDED_BY(mutex_);
+  mutable CellRounds cell_rounds_ GUARDED_BY(mutex_);
   bool has_ended_cells_ GUARDED_BY(mutex_) = false;
   Workspace workspace_ GUARDED_BY(mutex_);
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,

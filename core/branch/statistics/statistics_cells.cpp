@@ -23,10 +23,12 @@ Subject StatisticsBranch::subject_of(std::uint64_t number) const {
   return entry ? (*entry)->owner->interface.get() : nullptr;
 }
 
-void StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now) {
+bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* source, Moment now,
+                                    const IsLate& is_late) {
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
-  if (entry) (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now);
+  if (!entry) return true;
+  return (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now, is_late);
 }
 
 StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs,
@@ -45,6 +47,17 @@ StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRu
   }
   into.flush();
   return {.samples = taken.samples, .lost = lost, .saturated = std::move(taken.saturated)};
+}
+
+CellRounds StatisticsBranch::begin_cell_open() const {
+  const MutexLock lock(mutex_);
+  cell_rounds_.begin_open();
+  return cell_rounds_;
+}
+
+void StatisticsBranch::end_cell_open(CellRounds& rounds) const {
+  const MutexLock lock(mutex_);
+  cell_rounds_.end_open(rounds);
 }
 
 // First those to come, so that none is forgotten.

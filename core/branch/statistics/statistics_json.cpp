@@ -56,12 +56,15 @@ class StatisticsBranch::OverviewFile final : public File {
     write_daemon(json.begin_object(), call.now);
     json.key("interfaces").begin_array();
     bool is_first = true;
+    CellRounds rounds = statistics_.begin_cell_open();
     CellBudget budget(CellBudget::Of::kAll);
+    budget.go_by(rounds);
     for (const Listed& each : statistics_.list()) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
       write_interface(text, each.name, each.interface->overview(call.now, budget));
     }
+    statistics_.end_cell_open(rounds);
     json.end_array().end_object();
     text.push_back('\n');
     if (json.is_too_long()) return Error{ErrorCode::kNoSpace, "the text would be too long"};

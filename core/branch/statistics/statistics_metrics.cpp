@@ -55,12 +55,15 @@ class StatisticsBranch::MetricsFile final : public File {
     const auto begin = SystemClock::monotonic();
     Metrics metrics(kind_->format, kind_->options, call.now);
     std::vector<StatisticCopy> copies;
+    CellRounds rounds = statistics_.begin_cell_open();
     CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
+    if (!of_) budget.go_by(rounds);
     for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
       each.interface->copy(copies, call.now, budget);
       metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
     }
+    if (!of_) statistics_.end_cell_open(rounds);
     std::string text = metrics.finish(SystemClock::monotonic() - begin);
     if (text.size() > bytes_max) return too_long;
     tell(metrics.omitted(), call.now);

@@ -52,8 +52,8 @@ bool StatisticsBranch::put_rules(ObjectSink& sink) const {
 void StatisticsBranch::save(ObjectSink& sink) const {
   if (!put_rules(sink)) return;
   std::string bytes;
-  CellBudget budget(CellBudget::Of::kAll);
   for (const Saved& each : listed()) {
+    CellBudget budget;  // for each, as what is saved should be as of now
     bytes.clear();
     ByteWriter out(bytes);
     each.interface->save(out, budget);
@@ -63,9 +63,8 @@ void StatisticsBranch::save(ObjectSink& sink) const {
 
 std::uint64_t StatisticsBranch::stamp(Moment now) const {
   std::uint64_t stamp = 0;
-  CellBudget budget(CellBudget::Of::kAll);
   for (const Saved& each : listed()) {
-    stamp += spread(spread(each.node) + each.interface->version(now, budget));
+    stamp += spread(spread(each.node) + each.interface->version(now));
   }
   const MutexLock lock(mutex_);
   return stamp + spread(static_cast<std::uint64_t>(rules_changed_.monotonic.count()));

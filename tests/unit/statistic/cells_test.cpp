@@ -1,4 +1,5 @@
 // What an interface makes of feeders' cells, with lane files that a test plays.
+// Longer than most: all cases stand on the one source of cells that is played.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,7 +78,10 @@ struct CellsStand {
     ASSERT_TRUE(stand.interface->bind_cells(statistic(i), source, id));
   }
   void end(const std::shared_ptr<FakeSource>& source, std::size_t i = 0) {
-    stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now());
+    EXPECT_TRUE(end(source, [] { return false; }, i));
+  }
+  bool end(const std::shared_ptr<FakeSource>& source, const IsLate& is_late, std::size_t i = 0) {
+    return stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now(), is_late);
   }
   // Another server goes on with the same files.
   void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
@@ -265,6 +269,113 @@ TEST(CellsTest, LooksForPlacesAreSharedByUidsToo) {
   EXPECT_FALSE(budget.has_looks_for(greedy));
   EXPECT_TRUE(budget.has_looks_for(other));
   EXPECT_TRUE(budget.has_looks_for({0, CellRank::kTrusted}));
+}
+
+// A look at the cells of a uid that are too many for one open is continued, by the next open.
+TEST(CellsTest, AStatisticWithManyCellsDoesNotStarveTheNextOne) {
+  CellsStand stand(2);
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 30; ++i) many.push_back(stand.bind(kStranger));
+  for (const auto& each : many) each->cells = 9;  // 300 in all, of 250 that an open reads
+  const auto few = stand.bind(kStranger, 1);
+  const auto open = [&] { stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000)); };
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    many.front()->add(stand.shapes[0], 1);
+    many.back()->add(stand.shapes[0], 1);
+    few->add(stand.shapes[1], 1);
+    for (int opens = 0; opens < 3; ++opens) open();
+    EXPECT_EQ(stand.data(1), i);
+    EXPECT_GE(stand.data(0), 2 * i - 1);
+  }
+}
+
+// The same, of opens that look at several interfaces.
+TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
+  CellsStand first, second;
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 30; ++i) many.push_back(first.bind(kStranger));
+  for (const auto& each : many) each->cells = 9;
+  const auto few = second.bind(kStranger);
+  CellRounds rounds;
+  const auto open = [&] {
+    rounds.begin_open();
+    CellRounds its = rounds;
+    CellBudget some = cells_for(CellBudget::Of::kAll, 0, 1000);
+    some.go_by(its);
+    for (CellsStand* const each : {&first, &second}) {
+      each->stand.interface->overview(each->stand.clock.now(), some);
+    }
+    rounds.end_open(its);
+  };
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    many.back()->add(first.shapes[0], 1);
+    few->add(second.shapes[0], 1);
+    for (int opens = 0; opens < 3; ++opens) open();
+    EXPECT_EQ(second.data(), i);
+    EXPECT_GE(first.data() + 1, i);
+  }
+  // Once there are few, each open shows what there is.
+  for (const auto& each : many) each->cells = 1;
+  for (int opens = 0; opens < 3; ++opens) open();
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    many.front()->add(first.shapes[0], 1);
+    few->add(second.shapes[0], 1);
+    open();
+    EXPECT_EQ(second.data(), 10 + i);
+    EXPECT_EQ(first.data(), 10 + i);
+  }
+}
+
+// What was read is taken out, and no id is read twice.
+TEST(CellsTest, AnEndThatIsLateStopsBetweenTwoIds) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kStranger);
+  const auto ended = stand.bind(kStranger);
+  for (std::uint32_t id = 1; id < 10; ++id) stand.bind(ended, 0, id);
+  ended->add(stand.shapes[0], 3);  // under each id
+  lasting->add(stand.shapes[0], 1);
+  EXPECT_EQ(stand.samples(), 31u);
+  ended->reads = 0;
+  int asked = 0;
+  for (std::size_t calls = 1; calls <= 3; ++calls) {
+    EXPECT_FALSE(stand.end(ended, [&] { return ++asked % 3 == 0; }));
+    EXPECT_EQ(ended->reads, 3 * calls);
+    EXPECT_EQ(stand.data(), 31u);
+  }
+  EXPECT_TRUE(stand.end(ended, [] { return true; }));
+  EXPECT_EQ(ended->reads, 10u);
+  EXPECT_EQ(stand.samples(), 31u);
+  EXPECT_EQ(stand.data(), 31u);
+}
+
+TEST(CellsTest, StrangersLeaveRoomForCellsOfRootAndTheOwner) {
+  CellsStand stand;
+  const auto strange = std::make_shared<FakeSource>(kStranger);
+  const auto binds = [&](const std::shared_ptr<FakeSource>& source, std::uint32_t id) {
+    return bool(stand.stand.interface->bind_cells(stand.statistic(0), source, id));
+  };
+  std::uint32_t bound = 0;
+  while (bound < FeederCells::kSourcesMax && binds(strange, bound)) ++bound;
+  EXPECT_EQ(bound, FeederCells::kOthersSourcesMax);
+  EXPECT_TRUE(binds(strange, 0));  // it has that already
+  EXPECT_FALSE(binds(std::make_shared<FakeSource>(kStranger + 1), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(0), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(kDaemon), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(kUid), 0));
+}
+
+// A definition that keeps the data looks at no more cells of others than a budget allows.
+TEST(CellsTest, AnEndedFeederThatNoLookHasIsKeptByANewDefinition) {
+  CellsStand stand;
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 4; ++i) many.push_back(stand.bind(kStranger));
+  for (const auto& each : many) each->cells = 1'000'000;
+  const auto ended = stand.bind(kStranger);
+  ended->add(stand.shapes[0], 7);
+  stand.end(ended);
+  EXPECT_EQ(stand.stand.define("range_max=1000"), "");
+  EXPECT_EQ(stand.samples(), 7u);
+  EXPECT_EQ(stand.data(), 7u);
 }
 
 // What a command costs is bounded, and of root's cells it reads all.
