@@ -156,6 +156,11 @@ bool is_of(const LaneCell& cell, const CellKey& key) {
          cell.intervals.load(std::memory_order_relaxed) == key.form.intervals;
 }
 
+bool is_place(std::span<const std::byte> file, std::uint64_t at) {
+  return at >= kLaneHeapAt && at % alignof(LaneCell) == 0 && at <= file.size() &&
+         file.size() - at >= sizeof(LaneCell);
+}
+
 // Behind the words: what was read is of two eras, or of two statistics whose eras have one number,
 // if the cell began anew meanwhile. The number is stored before the era.
 bool is_still_of(const LaneCell& cell, const CellKey& key) {
@@ -180,6 +185,12 @@ bool CellSums::add(const CellSums& other) {
   return saturated;
 }
 
+bool is_cell_of(std::span<const std::byte> file, std::uint64_t at, const CellKey& key) {
+  if (!is_place(file, at) || key.era == 0) return false;
+  const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
+  return cell.era.load(std::memory_order_acquire) == key.era && is_of(cell, key);
+}
+
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
                    const CellSums* former, CellSums& sums, LaneFinding& finding) {
   const auto bad = [&](LaneFinding found) {
@@ -188,13 +199,9 @@ CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const Cell
     finding.era = key.era;
     return CellRead::kBad;
   };
-  if (at < kLaneHeapAt || at % alignof(LaneCell) != 0 || at > file.size() ||
-      file.size() - at < sizeof(LaneCell)) {
-    return bad(fault(LaneFault::kCellPlace, at, file.size()));
-  }
+  if (!is_place(file, at)) return bad(fault(LaneFault::kCellPlace, at, file.size()));
+  if (!is_cell_of(file, at, key)) return CellRead::kVoid;
   const LaneCell& cell = *reinterpret_cast<const LaneCell*>(file.data() + at);
-  if (key.era == 0 || cell.era.load(std::memory_order_acquire) != key.era) return CellRead::kVoid;
-  if (!is_of(cell, key)) return CellRead::kVoid;
   // A smaller one, of an earlier definition, may be the last thing in the file.
   if (file.size() - at < cell_bytes(key.form.intervals)) {
     return bad(fault(LaneFault::kCellPlace, at, file.size() - cell_bytes(key.form.intervals)));

@@ -26,6 +26,9 @@ enum class CellRead {
   kBad,   // what no feeder writes
 };
 
+// The cell at this place counts, as far as its words say now.
+bool is_cell_of(std::span<const std::byte> file, std::uint64_t at, const CellKey& key);
+
 // Reads what the cell at this place of the file holds into sums. former: what it held when it was
 // read before, in the same era; nullptr: nothing is known of that. finding: what is wrong, of kBad.
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,

@@ -18,7 +18,7 @@ namespace tallyfs {
 struct CellPlaces {
   std::uint64_t changes = UINT64_MAX;        // the file's count when they were looked for
   std::vector<std::uint32_t> at{};           // each once, in their order
-  RoomShare share{};                         // of the places that the file has room for
+  RoomShare share{};                         // of the bytes of cells that the file has
   std::unique_ptr<FormerReadings> former{};  // of the cells there; nullptr: none was read yet
 };
 

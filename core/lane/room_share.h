@@ -36,6 +36,10 @@ class RoomShare {
     taken_ += amount;
     return true;
   }
+  // Takes what is missing to so much.
+  bool hold(const Room& room, std::int64_t amount) {
+    return taken_ >= amount || take(room, amount - taken_);
+  }
   void give_back(std::int64_t amount) {
     if (amount == 0) return;
     taken_ -= amount;

@@ -92,7 +92,7 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Charged charged, Wh
       charged_(std::move(charged)),
       whose_(whose),
       counts_(std::move(counts)),
-      places_left_(make_room(memory.size() / sizeof(LaneCell))),
+      bytes_left_(make_room(memory.size())),
       former_bytes_left_(make_room(memory.size())) {}
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size()); }
@@ -104,11 +104,27 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, Ce
   if (is_closed()) return places.former->add_others({}, sums);
   find_places(key, places, budget, party);
   std::size_t unread = places.former->size();
+  std::uint64_t bytes = 0;
   for (const std::uint32_t at : places.at) {
-    unread -= add_cell(at, key, *places.former, sums) ? 1 : 0;
+    const bool has_room = has_room_for(at, key, places, bytes);
+    unread -= add_cell(at, key, has_room, *places.former, sums) ? 1 : 0;
   }
   if (unread != 0) places.former->add_others(places.at, sums);
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
+}
+
+// Cells do not overlap, so that all that count together are no longer than the file. A place whose
+// cell does not count takes as much as the smallest cell. bytes: of all places so far.
+bool LaneFile::has_room_for(std::uint32_t at, const CellKey& key, CellPlaces& places,
+                            std::uint64_t& bytes) const {
+  const bool counts = is_cell_of(memory_, at, key);
+  const std::uint64_t with = bytes + (counts ? cell_bytes(key.form.intervals) : sizeof(LaneCell));
+  if (places.share.hold(bytes_left_, static_cast<std::int64_t>(with))) {
+    bytes = with;
+    return true;
+  }
+  if (counts) note_too_many_cells(at);
+  return false;
 }
 
 void LaneFile::begin_former(const CellKey& key, CellPlaces& places) const {
@@ -119,13 +135,14 @@ void LaneFile::begin_former(const CellKey& key, CellPlaces& places) const {
 }
 
 // Where there is nothing to be read, what was read before stands. True: it was read before.
-bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, FormerReadings& former,
-                        CellSums& sums) const {
+bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, bool has_room,
+                        FormerReadings& former, CellSums& sums) const {
   const CellSums* const before = former.find(at);
   const bool is_known = before != nullptr;
   CellSums one;
   LaneFinding finding;
-  const CellRead done = read_cell(memory_, at, key, before, one, finding);
+  const CellRead done =
+      has_room ? read_cell(memory_, at, key, before, one, finding) : CellRead::kVoid;
   if (done == CellRead::kBad) note_bad(finding);
   if (done == CellRead::kRead) {
     sums.add(one);
@@ -195,10 +212,11 @@ std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
     looks += 1;
     find_in_index(index, id, places);
   }
-  const auto found = static_cast<std::int64_t>(places.at.size());
+  const std::size_t found = places.at.size();
   std::ranges::sort(places.at);
   places.at.erase(std::unique(places.at.begin(), places.at.end()), places.at.end());
-  places.share.give_back(found - static_cast<std::int64_t>(places.at.size()));
+  const std::size_t twice = found - places.at.size();
+  places.share.give_back(static_cast<std::int64_t>(twice * sizeof(LaneCell)));
   return looks;
 }
 
@@ -217,7 +235,7 @@ void LaneFile::find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& 
   }
   const std::uint32_t place = load_whole(memory_, at, copied);
   if (place == 0) return;
-  if (!places.share.take(places_left_, 1)) return note_too_many_cells(at);
+  if (!places.share.take(bytes_left_, sizeof(LaneCell))) return note_too_many_cells(at);
   places.at.push_back(place);
 }
 
@@ -229,8 +247,10 @@ void LaneFile::note_index_place(std::uint64_t index) const {
 }
 
 void LaneFile::note_too_many_cells(std::uint64_t at) const {
-  const std::uint64_t most = memory_.size() / sizeof(LaneCell);
-  note_bad({.what = LaneFault::kTooManyCells, .at = at, .read = most + 1, .allowed = most});
+  note_bad({.what = LaneFault::kTooManyCells,
+            .at = at,
+            .read = memory_.size() + sizeof(LaneCell),
+            .allowed = memory_.size()});
 }
 
 std::uint64_t LaneFile::changes() const {

@@ -134,8 +134,11 @@ class LaneFile final : public CellSource {
                    const CellParty& party) const;
   void note_index_place(std::uint64_t index) const;
   void note_too_many_cells(std::uint64_t at) const;
+  bool has_room_for(std::uint32_t at, const CellKey& key, CellPlaces& places,
+                    std::uint64_t& bytes) const;
   void begin_former(const CellKey& key, CellPlaces& places) const;
-  bool add_cell(std::uint32_t at, const CellKey& key, FormerReadings& former, CellSums& sums) const;
+  bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings& former,
+                CellSums& sums) const;
 
   const Fd fd_;
   const std::span<const std::byte> memory_;
@@ -148,8 +151,8 @@ class LaneFile final : public CellSource {
   };
   mutable std::atomic<unsigned> bad_{0};
   mutable std::array<NotedFault, kBadMax> faults_{};
-  // No more places are kept than there can be cells, and no more bytes of what was read.
-  const RoomShare::Room places_left_;
+  // No more is read than there can be cells, and no more bytes are kept of what was read.
+  const RoomShare::Room bytes_left_;
   const RoomShare::Room former_bytes_left_;
   // Of a file whose feeder has ended: by id, and not changed any more.
   std::vector<Place> last_places_;

@@ -57,6 +57,53 @@ TEST(LanesFormerTest, WhatWasReadIsChargedAndGivenBack) {
   EXPECT_EQ(stand.ledger_->total().bytes, before);
 }
 
+// Cells of a thousand threads, so far apart as the smallest ones may be.
+void fill(LanesStand& stand, CellKind kind, std::uint32_t intervals) {
+  auto* const entries = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt);
+  for (std::uint32_t thread = 0; thread < 1000; ++thread) {
+    const std::uint32_t index = kLaneHeapAt + 64 * 1024 + 64 * thread;
+    const std::uint32_t at =
+        kLaneHeapAt + 256 * 1024 + static_cast<std::uint32_t>(sizeof(LaneCell)) * thread;
+    reinterpret_cast<std::atomic<std::uint32_t>*>(stand.memory_ + index)[kIdOfS] = at;
+    entries[thread].thread = 1 + thread;
+    entries[thread].index = std::uint64_t{16} << 32 | index;
+    auto& cell = *reinterpret_cast<LaneCell*>(stand.memory_ + at);
+    cell.number = stand.number_;
+    cell.era = stand.era();
+    cell.kind = static_cast<std::uint32_t>(kind);
+    cell.id = kIdOfS;
+    cell.intervals = intervals;
+    cell.slots[0].sequence = 1;
+  }
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+}
+
+constexpr const char* kLongArray =
+    "type=array range_min=0 range_max=1000 base_interval=1 scale=lin";
+
+TEST(LanesFormerTest, CellsThatOverlapAreAFaultAndCountForNothing) {
+  LanesStand stand(kLongArray);
+  stand.make_lane();
+  fill(stand, CellKind::kArrayLin, stand.shapes_[stand.slot()].intervals);
+  stand.read("data");
+  EXPECT_GE(stand.own("lane_bad"), LaneFile::kBadMax);
+  EXPECT_TRUE(stand.has_error(
+      "this is not what a feeder writes: there are more cells than the file has room for: read "
+      "2097344, allowed 2097152, era 0"));
+}
+
+// Threads that have had no sample since.
+TEST(LanesFormerTest, CellsOfAnEarlierDefinitionAreNoLongerThanTheyAre) {
+  LanesStand stand("type=value mode=increments");
+  stand.make_lane();
+  fill(stand, CellKind::kIncrements, 0);
+  stand.read("data");
+  stand.define(kLongArray);
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+  stand.read("data");
+  EXPECT_EQ(stand.own("lane_bad"), 0u);
+}
+
 // A feeder of long life, whose statistic users remove again and again.
 TEST(LanesFormerTest, CellsOfStatisticsThatAreGoneTakeNoRoom) {
   LanesStand stand("type=value mode=increments");
