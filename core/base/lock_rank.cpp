@@ -41,6 +41,7 @@ constexpr std::array kNames{
     "kLedger",
     "kTree",
     "kNotifier",
+    "kLaneIndexes",
     "kMountSite",
     "kScrapeReading",
     "kScrapeNumbers",

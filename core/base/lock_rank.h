@@ -43,6 +43,7 @@ enum class LockRank : std::uint8_t {
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
+  kLaneIndexes,         // feeders/intake/lane_file.h
   // Those below are of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h
   kScrapeReading,   // exporters/web/shared_reading.h

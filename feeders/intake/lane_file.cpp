@@ -167,7 +167,10 @@ void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& b
   if (!budget.has_looks_for(party)) return note_not_read();
   places.share.give_back_all();
   places.at.clear();
-  budget.charge_looks(party, find(key.id, places));
+  std::size_t looks = 1;
+  const auto indexes = indexes_of(changes, looks);
+  find(key.id, indexes->at, places, looks);
+  budget.charge_looks(party, looks);
   places.changes = changes;
 }
 
@@ -204,10 +207,19 @@ std::vector<std::uint64_t> LaneFile::find_indexes(std::size_t& looks) const {
   return indexes;
 }
 
-// How many reads it took.
-std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
-  std::size_t looks = 0;
-  for (const std::uint64_t index : find_indexes(looks)) {
+// The same for all ids while nothing has changed.
+std::shared_ptr<const LaneFile::Indexes> LaneFile::indexes_of(std::uint64_t changes,
+                                                              std::size_t& looks) const {
+  const MutexLock lock(mutex_);
+  if (!indexes_ || indexes_->changes != changes) {
+    indexes_ = std::make_shared<Indexes>(Indexes{.changes = changes, .at = find_indexes(looks)});
+  }
+  return indexes_;
+}
+
+void LaneFile::find(std::uint32_t id, const std::vector<std::uint64_t>& indexes,
+                    CellPlaces& places, std::size_t& looks) const {
+  for (const std::uint64_t index : indexes) {
     if (id >= index >> 32) continue;
     looks += 1;
     find_in_index(index, id, places);
@@ -217,7 +229,6 @@ std::size_t LaneFile::find(std::uint32_t id, CellPlaces& places) const {
   places.at.erase(std::unique(places.at.begin(), places.at.end()), places.at.end());
   const std::size_t twice = found - places.at.size();
   places.share.give_back(static_cast<std::int64_t>(twice * sizeof(LaneCell)));
-  return looks;
 }
 
 bool LaneFile::is_index(std::uint64_t index) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
 #include "core/lane/cell_source.h"
@@ -126,7 +127,15 @@ class LaneFile final : public CellSource {
   template <typename Visit>
   void each_entry(std::size_t& looks, Visit visit) const;
   std::vector<std::uint64_t> find_indexes(std::size_t& looks) const;
-  std::size_t find(std::uint32_t id, CellPlaces& places) const;
+  // Those of threads when `changes` was so much.
+  struct Indexes {
+    std::uint64_t changes = 0;
+    std::vector<std::uint64_t> at{};  // as entries have them, each once
+  };
+  std::shared_ptr<const Indexes> indexes_of(std::uint64_t changes, std::size_t& looks) const
+      EXCLUDES(mutex_);
+  void find(std::uint32_t id, const std::vector<std::uint64_t>& indexes, CellPlaces& places,
+            std::size_t& looks) const;
   void find_in_index(std::uint64_t index, std::uint32_t id, CellPlaces& places) const;
   void add_places_of_index(std::uint64_t index, std::vector<Place>& all) const;
   bool is_index(std::uint64_t index) const;
@@ -154,6 +163,8 @@ class LaneFile final : public CellSource {
   // No more is read than there can be cells, and no more bytes are kept of what was read.
   const RoomShare::Room bytes_left_;
   const RoomShare::Room former_bytes_left_;
+  mutable Mutex mutex_{LockRank::kLaneIndexes};
+  mutable std::shared_ptr<const Indexes> indexes_ GUARDED_BY(mutex_);  // shared with readers
   // Of a file whose feeder has ended: by id, and not changed any more.
   std::vector<Place> last_places_;
   std::atomic<bool> has_ended_{false};

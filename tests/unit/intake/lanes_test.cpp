@@ -1,3 +1,5 @@
+// Cells in lane files as readers see them, and how lanes are bounded. Longer than most: one stand
+// plays all of it.
 #include "feeders/intake/lanes.h"
 
 #include <gtest/gtest.h>
@@ -226,6 +228,35 @@ TEST(LanesTest, LooksForCellsAreBounded) {
   CellBudget two = looks_for_root(1);
   file.add_up(key, places, sums, two, root);  // nothing has changed
   EXPECT_TRUE(two.has_looks_for(root));
+}
+
+TEST(LanesTest, EntriesAreReadOnceForAllIdsUntilTheyChange) {
+  LanesStand stand("");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  const auto file = made.value().file;
+  void* const mapped =
+      ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  stand.memory_ = static_cast<char*>(mapped);
+  stand.begin_cell();
+  auto* const entries = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt);
+  for (std::size_t i = 1; i < kLaneEntries; ++i) entries[i].thread = 1;
+  const CellParty root{};
+  const auto looks_of = [&](std::uint32_t id) {
+    CellPlaces places;
+    CellSums sums;
+    CellBudget budget = looks_for_root(1000);
+    file->add_up({.id = id, .era = 1}, places, sums, budget, root);
+    std::size_t left = 0;
+    for (; budget.has_looks_for(root); ++left) budget.charge_looks(root, 1);
+    return 1000 - left;
+  };
+  EXPECT_EQ(looks_of(kIdOfS), 66u) << "64 reads of entries, one of the index, and the look";
+  EXPECT_EQ(looks_of(kIdOfS), 2u);
+  EXPECT_EQ(looks_of(kIdOfS + 1), 2u);
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+  EXPECT_EQ(looks_of(kIdOfS), 66u);
 }
 
 // No read came before the feeder ended.
