@@ -60,7 +60,10 @@ for call in (tally.statistic_flush, lambda: tally.statistic_sync(10)):
         self.assertEqual(said.split(), ["ENOTCONN", "ENOTCONN"])
 
     def test_ctrl_c_ends_a_sync(self):
+        # A test that is started in the background inherits that SIGINT is ignored.
         feeder = self.feeder(WEB + """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     say("waits")
     tally.statistic_sync(60000)
