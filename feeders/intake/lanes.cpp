@@ -150,7 +150,7 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
   return true;
 }
 
-// The places of one file, or cells of one id, at least. Those that are left stay bound, so that
+// Reads the places of one file, or the cells of one id, at least. The others stay bound, so that
 // they are read like all others until their turn comes, also by the next server.
 bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
   const auto is_late = [&] { return ports_.clock.now().monotonic >= deadline; };
