@@ -14,8 +14,8 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint64_t kNumber = 7;
-constexpr std::uint32_t kId = 3;
+constexpr std::uint64_t kHandedNumber = 7;
+constexpr std::uint32_t kHandedId = 3;
 
 struct alignas(64) Line {
   char bytes[64] = {};
@@ -67,9 +67,9 @@ class Reader {
     if (std::exchange(former_era_, era) != era) has_former_ = false;
     CellSums sums;
     LaneFinding finding;
-    const CellKey key{.number = kNumber, .id = kId, .era = era, .form = form_};
-    const CellRead done = read_cell(stand_.file(), kLaneHeapAt, key,
-                                    has_former_ ? &former_ : nullptr, sums, finding);
+    const CellKey key{.number = kHandedNumber, .id = kHandedId, .era = era, .form = form_};
+    const CellRead done =
+        read_cell(stand_.file(), kLaneHeapAt, key, has_former_ ? &former_ : nullptr, sums, finding);
     reads += 1;
     if (done == CellRead::kBad && finding.what == LaneFault::kCellRestless) return;
     ASSERT_NE(done, CellRead::kBad) << reason_of(finding.what) << ": read " << finding.read
@@ -101,18 +101,18 @@ TEST(CellHandOverTest, IsNeverReadAsAFaultConcurrently) {
     std::atomic<std::uint32_t> era{1};
     std::atomic<bool> ends{false};
     const CellForm form = form_of(kind);
-    CellWriter(stand.cell()).begin(kNumber, kId, 1, form);
+    CellWriter(stand.cell()).begin(kHandedNumber, kHandedId, 1, form);
     std::thread writer([&] {
-      const CellForm other = form_of(kind == CellKind::kRange ? CellKind::kArrayLin
-                                                              : CellKind::kRange);
+      const CellForm other =
+          form_of(kind == CellKind::kRange ? CellKind::kArrayLin : CellKind::kRange);
       for (std::uint32_t now = 1; now < 300; ++now) {
         add_by_threads(stand.cell(), seed + now, 2, 300);
         for (int i = 0; i < 20; ++i) {
-          CellWriter(stand.cell()).begin(kNumber + 1, kId, now, other);
+          CellWriter(stand.cell()).begin(kHandedNumber + 1, kHandedId, now, other);
           CellWriter(stand.cell()).add(5, std::uint64_t{1} << 45);
         }
         era = now + 1;
-        CellWriter(stand.cell()).begin(kNumber, kId, now + 1, form);
+        CellWriter(stand.cell()).begin(kHandedNumber, kHandedId, now + 1, form);
       }
       ends = true;
     });
