@@ -50,7 +50,7 @@ compare_cpu() {
   missing=$((samples / (stolen > 0 ? 50 : 100)))
   check "$what: the samples agree within 1%, or 2% of a CPU that was taken away" \
     within "$missing" "$samples" "$our_samples"
-  check "$what: p50 agrees within 3 us or a quarter" within "$(bound 3 "$p50" 4)" "$p50" "$our_p50"
+  check_p50 "$p50" "$p99" "$our_p50" "$what: p50 agrees within 3 us or a quarter"
   check_p99 "$p50" "$p99" "$our_p99" "$what: p99 agrees within 10 us or a quarter"
   check_max "$max" "$our_max" "$stolen" "$what: the maximum agrees within 20 us or 2%"
 }

@@ -87,14 +87,16 @@ percentiles() {
 # bound US VALUE PART: US, or that part of a value that is large already. What cyclictest adds is
 # its way from the switch back to its own code: 2 to 4 us, and more on a virtual CPU.
 bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
-# check_p99 P50 P99 OURS WHAT: within 10 us or a quarter. Where P99 is far from P50 the machine, or
-# its host, does other things too, and a hundredth of the samples is what these happened to hit:
-# cyclictest and we do not see the same ones.
-check_p99() {
+# check_p50, check_p99 P50 P99 OURS WHAT: within 3 us (p99: 10) or a quarter. Where P99 is far from
+# P50 the machine, or its host, is so busy that each of the two programs has delays of its own, which
+# say nothing of the other's: not checked.
+check_p50() { check_percentile "$1" "$2" 3 "$1" "$3" "$4"; }
+check_p99() { check_percentile "$1" "$2" 10 "$2" "$3" "$4"; }
+check_percentile() {  # check_percentile P50 P99 LEAST THEIRS OURS WHAT
   if [ "$2" -gt $((2 * $1 + 10)) ]; then
-    echo "ok $((COUNT += 1)) - $4 # SKIP the machine is too busy for that: p50 $1, p99 $2 us"
+    echo "ok $((COUNT += 1)) - $6 # SKIP the machine is too busy for that: p50 $1, p99 $2 us"
   else
-    check "$4" within "$(bound 10 "$2" 4)" "$2" "$3"
+    check "$6" within "$(bound "$3" "$4" 4)" "$4" "$5"
   fi
 }
 # Clock ticks that the host has kept this machine's CPUs from running.
