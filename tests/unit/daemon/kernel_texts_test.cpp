@@ -20,7 +20,7 @@ TEST(KernelTextsTest, AreFoundByTheirAddresses) {
 
 TEST(KernelTextsTest, OtherLinesArePassedOver) {
   const KernelTexts texts("junk\n0x1 : \"\n0x2 : two\n : \"x\"\n0xzz : \"z\"\n\n0x3 : \"three\"");
-  for (const std::uint64_t address : {0, 1, 2}) EXPECT_FALSE(texts.at(address)) << address;
+  for (const std::uint64_t address : {0UL, 1UL, 2UL}) EXPECT_FALSE(texts.at(address)) << address;
   EXPECT_EQ(texts.at(3), "three");
   EXPECT_FALSE(KernelTexts().at(0));
 }
