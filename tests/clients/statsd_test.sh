@@ -40,11 +40,11 @@ if /usr/bin/python3 -c 'import statsd' 2>/dev/null; then
   run python3-statsd /usr/bin/python3 "$here/statsd/pystatsd.py" 127.0.0.1 "$UDP" "$TCP" "$STREAM"
   for name in ps_udp ps_tcp; do
     sees $name "$name.hits 190" "$name.sampled 5" "$name.level 39500" "$name.below -5000" \
-      "$(timer $name.wait 3 320000)" "$name.users 0" "$name.piped 200"
+      "$(timer $name.wait 3 320000)" "$name.users 1" "$name.piped 200"
   done
-  # The sign belongs to the value on Unix sockets.
-  sees ps_unix "ps_unix.hits 190" "ps_unix.sampled 5" "ps_unix.level -3000" \
-    "ps_unix.below -5000" "$(timer ps_unix.wait 3 320000)" "ps_unix.users 0" "ps_unix.piped 200"
+  # On a Unix stream of lines a sign changes the value, as on UDP.
+  sees ps_unix "ps_unix.hits 190" "ps_unix.sampled 5" "ps_unix.level 39500" \
+    "ps_unix.below -5000" "$(timer ps_unix.wait 3 320000)" "ps_unix.users 1" "ps_unix.piped 200"
 else
   skip python3-statsd
 fi
@@ -59,7 +59,7 @@ fi
 if ruby -e 'require "statsd"' 2>/dev/null; then
   run ruby-statsd ruby "$here/statsd/client.rb" 127.0.0.1 "$UDP"
   sees ruby "ruby.hits 200" "ruby.Some.Level 42500" "$(timer ruby.wait 3 320000)" \
-    "ruby.users 0" "ruby.piped 200"
+    "ruby.users 1" "ruby.piped 200"
 else
   skip ruby-statsd
 fi
@@ -71,7 +71,7 @@ else
 fi
 if [ -d /usr/share/nodejs/lynx ]; then
   run node-lynx env NODE_PATH=/usr/share/nodejs node "$here/statsd/client.js" 127.0.0.1 "$UDP"
-  sees lynx "lynx.hits 200" "lynx.level 42500" "$(timer lynx.wait 3 320000)" "lynx.users 0"
+  sees lynx "lynx.hits 200" "lynx.level 42500" "$(timer lynx.wait 3 320000)" "lynx.users 1"
 else
   skip node-lynx
 fi
@@ -81,7 +81,7 @@ if [ -d /usr/share/gocode/src/github.com/DataDog/datadog-go ]; then
   for name in go_udp go_unix; do
     sees $name "$name.hits{code:200,env:test} 200" "$name.level{env:test} -42500" \
       "$(timer "$name.wait{env:test}" 3 320000)" "$(timer "$name.size{env:test}" 1 250000)" \
-      "$(timer "$name.spread{env:test}" 1 7000000)" "$name.users{env:test} 0"
+      "$(timer "$name.spread{env:test}" 1 7000000)" "$name.users{env:test} 1"
   done
   sees alex "alex.hits 200" "alex.level 42000" "$(timer alex.wait 3 320000)"
   check_eq 2 "$(sum statsd 'events{alert:info}')" "two events came"
