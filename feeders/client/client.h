@@ -463,6 +463,7 @@ class Client {
   std::vector<Rest> rest_ GUARDED_BY(mutex_);
   bool has_read_rest_ GUARDED_BY(mutex_) = false;
   Time rest_until_ GUARDED_BY(mutex_){0};
+  std::uint64_t rest_sent_ GUARDED_BY(mutex_) = 0;  // when rest_until_ was set
   DeferredRemoval deferred_removal_ GUARDED_BY(mutex_){registry_};
   std::deque<std::string> reports_ GUARDED_BY(mutex_);
   // The keeper's, which changes them under mutex_ only: a forked child finds them whole, and they

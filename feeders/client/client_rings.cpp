@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr long kNapNs = 50'000;
-// How long records of an earlier daemon keep others back.
+// How long records of an earlier daemon keep others back while none of them can be sent.
 constexpr Client::Time kRestMax = 1s;
 
 }  // namespace
@@ -205,7 +205,8 @@ void Client::settle_rings(const CellFile& file, const LaneTails& tails) {
   has_read_rest_ = false;
 }
 
-// The threads' own samples follow when all of it is sent, or has been kept for long.
+// The threads' own samples follow when all of it is sent, or none of it could be sent for long: a
+// slow machine takes seconds for a full ring, and would mix up the order.
 void Client::send_rest(Time now) {
   Lane* const lane = rest_lane_;
   if (!rest_first_ && !lane) return;
@@ -221,8 +222,10 @@ void Client::send_rest(Time now) {
     if (lane) disown_lane(*lane);
   } else if (!link_.connected()) {
     rest_until_ = Time(0);
-  } else if (rest_until_.count() == 0) {
+  } else if (const std::uint64_t sent = returned_.load() - (lane ? lane->held() : 0);
+             rest_until_.count() == 0 || sent != rest_sent_) {
     rest_until_ = now + kRestMax;
+    rest_sent_ = sent;
   } else if (now >= rest_until_) {
     rest_first_ = false;
     rest_until_ = Time(0);
