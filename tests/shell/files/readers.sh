@@ -7,6 +7,7 @@ _set_up() {
   { echo 'create web/sizes on=1 type=list entries_max=1000'; for i in {1..600}; do echo \
     "web/sizes $i $i"; done; } >"$CASE/samples"
   send_file "$CASE/samples"
+  wait_until '[ "$(data web | wc -l)" = 600 ]'
   for i in {600..1}; do printf 'sizes 0x%x %d\n' $i $i; done >"$CASE/expected"
   DATA=$STAT/web/data
 }

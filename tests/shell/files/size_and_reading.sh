@@ -86,6 +86,7 @@ a_handle_keeps_all_of_its_text_when_the_file_becomes_short() {
   { echo 'create web/l on=1 type=list entries_max=2000'; for i in {1000..2000}; do echo \
     "web/l $i"; done; } >"$CASE/samples"
   send_file "$CASE/samples"
+  wait_until '[ "$(data web | wc -l)" = 1001 ]'
   data web >"$CASE/expected"
   py <<'EOT'
 import os

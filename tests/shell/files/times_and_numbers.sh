@@ -102,6 +102,7 @@ a_listing_goes_on_rightly_while_entries_come_and_go() {
   local i
   for i in {1..200}; do echo "create interface-with-a-long-name-$i"; done >"$CASE/create"
   send_file "$CASE/create"
+  wait_until '[ "$(ls "$STAT" | grep -c with-a-long-name)" = 200 ]'
   py <<'EOT'
 import ctypes, os, struct
 from peer import Peer

@@ -63,9 +63,9 @@ many_lines_fit_into_one_datagram() {
   local i
   for i in {1..9000}; do echo "web/statistic_$((i % 10)) $i"; done >"$CASE/samples"
   send_file "$CASE/samples"
+  wait_until '[ "$(_own samples)" = 9000 ]'
   assert_eq "$(for i in 1 2 3 4 5 6 7 8 9 0; do echo "statistic_$i 900"; done)" "$(data web)"
   assert_eq 1 "$(_own datagrams)"
-  assert_eq 9000 "$(_own samples)"
 }
 
 garbage_is_counted_and_the_lines_around_it_take_effect() {

@@ -27,8 +27,8 @@ a_small_buffer_gets_the_same_text_as_a_large_one() {
   local i
   for i in {1..300}; do echo "web/statistic_$i $i $i"; done >"$CASE/samples"
   send_file "$CASE/samples"
+  wait_until '[ "$(data web | wc -l)" = 300 ]'
   data web >"$CASE/large"
-  [ "$(wc -l <"$CASE/large")" -eq 300 ] || fail 'not all are there'
   dd if="$STAT/web/data" bs=7 status=none | cmp - "$CASE/large"
   dd if="$STAT/web/data" bs=4097 status=none | cmp - "$CASE/large"
   dd if="$STAT/web/data" bs=1M status=none | cmp - "$CASE/large"

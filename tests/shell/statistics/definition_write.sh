@@ -217,6 +217,7 @@ a_saved_definition_of_more_than_64_kib_can_be_written_back() {
   local i
   for i in {1..600}; do echo "create web/statistic_$i on=1 range_min=$i"; done >"$CASE/create"
   send_file "$CASE/create"
+  wait_until '[ "$(definition web | wc -l)" = 600 ]'
   definition web >"$CASE/saved"
   [ "$(wc -c <"$CASE/saved")" -gt 100000 ] || fail 'not large'
   define web 'on=0 range_min=0'
