@@ -3,7 +3,9 @@
 # It needs no library: text goes to the socket, here by way of socat; tally-send does the same, and
 # says what was wrong.
 set -euo pipefail
-socket=${TALLY_SOCKET:-/run/tallyfs/socket}
+own=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/tallyfs/socket}  # of a daemon of this user
+[ "$(id -u)" != 0 ] && [ -S "$own" ] || own=''
+socket=${TALLY_SOCKET:-${own:-/run/tallyfs/socket}}
 
 feed() { socat -u - "UNIX-SENDTO:$socket"; }
 

@@ -69,7 +69,8 @@ void Daemon::take_state() {
                     {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
   }
   std::string text("reload: took over ");
-  log_info(text.append(std::to_string(loaded.objects)).append(" objects"));
+  text.append(std::to_string(loaded.objects)).append(loaded.objects == 1 ? " object" : " objects");
+  log_info(text);
   enter_expected();
   if (!has_nodes_) return;
   const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);

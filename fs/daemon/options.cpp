@@ -138,8 +138,8 @@ class OptionsParser {
     add({.names = "--subtree",
          .variable = &options_.subtree,
          .value = "PATH",
-         .text = "mount this directory of the tree alone: tracing, tracing/latency_hist, "
-                 "statistics or stats"});
+         .text = "mount this directory of the tree alone, as tracing, tracing/latency_hist, "
+                 "statistics, stats or metrics"});
     line_.add_flag("--tracefs", options_.tracefs,
                    "read the kernel's events for tracing/events and tracing/latency_hist: those "
                    "that a trigger, a reader or an enable file needs; needs root");

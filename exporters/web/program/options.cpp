@@ -62,7 +62,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
             .text = "how far back heat maps go; 0: not at all",
             .check = FindFault(fault_of_keep)});
   add_rights(line, options);
-  line.add_flag("--metrics-only", options.only_metrics, "serve /metrics and nothing else");
+  line.add_flag("--metrics-only", options.only_metrics, "serve /metrics and /healthz alone");
   line.add_flag("--utf8-names", options.keeps_utf8,
                 "names of metrics keep all characters for scrapers that take them");
   line.add({.names = "--log-level",

@@ -145,7 +145,7 @@ EOT
   assert_data web 'a 1'
   assert_match "the object 'disk' of kind 1 at byte [0-9]+ has wrong bytes" \
     "$(grep -o "the object 'disk' .*" "$STDERR" | sort -u)"
-  assert_has 'loaded 1 objects' "$(cat "$STDERR")"
+  assert_has 'loaded 1 object from' "$(cat "$STDERR")"
 }
 
 files_that_are_none_do_not_keep_it_from_starting() {
