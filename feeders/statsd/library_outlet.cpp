@@ -1,8 +1,6 @@
 #include "feeders/statsd/library_outlet.h"
 
-#include <new>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace tallyfs::statsd {
@@ -51,33 +49,17 @@ LibraryOutlet::~LibraryOutlet() {
 }
 
 std::optional<Outlet::Id> LibraryOutlet::open(const NewSeries& series) {
-  try {
-    auto interface = interfaces_.find(series.interface);
-    if (interface == interfaces_.end()) {
-      interface = interfaces_.emplace(series.interface, tally::Interface(series.interface)).first;
-    }
-    tally::Statistic made(interface->second, series.name, series.definition);
-    const auto id = reinterpret_cast<Id>(made.get());
-    statistics_.emplace(id, std::move(made));
-    return id;
-  } catch (const std::system_error&) {
-    return std::nullopt;
-  } catch (const std::bad_alloc&) {
-    return std::nullopt;
-  }
+  return statistics_.open(series.interface, series.name, series.definition);
 }
 
 // Samples of it that are held are sent before it goes.
 void LibraryOutlet::remove(Id series) {
   flush();
-  const auto found = statistics_.find(series);
-  found->second.remove();
-  statistics_.erase(found);
+  statistics_.remove(series);
 }
 
 void LibraryOutlet::add(Id series, const Sample& sample) {
-  auto* const statistic = reinterpret_cast<::statistic*>(series);
-  entries_[held_++] = {statistic, sample.x, sample.y, sample.time.count()};
+  entries_[held_++] = {LibraryStatistics::at(series), sample.x, sample.y, sample.time.count()};
   if (held_ == kEntriesMax) flush();
 }
 

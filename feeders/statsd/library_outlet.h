@@ -4,10 +4,8 @@
 
 #include <array>
 #include <cstddef>
-#include <map>
-#include <string>
-#include <unordered_map>
 
+#include "feeders/program/library_statistics.h"
 #include "feeders/statsd/series/outlet.h"
 #include "tally/event.h"
 #include "tally/statistic.hpp"
@@ -33,8 +31,7 @@ class LibraryOutlet final : public Outlet {
  private:
   static constexpr std::size_t kEntriesMax = 64;
 
-  std::map<std::string, tally::Interface> interfaces_;
-  std::unordered_map<Id, tally::Statistic> statistics_;  // after their interfaces
+  LibraryStatistics statistics_;
   std::array<::statistic_entry, kEntriesMax> entries_{};
   std::size_t held_ = 0;  // of entries_
   ::user_event* event_ = nullptr;

@@ -1,12 +1,8 @@
-// The feeder's counts as the interface `tally-feed-statsd`: a statistic for each, whose total is
-// the count. Confined to one thread.
+// The feeder's counts as the interface `tally-feed-statsd`. Confined to one thread.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
+#include "feeders/program/own_counts.h"
 #include "feeders/statsd/series/counts.h"
-#include "tally/statistic.hpp"
 
 namespace tallyfs::statsd {
 
@@ -18,12 +14,7 @@ class OwnStatistics {
   void publish(const Counts& counts);
 
  private:
-  struct Published {
-    tally::Statistic statistic;
-    std::uint64_t total = 0;
-  };
-  tally::Interface interface_{"tally-feed-statsd"};
-  std::vector<Published> published_;
+  OwnCounts counts_;
 };
 
 }  // namespace tallyfs::statsd

@@ -169,10 +169,8 @@ void Service::log_refusal(std::string_view line, const Refusal& refusal, const A
   if (!refusal_log_.may_log(arrival.now.monotonic)) return;
   const Sender& sender = senders_[arrival.sender];
   const std::string from = sender.address ? to_text(*sender.address) : to_text(sender.listener);
-  std::string text = to_text(from, line, refusal);
-  const std::uint64_t left_out = refusal_log_.take_left_out();
-  if (left_out != 0) text.append(" (and ").append(std::to_string(left_out)).append(" more before)");
-  log_warning(text);
+  const RefusedPlace place{from, name_of(refusal.reason), refusal.text, refusal.at};
+  log_warning(to_text(place, line) + refusal_log_.take_left_out());
 }
 
 void Service::publish_soon() {

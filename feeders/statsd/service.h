@@ -17,7 +17,7 @@
 #include "feeders/statsd/listen/packet_sink.h"
 #include "feeders/statsd/listen/stream_listener.h"
 #include "feeders/statsd/own_statistics.h"
-#include "feeders/statsd/refusal_log.h"
+#include "feeders/text/refusal_log.h"
 #include "feeders/statsd/series/translator.h"
 
 namespace tallyfs::statsd {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "feeders/statsd/grammar/number.h"
+#include "feeders/text/number.h"
 #include "feeders/statsd/grammar/refusal.h"
 
 namespace tallyfs::statsd {

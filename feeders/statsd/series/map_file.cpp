@@ -4,56 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "core/base/text.h"
-#include "core/definition/change.h"
+#include "feeders/text/definition_words.h"
 
 namespace tallyfs::statsd {
 namespace {
-
-template <typename S>
-tally::Type to_public(const S& settings, tally::Range range) {
-  if constexpr (std::is_same_v<S, ValueSettings>) {
-    return tally::Value{range, settings.mode == Mode::kProducts ? tally::Mode::kProducts
-                                                                : tally::Mode::kIncrements};
-  } else if constexpr (std::is_same_v<S, RangeSettings>) {
-    return tally::MinMax{range};
-  } else if constexpr (std::is_same_v<S, ListSettings>) {
-    return tally::List{range, settings.entries_max};
-  } else if constexpr (std::is_same_v<S, ArraySettings>) {
-    return tally::Array{range, settings.base_interval,
-                        settings.scale == Scale::kLog2 ? tally::Scale::kLog2 : tally::Scale::kLin};
-  } else if constexpr (std::is_same_v<S, RawSettings>) {
-    return tally::Raw{range, settings.entries_max};
-  } else if constexpr (std::is_same_v<S, QuantilesSettings>) {
-    return tally::Quantiles{range, settings.precision, std::string(settings.quantiles.text())};
-  } else if constexpr (std::is_same_v<S, LastSettings>) {
-    return tally::Last{range};
-  } else {
-    static_assert(std::is_same_v<S, HistorySettings>);
-    if (settings.mode == Mode::kQuantiles) {
-      return tally::QuantileHistory{range, settings.entries_max, settings.period,
-                                    settings.precision, std::string(settings.quantiles.text())};
-    }
-    const auto mode = settings.mode == Mode::kRange      ? tally::Mode::kRange
-                      : settings.mode == Mode::kProducts ? tally::Mode::kProducts
-                                                         : tally::Mode::kIncrements;
-    return tally::History{range, settings.entries_max, settings.period, mode};
-  }
-}
-
-Result<tally::Type> parse_type(std::string_view text) {
-  const auto change = parse_new_statistic(text);
-  if (!change) return change.error();
-  const auto definition = apply(change.value(), Definition{});
-  if (!definition) return definition.error();
-  const tally::Range range{definition.value().range_min, definition.value().range_max};
-  return std::visit([&](const auto& settings) { return to_public(settings, range); },
-                    definition.value().settings);
-}
 
 std::vector<std::string> keys_of(std::string_view list) {
   std::vector<std::string_view> keys;
@@ -97,9 +54,10 @@ Result<MapRule> parse_rule(std::string_view line) {
     }
     const std::string_view key = token->text.substr(0, equals);
     if (key == "type") {
-      auto type = parse_type(rest.text);
-      if (!type) return type.error();
-      rule.type = std::move(type.value());
+      auto words = parse_definition_words(rest.text);
+      if (!words) return words.error();
+      rule.type = std::move(words.value().type);
+      if (!words.value().units.empty()) rule.units = std::move(words.value().units);
       break;
     }
     if (auto done = apply_setting(rule, key, token->text.substr(equals + 1)); !done) {

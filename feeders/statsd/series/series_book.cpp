@@ -5,13 +5,13 @@
 
 #include "core/base/text.h"
 #include "feeders/statsd/series/series_definition.h"
+#include "feeders/text/encoded_name.h"
 
 namespace tallyfs::statsd {
 namespace {
 
 constexpr const char* kDefaultInterface = "statsd";
 constexpr const char* kChecksInterface = "statsd~checks";
-constexpr std::string_view kOverflow = "{*}";
 
 constexpr std::string_view suffix_of(Kind kind) {
   switch (kind) {
@@ -34,7 +34,9 @@ Refusal name_refused(const char* text) { return {Reason::kName, 0, text}; }
 }  // namespace
 
 SeriesBook::SeriesBook(const Settings& settings, Outlet& outlet)
-    : settings_(settings), outlet_(outlet) {}
+    : settings_(settings),
+      bounds_(settings.series_max, settings.series_per_name_max),
+      outlet_(outlet) {}
 
 SeriesBook::~SeriesBook() = default;
 
@@ -99,7 +101,7 @@ SeriesBook::Name* SeriesBook::add_name(const SeriesKey& key, std::string_view na
     refusal = name_refused("the name has more than 255 bytes");
     return nullptr;
   }
-  if (names_ == kNamesMax && !give_up_one(now_s)) {
+  if (names_ == kSeriesNamesMax && !give_up_one(now_s)) {
     refusal = name_refused("there are 5,000 names already, all used within the last hour");
     return nullptr;
   }
@@ -132,8 +134,7 @@ std::string SeriesBook::interface_of(std::string_view name, const MapRule* rule,
 }
 
 bool SeriesBook::has_room(const Name& name, Kind kind) const {
-  return counted_ < settings_.series_max &&
-         name.members.size() - name.overflows < settings_.series_per_name_max &&
+  return bounds_.has_room(name.members.size() - name.overflows) &&
          (kind != Kind::kSet || sets_.size() - overflow_sets_ < kSetsMax);
 }
 
@@ -149,7 +150,7 @@ SeriesBook::Resolved SeriesBook::resolve_name(const SeriesKey& key, Table& table
     if (found != table.series.end()) return {found->second.get(), {}};
     if (has_room(name, key.kind)) return make(key, table, name, named);
   }
-  named = {base.append(kOverflow), true};
+  named = {base.append(kOverflowLabels), true};
   const auto found = table.series.find(named.name);
   if (found != table.series.end()) return {found->second.get(), {}};
   if (named.name.size() > kNameBytesMax) {
@@ -177,7 +178,7 @@ SeriesBook::Resolved SeriesBook::make(const SeriesKey& key, Table& table, Name& 
   if (named.is_overflow) {
     name.overflows += 1;
   } else {
-    counted_ += 1;
+    bounds_.add();
   }
   if (key.kind == Kind::kSet) {
     sets_.push_back(series);

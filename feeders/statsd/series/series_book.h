@@ -23,6 +23,7 @@
 #include "feeders/statsd/grammar/refusal.h"
 #include "feeders/statsd/series/series.h"
 #include "feeders/statsd/series/settings.h"
+#include "feeders/text/series_bounds.h"
 
 namespace tallyfs::statsd {
 
@@ -38,7 +39,6 @@ struct SeriesKey {
 
 class SeriesBook {
  public:
-  static constexpr std::size_t kNamesMax = 5'000;
   static constexpr std::size_t kInterfacesMax = 1'024;
   static constexpr std::size_t kSetsMax = 1'024;
   static constexpr std::size_t kOverflowSetsMax = 256;
@@ -123,6 +123,7 @@ class SeriesBook {
   void forget_set(const Series& set);
 
   const Settings& settings_;
+  SeriesBounds bounds_;  // of all but name{*}
   Outlet& outlet_;
   Table tables_[2];
   ByText<bool> interfaces_;
@@ -130,7 +131,6 @@ class SeriesBook {
   std::vector<Name*> names_of_sets_;  // in the same order
   std::size_t names_ = 0;
   std::uint64_t made_ = 0;
-  std::size_t counted_ = 0;  // against series_max: all but name{*}
   std::size_t overflow_sets_ = 0;
   // The names that were unused for an hour at the last look, longest last. A look costs so much
   // that there is one a second at most.

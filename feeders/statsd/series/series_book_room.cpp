@@ -18,7 +18,7 @@ bool SeriesBook::is_unused(const Name& name, std::uint32_t now_s) {
 }
 
 void SeriesBook::make_room(Kind kind, std::uint32_t now_s) {
-  while (counted_ >= settings_.series_max && give_up_one(now_s)) {
+  while (bounds_.is_full() && give_up_one(now_s)) {
   }
   const bool has_room = kind != Kind::kSet || sets_.size() - overflow_sets_ < kSetsMax;
   if (!has_room) give_up_one_with_sets(now_s);
@@ -73,7 +73,7 @@ void SeriesBook::give_up(Name& name) {
     given_up_.push_back(std::move(found->second));
     table.series.erase(found);
   }
-  counted_ -= name.members.size() - name.overflows;
+  bounds_.remove(name.members.size() - name.overflows);
   names_ -= 1;
   names_given_up_ += 1;
   last_given_up_ = name.sent;

@@ -2,56 +2,16 @@
 
 #include <algorithm>
 
-#include "core/base/text.h"
+#include "feeders/text/encoded_name.h"
 
 namespace tallyfs::statsd {
 namespace {
-
-void append_percent(std::string& out, std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back('%');
-    out.push_back(kDigits[byte >> 4]);
-    out.push_back(kDigits[byte & 15]);
-  }
-}
-
-// `character` is one of UTF-8.
-bool is_plain(std::string_view character) {
-  constexpr std::string_view kOurs = "%{},/=~";
-  return is_units(character) && (character.size() > 1 || kOurs.find(character) == kOurs.npos);
-}
 
 bool has(const std::vector<std::string>& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
 }  // namespace
-
-void append_encoded(std::string& out, std::string_view text) {
-  while (!text.empty()) {
-    char32_t point = 0;
-    const std::size_t length = utf8_length(text, point);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length != 0 && is_plain(character)) {
-      out.append(character);
-    } else {
-      append_percent(out, character);
-    }
-    text.remove_prefix(character.size());
-  }
-}
-
-std::string encoded_name(std::string_view name) {
-  std::string out;
-  if (name == "." || name == "..") {
-    append_percent(out, name);
-  } else {
-    append_encoded(out, name);
-  }
-  return out;
-}
 
 bool TagFilter::passes(std::string_view tag) const {
   const std::string_view key = key_of(tag);

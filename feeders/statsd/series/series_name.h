@@ -1,6 +1,5 @@
 // How the name of a metric and its tags become the name of a statistic: `name{k:v,k2}`, tags sorted
-// bytewise and each one once. Bytes that have a meaning there, or that names of statistics may not
-// have, become %XX. Pure functions.
+// bytewise and each one once. Pure functions.
 #pragma once
 
 #include <string>
@@ -8,12 +7,6 @@
 #include <vector>
 
 namespace tallyfs::statsd {
-
-// `% { } , / = ~`, blanks, controls, unprintable characters and bytes that are not UTF-8 become
-// %XX.
-void append_encoded(std::string& out, std::string_view text);
-// The same for a whole name; "." and ".." are encoded too.
-std::string encoded_name(std::string_view name);
 
 // Which tags stay, by their keys.
 struct TagFilter {

@@ -1,4 +1,4 @@
-#include "feeders/statsd/grammar/number.h"
+#include "feeders/text/number.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace tallyfs::statsd {
+namespace tallyfs {
 namespace {
 
 // X of the text at a scale, with a `~` behind it if it was rounded; "range", "value".
@@ -109,4 +109,4 @@ TEST(StatsdNumberTest, ComputesWhatASampleStandsFor) {
 }
 
 }  // namespace
-}  // namespace tallyfs::statsd
+}  // namespace tallyfs

@@ -11,15 +11,15 @@
 
 #include "core/base/int128.h"
 
-namespace tallyfs::statsd {
+namespace tallyfs {
 
 struct Number {
   // The digits behind those that are kept, as a part of the last digit kept.
   enum class Tail : std::uint8_t { kNone, kBelowHalf, kHalf, kAboveHalf };
 
-  std::uint64_t digits = 0;    // at most the first 19 from the first that is not 0
-  std::int32_t exponent = 0;   // digits * 10^exponent, without the tail
-  Tail tail = Tail::kNone;     // only behind 19 digits
+  std::uint64_t digits = 0;   // at most the first 19 from the first that is not 0
+  std::int32_t exponent = 0;  // digits * 10^exponent, without the tail
+  Tail tail = Tail::kNone;    // only behind 19 digits
   bool is_negative = false;
   bool has_sign = false;
 };
@@ -53,4 +53,4 @@ struct Weight {
 // Nothing unless 10^-18 <= rate <= 1. A rate of more than 19 digits is cut off there.
 std::optional<Weight> to_weight(const Number& rate);
 
-}  // namespace tallyfs::statsd
+}  // namespace tallyfs

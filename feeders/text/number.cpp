@@ -1,11 +1,11 @@
-#include "feeders/statsd/grammar/number.h"
+#include "feeders/text/number.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
 
-namespace tallyfs::statsd {
+namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kDigitsMax = 1'000'000'000'000'000'000;  // one more digit fits below 10^19
@@ -177,7 +177,7 @@ std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale) {
   if (!shifted) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(shifted->value);
   return ScaledInteger{static_cast<std::int64_t>(number.is_negative ? 0 - size : size),
-                 shifted->is_rounded};
+                       shifted->is_rounded};
 }
 
 std::optional<Fixed> to_fixed(const Number& number, unsigned scale) {
@@ -207,4 +207,4 @@ std::optional<Weight> to_weight(const Number& rate) {
   return Weight{static_cast<std::uint64_t>(whole), static_cast<std::uint64_t>(rest)};
 }
 
-}  // namespace tallyfs::statsd
+}  // namespace tallyfs

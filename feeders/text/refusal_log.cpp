@@ -1,19 +1,19 @@
-#include "feeders/statsd/refusal_log.h"
+#include "feeders/text/refusal_log.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
 
-namespace tallyfs::statsd {
+namespace tallyfs {
 
-std::string to_text(const std::string& sender, std::string_view line, const Refusal& refusal) {
+std::string to_text(const RefusedPlace& place, std::string_view line) {
   constexpr std::size_t kBeforeMax = 120;
   constexpr std::size_t kBehindMax = 80;
-  const std::size_t at = std::min(refusal.at, line.size());
+  const std::size_t at = std::min(place.at, line.size());
   const std::size_t begin = at > kBeforeMax ? at - kBeforeMax : 0;
-  std::string text = sender;
-  text.append(": ").append(name_of(refusal.reason)).append(": ").append(refusal.text).append(": ");
+  std::string text(place.source);
+  text.append(": ").append(place.reason).append(": ").append(place.text).append(": ");
   append_escaped(text, line.substr(begin, at - begin), kBeforeMax, 0);
   text.append(" -->");
   append_escaped(text, line.substr(at), kBehindMax, 0);
@@ -29,6 +29,9 @@ bool RefusalLog::may_log(std::chrono::nanoseconds now) {
   return true;
 }
 
-std::uint64_t RefusalLog::take_left_out() { return std::exchange(left_out_, 0); }
+std::string RefusalLog::take_left_out() {
+  const std::uint64_t left_out = std::exchange(left_out_, 0);
+  return left_out == 0 ? "" : " (and " + std::to_string(left_out) + " more before)";
+}
 
-}  // namespace tallyfs::statsd
+}  // namespace tallyfs

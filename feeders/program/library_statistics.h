@@ -1,0 +1,32 @@
+// Statistics of libtally by name, made when their first sample comes, for feeders that do not know
+// them before. Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "tally/statistic.hpp"
+
+namespace tallyfs {
+
+class LibraryStatistics {
+ public:
+  using Id = std::uintptr_t;  // the address of the ::statistic
+
+  // Nothing: libtally has no room for it.
+  std::optional<Id> open(const std::string& interface, const std::string& name,
+                         const tally::Definition& definition);
+  // The statistic goes, with what it has counted. Ends the life of the id.
+  void remove(Id id);
+
+  static ::statistic* at(Id id) { return reinterpret_cast<::statistic*>(id); }
+
+ private:
+  std::map<std::string, tally::Interface> interfaces_;
+  std::unordered_map<Id, tally::Statistic> statistics_;  // after their interfaces
+};
+
+}  // namespace tallyfs

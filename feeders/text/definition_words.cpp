@@ -1,0 +1,212 @@
+#include "feeders/text/definition_words.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/definition/change.h"
+#include "feeders/text/number.h"
+#include "usage/nearest.h"
+
+namespace tallyfs {
+namespace {
+
+template <typename S>
+tally::Type to_public(const S& settings, tally::Range range) {
+  if constexpr (std::is_same_v<S, ValueSettings>) {
+    return tally::Value{range, settings.mode == Mode::kProducts ? tally::Mode::kProducts
+                                                                : tally::Mode::kIncrements};
+  } else if constexpr (std::is_same_v<S, RangeSettings>) {
+    return tally::MinMax{range};
+  } else if constexpr (std::is_same_v<S, ListSettings>) {
+    return tally::List{range, settings.entries_max};
+  } else if constexpr (std::is_same_v<S, ArraySettings>) {
+    return tally::Array{range, settings.base_interval,
+                        settings.scale == Scale::kLog2 ? tally::Scale::kLog2 : tally::Scale::kLin};
+  } else if constexpr (std::is_same_v<S, RawSettings>) {
+    return tally::Raw{range, settings.entries_max};
+  } else if constexpr (std::is_same_v<S, QuantilesSettings>) {
+    return tally::Quantiles{range, settings.precision, std::string(settings.quantiles.text())};
+  } else if constexpr (std::is_same_v<S, LastSettings>) {
+    return tally::Last{range};
+  } else {
+    static_assert(std::is_same_v<S, HistorySettings>);
+    if (settings.mode == Mode::kQuantiles) {
+      return tally::QuantileHistory{range, settings.entries_max, settings.period,
+                                    settings.precision, std::string(settings.quantiles.text())};
+    }
+    const auto mode = settings.mode == Mode::kRange      ? tally::Mode::kRange
+                      : settings.mode == Mode::kProducts ? tally::Mode::kProducts
+                                                         : tally::Mode::kIncrements;
+    return tally::History{range, settings.entries_max, settings.period, mode};
+  }
+}
+
+const std::vector<std::string>& keys() {
+  static const std::vector<std::string> kKeys{
+      "type",  "range_min", "range_max", "entries_max", "base_interval", "scale", "mode",
+      "units", "period",    "precision", "quantiles",   "decimals",      "on"};
+  return kKeys;
+}
+
+bool is_bound(std::string_view key) {
+  return key == "range_min" || key == "range_max" || key == "base_interval";
+}
+
+// What X is, in words of units=: their base unit is a time, bytes or bits.
+bool is_from_zero(std::string_view units) {
+  constexpr std::array<std::string_view, 12> kUnits{
+      "seconds", "milliseconds", "microseconds", "nanoseconds", "s",       "ms",
+      "us",      "ns",           "bytes",        "bits",        "minutes", "hours"};
+  return std::ranges::find(kUnits, units.substr(0, units.find('/'))) != kUnits.end();
+}
+
+// The words, those of decimals taken out, with bounds as stored integers.
+class Words {
+ public:
+  explicit Words(std::string_view text) : text_(text) {}
+
+  Result<DefinitionWords> parse() {
+    if (auto done = read_tokens(); !done) return done.error();
+    auto units = units_with_decimals(units_, words_.decimals);
+    if (!units) return error_at(units.error(), decimals_at_);
+    words_.units = std::move(units.value());
+    if (auto done = read_definition(); !done) return place(done.error());
+    return words_;
+  }
+
+ private:
+  struct Word {
+    std::string_view key;
+    std::string_view value;
+    std::size_t at;
+  };
+
+  Result<void> read_tokens() {
+    std::vector<Word> words;
+    Tokens tokens(text_);
+    while (const auto token = tokens.next()) {
+      const std::size_t equals = token->text.find('=');
+      if (equals == token->text.npos)
+        return invalid(quoted(token->text) + " is no key=value", token->at);
+      words.push_back({token->text.substr(0, equals), token->text.substr(equals + 1), token->at});
+      if (auto done = read_own(words.back()); !done) return done.error();
+    }
+    for (const Word& word : words) {
+      if (auto done = add(word); !done) return done.error();
+    }
+    return {};
+  }
+
+  // decimals= counts for words on both sides of it.
+  Result<void> read_own(const Word& word) {
+    if (std::ranges::find(keys(), word.key) == keys().end()) return unknown(word);
+    if (word.key == "decimals") {
+      const auto decimals = parse_unsigned(word.value);
+      if (!decimals || *decimals > 9) return invalid("decimals must be 0 to 9", word.at);
+      words_.decimals = static_cast<unsigned>(*decimals);
+      decimals_at_ = word.at;
+    } else if (word.key == "units") {
+      units_ = word.value;
+    }
+    has_range_min_ = has_range_min_ || word.key == "range_min";
+    return {};
+  }
+
+  static Error unknown(const Word& word) {
+    std::string reason = "there is no key " + quoted(word.key);
+    if (const auto meant = nearest(word.key, keys()))
+      reason.append("; did you mean ").append(*meant);
+    return invalid(std::move(reason), word.at);
+  }
+
+  Result<void> add(const Word& word) {
+    if (word.key == "decimals") return {};
+    std::string value(word.value);
+    if (is_bound(word.key) && words_.decimals != 0) {
+      const auto number = parse_number(word.value);
+      const auto x = number ? to_integer(*number, words_.decimals) : std::nullopt;
+      if (!x || x->is_rounded) {
+        return invalid(std::string(word.key) + " must be a number of at most " +
+                           std::to_string(words_.decimals) + " decimals",
+                       word.at);
+      }
+      value = std::to_string(x->value);
+    }
+    places_.emplace_back(line_.size(), word.at);
+    line_.append(word.key).append("=").append(value).append(" ");
+    return {};
+  }
+
+  Result<void> read_definition() {
+    if (!has_range_min_ && line_.find("scale=log2") != line_.npos && is_from_zero(words_.units)) {
+      line_.append("range_min=0");
+    }
+    const auto change = parse_new_statistic(line_);
+    if (!change) return change.error();
+    if (change.value().on && !change.value().on->value) words_.begin = tally::Begin::kOff;
+    const auto definition = apply(change.value(), Definition{});
+    if (!definition) return definition.error();
+    Types types;
+    types.set(definition.value().settings.index());
+    if (auto ignored = find_ignored_key(line_, types)) return for_other_types(*ignored);
+    if (!change.value().type) return {};
+    const tally::Range range{definition.value().range_min, definition.value().range_max};
+    words_.type = std::visit([&](const auto& settings) { return to_public(settings, range); },
+                             definition.value().settings);
+    return {};
+  }
+
+  Error for_other_types(const Error& ignored) const {
+    const std::string key =
+        line_.substr(ignored.token_at, line_.find('=', ignored.token_at) - ignored.token_at);
+    return invalid(key + " is for other types", ignored.token_at);
+  }
+
+  // An error in line_, where the word stands in the text.
+  Error place(Error error) const {
+    for (const auto& [in_line, in_text] : places_) {
+      if (in_line == error.token_at) error.token_at = in_text;
+    }
+    return error;
+  }
+  static std::string quoted(std::string_view word) {
+    std::string out = "'";
+    append_escaped(out, word, 64, 0);
+    return out.append("'");
+  }
+
+  const std::string_view text_;
+  DefinitionWords words_;
+  std::string units_;
+  std::size_t decimals_at_ = 0;
+  bool has_range_min_ = false;
+  std::string line_;
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of the words, in line_ and text_
+};
+
+}  // namespace
+
+Result<DefinitionWords> parse_definition_words(std::string_view text) {
+  return Words(text).parse();
+}
+
+Result<std::string> units_with_decimals(const std::string& units, unsigned decimals) {
+  if (decimals == 0) return units;
+  constexpr std::array<std::string_view, 3> kTimes{"milliseconds", "microseconds", "nanoseconds"};
+  constexpr std::array<std::string_view, 2> kParts{"thousandths", "millionths"};
+  const std::size_t end = std::min(units.find('/'), units.size());
+  const std::string_view x = std::string_view(units).substr(0, end);
+  const bool is_time = x == "seconds";
+  if (decimals % 3 != 0 || decimals / 3 > (is_time ? kTimes.size() : kParts.size())) {
+    return invalid(is_time ? "of seconds, decimals must be 3, 6 or 9" : "decimals must be 3 or 6");
+  }
+  std::string text(is_time ? kTimes[decimals / 3 - 1] : kParts[decimals / 3 - 1]);
+  return text.append(end == units.size() ? "/samples" : units.substr(end));
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,31 @@
+// The words key=value with which a rule says how a new statistic is defined: those of
+// tally-definition(5), and decimals=. They are strict: a word that nothing reads refuses the line.
+// Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "tally/statistic.hpp"
+
+namespace tallyfs {
+
+struct DefinitionWords {
+  std::optional<tally::Type> type{};
+  std::string
+      units{};  // of X as it is stored: microseconds/..., where it says seconds and 6 decimals
+  unsigned decimals = 0;  // X is the number * 10^decimals
+  tally::Begin begin = tally::Begin::kOn;
+};
+
+// Bounds of X (range_min=, range_max=, base_interval=) are decimals where decimals= is there, and
+// become the stored integers. scale=log2 without range_min= begins at 0 where X is a time, bytes or
+// bits. kInvalid with the token to blame.
+Result<DefinitionWords> parse_definition_words(std::string_view text);
+
+// `units` for an X that is stored with so many decimals. kInvalid: no word of units says it.
+Result<std::string> units_with_decimals(const std::string& units, unsigned decimals);
+
+}  // namespace tallyfs
