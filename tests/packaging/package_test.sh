@@ -33,8 +33,8 @@ options_of_page() {
 options_of_help() {
   "$BIN/$1" --help | sed -nE 's/^  (-.,)?(-o|--[a-z0-9-]+)( [^ ]+)?(  .*)?$/\2\3/p' | sort -u
 }
-for program in tallyfs tally-send tally-web tally-feed-block tally-feed-statsd tally-feed-timer \
-  tally-feed-tcp tally-feed-tracefs tally-clock; do
+for program in tallyfs tally-send tally-web tally-feed-block tally-feed-log tally-feed-statsd \
+  tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
   check_eq "$(options_of_page "$PROJECT/packaging/man/$program.1")" \
     "$(options_of_help "$program")" \
     "$program(1) has the options of --help, their values, and no others"
@@ -84,6 +84,8 @@ if has systemd-analyze; then
     quietly systemd-analyze security --offline=yes --threshold=30 --no-pager "$WORK/units/tallyfs.service"
   check "and so is that of StatsD" quietly systemd-analyze security --offline=yes \
     --threshold=30 --no-pager "$WORK/units/tally-feed-statsd.service"
+  check "and so is that of logs" quietly systemd-analyze security --offline=yes \
+    --threshold=30 --no-pager "$WORK/units/tally-feed-log.service"
   check "and so is that of tally-web" quietly systemd-analyze security --offline=yes \
     --threshold=30 --no-pager "$WORK/units/tally-web.service"
 else
@@ -194,8 +196,8 @@ check "dpkg --verify finds each file as packed" \
 check "the user tallyfs is there" quietly in_root getent passwd tallyfs
 check "the loader finds libtally.so.0" in_root sh -c 'ldconfig -p | grep -q libtally.so.0'
 check "they install over themselves" quietly in_root sh -c 'dpkg -i /tmp/packages/*.deb'
-for program in tallyfs tallyctl tally-web tally-send tally-feed-block tally-feed-statsd \
-  tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
+for program in tallyfs tallyctl tally-web tally-send tally-feed-block tally-feed-log \
+  tally-feed-statsd tally-feed-timer tally-feed-tcp tally-feed-tracefs tally-clock; do
   check "$program runs there" quietly in_root "$program" --version
 done
 

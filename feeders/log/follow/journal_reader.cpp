@@ -1,0 +1,94 @@
+#include "feeders/log/follow/journal_reader.h"
+
+#include <systemd/sd-journal.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace tallyfs::logs {
+namespace {
+
+// As of a line of a file; longer ones are cut.
+constexpr std::size_t kFieldBytesMax = 64 << 10;
+
+Error failed(int error) { return invalid(std::string("the journal: ") + std::strerror(-error)); }
+
+}  // namespace
+
+void JournalReader::Close::operator()(sd_journal* journal) const { ::sd_journal_close(journal); }
+
+Result<JournalReader> JournalReader::open(Settings settings) {
+  ::sd_journal* journal = nullptr;
+  const int error = settings.directory.empty()
+                        ? ::sd_journal_open(&journal, SD_JOURNAL_LOCAL_ONLY)
+                        : ::sd_journal_open_directory(&journal, settings.directory.c_str(), 0);
+  if (error < 0) return failed(error);
+  JournalReader reader(journal);
+  if (const int failure = reader.begin(settings); failure < 0) return failed(failure);
+  reader.set_fields(std::move(settings.fields));
+  return reader;
+}
+
+int JournalReader::begin(const Settings& settings) {
+  ::sd_journal* const journal = journal_.get();
+  (void)::sd_journal_set_data_threshold(journal, kFieldBytesMax);
+  if (const int error = add_units(settings.units); error < 0) return error;
+  if (const int error = ::sd_journal_get_fd(journal); error < 0) return error;
+  if (!settings.cursor.empty() && ::sd_journal_seek_cursor(journal, settings.cursor.c_str()) >= 0) {
+    // That is the entry itself, or, if it is gone, one near it.
+    const int moved = ::sd_journal_next(journal);
+    if (moved <= 0) return moved;
+    const bool is_it = ::sd_journal_test_cursor(journal, settings.cursor.c_str()) > 0;
+    return is_it ? 0 : ::sd_journal_previous(journal);
+  }
+  if (settings.is_from_start) return ::sd_journal_seek_head(journal);
+  if (const int error = ::sd_journal_seek_tail(journal); error < 0) return error;
+  return ::sd_journal_previous(journal);
+}
+
+// What units said themselves, and what systemd said of them.
+int JournalReader::add_units(const std::vector<std::string>& units) {
+  for (const std::string& unit : units) {
+    const bool has_suffix = unit.find('.') != unit.npos;
+    const std::string match = "_SYSTEMD_UNIT=" + unit + (has_suffix ? "" : ".service");
+    const int error = ::sd_journal_add_match(journal_.get(), match.c_str(), 0);
+    if (error < 0) return error;
+  }
+  return 0;
+}
+
+void JournalReader::set_fields(std::vector<std::string> fields) {
+  fields_ = std::move(fields);
+  texts_.assign(fields_.size(), std::nullopt);
+  values_.assign(fields_.size(), std::nullopt);
+}
+
+int JournalReader::fd() const { return ::sd_journal_get_fd(journal_.get()); }
+
+void JournalReader::acknowledge() { (void)::sd_journal_process(journal_.get()); }
+
+std::optional<std::string> JournalReader::field(const std::string& name) {
+  const void* data = nullptr;
+  std::size_t bytes = 0;
+  if (::sd_journal_get_data(journal_.get(), name.c_str(), &data, &bytes) < 0) return std::nullopt;
+  const std::string_view text(static_cast<const char*>(data), bytes);
+  return std::string(text.substr(std::min(name.size() + 1, text.size()), kFieldBytesMax));
+}
+
+std::optional<JournalReader::Entry> JournalReader::next() {
+  if (::sd_journal_next(journal_.get()) <= 0) return std::nullopt;
+  message_ = field("MESSAGE");
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    texts_[i] = field(fields_[i]);
+    values_[i] = texts_[i] ? std::optional<std::string_view>(*texts_[i]) : std::nullopt;
+  }
+  char* cursor = nullptr;
+  if (::sd_journal_get_cursor(journal_.get(), &cursor) >= 0) {
+    cursor_ = cursor;
+    std::free(cursor);
+  }
+  return Entry{message_ ? std::string_view(*message_) : std::string_view(), values_, cursor_};
+}
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,59 @@
+// Entries of systemd's journal, by libsystemd: their message as a line, and the fields that rules
+// name. Confined to one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+struct sd_journal;
+
+namespace tallyfs::logs {
+
+class JournalReader {
+ public:
+  struct Settings {
+    std::string directory{};           // empty: the system's
+    std::vector<std::string> units{};  // empty: entries of all
+    std::vector<std::string> fields{};
+    std::string cursor{};  // behind which it continues; empty: as is_from_start says
+    bool is_from_start = false;
+  };
+  // kInvalid: there is no journal, or this user may not read it.
+  static Result<JournalReader> open(Settings settings);
+
+  int fd() const;
+  struct Entry {
+    std::string_view message;
+    std::span<const std::optional<std::string_view>> fields;  // by the settings
+    std::string_view cursor;                                  // behind it
+  };
+  // The next one, whose texts live until the next call. Nothing: there is none for now.
+  std::optional<Entry> next();
+  // What fd() told, so that it can tell again.
+  void acknowledge();
+  void set_fields(std::vector<std::string> fields);
+
+ private:
+  struct Close {
+    void operator()(sd_journal* journal) const;
+  };
+  explicit JournalReader(sd_journal* journal) : journal_(journal) {}
+  int begin(const Settings& settings);
+  int add_units(const std::vector<std::string>& units);
+  std::optional<std::string> field(const std::string& name);
+
+  std::unique_ptr<sd_journal, Close> journal_;
+  std::vector<std::string> fields_;
+  std::vector<std::optional<std::string>> texts_;
+  std::vector<std::optional<std::string_view>> values_;
+  std::optional<std::string> message_;
+  std::string cursor_;
+};
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,40 @@
+// Where lines of files go, and what is counted of files. Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tallyfs::logs {
+
+class PositionRecord;
+
+// Where a line comes from, and where its file continues.
+struct LineOrigin {
+  const std::string& path;
+  PositionRecord* record;  // nullptr: its position is not kept
+  std::uint64_t end;       // the offset behind the line
+};
+
+class LineSink {
+ public:
+  virtual ~LineSink() = default;
+  // line: without its end. It lives during the call.
+  virtual void take(std::string_view line, const LineOrigin& origin) = 0;
+  // The position of a file moves without a line: it was cut to 0, or a long line ended.
+  virtual void move(PositionRecord& record, std::uint64_t offset) = 0;
+  // Before a record ends: what was taken is to be as safe as it gets.
+  virtual void settle() = 0;
+};
+
+// Totals since the feeder's start, but for those that say what there is.
+struct FollowCounts {
+  std::uint64_t bytes = 0;
+  std::uint64_t rotations = 0;  // files that were renamed or removed
+  std::uint64_t truncations = 0;
+  std::uint64_t cut = 0;     // lines of more than 64 KiB
+  std::uint64_t files = 0;   // there are now
+  std::uint64_t behind = 0;  // bytes not read yet, now
+};
+
+}  // namespace tallyfs::logs

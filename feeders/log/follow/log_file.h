@@ -1,0 +1,72 @@
+// One file that is followed: what is read of it, line by line. A last line without its end waits,
+// until the file gives way to another. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/base/fd.h"
+#include "feeders/log/follow/line_sink.h"
+#include "feeders/log/follow/open_log.h"
+#include "feeders/log/follow/positions.h"
+
+namespace tallyfs::logs {
+
+class LogFile {
+ public:
+  static constexpr std::size_t kLineMax = 64 << 10;
+  // A chunk holds more than the longest line.
+  static constexpr std::size_t kChunkBytes = 256 << 10;
+
+  // Continues at that offset, in the midst of a line that is passed over if `is_within_line`.
+  struct Start {
+    std::uint64_t offset = 0;
+    bool is_within_line = false;
+  };
+  LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& counts);
+
+  const FileIdentity& identity() const { return identity_; }
+  const std::string& path() const { return path_; }
+  void rename(std::string path) { path_ = std::move(path); }
+  int fd() const { return fd_.get(); }
+  std::uint64_t offset() const { return offset_; }
+  void keep_position(PositionRecord* record) { record_ = record; }
+  PositionRecord* record() const { return record_; }
+
+  // Before reading, when it may have changed: sees whether it was cut, and begins it again then.
+  void look(LineSink& sink);
+  // Reads at most a chunk. False: there is no more for now.
+  bool read(std::span<char> chunk, LineSink& sink);
+  // The last line, which has no end, is one.
+  void read_rest(std::span<char> chunk, LineSink& sink);
+  std::uint64_t behind() const { return size_ > offset_ ? size_ - offset_ : 0; }
+
+  // When it was renamed or removed, and when it had new bytes last.
+  std::optional<std::chrono::nanoseconds> retired{};
+  std::chrono::nanoseconds grew{0};
+  bool was_closed = false;  // by a writer, since it was retired
+  bool is_dirty = true;     // it may have more to read
+  int watch = -1;
+
+ private:
+  std::size_t take_lines(std::string_view text, LineSink& sink);
+  void take(std::string_view line, std::uint64_t end, LineSink& sink);
+  void begin_again(LineSink& sink);
+  void note_checkpoint();
+
+  Fd fd_;
+  FileIdentity identity_;
+  std::string path_;
+  std::uint64_t offset_;       // of the first byte that is of no line that was taken
+  std::uint64_t read_to_ = 0;  // what was seen of it
+  std::uint64_t size_ = 0;
+  bool is_within_line_;  // whose begin was taken already, or which is passed over
+  Checkpoint checkpoint_{};
+  PositionRecord* record_ = nullptr;
+  FollowCounts& counts_;
+};
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,82 @@
+#include "feeders/log/library_outlet.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tallyfs::logs {
+namespace {
+
+// Of a text field, with the byte 0 behind it.
+constexpr std::size_t kTextBytes = 64;
+
+std::string declaration_of(const EventDefinition& event) {
+  std::string text;
+  for (const EventDefinition::Field& field : event.fields) {
+    text.append(text.empty() ? "" : "; ");
+    text.append(field.is_number ? "s64 " + field.name : "char " + field.name + "[64]");
+  }
+  return text;
+}
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignof(std::int64_t) - 1) / alignof(std::int64_t) * alignof(std::int64_t);
+}
+
+}  // namespace
+
+LibraryOutlet::~LibraryOutlet() {
+  for (auto& [definition, event] : events_) ::event_unregister(&event);
+}
+
+// An event that cannot be registered is one that is not wanted.
+void LibraryOutlet::register_events(const std::vector<EventDefinition>& events) {
+  for (auto& [definition, event] : events_) ::event_unregister(&event);
+  events_.clear();
+  for (const EventDefinition& each : events) {
+    ::user_event*& event = events_[&each];
+    (void)::event_register(&event, each.system.c_str(), each.name.c_str(),
+                           declaration_of(each).c_str());
+  }
+}
+
+std::optional<Outlet::Id> LibraryOutlet::open(const std::string& interface, const std::string& name,
+                                              const tally::Definition& definition) {
+  return statistics_.open(interface, name, definition);
+}
+
+void LibraryOutlet::add(Id series, std::int64_t x, std::chrono::nanoseconds time) {
+  ::statistic* const statistic = LibraryStatistics::at(series);
+  if (time.count() == 0) {
+    ::statistic_inc(statistic, x);
+  } else {
+    ::statistic_add_at(statistic, x, 1, time.count());
+  }
+}
+
+bool LibraryOutlet::wants(const EventDefinition& event) {
+  const auto found = events_.find(&event);
+  return found != events_.end() && ::event_enabled(found->second) != 0;
+}
+
+// As the C structure of the fields: texts have no alignment, numbers that of an s64.
+void LibraryOutlet::write(const EventDefinition& event, std::span<const EventValue> values) {
+  fields_.assign(values.size() * kTextBytes + sizeof(std::int64_t), 0);
+  std::size_t at = 0;
+  bool has_number = false;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (event.fields[i].is_number) {
+      has_number = true;
+      at = aligned(at);
+      std::memcpy(fields_.data() + at, &values[i].number, sizeof values[i].number);
+      at += sizeof values[i].number;
+    } else {
+      const std::string_view text = values[i].text.substr(0, kTextBytes - 1);
+      text.copy(fields_.data() + at, text.size());
+      at += kTextBytes;
+    }
+  }
+  if (has_number) at = aligned(at);
+  (void)::event_write(events_.at(&event), fields_.data(), at);
+}
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,19 @@
+// --check: what each line would do, and the lines that no rule takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "feeders/log/rules/rules.h"
+
+namespace tallyfs::logs {
+
+struct CheckSettings {
+  std::vector<std::string> paths;  // none: the standard input
+  std::size_t series_max = 0;
+  std::size_t series_per_name_max = 0;
+};
+// The exit status: 0, or 1 if a line was refused or a file could not be read.
+int check_lines(const Rules& rules, const CheckSettings& settings);
+
+}  // namespace tallyfs::logs

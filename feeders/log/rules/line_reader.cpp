@@ -1,0 +1,257 @@
+#include "feeders/log/rules/line_reader.h"
+
+#include <utility>
+
+#include "feeders/text/encoded_name.h"
+
+namespace tallyfs::logs {
+namespace {
+
+template <typename Visit>
+void each_part(const NameTemplate& name, Visit visit) {
+  for (const Template* const parts : {&name.interface, &name.base, &name.labels}) {
+    for (const TemplatePart& part : *parts) visit(part);
+  }
+}
+
+}  // namespace
+
+LineReader::LineReader(Rules rules, SeriesBook& book, Outlet& outlet, LineCounts& counts,
+                       OnRefusal on_refusal)
+    : rules_(std::move(rules)),
+      book_(book),
+      outlet_(outlet),
+      counts_(counts),
+      on_refusal_(std::move(on_refusal)),
+      set_(rules_.rules),
+      times_(rules_.time_format) {
+  for (const Rule& rule : rules_.rules) memories_.push_back(memories_of(rule));
+  if (rules_.otherwise) otherwise_ = memories_of(*rules_.otherwise);
+}
+
+std::vector<LineReader::Memory> LineReader::memories_of(const Rule& rule) {
+  std::vector<Memory> memories(rule.actions.size());
+  for (std::size_t i = 0; i < rule.actions.size(); ++i) {
+    const auto* const sample = std::get_if<SampleAction>(&rule.actions[i]);
+    if (!sample) continue;
+    each_part(sample->name, [&](const TemplatePart& part) {
+      if (part.piece) memories[i].pieces.push_back(&*part.piece);
+    });
+  }
+  return memories;
+}
+
+bool LineReader::take(std::string_view line, std::span<const Field> fields) {
+  counts_.lines += 1;
+  bool is_matched = false;
+  std::optional<std::chrono::nanoseconds> time;
+  set_.each_match(line, [&](const Rule& rule, const re2::StringPiece* groups) {
+    is_matched = true;
+    Line each{line, fields, groups, std::chrono::nanoseconds(0)};
+    const bool has_time = rule.time_group || rules_.time_field;
+    if (has_time && !time) time = time_of(rule, each);
+    if (has_time) each.time = *time;
+    act(rule, memories_[static_cast<std::size_t>(&rule - rules_.rules.data())], each);
+  });
+  counts_.matched += is_matched ? 1 : 0;
+  counts_.unmatched += is_matched ? 0 : 1;
+  if (!is_matched && rules_.otherwise) {
+    act(*rules_.otherwise, otherwise_, {line, fields, nullptr, std::chrono::nanoseconds(0)});
+  }
+  return is_matched;
+}
+
+void LineReader::refuse_form(std::string_view line) {
+  counts_.lines += 1;
+  counts_.unmatched += 1;
+  const Line whole{line, {}, nullptr, std::chrono::nanoseconds(0)};
+  refuse(whole, {Reason::kFormat, rules_.form == LineForm::kJson ? "this is no object of JSON"
+                                                                 : "this is not logfmt"});
+  if (rules_.otherwise) act(*rules_.otherwise, otherwise_, whole);
+}
+
+void LineReader::act(const Rule& rule, std::vector<Memory>& memories, const Line& line) {
+  outlet_.begin(rule);
+  for (std::size_t i = 0; i < rule.actions.size(); ++i) {
+    if (const auto* const action = std::get_if<SampleAction>(&rule.actions[i])) {
+      sample(*action, memories[i], line);
+    } else {
+      event(std::get<EventAction>(rule.actions[i]), line);
+    }
+  }
+}
+
+Field LineReader::text_of(const Piece& piece, const Line& line) {
+  if (piece.source == Piece::Source::kField) {
+    return piece.index < line.fields.size() ? line.fields[piece.index] : std::nullopt;
+  }
+  const re2::StringPiece& group = line.groups[piece.index + 1];
+  if (!group.data()) return std::nullopt;
+  return std::string_view(group.data(), group.size());
+}
+
+// ---- numbers
+
+void LineReader::sample(const SampleAction& action, Memory& memory, const Line& line) {
+  std::int64_t x = 1;
+  if (action.x.piece || action.x.factor.digits != 1 || action.x.factor.exponent != 0) {
+    const auto read = number(action.x, action.decimals, line);
+    if (!read) return;
+    x = *read;
+  }
+  const auto series = find(action, memory, line);
+  if (!series) return;
+  counts_.samples += 1;
+  counts_.overflowed += series->is_overflow ? 1 : 0;
+  outlet_.add(series->id, x, line.time);
+}
+
+std::optional<std::int64_t> LineReader::number(const NumberExpression& expression,
+                                               unsigned decimals, const Line& line) {
+  Field text;
+  if (expression.piece) {
+    text = text_of(*expression.piece, line);
+    if (!text) {
+      counts_.absent += 1;
+      return std::nullopt;
+    }
+  }
+  const auto read = expression.piece ? this->read(expression, *text) : expression.factor;
+  if (!read) {
+    refuse(line, {Reason::kValue, "this is no decimal number", text.value_or("")});
+    return std::nullopt;
+  }
+  const auto x = to_integer(*read, decimals);
+  if (!x) {
+    refuse(line, {Reason::kRange, "the number does not fit into 64 bits", text.value_or("")});
+    return std::nullopt;
+  }
+  counts_.rounded += x->is_rounded ? 1 : 0;
+  return x->value;
+}
+
+std::optional<Number> LineReader::read(const NumberExpression& expression, std::string_view text) {
+  const Piece& piece = *expression.piece;
+  const std::string_view last = filtered(piece, text, room_);
+  const bool has_unit = !piece.filters.empty() && piece.filters.back().is_numeric();
+  const auto number = has_unit ? filtered_number(piece.filters.back(), last) : parse_number(last);
+  if (!number || !expression.has_factor) return number;
+  return multiplied(*number, expression.factor);
+}
+
+// What all filters but one that makes a number make of the text, in `room` if there are any.
+std::string_view LineReader::filtered(const Piece& piece, std::string_view text,
+                                      std::string& room) {
+  std::string_view made = text;
+  for (const Filter filter : piece.filters) {
+    if (filter.is_numeric()) break;
+    other_room_.clear();
+    append_filtered(other_room_, filter, made);
+    room.swap(other_room_);
+    made = room;
+  }
+  return made;
+}
+
+// ---- names
+
+std::optional<Series> LineReader::find(const SampleAction& action, Memory& memory,
+                                       const Line& line) {
+  if (memory.pieces.empty()) {
+    if (!memory.only) memory.only = make(action, line);
+    return memory.only;
+  }
+  if (!make_key(memory, line)) {
+    counts_.absent += 1;
+    return std::nullopt;
+  }
+  const auto known = memory.known.find(std::string_view(key_));
+  if (known != memory.known.end()) return known->second;
+  // A flood of different texts does not drive out what is known for good: it begins again.
+  const std::string key = key_;
+  const auto made = make(action, line);
+  if (!made || key.size() > kKnownBytesMax) return made;
+  if (memory.known.size() == kKnownMax) memory.known.clear();
+  memory.known.emplace(key, *made);
+  return made;
+}
+
+bool LineReader::make_key(const Memory& memory, const Line& line) {
+  key_.clear();
+  for (const Piece* const piece : memory.pieces) {
+    const Field text = text_of(*piece, line);
+    if (!text) return false;
+    // Lines have no line feeds, so that it divides the pieces.
+    key_.append(*text).push_back('\n');
+  }
+  return true;
+}
+
+std::optional<Series> LineReader::make(const SampleAction& action, const Line& line) {
+  fill(name_.interface, action.name.interface, line);
+  fill(name_.base, action.name.base, line);
+  fill(name_.labels, action.name.labels, line);
+  const auto resolved = book_.resolve(name_, action.definition);
+  if (!resolved.refusal) return resolved.series;
+  refuse(line, {Reason::kName, resolved.refusal});
+  return std::nullopt;
+}
+
+void LineReader::fill(std::string& out, const Template& parts, const Line& line) {
+  out.clear();
+  for (const TemplatePart& part : parts) {
+    if (!part.piece) {
+      out.append(part.literal);
+    } else if (const Field text = text_of(*part.piece, line)) {
+      append_encoded(out, filtered(*part.piece, *text, room_));
+    }
+  }
+}
+
+// ---- events
+
+void LineReader::event(const EventAction& action, const Line& line) {
+  const EventDefinition& definition = rules_.events[action.event];
+  if (!outlet_.wants(definition)) return;
+  values_.assign(action.values.size(), {});
+  for (std::size_t i = 0; i < action.values.size(); ++i) {
+    if (definition.fields[i].is_number) {
+      const auto read = number(action.values[i], 0, line);
+      if (!read) return;
+      values_[i].number = *read;
+      continue;
+    }
+    const Piece& piece = *action.values[i].piece;
+    const Field text = text_of(piece, line);
+    if (!text) {
+      counts_.absent += 1;
+      return;
+    }
+    const std::string_view made = filtered(piece, *text, room_);
+    texts_[i].assign(made);
+    values_[i].text = texts_[i];
+  }
+  outlet_.write(definition, values_);
+}
+
+// ---- time, and what is wrong
+
+std::chrono::nanoseconds LineReader::time_of(const Rule& rule, const Line& line) {
+  constexpr std::chrono::nanoseconds kNow{0};
+  const Piece piece = rule.time_group ? Piece{Piece::Source::kGroup, *rule.time_group}
+                                      : Piece{Piece::Source::kField, rules_.time_field.value_or(0)};
+  const Field text = text_of(piece, line);
+  const auto at = text ? times_.read(*text) : std::nullopt;
+  const auto ago = at ? now_.realtime - *at : std::chrono::nanoseconds::max();
+  if (ago <= kNow) return kNow;
+  if (ago < kAgeMax && ago < now_.monotonic) return now_.monotonic - ago;
+  counts_.undated += 1;
+  return kNow;
+}
+
+void LineReader::refuse(const Line& line, const Refusal& refusal) {
+  counts_.refused[static_cast<std::size_t>(refusal.reason)] += 1;
+  on_refusal_(line.text, refusal);
+}
+
+}  // namespace tallyfs::logs

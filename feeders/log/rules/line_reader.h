@@ -1,0 +1,105 @@
+// From lines to samples and events, by the rules. Each line is matched or unmatched; each action of
+// a rule that takes it makes a sample, or is counted as absent or refused.
+//
+// Confined to one thread. The outlet, the book and the counts must outlive it; a new one is made
+// when the rules are read again.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "feeders/log/rules/counts.h"
+#include "feeders/log/rules/outlet.h"
+#include "feeders/log/rules/rule_set.h"
+#include "feeders/log/rules/series_book.h"
+#include "feeders/log/rules/time_reader.h"
+#include "feeders/log/rules/refusal.h"
+
+namespace tallyfs::logs {
+
+// A field of Rules::fields: nothing where the line has none.
+using Field = std::optional<std::string_view>;
+
+class LineReader {
+ public:
+  using OnRefusal = std::function<void(std::string_view line, const Refusal& refusal)>;
+
+  // How old a line's time may be: the daemon counts older ones as of a day ago.
+  static constexpr std::chrono::hours kAgeMax{23};
+  static constexpr std::size_t kKnownMax = 16'384;  // names of an action
+  static constexpr std::size_t kKnownBytesMax = 512;
+
+  LineReader(Rules rules, SeriesBook& book, Outlet& outlet, LineCounts& counts,
+             OnRefusal on_refusal);
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  const Rules& rules() const { return rules_; }
+  // Of what lines have as times.
+  void set_now(const Moment& now) { now_ = now; }
+
+  // line: without its end. fields: by Rules::fields; of a line that has none to be read, empty.
+  // False: no rule took it.
+  bool take(std::string_view line, std::span<const Field> fields);
+  // A line that is not of the form that the rules name.
+  void refuse_form(std::string_view line);
+
+ private:
+  // What a sample action knows from line to line.
+  struct Memory {
+    boost::unordered_flat_map<std::string, Series, KeyedHash, std::equal_to<>> known;
+    std::vector<const Piece*> pieces;  // of its name
+    std::optional<Series> only{};      // of a name without pieces
+  };
+  struct Line {
+    std::string_view text;
+    std::span<const Field> fields;
+    const re2::StringPiece* groups;
+    std::chrono::nanoseconds time;
+  };
+
+  void act(const Rule& rule, std::vector<Memory>& memories, const Line& line);
+  void sample(const SampleAction& action, Memory& memory, const Line& line);
+  void event(const EventAction& action, const Line& line);
+  std::optional<Series> find(const SampleAction& action, Memory& memory, const Line& line);
+  std::optional<Series> make(const SampleAction& action, const Line& line);
+  void fill(std::string& out, const Template& parts, const Line& line);
+  // Of a name's pieces, the text by which it is known. False: one is absent.
+  bool make_key(const Memory& memory, const Line& line);
+  std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
+                                     const Line& line);
+  std::optional<Number> read(const NumberExpression& expression, std::string_view text);
+  static Field text_of(const Piece& piece, const Line& line);
+  std::string_view filtered(const Piece& piece, std::string_view text, std::string& room);
+  std::chrono::nanoseconds time_of(const Rule& rule, const Line& line);
+  void refuse(const Line& line, const Refusal& refusal);
+  static std::vector<Memory> memories_of(const Rule& rule);
+
+  const Rules rules_;
+  SeriesBook& book_;
+  Outlet& outlet_;
+  LineCounts& counts_;
+  const OnRefusal on_refusal_;
+  RuleSet set_;
+  TimeReader times_;
+  Moment now_{};
+  std::vector<std::vector<Memory>> memories_;  // by rule and action
+  std::vector<Memory> otherwise_;
+  // Used again for their memory.
+  std::string key_;
+  std::string room_;
+  std::string other_room_;
+  SeriesName name_;
+  std::vector<EventValue> values_;
+  std::array<std::string, kEventFieldsMax> texts_;
+};
+
+}  // namespace tallyfs::logs

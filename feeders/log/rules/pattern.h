@@ -1,0 +1,59 @@
+// A pattern of a rule: the syntax of RE2, with (?<name>...) for a group. Patterns match bytes, so
+// that a line which is not UTF-8 hides from none.
+//
+// Only groups that an action uses are captured: the fewer there are, the faster RE2 captures.
+// Pure functions and values.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace tallyfs::logs {
+
+// Of the names of groups.
+constexpr bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+class Pattern {
+ public:
+  // kInvalid with the place: look-around, a back-reference, or what RE2 refuses.
+  static Result<Pattern> parse(std::string_view text);
+
+  const std::string& text() const { return text_; }  // as it was written
+  bool has_group(std::string_view name) const;
+  std::vector<std::string> group_names() const;
+  // For RE2: with the groups of these names, as its groups 1, 2, ... in the order of groups().
+  std::string expression(const std::vector<std::string>& used) const;
+  // Which of these there are, in the order of the pattern.
+  std::vector<std::string> groups(const std::vector<std::string>& used) const;
+
+ private:
+  struct Group {
+    std::string name;       // empty: it has none
+    std::size_t begin = 0;  // its opening: "(", "(?<name>" or "(?P<name>"
+    std::size_t end = 0;
+  };
+  explicit Pattern(std::string_view text) : text_(text) {}
+  Result<void> find_groups();
+  Result<std::size_t> read_open(std::size_t at);
+  Result<std::size_t> read_escape(std::size_t at) const;
+  std::size_t class_end(std::size_t at) const;
+  Result<void> check_names() const;
+
+  std::string text_;
+  std::vector<Group> groups_;
+};
+
+// What all expressions of this room are compiled with.
+struct ExpressionBounds {
+  static constexpr std::size_t kPatternBytesMax = 4'096;
+  static constexpr long long kMemoryMax = 4 << 20;      // of one expression
+  static constexpr long long kSetMemoryMax = 64 << 20;  // of all of a set together
+};
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,42 @@
+#include "feeders/log/rules/rule_set.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "feeders/log/rules/expression.h"
+
+namespace tallyfs::logs {
+
+// parse_rules() has compiled each expression before, with all groups of its pattern.
+RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
+  std::size_t groups_max = 0;
+  for (const Rule& rule : rules) {
+    expressions_.push_back(std::make_unique<re2::RE2>(rule.expression, expression_options()));
+    groups_max = std::max(groups_max, rule.groups);
+  }
+  groups_.resize(groups_max + 1);
+  if (rules.size() < 2) return;
+  auto options = expression_options();
+  options.set_max_mem(ExpressionBounds::kSetMemoryMax);
+  auto set = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);
+  for (const Rule& rule : rules) set->Add(rule.expression, nullptr);
+  if (set->Compile()) set_ = std::move(set);
+}
+
+// Without a set, or where its memory does not do for a line, each rule is tried.
+void RuleSet::find(std::string_view line) {
+  if (set_) {
+    re2::RE2::Set::ErrorInfo error{};
+    matched_.clear();
+    set_->Match({line.data(), line.size()}, &matched_, &error);
+    are_known_ = error.kind == re2::RE2::Set::kNoError;
+    if (are_known_) {
+      std::ranges::sort(matched_);
+      return;
+    }
+  }
+  matched_.resize(rules_.size());
+  std::iota(matched_.begin(), matched_.end(), 0);
+}
+
+}  // namespace tallyfs::logs

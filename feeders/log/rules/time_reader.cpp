@@ -1,0 +1,69 @@
+#include "feeders/log/rules/time_reader.h"
+
+#include <ctime>
+
+namespace tallyfs::logs {
+namespace {
+
+constexpr std::size_t kTextMax = 128;
+constexpr std::string_view kFraction = "%f";
+
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+
+// Digits behind a point, of which a nanosecond has nine.
+std::chrono::nanoseconds read_fraction(const char*& text) {
+  std::int64_t ns = 0;
+  std::int64_t unit = 100'000'000;
+  for (; is_decimal(*text); ++text) {
+    ns += (*text - '0') * unit;
+    unit /= 10;
+  }
+  return std::chrono::nanoseconds(ns);
+}
+
+std::chrono::nanoseconds since_epoch(std::tm& time, bool has_zone) {
+  const long offset = time.tm_gmtoff;
+  time.tm_isdst = -1;
+  const std::time_t seconds = has_zone ? ::timegm(&time) - offset : std::mktime(&time);
+  return std::chrono::seconds(seconds);
+}
+
+}  // namespace
+
+std::optional<std::chrono::nanoseconds> TimeReader::read(std::string_view text) {
+  if (text.size() > kTextMax) return std::nullopt;
+  if (text == last_ && time_) return time_;
+  last_ = text;
+  time_ = parse(last_.c_str());
+  return time_;
+}
+
+std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) const {
+  std::tm time{};
+  // What a format like that of syslog does not say is as today.
+  const std::time_t now = std::time(nullptr);
+  std::tm today{};
+  ::localtime_r(&now, &today);
+  time.tm_year = today.tm_year;
+  time.tm_mon = today.tm_mon;
+  time.tm_mday = today.tm_mday;
+  const std::size_t split = std::min(format_.find(kFraction), format_.size());
+  const char* rest = ::strptime(text, format_.substr(0, split).c_str(), &time);
+  std::chrono::nanoseconds fraction{0};
+  if (rest && split != format_.size()) {
+    fraction = read_fraction(rest);
+    rest = ::strptime(rest, format_.substr(split + kFraction.size()).c_str(), &time);
+  }
+  if (!rest) return std::nullopt;
+  const bool has_zone = format_.find("%z") != format_.npos;
+  auto at = since_epoch(time, has_zone) + fraction;
+  // A year that was not said: December's lines are read in January, too.
+  const bool has_year = format_.find_first_of("YyDFcxsC") != format_.npos;
+  if (!has_year && at > std::chrono::seconds(now) + std::chrono::hours(24)) {
+    time.tm_year -= 1;
+    at = since_epoch(time, has_zone) + fraction;
+  }
+  return at;
+}
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,311 @@
+#include "feeders/log/service.h"
+
+#include <poll.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "feeders/program/program.h"
+#include "log/log.h"
+#include "tally/statistic.hpp"
+
+namespace tallyfs::logs {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Changes gather so long before files are read again.
+constexpr std::chrono::milliseconds kGatherTime = 10ms;
+constexpr std::chrono::milliseconds kIdleTime = 1'000ms;
+constexpr std::chrono::milliseconds kPublishPeriod = 100ms;
+constexpr std::chrono::milliseconds kSyncPeriod = 1'000ms;
+// For one question whether the daemon has taken all in; and how long --once, and a feeder that
+// ends, ask in vain.
+constexpr std::chrono::milliseconds kConfirmTime = 250ms;
+constexpr std::chrono::milliseconds kEndTime = 10'000ms;
+// Samples that are under way: a ring has room for four times as many, and libtally holds more.
+constexpr std::uint64_t kUnderWayMax = 8'192;
+constexpr std::uint64_t kLinesBetweenLooks = 256;
+constexpr std::size_t kJournalEntries = 1'024;
+
+}  // namespace
+
+Service::Service(Settings settings, Signals& signals)
+    : settings_(std::move(settings)),
+      signals_(signals),
+      book_(SeriesBounds(settings_.series_max, settings_.series_per_name_max), outlet_),
+      input_bytes_(LogFile::kChunkBytes),
+      has_input_(settings_.reads_standard_input) {}
+
+Service::~Service() = default;
+
+Result<std::unique_ptr<Service>> Service::create(Settings settings, Signals& signals) {
+  std::unique_ptr<Service> made(new Service(std::move(settings), signals));
+  if (auto done = made->begin(); !done) return done.error();
+  return made;
+}
+
+Result<void> Service::begin() {
+  auto rules = settings_.read_rules();
+  if (!rules) return rules.error();
+  if (!settings_.positions.empty()) {
+    auto positions = Positions::open(settings_.positions);
+    if (!positions) return positions.error();
+    positions_.emplace(std::move(positions.value()));
+    tell_how_it_continues();
+  }
+  settled_ =
+      std::make_unique<Settled>(positions_ ? &*positions_ : nullptr, [this] { return confirm(); });
+  if (settings_.journal) {
+    JournalReader::Settings journal = *settings_.journal;
+    journal.fields = rules.value().fields;
+    journal.is_from_start = settings_.from == From::kStart;
+    if (positions_) journal.cursor = positions_->cursor();
+    auto opened = JournalReader::open(std::move(journal));
+    if (!opened) return opened.error();
+    journal_.emplace(std::move(opened.value()));
+  }
+  return use(std::move(rules.value()));
+}
+
+// What the last feeder could not store before it was killed.
+void Service::tell_how_it_continues() {
+  if (positions_->was_made()) return;
+  const std::uint64_t lines = positions_->lines_ahead();
+  if (lines == 0) {
+    log_info("continues exactly: at most the line under way at a kill counts twice");
+  } else {
+    log_warning("continues with up to " + std::to_string(lines) +
+                " lines that count twice: the daemon had not confirmed their samples");
+  }
+  positions_->set_lines_ahead(0);
+}
+
+Result<void> Service::use(Rules rules) {
+  reader_ = std::make_unique<LineReader>(
+      std::move(rules), book_, outlet_, lines_,
+      [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); });
+  outlet_.register_events(reader_->rules().events);
+  fields_.reset();
+  if (reader_->rules().form != LineForm::kText) {
+    fields_.emplace(reader_->rules().form, reader_->rules().fields);
+  }
+  if (journal_) journal_->set_fields(reader_->rules().fields);
+  return {};
+}
+
+void Service::reload() {
+  auto rules = settings_.read_rules();
+  if (!rules) {
+    log_error("the rules stay as they were: " + to_text(rules.error()));
+    return;
+  }
+  (void)use(std::move(rules.value()));
+  log_info("the rules were read again");
+}
+
+// ---- the loop
+
+bool Service::run() {
+  const auto now = SystemClock::monotonic();
+  follower_ = std::make_unique<Follower>(
+      Follower::Settings{settings_.paths, settings_.from, positions_ ? &*positions_ : nullptr},
+      *this, files_, [](const std::string& text) { log_info(text); });
+  reader_->set_now(SystemClock().now());
+  follower_->start(now);
+  if (settings_.ends) {
+    read_once();
+  } else {
+    say_ready();
+    ::sd_notify(0, "READY=1");
+    follow();
+    ::sd_notify(0, "STOPPING=1");
+  }
+  if (settled_) settled_->settle();
+  publish();
+  if (positions_) positions_->sync();
+  const auto failure = tally::sync(settings_.ends ? kEndTime : 2 * kConfirmTime);
+  const bool is_late = failure.value() == ETIMEDOUT || failure.value() == ENOTCONN;
+  if (const auto dropped = tally::counts().dropped; dropped != 0) {
+    log_warning(std::to_string(dropped) + " samples were dropped");
+  }
+  return is_confirmed_ && !is_late;
+}
+
+void Service::read_once() {
+  while (has_input_ && read_input()) {
+  }
+  while (!signals_.is_stopped() && read_journal(kJournalEntries)) signals_.read();
+  // What waits for its end goes to the next run, if there is a place that says so.
+  follower_->read_rest(positions_ ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
+}
+
+void Service::follow() {
+  const bool has_more_than_input = !settings_.paths.empty() || journal_;
+  while (!signals_.is_stopped()) {
+    const bool has_more = read_some();
+    if (settled_->is_due()) settled_->settle();
+    publish();
+    if (settings_.reads_standard_input && !has_input_ && !has_more_than_input) return;
+    signals_.read();
+    if (signals_.take_reload()) reload();
+    if (has_more) continue;
+    wait(settled_->is_waiting() ? Settled::kTimeMax : kIdleTime);
+  }
+}
+
+bool Service::read_some() {
+  const Moment now = SystemClock().now();
+  reader_->set_now(now);
+  follower_->look(now.monotonic);
+  const bool files = follower_->read(now.monotonic);
+  const bool journal = journal_ && read_journal(kJournalEntries);
+  std::array<pollfd, 1> input{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
+  const bool has_input = has_input_ && ::poll(input.data(), 1, 0) > 0 && read_input();
+  return files || journal || has_input;
+}
+
+// Until something comes, and then a little longer for more of it.
+void Service::wait(std::chrono::milliseconds time) {
+  std::array<pollfd, 4> waited{};
+  nfds_t count = 0;
+  const auto add = [&](int fd) { waited[count++] = {.fd = fd, .events = POLLIN, .revents = 0}; };
+  add(signals_.fd());
+  if (follower_->fd() >= 0) add(follower_->fd());
+  if (journal_) add(journal_->fd());
+  if (has_input_) add(STDIN_FILENO);
+  const auto unpublished = published_ + kPublishPeriod - SystemClock::monotonic();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(unpublished);
+  if (left.count() > 0) time = std::min(time, left);
+  if (::poll(waited.data(), count, static_cast<int>(time.count())) > 0 && waited[0].revents == 0) {
+    ::poll(waited.data(), 1, static_cast<int>(kGatherTime.count()));
+  }
+  if (journal_) journal_->acknowledge();
+}
+
+// False: it has ended.
+bool Service::read_input() {
+  const ssize_t bytes = ::read(STDIN_FILENO, input_bytes_.data(), input_bytes_.size());
+  if (bytes < 0) return errno == EINTR || errno == EAGAIN;
+  const auto take_each = [this](const NumberedLine& line) {
+    files_.cut += line.too_long ? 1 : 0;
+    std::string_view text = line.text;
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    take_line(text, "standard input");
+  };
+  if (bytes == 0) {
+    if (const auto last = input_.last()) take_each(*last);
+    has_input_ = false;
+    return false;
+  }
+  files_.bytes += static_cast<std::uint64_t>(bytes);
+  input_.feed({input_bytes_.data(), static_cast<std::size_t>(bytes)});
+  while (const auto line = input_.next()) take_each(*line);
+  return true;
+}
+
+// False: there are no more for now.
+bool Service::read_journal(std::size_t entries) {
+  if (!journal_) return false;
+  for (std::size_t i = 0; i < entries; ++i) {
+    const auto entry = journal_->next();
+    if (!entry) return false;
+    files_.bytes += entry->message.size();
+    if (fields_) {
+      take_line(entry->message, "journal");
+    } else {
+      take_fields(entry->message, "journal", entry->fields);
+    }
+    settled_->store_cursor(entry->cursor, has_new_samples());
+  }
+  return true;
+}
+
+// ---- lines
+
+void Service::take(std::string_view line, const LineOrigin& origin) {
+  take_line(line, origin.path);
+  settled_->store(origin.record, origin.end, has_new_samples());
+}
+
+void Service::move(PositionRecord& record, std::uint64_t offset) {
+  settled_->store(&record, offset, true);
+}
+
+void Service::settle() { settled_->settle(); }
+
+bool Service::has_new_samples() {
+  return std::exchange(samples_seen_, lines_.samples) != lines_.samples;
+}
+
+void Service::take_line(std::string_view line, std::string_view source) {
+  if (!fields_) return take_fields(line, source, {});
+  const auto fields = fields_->read(line);
+  if (fields) return take_fields(line, source, *fields);
+  source_ = source;
+  reader_->refuse_form(line);
+}
+
+void Service::take_fields(std::string_view line, std::string_view source,
+                          std::span<const Field> fields) {
+  if (source_ != source) source_ = source;
+  reader_->take(line, fields);
+  if (lines_.lines - lines_checked_ < kLinesBetweenLooks) return;
+  lines_checked_ = lines_.lines;
+  let_daemon_catch_up();
+}
+
+// Files wait where they are. Programs that write into a pipe must not wait for a daemon that is not
+// there: libtally holds 65,536 of their samples, and then drops and counts them.
+void Service::let_daemon_catch_up() {
+  for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
+    const auto counts = tally::counts();
+    if (counts.held + (counts.sent - counts.confirmed - counts.lost) <= kUnderWayMax) return;
+    const auto failure = tally::sync(kConfirmTime);
+    if (settings_.reads_standard_input && failure.value() == ENOTCONN) return;
+    publish();
+    signals_.read();
+    const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
+    if (is_over) is_confirmed_ = false;
+    if (is_over || signals_.is_stopped()) return;
+  }
+}
+
+// The refusal of a statistic is no reason to wait: samples of all others have been taken in.
+bool Service::confirm() {
+  for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
+    const auto failure = tally::sync(kConfirmTime);
+    if (failure.value() != ETIMEDOUT && failure.value() != ENOTCONN) return true;
+    signals_.read();
+    const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
+    if (is_over || signals_.is_stopped()) return false;
+  }
+}
+
+// ---- what is said
+
+void Service::publish() {
+  const auto now = SystemClock::monotonic();
+  if (now - published_ < kPublishPeriod && !signals_.is_stopped() && !settings_.ends) return;
+  published_ = now;
+  own_.publish(lines_, files_);
+  if (positions_ && now - synced_ >= kSyncPeriod) {
+    synced_ = now;
+    positions_->sync();
+  }
+}
+
+void Service::log_refusal(std::string_view line, const Refusal& refusal) {
+  if (!refusal_log_.may_log(SystemClock::monotonic())) return;
+  const char* const at = refusal.value.data();
+  const bool is_within = at && at >= line.data() && at <= line.data() + line.size();
+  const RefusedPlace place{source_, name_of(refusal.reason), refusal.text,
+                           is_within ? static_cast<std::size_t>(at - line.data()) : 0};
+  log_warning(to_text(place, line) + refusal_log_.take_left_out());
+}
+
+}  // namespace tallyfs::logs

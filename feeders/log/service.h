@@ -1,0 +1,102 @@
+// The feeder at work: files, the journal and the standard input, the rules, libtally, and the loop
+// that joins them. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/line_splitter.h"
+#include "core/base/result.h"
+#include "feeders/log/rules/field_reader.h"
+#include "feeders/log/follow/follower.h"
+#include "feeders/log/follow/positions.h"
+#include "feeders/log/follow/journal_reader.h"
+#include "feeders/log/library_outlet.h"
+#include "feeders/log/rules/line_reader.h"
+#include "feeders/log/own_statistics.h"
+#include "feeders/log/settled.h"
+#include "feeders/log/signals.h"
+#include "feeders/text/refusal_log.h"
+
+namespace tallyfs::logs {
+
+class Service final : public LineSink {
+ public:
+  struct Settings {
+    std::vector<std::string> paths{};
+    From from = From::kEnd;
+    bool reads_standard_input = false;
+    bool ends = false;  // --once
+    std::string positions{};
+    std::optional<JournalReader::Settings> journal{};
+    std::size_t series_max = 16'000;
+    std::size_t series_per_name_max = 1'000;
+    std::function<Result<Rules>()> read_rules;  // at the start, and at SIGHUP
+  };
+
+  // Reads the rules, and opens what is to be kept open. Throws std::system_error, as libtally does.
+  static Result<std::unique_ptr<Service>> create(Settings settings, Signals& signals);
+  ~Service() override;
+
+  // Until a signal, or with `ends` until all was read. False: the daemon has not taken all in.
+  bool run();
+  const LineCounts& lines() const { return lines_; }
+  const FollowCounts& files() const { return files_; }
+
+ private:
+  Service(Settings settings, Signals& signals);
+  Result<void> begin();
+  Result<void> use(Rules rules);
+
+  void take(std::string_view line, const LineOrigin& origin) override;
+  void move(PositionRecord& record, std::uint64_t offset) override;
+  void settle() override;
+  void take_line(std::string_view line, std::string_view source);
+  void take_fields(std::string_view line, std::string_view source, std::span<const Field> fields);
+  bool has_new_samples();
+
+  void read_once();
+  bool read_some();
+  void follow();
+  bool read_input();
+  bool read_journal(std::size_t entries);
+  void wait(std::chrono::milliseconds time);
+  void reload();
+  void publish();
+  void let_daemon_catch_up();
+  bool confirm();
+  void log_refusal(std::string_view line, const Refusal& refusal);
+  void tell_how_it_continues();
+
+  const Settings settings_;
+  Signals& signals_;
+  LineCounts lines_;
+  FollowCounts files_;
+  LibraryOutlet outlet_;
+  SeriesBook book_;
+  OwnStatistics own_;
+  RefusalLog refusal_log_;
+  std::optional<Positions> positions_;
+  std::unique_ptr<Settled> settled_;
+  std::unique_ptr<Follower> follower_;
+  std::optional<JournalReader> journal_;
+  std::unique_ptr<LineReader> reader_;
+  std::optional<FieldReader> fields_;
+  LineSplitter input_{LogFile::kLineMax};
+  std::vector<char> input_bytes_;
+  bool has_input_ = false;
+  std::string source_;              // of the line under way
+  std::uint64_t samples_seen_ = 0;  // of lines_, when positions were looked at last
+  std::uint64_t lines_checked_ = 0;
+  std::chrono::nanoseconds published_{0};
+  std::chrono::nanoseconds synced_{0};
+  bool is_confirmed_ = true;
+};
+
+}  // namespace tallyfs::logs

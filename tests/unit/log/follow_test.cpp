@@ -1,0 +1,209 @@
+// Files that are followed, on real files: rotation, truncation, positions, what is refused.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "feeders/log/follow/follower.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace tallyfs::logs {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LogFollowTest : public testing::Test, public LineSink {
+ protected:
+  void take(std::string_view line, const LineOrigin& origin) override {
+    said_ += std::string(line.substr(0, 20)) + ";";
+    longest_ = std::max(longest_, line.size());
+    if (origin.record) origin.record->store(origin.end);
+  }
+  void move(PositionRecord& record, std::uint64_t offset) override { record.store(offset); }
+  void settle() override {}
+
+  std::string path(const std::string& name) const { return directory_ / name.c_str(); }
+  void append(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::app) << text;
+  }
+  void follow(const std::string& names, From from = From::kEnd, Positions* positions = nullptr) {
+    follower_ = std::make_unique<Follower>(
+        Follower::Settings{{path(names)}, from, positions}, *this, counts_,
+        [this](const std::string& text) { reports_ += text + "\n"; });
+    follower_->start(now_);
+  }
+  std::string read() {
+    now_ += 2s;  // a look at all files is due
+    follower_->look(now_);
+    while (follower_->read(now_)) {
+    }
+    return std::exchange(said_, {});
+  }
+  Positions positions() {
+    auto opened = Positions::open(path("positions"));
+    EXPECT_TRUE(opened.has_value());
+    return std::move(opened.value());
+  }
+
+  TemporaryDirectory directory_;
+  FollowCounts counts_;
+  std::string said_;
+  std::string reports_;
+  std::size_t longest_ = 0;
+  std::chrono::nanoseconds now_ = 1h;
+  std::unique_ptr<Follower> follower_;
+};
+
+TEST_F(LogFollowTest, BeginsAtTheEndOrTheStart) {
+  append("log", "a\nb\nhalf");
+  follow("log");
+  EXPECT_EQ(read(), "");
+  append("log", " a line\nc\r\n");
+  EXPECT_EQ(read(), "c;");
+  follow("log", From::kStart);
+  EXPECT_EQ(read(), "a;b;half a line;c;");
+}
+
+TEST_F(LogFollowTest, WaitsForTheEndOfALine) {
+  append("log", "");
+  follow("log");
+  append("log", "one\ntw");
+  EXPECT_EQ(read(), "one;");
+  EXPECT_EQ(counts_.behind, 2U);
+  append("log", "o\n");
+  EXPECT_EQ(read(), "two;");
+  EXPECT_EQ(counts_.bytes, 8U);
+}
+
+TEST_F(LogFollowTest, LosesNothingAtARename) {
+  append("log", "");
+  follow("log");
+  std::ofstream writer(path("log"), std::ios::app);
+  writer << "1\n" << std::flush;
+  std::filesystem::rename(path("log"), path("log.1"));
+  writer << "2\n" << std::flush;
+  append("log", "3\n");
+  EXPECT_EQ(read(), "1;2;3;");
+  writer << "4\n" << std::flush;
+  append("log", "5\n");
+  EXPECT_EQ(read(), "4;5;");
+  EXPECT_EQ(counts_.rotations, 1U);
+  EXPECT_EQ(counts_.files, 2U);
+  writer << "6";
+  writer.close();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(read(), i == 1 ? "6;" : "") << i;
+  EXPECT_EQ(counts_.files, 1U);
+}
+
+TEST_F(LogFollowTest, BeginsAgainWhereAFileWasCut) {
+  append("log", "first\nsecond\n");
+  follow("log", From::kStart);
+  EXPECT_EQ(read(), "first;second;");
+  std::filesystem::resize_file(path("log"), 0);
+  append("log", "x\n");
+  EXPECT_EQ(read(), "x;");
+  // Longer than before, when it is looked at next.
+  std::filesystem::resize_file(path("log"), 0);
+  append("log", "yyyyyyyyyyyyyyyyyy\nz\n");
+  EXPECT_EQ(read(), "yyyyyyyyyyyyyyyyyy;z;");
+  EXPECT_EQ(counts_.truncations, 2U);
+}
+
+TEST_F(LogFollowTest, FindsFilesOfAPatternAndThoseThatComeLater) {
+  append("a.log", "old\n");
+  append("b.log.gz", "packed\n");
+  follow("*.log*");
+  append("a.log", "a\n");
+  append("c.log", "c\n");
+  std::string said = read();
+  EXPECT_EQ(said, "a;c;");
+  follow("later.log");
+  EXPECT_EQ(follower_->missing(), 1U);
+  EXPECT_NE(reports_.find("waits for "), std::string::npos);
+  append("later.log", "at last\n");
+  EXPECT_EQ(read(), "at last;");
+}
+
+TEST_F(LogFollowTest, CutsLongLines) {
+  append("log", std::string(10'000'000, 'x') + "\nafter\n" + std::string(70'000, 'y') + "\nz\n");
+  follow("log", From::kStart);
+  EXPECT_EQ(read(), std::string(20, 'x') + ";after;" + std::string(20, 'y') + ";z;");
+  EXPECT_EQ(longest_, LogFile::kLineMax);
+  EXPECT_EQ(counts_.cut, 2U);
+}
+
+TEST_F(LogFollowTest, RefusesWhatIsNoLog) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(open_log(path("fifo"), Found::kByName));
+  EXPECT_FALSE(open_log("/dev/null", Found::kByName));
+  EXPECT_FALSE(open_log(path("."), Found::kByName));
+  EXPECT_EQ(open_log(path("none"), Found::kByName).error().code, ErrorCode::kNotFound);
+  // A link is followed, but not where others may have put it.
+  append("log", "x\n");
+  ASSERT_EQ(::symlink(path("log").c_str(), path("link").c_str()), 0);
+  EXPECT_TRUE(open_log(path("link"), Found::kByPattern));
+  ASSERT_EQ(::chmod(path(".").c_str(), 0777), 0);
+  EXPECT_FALSE(open_log(path("link"), Found::kByPattern));
+  EXPECT_TRUE(open_log(path("link"), Found::kByName));
+  EXPECT_TRUE(open_log(path("log"), Found::kByPattern));
+  // Not even by name, where it leads out of the file system by magic.
+  const std::string magic = "/proc/self/fd/0";
+  EXPECT_FALSE(open_log(magic, Found::kByName));
+}
+
+TEST_F(LogFollowTest, ContinuesWhereItWas) {
+  append("log", "1\n2\n");
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    EXPECT_EQ(read(), "1;2;");
+    follower_.reset();
+  }
+  append("log", "3\n");
+  // Rotated while no feeder runs; a new file came.
+  std::filesystem::rename(path("log"), path("log.1"));
+  append("log.1", "4\n");
+  append("log", "5\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "5;3;4;");
+  EXPECT_FALSE(Positions::open(path("positions"))) << "two feeders at once";
+}
+
+TEST_F(LogFollowTest, DoesNotContinueInAnotherFile) {
+  append("log", "1\n2\n");
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    EXPECT_EQ(read(), "1;2;");
+    follower_.reset();
+  }
+  std::filesystem::resize_file(path("log"), 0);
+  append("log", "other\nlines\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "other;lines;");
+  EXPECT_NE(reports_.find("is not what it was"), std::string::npos);
+}
+
+TEST_F(LogFollowTest, RefusesAForeignFileOfPositions) {
+  append("positions", "my diary\n");
+  EXPECT_FALSE(Positions::open(path("positions")));
+  std::ifstream file(path("positions"));
+  std::string text;
+  std::getline(file, text);
+  EXPECT_EQ(text, "my diary");
+}
+
+TEST_F(LogFollowTest, HasABoundOfFiles) {
+  for (int i = 0; i < 260; ++i) append("f" + std::to_string(i) + ".log", "x\n");
+  follow("*.log", From::kStart);
+  EXPECT_EQ(read().size(), 256 * 2U);
+  EXPECT_NE(reports_.find("there are 256 files already"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tallyfs::logs

@@ -1,0 +1,148 @@
+// From lines to samples: matching, names, numbers, filters, times, bounds.
+#include "feeders/log/rules/line_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/log/recording_outlet.h"
+
+namespace tallyfs::logs {
+namespace {
+
+struct Stand {
+  explicit Stand(const std::string& text, std::size_t per_name_max = 1'000)
+      : book(SeriesBounds(16'000, per_name_max), outlet),
+        reader(rules(text), book, outlet, counts, [this](std::string_view, const Refusal& refusal) {
+          refused += std::string(name_of(refusal.reason)) + ":" + std::string(refusal.value) + " ";
+        }) {
+    reader.set_now({std::chrono::hours(1'000), std::chrono::seconds(1'700'000'000)});
+  }
+  static Rules rules(const std::string& text) {
+    auto rules = parse_rules(text, {});
+    if (!rules) ADD_FAILURE() << to_text(rules.error());
+    return rules ? rules.value() : Rules();
+  }
+  std::string operator()(std::string_view line) {
+    reader.take(line, {});
+    return outlet.take();
+  }
+
+  RecordingOutlet outlet;
+  LineCounts counts;
+  SeriesBook book;
+  std::string refused;
+  LineReader reader;
+};
+
+TEST(LogLineTest, ActsForEachRuleThatMatches) {
+  Stand take(
+      "match (?<ms>\\d+) ms\n  sample a/ms = {ms}\nmatch! slow\n  count a/slow\n"
+      "match query\n  count a/queries\nelse\n  count a/others\n");
+  EXPECT_EQ(take("query took 12 ms"), "a/ms 12; a/queries 1; ");
+  EXPECT_EQ(take("slow query took 7 ms"), "a/ms 7; a/slow 1; ");
+  EXPECT_EQ(take("hello"), "a/others 1; ");
+  EXPECT_EQ(take.counts.lines, 3U);
+  EXPECT_EQ(take.counts.matched, 2U);
+  EXPECT_EQ(take.counts.unmatched, 1U);
+  EXPECT_EQ(take.counts.samples, 5U);
+}
+
+TEST(LogLineTest, MatchesLinesThatAreNotText) {
+  Stand take("match a(?<x>.*)b(?<n>\\d+)$\n  sample i/s{x:{x}} = {n}\n");
+  EXPECT_EQ(take(std::string_view("a\xff\0\x1b/b5", 7)), "i/s{x:%FF%00%1B%2F} 5; ");
+}
+
+TEST(LogLineTest, TakesNumbersExactly) {
+  Stand take("match ^(?<n>.*)$\n  sample a/b = {n} decimals=6 units=seconds/x\n");
+  const auto number = [&](std::string_view text) {
+    const std::string said = take(text);
+    return said.empty() ? std::exchange(take.refused, {}) : said.substr(4, said.size() - 6);
+  };
+  EXPECT_EQ(number("0.005"), "5000");
+  EXPECT_EQ(number("1"), "1000000");
+  EXPECT_EQ(number("-0.1"), "-100000");
+  EXPECT_EQ(number("9223372036854.775807"), "9223372036854775807");
+  EXPECT_EQ(take.counts.rounded, 0U);
+  EXPECT_EQ(number("0.0000005"), "0");
+  EXPECT_EQ(number("0.0000015"), "2");
+  EXPECT_EQ(number("0.00000251"), "3");
+  EXPECT_EQ(take.counts.rounded, 3U);
+  EXPECT_EQ(number("9223372036854.775808"), "range:9223372036854.775808 ");
+  for (const char* const text : {"", "-", "1,5", "0x10", "nan", "1 2", "1..2"}) {
+    EXPECT_EQ(number(text), "value:" + std::string(text) + " ");
+  }
+}
+
+TEST(LogLineTest, MultipliesAndReadsUnits) {
+  Stand take(
+      "match ^ms (?<n>.*)$\n  sample a/b = {n}*1000\n"
+      "match ^us (?<n>.*)$\n  sample a/b = {n|duration}*1000000\n"
+      "match ^b (?<n>.*)$\n  sample a/b = {n|bytes}\n");
+  EXPECT_EQ(take("ms 1.25"), "a/b 1250; ");
+  EXPECT_EQ(take("us 12ms"), "a/b 12000; ");
+  EXPECT_EQ(take("us 1.5s"), "a/b 1500000; ");
+  EXPECT_EQ(take("us 250\xc2\xb5s"), "a/b 250; ");
+  EXPECT_EQ(take("us 2m"), "a/b 120000000; ");
+  EXPECT_EQ(take("b 3.5KiB"), "a/b 3584; ");
+  EXPECT_EQ(take("b 10 MB"), "a/b 10000000; ");
+  EXPECT_EQ(take("b 7"), "a/b 7; ");
+  EXPECT_EQ(take("b 7 apples"), "");
+  EXPECT_EQ(take.refused, "value:7 apples ");
+}
+
+TEST(LogLineTest, FiltersNames) {
+  Stand take(
+      "match ^(?<p>\\S*) (?<s>\\S*)$\n  count a/b{f:{p|first:/|lower},r:{p|route},s:{s|class}}\n");
+  EXPECT_EQ(take("/Cart/17/x?y=1 404"), "a/b{f:cart,r:%2FCart%2F*%2Fx,s:4xx} 1; ");
+  EXPECT_EQ(take("/a/8d3c2f1a/550e8400-e29b-41d4-a716-446655440000 ok"),
+            "a/b{f:a,r:%2Fa%2F*%2F*,s:ok} 1; ");
+  EXPECT_EQ(take("/" + std::string(41, 'z') + "/ 99"),
+            "a/b{f:" + std::string(41, 'z') + ",r:%2F*%2F,s:99} 1; ");
+}
+
+TEST(LogLineTest, MakesNothingOfAbsentGroups) {
+  Stand take("match ^a(?: (?<n>\\d+))?$\n  sample a/n = {n}\n  count a/{n}\n  count a/all\n");
+  EXPECT_EQ(take("a 5"), "a/n 5; a/5 1; a/all 1; ");
+  EXPECT_EQ(take("a"), "a/all 1; ");
+  EXPECT_EQ(take.counts.absent, 2U);
+}
+
+TEST(LogLineTest, SendsBeyondItsBoundsToTheOverflow) {
+  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n", 2);
+  EXPECT_EQ(take("x"), "a/b{u:x} 1; ");
+  EXPECT_EQ(take("y"), "a/b{u:y} 1; ");
+  EXPECT_EQ(take("z"), "a/b{*} 1; ");
+  EXPECT_EQ(take("x"), "a/b{u:x} 1; ");
+  EXPECT_EQ(take("z"), "a/b{*} 1; ");
+  EXPECT_EQ(take(std::string(300, 'w')), "a/b{*} 1; ");
+  EXPECT_EQ(take.counts.overflowed, 3U);
+}
+
+TEST(LogLineTest, RefusesNamesThatAreNone) {
+  Stand take("match ^(?<i>.*)/(?<s>.*)$\n  count {i}/x{s}\n  count x/{s}\n");
+  EXPECT_EQ(take("/a"), "x/a 1; ");
+  EXPECT_EQ(take.refused, "name: ");
+}
+
+TEST(LogLineTest, WritesEvents) {
+  Stand take(
+      "match ^(?<p>\\S+) (?<s>\\S+)$\n  event web/request path={p|route} us={s}*1000000 one=1\n");
+  EXPECT_EQ(take("/x/1 0.5"), "web/request path=/x/* us=500000 one=1; ");
+  EXPECT_EQ(take("/x/1 -"), "");
+}
+
+TEST(LogLineTest, TakesTheTimeOfTheLine) {
+  Stand take(
+      "time %Y-%m-%dT%H:%M:%S.%f%z\nmatch ^(?<time>\\S+) x\n  count a/b\nmatch ^y$\n  count a/y\n");
+  // 1,700,000,000 is 2023-11-14T22:13:20Z, at which 1,000 h have gone since the boot.
+  EXPECT_EQ(take("2023-11-14T22:13:19.25+0000 x"), "a/b 1 @3599999250000000; ");
+  EXPECT_EQ(take("2023-11-15T00:13:19.25+0200 x"), "a/b 1 @3599999250000000; ");
+  EXPECT_EQ(take("2023-11-14T22:13:20.000001+0000 x"), "a/b 1; ");
+  EXPECT_EQ(take("y"), "a/y 1; ");
+  EXPECT_EQ(take.counts.undated, 0U);
+  EXPECT_EQ(take("2023-11-13T23:13:19.0+0000 x"), "a/b 1; ");
+  EXPECT_EQ(take("yesterday x"), "a/b 1; ");
+  EXPECT_EQ(take.counts.undated, 2U);
+}
+
+}  // namespace
+}  // namespace tallyfs::logs

@@ -1,0 +1,163 @@
+// The text of rules: what is read, and what is refused, with line, place and the nearest word.
+#include <gtest/gtest.h>
+
+#include "feeders/log/rules/rules.h"
+
+namespace tallyfs::logs {
+namespace {
+
+Rules parsed(const std::string& text, const RuleSettings& settings = {}) {
+  auto rules = parse_rules(text, settings);
+  EXPECT_TRUE(rules.has_value()) << (rules ? "" : to_text(rules.error()));
+  return rules ? rules.value() : Rules();
+}
+std::string refused(const std::string& text, const RuleSettings& settings = {}) {
+  const auto rules = parse_rules(text, settings);
+  return rules ? "taken" : to_text(rules.error());
+}
+
+constexpr const char* kRules =
+    "# app.rules\n"
+    "match \"(?<method>[A-Z]+) (?<path>[^ ?\\\"]+)[^\\\"]*\\\" (?<status>\\d{3}) .* "
+    "(?<seconds>[\\d.]+)$\n"
+    "  sample nginx/latency{route:{path|route},status:{status}} = {seconds}   decimals=6 "
+    "units=seconds/requests type=quantiles precision=5 quantiles=50,90,99\n"
+    "  count  nginx/requests{status:{status}}\n"
+    "  event  nginx/request path={path} us={seconds}*1000000\n"
+    "match! ERROR\n"
+    "\tcount  app/errors\n"
+    "else\n"
+    "  count  app/unmatched\n";
+
+TEST(LogRulesTest, ReadsTheExampleOfThePage) {
+  const Rules rules = parsed(kRules);
+  ASSERT_EQ(rules.rules.size(), 2U);
+  // Of four groups three are used, and the others capture nothing.
+  EXPECT_EQ(rules.rules[0].expression,
+            "\"(?:[A-Z]+) ([^ ?\\\"]+)[^\\\"]*\\\" (\\d{3}) .* ([\\d.]+)$");
+  EXPECT_EQ(rules.rules[0].groups, 3U);
+  ASSERT_EQ(rules.rules[0].actions.size(), 3U);
+  const auto& latency = std::get<SampleAction>(rules.rules[0].actions[0]);
+  EXPECT_EQ(latency.decimals, 6U);
+  EXPECT_EQ(latency.definition.units, "microseconds/requests");
+  EXPECT_TRUE(std::holds_alternative<tally::Quantiles>(latency.definition.type));
+  EXPECT_TRUE(rules.rules[1].is_last);
+  ASSERT_TRUE(rules.otherwise.has_value());
+  ASSERT_EQ(rules.events.size(), 1U);
+  EXPECT_FALSE(rules.events[0].fields[0].is_number);
+  EXPECT_TRUE(rules.events[0].fields[1].is_number);
+}
+
+TEST(LogRulesTest, RewritesGroupsOutsideClassesAndEscapes) {
+  const Rules rules =
+      parsed("match [(?<a>]\\(?(?<b>x)(y)\\Q(?<c>\\E(?P<d>z)\n  sample a/{b} = {d}\n");
+  EXPECT_EQ(rules.rules[0].expression, "[(?<a>]\\(?(x)(?:y)\\Q(?<c>\\E(z)");
+}
+
+TEST(LogRulesTest, SortsLabelsAndEscapesWhatTheyHave) {
+  const Rules rules = parsed("match (?<s>x)\n  count a/b{z:{s},a:/x y,c:%2F}\n");
+  const auto& labels = std::get<SampleAction>(rules.rules[0].actions[0]).name.labels;
+  std::string text;
+  for (const TemplatePart& part : labels) text += part.piece ? "?" : part.literal;
+  EXPECT_EQ(text, "{a:%2Fx%20y,c:%2F,z:?}");
+}
+
+TEST(LogRulesTest, TakesBoundsAsDecimals) {
+  const Rules rules = parsed(
+      "match (?<s>x)\n  sample a/b = {s} type=range range_min=0.5 range_max=2 decimals=3 "
+      "units=seconds/x\n");
+  const auto& definition = std::get<SampleAction>(rules.rules[0].actions[0]).definition;
+  EXPECT_EQ(std::get<tally::MinMax>(definition.type).range.min, 500);
+  EXPECT_EQ(std::get<tally::MinMax>(definition.type).range.max, 2'000);
+}
+
+TEST(LogRulesTest, BeginsLog2OfTimesAndBytesAtZero) {
+  const auto range_min = [](const std::string& units) {
+    const Rules rules = parsed(
+        "match (?<s>x)\n  sample a/b = {s} type=array scale=log2 base_interval=256 units=" + units +
+        "\n");
+    return std::get<tally::Array>(std::get<SampleAction>(rules.rules[0].actions[0]).definition.type)
+        .range.min;
+  };
+  EXPECT_EQ(range_min("bytes/requests"), 0);
+  EXPECT_EQ(range_min("degrees/requests"), STATISTIC_RANGE_MIN);
+}
+
+struct Wrong {
+  const char* text;
+  const char* said;
+};
+
+// Each with the nearest word, or the way out.
+constexpr Wrong kWrong[] = {
+    {"mtach x\n", "line 1: there is no word 'mtach'; did you mean match\n  mtach x\n  ^"},
+    {"match a\n  smaple a/b = 1\n",
+     "line 2: there is no word 'smaple'; did you mean sample\n    smaple a/b = 1\n    ^"},
+    {"match (?<=a)b\n  count a/b\n", "line 1: RE2 has no look-behind\n  match (?<=a)b\n        ^"},
+    {"match x(?!b)\n", "line 1: RE2 has no look-ahead\n  match x(?!b)\n         ^"},
+    {"match (a)\\1\n", "line 1: RE2 has no back-references\n  match (a)\\1\n           ^"},
+    {"match a(b\n", "line 1: RE2 refuses the pattern: missing )\n  match a(b\n        ^"},
+    {"match (?<status>\\d+)\n  count a/b{s:{stauts}}\n",
+     "line 2: the pattern has no group 'stauts'; did you mean status\n"
+     "    count a/b{s:{stauts}}\n                 ^"},
+    {"match (?<p>x)\n  count a/b{s:{p|rute}}\n",
+     "line 2: there is no filter 'rute'; did you mean route\n"
+     "    count a/b{s:{p|rute}}\n                   ^"},
+    {"match (?<p>x)\n  sample a/b = {p} untis=x\n",
+     "line 2: there is no key 'untis'; did you mean units\n"
+     "    sample a/b = {p} untis=x\n                     ^"},
+    {"match (?<p>x)\n  sample a/b = {p} type=range base_interval=5\n",
+     "line 2: base_interval is for other types\n"
+     "    sample a/b = {p} type=range base_interval=5\n                                ^"},
+    {"match (?<p>x)\n  sample a/b = {p} milliseconds\n",
+     "line 2: 'milliseconds' is no key=value\n"
+     "    sample a/b = {p} milliseconds\n                     ^"},
+    {"match (?<p>x)\n  sample a/b {p}\n",
+     "line 2: = and a number are needed, as in web/latency = {seconds}\n"
+     "    sample a/b {p}\n               ^"},
+    {"match (?<p>x)\n  count a/b = {p}\n",
+     "line 2: count adds 1 for each line; sample has a number\n"
+     "    count a/b = {p}\n              ^"},
+    {"match x\n  count a/b/c\n",
+     "line 2: a second / in a name is written %2F\n    count a/b/c\n             ^"},
+    {"match x\n  count ab\n", "line 2: a name is INTERFACE/STATISTIC\n    count ab\n          ^"},
+    {"match x\n  count a/b{c:d\n",
+     "line 2: the labels have no } at their end\n    count a/b{c:d\n             ^"},
+    {"match x\n  count a/b{.x}\n",
+     "line 2: '.x' is a field of JSON or logfmt: `lines json` comes first\n"
+     "    count a/b{.x}\n              ^"},
+    {"match (?<x>.)\n  event a/b x={x}\n  event a/b y={x}\n",
+     "line 3: this event has other fields further above\n    event a/b y={x}\n          ^"},
+    {"  count a/b\n", "line 1: an action needs a line with match above it\n    count a/b\n    ^"},
+    {"match x\nmatch y\n  count a/b\n", "line 2: the rule above has no action\n  match y\n  ^"},
+    {"else\n  count a/b\nmatch x\n", "line 3: else is the last rule\n  match x\n        ^"},
+    {"match (?<x>.)\n  sample a/b = {x}*0\n",
+     "line 2: behind * stands a number that is not 0\n    sample a/b = {x}*0\n                   "
+     "  ^"},
+    {"# nothing\n", "there is no rule: match PATTERN"},
+    {"time %Y\nmatch x\n  count a/b\n", "a time format needs a group (?<time>...) in a pattern"},
+};
+
+TEST(LogRulesTest, SaysWhereAndWhyItRefuses) {
+  for (const Wrong& each : kWrong) EXPECT_EQ(refused(each.text), each.said) << each.text;
+}
+
+TEST(LogRulesTest, HasFieldsOfTheJournalOnlyWhereThereIsOne) {
+  const std::string text = "match x\n  count a/b{u:{_SYSTEMD_UNIT}}\n";
+  EXPECT_EQ(
+      refused(text).substr(0, 86),
+      "line 2: the pattern has no group '_SYSTEMD_UNIT'; fields of the journal need --journal");
+  EXPECT_EQ(parsed(text, {.has_journal_fields = true}).fields,
+            std::vector<std::string>{"_SYSTEMD_UNIT"});
+}
+
+TEST(LogRulesTest, HasBounds) {
+  std::string text;
+  for (int i = 0; i < 1'001; ++i) text += "match a" + std::to_string(i) + "\n  count a/b\n";
+  EXPECT_EQ(refused(text).substr(0, 39), "line 2001: there are at most 1000 rules");
+  EXPECT_NE(refused("match " + std::string(5'000, 'a') + "\n").find("at most 4096 bytes"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tallyfs::logs
