@@ -8,7 +8,7 @@
 
 #include "fs/replies.h"
 #include "fs/request_cancellation.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "fs/keeper/keeper.h"
 #include "fs/request_buffer.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

@@ -17,23 +17,23 @@ enum class LockRank : std::uint8_t {
   kFileReading,         // fs/handles.h
   kIntakeTurn,          // feeders/intake/intake.h
   kIntakeQueue,         // feeders/intake/socket_queue.h
-  kUserEventsDefining,  // core/branch/tracing/user_events.h
-  kUserEventsOrdering,  // core/branch/tracing/user_events.h
-  kTracing,             // core/branch/tracing/tracing_state.h
-  kUserEvents,          // core/branch/tracing/user_events.h
-  kKernelFeed,          // core/branch/tracing/kernel_feed.h
-  kKernelLatencies,     // core/branch/latency_hist/latency_branch.h
-  kFedLatencies,        // core/branch/latency_hist/latency_branch.h
-  kFedLatencySet,       // core/branch/latency_hist/latency_branch.cpp
+  kUserEventsDefining,  // core/tracing/branch/user_events.h
+  kUserEventsOrdering,  // core/tracing/branch/user_events.h
+  kTracing,             // core/tracing/branch/tracing_state.h
+  kUserEvents,          // core/tracing/branch/user_events.h
+  kKernelFeed,          // core/tracing/branch/kernel_feed.h
+  kKernelLatencies,     // core/latency_hist/branch/latency_branch.h
+  kFedLatencies,        // core/latency_hist/branch/latency_branch.h
+  kFedLatencySet,       // core/latency_hist/branch/latency_branch.cpp
   kLanes,               // feeders/intake/lanes.h
-  kStatistics,          // core/branch/statistics/statistics_branch.h
-  kSubsystems,          // core/branch/stats/stats_branch.h
-  kStatsObject,         // core/branch/stats/stats_object.h
-  kSubsystemRates,      // core/branch/stats/subsystem_rates.h
-  kFeederTemplates,     // core/branch/stats/feeder_templates.h
+  kStatistics,          // core/statistics/branch/statistics_branch.h
+  kSubsystems,          // core/stats3/branch/stats_branch.h
+  kStatsObject,         // core/stats3/branch/stats_object.h
+  kSubsystemRates,      // core/stats3/branch/subsystem_rates.h
+  kFeederTemplates,     // core/stats3/branch/feeder_templates.h
   kOrderedFeeder,       // fs/daemon/kernel_feeder/ordered_feeder.h
   kFeederDialogue,      // fs/daemon/kernel_feeder/feeder_dialogue.h
-  kInterface,           // core/statistic/interface.h
+  kInterface,           // core/statistics/interface/interface.h
   kProcessEnds,         // feeders/intake/process_ends.h
   kErrorLog,            // core/tree/error_log.h
   kHandles,             // fs/handles.h
@@ -52,7 +52,7 @@ enum class LockRank : std::uint8_t {
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h
   kLane,            // feeders/client/lane.h
-  kTemplates,       // core/blob/templates.h
+  kTemplates,       // core/stats3/blob/templates.h
   kWakeups,         // feeders/timer/wakeups.h
   kClockUpkeep,     // feeders/clock/clock.cpp
   kClockDrivers,    // feeders/clock/clock.cpp

@@ -12,7 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/branch/own_number.h"
-#include "core/statistic/interface.h"
+#include "core/statistics/interface/interface.h"
 
 namespace tallyfs {
 

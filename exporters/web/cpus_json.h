@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/view/statistic.h"
 #include "exporters/web/heat_json.h"
 #include "exporters/web/past.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 

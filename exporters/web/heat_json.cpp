@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "core/view/heat_axis.h"
+#include "tools/display/heat_axis.h"
 
 namespace tallyfs::web {
 namespace {

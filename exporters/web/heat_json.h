@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/view/heat_colour.h"
-#include "core/view/statistic.h"
 #include "exporters/web/past.h"
+#include "tools/display/heat_colour.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 

@@ -10,7 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/view/quantity.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs::web {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "core/base/keyed_hash.h"
 #include "core/base/text.h"
-#include "core/view/distribution.h"
 #include "exporters/web/assets.h"
 #include "exporters/web/gzip.h"
 #include "exporters/web/heat_json.h"
 #include "exporters/web/interface_json.h"
 #include "exporters/web/overview_json.h"
-#include "log/log.h"
+#include "program/log.h"
+#include "tools/display/distribution.h"
 #include "tools/tree/definition_file.h"
 #include "tools/tree/json.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/view/quantity.h"
 #include "exporters/web/filter.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs::web {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/view/change.h"
-#include "core/view/statistic.h"
+#include "tools/display/change.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 

@@ -1,6 +1,6 @@
 #include "exporters/web/protobuf.h"
 
-#include "core/exposition/protobuf.h"
+#include "core/base/protobuf.h"
 
 namespace tallyfs::web {
 namespace {

@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/view/distribution.h"
-#include "core/view/quantity.h"
+#include "tools/display/distribution.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs::web {
 namespace {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "core/view/statistic.h"
 #include "exporters/web/past.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 

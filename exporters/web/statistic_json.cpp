@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/view/distribution.h"
-#include "core/view/plot.h"
-#include "core/view/summary.h"
-#include "core/view/type_lines.h"
+#include "tools/display/distribution.h"
+#include "tools/display/plot.h"
+#include "tools/display/summary.h"
+#include "tools/display/type_lines.h"
 #include "tools/tree/view_json.h"
 
 namespace tallyfs::web {

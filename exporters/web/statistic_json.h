@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "core/base/json.h"
-#include "core/view/change.h"
-#include "core/view/look.h"
-#include "core/view/statistic.h"
+#include "tools/display/change.h"
+#include "tools/display/look.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 

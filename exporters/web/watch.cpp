@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "core/view/distribution.h"
+#include "tools/display/distribution.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
 

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/view/recent_rate.h"
-#include "core/view/statistic.h"
 #include "exporters/web/past.h"
 #include "exporters/web/slowest.h"
+#include "tools/display/recent_rate.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs::web {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/base/result.h"
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 #include "feeders/block/request.h"
 
 namespace tallyfs {

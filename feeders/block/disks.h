@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "feeders/block/request.h"
-#include "feeders/program/latency_views.h"
+#include "program/feeder/latency_views.h"
 #include "tally/statistic.hpp"
 
 namespace tallyfs {

@@ -1,12 +1,12 @@
 #include "feeders/client/definition_text.h"
 
-#include "core/model/exponential_buckets.h"
-#include "core/model/quantile_list.h"
+#include "core/base/exponential_buckets.h"
+#include "core/base/quantile_list.h"
 
 namespace tallyfs {
 namespace {
 
-// The bounds of core/definition/definition.h, which a client does not link.
+// The bounds of core/statistics/definition/definition.h, which a client does not link.
 constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 constexpr std::uint64_t kStepsBound = 65'534;  // intervals but the first and the last
 constexpr std::uint64_t kPeriodMaxUs = 3'153'600'000'000'000;

@@ -1,6 +1,6 @@
-// The statistic_define_ calls as text of a definition line (core/definition/GRAMMAR.md), with the
-// daemon's bounds checked here too, so that a program hears of its mistake where it makes it.
-// Stateless. Every function: kInvalid for a number out of its bounds, with the reason.
+// The statistic_define_ calls as text of a definition line (core/statistics/definition/GRAMMAR.md),
+// with the daemon's bounds checked here too, so that a program hears of its mistake where it makes
+// it. Stateless. Every function: kInvalid for a number out of its bounds, with the reason.
 #pragma once
 
 #include <cstdint>

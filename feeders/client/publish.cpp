@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/blob/layout.h"
-#include "core/blob/rates.h"
-#include "core/blob/templates.h"
+#include "core/stats3/blob/layout.h"
+#include "core/stats3/blob/rates.h"
+#include "core/stats3/blob/templates.h"
 #include "feeders/client/client.h"
 #include "feeders/client/process_client.h"
 

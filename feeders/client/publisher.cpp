@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/blob/templates.h"
+#include "core/stats3/blob/templates.h"
 
 namespace tallyfs {
 namespace {

@@ -1,7 +1,7 @@
 // What a Publisher requests.
 #include <utility>
 
-#include "core/blob/templates.h"
+#include "core/stats3/blob/templates.h"
 #include "feeders/client/publisher.h"
 
 namespace tallyfs {

@@ -2,7 +2,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/blob/templates.h"
+#include "core/stats3/blob/templates.h"
 #include "feeders/client/publisher.h"
 
 namespace tallyfs {

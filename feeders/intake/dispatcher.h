@@ -21,7 +21,7 @@
 #include "core/base/clock.h"
 #include "core/branch/branch.h"
 #include "core/branch/own_numbers.h"
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "core/wire/line.h"

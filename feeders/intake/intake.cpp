@@ -4,7 +4,7 @@
 #include <boost/asio/error.hpp>
 #include <utility>
 
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/reservation.h"
 #include "core/lane/layout.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {
@@ -42,9 +42,9 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
                                           std::to_string(kLaneBytesMax) + " bytes, in pages"};
   }
   if (bytes > LaneFile::kUsersBytesMax && !reserve_.is_for(sender.uid)) {
-    return Error{ErrorCode::kNoSpace,
-                 "a lane of uid " + std::to_string(sender.uid) + " has " +
-                     std::to_string(LaneFile::kUsersBytesMax) + " bytes at most"};
+    return Error{ErrorCode::kNoSpace, "a lane of uid " + std::to_string(sender.uid) + " has " +
+                                          std::to_string(LaneFile::kUsersBytesMax) +
+                                          " bytes at most"};
   }
   {
     const MutexLock lock(mutex_);
@@ -52,9 +52,9 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   }
   auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
   if (!reservation) return reservation.error();
-  const auto file = LaneFile::create(static_cast<std::uint32_t>(bytes),
-                                     {ports_.ledger, std::move(reservation.value())},
-                                     whose(sender.uid), counts_);
+  const auto file =
+      LaneFile::create(static_cast<std::uint32_t>(bytes),
+                       {ports_.ledger, std::move(reservation.value())}, whose(sender.uid), counts_);
   if (!file) return file.error();
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();

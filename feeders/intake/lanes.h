@@ -33,7 +33,7 @@
 #include "core/branch/handed_part.h"
 #include "core/branch/own_numbers.h"
 #include "core/branch/process_watch.h"
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/counter_times.h"
@@ -170,7 +170,7 @@ class Lanes final : public HandedPart {
     boost::unordered_flat_set<Subject> subjects{};  // of these, and of some that are gone
     unsigned bad_reported = 0;                      // faults
     bool is_told_full = false;
-    bool has_rung = false;  // since heads were noted
+    bool has_rung = false;   // since heads were noted
     bool has_ended = false;  // bound is in the order of numbers
 
     void note_bound(Subject subject) {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "feeders/sock_diag/socket_dump.h"
+#include "program/sock_diag/socket_dump.h"
 
 namespace tallyfs {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 #include "feeders/tracefs/tracefs.h"
 
 namespace tallyfs {

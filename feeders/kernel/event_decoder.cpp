@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/event/format/task_fields.h"
+#include "core/tracing/format/task_fields.h"
 
 namespace tallyfs {
 

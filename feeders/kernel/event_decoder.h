@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/event/format/format.h"
 #include "core/model/kernel_event.h"
+#include "core/tracing/format/format.h"
 
 namespace tallyfs {
 

@@ -1,6 +1,6 @@
 #include "feeders/kernel/event_tracing.h"
 
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 #include "feeders/kernel/kernel_filter.h"
 #include "feeders/kernel/own_filter.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/event/format/task_fields.h"
+#include "core/tracing/format/task_fields.h"
 #include "core/wire/event_order.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/record_shipper.h"

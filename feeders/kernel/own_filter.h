@@ -1,5 +1,5 @@
 // The kernel's filter that leaves out records of some threads, by the rule of
-// core/branch/tracing/excluded_threads.h. The daemon leaves out what passes nevertheless. Pure.
+// core/tracing/branch/excluded_threads.h. The daemon leaves out what passes nevertheless. Pure.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/event/format/task_fields.h"
+#include "core/tracing/format/task_fields.h"
 
 namespace tallyfs {
 

@@ -21,7 +21,7 @@
 
 namespace tallyfs {
 
-// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/event/format/format.h
+// Every record begins with u16 common_type, u8, u8, i32 common_pid (core/tracing/format/format.h
 // checks it).
 inline constexpr std::size_t kPidAt = 4;
 

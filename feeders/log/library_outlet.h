@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "feeders/log/rules/outlet.h"
-#include "feeders/program/library_statistics.h"
+#include "program/feeder/library_statistics.h"
 #include "tally/event.h"
 
 namespace tallyfs::logs {

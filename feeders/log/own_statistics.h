@@ -3,7 +3,7 @@
 
 #include "feeders/log/follow/line_sink.h"
 #include "feeders/log/rules/counts.h"
-#include "feeders/program/own_counts.h"
+#include "program/feeder/own_counts.h"
 #include "tally/statistic.hpp"
 
 namespace tallyfs::logs {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "feeders/program/program.h"
-#include "log/log.h"
+#include "program/feeder/program.h"
+#include "program/log.h"
 #include "tally/statistic.hpp"
 
 namespace tallyfs::logs {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
-#include "feeders/program/library_statistics.h"
 #include "feeders/statsd/series/outlet.h"
+#include "program/feeder/library_statistics.h"
 #include "tally/event.h"
 #include "tally/statistic.hpp"
 

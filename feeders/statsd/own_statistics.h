@@ -1,8 +1,8 @@
 // The feeder's counts as the interface `tally-feed-statsd`. Confined to one thread.
 #pragma once
 
-#include "feeders/program/own_counts.h"
 #include "feeders/statsd/series/counts.h"
+#include "program/feeder/own_counts.h"
 
 namespace tallyfs::statsd {
 

@@ -7,8 +7,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/text.h"
-#include "feeders/program/program.h"
-#include "log/log.h"
+#include "program/feeder/program.h"
+#include "program/log.h"
 #include "tally/statistic.hpp"
 
 namespace tallyfs::statsd {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/statsd/library_outlet.h"
 #include "feeders/statsd/listen/datagram_listener.h"
 #include "feeders/statsd/listen/packet_sink.h"
 #include "feeders/statsd/listen/stream_listener.h"
 #include "feeders/statsd/own_statistics.h"
-#include "feeders/text/refusal_log.h"
 #include "feeders/statsd/series/translator.h"
+#include "feeders/text/refusal_log.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs::statsd {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "feeders/sock_diag/socket_dump.h"
 #include "feeders/tcp/connection.h"
+#include "program/sock_diag/socket_dump.h"
 
 namespace tallyfs {
 

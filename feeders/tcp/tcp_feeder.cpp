@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "feeders/program/latency_views.h"
 #include "feeders/tcp/tcp_rates.h"
+#include "program/feeder/latency_views.h"
 
 namespace tallyfs {
 namespace {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/definition/change.h"
+#include "core/statistics/definition/change.h"
 #include "feeders/text/number.h"
-#include "usage/nearest.h"
+#include "program/nearest.h"
 
 namespace tallyfs {
 namespace {

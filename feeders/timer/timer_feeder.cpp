@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "feeders/program/latency_views.h"
+#include "program/feeder/latency_views.h"
 
 namespace tallyfs {
 namespace {

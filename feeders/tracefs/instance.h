@@ -16,7 +16,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 #include "feeders/tracefs/page_format.h"
 
 namespace tallyfs {

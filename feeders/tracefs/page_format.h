@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 
 namespace tallyfs {
 

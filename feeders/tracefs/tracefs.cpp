@@ -11,7 +11,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/event/format/format.h"
+#include "core/tracing/format/format.h"
 
 namespace tallyfs {
 namespace {

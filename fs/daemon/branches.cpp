@@ -1,7 +1,7 @@
 #include "fs/daemon/branches.h"
 
 #include "fs/daemon/possible_cpus.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 

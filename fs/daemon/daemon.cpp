@@ -21,7 +21,7 @@
 #include "fs/daemon/rules_file.h"
 #include "fs/keeper/keeper.h"
 #include "fs/session.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

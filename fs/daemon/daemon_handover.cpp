@@ -6,7 +6,7 @@
 
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/daemon.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

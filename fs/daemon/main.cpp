@@ -25,10 +25,10 @@
 #include "fs/daemon/descriptor_store.h"
 #include "fs/daemon/handed_formats.h"
 #include "fs/daemon/inheritance.h"
+#include "fs/daemon/keeper_log.h"
 #include "fs/daemon/kernel_feeder/feeder_supervisor.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
 #include "fs/daemon/kernel_feeder/tracefs_access.h"
-#include "fs/daemon/keeper_log.h"
 #include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 #include "fs/daemon/next_program.h"
@@ -45,7 +45,7 @@
 #include "fs/keeper/keeper.h"
 #include "fs/keeper/program_check.h"
 #include "fs/mount.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {
@@ -218,29 +218,28 @@ int keep(Prepared& prepared, Handover& handover, Keeper::Begin begin) {
   // Nothing of a mount that hides another: the next start would have to tell the two apart.
   const DescriptorStore store(prepared.options.over_tracefs ? Inheritance() : inheritance);
   if (begin == Keeper::Begin::kReady) store.put();
-  Keeper keeper(
-      handover,
-      {.serve =
-           [&](const ToKeeper& to_keeper) {
-             ::prctl(PR_SET_NAME, "tallyfs");
-             return serve_for_keeper(prepared, handover, to_keeper);
-           },
-       .ready =
-           [&] {
-             store.put();
-             report_ready(prepared);
-           },
-       .unmount = [&] { remove_mount(prepared); },
-       .is_gone = [&] { return prepared.mount.is_gone(); },
-       .gives_up = log_end,
-       .check_program = [&] { program.check(); },
-       .become_program =
-           [&] {
-             program.go_on();
-             log_no_program(errno);
-           },
-       .refuses_program = log_refused_program},
-      begin);
+  Keeper keeper(handover,
+                {.serve =
+                     [&](const ToKeeper& to_keeper) {
+                       ::prctl(PR_SET_NAME, "tallyfs");
+                       return serve_for_keeper(prepared, handover, to_keeper);
+                     },
+                 .ready =
+                     [&] {
+                       store.put();
+                       report_ready(prepared);
+                     },
+                 .unmount = [&] { remove_mount(prepared); },
+                 .is_gone = [&] { return prepared.mount.is_gone(); },
+                 .gives_up = log_end,
+                 .check_program = [&] { program.check(); },
+                 .become_program =
+                     [&] {
+                       program.go_on();
+                       log_no_program(errno);
+                     },
+                 .refuses_program = log_refused_program},
+                begin);
   return keeper.run();
 }
 
@@ -347,11 +346,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
     if (const auto rules = read_rules(from.rules_file); !rules) return rules.error();
   }
   if (is_check && from.handover < 0) return 0;
-  auto descriptors =
-      DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
+  auto descriptors = DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
   if (!descriptors) return descriptors.error();
-  auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state),
-                                  std::move(descriptors.value()));
+  auto handover =
+      Handover::adopt(Fd(from.handover), Fd(from.handed_state), std::move(descriptors.value()));
   if (!handover) return handover.error();
   if (is_check) {
     ProgramCheck::answer(TALLYFS_VERSION);
@@ -398,8 +396,8 @@ Result<int> run(DaemonOptions options, char** arguments) {
   if (const auto prepared = prepare(options); !prepared) return prepared.error();
   std::optional<Background> background;
   if (!options.foreground) background = Background::enter();
-  auto socket = stored_socket ? FeedSocket::take_over(*stored_socket)
-                              : open_socket(options, passed.value());
+  auto socket =
+      stored_socket ? FeedSocket::take_over(*stored_socket) : open_socket(options, passed.value());
   if (!socket) return socket.error();
   auto side = start_side_processes(options, socket.value(), identity.value());
   if (!side) return side.error();

@@ -6,7 +6,7 @@
 
 #include "core/base/fd.h"
 #include "fs/daemon/mount_point.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 

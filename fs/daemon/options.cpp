@@ -7,9 +7,9 @@
 #include <set>
 #include <string_view>
 
-#include "core/exposition/names.h"
+#include "core/statistics/exposition/names.h"
 #include "feeders/intake/feed_socket.h"
-#include "usage/command_line.h"
+#include "program/command_line.h"
 
 namespace tallyfs {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/base/ledger.h"
 #include "core/base/result.h"
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "fs/daemon/privileges.h"
 #include "fs/group_access.h"
 #include "fs/handles.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/branch/statistics/rules.h"
+#include "core/statistics/branch/rules.h"
 
 namespace tallyfs {
 

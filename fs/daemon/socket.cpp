@@ -12,7 +12,7 @@
 
 #include "core/base/fd.h"
 #include "feeders/intake/queue_length.h"
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {

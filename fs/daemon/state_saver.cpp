@@ -10,7 +10,7 @@
 #include <ctime>
 #include <utility>
 
-#include "log/log.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {
@@ -62,8 +62,8 @@ std::optional<StateSaver::Candidate> StateSaver::find_file() const {
     auto candidate = read(number);
     if (!candidate) continue;
     if (candidate->file.is_whole()) return candidate;
-    log_warning("state: " + directory_.path_of(number) + " is not whole: " +
-                candidate->file.faults.front());
+    log_warning("state: " + directory_.path_of(number) +
+                " is not whole: " + candidate->file.faults.front());
     if (!newest) newest = std::move(candidate);
   }
   return newest;
@@ -162,8 +162,8 @@ std::chrono::milliseconds StateSaver::until_period_ends() const {
 bool StateSaver::wait_for(std::chrono::milliseconds time) const {
   const auto end = std::chrono::steady_clock::now() + time;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left.count() <= 0) return true;
     pollfd waited{.fd = stop_.get(), .events = POLLIN, .revents = 0};
     const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));
@@ -179,9 +179,8 @@ bool StateSaver::save_if_changed() {
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
   if (stamp == saved_stamp_ && directory_.has_state()) return false;
   const StateHeader header{.boot = boot_, .saved = began};
-  const auto saved = directory_.write([&](const StateOutput& output) {
-    return save_state(header, parts_.branches, output);
-  });
+  const auto saved = directory_.write(
+      [&](const StateOutput& output) { return save_state(header, parts_.branches, output); });
   note(saved, began);
   if (saved) saved_stamp_ = stamp;
   return true;
@@ -198,8 +197,8 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
     }
     return;
   }
-  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic -
-                                                                          began.monotonic);
+  const auto took =
+      std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - began.monotonic);
   note_saved(saved.value().bytes, began.realtime, now);
   parts_.own.record(Own::kStateUs, took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");

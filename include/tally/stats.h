@@ -22,7 +22,7 @@
  * Errors are positive errno values, except those of stats_tpl_alloc() and
  * stats_tpl_fetch_allocid(), which are negative. A blob from elsewhere (a socket, a file) is to be
  * looked at with stats_blob_check() before any other call. The bytes of a blob are described in
- * core/blob/FORMAT.md of tallyfs, the calls also in tally-stats(3).
+ * core/stats3/blob/FORMAT.md of tallyfs, the calls also in tally-stats(3).
  */
 #ifndef TALLY_STATS_H
 #define TALLY_STATS_H

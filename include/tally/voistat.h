@@ -1,6 +1,7 @@
 /* The data of statistics of <tally/stats.h> as it stands in a blob: at multiples of 4 bytes, in the
  * layout of FreeBSD's stats(3). Included by <tally/stats.h>. Structures without functions of
- * their own: threads as for the blob that holds them. core/blob/FORMAT.md of tallyfs has the bytes.
+ * their own: threads as for the blob that holds them. core/stats3/blob/FORMAT.md of tallyfs has the
+ * bytes.
  */
 #ifndef TALLY_VOISTAT_H
 #define TALLY_VOISTAT_H

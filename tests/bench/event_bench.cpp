@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/event/set/event_set.h"
+#include "core/tracing/set/event_set.h"
 
 namespace tallyfs {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/branch/tracing/tracing.h"
+#include "core/tracing/branch/tracing.h"
 
 namespace tallyfs {
 namespace {

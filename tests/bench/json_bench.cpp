@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/tree.h"
 
 namespace tallyfs {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/branch/statistics/statistics_branch.h"
-#include "core/statistic/interface.h"
+#include "core/statistics/branch/statistics_branch.h"
+#include "core/statistics/interface/interface.h"
 
 namespace tallyfs {
 namespace {
@@ -26,7 +26,7 @@ struct Way {
   const char* definition;
   int views = 0;
   double best_ns = 1e9;
-  std::unique_ptr<Interface> interface{};
+  std::unique_ptr<Interface> interface {};
   Statistic* statistic = nullptr;
 };
 

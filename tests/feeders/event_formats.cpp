@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/event/print/print_format.h"
+#include "core/tracing/print/print_format.h"
 
 namespace tallyfs {
 namespace {
@@ -97,7 +97,8 @@ class Excuses {
     for (std::size_t i = 0; i < list_.size(); ++i) {
       if (!seen_[i] || used_[i]) continue;
       unused += 1;
-      std::printf("%s: no event needs the excuse '%s'\n", what_, std::string(list_[i].part).c_str());
+      std::printf("%s: no event needs the excuse '%s'\n", what_,
+                  std::string(list_[i].part).c_str());
     }
     return unused;
   }
@@ -318,8 +319,8 @@ int run(const fs::path& events) {
   std::printf(
       "# %d events, %d fields, %d wordings compared (%d differ), %d not read by libtraceevent, "
       "%d not compiled by us; %d without a known reason\n",
-      totals.events, totals.fields, totals.worded, totals.known, totals.unread,
-      totals.not_compiled, totals.differences);
+      totals.events, totals.fields, totals.worded, totals.known, totals.unread, totals.not_compiled,
+      totals.differences);
   return totals.events > 0 && totals.differences == 0 ? 0 : 1;
 }
 

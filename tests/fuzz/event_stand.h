@@ -1,5 +1,5 @@
-// Formats for the fuzz targets of core/event: every kind of field in one event, and a second one to
-// match with.
+// Formats for the fuzz targets of core/tracing: every kind of field in one event, and a second one
+// to match with.
 #pragma once
 
 namespace tallyfs::fuzz {

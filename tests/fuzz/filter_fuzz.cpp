@@ -2,7 +2,7 @@
 // record, and the opposite one when it is negated.
 #include <string>
 
-#include "core/event/filter/filter.h"
+#include "core/tracing/filter/filter.h"
 #include "tests/fuzz/event_stand.h"
 #include "tests/fuzz/fuzzed.h"
 

@@ -18,7 +18,7 @@
 #include "core/lane/layout.h"
 #include "core/wire/line.h"
 #include "feeders/intake/lanes.h"
-#include "log/log.h"
+#include "program/log.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"

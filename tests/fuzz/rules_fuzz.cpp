@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/line.h"
 #include "tests/fuzz/fuzzed.h"

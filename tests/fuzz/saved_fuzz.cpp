@@ -2,7 +2,7 @@
 // what loads again. The input is the name, and the contents of the object.
 #include <string>
 
-#include "core/branch/statistics/statistics_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/saved_objects.h"

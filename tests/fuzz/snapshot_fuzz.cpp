@@ -8,14 +8,14 @@
 #include <string>
 
 #include "core/base/fd.h"
-#include "core/view/change.h"
-#include "core/view/distribution.h"
-#include "core/view/heat.h"
-#include "core/view/heat_panel.h"
-#include "core/view/plot.h"
-#include "core/view/show.h"
-#include "core/view/summary.h"
 #include "tests/fuzz/fuzzed.h"
+#include "tools/display/change.h"
+#include "tools/display/distribution.h"
+#include "tools/display/heat.h"
+#include "tools/display/heat_panel.h"
+#include "tools/display/plot.h"
+#include "tools/display/show.h"
+#include "tools/display/summary.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs::fuzz {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/branch/latency_hist/latency_branch.h"
 #include "core/branch/state.h"
-#include "core/branch/statistics/statistics_branch.h"
-#include "core/branch/stats/stats_branch.h"
-#include "core/branch/tracing/tracing_branch.h"
+#include "core/latency_hist/branch/latency_branch.h"
+#include "core/statistics/branch/statistics_branch.h"
+#include "core/stats3/branch/stats_branch.h"
+#include "core/tracing/branch/tracing_branch.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/fuzz/show_all.h"
 #include "tests/unit/fake_clock.h"

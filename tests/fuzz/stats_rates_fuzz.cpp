@@ -1,7 +1,7 @@
 // The text of sample rates: what is taken is printed so that it is taken again, and means the same.
 #include <string_view>
 
-#include "core/blob/rates.h"
+#include "core/stats3/blob/rates.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace tallyfs::fuzz {

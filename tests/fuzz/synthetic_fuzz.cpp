@@ -2,8 +2,8 @@
 // again, and has a format that can be read.
 #include <string>
 
-#include "core/event/format/synthetic.h"
-#include "core/event/set/event_set.h"
+#include "core/tracing/format/synthetic.h"
+#include "core/tracing/set/event_set.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace tallyfs::fuzz {

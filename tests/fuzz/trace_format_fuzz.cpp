@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "core/event/print/print_format.h"
+#include "core/tracing/print/print_format.h"
 #include "feeders/tracefs/page_format.h"
 #include "tests/fuzz/fuzzed.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/event/trace/page_writer.h"
+#include "core/tracing/trace/page_writer.h"
 #include "feeders/tracefs/ring_page.h"
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/kernel_formats.h"

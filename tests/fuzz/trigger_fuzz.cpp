@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/event/set/event_set.h"
+#include "core/tracing/set/event_set.h"
 #include "tests/fuzz/event_stand.h"
 #include "tests/fuzz/fuzzed.h"
 

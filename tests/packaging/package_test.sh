@@ -125,7 +125,7 @@ for each in cpack dpkg-shlibdeps; do has $each || skip_all "no $each"; done
 check "the packages are built" build_packages
 check_eq 'libtally-dev libtally0 python3-tally tallyfs' "$(cd "$PACKAGES" && printf '%s\n' *.deb | sed 's/_.*//' |
   paste -sd' ')" "there are four"
-check_eq "$(cd "$PROJECT" && printf '%s\n' {README,CONTRIBUTING}.md docs/*.md core/*/*.md | sort)" \
+check_eq "$(cd "$PROJECT" && printf '%s\n' {README,CONTRIBUTING}.md docs/*.md core/*/{,*/}*.md | sort)" \
   "$(dpkg-deb -c "$PACKAGES"/tallyfs_*.deb |
     sed -n 's|.* \./usr/share/doc/tallyfs/\(.*\.md\)$|\1|p' | sort)" \
   "tallyfs has the README, docs/ and all formats, in the places that their links name"

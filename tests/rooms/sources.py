@@ -3,7 +3,7 @@ import pathlib
 import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROOM_TOPS = ("core", "fs", "feeders", "exporters", "include", "tools", "usage", "log")
+ROOM_TOPS = ("core", "fs", "feeders", "exporters", "include", "tools", "program")
 ALL_TOPS = ROOM_TOPS + ("examples", "tests", "packaging", "docs")
 CPP = (".h", ".hpp", ".c", ".cpp")
 DATA_FOLDERS = ("tests/fuzz/corpus/", "tests/golden/")  # bytes and texts that tests compare

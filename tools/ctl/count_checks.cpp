@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/view/change.h"
-#include "core/view/quantity.h"
+#include "tools/display/change.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs {
 namespace {

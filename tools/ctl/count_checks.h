@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "core/view/statistic.h"
 #include "tools/ctl/finding.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs {
 

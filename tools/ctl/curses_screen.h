@@ -10,8 +10,8 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/view/grid.h"
-#include "core/view/heat_colour.h"
+#include "tools/display/grid.h"
+#include "tools/display/heat_colour.h"
 
 namespace tallyfs {
 

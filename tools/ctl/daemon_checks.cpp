@@ -16,8 +16,8 @@
 
 #include "core/base/fd.h"
 #include "core/base/text.h"
-#include "core/view/quantity.h"
-#include "feeders/sock_diag/socket_dump.h"
+#include "program/sock_diag/socket_dump.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/view/statistic.h"
 #include "tools/ctl/finding.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs {
 

@@ -1,11 +1,11 @@
 // tallyctl define: writes one line into a definition file. The daemon alone judges it; if it
 // refuses, tracing/error_log has the reason and the place.
-#include "core/view/summary.h"
-#include "core/view/type_lines.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
+#include "tools/display/summary.h"
+#include "tools/display/type_lines.h"
 #include "tools/tree/definition_file.h"
 
 namespace tallyfs {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <map>
 
-#include "core/view/change.h"
-#include "core/view/summary.h"
-#include "core/view/table.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
+#include "tools/display/change.h"
+#include "tools/display/summary.h"
+#include "tools/display/table.h"
 #include "tools/tree/view_json.h"
 
 namespace tallyfs {

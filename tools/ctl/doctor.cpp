@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "core/view/table.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/count_checks.h"
 #include "tools/ctl/daemon_checks.h"
 #include "tools/ctl/machine_checks.h"
 #include "tools/ctl/session.h"
+#include "tools/display/table.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
 

@@ -1,13 +1,13 @@
 // tallyctl heat: a histogram over time, one line for each interval, so that it scrolls, pipes and
 // works over any connection.
-#include "core/view/heat.h"
+#include "tools/display/heat.h"
 
-#include "core/view/change.h"
-#include "core/view/summary.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
-#include "tools/tree/view_json.h"
 #include "tools/ctl/what.h"
+#include "tools/display/change.h"
+#include "tools/display/summary.h"
+#include "tools/tree/view_json.h"
 
 namespace tallyfs {
 namespace {

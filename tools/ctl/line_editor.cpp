@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/view/grid.h"
+#include "tools/display/grid.h"
 
 namespace tallyfs {
 namespace {

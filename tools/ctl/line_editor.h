@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/view/quantity.h"
 #include "tools/ctl/curses_screen.h"
+#include "tools/display/quantity.h"
 
 namespace tallyfs {
 

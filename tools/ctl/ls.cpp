@@ -1,12 +1,12 @@
 // tallyctl ls: interfaces, and of those that are named their statistics.
 #include <algorithm>
 
-#include "core/view/quantity.h"
-#include "core/view/table.h"
+#include "program/nearest.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
-#include "usage/nearest.h"
+#include "tools/display/quantity.h"
+#include "tools/display/table.h"
 
 namespace tallyfs {
 namespace {

@@ -13,7 +13,7 @@
 #include <sstream>
 
 #include "core/base/fd.h"
-#include "core/view/quantity.h"
+#include "tools/display/quantity.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "usage/command_line.h"
+#include "program/command_line.h"
 
 namespace tallyfs {
 

@@ -1,13 +1,13 @@
 // tallyctl plot: bars of a distribution or a list, a line of a history. Of other types, whose past
 // nothing keeps, a line over the moments of a recording, or over --count moments of --every.
-#include "core/view/plot.h"
+#include "tools/display/plot.h"
 
-#include "core/view/change.h"
-#include "core/view/summary.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
-#include "tools/tree/view_json.h"
 #include "tools/ctl/what.h"
+#include "tools/display/change.h"
+#include "tools/display/summary.h"
+#include "tools/tree/view_json.h"
 
 namespace tallyfs {
 namespace {

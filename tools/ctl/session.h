@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/view/look.h"
 #include "tools/ctl/options.h"
 #include "tools/ctl/terminal.h"
+#include "tools/display/look.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {

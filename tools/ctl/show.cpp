@@ -1,17 +1,17 @@
 // tallyctl show: tables of anything. Of an interface, and of what a pattern matches, a row for each
 // statistic; of a statistic all that it has. With --every what was counted in each interval.
-#include "core/view/show.h"
+#include "tools/display/show.h"
 
 #include <algorithm>
 #include <map>
 
-#include "core/view/change.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
-#include "tools/tree/view_json.h"
 #include "tools/ctl/what.h"
+#include "tools/display/change.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
+#include "tools/tree/view_json.h"
 
 namespace tallyfs {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "core/base/text.h"
-#include "core/view/terminal_text.h"
+#include "tools/display/terminal_text.h"
 
 namespace tallyfs {
 namespace {

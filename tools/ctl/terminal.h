@@ -1,10 +1,10 @@
 // What stdout is: its width, its characters, its colours. Read once, at the start of a command.
 #pragma once
 
-#include "core/view/grid.h"
-#include "core/view/heat_colour.h"
-#include "core/view/look.h"
 #include "tools/ctl/options.h"
+#include "tools/display/grid.h"
+#include "tools/display/heat_colour.h"
+#include "tools/display/look.h"
 
 namespace tallyfs {
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <string_view>
 
-#include "core/view/plot.h"
-#include "core/view/show.h"
-#include "core/view/summary.h"
+#include "tools/display/plot.h"
+#include "tools/display/show.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "core/view/grid.h"
-#include "core/view/heat_colour.h"
-#include "core/view/look.h"
 #include "tools/ctl/top_model.h"
+#include "tools/display/grid.h"
+#include "tools/display/heat_colour.h"
+#include "tools/display/look.h"
 
 namespace tallyfs {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/view/change.h"
-#include "core/view/distribution.h"
+#include "tools/display/change.h"
+#include "tools/display/distribution.h"
 
 namespace tallyfs {
 namespace {

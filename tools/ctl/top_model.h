@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/view/heat_panel.h"
-#include "core/view/recent_rate.h"
-#include "core/view/statistic.h"
+#include "tools/display/heat_panel.h"
+#include "tools/display/recent_rate.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs {
 
@@ -87,8 +87,8 @@ class TopModel {
   mutable std::optional<std::vector<const TopRow*>> shown_;
   std::string filter_;
   std::string selected_;
-  bool has_rates_ = false;   // they were known once
-  bool has_chosen_ = false;  // the user
+  bool has_rates_ = false;                    // they were known once
+  bool has_chosen_ = false;                   // the user
   std::optional<view::Interface> interface_;  // the newest of the selected one
   std::string statistic_;                     // its name; empty: the first with bins
   std::deque<view::HeatColumn> columns_;

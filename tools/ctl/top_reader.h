@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "core/view/statistic.h"
 #include "tools/ctl/mailbox.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {

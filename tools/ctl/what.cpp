@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "program/nearest.h"
 #include "tools/tree/statistics_json.h"
-#include "usage/nearest.h"
 
 namespace tallyfs {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/view/statistic.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {

@@ -1,7 +1,7 @@
 // JSON as it was read: each number is the text that stood there, so none of any length is rounded.
 //
 // Boost.JSON parses; its document would make doubles of numbers beyond 64 bits, so only its parser
-// is used. This room, not core/view, reads: what is drawn has no need of a parser.
+// is used. This room, not tools/display, reads: what is drawn has no need of a parser.
 // Values, confined to their owner.
 #pragma once
 

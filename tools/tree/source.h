@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/view/statistic.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/json.h"
 
 namespace tallyfs {

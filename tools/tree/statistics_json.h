@@ -1,9 +1,9 @@
-// `statistics.json` and `data.json` as the values of core/view. Unknown keys are passed over, since
-// a format only grows; a newer format is refused by its number. Pure functions.
+// `statistics.json` and `data.json` as the values of tools/display. Unknown keys are passed over,
+// since a format only grows; a newer format is refused by its number. Pure functions.
 #pragma once
 
 #include "core/base/result.h"
-#include "core/view/statistic.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/json.h"
 
 namespace tallyfs {

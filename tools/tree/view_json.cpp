@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/view/distribution.h"
-#include "core/view/summary.h"
+#include "tools/display/distribution.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs {
 namespace {

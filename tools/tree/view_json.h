@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "core/view/change.h"
-#include "core/view/statistic.h"
+#include "tools/display/change.h"
+#include "tools/display/statistic.h"
 #include "tools/tree/json.h"
 
 namespace tallyfs {

@@ -12,7 +12,7 @@
 #include "exporters/web/program/options.h"
 #include "exporters/web/server.h"
 #include "exporters/web/token.h"
-#include "log/log.h"
+#include "program/log.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/source.h"
 #include "tools/tree/timed_file.h"

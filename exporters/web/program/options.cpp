@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "exporters/web/listen.h"
-#include "usage/command_line.h"
+#include "program/command_line.h"
 
 namespace tallyfs::web {
 namespace {

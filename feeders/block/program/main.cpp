@@ -10,10 +10,10 @@
 
 #include "feeders/block/block_feeder.h"
 #include "feeders/clock/program_clock.h"
-#include "feeders/program/program.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/merged_reader.h"
+#include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs {
 namespace {

@@ -20,7 +20,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-ROOMS = ("core/base", "core/model", "core/lane", "core/wire", "core/blob", "feeders/clock",
+ROOMS = ("core/base", "core/model", "core/lane", "core/wire", "core/stats3/blob", "feeders/clock",
          "feeders/client", "feeders/client/python")  # fmt: skip
 FILES = ("__init__.py", "_tally.pyi", "py.typed")
 VERSION = re.search(r"^project\(tallyfs VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text(),

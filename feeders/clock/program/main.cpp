@@ -14,8 +14,8 @@
 
 #include "feeders/clock/program/cost.h"
 #include "feeders/clock/program/watch.h"
+#include "program/command_line.h"
 #include "tally/clock.h"
-#include "usage/command_line.h"
 
 namespace {
 

@@ -25,10 +25,10 @@
 #include "feeders/kernel/orders.h"
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/kernel/symbol_book.h"
-#include "feeders/program/program.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/tracefs/instance.h"
 #include "feeders/tracefs/tracefs.h"
+#include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs {
 namespace {

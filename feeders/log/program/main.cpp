@@ -8,8 +8,8 @@
 #include "feeders/log/program/options.h"
 #include "feeders/log/service.h"
 #include "feeders/log/signals.h"
-#include "feeders/program/program.h"
-#include "log/log.h"
+#include "program/feeder/program.h"
+#include "program/log.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "usage/nearest.h"
+#include "program/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "feeders/log/rules/rules.h"
 #include "feeders/log/service.h"
-#include "feeders/program/program.h"
+#include "program/feeder/program.h"
 
 namespace tallyfs::logs {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/int128.h"
-#include "usage/nearest.h"
+#include "program/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

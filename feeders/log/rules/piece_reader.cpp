@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "feeders/text/encoded_name.h"
-#include "usage/nearest.h"
+#include "program/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

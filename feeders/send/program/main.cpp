@@ -15,7 +15,7 @@
 #include "feeders/client/socket_path.h"
 #include "feeders/send/refused_line.h"
 #include "feeders/send/sender.h"
-#include "usage/command_line.h"
+#include "program/command_line.h"
 
 namespace tallyfs {
 namespace {

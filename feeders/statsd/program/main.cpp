@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "feeders/program/program.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/statsd/program/check_lines.h"
 #include "feeders/statsd/program/options.h"
 #include "feeders/statsd/service.h"
-#include "log/log.h"
+#include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
+#include "program/log.h"
 
 namespace tallyfs::statsd {
 namespace {
@@ -64,8 +64,8 @@ int run(const Options& options) {
   try {
     Service service(std::move(settings.value()), allow.value(),
                     std::chrono::seconds(options.set_window_s));
-    auto done = add_sockets(service, addresses.value(), to_socket_options(options), allow.value(),
-                            passed);
+    auto done =
+        add_sockets(service, addresses.value(), to_socket_options(options), allow.value(), passed);
     if (!done) return log_failure(done.error());
     service.run(stop.value());
   } catch (const std::system_error& error) {

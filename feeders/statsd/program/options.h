@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "feeders/program/program.h"
 #include "feeders/statsd/listen/listen_address.h"
 #include "feeders/statsd/listen/listening_socket.h"
 #include "feeders/statsd/series/settings.h"
+#include "program/feeder/program.h"
 
 namespace tallyfs::statsd {
 

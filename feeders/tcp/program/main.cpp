@@ -4,11 +4,11 @@
 #include <poll.h>
 #include <chrono>
 
-#include "feeders/program/program.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/tcp/tcp_connections.h"
 #include "feeders/tcp/tcp_feeder.h"
 #include "feeders/tcp/tcp_rates.h"
+#include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs {
 namespace {

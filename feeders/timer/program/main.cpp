@@ -7,9 +7,9 @@
 
 #include <chrono>
 
-#include "feeders/program/program.h"
-#include "feeders/program/stop_signal.h"
 #include "feeders/timer/timer_feeder.h"
+#include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs {
 namespace {

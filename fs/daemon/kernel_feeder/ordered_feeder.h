@@ -23,8 +23,8 @@
 
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
-#include "core/branch/latency_hist/kernel_source.h"
-#include "core/branch/tracing/event_source.h"
+#include "core/latency_hist/branch/kernel_source.h"
+#include "core/tracing/branch/event_source.h"
 #include "core/wire/order.h"
 #include "fs/daemon/kernel_feeder/feeder_dialogue.h"
 #include "fs/daemon/kernel_feeder/kernel_texts.h"

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "core/event/format/synthetic.h"
+#include "core/tracing/format/synthetic.h"
 
 namespace tallyfs {
 namespace {
@@ -43,7 +43,7 @@ TEST(EventLayoutTest, IsThatOfTheStructureOfTheSameMembers) {
             sizeof(Mixed));
 }
 
-// The daemon's own layout is core/event/format/synthetic.h's: both must say the same.
+// The daemon's own layout is core/tracing/format/synthetic.h's: both must say the same.
 TEST(EventLayoutTest, ARecordIsLaidOutAsTheDaemonReadsIt) {
   const char* const fields = "u8 a; s16 b; char comm[16]; char[] text; u64 last; char[] more";
   struct {

@@ -2,8 +2,8 @@
 // daemon's are the kernel's, libtally's say what is wrong.
 #include <gtest/gtest.h>
 
-#include "core/event/format/synthetic.h"
 #include "core/model/field_grammar.h"
+#include "core/tracing/format/synthetic.h"
 #include "feeders/client/event_layout.h"
 
 namespace tallyfs {

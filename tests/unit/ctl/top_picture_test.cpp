@@ -8,9 +8,9 @@
 #include <iterator>
 #include <utility>
 
-#include "core/view/terminal_text.h"
 #include "tools/ctl/top_draw.h"
 #include "tools/ctl/top_model.h"
+#include "tools/display/terminal_text.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {

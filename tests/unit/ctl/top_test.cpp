@@ -4,10 +4,10 @@
 #include <clocale>
 #include <cmath>
 
-#include "core/view/heat_panel.h"
 #include "tools/ctl/line_editor.h"
 #include "tools/ctl/top_draw.h"
 #include "tools/ctl/top_model.h"
+#include "tools/display/heat_panel.h"
 
 namespace tallyfs {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "core/view/quantity.h"
+#include "tools/display/quantity.h"
 #include "tools/tree/json.h"
 #include "tools/tree/source.h"
 #include "tools/tree/statistics_json.h"
@@ -186,8 +186,8 @@ TEST_F(RecordingTest, AMomentEndsWhereAnInterfaceComesAgain) {
 }
 
 TEST_F(RecordingTest, AMomentEndsAtAPauseToo) {
-  const auto source = open(header() + line("b", 1000, 1) + line("a", 2000, 1) +
-                           line("b", 2001, 2) + line("b", 3000, 3));
+  const auto source = open(header() + line("b", 1000, 1) + line("a", 2000, 1) + line("b", 2001, 2) +
+                           line("b", 3000, 3));
   ASSERT_TRUE(source) << reason_;
   EXPECT_EQ(read_tree(*source).value().time_us, 1000u);
   EXPECT_EQ(source->next({}).value(), Source::Next::kMoment);

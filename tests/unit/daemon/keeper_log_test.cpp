@@ -9,7 +9,7 @@
 #include <regex>
 #include <string>
 
-#include "tests/unit/statistic/allocated.h"
+#include "tests/unit/allocated.h"
 
 namespace tallyfs {
 namespace {

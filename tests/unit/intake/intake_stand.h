@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/fd.h"
-#include "core/branch/stats/stats_branch.h"
+#include "core/stats3/branch/stats_branch.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
 #include "tests/unit/receiving_socket.h"

@@ -12,7 +12,7 @@
 #include <new>
 #include <string>
 
-#include "tests/unit/statistic/allocated.h"
+#include "tests/unit/allocated.h"
 
 namespace tallyfs {
 namespace {
@@ -346,8 +346,7 @@ TEST_F(KeeperTest, LeavesAServerAloneWhenTheProgramDoesNotAnswer) {
     ::_exit(0);
   };
   EXPECT_EQ(keep_one_that_asks_in_vain(), 0);
-  EXPECT_EQ(refused_,
-            "it is no tallyfs that can go on: it ended with status 0 and did not answer");
+  EXPECT_EQ(refused_, "it is no tallyfs that can go on: it ended with status 0 and did not answer");
   EXPECT_EQ(handover_.servers(), 0u);
 }
 

@@ -1,4 +1,4 @@
-#include "core/model/exponential_buckets.h"
+#include "core/base/exponential_buckets.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/model/quantile_list.h"
+#include "core/base/quantile_list.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "tests/unit/sock_diag/messages.h"
+#include "tests/unit/program_sock_diag/messages.h"
 
 namespace tallyfs {
 namespace {

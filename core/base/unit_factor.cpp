@@ -1,0 +1,64 @@
+#include "core/base/unit_factor.h"
+
+#include <array>
+
+namespace tallyfs {
+namespace {
+
+struct Named {
+  std::string_view word;
+  Unit unit;
+};
+
+constexpr std::array kUnits = {
+    Named{"seconds", {"seconds", {1, 1}}},
+    Named{"nanoseconds", {"seconds", {1, 1'000'000'000}}},
+    Named{"microseconds", {"seconds", {1, 1'000'000}}},
+    Named{"milliseconds", {"seconds", {1, 1'000}}},
+    Named{"minutes", {"seconds", {60, 1}}},
+    Named{"hours", {"seconds", {3'600, 1}}},
+    Named{"days", {"seconds", {86'400, 1}}},
+    Named{"bytes", {"bytes", {1, 1}}},
+    Named{"bits", {"bytes", {1, 8}}},
+    Named{"KiB", {"bytes", {1u << 10, 1}}},
+    Named{"MiB", {"bytes", {1u << 20, 1}}},
+    Named{"GiB", {"bytes", {1u << 30, 1}}},
+    Named{"kilobytes", {"bytes", {1'000, 1}}},
+    Named{"megabytes", {"bytes", {1'000'000, 1}}},
+    Named{"gigabytes", {"bytes", {1'000'000'000, 1}}},
+    Named{"percent", {"ratio", {1, 100}}},
+    Named{"thousandths", {"", {1, 1'000}}},
+    Named{"millionths", {"", {1, 1'000'000}}},
+};
+static_assert(kUnits.size() <= kUnitFactors);
+
+Unit named(std::string_view word) {
+  for (const Named& known : kUnits) {
+    if (known.word == word) return known.unit;
+  }
+  return {.base = word};
+}
+
+}  // namespace
+
+Unit unit_of_x(std::string_view units) {
+  const std::size_t slash = units.find('/');
+  if (slash == std::string_view::npos) return {};
+  const std::string_view word = units.substr(0, slash);
+  return word == units.substr(slash + 1) ? Unit{} : named(word);
+}
+
+Unit unit_of_y(std::string_view units) {
+  const std::size_t slash = units.find('/');
+  if (slash == std::string_view::npos) return named(units);
+  const std::string_view word = units.substr(slash + 1);
+  return word == units.substr(0, slash) ? Unit{} : named(word);
+}
+
+std::size_t number_of(const UnitFactor& factor) {
+  std::size_t number = 0;
+  while (number < kUnits.size() - 1 && !(kUnits[number].unit.factor == factor)) ++number;
+  return number;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,103 @@
+// The files of an interface's directory. Each is called from several threads; the Interface's
+// lock is the only one they take.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "core/statistics/interface/interface.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+
+class DefinitionFile final : public File {
+ public:
+  // Shared with the tree's names and with the opens under way; an interface that was removed lives
+  // until the last of them is done.
+  DefinitionFile(std::shared_ptr<Interface> interface, Subject subject)
+      : interface_(std::move(interface)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
+
+  Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max);
+  }
+  Result<std::string> render_seen(const CallContext&, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max, Interface::Look::kDone);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  FileState look(Moment now) const override {
+    const Interface::State state = interface_->look(now);
+    return {state.version, state.last_change};
+  }
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    return interface_->define(line, call.now);
+  }
+  std::optional<Error> remark(std::string_view line) const override {
+    return interface_->remark(line);
+  }
+
+ private:
+  std::shared_ptr<Interface> interface_;
+  const Subject subject_;
+};
+
+class DataFile final : public File {
+ public:
+  DataFile(std::shared_ptr<Interface> interface, Subject subject)
+      : interface_(std::move(interface)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
+
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_data(call.now, bytes_max);
+  }
+  Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_data(call.now, bytes_max, Interface::Look::kDone);
+  }
+  Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->data_length(call.now, bytes_max);
+  }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  FileState look(Moment now) const override {
+    const Interface::State state = interface_->look(now);
+    return {state.version, state.last_change};
+  }
+
+ private:
+  std::shared_ptr<Interface> interface_;  // as above
+  const Subject subject_;
+};
+
+// Both as JSON. There is no version: the text says when it was made.
+class DataJsonFile final : public File {
+ public:
+  DataJsonFile(std::string name, std::uint64_t epoch, std::shared_ptr<Interface> interface,
+               Subject subject)
+      : name_(std::move(name)),
+        epoch_(epoch),
+        interface_(std::move(interface)),
+        subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
+
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    return interface_->render_json(name_, epoch_, call.now, bytes_max);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+
+ private:
+  const std::string name_;
+  const std::uint64_t epoch_;
+  std::shared_ptr<Interface> interface_;  // as above
+  const Subject subject_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,273 @@
+#include "core/statistics/branch/statistics_branch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/statistics/branch/interface_files.h"
+#include "core/statistics/branch/runs.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr unsigned kDefinitionPermissions = 0600;
+constexpr unsigned kDataPermissions = 0400;
+// How a statistic begins that a sample named: on, and of the default type.
+constexpr std::string_view kBornOfASample = "on=1";
+
+}  // namespace
+
+// What rmdir in statistics/ asks.
+class StatisticsBranch::InterfacesDirectory final : public Directory {
+ public:
+  InterfacesDirectory(StatisticsBranch& statistics) : statistics_(statistics) {}
+  Result<void> remove_directory(std::string_view name, Moment now) override {
+    return statistics_.remove_interface(name, now);
+  }
+
+ private:
+  StatisticsBranch& statistics_;
+};
+
+StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
+    : tree_(tree),
+      ledger_(ledger),
+      ownership_(owner),
+      processes_(ports.processes),
+      shapes_(ports.shapes),
+      errors_(ports.errors),
+      daemon_(std::move(ports.daemon)),
+      statistics_(ports.switches) {
+  directory_ = tree_.add_directory(Tree::kRoot, "statistics",
+                                   std::make_shared<InterfacesDirectory>(*this), now);
+  const MutexLock lock(mutex_);
+  std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
+  own_ = std::make_unique<OwnNumbers>(own, now);
+  enter(kOwnName, std::move(own), now);
+  enter_rules(now);
+  enter_overview(now);
+}
+
+StatisticsBranch::~StatisticsBranch() {
+  // What stands behind these names points here.
+  tree_.remove(directory_, Moment{});
+  tree_.remove(rules_file_, Moment{});
+  tree_.remove(overview_file_, Moment{});
+  tree_.remove(metrics_directory_, Moment{});
+}
+
+StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) const {
+  return paths_.find(path);
+}
+
+StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_view name) const {
+  const auto found = interfaces_.find(name);
+  return found == interfaces_.end() ? nullptr : found->second.get();
+}
+
+// Step by step for all of them, so that the memory that one needs is on its way while others are at
+// the step before.
+std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const NamedSamples& samples,
+                                                                        uid_t creator, Moment now,
+                                                                        Taken& taken) {
+  auto& entries = workspace_.entries;
+  auto& groups = workspace_.groups;
+  const auto names = samples.names();
+  for (const auto& name : names) paths_.prefetch(name.hash);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    entries[i] = paths_.candidate(names[i].hash);
+    if (entries[i]) entries[i]->prefetch();
+  }
+  std::size_t found = 0;
+  std::vector<Refused> refused;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
+      const auto made = find_or_create(names[i], creator, now);
+      entries[i] = made ? made.value() : nullptr;
+      if (!made) {
+        refused.push_back({i, made.error()});
+        continue;
+      }
+    }
+    StatisticEntry& entry = *entries[i];
+    entry.statistic->prefetch();
+    if (entry.group == 0) {
+      groups[found] = {.entry = &entry};
+      entry.group = static_cast<std::uint32_t>(++found);
+    }
+    workspace_.group_of[i] = entry.group - 1;
+    groups[entry.group - 1].size += names[i].samples;
+  }
+  if (!refused.empty()) reject(samples, refused, taken);
+  return std::span(groups).first(found);
+}
+
+// Each sample of the names that were refused, in their order.
+void StatisticsBranch::reject(const NamedSamples& samples, std::span<const Refused> refused,
+                              Taken& taken) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto found = std::ranges::lower_bound(refused, samples.name_of(i), {}, &Refused::name);
+    if (found == refused.end() || found->name != samples.name_of(i)) continue;
+    taken.rejected.push_back({i, found->error});
+  }
+}
+
+Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
+  Taken taken;
+  const MutexLock lock(mutex_);
+  const auto groups = look_up(samples, sender, now, taken);
+  Runs runs(workspace_, taken, now);
+  // With hardly two samples each, groups cost more than they save; refused samples are in none.
+  if (2 * groups.size() > samples.size() || !taken.rejected.empty()) {
+    add_in_order(samples, runs);
+  } else {
+    add_by_group(samples, groups, runs);
+  }
+  runs.flush();
+  for (const Workspace::Group& each : groups) each.entry->group = 0;
+  return taken;
+}
+
+void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
+    if (entry) runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
+  }
+}
+
+void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups,
+                                    Runs& runs) {
+  auto& sorted = workspace_.scratch;
+  std::size_t end = 0;
+  for (Workspace::Group& each : groups) {
+    each.end = end;
+    end += each.size;
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    sorted[groups[workspace_.group_of[samples.name_of(i)]].end++] = samples.sample(i);
+  }
+  for (const Workspace::Group& each : groups) {
+    runs.push(*each.entry->owner, each.entry->statistic,
+              std::span(sorted).subspan(each.end - each.size, each.size));
+  }
+}
+
+// A name before this one in its batch may have been the same.
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
+    const NamedSamples::Name& name, uid_t creator, Moment now) {
+  if (StatisticEntry* const entry = paths_.find(name.path, name.hash)) return entry;
+  return create_statistic(name.path, kBornOfASample, creator, now);
+}
+
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
+  Taken taken;
+  const MutexLock lock(mutex_);
+  const auto* const found = statistics_.find(samples.number());
+  if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
+  const StatisticEntry* const entry = found->get();
+  Runs runs(workspace_, taken, now);
+  for (;;) {
+    const auto some = samples.unpack(workspace_.scratch, now.monotonic);
+    if (some.empty()) break;
+    runs.push(*entry->owner, entry->statistic, some);
+    runs.flush();  // before the scratch is used again
+  }
+  const Switch* const its = statistics_.find_switch(samples.number());
+  const bool has_way = its && (its->on.load(std::memory_order_relaxed) & kWayMask) != kWaySocket;
+  if (has_way) taken.beside_lanes = taken.samples;
+  return taken;
+}
+
+void StatisticsBranch::process_ended(pid_t process, Moment now) {
+  const MutexLock lock(mutex_);
+  std::vector<InterfaceEntry*> gone;
+  for (const auto& [key, entry] : interfaces_) {
+    if (entry->feeders.remove(process) && entry->feeders.empty()) gone.push_back(entry.get());
+  }
+  for (InterfaceEntry* const entry : gone) forget(*entry, now);
+}
+
+Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator, Moment now) {
+  if (!is_name(name)) {
+    return Error{ErrorCode::kInvalid, "not an interface's name (1 to 255 printable bytes, no '=')",
+                 0};
+  }
+  auto made = Interface::create(ledger_, creator, now);
+  if (!made) return error_at(made.error(), 0);
+  enter(name, std::move(made.value()), now);
+  return {};
+}
+
+StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
+                                                          std::shared_ptr<Interface> interface,
+                                                          Moment now) {
+  auto entry = std::make_unique<InterfaceEntry>(
+      InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
+  entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
+  // The daemon's own numbers tell of the samples of all.
+  const Subject subject = name == kOwnName ? nullptr : entry->interface.get();
+  tree_.add_file(entry->node, "definition", kDefinitionPermissions,
+                 std::make_shared<DefinitionFile>(entry->interface, subject), now);
+  tree_.add_file(entry->node, "data", kDataPermissions,
+                 std::make_shared<DataFile>(entry->interface, subject), now);
+  tree_.add_file(
+      entry->node, "data.json", kDataPermissions,
+      std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
+  enter_metrics(*entry, now);
+  const InterfaceEntry* const key = entry.get();
+  return *interfaces_.emplace(key, std::move(entry)).first->second;
+}
+
+StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interface,
+                                                          Statistic* statistic) {
+  auto made = make_entry(interface, statistic, statistics_.next_number());
+  StatisticEntry& entry = *made;
+  statistics_.add(std::move(made));
+  paths_.insert(entry);
+  return entry;
+}
+
+// Most statistics are fed by name. What feeders see of one is made for the first that asks for its
+// number.
+std::uint64_t StatisticsBranch::publish(StatisticEntry& entry) {
+  if (!std::exchange(entry.is_published, true)) {
+    Switch* const on = statistics_.give_switch(entry.number);
+    entry.owner->interface->publish_at(entry.statistic, published(entry.number, on));
+  }
+  return entry.number;
+}
+
+std::unique_ptr<StatisticsBranch::StatisticEntry> StatisticsBranch::make_entry(
+    InterfaceEntry& interface, Statistic* statistic, std::uint64_t number) {
+  auto made = std::make_unique<StatisticEntry>(
+      StatisticEntry{.statistic = statistic, .owner = &interface, .number = number});
+  made->path = PaddedName::of(PathNaming::name(*made));
+  return made;
+}
+
+Published StatisticsBranch::published(std::uint64_t number, Switch* on) const {
+  const std::uint32_t slot = statistics_.slot(number);
+  return {.on = on,
+          .shape = slot < shapes_.size() && !has_ended_cells_ ? &shapes_[slot] : nullptr,
+          .number = number};
+}
+
+void StatisticsBranch::forget(StatisticEntry& entry) {
+  // A definition that is still open can be written, but must not flip the switch of its successor.
+  entry.owner->interface->publish_at(entry.statistic, {});
+  paths_.erase(entry);
+  statistics_.remove(entry.number);
+}
+
+void StatisticsBranch::forget(InterfaceEntry& entry, Moment now) {
+  for (const Statistic* const statistic : entry.interface->statistics()) {
+    forget(*find(entry.name + "/" + statistic->name()));
+  }
+  tree_.remove(entry.node, now);
+  for (const NodeId file : entry.metrics) {
+    if (file != 0) tree_.remove(file, now);
+  }
+  interfaces_.erase(&entry);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,332 @@
+// The statistics/ branch: every interface and statistic by its name, and every statistic by the
+// number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
+// too: they are applied to each statistic that comes into being (statistics_rules.cpp). So are
+// statistics.json (statistics_json.cpp) and `metrics/` (statistics_metrics.cpp).
+//
+// Thread-safe. StatisticsBranch::mutex_ covers names and numbers, and is held while samples are
+// handed to their interfaces, so that nothing can be removed under them: for one batch, never
+// across a system call. Lock order: StatisticsBranch, then Interface, then Ledger or Tree.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/name_index.h"
+#include "core/base/padded_name.h"
+#include "core/base/result.h"
+#include "core/base/text.h"
+#include "core/branch/branch.h"
+#include "core/branch/command.h"
+#include "core/branch/lifetime.h"
+#include "core/branch/number_table.h"
+#include "core/branch/own_numbers.h"
+#include "core/branch/ownership.h"
+#include "core/branch/ports.h"
+#include "core/statistics/branch/rules.h"
+#include "core/statistics/exposition/options.h"
+#include "core/statistics/interface/interface.h"
+#include "core/tree/subject.h"
+#include "core/tree/tree.h"
+#include "core/wire/binary.h"
+#include "core/wire/line.h"
+#include "core/wire/named_samples.h"
+
+namespace tallyfs {
+
+// What became of samples. A rejected one counts nowhere but here.
+struct Taken {
+  struct Rejected {
+    std::size_t index = 0;  // of the sample in its batch
+    Error error;
+  };
+
+  std::uint64_t samples = 0;
+  std::uint64_t beside_lanes = 0;  // of them, those that a feeder could add to a cell or a ring
+  // Interfaces in which a counter reached the end of its type; once for each statistic until it is
+  // reset.
+  std::vector<std::string> saturated;
+  std::vector<Rejected> rejected;
+};
+
+// Samples of the statistic of this number, which are those of one feeder's thread.
+struct NumberedRun {
+  std::uint64_t number = 0;
+  std::span<const Sample> samples;
+};
+
+struct MetricsSettings {
+  MetricsOptions options{};
+  unsigned permissions = 0400;  // of the files
+};
+
+class StatisticsBranch final : public Branch {
+ public:
+  // The interface of the daemon's own numbers; feeders neither feed nor remove it.
+  static constexpr std::string_view kOwnName = "tallyfs";
+
+  // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
+  // which may do what root may.
+  StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
+  ~StatisticsBranch() override;
+
+  // Adds samples by name; a name not known yet comes into being, on, with the default type.
+  Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  // Adds packed samples by number. kStale: the number names nothing (any more).
+  Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
+
+  // Adds what rings held. Of a number that names nothing (any more), samples are lost.
+  struct TakenFromRing {
+    std::uint64_t samples = 0;
+    std::uint64_t lost = 0;
+    std::vector<std::string> saturated;  // as Taken's
+  };
+  TakenFromRing add(std::span<const NumberedRun> runs, Moment now) EXCLUDES(mutex_);
+
+  Handled handles() const override {
+    return {.lines = kLines<wire::CommandLine>,
+            .metered_lines = kLines<wire::CommandLine>,
+            .objects = saved_kinds(SavedKind::kInterface, SavedKind::kRule,
+                                   SavedKind::kFedInterface, SavedKind::kStatisticNumbers)};
+  }
+  Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
+    return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
+  }
+  // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
+  // number names nothing (any more); kNotPermitted; kNoSpace.
+  Result<void> bind_cells(std::uint64_t number, std::shared_ptr<const CellSource> source,
+                          std::uint32_t id) EXCLUDES(mutex_);
+  // That of the files which show this statistic, as long as it is there. nullptr: the number names
+  // nothing (any more).
+  Subject subject_of(std::uint64_t number) const EXCLUDES(mutex_);
+  // The feeder has ended: what its cells of that statistic hold becomes the statistic's own.
+  // Cells of other feeders are not read.
+  // False: some are left, as it was late.
+  bool absorb_cells(std::uint64_t number, const CellSource* source, Moment now,
+                    const IsLate& is_late) EXCLUDES(mutex_);
+  // Feeders send all samples from now on, also those of statistics to come.
+  void end_cells(Moment now) EXCLUDES(mutex_);
+
+  // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
+  // offset into the line.
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+
+  // The process has ended: interfaces go that had lifetime=feeder and no other process left.
+  void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
+
+  // Rules of the file of --rules, instead of those that came from it before. They are for
+  // statistics to come. The error log has the first faults.
+  Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
+
+  // Enters `metrics/`. Called once, before there are readers.
+  void enter_metrics(const MetricsSettings& settings, Moment now);
+
+  // What rmdir does. kBusy for the daemon's own, kNotFound.
+  Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
+
+  // The rules that were written, and every interface but the daemon's own, with all that is in it.
+  // Each interface is copied under its own lock, one at a time. Not saved: the numbers that feeders
+  // hold, which belong to an epoch; node ids; and interfaces with lifetime=feeder, since their
+  // feeders make them again.
+  void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  // All of them, and the daemon's own, with their numbers and feeders; then the table of numbers.
+  void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
+  std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
+  Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
+
+  OwnNumbers& own() { return *own_; }
+  uid_t owner() const { return ownership_.daemon(); }
+
+ private:
+  class InterfacesDirectory;
+  class MetricsDirectory;
+  class MetricsFile;
+  class OverviewFile;
+  struct Saved;
+  class RulesFile;
+  class Runs;
+
+  struct StatisticEntry;
+  struct InterfaceEntry {
+    std::string name;
+    // Shared with its files in the tree; freed when both the tree and the last open have let it go.
+    std::shared_ptr<Interface> interface;
+    NodeId node = 0;
+    std::vector<NodeId> metrics{};  // its files in metrics/FORMAT/, 0 of formats not asked for
+    LifetimeFeeders feeders;        // empty: the interface stays
+  };
+  struct StatisticEntry {
+    PaddedName path{};
+    Statistic* statistic = nullptr;
+    InterfaceEntry* owner = nullptr;
+    std::uint64_t number = 0;
+    std::uint32_t group = 0;    // in a batch that is being added: the place of its group, from 1 on
+    bool is_published = false;  // a feeder was told the number, and sees the switch
+
+    void prefetch() const {
+      __builtin_prefetch(this);
+      __builtin_prefetch(&group);
+    }
+    bool is_of(const NamedSamples::Name& name) const {
+      return PaddedName::fits(name.path) ? path == name.padded
+                                         : PathNaming::is_named(*this, name.path);
+    }
+  };
+  // Calls it INTERFACE/STATISTIC.
+  struct PathNaming {
+    static std::string name(const StatisticEntry& entry) {
+      return entry.owner->name + "/" + entry.statistic->name();
+    }
+    static bool is_named(const StatisticEntry& entry, std::string_view path) {
+      const std::string& interface = entry.owner->name;
+      const std::string& statistic = entry.statistic->name();
+      const std::size_t slash = interface.size();
+      return path.size() == slash + 1 + statistic.size() && path[slash] == '/' &&
+             is_same(path.substr(0, slash), interface) &&
+             is_same(path.substr(slash + 1), statistic);
+    }
+  };
+  struct NameOf {
+    std::string_view operator()(const InterfaceEntry& entry) const { return entry.name; }
+  };
+
+  // What adding works with; here since making it anew for each datagram costs more than the adding.
+  struct Workspace {
+    // The samples of one statistic.
+    struct Group {
+      StatisticEntry* entry = nullptr;
+      std::size_t size = 0;
+      std::size_t end = 0;  // of those that are in the scratch
+    };
+    std::array<StatisticEntry*, NamedSamples::kCapacity> entries;  // of the names
+    std::array<Group, NamedSamples::kCapacity> groups;
+    std::array<std::uint32_t, NamedSamples::kCapacity> group_of;  // a name
+    std::array<Run, NamedSamples::kCapacity> runs;
+    std::array<Sample, NamedSamples::kCapacity> scratch;
+  };
+
+  StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
+  // Of each of the names, into the workspace; makes those that are missing. Returns the groups,
+  // with their samples counted.
+  std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
+                                      Taken& taken) REQUIRES(mutex_);
+  Result<StatisticEntry*> find_or_create(const NamedSamples::Name& name, uid_t creator, Moment now)
+      REQUIRES(mutex_);
+  struct Refused {
+    std::size_t name = 0;
+    Error error;
+  };
+  static void reject(const NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
+  void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
+  void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
+      REQUIRES(mutex_);
+  InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
+
+  std::vector<Saved> listed() const EXCLUDES(mutex_);
+  Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+  bool put_rules(ObjectSink& sink) const EXCLUDES(mutex_);
+  struct Handed;
+  std::vector<Handed> list_handed() const EXCLUDES(mutex_);
+  Result<void> load_fed(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+  // No statistic has one of them, and each is there once.
+  bool are_free(std::vector<std::uint64_t> numbers) const REQUIRES(mutex_);
+  Result<void> enter_fed(Handed fed, const Loading& loading) EXCLUDES(mutex_);
+  Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+
+  static Result<Lifetime> lifetime_of(const wire::CommandLine& command);
+  Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
+  Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
+                      Moment now) REQUIRES(mutex_);
+  void warn_of_units(const wire::CommandLine& command, const StatisticEntry& entry,
+                     const Sender& sender, Moment now) const;
+  Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
+                                const Sender& sender, Moment now) REQUIRES(mutex_);
+  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now)
+      REQUIRES(mutex_);
+  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<Done> create_view(const wire::CommandLine& command, uid_t sender, Moment now)
+      REQUIRES(mutex_);
+  Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
+
+  // At token_at of an error stands where in `path` or in the text behind it the fault lies.
+  Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
+                                           uid_t creator, Moment now) REQUIRES(mutex_);
+  // Its files in the directories of formats that were looked into.
+  void enter_metrics(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
+  void enter_rules(Moment now) REQUIRES(mutex_);
+  void enter_overview(Moment now);
+  struct Listed {
+    NodeId node = 0;
+    std::string name;
+    std::shared_ptr<Interface> interface;  // shared with the tree; may be removed meanwhile
+  };
+  // In the order of their creation.
+  std::vector<Listed> list() const EXCLUDES(mutex_);
+  // Rounds of opens that look at the cells of all interfaces. Of opens beside each other, the last
+  // one to end decides.
+  CellRounds begin_cell_open() const EXCLUDES(mutex_);
+  void end_cell_open(CellRounds& rounds) const EXCLUDES(mutex_);
+  void apply_rules(const StatisticEntry& entry, Moment now, Interface::By by) REQUIRES(mutex_);
+  // Lines of the rules that match, in their order.
+  std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
+      REQUIRES(mutex_);
+  void apply_rules(Moment now) REQUIRES(mutex_);
+  Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
+  InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)
+      REQUIRES(mutex_);
+  StatisticEntry& enter(InterfaceEntry& interface, Statistic* statistic) REQUIRES(mutex_);
+  // Under the number that it had in the server before.
+  void enter_again(InterfaceEntry& interface, Statistic* statistic, std::uint64_t number)
+      REQUIRES(mutex_);
+  std::unique_ptr<StatisticEntry> make_entry(InterfaceEntry& interface, Statistic* statistic,
+                                             std::uint64_t number) REQUIRES(mutex_);
+  // Its number, for a feeder.
+  std::uint64_t publish(StatisticEntry& entry) REQUIRES(mutex_);
+  Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
+  void forget(StatisticEntry& entry) REQUIRES(mutex_);
+  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
+  Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
+
+  Tree& tree_;
+  Ledger& ledger_;
+  const Ownership ownership_;
+  const FeederWatch processes_;
+  const std::span<Shape> shapes_;
+  ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
+  const DaemonFacts daemon_;
+  NodeId directory_ = 0;
+  NodeId rules_file_ = 0;
+  NodeId overview_file_ = 0;
+  NodeId metrics_directory_ = 0;
+  std::unique_ptr<OwnNumbers> own_;
+
+  mutable Mutex mutex_{LockRank::kStatistics};
+  // Those that were looked into. The tree owns them, and keeps them.
+  std::vector<MetricsDirectory*> metrics_directories_ GUARDED_BY(mutex_);
+  mutable CellRounds cell_rounds_ GUARDED_BY(mutex_);
+  bool has_ended_cells_ GUARDED_BY(mutex_) = false;
+  Workspace workspace_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
+                            NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
+      interfaces_ GUARDED_BY(mutex_);
+  NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
+  NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
+  Rules rules_ GUARDED_BY(mutex_);
+  Moment rules_changed_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

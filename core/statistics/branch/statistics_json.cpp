@@ -1,0 +1,120 @@
+// The file statistics.json at the root of the mount (docs/json.md).
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/json.h"
+#include "core/base/json_head.h"
+#include "core/statistics/branch/statistics_branch.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+namespace {
+
+std::string_view spelled(TracefsState state) {
+  switch (state) {
+    case TracefsState::kOff:
+      return "off";
+    case TracefsState::kOn:
+      return "on";
+    case TracefsState::kLost:
+      return "lost";
+  }
+  return {};
+}
+
+void write_quotas(JsonWriter& json, const Ledger& ledger) {
+  json.begin_array();
+  for (const auto& [uid, held] : ledger.by_uid()) {
+    json.begin_object().key("uid").number(uid).key("interfaces").number(held.interfaces);
+    json.key("statistics").number(held.statistics).key("bytes").number(held.bytes).end_object();
+  }
+  json.end_array();
+}
+
+// On a line of its own.
+void write_interface(std::string& text, std::string_view name, const Interface::Overview& shown) {
+  text.push_back('\n');
+  JsonWriter json(text);
+  json.begin_object().key("interface").string(name).key("statistics").number(shown.statistics);
+  json.key("on").number(shown.on).key("samples").number(shown.samples);
+  json.key("serial").number(shown.version).end_object();
+}
+
+}  // namespace
+
+// Called from several threads; the branch's lock is held only while the interfaces are listed, each
+// of which is then looked at under its own lock. There is no version: the text says when it was
+// made, and so it changes all the time.
+class StatisticsBranch::OverviewFile final : public File {
+ public:
+  explicit OverviewFile(StatisticsBranch& statistics) : statistics_(statistics) {}
+
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    std::string text;
+    JsonWriter json(text, JsonWriter::Encoding::kUtf8, bytes_max);
+    write_daemon(json.begin_object(), call.now);
+    json.key("interfaces").begin_array();
+    bool is_first = true;
+    CellRounds rounds = statistics_.begin_cell_open();
+    CellBudget budget(CellBudget::Of::kAll);
+    budget.go_by(rounds);
+    for (const Listed& each : statistics_.list()) {
+      if (json.is_too_long()) break;
+      if (!std::exchange(is_first, false)) text.push_back(',');
+      write_interface(text, each.name, each.interface->overview(call.now, budget));
+    }
+    statistics_.end_cell_open(rounds);
+    json.end_array().end_object();
+    text.push_back('\n');
+    if (json.is_too_long()) return Error{ErrorCode::kNoSpace, "the text would be too long"};
+    return text;
+  }
+  Moment last_change(Moment now) const override { return now; }
+
+ private:
+  void write_daemon(JsonWriter& json, Moment now) const {
+    const DaemonFacts& daemon = statistics_.daemon_;
+    json.key("tallyfs").string(daemon.version).key("format").number(kJsonFormat);
+    json.key("epoch").string(epoch_text(daemon.epoch));
+    write_moment(json, now);
+    json.key("pid").number(daemon.pid).key("socket");
+    daemon.socket.empty() ? json.null() : json.string(daemon.socket);
+    json.key("queue_length");
+    daemon.queue_length ? json.number(*daemon.queue_length) : json.null();
+    json.key("tracefs").string(spelled(daemon.tracefs()));
+    write_quotas(json.key("quotas"), statistics_.ledger_);
+  }
+
+  StatisticsBranch& statistics_;
+};
+
+std::vector<StatisticsBranch::Listed> StatisticsBranch::list() const {
+  std::vector<Listed> all;
+  {
+    const MutexLock lock(mutex_);
+    all.reserve(interfaces_.size());
+    // They lie all over the memory: the next ones are fetched while one is looked at.
+    std::array<const InterfaceEntry*, 16> ahead{};
+    std::size_t n = 0;
+    for (const auto& [key, entry] : interfaces_) {
+      __builtin_prefetch(entry.get());
+      if (const InterfaceEntry* const was = std::exchange(ahead[n++ % ahead.size()], entry.get())) {
+        all.push_back({was->node, was->name, was->interface});
+      }
+    }
+    for (const InterfaceEntry* const rest : ahead) {
+      if (rest) all.push_back({rest->node, rest->name, rest->interface});
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Listed& a, const Listed& b) { return a.node < b.node; });
+  return all;
+}
+
+void StatisticsBranch::enter_overview(Moment now) {
+  overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json", 0400,
+                                  std::make_shared<OverviewFile>(*this), now);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,167 @@
+// The directory metrics/ (docs/metrics.md).
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/statistics/branch/statistics_branch.h"
+#include "core/statistics/exposition/metrics.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+namespace {
+
+// True for a count above all before.
+bool is_news(std::atomic<std::uint64_t>& told, std::uint64_t count) {
+  std::uint64_t before = told.load();
+  while (count > before) {
+    if (told.compare_exchange_weak(before, count)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Of all interfaces, or of one. Called from several threads. One interface is locked at a time, and
+// only while it is copied. There is no version: the text says how long it took.
+class StatisticsBranch::MetricsFile final : public File {
+ public:
+  // What the error log was told, by all files together. Any thread.
+  struct Told {
+    std::atomic<std::uint64_t> duplicate{0};
+    std::atomic<std::uint64_t> limit{0};
+  };
+
+  // What files of a format have in common.
+  struct Kind {
+    MetricsFormat format;
+    MetricsOptions options;
+    std::shared_ptr<Told> told;  // shared by all files
+  };
+  using SharedKind = std::shared_ptr<const Kind>;  // shared by the files of a format
+
+  MetricsFile(StatisticsBranch& statistics, SharedKind kind)
+      : statistics_(statistics), kind_(std::move(kind)) {}
+  MetricsFile(StatisticsBranch& statistics, SharedKind kind, Listed of, Subject subject)
+      : statistics_(statistics), kind_(std::move(kind)), of_(std::move(of)), subject_(subject) {}
+
+  Subject subject() const override { return subject_; }
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
+    const Error too_long{ErrorCode::kNoSpace, "the text would be too long"};
+    const auto begin = SystemClock::monotonic();
+    Metrics metrics(kind_->format, kind_->options, call.now);
+    std::vector<StatisticCopy> copies;
+    CellRounds rounds = statistics_.begin_cell_open();
+    CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
+    if (!of_) budget.go_by(rounds);
+    for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
+      each.interface->copy(copies, call.now, budget);
+      metrics.add(each.name, copies);
+      if (metrics.bytes() > bytes_max) return too_long;
+    }
+    if (!of_) statistics_.end_cell_open(rounds);
+    std::string text = metrics.finish(SystemClock::monotonic() - begin);
+    if (text.size() > bytes_max) return too_long;
+    tell(metrics.omitted(), call.now);
+    return text;
+  }
+  Moment last_change(Moment now) const override { return now; }
+
+ private:
+  // Each once, and again when there are more.
+  void tell(const MetricsOmitted& omitted, Moment now) const {
+    if (!statistics_.errors_) return;
+    const auto report = [&](std::string_view what, std::string reason) {
+      statistics_.errors_->report(ErrorLog::Source::kMount, "metrics", what,
+                                  {ErrorCode::kInvalid, std::move(reason)}, now);
+    };
+    if (is_news(kind_->told->duplicate, omitted.duplicate)) {
+      report(omitted.first_duplicate,
+             "left out: another statistic has this name and these labels, "
+             "or this name and another kind");
+    }
+    if (is_news(kind_->told->limit, omitted.limit)) {
+      report(omitted.first_beyond,
+             "left out, with all behind it: --metrics-series-max, or the "
+             "length that a text may have, is reached");
+    }
+  }
+
+  StatisticsBranch& statistics_;
+  const SharedKind kind_;
+  const std::optional<Listed> of_;
+  const Subject subject_ = nullptr;
+};
+
+// metrics/FORMAT: a file for each interface, so that the limits of a text are those of one. They
+// are entered when a person or program looks into it first, and from then on with their interfaces:
+// most daemons need none of them.
+class StatisticsBranch::MetricsDirectory final : public Directory {
+ public:
+  // place: of the format among all.
+  MetricsDirectory(StatisticsBranch& statistics, MetricsFile::SharedKind kind, std::size_t place,
+                   unsigned permissions)
+      : statistics_(statistics), kind_(std::move(kind)), place_(place), permissions_(permissions) {}
+
+  // Called once, before there are readers.
+  void is_at(NodeId node) { node_ = node; }
+
+  void entered(Moment now) override {
+    const MutexLock lock(statistics_.mutex_);
+    std::vector<MetricsDirectory*>& looked_into = statistics_.metrics_directories_;
+    if (std::find(looked_into.begin(), looked_into.end(), this) != looked_into.end()) return;
+    looked_into.push_back(this);
+    for (const auto& [key, entry] : statistics_.interfaces_) enter(*entry, now);
+  }
+
+  // With the branch's lock.
+  void enter(InterfaceEntry& entry, Moment now) {
+    if (entry.metrics.size() <= place_) entry.metrics.resize(place_ + 1);
+    const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
+    Listed of{entry.node, entry.name, entry.interface};
+    entry.metrics[place_] = statistics_.tree_.add_file(
+        node_, entry.name, permissions_,
+        std::make_shared<MetricsFile>(statistics_, kind_, std::move(of), subject), now);
+  }
+
+ private:
+  StatisticsBranch& statistics_;
+  const MetricsFile::SharedKind kind_;
+  const std::size_t place_;
+  const unsigned permissions_;
+  NodeId node_ = 0;
+};
+
+void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Moment now) {
+  for (MetricsDirectory* const each : metrics_directories_) each->enter(entry, now);
+}
+
+void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
+  const auto told = std::make_shared<MetricsFile::Told>();
+  metrics_directory_ =
+      tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now);
+  MetricsOptions options = settings.options;
+  std::size_t place = 0;
+  const auto enter = [&](const std::string& name, MetricsFormat format) {
+    const auto kind =
+        std::make_shared<const MetricsFile::Kind>(MetricsFile::Kind{format, options, told});
+    tree_.add_file(metrics_directory_, "tallyfs." + name, settings.permissions,
+                   std::make_shared<MetricsFile>(*this, kind), now);
+    const auto directory =
+        std::make_shared<MetricsDirectory>(*this, kind, place++, settings.permissions);
+    directory->is_at(tree_.add_directory(metrics_directory_, name, directory, now));
+  };
+  enter("prom", MetricsFormat::kProm);
+  enter("om", MetricsFormat::kOpenMetrics);
+  enter("pb", MetricsFormat::kProtobuf);
+  // For `tally-web --utf8-names`; a collector of *.prom must not find them.
+  options.characters = NameCharacters::kUtf8;
+  enter("prom.utf8", MetricsFormat::kProm);
+  enter("om.utf8", MetricsFormat::kOpenMetrics);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,350 @@
+#include "core/statistics/definition/change.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/statistics/definition/array_bounds.h"
+
+namespace tallyfs {
+namespace {
+
+// Where a key means something; elsewhere it is junk like any unknown one.
+enum class Where { kEverywhere, kOnlyInChange, kOnlyInNew };
+
+// Takes a value into the change; false when it is not one that the key can have.
+using Take = bool (*)(Change&, std::string_view value, std::size_t at);
+
+template <typename T>
+bool set(std::optional<Requested<T>>& asked, const std::optional<T>& value, std::size_t at) {
+  if (value) asked = Requested<T>{*value, at};
+  return value.has_value();
+}
+
+bool take_name(Change& change, std::string_view value, std::size_t at) {
+  change.name = {value, at};
+  return is_name(value);
+}
+
+// Empty: the view is to be removed.
+bool take_of(Change& change, std::string_view value, std::size_t at) {
+  change.of = {value, at};
+  return value.empty() || is_name(value);
+}
+
+bool take_units(Change& change, std::string_view value, std::size_t at) {
+  change.units = {value, at};
+  return is_units(value);
+}
+
+bool take_on(Change& change, std::string_view value, std::size_t at) {
+  change.on = {value == "1", at};
+  return value == "0" || value == "1";
+}
+
+// data= with anything but reset was read from the file, and changes nothing.
+bool take_data(Change& change, std::string_view value, std::size_t) {
+  if (value == "reset") change.data_reset = true;
+  return true;
+}
+
+bool take_type(Change& change, std::string_view value, std::size_t at) {
+  each_type([&]<typename S>() {
+    if (value == S::kType) change.type = {S{}, at};
+  });
+  return change.type && change.type->at == at;
+}
+
+// "value, range, ... or raw"
+std::string listed_types() {
+  std::vector<std::string_view> words;
+  each_type([&]<typename S>() { words.push_back(S::kType); });
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text.append(i + 1 == words.size() ? " or " : ", ");
+    text.append(words[i]);
+  }
+  return text;
+}
+
+template <std::optional<Requested<std::int64_t>> Change::*kMember>
+bool take_signed(Change& change, std::string_view value, std::size_t at) {
+  return set(change.*kMember, parse_signed(value), at);
+}
+
+bool take_entries_max(Change& change, std::string_view value, std::size_t at) {
+  const std::uint64_t number = parse_unsigned(value).value_or(0);
+  change.entries_max = {static_cast<std::uint32_t>(number), at};
+  return number >= 1 && number <= kEntriesMaxBound;
+}
+
+bool take_base_interval(Change& change, std::string_view value, std::size_t at) {
+  change.base_interval = {parse_unsigned(value).value_or(0), at};
+  return change.base_interval->value >= 1;
+}
+
+bool take_period(Change& change, std::string_view value, std::size_t at) {
+  const std::chrono::microseconds period(parse_signed(value).value_or(0));
+  change.period = {period, at};
+  return period >= kPeriodMin && period <= kPeriodMax;
+}
+
+bool take_scale(Change& change, std::string_view value, std::size_t at) {
+  change.scale = {value == "log2" ? Scale::kLog2 : Scale::kLin, at};
+  return value == "lin" || value == "log2";
+}
+
+bool take_mode(Change& change, std::string_view value, std::size_t at) {
+  constexpr std::array kModes = {std::pair{std::string_view("increments"), Mode::kIncrements},
+                                 std::pair{std::string_view("products"), Mode::kProducts},
+                                 std::pair{std::string_view("range"), Mode::kRange},
+                                 std::pair{std::string_view("quantiles"), Mode::kQuantiles}};
+  for (const auto& [word, mode] : kModes) {
+    if (value != word) continue;
+    change.mode = {mode, at};
+    return true;
+  }
+  return false;
+}
+
+bool take_precision(Change& change, std::string_view value, std::size_t at) {
+  const std::uint64_t precision = parse_unsigned(value).value_or(kPrecisionMax + 1u);
+  change.precision = {static_cast<std::uint8_t>(precision), at};
+  return precision <= kPrecisionMax;
+}
+
+bool take_quantiles(Change& change, std::string_view value, std::size_t at) {
+  return set(change.quantiles, QuantileList::parse(value), at);
+}
+
+struct Key {
+  std::string_view word;
+  Where where;
+  Take take;
+  const char* rule;
+
+  std::string refusal() const {
+    return take == take_type ? "type must be " + listed_types() : std::string(rule);
+  }
+};
+
+static_assert(kEntriesMaxBound == 1'048'576 && kPeriodMax.count() == 3'153'600'000'000'000 &&
+                  kPrecisionMax == 8 && QuantileList::kBound == 16,
+              "the rules below name the bounds");
+constexpr std::array kKeys = {
+    Key{"name", Where::kOnlyInChange, take_name, "not a statistic's name"},
+    Key{"of", Where::kEverywhere, take_of, "not a statistic's name"},
+    Key{"on", Where::kEverywhere, take_on, "on must be 0 or 1"},
+    Key{"data", Where::kOnlyInChange, take_data, ""},
+    Key{"type", Where::kEverywhere, take_type, ""},
+    Key{"range_min", Where::kEverywhere, take_signed<&Change::range_min>,
+        "range_min must be a signed 64-bit number"},
+    Key{"range_max", Where::kEverywhere, take_signed<&Change::range_max>,
+        "range_max must be a signed 64-bit number"},
+    Key{attribute::EntriesMax::kKey, Where::kEverywhere, take_entries_max,
+        "entries_max must be a number from 1 to 1048576"},
+    Key{attribute::BaseInterval::kKey, Where::kEverywhere, take_base_interval,
+        "base_interval must be a 64-bit number, 1 or more"},
+    Key{attribute::ScaleWord::kKey, Where::kEverywhere, take_scale, "scale must be lin or log2"},
+    Key{attribute::ModeWord::kKey, Where::kEverywhere, take_mode,
+        "mode must be increments, products, range or quantiles"},
+    Key{attribute::Period::kKey, Where::kEverywhere, take_period,
+        "period must be a number of microseconds from 1 to 3153600000000000"},
+    Key{attribute::Precision::kKey, Where::kEverywhere, take_precision,
+        "precision must be a number from 0 to 8"},
+    Key{attribute::Quantiles::kKey, Where::kEverywhere, take_quantiles,
+        "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks"},
+    Key{"units", Where::kOnlyInNew, take_units,
+        "units must be at most 255 printable bytes without '='"},
+};
+
+// So much of a token stands in a reason.
+constexpr std::size_t kTokenBytesShown = 64;
+
+// Keys of the file that a line cannot set.
+constexpr std::array<std::string_view, 4> kReadOnlyKeys = {"hits_out_of_range", "hits_missed",
+                                                           "started", "stopped"};
+
+const Key* find_key(std::string_view word, Where context) {
+  for (const Key& key : kKeys) {
+    if (key.word == word && (key.where == Where::kEverywhere || key.where == context)) return &key;
+  }
+  return nullptr;
+}
+
+// Whether a line of the definition file may have the key, to be set or to be ignored.
+bool is_known(std::string_view word) {
+  return std::ranges::count(kKeys, word, &Key::word) != 0 ||
+         std::ranges::count(kReadOnlyKeys, word) != 0;
+}
+
+Error widening(const Token& token) {
+  const std::string_view key = token.text.substr(0, token.text.find('='));
+  std::string reason = key.size() == token.text.size() ? "no key=value, '" : "no such key, '";
+  append_escaped(reason, key, kTokenBytesShown, 0);
+  return invalid(std::move(reason) + "': a line without name= is for all statistics", token.at);
+}
+
+Result<Change> parse(std::string_view line, Where context) {
+  Change change;
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const auto equals = token->text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const Key* const key = find_key(token->text.substr(0, equals), context);
+    if (!key) continue;
+    if (!key->take(change, token->text.substr(equals + 1), token->at)) {
+      return Error{ErrorCode::kInvalid, key->refusal(), token->at};
+    }
+  }
+  return change;
+}
+
+// The types that have this key among their attributes.
+Types types_with(std::string_view key) {
+  Types types;
+  std::size_t place = 0;
+  each_type([&]<typename S>() {
+    S settings{};
+    if constexpr (std::is_same_v<S, HistorySettings>) settings.mode = Mode::kQuantiles;
+    settings.each_attribute(settings, [&](auto attribute, const auto&) {
+      if (attribute.kKey == key) types.set(place);
+    });
+    ++place;
+  });
+  return types;
+}
+
+// Takes over the attributes that the type has; returns those it has and was not given.
+std::string merge(const Change& change, Settings& settings) {
+  std::string missing;
+  std::visit(
+      [&](auto& alternative) {
+        alternative.each_attribute(alternative, [&](auto attribute, auto& field) {
+          if (const auto& asked = change.asked(attribute)) {
+            field = asked->value;
+          } else {
+            missing.append(" ").append(attribute.kKey);
+          }
+        });
+      },
+      settings);
+  return missing;
+}
+
+// The attributes of mode=quantiles are there with that mode and with no other. False: they are not.
+bool settle_mode(HistorySettings& history) {
+  if (history.mode == Mode::kQuantiles) {
+    return history.precision != HistorySettings::kNoPrecision && !history.quantiles.empty();
+  }
+  history.precision = HistorySettings::kNoPrecision;
+  history.quantiles = {};
+  return true;
+}
+
+// The token of the first of these that the line has.
+template <typename... Members>
+std::size_t blame(const Change& change, Members... members) {
+  std::size_t at = Error::kNoToken;
+  (void)((change.*members ? (at = (change.*members)->at, true) : false) || ...);
+  return at;
+}
+
+// Rules between attributes, which no token breaks alone.
+Result<void> check(const Change& change, const Definition& definition) {
+  if (definition.range_min > definition.range_max) {
+    return Error{ErrorCode::kInvalid, "range_min must not be above range_max",
+                 blame(change, &Change::range_min, &Change::range_max)};
+  }
+  const auto* const value = std::get_if<ValueSettings>(&definition.settings);
+  if (value && (value->mode == Mode::kRange || value->mode == Mode::kQuantiles)) {
+    return Error{ErrorCode::kInvalid,
+                 value->mode == Mode::kRange ? "mode=range is for type=history only"
+                                             : "mode=quantiles is for type=history only",
+                 blame(change, &Change::mode)};
+  }
+  const auto* const array = std::get_if<ArraySettings>(&definition.settings);
+  if (array && !ArrayBounds(*array, definition.range_min, definition.range_max).is_small_enough()) {
+    return Error{ErrorCode::kInvalid,
+                 "more than " + std::to_string(kIntervalsBound) +
+                     " intervals: range or base_interval must change",
+                 blame(change, &Change::base_interval, &Change::range_max, &Change::range_min,
+                       &Change::scale)};
+  }
+  return {};
+}
+
+// What apply() gives, before the rules between attributes are looked at.
+Result<Definition> merge(const Change& change, const Definition& before) {
+  Definition after = before;
+  if (change.type) after.settings = change.type->value;
+  const std::string missing = merge(change, after.settings);
+  if (change.type && !missing.empty()) {
+    return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
+  }
+  auto* const history = std::get_if<HistorySettings>(&after.settings);
+  if (history && !settle_mode(*history)) {
+    return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
+                 blame(change, &Change::mode)};
+  }
+  if (change.range_min) after.range_min = change.range_min->value;
+  if (change.range_max) after.range_max = change.range_max->value;
+  if (change.units) after.units = change.units->value;
+  return after;
+}
+
+}  // namespace
+
+Result<Change> parse_change(std::string_view line) {
+  auto change = parse(line, Where::kOnlyInChange);
+  if (!change || change.value().name) return change;
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const auto equals = token->text.find('=');
+    if (equals == std::string_view::npos || !is_known(token->text.substr(0, equals))) {
+      return widening(*token);
+    }
+  }
+  return change;
+}
+
+std::optional<Error> find_ignored_key(std::string_view line, Types types) {
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const auto equals = token->text.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view word = token->text.substr(0, equals);
+    if (!is_known(word)) return invalid("there is no such key, and it was ignored", token->at);
+    const Types users = types_with(word);
+    if (users.none() || (users & types).any()) continue;
+    return invalid(std::string(word) + " is for other types, and it was ignored", token->at);
+  }
+  return std::nullopt;
+}
+
+Result<Change> parse_new_statistic(std::string_view text) { return parse(text, Where::kOnlyInNew); }
+
+Result<Definition> apply(const Change& change, const Definition& before) {
+  auto after = merge(change, before);
+  if (!after) return after;
+  if (const auto checked = check(change, after.value()); !checked) return checked.error();
+  return after;
+}
+
+Result<void> check_alone(const Change& change) {
+  Change known = change;
+  // Without a type they may be for any.
+  if (!change.type) known = Change{.range_min = change.range_min, .range_max = change.range_max};
+  const auto after = merge(known, Definition{});
+  if (!after) return after.error();
+  // With the range of its statistic, which the change leaves, an array may be small enough.
+  const bool is_array = std::holds_alternative<ArraySettings>(after.value().settings);
+  const bool has_range = change.range_min && change.range_max;
+  if (is_array && !has_range) return {};
+  return check(known, after.value());
+}
+
+}  // namespace tallyfs

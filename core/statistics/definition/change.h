@@ -1,0 +1,80 @@
+// A change: the request in a line written to a definition file, by GRAMMAR.md, and its effect on a
+// definition. Pure functions of text and definition: replaying a line does the same again.
+#pragma once
+
+#include <bitset>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/statistics/definition/definition.h"
+
+namespace tallyfs {
+
+// A value that a line gives, and at which byte its token starts, for the caret.
+template <typename T>
+struct Requested {
+  T value{};
+  std::size_t at = 0;
+};
+
+// Every value is within its bounds by itself; whether they go together is for apply() to say.
+struct Change {
+  std::optional<Requested<std::string_view>> name;  // points into the line
+  std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
+  std::optional<Requested<bool>> on;
+  bool data_reset = false;
+  std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults
+  std::optional<Requested<std::int64_t>> range_min;
+  std::optional<Requested<std::int64_t>> range_max;
+  std::optional<Requested<std::uint32_t>> entries_max;
+  std::optional<Requested<std::uint64_t>> base_interval;
+  std::optional<Requested<Scale>> scale;
+  std::optional<Requested<Mode>> mode;
+  std::optional<Requested<std::chrono::microseconds>> period;
+  std::optional<Requested<std::uint8_t>> precision;
+  std::optional<Requested<QuantileList>> quantiles;
+  std::optional<Requested<std::string_view>> units;  // points into the line
+
+  // Whether apply() may make another definition of the one before; else the line only switches and
+  // resets.
+  bool redefines() const {
+    return type || range_min || range_max || entries_max || base_interval || scale || mode ||
+           period || precision || quantiles || units;
+  }
+
+  // What it asks for an attribute.
+  const auto& asked(attribute::EntriesMax) const { return entries_max; }
+  const auto& asked(attribute::BaseInterval) const { return base_interval; }
+  const auto& asked(attribute::ScaleWord) const { return scale; }
+  const auto& asked(attribute::ModeWord) const { return mode; }
+  const auto& asked(attribute::Period) const { return period; }
+  const auto& asked(attribute::Precision) const { return precision; }
+  const auto& asked(attribute::Quantiles) const { return quantiles; }
+};
+
+// A line of the definition file: everything but units, which is ignored there. kInvalid with the
+// token whose value is wrong, or, in a line without name=, with the first token that is no
+// key=value or has an unknown key: a misspelt name= would change all statistics.
+Result<Change> parse_change(std::string_view line);
+// Types of statistics, by their places in Settings.
+using Types = std::bitset<std::variant_size_v<Settings>>;
+// The first key in a line of the definition file that is ignored although it is not read-only; for
+// the caret of a warning. No definition has the key, which is most likely misspelt, or none of the
+// line's statistics does, which are of these types after the line has taken effect.
+std::optional<Error> find_ignored_key(std::string_view line, Types types);
+// The attributes of a new statistic: units included, but neither name nor data=reset, which are
+// ignored. kInvalid as above.
+Result<Change> parse_new_statistic(std::string_view text);
+
+// The definition that results. kInvalid with the token to blame: the type lacks an attribute, the
+// mode does not go with the type, range_min is above range_max, too many intervals.
+Result<Definition> apply(const Change& change, const Definition& before);
+// Whether there is a definition to which the change could be applied: for changes of statistics
+// that do not exist yet. kInvalid as above.
+Result<void> check_alone(const Change& change);
+
+}  // namespace tallyfs

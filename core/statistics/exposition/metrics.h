@@ -1,0 +1,128 @@
+// The text of metrics: interfaces are added one by one, their series gathered by family, and the
+// families written one after the other, in the order in which they came. Families about the text
+// itself are the last.
+//
+// Holds at most series_max series and bytes_max of text: what is beyond is left out, from one
+// statistic on. What two statistics would both say, the first says. Confined to one thread.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/statistics/exposition/format.h"
+#include "core/statistics/exposition/histograms.h"
+#include "core/statistics/exposition/options.h"
+#include "core/statistics/interface/statistic_copy.h"
+
+namespace tallyfs {
+
+// Statistics that are left out, by reason.
+struct MetricsOmitted {
+  std::uint64_t limit = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t raw = 0;
+  std::string first_duplicate{};  // INTERFACE/STATISTIC
+  std::string first_beyond{};     // the limit
+};
+
+class Metrics {
+ public:
+  // now: the moment of all copies. options outlive this.
+  Metrics(MetricsFormat format, const MetricsOptions& options, Moment now);
+  ~Metrics();
+
+  void add(std::string_view interface, const std::vector<StatisticCopy>& statistics);
+  // Adds what this says of itself, and returns the text. rendering: how long it took so far.
+  std::string finish(std::chrono::nanoseconds rendering);
+
+  const MetricsOmitted& omitted() const { return omitted_; }
+  std::uint64_t series() const { return series_; }
+  // The text will have about so many.
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  class Adder;
+  struct Family {
+    FamilyName name;
+    // Of its series: parts that are full, and the last one, to which is added. All of a statistic
+    // is in one part. So nothing is copied as the text grows.
+    std::vector<std::string> parts{1};
+    // Labels of the series of the interface that came last: the first series, and all others.
+    std::uint64_t interface = 0;
+    std::string first;
+    boost::unordered_flat_set<std::string> others;
+
+    bool empty() const { return parts.size() == 1 && parts.front().empty(); }
+    std::string& body() { return parts.back(); }
+  };
+  // What the name and the units of a statistic come to. Families are found when they are needed.
+  struct Resolved {
+    bool is_of(const StatisticCopy& statistic) const {
+      return name == statistic.name && units == statistic.definition.units;
+    }
+
+    struct Target {
+      Family* family = nullptr;  // nullptr: not yet, or of another kind than this wants
+      UnitScale scale{};
+      bool is_found = false;
+    };
+
+    std::string name;
+    std::string units;
+    FamilyNames names;
+    std::vector<Label> labels;
+    std::array<Target, kRoles> targets{};
+  };
+
+  // Where a statistic was added, how long that part was before, and whether it was the first one.
+  struct Touched {
+    Family* family;
+    std::size_t size;
+    bool is_first;
+  };
+
+  // place: of the statistic in its interface.
+  Resolved& resolve(const StatisticCopy& statistic, std::size_t place);
+  Resolved& find_resolved(const StatisticCopy& statistic);
+  void touch(Family& family);
+  // Nullptr: there is one of that name and of another kind.
+  Family* family(const FamilyName& name);
+  struct OwnSeries {
+    std::string_view reason{};
+    Quantity value{};
+  };
+  // Gauges about the text itself, with the label `reason` where there is one.
+  void add_own(std::size_t which, std::span<const OwnSeries> all);
+
+  const std::unique_ptr<const Format> format_;
+  const MetricsOptions& options_;
+  const Moment now_;
+  Histograms histograms_;
+  std::vector<std::unique_ptr<Family>> families_;  // those about the text are the first
+  boost::unordered_flat_map<std::string, Family*> by_name_;
+  boost::unordered_flat_map<std::string, std::unique_ptr<Resolved>> resolved_;
+  // By place, of the interfaces that came last: most are alike.
+  std::vector<Resolved*> at_place_;
+  // Of one statistic; members, so that each keeps its memory.
+  std::string key_;
+  std::string labels_;
+  std::vector<Touched> touched_;
+  std::uint64_t interfaces_ = 0;
+  std::uint64_t series_ = 0;
+  std::size_t bytes_ = 0;
+  bool is_full_ = false;
+  MetricsOmitted omitted_;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,12 @@
+// How feeders count samples of a definition in cells. Pure.
+#pragma once
+
+#include "core/model/shape.h"
+#include "core/statistics/definition/definition.h"
+
+namespace tallyfs {
+
+// kNone: they do not; each sample goes by the socket.
+CellForm cell_form(const Definition& definition);
+
+}  // namespace tallyfs

@@ -1,0 +1,119 @@
+#include "core/statistics/interface/feeder_cells.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/saturating.h"
+
+namespace tallyfs {
+
+void FeederCells::open(const CellForm& form) {
+  is_paused_ = false;
+  if (!at_.shape || has_ended_ || form.kind == CellKind::kNone) return;
+  Shape& shape = *at_.shape;
+  const std::uint32_t before = shape.era.load(std::memory_order_relaxed);
+  era_ = before == UINT32_MAX ? 1 : before + 1;
+  const std::uint32_t version = shape.version.load(std::memory_order_relaxed);
+  shape.version.store(version | 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  shape.range_min.store(form.range_min, std::memory_order_relaxed);
+  shape.range_max.store(form.range_max, std::memory_order_relaxed);
+  shape.base_interval.store(form.base_interval, std::memory_order_relaxed);
+  shape.intervals.store(form.intervals, std::memory_order_relaxed);
+  shape.kind.store(static_cast<std::uint32_t>(form.kind), std::memory_order_relaxed);
+  shape.version.store((version | 1) + 1, std::memory_order_release);
+  shape.era.store(era_, std::memory_order_release);
+  is_open_ = true;
+}
+
+void FeederCells::forget_era() {
+  era_ = 0;
+  if (!held_) return;
+  for (UidCells& each : held_->uids) each.forget();
+  held_->tally = {};
+  held_->inherited.reset();
+}
+
+bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner) {
+  if (!held_) held_ = std::make_unique<Held>();
+  const uid_t uid = source->uid();
+  const CellRank rank = source->is_trusted() ? CellRank::kTrusted
+                        : uid == owner       ? CellRank::kOwner
+                                             : CellRank::kOther;
+  // A feeder that got no response asks again.
+  std::size_t bound = 0, of_others = 0;
+  for (const UidCells& each : held_->uids) {
+    if (each.party().uid == uid && each.has(source.get(), id)) return true;
+    bound += each.size();
+    if (each.party().rank == CellRank::kOther) of_others += each.size();
+  }
+  if (bound >= kSourcesMax) return false;
+  if (rank == CellRank::kOther && of_others >= kOthersSourcesMax) return false;
+  cells_of({.uid = uid, .rank = rank}).bind(std::move(source), id);
+  return true;
+}
+
+UidCells& FeederCells::cells_of(const CellParty& party) {
+  auto& uids = held_->uids;
+  const auto found = std::ranges::find_if(
+      uids, [&](const UidCells& each) { return each.party().uid == party.uid; });
+  if (found != uids.end()) return *found;
+  const auto behind = std::ranges::find_if(
+      uids, [&](const UidCells& each) { return each.party().rank > party.rank; });
+  return *uids.insert(behind, UidCells(party));
+}
+
+void FeederCells::read(const CellForm& form, CellBudget& budget) {
+  if (!held_) return;
+  for (UidCells& each : held_->uids) each.read(key(form), budget, held_->tally);
+  if (std::ranges::all_of(held_->uids, &UidCells::is_known)) forget_inherited();
+}
+
+// Of lanes that could not be handed on, what they held stays.
+void FeederCells::forget_inherited() {
+  if (!held_->inherited || held_->uids.empty()) return;
+  held_->inherited.reset();
+  held_->tally.inherited = 0;
+}
+
+bool FeederCells::take(const CellForm& form, const CellSource* source, const IsLate& is_late) {
+  if (!held_) return true;
+  bool all = true;
+  for (UidCells& each : held_->uids) all &= each.take(source, key(form), held_->tally, is_late);
+  const auto is_empty = [](const UidCells& each) { return each.size() == 0; };
+  if (std::ranges::all_of(held_->uids, is_empty)) forget_inherited();
+  if (!held_->inherited) std::erase_if(held_->uids, is_empty);
+  return all;
+}
+
+// While older sums of the same files are shown, they stay.
+std::optional<CellSums> FeederCells::take_settled() {
+  if (!held_ || held_->inherited || !held_->tally.has_settled) return std::nullopt;
+  held_->tally.has_settled = false;
+  return std::exchange(held_->tally.settled, {});
+}
+
+// Where a budget has cut the last look, what is shown of live cells may be less for a moment.
+void FeederCells::prepare_hand_on() {
+  if (!held_) return;
+  for (UidCells& each : held_->uids) each.settle(held_->tally);
+  if (held_->tally.has_settled) held_->inherited.reset();
+}
+
+CellSums FeederCells::handed_on() const {
+  CellSums all;
+  each_sums([&](const CellSums& some) { all.add(some); });
+  all.samples = held_ ? held_->tally.inherited : 0;
+  for (std::size_t i = 0; held_ && i < held_->uids.size(); ++i) {
+    add_saturating(all.samples, held_->uids[i].counted());
+  }
+  return all;
+}
+
+void FeederCells::count_samples() {
+  if (!held_) return;
+  add_saturating(held_->untold, held_->tally.uncounted);
+  held_->tally.uncounted = 0;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,125 @@
+// A statistic as feeders see it, and the cells in which they count its samples: where its switch
+// and its shape are, in which era its cells count, and which lane files have cells of it.
+//
+// Cells are added up on the way to a reader, and belong to no sum of the statistic before their
+// feeder has ended. What was read last is kept: it is shown when too many cells have been read for
+// one open already. Those of root and the daemon's uid are read first, then those of the
+// interface's owner, then others'.
+//
+// Confined to its Interface's lock. At most kSourcesMax lane files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/lane/cell_source.h"
+#include "core/lane/cell_sums.h"
+#include "core/model/shape.h"
+#include "core/model/switch.h"
+#include "core/statistics/interface/uid_cells.h"
+
+namespace tallyfs {
+
+// Where feeders look.
+struct Published {
+  Switch* on = nullptr;    // nullptr: nowhere
+  Shape* shape = nullptr;  // nullptr: all samples go by the socket
+  std::uint64_t number = 0;
+};
+
+class FeederCells {
+ public:
+  static constexpr std::size_t kSourcesMax = 4096;
+  // Of these so many may be of uids that are neither trusted nor the interface's owner.
+  static constexpr std::size_t kOthersSourcesMax = kSourcesMax / 2;
+
+  explicit FeederCells(const Published& at) : at_(at) {}
+
+  // ---- the era
+
+  bool is_open() const { return is_open_; }
+  // What feeders add to cells from now on counts. They begin anew. Not behind end().
+  void open(const CellForm& form);
+  // Samples go by the socket. What cells hold counts until forget_era().
+  void close() { is_open_ = false; }
+  // What does not go into cells may go into rings, until the daemon ends.
+  bool takes_rings() const { return at_.shape && !has_ended_ && !is_paused_; }
+  // All goes by the socket from now on, once close() is called.
+  void end() { has_ended_ = true; }
+  // Until open(): what went into cells goes by the socket for a moment.
+  void pause_rings() { is_paused_ = true; }
+  // Behind close() and a last look: what cells hold is over.
+  void forget_era();
+  // The era of the server before, instead of open(). False: its feeders count in another form.
+  bool go_on(const CellForm& form);
+  void show(std::uint32_t on) {
+    if (at_.on) at_.on->on.store(on, std::memory_order_release);
+  }
+
+  // ---- cells
+
+  // owner: the interface's. False: there is no room for one more.
+  bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
+  bool has_cells() const { return held_ && (!held_->uids.empty() || held_->inherited); }
+  // form: that of this era.
+  void read(const CellForm& form, CellBudget& budget);
+  // What the cells hold, as of the last read(), in several sums.
+  template <typename Visit>
+  void each_sums(Visit visit) const {
+    if (!held_) return;
+    if (held_->inherited) return visit(*held_->inherited);
+    for (const UidCells& each : held_->uids) visit(each.sums());
+    if (held_->tally.has_settled) visit(held_->tally.settled);
+  }
+  // The feeder of this file has ended: its cells are read for the last time and taken out. False:
+  // some are left, as it was late.
+  bool take(const CellForm& form, const CellSource* source, const IsLate& is_late);
+  // Of what was taken out, that which is the statistic's own from now on.
+  std::optional<CellSums> take_settled();
+
+  // For the next server. Behind prepare_hand_on() and take_settled(): what cells hold, with the
+  // samples that were counted. What a server before has handed on; and what another one holds.
+  void prepare_hand_on();
+  CellSums handed_on() const;
+  void hold(CellSums sums) {
+    held_ = std::make_unique<Held>();
+    held_->tally.inherited = sums.samples;
+    held_->inherited = std::move(sums);
+  }
+  void take_held(FeederCells& from) { held_ = std::move(from.held_); }
+
+  // Samples that cells held when they were read, and count_samples() has not counted.
+  std::uint64_t uncounted() const { return held_ ? held_->tally.uncounted : 0; }
+  void count_samples();
+  // How many were counted since the last call.
+  std::uint64_t take_counted() { return held_ ? std::exchange(held_->untold, 0) : 0; }
+
+ private:
+  // Of a statistic that has had cells.
+  struct Held {
+    std::vector<UidCells> uids{};  // in the order in which they are read
+    CellTally tally{};
+    std::uint64_t untold = 0;  // of all samples that were ever counted
+    // What cells held for the server before: shown until all were read in this one.
+    std::optional<CellSums> inherited{};
+  };
+
+  CellKey key(const CellForm& form) const {
+    return {.number = at_.number, .id = 0, .era = era_, .form = form};
+  }
+  UidCells& cells_of(const CellParty& party);
+  void forget_inherited();
+
+  const Published at_;
+  std::uint32_t era_ = 0;
+  bool is_open_ = false;
+  bool has_ended_ = false;
+  bool is_paused_ = false;
+  std::unique_ptr<Held> held_;
+};
+
+}  // namespace tallyfs

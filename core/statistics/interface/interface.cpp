@@ -1,0 +1,324 @@
+#include "core/statistics/interface/interface.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/sums/saved.h"
+
+namespace tallyfs {
+namespace {
+
+// Version 1 knew no views, version 2 did not count samples.
+constexpr std::uint8_t kInterfaceVersion = 3;
+// While a run is added, the data of so many behind it are on their way from memory.
+constexpr std::size_t kRunsAhead = 6;
+// Few lines of a definition are longer.
+constexpr std::size_t kDefinitionLineBytes = 1024;
+
+Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
+
+// A view.
+bool may_have_another(const Statistic& source) {
+  return !source.source() && source.views().size() < Interface::kViewsBound;
+}
+
+}  // namespace
+
+Error Interface::too_long(std::size_t bytes_max) {
+  return {ErrorCode::kNoSpace,
+          "the text would be longer than " + std::to_string(bytes_max) + " bytes"};
+}
+
+Holdings Interface::holdings_of(std::string_view name, const Definition& definition,
+                                std::uint64_t data_bytes) {
+  const std::uint64_t texts = 2 * name.size() + definition.units.size();
+  return {.statistics = 1, .bytes = kStatisticBytes + texts + data_bytes};
+}
+
+Holdings Interface::holdings_of(const Statistic& statistic) {
+  return holdings_of(statistic.name(), statistic.definition(), statistic.worst_case_bytes());
+}
+
+Interface::Interface(Reservation reservation, Moment now)
+    : uid_(reservation.uid()), reservation_(std::move(reservation)), last_change_(now) {}
+
+Interface::~Interface() = default;
+
+Result<std::unique_ptr<Interface>> Interface::create(Ledger& ledger, uid_t uid, Moment now) {
+  auto reservation = Reservation::create(ledger, uid, {.interfaces = 1, .bytes = kInterfaceBytes});
+  if (!reservation) return reservation.error();
+  return std::unique_ptr<Interface>(new Interface(std::move(reservation.value()), now));
+}
+
+uid_t Interface::uid() const { return uid_; }
+
+Statistic* Interface::find_locked(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : *found;
+}
+
+Statistic* Interface::find(std::string_view name) const {
+  const MutexLock lock(mutex_);
+  return find_locked(name);
+}
+
+std::vector<Statistic*> Interface::statistics() const {
+  const MutexLock lock(mutex_);
+  std::vector<Statistic*> all;
+  all.reserve(statistics_.size());
+  for (Statistic& statistic : statistics_) {
+    if (!statistic.source()) all.push_back(&statistic);
+  }
+  return all;
+}
+
+void Interface::publish_at(Statistic* statistic, const Published& at) {
+  const MutexLock lock(mutex_);
+  statistic->publish_at(at);
+}
+
+// A change that a thread with an older moment makes later does not turn mtime back.
+void Interface::note_change(Moment now) {
+  ++version_;
+  if (now.monotonic > last_change_.monotonic) last_change_ = now;
+}
+
+// The ledger has counted the statistic already, and its name is free.
+Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
+  Statistic& appended = statistics_.append(std::move(statistic));
+  by_name_.insert(&appended);
+  return &appended;
+}
+
+Result<Statistic*> Interface::create_statistic(std::string_view name, std::string_view text,
+                                               Moment now) {
+  if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
+  const auto change = parse_new_statistic(text);
+  if (!change) return change.error();
+  auto definition = apply(change.value(), Definition{});
+  if (!definition) return definition.error();
+
+  const MutexLock lock(mutex_);
+  if (const Statistic* const taken = find_locked(name)) {
+    return Error{ErrorCode::kExists, taken->source()
+                                         ? "this is a view, which takes no samples of its own"
+                                         : "there is a statistic of that name already"};
+  }
+  // Before its data are made, which may be half a megabyte.
+  auto grown = reservation_.grow(
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
+  if (!grown) return grown.error();
+  auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
+  CellBudget none;  // it has no cells yet
+  statistic->carry_out(change.value(), std::move(definition.value()), now, none);
+  note_change(now);
+  return append(std::move(statistic));
+}
+
+bool Interface::remove_statistic(std::string_view name, Moment now) {
+  const MutexLock lock(mutex_);
+  Statistic* const gone = find_locked(name);
+  if (!gone) return false;
+  CellBudget budget = CellBudget::for_command();
+  gone->read_cells(budget);
+  count_cells(*gone);
+  while (gone->has_views()) remove(*gone->views().back());
+  remove(*gone);
+  note_change(now);
+  return true;
+}
+
+// It has no views.
+void Interface::remove(Statistic& gone) {
+  if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);
+  reservation_.shrink(holdings_of(gone));
+  by_name_.erase(&gone);
+  statistics_.erase(gone);
+}
+
+std::size_t Interface::add(std::span<const Run> runs, Moment now) {
+  std::size_t saturated = 0;
+  std::uint64_t taken = 0;
+  const auto add_to = [&](Statistic& statistic, const auto& samples) {
+    const Statistic::Added added = statistic.add(samples, now.monotonic);
+    saturated += added.saturated ? 1 : 0;
+    return added.changed;
+  };
+  const MutexLock lock(mutex_);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    if (i + kRunsAhead < runs.size()) runs[i + kRunsAhead].statistic->prefetch_data();
+    bool is_taken = false;
+    if (!run.statistic->has_views()) [[likely]] {
+      is_taken = add_to(*run.statistic, run.samples);
+    } else {
+      const SharedRun shared(run.samples);
+      is_taken = add_to(*run.statistic, shared);
+      for (Statistic* const view : run.statistic->views()) is_taken |= add_to(*view, shared);
+    }
+    if (is_taken) taken += run.samples.size();
+  }
+  samples_ += taken;
+  if (taken != 0) note_change(now);
+  return saturated;
+}
+
+std::uint64_t Interface::definition_bytes_min() const {
+  std::uint64_t bytes = 0;
+  for (const Statistic& statistic : statistics_) bytes += statistic.definition_bytes_min();
+  return bytes;
+}
+
+std::uint64_t Interface::data_bytes_min() const {
+  std::uint64_t bytes = 0;
+  for (const Statistic& statistic : statistics_) bytes += statistic.data_bytes_min();
+  return bytes;
+}
+
+// Under the lock: a copy of all definitions would take as long as their text.
+Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
+  std::string text;
+  const MutexLock lock(mutex_);
+  CellBudget budget;
+  if (look == Look::kNow) read_cells(budget);
+  const std::uint64_t bytes_min = definition_bytes_min();
+  if (bytes_min > bytes_max) return too_long(bytes_max);
+  text.reserve(bytes_min);
+  for (const Statistic& statistic : statistics_) {
+    // A text that doubles would take three times its size for a moment.
+    if (text.capacity() - text.size() < kDefinitionLineBytes) {
+      text.reserve(text.size() + text.size() / 4 + kDefinitionLineBytes);
+    }
+    statistic.render_definition(text);
+    if (text.size() > bytes_max) return too_long(bytes_max);
+  }
+  return text;
+}
+
+// Lets the time of all histories pass, up to this moment, and counts what cells hold.
+void Interface::advance(Moment now, CellBudget& budget) {
+  bool changed = false;
+  read_cells(budget);
+  for (Statistic& statistic : statistics_) {
+    changed |= statistic.advance(now.monotonic);
+    if (cell_rounds_) changed |= count_cells(statistic);
+  }
+  if (changed) note_change(now);
+}
+
+struct Interface::Measured {
+  std::vector<Statistic::Snapshot> snapshots;
+  std::size_t bytes = 0;
+};
+
+Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max, Look look) {
+  Measured data;
+  {
+    const MutexLock lock(mutex_);
+    if (look == Look::kNow) advance(now);
+    if (data_bytes_min() > bytes_max) return too_long(bytes_max);
+    std::size_t shown = 0;
+    for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;
+    data.snapshots.reserve(shown);
+    for (const Statistic& statistic : statistics_) {
+      if (statistic.data_bytes_min() != 0) data.snapshots.push_back(statistic.snapshot());
+    }
+  }
+  for (const auto& snapshot : data.snapshots) data.bytes += snapshot.text_length();
+  if (data.bytes > bytes_max) return too_long(bytes_max);
+  return data;
+}
+
+Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max, Look look) {
+  auto measured = measure_data(now, bytes_max, look);
+  if (!measured) return measured.error();
+  std::string text;
+  text.reserve(measured.value().bytes);
+  for (auto& snapshot : measured.value().snapshots) std::move(snapshot).render(text);
+  return text;
+}
+
+Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
+  const auto measured = measure_data(now, bytes_max, Look::kNow);
+  if (!measured) return measured.error();
+  return measured.value().bytes;
+}
+
+void Interface::advance(Moment now) {
+  CellBudget budget;
+  advance(now, budget);
+}
+
+std::uint64_t Interface::version(Moment now, CellBudget& budget) {
+  const MutexLock lock(mutex_);
+  advance(now, budget);
+  return version_;
+}
+
+Moment Interface::last_change(Moment now) {
+  const MutexLock lock(mutex_);
+  advance(now);
+  return last_change_;
+}
+
+Interface::State Interface::look(Moment now) {
+  const MutexLock lock(mutex_);
+  advance(now);
+  return {version_, last_change_};
+}
+
+void Interface::save(ByteWriter& out, CellBudget& budget) const {
+  const MutexLock lock(mutex_);
+  read_cells(budget);
+  save_locked(out, Statistic::Cells::kIncluded);
+}
+
+void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
+  out.put(kInterfaceVersion);
+  out.put(std::uint32_t{uid_});
+  save_time(out, last_change_.monotonic);
+  save_time(out, last_change_.realtime);
+  std::uint64_t samples = samples_;
+  for (const Statistic& statistic : statistics_) {
+    if (cells == Statistic::Cells::kIncluded) samples += statistic.uncounted_in_cells();
+  }
+  out.put(samples);
+  out.put(static_cast<std::uint32_t>(statistics_.size()));
+  for (const Statistic& statistic : statistics_) {
+    out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
+    statistic.save(out, cells);
+  }
+}
+
+Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kInterfaceVersion) in.fail();
+  const auto uid = in.get<std::uint32_t>();
+  Moment last_change{.monotonic = load_time(in)};
+  last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
+  const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
+  const auto size = in.get<std::uint32_t>();
+  if (!in.ok()) return no_interface();
+  auto created = create(ledger, uid, last_change);
+  if (!created) return created.error();
+  Interface& interface = *created.value();
+  const MutexLock lock(interface.mutex_);
+  interface.samples_ = samples;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::string_view of = version == 1 ? std::string_view() : in.get_text();
+    auto statistic = Statistic::load(in);
+    if (!statistic) return statistic.error();
+    if (interface.find_locked(statistic.value().name())) return no_interface();
+    Statistic* const source = of.empty() ? nullptr : interface.find_locked(of);
+    if (!of.empty() && (!source || !may_have_another(*source))) return no_interface();
+    auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
+    if (!grown) return grown.error();
+    Statistic* const loaded =
+        interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
+    if (source) source->attach_view(*loaded);
+  }
+  return created;
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,238 @@
+// An interface: statistics that belong together, under one lock. A read sees all of them at one
+// moment; a line without name= changes all of them in one step.
+//
+// Thread-safe; the one lock is Interface::mutex_. Data are copied for a reader under it and
+// rendered outside. An interface knows the names of its statistics but not its own: the tree names
+// it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/boot.h"
+#include "core/base/bytes.h"
+#include "core/base/clock.h"
+#include "core/base/keyed_hash.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/model/sample.h"
+#include "core/statistics/definition/change.h"
+#include "core/statistics/definition/definition.h"
+#include "core/statistics/interface/statistic.h"
+#include "core/statistics/interface/statistic_row.h"
+
+namespace tallyfs {
+
+// Samples of one statistic that arrived together. The statistic must be one of the interface that
+// is given the run.
+struct Run {
+  Statistic* statistic = nullptr;
+  std::span<const Sample> samples;
+};
+
+// Bytes that the ledger counts for an interface and a statistic beside their data and their texts:
+// the objects themselves, what feeders see of them, and the tree's part of each (node, path,
+// index). A statistic's name stands here and in its path, and counts twice; an interface's is in
+// its share.
+inline constexpr std::uint64_t kInterfaceBytes = 2560;
+inline constexpr std::uint64_t kStatisticBytes = 704;
+
+class Interface {
+ public:
+  static constexpr std::size_t kViewsBound = 16;  // of one statistic
+
+  // Holds its share of the ledger for uid until it dies; the ledger outlives it. kNoSpace when the
+  // uid has no room for one more interface.
+  static Result<std::unique_ptr<Interface>> create(Ledger& ledger, uid_t uid, Moment now);
+  ~Interface();
+
+  // Appends a statistic. text is what a definition line may say, without name=: type and
+  // attributes (all of the type's, or no type at all for the default), on=1, units=. The pointer
+  // is good until the statistic is removed; only the tree, which names both, keeps it.
+  // kInvalid: the name or a value (token_at counts from the start of text); kExists; kNoSpace.
+  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now);
+  // Whether such a text has of=SOURCE, and so is one for create_view().
+  static bool is_of_a_view(std::string_view text);
+  // Appends a view of the statistic of=SOURCE, which is on unless the text says on=0. Without type=
+  // it has the definition of its source. False: there is that very view already, and it stays as it
+  // is. kNotFound: no such source; else as above.
+  Result<bool> create_view(std::string_view name, std::string_view text, Moment now);
+  // Nullptr when there is none of that name.
+  Statistic* find(std::string_view name) const;
+  // With its views. False when there is none of that name.
+  bool remove_statistic(std::string_view name, Moment now);
+  // Those that take samples of their own: all but views.
+  std::vector<Statistic*> statistics() const;
+
+  // From now on feeders see there whether the statistic is on, and how it is counted; by default
+  // nowhere.
+  void publish_at(Statistic* statistic, const Published& at);
+
+  // A feeder has cells of the statistic, under this id of its own. kNoSpace.
+  Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
+                          std::uint32_t id);
+  // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
+  // False: some are left, as it was late.
+  bool absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+                    const IsLate& is_late);
+  // No feeder counts in cells from now on; what was counted is kept.
+  void end_cells(Moment now, CellBudget& budget);
+
+  // Adds samples to running statistics and their running views, and ignores the others'; each span
+  // in its order, under one lock for all. Times must be set. Returns how many counters reached the
+  // end of their type in this call for the first time since their reset (0: all is well).
+  std::size_t add(std::span<const Run> runs, Moment now);
+
+  // By what a change is asked for. That of a user stays when defaults come later.
+  enum class By { kUser, kRule };
+  // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
+  // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
+  Result<void> define(std::string_view line, Moment now, By by = By::kUser);
+  // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
+  // be applied, all in one step; views that rules have made begin anew, too. What users have asked
+  // for since the creation of the statistic stays, and a definition that comes out as it was keeps
+  // the data.
+  Result<void> define_default(std::string_view line, std::span<const std::string> rules,
+                              Moment now);
+
+  // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); or
+  // scale=log2 that was given no range to begin at.
+  std::optional<Error> remark(std::string_view line) const;
+
+  // The text of the definition file and of the data file at this moment. kNoSpace when it would be
+  // longer than bytes_max: data are copied unless that is certain before, and measured, but not
+  // rendered; definitions are rendered for no more than one line beyond. Beside the text, rendering
+  // takes no more memory than the text has bytes.
+  // Rendered right behind version() or look(), a text need not look again.
+  enum class Look { kNow, kDone };
+  Result<std::string> render_definition(std::size_t bytes_max, Look look = Look::kNow) const;
+  Result<std::string> render_data(Moment now, std::size_t bytes_max, Look look = Look::kNow);
+  // The exact length of the text of the data file at this moment; kNoSpace as above.
+  Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
+  // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
+  // epoch: of the daemon. kNoSpace as above; a short text is rendered, one element beyond at most.
+  Result<std::string> render_json(std::string_view name, std::uint64_t epoch, Moment now,
+                                  std::size_t bytes_max);
+
+  // All statistics at one moment, for metrics. What the copies hold is used again. Here and below,
+  // the budget is for all interfaces that are looked at together.
+  void copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget& budget);
+
+  // What statistics.json says of the interface.
+  struct Overview {
+    std::uint64_t statistics = 0;
+    std::uint64_t on = 0;
+    std::uint64_t samples = 0;  // taken since its creation; those for views too count once
+    std::uint64_t version = 0;
+  };
+  Overview overview(Moment now, CellBudget& budget);
+
+  // Counts the changes of data and definition so far.
+  std::uint64_t version(Moment now, CellBudget& budget);
+  std::uint64_t version(Moment now) {
+    CellBudget budget;
+    return version(now, budget);
+  }
+  // When data or definition last changed (a history whose period ended has changed).
+  Moment last_change(Moment now);
+  // Both, by one look at what feeders count in cells.
+  struct State {
+    std::uint64_t version = 0;
+    Moment last_change;
+  };
+  State look(Moment now);
+
+  uid_t uid() const;
+
+  // Everything, versioned; load() gives an interface whose files read as the saved one's.
+  // kInvalid: not what save() writes; kNoSpace.
+  void save(ByteWriter& out, CellBudget& budget) const;
+  static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
+  // The same for the next server of a mount, in which feeders go on as if it were this one: load()
+  // and resume() in one. Completes what has ended by now. Each statistic that feeders know is to be
+  // given to go_on_at() or publish_at() before anything else.
+  void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
+  static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
+  // As publish_at(), with what the server before has published there: cells go on in their era.
+  void go_on_at(Statistic* statistic, const Published& at);
+  // Definitions and data of the statistics that both have, and the other's views of these. Returns
+  // the names of those for which there is no room. The other one is not used any more.
+  std::vector<std::string> take_data(Interface& other, Moment now);
+  // After load() in another daemon: until now nothing was measured, so that histories have no
+  // periods for the time between. Of another boot, times are 0, and data that consist of times
+  // begin empty.
+  void resume(Boot boot, Moment now);
+
+ private:
+  struct NameOf {
+    std::string_view operator()(const Statistic& statistic) const { return statistic.name(); }
+  };
+  using ByName = boost::unordered_flat_set<Statistic*, NameHash<Statistic, NameOf>,
+                                           NameEqual<Statistic, NameOf>>;
+
+  Interface(Reservation reservation, Moment now);
+
+  // What the ledger is told of a statistic.
+  static Holdings holdings_of(std::string_view name, const Definition& definition,
+                              std::uint64_t data_bytes);
+  static Holdings holdings_of(const Statistic& statistic);
+
+  Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
+  Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
+  Result<Statistic*> find_source(const Change& change, std::string_view view) const
+      REQUIRES(mutex_);
+  Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
+  static Result<Definition> view_definition(const Change& change, const Statistic& source);
+  Result<void> append_view(std::string_view name, Statistic& source, const Change& change,
+                           Moment now, By by) REQUIRES(mutex_);
+  void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
+  Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
+  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by) REQUIRES(mutex_);
+  Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
+      REQUIRES(mutex_);
+  void remove(Statistic& gone) REQUIRES(mutex_);
+  Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
+  Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
+  void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
+  // Visits those that a line is for, until a visit fails.
+  template <typename Visit>
+  Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);
+  Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
+  void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
+  void advance(Moment now) REQUIRES(mutex_);
+  void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
+  void read_cells(CellBudget& budget) const REQUIRES(mutex_);
+  bool count_cells(Statistic& statistic) REQUIRES(mutex_);
+  static Error too_long(std::size_t bytes_max);
+  // What the data file shows, and how many bytes that takes.
+  struct Measured;
+  Result<Measured> measure_data(Moment now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
+  std::uint64_t data_bytes_min() const REQUIRES(mutex_);
+  std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
+  void note_change(Moment now) REQUIRES(mutex_);
+
+  const uid_t uid_;
+  mutable Mutex mutex_{LockRank::kInterface};
+  Reservation reservation_ GUARDED_BY(mutex_);
+  Moment last_change_ GUARDED_BY(mutex_);
+  std::uint64_t version_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
+  // Those of opens of this one alone. Nullptr: no statistic has had cells of feeders.
+  std::unique_ptr<CellRounds> cell_rounds_ GUARDED_BY(mutex_);
+  // In the order of their creation, which is that of the files.
+  StatisticRow statistics_ GUARDED_BY(mutex_);
+  ByName by_name_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

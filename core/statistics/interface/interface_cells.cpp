@@ -1,0 +1,50 @@
+// What feeders count in cells of their own.
+#include <utility>
+
+#include "core/statistics/interface/interface.h"
+
+namespace tallyfs {
+
+Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
+                                   std::uint32_t id) {
+  const MutexLock lock(mutex_);
+  if (!statistic->bind_cells(std::move(source), id, uid_)) {
+    return Error{ErrorCode::kNoSpace, "too many feeders have cells of this statistic"};
+  }
+  if (!cell_rounds_) cell_rounds_ = std::make_unique<CellRounds>();
+  return {};
+}
+
+bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
+                             const IsLate& is_late) {
+  const MutexLock lock(mutex_);
+  const bool all = statistic->absorb_cells(source, is_late);
+  if (count_cells(*statistic)) note_change(now);
+  return all;
+}
+
+void Interface::end_cells(Moment now, CellBudget& budget) {
+  const MutexLock lock(mutex_);
+  for (Statistic& statistic : statistics_) statistic.end_cells(budget);
+  advance(now, budget);
+}
+
+// Counts what was found in the cells of this one. True: there were more samples than before.
+bool Interface::count_cells(Statistic& statistic) {
+  const std::uint64_t more = statistic.count_cells();
+  samples_ += more;
+  return more != 0;
+}
+
+void Interface::read_cells(CellBudget& budget) const {
+  if (!cell_rounds_) return;
+  const bool is_an_open = budget.is_of_one_interface();
+  if (is_an_open) {
+    cell_rounds_->begin_open();
+    budget.go_by(*cell_rounds_);
+  }
+  for (const Statistic& statistic : statistics_) statistic.read_cells(budget);
+  if (is_an_open) cell_rounds_->end_open();
+}
+
+}  // namespace tallyfs

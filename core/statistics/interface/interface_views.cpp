@@ -1,0 +1,124 @@
+// How views are made, redefined and removed.
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/statistics/interface/interface.h"
+
+namespace tallyfs {
+namespace {
+
+Error at_source(ErrorCode code, std::string reason, const Change& change) {
+  return {code, std::move(reason), change.of->at};
+}
+
+}  // namespace
+
+bool Interface::is_of_a_view(std::string_view text) {
+  const auto change = parse_new_statistic(text);
+  return change && change.value().of;
+}
+
+Result<Statistic*> Interface::find_source(const Change& change, std::string_view view) const {
+  if (change.of->value.empty()) {
+    return at_source(ErrorCode::kInvalid, "of= needs the name of a statistic", change);
+  }
+  if (change.of->value == view) {
+    return at_source(ErrorCode::kInvalid, "a statistic is no view of itself", change);
+  }
+  Statistic* const source = find_locked(change.of->value);
+  if (!source) return at_source(ErrorCode::kNotFound, "no statistic of that name here", change);
+  if (source->source()) {
+    return at_source(ErrorCode::kInvalid, "this is a view itself, and has none", change);
+  }
+  return source;
+}
+
+// Whether of= may stand in a line for a statistic that is there.
+Result<void> Interface::check_view(const Change& change, const Statistic& named) const {
+  if (!named.source()) {
+    return at_source(ErrorCode::kInvalid, named.name() + " is no view", change);
+  }
+  if (named.source()->name() == change.of->value) return {};
+  return at_source(ErrorCode::kInvalid,
+                   named.name() + " is a view of " + named.source()->name() + " already", change);
+}
+
+Result<bool> Interface::create_view(std::string_view name, std::string_view text, Moment now) {
+  if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
+  const auto parsed = parse_new_statistic(text);
+  if (!parsed) return parsed.error();
+  const Change& change = parsed.value();
+
+  const MutexLock lock(mutex_);
+  if (const Statistic* const named = find_locked(name)) {
+    const auto checked = check_view(change, *named);
+    if (checked) return false;
+    return at_source(ErrorCode::kExists, checked.error().reason, change);
+  }
+  const auto source = find_source(change, name);
+  if (!source) return source.error();
+  if (auto made = append_view(name, *source.value(), change, now, By::kUser); !made) {
+    return made.error();
+  }
+  return true;
+}
+
+Result<Definition> Interface::view_definition(const Change& change, const Statistic& source) {
+  Change begin = change;
+  begin.units.reset();
+  return apply(begin,
+               begin.type ? Definition{.units = source.definition().units} : source.definition());
+}
+
+// A rule without type= means the definition of the source, which has changed.
+void Interface::follow(const Statistic& source, const Change& change, Moment now) {
+  Statistic* const view = find_locked(change.name->value);
+  if (!view || view->source() != &source || !view->is_as_ruled()) return;
+  auto after = view_definition(change, source);
+  if (after) (void)become(*view, Change{}, std::move(after.value()), now);
+}
+
+Result<void> Interface::append_view(std::string_view name, Statistic& source, const Change& change,
+                                    Moment now, By by) {
+  if (source.views().size() >= kViewsBound) {
+    return at_source(ErrorCode::kNoSpace,
+                     "a statistic has at most " + std::to_string(kViewsBound) + " views", change);
+  }
+  Change begin = change;
+  if (!begin.on) begin.on = {true, 0};
+  begin.data_reset = false;
+  auto definition = view_definition(change, source);
+  if (!definition) return definition.error();
+  auto grown = reservation_.grow(
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
+  if (!grown) return grown.error();
+  auto view = std::make_unique<Statistic>(name, definition.value(), now);
+  CellBudget none;  // views have no cells
+  view->carry_out(begin, std::move(definition.value()), now, none);
+  if (by == By::kRule) view->note_rule();
+  source.attach_view(*append(std::move(view)));
+  note_change(now);
+  return {};
+}
+
+Result<void> Interface::define_view(const Change& change, Moment now, By by) {
+  if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
+  Statistic* const named = find_locked(change.name->value);
+  if (!named) {
+    if (change.of->value.empty()) {
+      return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
+    }
+    const auto source = find_source(change, change.name->value);
+    if (!source) return source.error();
+    return append_view(change.name->value, *source.value(), change, now, by);
+  }
+  if (change.of->value.empty() && named->source()) {
+    remove(*named);
+    note_change(now);
+    return {};
+  }
+  if (auto checked = check_view(change, *named); !checked) return checked;
+  return redefine(change, named, now, by);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,85 @@
+// The statistics of an interface, which owns them here, in the order of their creation. Taking one
+// out moves no other: its place stays empty until half of the places are, and only then do they
+// close up; so a million removals cost no more than a million times one.
+//
+// Confined to its Interface's lock.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/statistics/interface/statistic.h"
+
+namespace tallyfs {
+
+class StatisticRow {
+ public:
+  // Over those that are there. While one is looked at, those behind it are on their way from
+  // memory.
+  class Iterator {
+   public:
+    Iterator(const StatisticRow& row, std::size_t at) : row_(row), at_(at) { skip_empty(); }
+    Statistic& operator*() const { return *row_.places_[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      skip_empty();
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    static constexpr std::size_t kAhead = 8;
+
+    void skip_empty() {
+      const auto& places = row_.places_;
+      while (at_ < places.size() && !places[at_]) ++at_;
+      if (at_ + kAhead < places.size() && places[at_ + kAhead]) places[at_ + kAhead]->prefetch();
+    }
+
+    const StatisticRow& row_;
+    std::size_t at_;
+  };
+
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, places_.size()}; }
+  std::size_t size() const { return places_.size() - empty_; }
+
+  // Has the processor fetch the first ones whole.
+  void prefetch_first() const {
+    constexpr std::size_t kFirst = 16;
+    for (std::size_t i = 0; i < std::min(places_.size(), kFirst); ++i) {
+      if (places_[i]) places_[i]->prefetch_whole();
+    }
+  }
+
+  // Fewer than 2^32 of them, which the ledger sees to.
+  Statistic& append(std::unique_ptr<Statistic> statistic) {
+    statistic->place_ = static_cast<std::uint32_t>(places_.size());
+    places_.push_back(std::move(statistic));
+    return *places_.back();
+  }
+  // It must be in.
+  void erase(const Statistic& statistic) {
+    places_[statistic.place_].reset();
+    ++empty_;
+    if (2 * empty_ > places_.size()) close_up();
+  }
+
+ private:
+  void close_up() {
+    std::erase(places_, nullptr);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      places_[i]->place_ = static_cast<std::uint32_t>(i);
+    }
+    empty_ = 0;
+  }
+
+  std::vector<std::unique_ptr<Statistic>> places_;
+  std::size_t empty_ = 0;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,108 @@
+// The cells of one statistic in the lane files of one uid, and what they held together when all of
+// them were looked at last. A look that a budget cuts is continued by the next one; until it is
+// whole, the look before is shown.
+//
+// The cells of a file whose feeder has ended are read once, when they are taken out. Other cells
+// need not be read for that: what was shown has an older sum of that file's in it, so the last one
+// is kept apart until a whole look without that file takes its place. Where no look has that file
+// in it, its sums are the statistic's own at once.
+//
+// Samples are counted for each file: by how many it has more than when it was read before. So each
+// counts once, whatever others add meanwhile.
+//
+// Confined to its FeederCells.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/lane/cell_source.h"
+#include "core/lane/cell_sums.h"
+
+namespace tallyfs {
+
+// What a statistic's cells came to, beside what is shown of them.
+struct CellTally {
+  std::uint64_t uncounted = 0;  // samples that were found and not counted yet
+  std::uint64_t inherited = 0;  // samples that the server before has counted, and not found yet
+  CellSums settled{};           // of files that have ended: the statistic's own from now on
+  bool has_settled = false;
+
+  // A file has so many more samples.
+  void note_samples(std::uint64_t more) {
+    const std::uint64_t known = more < inherited ? more : inherited;
+    inherited -= known;
+    uncounted += more - known;
+  }
+  void settle(const CellSums& sums) {
+    settled.add(sums);
+    has_settled = true;
+  }
+};
+
+// Asked between two ids.
+using IsLate = std::function<bool()>;
+
+class UidCells {
+ public:
+  explicit UidCells(const CellParty& party) : party_(party) {}
+
+  const CellParty& party() const { return party_; }
+  std::size_t size() const { return bound_.size(); }
+  bool has(const CellSource* source, std::uint32_t id) const;
+  void bind(std::shared_ptr<const CellSource> source, std::uint32_t id) {
+    bound_.push_back({.source = std::move(source), .id = id});
+  }
+
+  // Its id aside, the key is that of all cells. Nothing where it has had its turn in this round.
+  void read(const CellKey& key, CellBudget& budget, CellTally& tally);
+  // Whether the last whole look was at all that are bound now.
+  bool is_known() const { return known_ == bound_.size(); }
+  // Of all, as of the last whole look.
+  const CellSums& sums() const { return shown_; }
+  // Takes out the cells of a file whose feeder has ended, of one id at least. False: some are left,
+  // as it was late.
+  bool take(const CellSource* source, const CellKey& key, CellTally& tally, const IsLate& is_late);
+  // What the statistic has of files that have ended is settled, and what was shown is forgotten if
+  // it has older sums of them in it: nothing counts twice.
+  void settle(CellTally& tally);
+  // The era is over.
+  void forget();
+  // Of all, as they were counted.
+  std::uint64_t counted() const;
+
+ private:
+  struct Bound {
+    std::shared_ptr<const CellSource> source;  // shared with the lanes' table
+    std::uint32_t id = 0;
+    CellPlaces places{};
+    std::uint64_t counted = 0;  // samples
+  };
+  // Last sums of files that have been taken out: of those that the look under way has not come to,
+  // and of those that it has in it, which are for the next one.
+  struct Ended {
+    CellSums not_looked_at{};
+    CellSums looked_at{};
+    bool has_looked_at = false;
+  };
+
+  bool read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
+  void read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget, CellTally& tally);
+  void begin_look();
+  void finish_look(CellBudget& budget, CellTally& tally);
+
+  CellParty party_;
+  std::vector<Bound> bound_{};
+  CellSums shown_{};
+  CellSums look_{};  // under way: of the first looked_ of them
+  std::size_t looked_ = 0;
+  std::size_t known_ = 0;  // of the first ones is what is shown
+  CellOpens whole_looks_{};
+  std::unique_ptr<Ended> ended_{};  // nullptr: there are none
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,91 @@
+// type=quantiles: percentiles from an exponential histogram (exponential_histogram.h), which says
+// how exact they are. A StatisticType (statistic_type.h); add() allocates as the range of X grows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "core/base/json.h"
+#include "core/base/quantile_list.h"
+#include "core/statistics/definition/definition.h"
+#include "core/statistics/types/exponential_histogram.h"
+#include "core/statistics/types/types_of.h"
+#include "core/sums/sums.h"
+
+namespace tallyfs {
+
+class QuantilesStatistic {
+ public:
+  static constexpr std::string_view kShortestLine = " p1 0\n";
+
+  // definition.settings are `settings`.
+  QuantilesStatistic(const QuantilesSettings& settings, const Definition& definition);
+  QuantilesStatistic(const QuantilesStatistic& other)
+      : histogram_(std::make_unique<Kept>(*other.histogram_)), quantiles_(other.quantiles_) {}
+  QuantilesStatistic(QuantilesStatistic&&) noexcept = default;
+  QuantilesStatistic& operator=(QuantilesStatistic&&) noexcept = default;
+  // What this holds is used again.
+  QuantilesStatistic& operator=(const QuantilesStatistic& other);
+
+  static std::uint64_t worst_case_bytes(const QuantilesSettings& settings,
+                                        const Definition& definition);
+  // The same after its definition has become another that keeps the data, whose X may lie outside
+  // of the range that is allowed then.
+  std::uint64_t worst_case_bytes_after(const Definition& definition) const;
+  void redefine(const Definition& definition);
+
+  bool add(std::span<const Sample> samples) {
+    return histogram_->histogram.add(samples, histogram_->span);
+  }
+  bool add(std::span<const Sample> samples, const RunSums& sums) {
+    return histogram_->histogram.add(samples, histogram_->span, sums);
+  }
+  const ExponentialHistogram& histogram() const { return histogram_->histogram; }
+  std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
+  // What is shown of the histogram, which may be much larger.
+  class Snapshot {
+   public:
+    std::uint64_t text_length(std::string_view name) const;
+    // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
+    // 0` alone without samples
+    void render(std::string_view name, std::string& out) const;
+
+   private:
+    friend QuantilesStatistic;
+    QuantileList quantiles_;
+    Summary summary_;
+    std::array<std::int64_t, QuantileList::kBound> x_{};  // of each percentile
+  };
+  Snapshot snapshot() const;
+  void write_values(JsonWriter& json) const;
+  void save(ByteWriter& out) const;
+  void load(ByteReader& in);
+
+ private:
+  struct Kept {
+    ExponentialHistogram histogram;
+    Span span;  // of all ranges since the data began
+  };
+
+  static std::uint64_t worst_case_bytes(const QuantilesSettings& settings,
+                                        const Definition& definition, const Span& span);
+  bool is_empty() const { return histogram_->histogram.summary().number == 0; }
+
+  // On the heap, since each Statistic has room for the largest of all types.
+  std::unique_ptr<Kept> histogram_;
+  QuantileList quantiles_;
+};
+
+template <>
+struct TypeOf<QuantilesSettings> {
+  using Type = QuantilesStatistic;
+};
+
+}  // namespace tallyfs

@@ -1,0 +1,40 @@
+#include "core/statistics/types/range_statistic.h"
+
+#include "core/sums/saved.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint8_t kRangeVersion = 1;
+
+}  // namespace
+
+std::uint64_t RangeStatistic::text_length(std::string_view name) const {
+  std::string columns;
+  summary_.append_to(columns);
+  return name.size() + columns.size() + 1;
+}
+
+void RangeStatistic::render(std::string_view name, std::string& out) const {
+  out.append(name);
+  summary_.append_to(out);
+  out.push_back('\n');
+}
+
+void RangeStatistic::write_values(JsonWriter& json) const {
+  json.begin_object();
+  summary_.write_members(json, "number");
+  json.end_object();
+}
+
+void RangeStatistic::save(ByteWriter& out) const {
+  out.put(kRangeVersion);
+  summary_.save(out);
+}
+
+void RangeStatistic::load(ByteReader& in) {
+  expect_version(in, kRangeVersion);
+  summary_.load(in);
+}
+
+}  // namespace tallyfs

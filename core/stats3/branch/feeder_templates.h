@@ -1,0 +1,134 @@
+// The templates of stats(3) that feeders have registered: which VOIs a blob's hash stands for, and
+// which names a text of sample rates may use. A template belongs to the uid that registered it, so
+// that no uid renames another's. Templates of one uid may share a name, as before and after an
+// upgrade; a process has one of each name, the last that it registered. A template is in use while
+// a process that registered it runs, or an object's blob is made from it. Others stay while there
+// is room; the one that was registered longest ago goes first. At most kTemplatesMax are in use,
+// and kPerUidMax of one uid; further ones of that uid are refused, as error_log shows.
+//
+// Thread-safe, one lock, below which only the Ledger's is taken.
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/ledger.h"
+#include "core/base/mutex.h"
+#include "core/base/quota_reserve.h"
+#include "core/base/reservation.h"
+#include "core/base/result.h"
+#include "core/stats3/blob/templates.h"
+#include "core/wire/binary.h"
+
+namespace tallyfs {
+
+class FeederTemplates {
+ public:
+  static constexpr std::size_t kTemplatesMax = 4096;
+  static constexpr std::size_t kPerUidMax = 1024;
+
+  using Processes = boost::unordered_flat_set<pid_t>;
+  enum class Told { kNew, kAgain };
+
+  // The ledger outlives them. owner: the daemon's uid.
+  FeederTemplates(Ledger& ledger, uid_t owner, Moment now)
+      : ledger_(ledger), reserve_(owner), last_change_(now) {}
+
+  // teller: the watched process; 0: none. kNew: it was not the last that the process had registered
+  // by that name. kInvalid: it is none, or its hash is another; kExists: the
+  // uid has another of that hash; kNoSpace.
+  Result<Told> add(uid_t uid, pid_t teller, const wire::Template& given, Moment now)
+      EXCLUDES(mutex_);
+  // A template as it was saved. It is one that no running process has told of. kInvalid, kExists,
+  // kNoSpace.
+  struct Saved {
+    uid_t uid = 0;
+    std::uint32_t hash = 0;
+    blob::TemplateNames names;
+  };
+  Result<void> restore(Saved saved, Moment now) EXCLUDES(mutex_);
+  // Copies of all that there are, in the order in which they were last told of.
+  std::vector<Saved> all() const EXCLUDES(mutex_);
+  // The watched processes that have registered it; and one that has, in a server before. kNoSpace;
+  // kNotFound.
+  std::vector<pid_t> tellers(uid_t uid, std::uint32_t hash) const EXCLUDES(mutex_);
+  Result<void> restore_teller(uid_t uid, std::uint32_t hash, pid_t process) EXCLUDES(mutex_);
+  // The process has ended, and has no templates any more.
+  void process_ended(pid_t process) EXCLUDES(mutex_);
+
+  // What the uid's template of that hash is called; nothing: there is none.
+  std::optional<std::string> name(uid_t uid, std::uint32_t hash) const EXCLUDES(mutex_);
+  // Of the uid's of that name, those of the processes, in the order in which they were told of.
+  std::vector<std::uint32_t> hashes(uid_t uid, std::string_view name,
+                                    const Processes& tellers) const EXCLUDES(mutex_);
+  // The one that was told of last; nothing: there is none of that name.
+  std::optional<std::uint32_t> last_hash(uid_t uid, std::string_view name) const EXCLUDES(mutex_);
+  // One of the processes has told of that template of the uid's.
+  bool is_told_by(uid_t uid, std::uint32_t hash, const Processes& tellers) const EXCLUDES(mutex_);
+  // It has told of some template.
+  bool has_told(pid_t process) const EXCLUDES(mutex_);
+
+  // Of the template that a blob of the uid's is made from, which is in use as long as they are held
+  // on to; nullptr: it is not registered.
+  std::shared_ptr<const blob::TemplateNames> names(uid_t uid, std::uint32_t hash) const
+      EXCLUDES(mutex_);
+  // The specs of those in use, with commas between, each once; and of a name of which none is, the
+  // one that was told of last.
+  std::string list() const EXCLUDES(mutex_);
+  // Counts up with whatever changes what the others answer.
+  std::uint64_t version() const EXCLUDES(mutex_);
+  Moment last_change() const EXCLUDES(mutex_);
+
+ private:
+  using Id = std::uint64_t;  // in the order in which they came
+  using Ids = std::vector<Id>;
+  struct Entry {
+    uid_t uid = 0;
+    std::uint32_t hash = 0;
+    Processes tellers;
+    std::uint64_t told_at = 0;  // how many tellings there had been
+    // Shared with objects whose blobs are made from it, and with renderings of them.
+    std::shared_ptr<const blob::TemplateNames> names;
+    Reservation share;
+
+    bool in_use() const { return !tellers.empty() || names.use_count() > 1; }
+    bool is_told_by(const Processes& some) const;
+  };
+
+  const Entry* find(uid_t uid, std::uint32_t hash) const REQUIRES(mutex_);
+  // Those of a name, in the order in which they were last told of.
+  const Ids& ids_of(uid_t uid, std::string_view name) const REQUIRES(mutex_);
+  Result<Told> enter(Saved given, pid_t teller, Moment now) REQUIRES(mutex_);
+  Result<Reservation> make_room(const Saved& given) REQUIRES(mutex_);
+  // One that is not in use, of the uid's or of all. False: all are in use.
+  bool forget_one(std::optional<uid_t> uid) REQUIRES(mutex_);
+  void forget(Id id) REQUIRES(mutex_);
+  Result<Told> note_told(Id id, pid_t teller) REQUIRES(mutex_);
+  void drop_earlier(pid_t teller, Id id, const Ids& of_its_name) REQUIRES(mutex_);
+  bool stands_for_its_name(const Entry& entry, Id id) const REQUIRES(mutex_);
+  void untell(Id id, pid_t teller) REQUIRES(mutex_);
+
+  Ledger& ledger_;
+  const QuotaReserve reserve_;
+  mutable Mutex mutex_{LockRank::kFeederTemplates};
+  std::map<Id, Entry> entries_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<std::uint64_t, Id> by_hash_ GUARDED_BY(mutex_);  // of a uid
+  boost::unordered_flat_map<std::string, Ids> by_name_ GUARDED_BY(mutex_);   // of a uid
+  boost::unordered_flat_map<pid_t, Ids> by_teller_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<uid_t, std::size_t> by_uid_ GUARDED_BY(mutex_);
+  Id next_id_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
+  Moment last_change_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs

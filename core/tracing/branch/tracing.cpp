@@ -1,0 +1,158 @@
+#include "core/tracing/branch/tracing.h"
+
+#include "core/tracing/branch/tracing_state.h"
+
+namespace tallyfs {
+namespace {
+
+// The orders for a source when an event that it already offers is asked for.
+SourceOrders orders_of(const EventRoutes& routes, EventSource& source) {
+  return routes.is_asked(source) ? SourceOrders{.sources = {&source}} : SourceOrders{};
+}
+
+void notify(const std::vector<TakenOver>& taken_over, Moment now) {
+  for (const auto& [from, path] : taken_over) from->taken_over(path.first, path.second, now);
+}
+
+}  // namespace
+
+Tracing::Tracing(Tree& tree, NodeId directory, Ledger& ledger, const Options& options, Moment now)
+    : state_(std::make_shared<State>(tree, ledger, options)) {
+  const MutexLock lock(state_->mutex);
+  state_->directories.enter_top(directory, now);
+}
+
+Tracing::~Tracing() = default;
+
+Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment now) {
+  SourceOrders orders;
+  std::vector<TakenOver> taken_over;
+  {
+    const MutexLock lock(state_->mutex);
+    const auto taken = state_->offers.take(source, offer, now, taken_over);
+    if (!taken) return taken.error();
+    state_->directories.update_all(taken.value(), now);
+    orders = orders_of(state_->routes, source);
+  }
+  notify(taken_over, now);
+  return state_->give(orders, {});
+}
+
+std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
+  std::size_t taken = 0;
+  SourceOrders orders;
+  std::vector<TakenOver> taken_over;
+  {
+    const MutexLock lock(state_->mutex);
+    for (const EventOffer& each : offers) {
+      taken += state_->offers.take(source, each, now, taken_over) ? 1 : 0;
+    }
+    state_->directories.update_all(now);
+    orders = orders_of(state_->routes, source);
+  }
+  notify(taken_over, now);
+  (void)state_->give(orders, {});
+  return taken;
+}
+
+void Tracing::withdraw(EventSource& source, Moment now) {
+  const MutexLock lock(state_->mutex);
+  state_->offers.withdraw(source);
+  state_->order.release(RecordOrder::kReleaseAll, now);
+  state_->routes.remove(source);
+  state_->routes.note_asked();
+  state_->directories.update_all(now);
+}
+
+Result<void> Tracing::withdraw(EventSource& source, std::uint32_t source_id, Moment now) {
+  const MutexLock lock(state_->mutex);
+  const auto withdrawn = state_->offers.withdraw(source, source_id);
+  if (!withdrawn) return withdrawn.error();
+  state_->directories.update_all(withdrawn.value(), now);
+  return {};
+}
+
+void Tracing::expect(EventSource& from) {
+  const MutexLock lock(state_->mutex);
+  state_->offers.expect(from);
+}
+
+bool Tracing::misses_expected() const {
+  const MutexLock lock(state_->mutex);
+  return state_->offers.misses_expected();
+}
+
+void Tracing::end_expecting(Moment now) {
+  const MutexLock lock(state_->mutex);
+  if (!state_->offers.expected_from()) return;
+  state_->offers.end_expecting();
+  state_->routes.note_asked();
+  if (!state_->offers.remove_unused().empty()) state_->directories.update_all(now);
+}
+
+void Tracing::end_waits() {
+  const MutexLock lock(state_->mutex);
+  state_->has_ended_waits = true;
+}
+
+Tracing::KnownEvent Tracing::known(std::string_view system, std::string_view name) const {
+  const MutexLock lock(state_->mutex);
+  const EventPath path(system, name);
+  const TracingInstance& top = *state_->instances.top();
+  const auto number = top.find(path);
+  if (!number) return {};
+  return {.id = top.set.events.format(*number).id, .is_in_use = state_->offers.in_use(path)};
+}
+
+EventIds::Id Tracing::hold_id(std::string_view system, std::string_view name, std::uint16_t id) {
+  const MutexLock lock(state_->mutex);
+  return state_->instances.ids().of(system, name, id);
+}
+
+void Tracing::feed_pending(Moment now) {
+  const MutexLock lock(state_->mutex);
+  state_->order.release(RecordOrder::kReleaseAll, now);
+}
+
+std::vector<WantedEvent> Tracing::wanted(EventSource& source) const {
+  return state_->wanted(source);
+}
+
+void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Moment now,
+                   std::uint32_t use) {
+  State& state = *state_;
+  bool has_new_task = false;
+  {
+    const MutexLock lock(state.mutex);
+    const std::uint64_t taken = state.order.feed(source, records, use, now);
+    if (taken != 0 && state.options.own) state.options.own->count(Own::kEvents, taken, now);
+    has_new_task = state.note_groups(records, now);
+  }
+  if (has_new_task) state.look_up_groups(now);
+}
+
+void Tracing::lost(EventSource& source, std::uint64_t records, Moment now) {
+  const MutexLock lock(state_->mutex);
+  state_->count_lost(state_->routes.fed_by(source), records, now);
+}
+
+bool Tracing::broke_off(EventSource& source, Moment now) {
+  const MutexLock lock(state_->mutex);
+  state_->order.release(RecordOrder::kReleaseAll, now);
+  const auto asking = state_->routes.fed_by(source);
+  if (asking.empty()) return false;
+  const auto time_ns = static_cast<std::uint64_t>(now.monotonic.count());
+  for (TracingInstance* const each : asking) {
+    each->set.trace.add_gap(time_ns, state_->options.cpus);
+  }
+  state_->count_lost(asking, 1, now);
+  return true;
+}
+
+void Tracing::leave_out(std::vector<pid_t> threads) {
+  ExcludedThreads excluded(std::move(threads));
+  const MutexLock lock(state_->mutex);
+  state_->order.exclude(std::move(excluded));
+}
+
+}  // namespace tallyfs

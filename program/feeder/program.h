@@ -1,0 +1,34 @@
+// What the ready-made feeders' programs share: their options, their log on stderr, READY on stdout,
+// and libtally set up so that it tells that log what becomes of the daemon.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/result.h"
+#include "program/command_line.h"
+
+namespace tallyfs {
+
+struct ProgramOptions {
+  std::string name;  // of the program
+  std::string socket;
+  std::string log_level = "info";
+};
+
+// With --socket, --log-level, --help and --version. `options` must outlive its parse().
+CommandLine make_command_line(const std::string& description, ProgramOptions& options);
+// Of feeders that read the kernel's events: --poll-ms, whose default is poll_ms.
+void add_poll_option(CommandLine& line, unsigned& poll_ms);
+
+// The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
+// later. Before the first interface is created.
+Result<void> set_up(const ProgramOptions& options);
+
+// Tells READY to the supervisor that started the program.
+void say_ready();
+
+// Logs the error; returns the exit status for it.
+int log_failure(const Error& error);
+
+}  // namespace tallyfs

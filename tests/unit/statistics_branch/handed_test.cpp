@@ -1,0 +1,262 @@
+// statistics/ in the next server of a mount: numbers, switches and lifetimes are as they were.
+#include <array>
+#include <string>
+
+#include "core/branch/handed_part.h"
+#include "tests/unit/fake_processes.h"
+#include "tests/unit/golden_state.h"
+#include "tests/unit/statistics_branch/statistics_stand.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::size_t kHandedSwitches = 8;
+
+// What feeders have mapped, which outlives the servers.
+struct HandedPages {
+  std::array<Switch, kHandedSwitches> switches{};
+  std::array<Shape, kHandedSwitches> shapes{};
+  FakeProcesses processes;
+
+  Ports ports() {
+    return {.switches = {.switches = switches}, .shapes = shapes, .processes = &processes};
+  }
+};
+
+class HandedTest : protected HandedPages, public StatisticsTest {
+ protected:
+  HandedTest() : StatisticsTest(HandedPages::ports()) {}
+
+  std::uint64_t make(const std::string& text) { return execute("create " + text).value().number; }
+  const Switch& switch_of(std::uint64_t number) const {
+    return switches.at(static_cast<std::uint32_t>(number));
+  }
+  std::uint32_t era(std::uint64_t number) const {
+    return shapes.at(static_cast<std::uint32_t>(number)).era;
+  }
+};
+
+SavedObjects handed_by(StatisticsBranch& statistics, const FakeClock& clock) {
+  SavedObjects objects;
+  statistics.hand_on(objects, clock.now());
+  return objects;
+}
+
+// The next server. has_pages: it goes on with those of the one before.
+class Next {
+ public:
+  Next(HandedPages& pages, StatisticsBranch& before, const FakeClock& clock, bool has_pages = true,
+       const Ledger::Limits& limits = {})
+      : Next(pages, handed_by(before, clock), clock, has_pages, limits) {}
+  Next(HandedPages& pages, const SavedObjects& objects, const FakeClock& clock,
+       bool has_pages = true, const Ledger::Limits& limits = {})
+      : clock_(clock),
+        ledger_(limits, kDaemon),
+        statistics_(tree_, ledger_, kDaemon, clock_.now(), pages.ports()) {
+    loaded = objects.load_into(statistics_, {.now = clock_.now(), .has_pages = has_pages});
+  }
+
+  Result<Done> execute(std::string_view line) {
+    const auto parsed = wire::parse_line(line);
+    return statistics_.execute(std::get<wire::CommandLine>(parsed.value()), kAlice, clock_.now());
+  }
+  Result<Taken> send(std::uint64_t number, std::int64_t x) {
+    alignas(8) std::array<char, 8> record;
+    std::memcpy(record.data(), &x, sizeof x);
+    return statistics_.add(wire::PackedSamples(number, wire::kXOnly, record), clock_.now());
+  }
+  std::string read(std::string_view interface, std::string_view file) {
+    const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();
+    const auto found = tree_.lookup(directory.id, interface);
+    if (!found) return "(no interface)";
+    const auto node = tree_.lookup(found.value().id, file).value();
+    return tree_.file(node.id).value()->render(clock_.now(), 1 << 20).value();
+  }
+  StatisticsBranch& statistics() { return statistics_; }
+
+  Result<void> loaded;
+
+ private:
+  const FakeClock& clock_;
+  Tree tree_{clock_.now()};
+  Ledger ledger_;
+  StatisticsBranch statistics_;
+};
+
+TEST_F(HandedTest, NumbersGoOnAndAreNotGivenTwice) {
+  const auto a = make("web/a on=1");
+  const auto gone = make("web/b");
+  const auto list = make("web/c on=1 type=list entries_max=10");
+  ASSERT_TRUE(execute("remove web/b"));
+  ASSERT_TRUE(send(a, 3));
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(next.execute("attach web/a").value().number, a);
+  ASSERT_TRUE(next.send(a, 4));
+  ASSERT_TRUE(next.send(list, 7));
+  EXPECT_EQ(next.read("web", "data"), "a 2\nc 0x7 1\n");
+  EXPECT_FALSE(next.send(gone, 4)) << "it is gone";
+  const auto made = next.execute("create web/d").value().number;
+  EXPECT_EQ(made, gone + (std::uint64_t{1} << 32)) << "the next of the same slot";
+}
+
+TEST_F(HandedTest, ObjectsOfTheFirstFormatsAreTakenOver) {
+  const auto a = make("web/a on=1");
+  (void)make("web/b");
+  make("web/view of=a type=range on=1");
+  ASSERT_TRUE(execute("remove web/b"));
+  ASSERT_TRUE(send(a, 3));
+  const SavedObjects all = handed_by(statistics_, clock_);
+  SavedObjects objects;  // without the daemon's own numbers, of which there are ever more
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.at(i).label != "tallyfs") objects.put(all.at(i));
+  }
+  const std::string file = golden::file_of(objects, clock_.now());
+  golden::expect_same("statistics_handed.1.hex", golden::to_hex(file));
+  const std::string kept = golden::from_hex(golden::read("statistics_handed.1.hex"));
+  Next next(*this, golden::objects_of(kept), clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(next.read("web", "data"), "a 1\nview 1 3 3.000 3\n");
+  EXPECT_EQ(next.execute("attach web/a").value().number, a);
+  ASSERT_TRUE(next.send(a, 4));
+  EXPECT_EQ(next.read("web", "data"), "a 2\nview 2 3 3.500 4\n");
+}
+
+TEST_F(HandedTest, NoSwitchAndNoEraChanges) {
+  const auto on = make("web/on on=1");
+  const auto off = make("web/off");
+  const auto list = make("web/list on=1 type=list entries_max=10");
+  const auto switched = [&](std::uint64_t number) { return switch_of(number).on.load(); };
+  const std::array before{switched(on), switched(off), switched(list)};
+  const std::array eras{era(on), era(off)};
+  Next next(*this, statistics_, clock_);
+  EXPECT_EQ((std::array{switched(on), switched(off), switched(list)}), before);
+  EXPECT_EQ((std::array{era(on), era(off)}), eras);
+  EXPECT_EQ(before[0] & kWayMask, kWayCell);
+  ASSERT_TRUE(next.execute("define web name=on on=0"));
+  EXPECT_EQ(switched(on), 0u) << "but it can be changed";
+  ASSERT_TRUE(next.execute("remove web/off"));
+  EXPECT_NE(switch_of(off).generation.load(), off >> 32);
+}
+
+TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
+  send("web/named", 1);
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(switches[0].generation, 0u);
+  const auto number = next.execute("attach web/named").value().number;
+  EXPECT_EQ(switch_of(number).generation, number >> 32);
+  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+  ASSERT_TRUE(next.send(number, 2));
+  EXPECT_EQ(next.read("web", "data"), "named 2\n");
+}
+
+TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) {
+  const auto gone = make("web/gone on=1");
+  ASSERT_TRUE(execute("remove web/gone"));
+  send("web/named", 1);
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(switch_of(gone).on, kSwitchOn) << "nothing shows there how it is counted";
+  const auto number = next.execute("attach web/named").value().number;
+  EXPECT_EQ(&switch_of(number), &switch_of(gone));
+  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+}
+
+TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
+  const Sender feeder(kAlice, 4711);
+  ASSERT_TRUE(execute("create web lifetime=feeder", feeder));
+  const auto a = make("web/a on=1");
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.send(a, 3));
+  EXPECT_EQ(next.read("web", "data"), "a 1\n");
+  next.statistics().process_ended(4711, clock_.now());
+  EXPECT_EQ(next.read("web", "data"), "(no interface)");
+}
+
+TEST_F(HandedTest, WithoutThePagesFeedersBeginAnew) {
+  const Sender feeder(kAlice, 4711);
+  ASSERT_TRUE(execute("create mine lifetime=feeder", feeder));
+  ASSERT_TRUE(send(make("web/a on=1"), 3));
+  HandedPages others;
+  Next next(others, statistics_, clock_, false);
+  ASSERT_TRUE(next.loaded);
+  EXPECT_EQ(next.read("mine", "data"), "(no interface)");
+  EXPECT_EQ(next.read("web", "data"), "a 1\n");
+  const auto number = next.execute("attach web/a").value().number;
+  EXPECT_NE(others.switches.at(static_cast<std::uint32_t>(number)).on.load(), 0u);
+}
+
+TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
+  statistics_.own().count(Own::kDatagrams, 7, clock_.now());
+  statistics_.own().record(Own::kDroppedBy, 4711, 3, clock_.now());
+  Next next(*this, statistics_, clock_);
+  next.statistics().own().count(Own::kDatagrams, 2, clock_.now());
+  const std::string data = next.read("tallyfs", "data");
+  EXPECT_NE(data.find("datagrams 9\n"), std::string::npos) << data;
+  EXPECT_NE(data.find("dropped_by 0x1267 3\n"), std::string::npos) << data;
+}
+
+TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
+  ASSERT_TRUE(execute("define tallyfs name=mine of=datagrams type=range", Sender(0, 1)));
+  statistics_.own().count(Own::kDatagrams, 7, clock_.now());
+  const std::string before = read("tallyfs", "definition");
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_EQ(next.read("tallyfs", "definition"), before);
+  next.statistics().own().count(Own::kDatagrams, 2, clock_.now());
+  const std::string data = next.read("tallyfs", "data");
+  EXPECT_NE(data.find("mine 9 0 0.000 0\n"), std::string::npos) << data;
+}
+
+TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
+  const std::uint64_t fresh = ledger_.total().bytes;
+  ASSERT_TRUE(execute("define tallyfs name=dropped_by entries_max=100000", Sender(0, 1)));
+  statistics_.own().record(Own::kDroppedBy, 4711, 3, clock_.now());
+  Ledger::Limits limits;
+  limits.total.bytes = fresh + ledger_.total().bytes;
+  Next next(*this, statistics_, clock_, true, limits);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_NE(next.read("tallyfs", "data").find("dropped_by 0x1267 3\n"), std::string::npos);
+}
+
+TEST_F(HandedTest, WhatUsersHaveSetStaysWhenDefaultsComeLater) {
+  make("web/a on=1");
+  ASSERT_TRUE(execute("define web name=a type=range"));
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.execute("define web name=a default=1 type=list entries_max=3"));
+  EXPECT_NE(next.read("web", "definition").find("type=range"), std::string::npos);
+}
+
+TEST_F(HandedTest, APeriodOfAHistoryGoesOn) {
+  const auto a = make("web/a on=1 type=history period=1000000 entries_max=10 mode=increments");
+  ASSERT_TRUE(send(a, 3));
+  clock_.advance(std::chrono::milliseconds(300));
+  Next next(*this, statistics_, clock_);
+  ASSERT_TRUE(next.send(a, 4));
+  clock_.advance(std::chrono::seconds(1));
+  const std::string data = next.read("web", "data");
+  EXPECT_NE(data.find("] 2\n"), std::string::npos) << data;
+}
+
+TEST_F(HandedTest, WhatIsNoStateOfOursIsRefused) {
+  make("web/a on=1");
+  SavedObjects objects;
+  statistics_.hand_on(objects, clock_.now());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const SavedObject whole = objects.at(i);
+    if (whole.label != "web") continue;
+    for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
+      SavedObject part = whole;
+      part.bytes = whole.bytes.substr(0, size);
+      Tree tree{clock_.now()};
+      Ledger ledger{Ledger::Limits{}};
+      HandedPages pages;
+      StatisticsBranch other(tree, ledger, kDaemon, clock_.now(), pages.ports());
+      EXPECT_FALSE(other.load(part, {.now = clock_.now(), .has_pages = true})) << size;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs

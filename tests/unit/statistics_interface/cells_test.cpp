@@ -1,0 +1,490 @@
+// What an interface makes of feeders' cells, with lane files that a test plays.
+// Longer than most: all cases stand on the one source of cells that is played.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/statistics/interface/interface.h"
+#include "stand.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr uid_t kDaemon = 77;
+constexpr uid_t kStranger = kUid + 1;
+
+// Increments of one cell, as many as samples.
+class FakeSource final : public CellSource {
+ public:
+  explicit FakeSource(uid_t uid) : uid_(uid) {}
+
+  uid_t uid() const override { return uid_; }
+  bool is_trusted() const override { return uid_ == 0 || uid_ == kDaemon; }
+  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
+              const CellParty& party) const override {
+    ++reads;
+    places.at.resize(cells);
+    if (looks != 0) budget.charge_looks(party, looks);
+    if (key.era != era) return;
+    sums.samples += total;
+    sums.number += total;
+    total += grows_by;
+  }
+  void note_not_read() const override { ++not_read; }
+
+  // Samples are added in the era that the shape shows.
+  void add(const Shape& shape, std::uint64_t count) {
+    if (std::exchange(era, shape.era.load()) != shape.era.load()) total = 0;
+    total += count;
+  }
+
+  mutable std::uint64_t total = 0;
+  std::uint32_t era = 0;
+  std::size_t cells = 1;
+  std::size_t looks = 0;
+  std::uint64_t grows_by = 0;  // with each read, as beside a feeder that goes on
+  mutable std::size_t reads = 0;
+  mutable std::size_t not_read = 0;
+
+ private:
+  const uid_t uid_;
+};
+
+struct CellsStand {
+  explicit CellsStand(std::size_t statistics = 1) : shapes(statistics), switches(statistics) {
+    for (std::size_t i = 0; i < statistics; ++i) {
+      Statistic* const made = stand.create(numbered(i), "on=1");
+      stand.interface->publish_at(made, published(i));
+    }
+  }
+  Published published(std::size_t i) { return {&switches[i], &shapes[i], i + 1}; }
+  Statistic* statistic(std::size_t i) { return stand.interface->find(numbered(i)); }
+
+  std::shared_ptr<FakeSource> bind(uid_t uid, std::size_t i = 0, std::uint32_t id = 0) {
+    auto source = std::make_shared<FakeSource>(uid);
+    bind(source, i, id);
+    return source;
+  }
+  void bind(const std::shared_ptr<FakeSource>& source, std::size_t i, std::uint32_t id) {
+    source->era = shapes[i].era;
+    ASSERT_TRUE(stand.interface->bind_cells(statistic(i), source, id));
+  }
+  void end(const std::shared_ptr<FakeSource>& source, std::size_t i = 0) {
+    EXPECT_TRUE(end(
+        source, [] { return false; }, i));
+  }
+  bool end(const std::shared_ptr<FakeSource>& source, const IsLate& is_late, std::size_t i = 0) {
+    return stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now(), is_late);
+  }
+  // Another server goes on with the same files.
+  void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    stand.interface->hand_on(out, stand.clock.now(), some);
+    ByteReader in(bytes);
+    auto next = Interface::load_handed(in, stand.ledger);
+    ASSERT_TRUE(next);
+    stand.interface = std::move(next.value());
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      stand.interface->go_on_at(statistic(i), published(i));
+    }
+    for (const auto& each : sources) {
+      ASSERT_TRUE(stand.interface->bind_cells(statistic(0), each, 0));
+    }
+  }
+  std::uint64_t samples() { return samples(budget); }
+  std::uint64_t samples(CellBudget some) {
+    return stand.interface->overview(stand.clock.now(), some).samples;
+  }
+  // Without a look at the cells.
+  std::uint64_t data(std::size_t i = 0) {
+    const auto text =
+        stand.interface->render_data(stand.clock.now(), kAnyLength, Interface::Look::kDone);
+    const std::string head = "\n" + numbered(i) + " ";
+    const std::string lines = "\n" + text.value();
+    return std::stoull(lines.substr(lines.find(head) + head.size()));
+  }
+
+  Stand stand;
+  std::vector<Shape> shapes;
+  std::vector<Switch> switches;
+  CellBudget budget{CellBudget::Of::kAll};
+};
+
+bool has_cells(const CellBudget& budget, const CellParty& party) {
+  return budget.cells_left_for(party) != 0;
+}
+
+CellBudget cells_for(CellBudget::Of of, std::size_t trusted, std::size_t others) {
+  return {of, {trusted, others}, {SIZE_MAX, SIZE_MAX}};
+}
+
+TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kUid);
+  lasting->grows_by = 10;
+  std::uint64_t of_ended = 0;
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    const auto other = stand.bind(kUid);
+    other->add(stand.shapes[0], i);
+    if (i % 3 == 0) stand.samples();
+    other->add(stand.shapes[0], 1);
+    stand.end(other);
+    of_ended += i + 1;
+  }
+  lasting->grows_by = 0;
+  EXPECT_EQ(stand.samples(), lasting->total + of_ended);
+  EXPECT_EQ(stand.data(), lasting->total + of_ended);
+}
+
+TEST(CellsTest, AnEndReadsTheCellsOfTheEndedFeederOnceAndNoOthers) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kUid);
+  const auto other = stand.bind(kStranger);
+  for (std::uint32_t id = 1; id < 2000; ++id) stand.bind(other, 0, id);
+  stand.end(other);
+  EXPECT_EQ(other->reads, 2000u);
+  EXPECT_EQ(lasting->reads, 0u);
+}
+
+TEST(CellsTest, WhatAnEndedFeederHadIsShownAtOnceWhereItsUidHasNoOther) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kUid);
+  const auto other = stand.bind(kStranger);
+  lasting->add(stand.shapes[0], 5);
+  other->add(stand.shapes[0], 7);
+  stand.samples();
+  other->add(stand.shapes[0], 1);
+  stand.end(other);
+  EXPECT_EQ(stand.data(), 13u);
+}
+
+// The next look has it. Until then the one before is shown.
+TEST(CellsTest, WhatAnEndedFeederHadIsNeverShownTwice) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kUid);
+  const auto other = stand.bind(kUid);
+  lasting->add(stand.shapes[0], 5);
+  other->add(stand.shapes[0], 7);
+  EXPECT_EQ(stand.samples(), 12u);
+  other->add(stand.shapes[0], 1);
+  stand.end(other);
+  EXPECT_EQ(stand.data(), 12u);
+  EXPECT_EQ(stand.samples(), 13u);
+  EXPECT_EQ(stand.data(), 13u);
+}
+
+TEST(CellsTest, ABudgetHoldsInsideOneStatistic) {
+  CellsStand stand;
+  std::vector<std::shared_ptr<FakeSource>> sources;
+  for (int i = 0; i < 100; ++i) sources.push_back(stand.bind(kStranger));
+  for (const auto& each : sources) {
+    each->cells = 9;
+    each->add(stand.shapes[0], 1);
+  }
+  // A file costs 1, and each cell.
+  stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+  std::size_t reads = 0;
+  for (const auto& each : sources) reads += each->reads;
+  EXPECT_EQ(reads, 25u);  // a third of what is left for others
+  EXPECT_EQ(sources[25]->not_read, 1u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(stand.data(), 0u);
+    stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+  }
+  EXPECT_EQ(stand.data(), 100u);
+}
+
+TEST(CellsTest, CellsOfAStrangerHideNoOthers) {
+  CellsStand stand(2);
+  const auto strange = stand.bind(kStranger);
+  strange->cells = 1000;
+  for (std::uint32_t id = 1; id < 1000; ++id) stand.bind(strange, 0, id);
+  const auto own = stand.bind(kUid);
+  const auto of_root = stand.bind(0);
+  const auto behind = stand.bind(kUid, 1);
+  const auto of_daemon = stand.bind(kDaemon, 1);
+  for (int i = 1; i < 10; ++i) {
+    for (const auto& each : {strange, own, of_root, behind, of_daemon}) {
+      each->add(each == behind || each == of_daemon ? stand.shapes[1] : stand.shapes[0], 1);
+    }
+    stand.samples(CellBudget());
+    EXPECT_EQ(stand.data(0), static_cast<std::uint64_t>(2 * i));
+    EXPECT_EQ(stand.data(1), static_cast<std::uint64_t>(2 * i));
+    if (stand.data(0) != static_cast<std::uint64_t>(2 * i)) break;
+  }
+  EXPECT_GE(strange->not_read, 1u);
+}
+
+// Its interfaces come first, and another's come last.
+TEST(CellsTest, AUidMayUseAThirdOfWhatItLeavesToOthers) {
+  CellBudget budget = cells_for(CellBudget::Of::kAll, 100, 1000);
+  const CellParty greedy{kStranger, CellRank::kOwner}, other{kUid, CellRank::kOther};
+  const CellParty root{0, CellRank::kTrusted};
+  for (int i = 0; has_cells(budget, greedy); ++i) {
+    ASSERT_LT(i, 25);
+    budget.charge_cells(greedy, CellBudget::cost_of(9, 0));
+  }
+  budget.charge_cells(other, CellBudget::cost_of(179, 0));
+  EXPECT_TRUE(has_cells(budget, other));
+  budget.charge_cells(other, CellBudget::cost_of(9, 0));
+  EXPECT_FALSE(has_cells(budget, other));
+  EXPECT_TRUE(has_cells(budget, root));
+  budget.charge_cells(root, CellBudget::cost_of(99, 0));
+  EXPECT_FALSE(has_cells(budget, root));
+}
+
+TEST(CellsTest, TheOwnerOfTheOneInterfaceMayUseAll) {
+  CellBudget budget = cells_for(CellBudget::Of::kOneInterface, 0, 1000);
+  const CellParty owner{kUid, CellRank::kOwner}, other{kStranger, CellRank::kOther};
+  budget.charge_cells(owner, CellBudget::cost_of(998, 0));
+  EXPECT_TRUE(has_cells(budget, owner));
+  EXPECT_FALSE(has_cells(budget, other));
+  budget.charge_cells(owner, CellBudget::cost_of(0, 0));
+  EXPECT_FALSE(has_cells(budget, owner));
+  EXPECT_FALSE(has_cells(budget, other));
+}
+
+TEST(CellsTest, AnArrayCostsByItsIntervals) {
+  CellBudget budget = cells_for(CellBudget::Of::kAll, 900, 0);
+  const CellParty root{0, CellRank::kTrusted};
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  EXPECT_TRUE(has_cells(budget, root));
+  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  EXPECT_FALSE(has_cells(budget, root));
+}
+
+TEST(CellsTest, LooksForPlacesAreSharedByUidsToo) {
+  CellBudget budget(CellBudget::Of::kAll, {0, 0}, {10, 100});
+  const CellParty greedy{kStranger, CellRank::kOther}, other{kUid, CellRank::kOther};
+  budget.charge_looks(greedy, 60);
+  EXPECT_FALSE(budget.has_looks_for(greedy));
+  EXPECT_TRUE(budget.has_looks_for(other));
+  EXPECT_TRUE(budget.has_looks_for({0, CellRank::kTrusted}));
+}
+
+// A look at the cells of a uid that are too many for one open is continued, by the next open.
+TEST(CellsTest, AStatisticWithManyCellsDoesNotStarveTheNextOne) {
+  CellsStand stand(2);
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 30; ++i) many.push_back(stand.bind(kStranger));
+  for (const auto& each : many) each->cells = 9;  // 300 in all, of 250 that an open reads
+  const auto few = stand.bind(kStranger, 1);
+  const auto open = [&] { stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000)); };
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    many.front()->add(stand.shapes[0], 1);
+    many.back()->add(stand.shapes[0], 1);
+    few->add(stand.shapes[1], 1);
+    for (int opens = 0; opens < 3; ++opens) open();
+    EXPECT_EQ(stand.data(1), i);
+    EXPECT_GE(stand.data(0), 2 * i - 1);
+  }
+}
+
+// The same, of opens that look at several interfaces.
+TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
+  CellsStand first, second;
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 30; ++i) many.push_back(first.bind(kStranger));
+  for (const auto& each : many) each->cells = 9;
+  const auto few = second.bind(kStranger);
+  CellRounds rounds;
+  const auto open = [&] {
+    rounds.begin_open();
+    CellRounds its = rounds;
+    CellBudget some = cells_for(CellBudget::Of::kAll, 0, 1000);
+    some.go_by(its);
+    for (CellsStand* const each : {&first, &second}) {
+      each->stand.interface->overview(each->stand.clock.now(), some);
+    }
+    rounds.end_open(its);
+  };
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    many.back()->add(first.shapes[0], 1);
+    few->add(second.shapes[0], 1);
+    for (int opens = 0; opens < 3; ++opens) open();
+    EXPECT_EQ(second.data(), i);
+    EXPECT_GE(first.data() + 1, i);
+  }
+  // Once there are few, each open shows what there is.
+  for (const auto& each : many) each->cells = 1;
+  for (int opens = 0; opens < 3; ++opens) open();
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    many.front()->add(first.shapes[0], 1);
+    few->add(second.shapes[0], 1);
+    open();
+    EXPECT_EQ(second.data(), 10 + i);
+    EXPECT_EQ(first.data(), 10 + i);
+  }
+}
+
+// What was read is taken out, and no id is read twice.
+TEST(CellsTest, AnEndThatIsLateStopsBetweenTwoIds) {
+  CellsStand stand;
+  const auto lasting = stand.bind(kStranger);
+  const auto ended = stand.bind(kStranger);
+  for (std::uint32_t id = 1; id < 10; ++id) stand.bind(ended, 0, id);
+  ended->add(stand.shapes[0], 3);  // under each id
+  lasting->add(stand.shapes[0], 1);
+  EXPECT_EQ(stand.samples(), 31u);
+  ended->reads = 0;
+  int asked = 0;
+  for (std::size_t calls = 1; calls <= 3; ++calls) {
+    EXPECT_FALSE(stand.end(ended, [&] { return ++asked % 3 == 0; }));
+    EXPECT_EQ(ended->reads, 3 * calls);
+    EXPECT_EQ(stand.data(), 31u);
+  }
+  EXPECT_TRUE(stand.end(ended, [] { return true; }));
+  EXPECT_EQ(ended->reads, 10u);
+  EXPECT_EQ(stand.samples(), 31u);
+  EXPECT_EQ(stand.data(), 31u);
+}
+
+TEST(CellsTest, StrangersLeaveRoomForCellsOfRootAndTheOwner) {
+  CellsStand stand;
+  const auto strange = std::make_shared<FakeSource>(kStranger);
+  const auto binds = [&](const std::shared_ptr<FakeSource>& source, std::uint32_t id) {
+    return bool(stand.stand.interface->bind_cells(stand.statistic(0), source, id));
+  };
+  std::uint32_t bound = 0;
+  while (bound < FeederCells::kSourcesMax && binds(strange, bound)) ++bound;
+  EXPECT_EQ(bound, FeederCells::kOthersSourcesMax);
+  EXPECT_TRUE(binds(strange, 0));  // it has that already
+  EXPECT_FALSE(binds(std::make_shared<FakeSource>(kStranger + 1), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(0), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(kDaemon), 0));
+  EXPECT_TRUE(binds(std::make_shared<FakeSource>(kUid), 0));
+}
+
+// A definition that keeps the data looks at no more cells of others than a budget allows.
+TEST(CellsTest, AnEndedFeederThatNoLookHasIsKeptByANewDefinition) {
+  CellsStand stand;
+  std::vector<std::shared_ptr<FakeSource>> many;
+  for (int i = 0; i < 4; ++i) many.push_back(stand.bind(kStranger));
+  for (const auto& each : many) each->cells = 1'000'000;
+  const auto ended = stand.bind(kStranger);
+  ended->add(stand.shapes[0], 7);
+  stand.end(ended);
+  EXPECT_EQ(stand.stand.define("range_max=1000"), "");
+  EXPECT_EQ(stand.samples(), 7u);
+  EXPECT_EQ(stand.data(), 7u);
+}
+
+// What a command costs is bounded, and of root's cells it reads all.
+TEST(CellsTest, AResetReadsNoMoreThanABudgetAndCountsWhatItReads) {
+  CellsStand stand;
+  std::vector<std::shared_ptr<FakeSource>> strange;
+  for (int i = 0; i < 100; ++i) {
+    strange.push_back(stand.bind(kStranger));
+    strange.back()->cells = 9'999;
+  }
+  const auto own = stand.bind(kUid);
+  own->add(stand.shapes[0], 7);
+  const auto of_root = stand.bind(0);
+  of_root->cells = 1'000'000;
+  of_root->add(stand.shapes[0], 3);
+  EXPECT_EQ(stand.stand.define("data=reset"), "");
+  std::size_t reads = 0;
+  for (const auto& each : strange) reads += each->reads;
+  EXPECT_LE(reads, 10u);
+  EXPECT_EQ(stand.data(), 0u);
+  EXPECT_EQ(stand.samples(), 10u);
+  own->add(stand.shapes[0], 2);
+  EXPECT_EQ(stand.samples(), 12u);
+  EXPECT_EQ(stand.data(), 2u);
+}
+
+// Feeders of several uids add, end and begin, users reset, servers are replaced, and budgets cut.
+class RandomFeeders {
+ public:
+  explicit RandomFeeders(std::uint64_t seed) : random_(seed) {}
+
+  void step() {
+    const std::uint64_t kind = random_() % 64;
+    if (kind < 16) return begin();
+    if (kind == 16) return reset();
+    if (kind < 19) return hand_over();
+    if (kind < 28) return stand_.samples(some_budget(20)), void();
+    if (sources_.empty()) return;
+    const std::size_t which = random_() % sources_.size();
+    kind < 36 ? end(which) : add(which);
+  }
+  // Nothing is shown twice, and what was shown stays.
+  void check_shown() {
+    const std::uint64_t shown = stand_.data();
+    ASSERT_LE(shown, data_);
+    ASSERT_GE(shown, shown_before_);
+    shown_before_ = shown;
+  }
+  // With a budget for all of it, all is there.
+  void check_all() {
+    ASSERT_EQ(stand_.samples(), samples_);
+    ASSERT_EQ(stand_.data(), data_);
+  }
+  void end_all() {
+    while (!sources_.empty()) end(sources_.size() - 1);
+  }
+
+ private:
+  CellBudget some_budget(std::size_t most) {
+    return cells_for(CellBudget::Of::kAll, 0, random_() % (4 * most));
+  }
+  void begin() {
+    sources_.push_back(stand_.bind(static_cast<uid_t>(kUid + random_() % 3)));
+    sources_.back()->cells = random_() % 4;
+  }
+  void end(std::size_t which) {
+    stand_.end(sources_[which]);
+    sources_.erase(sources_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+  void add(std::size_t which) {
+    const std::uint64_t more = random_() % 5;
+    sources_[which]->add(stand_.shapes[0], more);
+    samples_ += more;
+    data_ += more;
+  }
+  // The budget of a command is large enough for these.
+  void reset() {
+    EXPECT_EQ(stand_.stand.define("data=reset"), "");
+    shown_before_ = data_ = 0;
+  }
+  // Of live feeders less may be shown until a look is whole again.
+  void hand_over() {
+    stand_.hand_over(some_budget(40), sources_);
+    shown_before_ = 0;
+  }
+
+  std::mt19937_64 random_;
+  CellsStand stand_;
+  std::vector<std::shared_ptr<FakeSource>> sources_;
+  std::uint64_t samples_ = 0;
+  std::uint64_t data_ = 0;  // since the last reset
+  std::uint64_t shown_before_ = 0;
+};
+
+TEST(CellsTest, WhateverIsCutNothingIsCountedTwiceOrLost) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  for (unsigned round = 0; round < 200 && !testing::Test::HasFailure(); ++round) {
+    RandomFeeders feeders(std::uint64_t{seed} << 8 | round);
+    for (int i = 0; i < 200; ++i) {
+      feeders.step();
+      feeders.check_shown();
+    }
+    feeders.check_all();
+    feeders.end_all();
+    feeders.check_all();
+  }
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,104 @@
+// Many threads on one interface; ThreadSanitizer looks on.
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "tests/unit/statistics_interface/stand.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kBatches = 2000;
+constexpr int kSamples = 16;
+
+// Runs work in kThreads threads and `watch` in this one until they are done.
+template <typename Work, typename Watch>
+void run_threads(Work work, Watch watch) {
+  std::atomic<int> working = kThreads;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      work();
+      working.fetch_sub(1);
+    });
+  }
+  while (working.load() != 0) watch();
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(ConcurrencyTest, TotalsAreExactAndTwoStatisticsFedAlikeAreAlwaysEqual) {
+  Stand stand;
+  Statistic* const a = stand.create("a", "on=1");
+  Statistic* const b = stand.create("b", "on=1 mode=products");
+  const std::vector<Sample> samples(kSamples, Sample{.x = 1, .y = 1});
+  const std::array runs{tallyfs::Run{a, samples}, tallyfs::Run{b, samples}};
+  run_threads(
+      [&] {
+        for (int i = 0; i < kBatches; ++i) stand.interface->add(runs, stand.clock.now());
+      },
+      [&] {
+        const std::string text = stand.data();
+        const auto newline = text.find('\n');
+        const std::string first = text.substr(2, newline - 2);
+        EXPECT_EQ(text, "a " + first + "\nb " + first + "\n");
+      });
+  const std::string total = std::to_string(kThreads * kBatches * kSamples);
+  EXPECT_EQ(stand.data(), "a " + total + "\nb " + total + "\n");
+}
+
+TEST(ConcurrencyTest, ReadersWritersAndFeedersOfAllTypesGetAlong) {
+  Stand stand;
+  const char* const texts[] = {
+      "on=1 type=range", "on=1 type=list entries_max=8",
+      "on=1 type=array base_interval=1 scale=log2 range_min=0 range_max=99",
+      "on=1 type=history entries_max=4 mode=range period=1", "on=1 type=raw entries_max=20"};
+  std::vector<Statistic*> fed;
+  for (const char* text : texts) fed.push_back(stand.create(numbered(fed.size()), text));
+  const std::vector<Sample> samples(kSamples, Sample{.x = 3, .y = 1});
+  run_threads(
+      [&] {
+        for (int i = 0; i < kBatches; ++i) {
+          for (Statistic* statistic : fed) stand.add(statistic, samples);
+          stand.define(i % 2 ? "data=reset" : "on=1 entries_max=9");
+        }
+      },
+      [&] {
+        stand.data();
+        stand.definition();
+        stand.saved();
+        stand.last_change();
+        stand.create("short", "");
+        EXPECT_TRUE(stand.interface->remove_statistic("short", stand.clock.now()));
+      });
+  EXPECT_EQ(stand.interface->statistics(), fed);
+}
+
+// A reader of a switch sees a state that held at some moment, and in the end the present state.
+TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
+  Stand stand("");
+  Statistic* const fed = stand.interface->find("s");
+  Switch at{};
+  stand.interface->publish_at(fed, {.on = &at});
+  const std::vector<Sample> samples(kSamples, Sample{.x = 1});
+  run_threads(
+      [&] {
+        for (int i = 0; i < kBatches; ++i) {
+          stand.define(i % 2 ? "on=0" : "on=1");
+          stand.add(fed, samples);
+        }
+      },
+      [&] {
+        const std::uint32_t on = at.on.load(std::memory_order_acquire);
+        EXPECT_LE(on, 1u);
+      });
+  EXPECT_EQ(std::to_string(at.on), stand.attribute("on"));
+  stand.define("on=1");
+  EXPECT_EQ(at.on, 1u);
+  stand.interface->publish_at(fed, {});
+  stand.define("on=0");
+  EXPECT_EQ(at.on, 1u) << "it is another statistic's now";
+}
+
+}  // namespace
+}  // namespace tallyfs

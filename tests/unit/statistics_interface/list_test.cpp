@@ -1,0 +1,40 @@
+#include <limits>
+
+#include "tests/unit/statistics_interface/stand.h"
+
+namespace tallyfs {
+namespace {
+
+TEST(ListTest, PrintsNothingWhenEmpty) {
+  EXPECT_EQ(Stand("on=1 type=list entries_max=3").data(), "");
+}
+
+TEST(ListTest, SortsByTotalThenByX) {
+  Stand stand("on=1 type=list entries_max=10");
+  stand.add({{.x = 0x1000, .y = 4},
+             {.x = 7, .y = 1},
+             {.x = -1, .y = 1},
+             {.x = 7, .y = 3},
+             {.x = 0, .y = 0}});
+  EXPECT_EQ(stand.data(), "s 0x7 4\ns 0x1000 4\ns 0xffffffffffffffff 1\ns 0x0 0\n");
+}
+
+TEST(ListTest, SamplesOfANewXBeyondEntriesMaxAreMissed) {
+  Stand stand("on=1 type=list entries_max=2");
+  stand.add({{.x = 1}, {.x = 2}, {.x = 3, .y = 50}, {.x = 4}, {.x = 2}});
+  EXPECT_EQ(stand.data(), "s 0x2 2\ns 0x1 1\n");
+  EXPECT_EQ(stand.attribute("hits_missed"), "2");
+  EXPECT_EQ(stand.define("data=reset"), "");
+  EXPECT_EQ(stand.attribute("hits_missed"), "0");
+  EXPECT_EQ(stand.data(), "");
+}
+
+TEST(ListTest, TotalsStopAtTheEndOf64Bits) {
+  Stand stand("on=1 type=list entries_max=1");
+  stand.add(1, std::numeric_limits<std::uint64_t>::max() - 1);
+  EXPECT_EQ(stand.add({{.x = 1}, {.x = 1}, {.x = 1}}), 1u);
+  EXPECT_EQ(stand.data(), "s 0x1 18446744073709551615\n");
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,173 @@
+// Saved and loaded data reads as before and goes on as before; data that save() never wrote is
+// refused.
+#include "tests/unit/sanitized.h"
+#include "tests/unit/statistics_interface/each_type.h"
+#include "tests/unit/statistics_interface/stand.h"
+
+namespace tallyfs {
+namespace {
+
+void feed(Stand& stand) {
+  for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {
+    stand.add(x, 2);
+    stand.clock.advance(std::chrono::microseconds(700));
+  }
+}
+
+// One of each type, fed, and the histories not all in one state.
+struct FullStand : Stand {
+  FullStand() {
+    std::size_t count = 0;
+    for (const char* text : kEachType) {
+      Statistic* const statistic = create(numbered(count++), text);
+      for (const std::int64_t x : {3, -9, 3, 200, 0, 17}) {
+        add(statistic, {{.x = x, .y = 2, .time = clock.now().monotonic}});
+        clock.advance(std::chrono::microseconds(700));
+      }
+    }
+    define("name=s8 on=0");
+  }
+};
+
+Result<std::unique_ptr<Interface>> load(std::string_view bytes, Ledger& ledger) {
+  ByteReader in(bytes);
+  return Interface::load(in, ledger);
+}
+
+TEST(SavedTest, LoadsWhatReadsTheSame) {
+  FullStand stand;
+  Ledger ledger{{}};
+  const auto loaded = load(stand.saved(), ledger);
+  ASSERT_TRUE(loaded.has_value());
+  Interface& copy = *loaded.value();
+  EXPECT_EQ(copy.uid(), kUid);
+  EXPECT_EQ(copy.render_definition(kAnyLength).value(), stand.definition());
+  EXPECT_EQ(copy.last_change(stand.clock.now()), stand.last_change());
+  EXPECT_EQ(copy.render_data(stand.clock.now(), kAnyLength).value(), stand.data());
+  EXPECT_EQ(ledger.total(), stand.ledger.total());
+}
+
+TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand one(text);
+    Stand other(text);
+    feed(one);
+    feed(other);
+    one.interface = load(one.saved(), one.ledger).value();
+    feed(one);
+    feed(other);
+    EXPECT_EQ(one.data(), other.data());
+    EXPECT_EQ(one.definition(), other.definition());
+  }
+}
+
+TEST(SavedTest, SavingIsNoChange) {
+  FullStand stand;
+  const std::string once = stand.saved();
+  EXPECT_EQ(stand.saved(), once);
+}
+
+TEST(SavedTest, AStateCutOffAnywhereIsRefused) {
+  FullStand stand;
+  const std::string bytes = stand.saved();
+  Ledger ledger{{}};
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    ASSERT_FALSE(load(std::string_view(bytes).substr(0, size), ledger).has_value()) << size;
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+// Whatever comes of it, it must be usable (the sanitizers look on) and leave the ledger clean.
+TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
+  Random random;
+  TRACE_SEED(random);
+  FullStand stand;
+  const std::string bytes = stand.saved();
+  Ledger ledger{{}};
+  const int rounds = kSanitized ? 2'000 : 20'000;
+  for (int i = 0; i < rounds; ++i) {
+    std::string wrong = bytes;
+    for (std::uint64_t n = 1 + random.below(3); n > 0; --n) {
+      wrong[random.below(wrong.size())] = static_cast<char>(random.any());
+    }
+    const auto loaded = load(wrong, ledger);
+    if (!loaded) continue;
+    Interface& interface = *loaded.value();
+    const Sample sample{.time = stand.clock.now().monotonic};
+    for (Statistic* statistic : interface.statistics()) {
+      const tallyfs::Run run{statistic, {&sample, 1}};
+      interface.add({&run, 1}, stand.clock.now());
+    }
+    EXPECT_TRUE(interface.render_data(stand.clock.now(), kAnyLength));
+    interface.define("on=0 data=reset", stand.clock.now());
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+TEST(SavedTest, TheLedgerOfTheLoaderCounts) {
+  FullStand stand;
+  Ledger ledger{{.per_uid = {.interfaces = 1, .statistics = 5, .bytes = 1 << 20}}};
+  EXPECT_EQ(load(stand.saved(), ledger).error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+// Nothing is measured while no daemon runs: periods of that time are absent, not zero.
+TEST(SavedTest, AHistoryThatIsResumedHasNoPeriodsForTheTimeBetween) {
+  Stand stand("type=history mode=increments period=1000000 entries_max=9 on=1");
+  stand.add(1, 5);
+  stand.clock.advance(std::chrono::seconds(1));
+  const std::string before = stand.data();
+  stand.interface = load(stand.saved(), stand.ledger).value();
+  stand.clock.advance(std::chrono::seconds(5));
+  stand.interface->resume(Boot::kThis, stand.clock.now());
+  EXPECT_EQ(stand.data().find(before), 0u);
+  stand.add(1, 7);
+  stand.clock.advance(std::chrono::seconds(1));
+  const std::string after = stand.data();
+  EXPECT_TRUE(after.ends_with(" 7\n")) << after;
+  EXPECT_EQ(std::count(after.begin(), after.end(), '\n'), 3) << after;
+}
+
+TEST(SavedTest, AfterAnotherBootTotalsAreThereAndTimesAreNot) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    feed(stand);
+    const std::string data = stand.data();
+    stand.interface = load(stand.saved(), stand.ledger).value();
+    stand.interface->resume(Boot::kOther, {.monotonic = std::chrono::seconds(1)});
+    const std::string definition = stand.definition();
+    EXPECT_NE(definition.find(" data=[0.000000] started=[0.000000] stopped=[0.000000]"),
+              std::string::npos)
+        << definition;
+    const std::string_view type(text);
+    if (type.find("type=history") != type.npos || type.find("type=raw") != type.npos) {
+      EXPECT_EQ(
+          stand.interface->render_data({.monotonic = std::chrono::seconds(1)}, kAnyLength).value(),
+          "");
+    } else if (type.find("type=last") != type.npos) {
+      EXPECT_NE(stand.data().find(" [0.000000] "), std::string::npos) << stand.data();
+    } else {
+      EXPECT_EQ(stand.data(), data);
+    }
+  }
+}
+
+// What a reset gives back is given back here, too.
+TEST(SavedTest, AResumedInterfaceLeavesTheLedgerClean) {
+  FullStand stand;
+  Ledger ledger{{}};
+  {
+    const auto loaded = load(stand.saved(), ledger);
+    loaded.value()->resume(Boot::kOther, stand.clock.now());
+    for (const Statistic* each : loaded.value()->statistics()) {
+      EXPECT_TRUE(loaded.value()->remove_statistic(each->name(), stand.clock.now()));
+    }
+    EXPECT_EQ(ledger.total(), (Holdings{.interfaces = 1, .bytes = kInterfaceBytes}));
+  }
+  EXPECT_EQ(ledger.total(), Holdings{});
+}
+
+}  // namespace
+}  // namespace tallyfs

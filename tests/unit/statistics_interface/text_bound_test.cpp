@@ -1,0 +1,160 @@
+// No reader makes more text than it has room for, and none is begun that certainly has none.
+#include "tests/unit/allocated.h"
+#include "tests/unit/statistics_interface/each_type.h"
+#include "tests/unit/statistics_interface/stand.h"
+
+namespace tallyfs {
+namespace {
+
+Result<std::string> data(Stand& stand, std::size_t bytes_max) {
+  return stand.interface->render_data(stand.clock.now(), bytes_max);
+}
+
+Result<std::string> definition(Stand& stand, std::size_t bytes_max) {
+  return stand.interface->render_definition(bytes_max);
+}
+
+// Either text, with just enough room and with one byte less; and its length without the text.
+void expect_bounded(Stand& stand) {
+  const Moment now = stand.clock.now();
+  const std::size_t length = stand.data().size();
+  EXPECT_EQ(stand.interface->data_length(now, length).value(), length);
+  if (length != 0) {
+    EXPECT_FALSE(stand.interface->data_length(now, length - 1));
+  }
+  for (const auto render : {data, definition}) {
+    const std::string text = render(stand, kAnyLength).value();
+    const auto met = render(stand, text.size());
+    ASSERT_TRUE(met);
+    EXPECT_EQ(met.value(), text);
+    if (text.empty()) continue;
+    const auto refused = render(stand, text.size() - 1);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+    EXPECT_EQ(refused.error().reason,
+              "the text would be longer than " + std::to_string(text.size() - 1) + " bytes");
+  }
+}
+
+TEST(TextBoundTest, IsMetExactlyByEachTypeFromItsShortestLinesOn) {
+  for (const char* text : kEachType) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    expect_bounded(stand);
+    // From `s [0.000000] 0 0 0` to the longest numbers there are.
+    for (const std::int64_t x : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1} << 62,
+                                 std::int64_t{1} << 63, ~(std::int64_t{1} << 63)}) {
+      stand.add(x, 0);
+      expect_bounded(stand);
+      stand.add(x, static_cast<std::uint64_t>(x));
+      stand.clock.advance(std::chrono::nanoseconds(1000));
+      expect_bounded(stand);
+    }
+  }
+}
+
+TEST(TextBoundTest, IsMetExactlyByAllTogether) {
+  Stand stand;
+  expect_bounded(stand);
+  std::size_t count = 0;
+  for (const char* text : kEachType) {
+    Statistic* const statistic = stand.create(numbered(count++), text);
+    stand.add(statistic, {{.x = 0}});
+  }
+  stand.clock.advance(std::chrono::seconds(3));
+  expect_bounded(stand);
+}
+
+TEST(TextBoundTest, ARefusalChangesNothing) {
+  Stand stand("on=1 units=a");
+  stand.add(5);
+  stand.create("t", "on=1 type=history entries_max=3 mode=increments period=1000000");
+  stand.clock.advance(std::chrono::seconds(1));
+  const Moment last_change = stand.last_change();
+  const std::string before = stand.saved();
+  EXPECT_FALSE(data(stand, 3));
+  EXPECT_FALSE(definition(stand, 3));
+  EXPECT_EQ(stand.saved(), before);
+  EXPECT_EQ(stand.last_change(), last_change);
+}
+
+TEST(TextBoundTest, WhatCertainlyIsTooLongIsNeitherCopiedNorRendered) {
+  Stand stand;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::string name = numbered(i).append(250, 'x');
+    stand.create(name, "on=1 type=array base_interval=1 scale=lin range_min=1 range_max=65535");
+  }
+  const std::size_t before = allocated_bytes();
+  EXPECT_FALSE(data(stand, 1 << 28));
+  EXPECT_FALSE(definition(stand, 6'000));
+  EXPECT_LT(allocated_bytes() - before, 2'000u);
+}
+
+// 65,535 lines of `s <=4611686018427387905 0` whose shortest would be `s >0 0`.
+TEST(TextBoundTest, WhatIsTooLongIsMeasuredAndNotRendered) {
+  Stand stand(
+      "on=1 type=array base_interval=1 scale=lin range_min=4611686018427387904 "
+      "range_max=4611686018427453437");
+  const std::size_t before = allocated_bytes();
+  EXPECT_FALSE(data(stand, 600'000));
+  // The copy of the data.
+  EXPECT_LT(allocated_bytes() - before, 65'536 * sizeof(std::uint64_t) + 2'000);
+  EXPECT_GT(stand.data().size(), 1'500'000u);
+}
+
+// What is copied of raw samples is shared with the statistic.
+TEST(TextBoundTest, LongJsonIsMeasuredBeforeItIsRendered) {
+  Stand stand("on=1 type=raw entries_max=600000");
+  for (std::int64_t i = 0; i < 600'000; ++i) stand.add(i * 1'000'003 % 600'000);
+  const auto json = [&](std::size_t bytes_max) {
+    return stand.interface->render_json("web", 1, stand.clock.now(), bytes_max);
+  };
+  const std::size_t length = json(kAnyLength).value().size();
+  std::size_t before = allocated_bytes();
+  EXPECT_FALSE(json(length / 2));
+  EXPECT_LT(allocated_bytes() - before, 100'000u);
+  before = allocated_bytes();
+  EXPECT_EQ(json(length).value().size(), length);
+  EXPECT_LT(allocated_bytes() - before, length + 100'000);
+  EXPECT_FALSE(json(length - 1));
+}
+
+// A list's table is larger than its entries, and is sorted for its reader.
+TEST(TextBoundTest, ReadingTakesAtMostTwiceTheSizeOfTheText) {
+  Stand stand;
+  for (std::size_t i = 0; i < 3; ++i) {
+    Statistic* const list =
+        stand.create("a_list_of_things_" + numbered(i), "on=1 type=list entries_max=40000");
+    std::vector<Sample> samples;
+    for (std::int64_t x = 0; x < 40'000; ++x) samples.push_back({.x = x * 1000});
+    stand.add(list, samples);
+  }
+  const std::size_t before = allocated_bytes();
+  const auto text = data(stand, 1 << 28);
+  const std::size_t taken = allocated_bytes() - before;
+  EXPECT_LT(taken, 2 * text.value().size());
+}
+
+TEST(TextBoundTest, OfHistogramsIsCopiedWhatIsShown) {
+  for (const char* text : {"on=1 type=quantiles precision=8 quantiles=50",
+                           "on=1 type=history entries_max=9 mode=quantiles period=1000 precision=8 "
+                           "quantiles=50"}) {
+    SCOPED_TRACE(text);
+    Stand stand(text);
+    for (std::int64_t x = 1; x < std::int64_t{1} << 60; x += x / 200 + 1) stand.add(x);
+    const std::size_t before = allocated_bytes();
+    EXPECT_TRUE(data(stand, kAnyLength));
+    EXPECT_LT(allocated_bytes() - before, 5'000u);
+  }
+}
+
+TEST(TextBoundTest, StatisticsWithoutLinesAreNotCopied) {
+  Stand stand;
+  for (std::size_t i = 0; i < 1000; ++i) stand.create(numbered(i), "type=raw entries_max=9");
+  const std::size_t before = allocated_bytes();
+  EXPECT_EQ(data(stand, 0).value(), "");
+  EXPECT_LT(allocated_bytes() - before, 100u);
+}
+
+}  // namespace
+}  // namespace tallyfs

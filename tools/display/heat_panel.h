@@ -1,0 +1,45 @@
+// A heat map on a part of a screen: time from left to right, one column for each interval, the
+// bins from bottom to top, with their ends at the left. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "tools/display/grid.h"
+#include "tools/display/heat_colour.h"
+#include "tools/display/look.h"
+#include "tools/display/statistic.h"
+
+namespace tallyfs::view {
+
+// An interval, by its end. Without `counted` its counts are not known: it is dotted. A missed one
+// is hatched.
+struct HeatColumn {
+  std::uint64_t realtime_us = 0;
+  std::optional<Statistic> counted;
+  bool is_missed = false;
+};
+
+struct Area {
+  int row = 0;
+  int column = 0;
+  int width = 0;
+  int height = 0;
+};
+
+// `statistic` has bins, and has counted all that the columns have.
+struct HeatPicture {
+  const Statistic& statistic;
+  const std::deque<HeatColumn>& columns;
+  Colours colours = Colours::kNone;
+};
+
+// The newest columns, as many as there is room for; the last two rows are the axis of time.
+void draw_heat_panel(Grid& grid, const Area& area, const HeatPicture& picture, const Look& look);
+
+// One row of eighths, as high as the values are; the newest are at the right.
+std::string sparkline(const std::deque<double>& values, int width, Charset charset);
+
+}  // namespace tallyfs::view
