@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "fs/replies.h"
 #include "fs/request_cancellation.h"
 #include "program/log.h"
@@ -352,7 +353,7 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
 
 // Logged once a second at most, so that no uid can fill the disk; `opens_refused` counts all.
 void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
-  parts_.own.count(Own::kOpensRefused, 1, now);
+  parts_.counters.count(DaemonCounter::kOpensRefused, 1, now);
   auto logged = refusal_logged_.load();
   const auto pause = std::chrono::nanoseconds(kLogPause).count();
   if (logged != 0 && now.monotonic.count() - logged < pause) return;
@@ -374,7 +375,8 @@ void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
     }
     return reply_error(request, handle.error());
   }
-  parts_.own.record(Own::kOpenFiles, static_cast<std::int64_t>(handles_.size()), 1, now);
+  parts_.counters.record(DaemonCounter::kOpenFiles, static_cast<std::int64_t>(handles_.size()), 1,
+                         now);
   info.fh = handle.value();
   info.direct_io = 1;
   info.nonseekable = is_stream;

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/branch/own_numbers.h"
+#include "core/branch/daemon_counters.h"
 #include "core/branch/saved_object.h"
 #include "core/tree/barrier.h"
 #include "core/tree/error_log.h"
@@ -36,7 +36,7 @@ namespace tallyfs {
 struct Parts {
   Tree& tree;
   ErrorLog& errors;
-  OwnNumbers& own;
+  DaemonCounters& counters;
   Barrier& barrier;
   const Clock& clock;
 };

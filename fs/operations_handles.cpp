@@ -162,7 +162,7 @@ LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel)
 void Operations::report(const OpenFile& open, std::string_view text, const Error& error) {
   const Moment now = parts_.clock.now();
   parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
-  parts_.own.count(Own::kRejects, 1, now);
+  parts_.counters.count(DaemonCounter::kRejects, 1, now);
 }
 
 // The offset of the write does not matter: the kernel's own files of this kind have no offsets.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <new>
 
+#include "core/base/text.h"
 #include "fs/operations.h"
 
 namespace tallyfs {

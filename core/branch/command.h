@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/base/clock.h"
-#include "core/branch/own_number.h"
+#include "core/branch/daemon_counter.h"
 #include "core/wire/binary.h"
 
 namespace tallyfs {
@@ -39,7 +39,7 @@ struct Call {
 
 // How much of what the daemon's own numbers show was done.
 struct Counted {
-  Own what = Own::kCommands;
+  DaemonCounter what = DaemonCounter::kCommands;
   std::uint64_t count = 1;
 };
 

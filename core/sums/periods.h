@@ -24,7 +24,6 @@
 #include "core/base/json_column.h"
 #include "core/base/text.h"
 #include "core/model/sample.h"
-#include "core/statistics/definition/definition.h"
 #include "core/sums/ring.h"
 #include "core/sums/saved.h"
 #include "core/sums/sums.h"
@@ -32,20 +31,25 @@
 
 namespace tallyfs {
 
+struct PeriodSettings {
+  std::uint32_t entries_max = 1;        // completed periods
+  std::chrono::microseconds period{1};  // at least 1
+};
+
 template <typename Sum>
 class Periods {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
   // Nothing is open until start().
-  Periods(const HistorySettings& settings, Nanoseconds origin)
+  Periods(const PeriodSettings& settings, Nanoseconds origin)
       : entries_max_(settings.entries_max),
         period_(settings.period),
         sums_(entries_max_ + 1),
         stretches_(entries_max_ + 1),
         origin_(origin) {}
 
-  static std::uint64_t worst_case_bytes(const HistorySettings& settings) {
+  static std::uint64_t worst_case_bytes(const PeriodSettings& settings) {
     const std::uint64_t bound = std::uint64_t{settings.entries_max} + 1;
     return Ring<Sum>::worst_case_bytes(bound) + Ring<Stretch>::worst_case_bytes(bound);
   }

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "core/base/bytes.h"
-#include "core/statistics/definition/definition.h"
 
 namespace tallyfs {
 

@@ -127,11 +127,11 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
   text_ = text_left_ = {};
   messages_.reset();
   if (piece == Piece::kWhole) {
-    counts_.add(Own::kDatagrams);
-    if (datagram.fds_refused) counts_.add(Own::kFdsRefused);
+    counts_.add(DaemonCounter::kDatagrams);
+    if (datagram.fds_refused) counts_.add(DaemonCounter::kFdsRefused);
   }
   if (datagram.truncated) {
-    counts_.add(Own::kTruncated);
+    counts_.add(DaemonCounter::kTruncated);
     return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
                                                            std::to_string(wire::kDatagramBytesMax) +
                                                            " bytes, nothing of it was taken"});
@@ -250,7 +250,7 @@ void Dispatcher::take_samples(const wire::PackedSamples& samples) {
     if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
       return refuse_numbered(taken.error(), 0, samples.count());
     }
-    counts_.add(Own::kRejects, samples.count());
+    counts_.add(DaemonCounter::kRejects, samples.count());
     return respond_stale(taken.error(), 0);
   }
   beside_lanes_ += taken.value().beside_lanes;
@@ -354,23 +354,23 @@ void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   if (counts < dropped.samples) {
     reject(kMessage, DropClaims::too_many());
   }
-  OwnNumbers& own = statistics_.own();
-  own.count(Own::kDropped, counts, call_.now);
-  own.record(Own::kDroppedBy, origin_->pid, counts, call_.now);
-  own.record(Own::kDroppedByUid, origin_->uid, counts, call_.now);
+  DaemonCounters& counters = statistics_.counters();
+  counters.count(DaemonCounter::kDropped, counts, call_.now);
+  counters.record(DaemonCounter::kDroppedBy, origin_->pid, counts, call_.now);
+  counters.record(DaemonCounter::kDroppedByUid, origin_->uid, counts, call_.now);
   call_.dropped = counts;
 }
 
 void Dispatcher::count(const Taken& taken) {
-  counts_.add(Own::kSamples, taken.samples);
-  counts_.add(Own::kSaturations, taken.saturated.size());
+  counts_.add(DaemonCounter::kSamples, taken.samples);
+  counts_.add(DaemonCounter::kSaturations, taken.saturated.size());
   for (const std::string& name : taken.saturated) {
     if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);
   }
 }
 
 void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
-  counts_.add(Own::kRejects, count);
+  counts_.add(DaemonCounter::kRejects, count);
   if (!has_room_to_report()) return;
   ++reports_;
   const std::string location =
@@ -380,10 +380,10 @@ void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t
 
 void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
-  counts_.add(Own::kAnswersDropped, responses.dropped);
-  counts_.add(Own::kAnswersOverShare, responses.over_share);
+  counts_.add(DaemonCounter::kAnswersDropped, responses.dropped);
+  counts_.add(DaemonCounter::kAnswersOverShare, responses.over_share);
   if (lanes_) lanes_->publish_counts(now, drop_claims_);
-  counts_.publish(statistics_.own(), now);
+  counts_.publish(statistics_.counters(), now);
 }
 
 }  // namespace tallyfs

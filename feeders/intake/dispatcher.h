@@ -20,7 +20,7 @@
 
 #include "core/base/clock.h"
 #include "core/branch/branch.h"
-#include "core/branch/own_numbers.h"
+#include "core/branch/daemon_counters.h"
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
@@ -97,7 +97,7 @@ class Dispatcher {
   std::chrono::nanoseconds take_costs() { return std::exchange(costs_, {}); }
   // Whether the datagram that was last at hand has events of the kernel.
   bool is_of_kernel() const { return is_of_kernel_; }
-  void count_put_off() { counts_.add(Own::kPutOff); }
+  void count_put_off() { counts_.add(DaemonCounter::kPutOff); }
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   bool has_saturated() const { return !saturated_.empty(); }
@@ -209,7 +209,7 @@ class Dispatcher {
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
   Responses responses_;
-  OwnCounts counts_;
+  PendingCounts counts_;
   DropClaims drop_claims_;
   std::chrono::nanoseconds costs_{0};
   std::vector<std::string> saturated_;

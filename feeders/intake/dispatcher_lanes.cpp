@@ -28,7 +28,7 @@ void Dispatcher::respond_with(const SharedPage& page, const char* of,
         request.sequence, request.text,
         Error{ErrorCode::kNotFound, std::string("this daemon has no page of ").append(of), 0});
   }
-  counts_.add(Own::kCommands);
+  counts_.add(DaemonCounter::kCommands);
   responses_.add_alone({.sequence = request.sequence, .number = page.bytes}, page.fd);
 }
 
@@ -37,7 +37,7 @@ void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t b
       lanes_ ? lanes_->make(call_.sender, bytes, call_.now)
              : Result<Lanes::Made>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
   if (!lane) return respond(request.sequence, request.text, lane.error());
-  counts_.add(Own::kCommands);
+  counts_.add(DaemonCounter::kCommands);
   responses_.add_alone({.sequence = request.sequence, .number = lane.value().number},
                        lane.value().file->fd());
 }
@@ -45,7 +45,7 @@ void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t b
 void Dispatcher::note_beside_lanes() {
   const std::uint64_t samples = std::exchange(beside_lanes_, 0);
   if (samples == 0) return;
-  statistics_.own().record(Own::kBesideLanes, origin_->pid, samples, call_.now);
+  statistics_.counters().record(DaemonCounter::kBesideLanes, origin_->pid, samples, call_.now);
 }
 
 void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t lane) {
@@ -53,7 +53,7 @@ void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t 
       lanes_ ? lanes_->tails(call_.sender, lane)
              : Result<Lanes::Tails>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
   if (!tails) return respond(request.sequence, request.text, tails.error());
-  counts_.add(Own::kCommands);
+  counts_.add(DaemonCounter::kCommands);
   responses_.add_alone({.sequence = request.sequence, .number = tails.value().bytes},
                        tails.value().fd);
 }
@@ -77,7 +77,7 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
 }
 
 void Dispatcher::note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun) {
-  if (!done.all) counts_.add(Own::kDrainsCut);
+  if (!done.all) counts_.add(DaemonCounter::kDrainsCut);
   note_rings_cut(done);
   const auto spent = clock_.now().monotonic - begun;
   if (spent >= Backlog::kCostly) costs_ += spent;
@@ -109,7 +109,7 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
     return lanes_->bind(call_.sender, binding);
   };
   const auto bound = bind();
-  if (bound) counts_.add(Own::kCommands);
+  if (bound) counts_.add(DaemonCounter::kCommands);
   // A bound that the feeder reaches with all further statistics: their samples go by the socket.
   const bool is_full = !bound && bound.error().code == ErrorCode::kNoSpace;
   if (is_full && (!has_room_to_report() || lanes_->was_told_full(binding))) {

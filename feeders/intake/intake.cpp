@@ -154,7 +154,7 @@ bool Intake::needs_no_drain(Moment now) {
   const auto waiting = queue_.waiting(left >= kCatchUpLeast ? kFewLooks : SocketQueue::kAll);
   if (waiting == Waiting::kOfOthers || waiting == Waiting::kTooMany) return false;
   const bool leaves = waiting == Waiting::kOfHeldOnly || leaves_late_.load();
-  if (leaves) statistics_.own().count(Own::kDrainsCut, 1, now);
+  if (leaves) statistics_.counters().count(DaemonCounter::kDrainsCut, 1, now);
   return true;
 }
 
@@ -191,7 +191,8 @@ Moment Intake::drain_as_reader(const Subjects& of, const std::function<void()>& 
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
-  if (progress != Progress::kDone) statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  if (progress != Progress::kDone)
+    statistics_.counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
   if (progress == Progress::kCut || has_saturated || has_rung) nudge();
   return done;
@@ -266,7 +267,8 @@ Intake::Progress Intake::finish_batch(const Until& until) {
   const auto received = std::exchange(receiving_, std::chrono::nanoseconds(0));
   charge(weights, done.monotonic - (received.count() != 0 ? received : begun.monotonic),
          done.monotonic);
-  statistics_.own().record(Own::kBatchNs, (done.monotonic - begun.monotonic).count(), 1, done);
+  statistics_.counters().record(DaemonCounter::kBatchNs, (done.monotonic - begun.monotonic).count(),
+                                1, done);
   dispatcher_.publish_counts(done);
   if (!batch_.empty()) return Progress::kCut;
   queue_.finish_received();

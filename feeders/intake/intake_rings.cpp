@@ -108,7 +108,7 @@ void Intake::take_rings_as_reader(const Subjects& of, const std::function<void()
     works_.store(false, std::memory_order_relaxed);
   }
   if (progress == Progress::kDone) return;
-  statistics_.own().count(Own::kDrainsCut, 1, clock_.now());
+  statistics_.counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
   if (progress == Progress::kCut || has_rung) nudge();
 }
 

@@ -176,16 +176,16 @@ bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline)
 }
 
 void Lanes::publish_counts(Moment now, DropClaims& claims) {
-  OwnNumbers& own = ports_.statistics.own();
+  DaemonCounters& counters = ports_.statistics.counters();
   const std::uint64_t merged = LaneCounts::take(counts_->merged);
   const std::uint64_t not_read = LaneCounts::take(counts_->not_read);
-  if (merged != 0) own.count(Own::kCellsMerged, merged, now);
-  if (not_read != 0) own.count(Own::kDrainsCut, not_read, now);
+  if (merged != 0) counters.count(DaemonCounter::kCellsMerged, merged, now);
+  if (not_read != 0) counters.count(DaemonCounter::kDrainsCut, not_read, now);
   publish_ring_counts(now);
   publish_dropped(now, claims);
   const std::uint64_t bad = LaneCounts::take(counts_->bad);
   if (bad == 0) return;
-  own.count(Own::kLaneBad, bad, now);
+  counters.count(DaemonCounter::kLaneBad, bad, now);
   report_bad(now);
 }
 
@@ -228,7 +228,8 @@ void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
 
 // How many there are now.
 void Lanes::note_size(Moment now) {
-  ports_.statistics.own().record(Own::kLanes, static_cast<std::int64_t>(lanes_.size()), 1, now);
+  ports_.statistics.counters().record(DaemonCounter::kLanes,
+                                      static_cast<std::int64_t>(lanes_.size()), 1, now);
 }
 
 }  // namespace tallyfs

@@ -252,31 +252,31 @@ Lanes::Dropped Lanes::take_dropped() {
 
 // A number that a feeder makes up, as what it says of datagrams.
 void Lanes::publish_dropped(Moment now, DropClaims& claims) {
-  OwnNumbers& own = ports_.statistics.own();
+  DaemonCounters& counters = ports_.statistics.counters();
   for (const auto& [uid, claimed] : take_dropped()) {
     const std::uint64_t counts = claims.take(uid, claimed);
-    own.count(Own::kLaneDropped, counts, now);
+    counters.count(DaemonCounter::kLaneDropped, counts, now);
     if (counts == claimed) continue;
-    own.count(Own::kRejects, 1, now);
+    counters.count(DaemonCounter::kRejects, 1, now);
     ports_.errors.report(ErrorLog::Source::kSocket, "lanes of uid " + std::to_string(uid),
                          "(dropped samples)", DropClaims::too_many(), now);
   }
 }
 
 void Lanes::publish_ring_counts(Moment now) {
-  OwnNumbers& own = ports_.statistics.own();
-  const auto publish = [&](std::atomic<std::uint64_t>& counted, Own what) {
+  DaemonCounters& counters = ports_.statistics.counters();
+  const auto publish = [&](std::atomic<std::uint64_t>& counted, DaemonCounter what) {
     const std::uint64_t count = LaneCounts::take(counted);
-    if (count != 0) own.count(what, count, now);
+    if (count != 0) counters.count(what, count, now);
   };
-  publish(counts_->taken, Own::kRingSamples);
-  publish(counts_->lost, Own::kRejects);
+  publish(counts_->taken, DaemonCounter::kRingSamples);
+  publish(counts_->lost, DaemonCounter::kRejects);
   if (!has_rings() && rings_shown_ == 0) return;
   const MutexLock lock(mutex_);
   std::size_t rings = 0;
   for (const std::uint64_t each : with_rings_) rings += lane_of(each).rings.size();
   if (rings == rings_shown_.exchange(rings)) return;
-  own.record(Own::kRings, static_cast<std::int64_t>(rings), 1, now);
+  counters.record(DaemonCounter::kRings, static_cast<std::int64_t>(rings), 1, now);
 }
 
 }  // namespace tallyfs

@@ -41,7 +41,7 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   options.tracing.cpus = cpus;
   options.tracing.error_log = parts.errors;
   options.tracing.clock = &parts.clock;
-  options.tracing.own = &statistics_->own();
+  options.tracing.counters = &statistics_->counters();
   options.tracing.processes = &process_names_;
   options.ports = ports(TracingBranch::kSwitches);
   options.kernel = parts.feeder;

@@ -83,7 +83,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   make_intake();
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
-      Parts{tree_, *errors_, branches_->statistics().own(), *intake_, clock_},
+      Parts{tree_, *errors_, branches_->statistics().counters(), *intake_, clock_},
       Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles);
   if (predecessor_) take_state();
 }
@@ -104,7 +104,9 @@ void Daemon::make_feeder(std::optional<Fd> channel) {
   if (!channel) return;
   feeder_ = std::make_unique<OrderedFeeder>(
       std::move(*channel), [this] { intake_->settle(); },
-      [this] { branches_->statistics().own().count(Own::kDrainsCut, 1, clock_.now()); });
+      [this] {
+        branches_->statistics().counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
+      });
 }
 
 DaemonFacts Daemon::facts() const {
@@ -165,7 +167,7 @@ std::vector<HandedPart*> Daemon::handed_parts() {
 
 void Daemon::keep_state(StateDirectory directory) {
   const StateSaver::Parts parts{.branches = branches_->all(),
-                                .own = branches_->statistics().own(),
+                                .counters = branches_->statistics().counters(),
                                 .errors = *errors_,
                                 .clock = clock_};
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
@@ -263,8 +265,8 @@ void Daemon::refuse_senders() {
 // reload the numbers go on.
 void Daemon::count_takeovers(const Handover& handover) {
   if (handover.servers() == 0 || handover.was_reload()) return;
-  branches_->statistics().own().count(Own::kTakeovers, handover.servers() - handover.reloads(),
-                                      clock_.now());
+  branches_->statistics().counters().count(DaemonCounter::kTakeovers,
+                                           handover.servers() - handover.reloads(), clock_.now());
 }
 
 void Daemon::note_takeover(const Handover& handover) {
@@ -273,8 +275,8 @@ void Daemon::note_takeover(const Handover& handover) {
   const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
-  OwnNumbers& own = branches_->statistics().own();
-  own.record(Own::kTakeoverUs, took.count(), 1, now);
+  DaemonCounters& counters = branches_->statistics().counters();
+  counters.record(DaemonCounter::kTakeoverUs, took.count(), 1, now);
   std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
                                          : "the server before ended ");
   if (!handover.was_reload()) text.append(describe_end(handover.status()));
@@ -326,7 +328,7 @@ void Daemon::take_refusal() {
   const std::string reason =
       "the program on disk refuses" + (told.empty() ? ", and the log says why" : ": " + told);
   errors_->report(ErrorLog::Source::kMount, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
-  branches_->statistics().own().count(Own::kReloadsRefused, 1, now);
+  branches_->statistics().counters().count(DaemonCounter::kReloadsRefused, 1, now);
 }
 
 void Daemon::take_end(int signal) {

@@ -64,7 +64,8 @@ void Daemon::take_state() {
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
   if (!loaded.faults.empty()) {
     const Moment now = clock_.now();
-    branches_->statistics().own().count(Own::kStateLeftOut, loaded.faults.size(), now);
+    branches_->statistics().counters().count(DaemonCounter::kStateLeftOut, loaded.faults.size(),
+                                             now);
     errors_->report(ErrorLog::Source::kMount, "state", "reload",
                     {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
   }

@@ -92,7 +92,7 @@ void StateSaver::load(const BootId& boot) {
 
 // The log may be out of sight.
 void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
-  parts_.own.count(Own::kStateLeftOut, loaded.faults.size(), now);
+  parts_.counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
   std::string reason = summary_of_faults(loaded);
   parts_.errors.report(ErrorLog::Source::kMount, "state", path,
                        {ErrorCode::kInvalid, reason.append("; state.incomplete has them")}, now);
@@ -190,8 +190,8 @@ bool StateSaver::save_if_changed() {
 void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   const Moment now = parts_.clock.now();
   if (!saved) {
-    parts_.own.count(Own::kStateFailures, 1, now);
-    parts_.own.record(Own::kStateFailedS, seconds_of(now.realtime), 1, now);
+    parts_.counters.count(DaemonCounter::kStateFailures, 1, now);
+    parts_.counters.record(DaemonCounter::kStateFailedS, seconds_of(now.realtime), 1, now);
     if (!std::exchange(is_failing_, true)) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
@@ -200,13 +200,13 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - began.monotonic);
   note_saved(saved.value().bytes, began.realtime, now);
-  parts_.own.record(Own::kStateUs, took.count(), 1, now);
+  parts_.counters.record(DaemonCounter::kStateUs, took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");
 }
 
 void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now) {
-  parts_.own.record(Own::kStateBytes, static_cast<std::int64_t>(bytes), 1, now);
-  parts_.own.record(Own::kStateSavedS, seconds_of(saved), 1, now);
+  parts_.counters.record(DaemonCounter::kStateBytes, static_cast<std::int64_t>(bytes), 1, now);
+  parts_.counters.record(DaemonCounter::kStateSavedS, seconds_of(saved), 1, now);
 }
 
 }  // namespace tallyfs

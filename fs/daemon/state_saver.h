@@ -26,7 +26,7 @@
 #include "core/base/clock.h"
 #include "core/base/fd.h"
 #include "core/branch/branch.h"
-#include "core/branch/own_numbers.h"
+#include "core/branch/daemon_counters.h"
 #include "core/branch/state.h"
 #include "core/state/state_file.h"
 #include "core/tree/error_log.h"
@@ -39,7 +39,7 @@ class StateSaver {
   // All outlive the saver.
   struct Parts {
     std::span<Branch* const> branches;
-    OwnNumbers& own;
+    DaemonCounters& counters;
     ErrorLog& errors;
     const Clock& clock;
   };

@@ -117,7 +117,7 @@ class Drive {
   NodeId tracing_ = 0;
   Pending pending_{stand_};
   Operations operations_{
-      {stand_.tree, stand_.errors, stand_.statistics->own(), pending_, stand_.clock},
+      {stand_.tree, stand_.errors, stand_.statistics->counters(), pending_, stand_.clock},
       {0, 0},
       kLimits};
   Kernel kernel_;

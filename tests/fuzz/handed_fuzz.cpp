@@ -300,7 +300,7 @@ class Server {
   Lanes lanes_{Lanes::Ports{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
   const std::array<HandedPart*, 1> parts_{&lanes_};
   NothingWaits barrier_{clock_};
-  Operations operations_{{tree_, *errors_, statistics_.own(), barrier_, clock_}, {}, {}};
+  Operations operations_{{tree_, *errors_, statistics_.counters(), barrier_, clock_}, {}, {}};
 };
 
 void damage(Input& input, Left& left) {

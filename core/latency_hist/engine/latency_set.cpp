@@ -15,7 +15,7 @@ Error bad(const Token& token, const char* reason) {
 }  // namespace
 
 std::uint64_t LatencySet::worst_case_bytes(unsigned cpus) {
-  const HistorySettings longest{.entries_max = kIntervalsMax, .mode = Mode::kRange};
+  const PeriodSettings longest{.entries_max = kIntervalsMax};
   return cpus * (LatencyHistogram::kRows * sizeof(std::uint64_t) + sizeof(PerCpu) +
                  Periods<Summary>::worst_case_bytes(longest));
 }
@@ -84,7 +84,7 @@ void LatencySet::reset(Moment now) {
 }
 
 Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
-  HistorySettings wanted = intervals_;
+  PeriodSettings wanted = intervals_;
   Tokens tokens(line);
   bool is_empty = true;
   while (const auto token = tokens.next()) {

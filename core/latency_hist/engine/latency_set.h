@@ -109,7 +109,7 @@ class LatencySet {
   LatencyKind kind_;
   std::vector<PerCpu> per_cpu_;     // up to the last that has anything
   std::vector<LatencyRecord> top_;  // the highest first
-  HistorySettings intervals_{.entries_max = kIntervals, .mode = Mode::kRange, .period = kInterval};
+  PeriodSettings intervals_{.entries_max = kIntervals, .period = kInterval};
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_somewhere_ = 0;
   std::uint64_t version_ = 0;

@@ -35,7 +35,7 @@ void LatencySet::load_intervals(ByteReader& in) {
                        intervals_.period >= kIntervalMin &&
                        intervals_.period <= std::chrono::hours(24);
   if (is_good) return;
-  intervals_ = {.entries_max = 1, .mode = Mode::kRange, .period = kInterval};
+  intervals_ = {.entries_max = 1, .period = kInterval};
   in.fail();
 }
 

@@ -7,16 +7,30 @@
 #include "core/base/json_head.h"
 #include "core/base/saturating.h"
 #include "core/base/text.h"
-#include "core/statistics/definition/array_bounds.h"
 #include "core/sums/sums.h"
 
 namespace tallyfs {
 namespace {
 
-constexpr ArraySettings kDataSettings{.base_interval = 1, .scale = Scale::kLog2};
-// The last bound within the rows; where beyond them a latency lies is not known.
+// data and data.json show an array of statistics/ with scale=log2 and base_interval=1: its bounds
+// are 0, 1, 2, 4, ... up to kDataMax. Of a latency beyond the last row only that is known.
 constexpr std::int64_t kDataMax = 8'192;
-constexpr std::string_view kDataUnits = "microseconds/samples";
+constexpr std::size_t kDataBounds = 15;
+constexpr std::int64_t data_bound(std::size_t i) { return i == 0 ? 0 : std::int64_t{1} << (i - 1); }
+static_assert(data_bound(kDataBounds - 1) == kDataMax);
+
+// The members of that array in data.json, in the order in which statistics/ has them.
+void write_array_members(JsonWriter& json, const LatencySnapshot::Origin& origin,
+                         std::uint64_t out_of_range, std::chrono::nanoseconds since) {
+  json.key("name").string(origin.name).key("on").number(std::uint64_t{origin.is_on});
+  json.key("type").string("array").key("range_min").number(0).key("range_max").number(kDataMax);
+  json.key("base_interval").number(1).key("scale").string("log2");
+  json.key("hits_out_of_range").number(out_of_range);
+  for (const std::string_view key : {"data_us", "started_us", "stopped_us"}) {
+    json.key(key).microseconds(since);
+  }
+  json.key("units").string("microseconds/samples");
+}
 
 struct Percentile {
   std::string_view name;
@@ -100,13 +114,12 @@ std::string LatencySnapshot::summary() const {
 }
 
 std::vector<std::uint64_t> LatencySnapshot::array(const LatencyHistogram& all) {
-  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
   std::vector<std::uint64_t> sums;
   std::uint64_t shown = 0;
   std::size_t us = 0;
-  for (std::uint64_t i = 0; i < bounds.size(); ++i) {
+  for (std::size_t i = 0; i < kDataBounds; ++i) {
     std::uint64_t within = i == 0 ? all.below() : 0;
-    for (; static_cast<Int128>(us) <= bounds[i]; ++us) within += all.row(us);
+    for (; static_cast<std::int64_t>(us) <= data_bound(i); ++us) within += all.row(us);
     sums.push_back(within);
     shown += within;
   }
@@ -115,12 +128,11 @@ std::vector<std::uint64_t> LatencySnapshot::array(const LatencyHistogram& all) {
 }
 
 std::string LatencySnapshot::data(std::string_view name) const {
-  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
   const std::vector<std::uint64_t> sums = array(together());
   std::string out;
   for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
     out.append(name).append(" <=");
-    append_number(out, bounds[i]);
+    append_number(out, data_bound(i));
     append_line(out, "", sums[i]);
   }
   out.append(name).append(" >");
@@ -130,25 +142,15 @@ std::string LatencySnapshot::data(std::string_view name) const {
 }
 
 std::string LatencySnapshot::json(const Origin& origin) const {
-  const ArrayBounds bounds(kDataSettings, 0, kDataMax);
   const LatencyHistogram all = together();
   const std::vector<std::uint64_t> sums = array(all);
   std::string out;
   JsonWriter json(out);
   write_head(json.begin_object(), {origin.name, origin.epoch, version, origin.now});
   json.key("statistics").begin_array().begin_object();
-  write_members(json, origin.name,
-                {.range_min = 0,
-                 .range_max = kDataMax,
-                 .settings = kDataSettings,
-                 .units = std::string(kDataUnits)},
-                {.on = origin.is_on,
-                 .hits_out_of_range = all.below() + sums.back(),
-                 .data = since,
-                 .started = since,
-                 .stopped = since});
+  write_array_members(json, origin, all.below() + sums.back(), since);
   json.key("samples").number(samples).key("values").begin_object();
-  write_column(json, "bounds", sums.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
+  write_column(json, "bounds", kDataBounds, [&](std::size_t i) { json.number(data_bound(i)); });
   write_column(json, "counts", sums.size(), [&](std::size_t i) { json.number(sums[i]); });
   json.key("below").number(all.below()).key("above").number(all.above());
   json.end_object().end_object().end_array().end_object();

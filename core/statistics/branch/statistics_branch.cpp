@@ -42,7 +42,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
                                    std::make_shared<InterfacesDirectory>(*this), now);
   const MutexLock lock(mutex_);
   std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
-  own_ = std::make_unique<OwnNumbers>(own, now);
+  own_ = std::make_unique<CounterInterface>(own, now);
   enter(kOwnName, std::move(own), now);
   enter_rules(now);
   enter_overview(now);

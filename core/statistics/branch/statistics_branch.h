@@ -31,9 +31,9 @@
 #include "core/branch/command.h"
 #include "core/branch/lifetime.h"
 #include "core/branch/number_table.h"
-#include "core/branch/own_numbers.h"
 #include "core/branch/ownership.h"
 #include "core/branch/ports.h"
+#include "core/statistics/branch/counter_interface.h"
 #include "core/statistics/branch/rules.h"
 #include "core/statistics/exposition/options.h"
 #include "core/statistics/interface/interface.h"
@@ -146,7 +146,7 @@ class StatisticsBranch final : public Branch {
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
-  OwnNumbers& own() { return *own_; }
+  DaemonCounters& counters() { return *own_; }
   uid_t owner() const { return ownership_.daemon(); }
 
  private:
@@ -312,7 +312,7 @@ class StatisticsBranch final : public Branch {
   NodeId rules_file_ = 0;
   NodeId overview_file_ = 0;
   NodeId metrics_directory_ = 0;
-  std::unique_ptr<OwnNumbers> own_;
+  std::unique_ptr<CounterInterface> own_;
 
   mutable Mutex mutex_{LockRank::kStatistics};
   // Those that were looked into. The tree owns them, and keeps them.

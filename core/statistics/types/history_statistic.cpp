@@ -14,14 +14,14 @@ HistoryStatistic::AnyPeriods HistoryStatistic::make_periods(const HistorySetting
     case Mode::kIncrements:
       break;
     case Mode::kProducts:
-      return Periods<Products>(settings, origin);
+      return Periods<Products>(periods_of(settings), origin);
     case Mode::kRange:
-      return Periods<Summary>(settings, origin);
+      return Periods<Summary>(periods_of(settings), origin);
     case Mode::kQuantiles:
       if (settings.quantiles.size() <= 4) return QuantilePeriods<4>(settings, definition, origin);
       return QuantilePeriods<QuantileList::kBound>(settings, definition, origin);
   }
-  return Periods<Increments>(settings, origin);
+  return Periods<Increments>(periods_of(settings), origin);
 }
 
 HistoryStatistic::HistoryStatistic(const HistorySettings& settings, const Definition& definition,
@@ -34,9 +34,9 @@ std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings
     case Mode::kIncrements:
       break;
     case Mode::kProducts:
-      return sizeof(AnyPeriods) + Periods<Products>::worst_case_bytes(settings);
+      return sizeof(AnyPeriods) + Periods<Products>::worst_case_bytes(periods_of(settings));
     case Mode::kRange:
-      return sizeof(AnyPeriods) + Periods<Summary>::worst_case_bytes(settings);
+      return sizeof(AnyPeriods) + Periods<Summary>::worst_case_bytes(periods_of(settings));
     case Mode::kQuantiles: {
       const Span span{definition.range_min, definition.range_max};
       if (settings.quantiles.size() <= 4) {
@@ -47,7 +47,7 @@ std::uint64_t HistoryStatistic::worst_case_bytes(const HistorySettings& settings
              QuantilePeriods<QuantileList::kBound>::worst_case_bytes(settings, definition, span);
     }
   }
-  return sizeof(AnyPeriods) + Periods<Increments>::worst_case_bytes(settings);
+  return sizeof(AnyPeriods) + Periods<Increments>::worst_case_bytes(periods_of(settings));
 }
 
 std::uint64_t HistoryStatistic::worst_case_bytes_after(const Definition& definition) const {

@@ -25,6 +25,10 @@
 
 namespace tallyfs {
 
+inline PeriodSettings periods_of(const HistorySettings& settings) {
+  return {.entries_max = settings.entries_max, .period = settings.period};
+}
+
 // What a period shows that keeps no histogram.
 template <std::size_t kQuantiles>
 struct ShownPeriod {
@@ -63,14 +67,14 @@ class QuantilePeriods {
   QuantilePeriods(const HistorySettings& settings, const Definition& definition, Nanoseconds origin)
       : quantiles_(settings.quantiles),
         span_{definition.range_min, definition.range_max},
-        periods_(settings, origin),
+        periods_(periods_of(settings), origin),
         kept_{ExponentialHistogram(buckets_of(settings, definition)),
               ExponentialHistogram(buckets_of(settings, definition)),
               ExponentialHistogram(buckets_of(settings, definition))} {}
 
   static std::uint64_t worst_case_bytes(const HistorySettings& settings,
                                         const Definition& definition, const Span& span) {
-    return 2 * QuantileList::kBytesMax + Periods<Shown>::worst_case_bytes(settings) +
+    return 2 * QuantileList::kBytesMax + Periods<Shown>::worst_case_bytes(periods_of(settings)) +
            kKept * ExponentialHistogram::worst_case_bytes(buckets_of(settings, definition), span);
   }
   // All ranges of X since the data began.

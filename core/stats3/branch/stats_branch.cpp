@@ -119,7 +119,7 @@ Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
   }
   const auto published = publish(std::get<wire::PackedBlob>(message), call.sender, call.now);
   if (!published) return published.error();
-  return Done{.counted = {Own::kBlobs}};
+  return Done{.counted = {DaemonCounter::kBlobs}};
 }
 
 Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {

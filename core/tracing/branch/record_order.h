@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "core/branch/own_numbers.h"
+#include "core/branch/daemon_counters.h"
 #include "core/tracing/branch/event_routes.h"
 #include "core/tracing/branch/excluded_threads.h"
 #include "core/tracing/branch/instances.h"
@@ -36,9 +36,9 @@ class RecordOrder {
  public:
   static constexpr std::uint64_t kReleaseAll = UINT64_MAX;
 
-  // All outlive it. own: nullptr: nothing is counted.
-  RecordOrder(Instances& instances, const EventRoutes& routes, OwnNumbers* own)
-      : instances_(instances), routes_(routes), own_(own) {}
+  // All outlive it. counters: nullptr if nothing is counted.
+  RecordOrder(Instances& instances, const EventRoutes& routes, DaemonCounters* counters)
+      : instances_(instances), routes_(routes), counters_(counters) {}
 
   // The records are in the order of their times. Those whose route has another use are left out.
   // Returns how many are asked for, pending ones included.
@@ -77,7 +77,7 @@ class RecordOrder {
 
   Instances& instances_;
   const EventRoutes& routes_;
-  OwnNumbers* const own_;
+  DaemonCounters* const counters_;
   PendingRecords pending_;
   ExcludedThreads excluded_;
   std::uint64_t drained_ns_ = 0;   // up to this time, no late source has any records left

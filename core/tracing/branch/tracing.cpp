@@ -125,7 +125,8 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   {
     const MutexLock lock(state.mutex);
     const std::uint64_t taken = state.order.feed(source, records, use, now);
-    if (taken != 0 && state.options.own) state.options.own->count(Own::kEvents, taken, now);
+    if (taken != 0 && state.options.counters)
+      state.options.counters->count(DaemonCounter::kEvents, taken, now);
     has_new_task = state.note_groups(records, now);
   }
   if (has_new_task) state.look_up_groups(now);

@@ -21,7 +21,7 @@
 #include "core/base/clock.h"
 #include "core/base/ledger.h"
 #include "core/base/result.h"
-#include "core/branch/own_numbers.h"
+#include "core/branch/daemon_counters.h"
 #include "core/branch/process_names.h"
 #include "core/branch/saved_object.h"
 #include "core/tracing/branch/event_source.h"
@@ -62,8 +62,8 @@ class Tracing {
     std::uint64_t reading_bytes_max = 512ull << 20;
     // Shared with the tree's directories: one log for the whole mount. nullptr: there is none.
     std::shared_ptr<ErrorLog> error_log = nullptr;
-    const Clock* clock = nullptr;  // outlives it; nullptr: the machine's
-    OwnNumbers* own = nullptr;     // outlives it; nullptr: nothing is counted
+    const Clock* clock = nullptr;        // outlives it; nullptr: the machine's
+    DaemonCounters* counters = nullptr;  // outlives it; nullptr: nothing is counted
     // Outlives it; nullptr: markers are shown without the name of their writer.
     const ProcessNames* processes = nullptr;
   };

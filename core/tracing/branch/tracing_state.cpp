@@ -34,7 +34,7 @@ Tracing::State::State(Tree& tree, Ledger& ledger, const Options& given)
       readings(options.owner, options.reading_bytes_max),
       instances(ledger, options),
       offers(instances, routes, options),
-      order(instances, routes, options.own),
+      order(instances, routes, options.counters),
       directories(tree, instances, *this) {}
 
 Result<void> Tracing::State::change(TracingInstance& instance, const CallContext& call,
@@ -302,7 +302,7 @@ void Tracing::State::count_lost(const std::set<TracingInstance*>& by, std::uint6
     each->count_lost(records);
     each->touch(now);
   }
-  if (options.own) options.own->count(Own::kEventsLost, records, now);
+  if (options.counters) options.counters->count(DaemonCounter::kEventsLost, records, now);
 }
 
 }  // namespace tallyfs

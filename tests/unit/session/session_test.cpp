@@ -23,6 +23,10 @@ struct NoBarrier final : Barrier {
   Moment settle(Subject, const std::function<void()>&) override { return {}; }
 };
 
+struct NoCounters final : DaemonCounters {
+  void record(DaemonCounter, std::int64_t, std::uint64_t, Moment) override {}
+};
+
 // Counts how often it is read.
 class CountingClock final : public Clock {
  public:
@@ -94,9 +98,7 @@ class SessionTest : public testing::Test {
     explicit Server(SessionTest& of, NodeId first)
         : tree(of.clock_.now(), first),
           errors(of.clock_.now()),
-          own(std::shared_ptr<Interface>(Interface::create(of.ledger_, 0, of.clock_.now()).value()),
-              of.clock_.now()),
-          operations(Parts{tree, errors, own, barrier, of.clock_}, {}, {}) {
+          operations(Parts{tree, errors, counters, barrier, of.clock_}, {}, {}) {
       session = Session::create(operations, {.fd = of.kernel_.device(),
                                              .mount_options = {},
                                              .handover = &of.handover_,
@@ -107,7 +109,7 @@ class SessionTest : public testing::Test {
 
     Tree tree;
     ErrorLog errors;
-    OwnNumbers own;
+    NoCounters counters;
     NoBarrier barrier;
     Operations operations;
     std::unique_ptr<Session> session;
@@ -124,7 +126,6 @@ class SessionTest : public testing::Test {
   }
 
   CountingClock clock_;
-  Ledger ledger_{Ledger::Limits{}};
   Kernel kernel_;
   Handover handover_ = Handover::create().value();
 };

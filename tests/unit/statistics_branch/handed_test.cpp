@@ -188,10 +188,10 @@ TEST_F(HandedTest, WithoutThePagesFeedersBeginAnew) {
 }
 
 TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
-  statistics_.own().count(Own::kDatagrams, 7, clock_.now());
-  statistics_.own().record(Own::kDroppedBy, 4711, 3, clock_.now());
+  statistics_.counters().count(DaemonCounter::kDatagrams, 7, clock_.now());
+  statistics_.counters().record(DaemonCounter::kDroppedBy, 4711, 3, clock_.now());
   Next next(*this, statistics_, clock_);
-  next.statistics().own().count(Own::kDatagrams, 2, clock_.now());
+  next.statistics().counters().count(DaemonCounter::kDatagrams, 2, clock_.now());
   const std::string data = next.read("tallyfs", "data");
   EXPECT_NE(data.find("datagrams 9\n"), std::string::npos) << data;
   EXPECT_NE(data.find("dropped_by 0x1267 3\n"), std::string::npos) << data;
@@ -199,12 +199,12 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersGoOn) {
 
 TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
   ASSERT_TRUE(execute("define tallyfs name=mine of=datagrams type=range", Sender(0, 1)));
-  statistics_.own().count(Own::kDatagrams, 7, clock_.now());
+  statistics_.counters().count(DaemonCounter::kDatagrams, 7, clock_.now());
   const std::string before = read("tallyfs", "definition");
   Next next(*this, statistics_, clock_);
   ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
   EXPECT_EQ(next.read("tallyfs", "definition"), before);
-  next.statistics().own().count(Own::kDatagrams, 2, clock_.now());
+  next.statistics().counters().count(DaemonCounter::kDatagrams, 2, clock_.now());
   const std::string data = next.read("tallyfs", "data");
   EXPECT_NE(data.find("mine 9 0 0.000 0\n"), std::string::npos) << data;
 }
@@ -212,7 +212,7 @@ TEST_F(HandedTest, ViewsOfTheDaemonsOwnNumbersGoOn) {
 TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
   const std::uint64_t fresh = ledger_.total().bytes;
   ASSERT_TRUE(execute("define tallyfs name=dropped_by entries_max=100000", Sender(0, 1)));
-  statistics_.own().record(Own::kDroppedBy, 4711, 3, clock_.now());
+  statistics_.counters().record(DaemonCounter::kDroppedBy, 4711, 3, clock_.now());
   Ledger::Limits limits;
   limits.total.bytes = fresh + ledger_.total().bytes;
   Next next(*this, statistics_, clock_, true, limits);

@@ -246,7 +246,7 @@ TEST_F(StateTest, TheStampChangesWithWhatIsSavedAlone) {
   const auto stamp = [&] { return state_stamp(branches, clock_.now()); };
   std::vector<std::uint64_t> stamps{stamp()};
   EXPECT_EQ(stamp(), stamps.back());
-  statistics_.own().count(Own::kSamples, 5, clock_.now());
+  statistics_.counters().count(DaemonCounter::kSamples, 5, clock_.now());
   EXPECT_EQ(stamp(), stamps.back());
   const auto changed = [&](const char* what) {
     stamps.push_back(stamp());
