@@ -162,6 +162,25 @@ check_eq '' "$(find "$WORK/without" -type f \( -name '*.o' -o -name '*.so*' -o -
 check "which its tally.pc tells" grep -q -- '-DTALLY_CLOCK=0' \
   "$WORK/without/feeders/client/tally.pc.in"
 
+# targets_without OPTION...: what is built without, of programs and their unit tests.
+targets_without() {
+  local names='tally[^:]*|unit_(block|feed_text|log|statsd|tcp|display|ctl|web)'
+  cmake -S "$ROOT" -B "$WORK/parts" -G Ninja "${@/#/-DTALLYFS_}" >configured 2>&1 &&
+    ninja -C "$WORK/parts" -t targets all | sed -nE "s#^bin/($names):.*#\\1#p" | sort
+}
+targets_without TOOLS=ON EXPORTERS=ON FEEDERS=ON >all
+grep -vE 'ctl$' all >expected
+check_eq "$(cat expected)" "$(targets_without TOOLS=OFF)" "one option leaves out tallyctl alone"
+grep -vE '(-web|_web)$' all >expected
+check_eq "$(cat expected)" "$(targets_without TOOLS=ON EXPORTERS=OFF)" "one tally-web"
+grep -vE '(block|text|log|statsd|tcp|timer)$' all >expected
+check_eq "$(cat expected)" "$(targets_without EXPORTERS=ON FEEDERS=OFF)" \
+  "and one the ready-made feeders"
+grep -vE '(ctl|web|display|block|text|log|statsd|tcp|timer)$' all >expected
+check_eq "$(cat expected)" "$(targets_without TOOLS=OFF EXPORTERS=OFF FEEDERS=OFF)" \
+  "and all three all of it"
+check "the daemon is among what is left" grep -qx tallyfs expected
+
 mkdir cmake && cat >cmake/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.16)
 project(feeders C)

@@ -8,6 +8,7 @@ import sys
 
 import accepted
 from drawing import PAGE, block, drawing_faults
+from fence import fence_faults
 from functions import constructor_faults, length_faults
 from includes import include_faults
 from lengths import file_length_faults
@@ -28,6 +29,7 @@ def rooms_faults(files):
                   if f.path.startswith(ROOM_TOPS) and f.path.endswith("CMakeLists.txt")})
     everything = [f for f in files if f.path.startswith(ALL_TOPS) and f.path.endswith(CPP)]
     yield from drawing_faults(arrows, {f.folder for f in cpp}, links.keys())
+    yield from fence_faults(arrows)
     yield from include_faults(cpp, arrows)
     yield from library_faults(links, arrows)
     yield from header_faults(everything, headers, arrows)

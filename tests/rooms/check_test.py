@@ -4,6 +4,7 @@ import unittest
 
 from cpp import heads, parameters, without_comments
 from drawing import block, cycles, drawing_faults, room_of
+from fence import fence_faults
 from functions import constructor_faults, length_faults, python_functions, shell_functions
 from includes import include_faults
 from lengths import file_length_faults
@@ -41,6 +42,27 @@ class DrawingTest(unittest.TestCase):
         self.assertIn("does not exist", *drawing_faults(ARROWS, {"core/base"}, set()))
         self.assertIn("is not drawn", *drawing_faults(ARROWS, folders, {"core/new"}))
         self.assertIn("is no room", *drawing_faults({"core/base": {"core/gone"}}, folders, set()))
+
+
+class FenceTest(unittest.TestCase):
+    def faults(self, room, target, exceptions=()):
+        return list(fence_faults({room: {target}}, exceptions))
+
+    def test_tools_exporters_and_feeders_speak_public_interfaces(self):
+        self.assertEqual(self.faults("tools/ctl", "core/base"), [])
+        self.assertEqual(self.faults("exporters/web", "tools/tree"), [])
+        self.assertEqual(self.faults("feeders/kernel", "core/wire"), [])
+        self.assertIn("no public interface", *self.faults("tools/ctl", "core/wire"))
+        self.assertIn("no public interface", *self.faults("feeders/statsd/series", "core/sums"))
+
+    def test_an_exception_is_drawn(self):
+        exceptions = {("tools/ctl", "core/wire"): "as a test"}
+        self.assertEqual(self.faults("tools/ctl", "core/wire", exceptions), [])
+        self.assertIn("not drawn any more", *self.faults("tools/ctl", "core/base", exceptions))
+
+    def test_wings_do_not_include_one_another(self):
+        self.assertEqual(self.faults("core/stats3/branch", "core/stats3/blob"), [])
+        self.assertIn("from wing to wing", *self.faults("core/stats3/branch", "core/tracing/set"))
 
 
 class IncludesTest(unittest.TestCase):
