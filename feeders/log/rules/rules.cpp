@@ -344,13 +344,13 @@ Result<Rules> parse_rules(std::string_view text, const RuleSettings& settings) {
 }
 
 std::size_t append_rule(std::string& out, std::string_view text, std::size_t at) {
-  constexpr std::size_t kShownMax = 200;
-  const std::string_view line = text.substr(0, kShownMax);
+  constexpr std::size_t kLineShownMax = 200;
+  const std::string_view line = text.substr(0, kLineShownMax);
   std::size_t column = 0;
   for (std::size_t begin = 0; begin < line.size(); ++begin) {
     const std::size_t end = std::min(line.find('\\', begin), line.size());
     const std::size_t before = std::min(std::max(at, begin), end) - begin;
-    column += append_escaped(out, line.substr(begin, end - begin), 4 * kShownMax, before);
+    column += append_escaped(out, line.substr(begin, end - begin), 4 * kLineShownMax, before);
     if (end == line.size()) break;
     out.push_back('\\');
     column += at > end ? 1 : 0;
