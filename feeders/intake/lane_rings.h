@@ -36,8 +36,11 @@ class LaneRings {
   Result<const SealedPage*> tails();
   bool has_tails() const { return tails_.has_value(); }
   std::size_t size() const { return rings_.size(); }
-  // Records with this id are samples of the statistic of this number.
-  void bind(std::uint32_t id, std::uint64_t number) { numbers_[id] = number; }
+  // Records with this id are samples of the statistic of this number. False: they were before.
+  bool bind(std::uint32_t id, std::uint64_t number) {
+    const auto [its, is_first] = numbers_.try_emplace(id, number);
+    return is_first || std::exchange(its->second, number) != number;
+  }
 
   // Looks how far the feeder is: what take() takes.
   void note_heads();

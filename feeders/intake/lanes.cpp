@@ -88,9 +88,7 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   }
   auto done = ports_.statistics.bind_cells(binding.number, lane.file, binding.id);
   if (!done) return done;
-  lane.bound.push_back({binding.number, binding.id});
-  lane.rings.bind(binding.id, binding.number);
-  lane.note_bound(ports_.statistics.subject_of(binding.number));
+  lane.note_bound({binding.number, binding.id}, ports_.statistics.subject_of(binding.number));
   return {};
 }
 

@@ -173,7 +173,10 @@ class Lanes final : public HandedPart {
     bool has_rung = false;   // since heads were noted
     bool has_ended = false;  // bound is in the order of numbers
 
-    void note_bound(Subject subject) {
+    // A feeder that got no response binds again.
+    void note_bound(const Bound& one, Subject subject) {
+      if (!rings.bind(one.id, one.number)) return;
+      bound.push_back(one);
       if (subject) subjects.insert(subject);
     }
     bool is_of(const Subjects& of) const {

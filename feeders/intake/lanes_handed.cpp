@@ -103,10 +103,8 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   for (const Bound& each : bound) {
     const auto is_bound = ports_.statistics.bind_cells(each.number, lane.file, each.id);
     if (!is_bound && is_bound.error().code != ErrorCode::kStale) done = is_bound;
-    lane.rings.bind(each.id, each.number);
-    lane.note_bound(ports_.statistics.subject_of(each.number));
+    lane.note_bound(each, ports_.statistics.subject_of(each.number));
   }
-  lane.bound = std::move(bound);
   const MutexLock lock(mutex_);
   lanes_.emplace(number, std::move(lane));
   note_size(loading.now);

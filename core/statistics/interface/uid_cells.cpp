@@ -4,11 +4,6 @@
 
 namespace tallyfs {
 
-bool UidCells::has(const CellSource* source, std::uint32_t id) const {
-  return std::ranges::any_of(
-      bound_, [&](const Bound& each) { return each.source.get() == source && each.id == id; });
-}
-
 void UidCells::read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget,
                     CellTally& tally) {
   const std::uint64_t before = sums.samples;
@@ -76,6 +71,7 @@ bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tal
     is_cut = is_cut || (has_taken && is_late());
     if (is_cut) return false;
     has_taken = true;
+    ids_.erase({source, each.id});
     known -= was_known ? 1 : 0;
     looked -= was_looked_at ? 1 : 0;
     if (!was_known && !was_looked_at) {

@@ -13,6 +13,7 @@
 // Confined to its FeederCells.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -53,8 +54,12 @@ class UidCells {
 
   const CellParty& party() const { return party_; }
   std::size_t size() const { return bound_.size(); }
-  bool has(const CellSource* source, std::uint32_t id) const;
+  bool has(const CellSource* source, std::uint32_t id) const {
+    return ids_.contains({source, id});
+  }
+  // Not one that it has.
   void bind(std::shared_ptr<const CellSource> source, std::uint32_t id) {
+    ids_.insert({source.get(), id});
     bound_.push_back({.source = std::move(source), .id = id});
   }
 
@@ -97,6 +102,7 @@ class UidCells {
 
   CellParty party_;
   std::vector<Bound> bound_{};
+  boost::unordered_flat_set<std::pair<const CellSource*, std::uint32_t>> ids_{};  // those of bound_
   CellSums shown_{};
   CellSums look_{};  // under way: of the first looked_ of them
   std::size_t looked_ = 0;

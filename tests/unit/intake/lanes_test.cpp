@@ -39,6 +39,35 @@ TEST(LanesTest, ABindingThatIsRepeatedCountsOnce) {
   EXPECT_EQ(stand.read("data"), "s 7\n");
 }
 
+// The next server binds all of them.
+TEST(LanesTest, ABindingThatIsRepeatedIsHandedOnOnce) {
+  LanesStand stand("");
+  stand.make_lane();
+  const auto handed_on = [&] {
+    SavedObjects objects;
+    HandedDescriptors descriptors;
+    stand.lanes_->hand_on(objects, descriptors);
+    return objects.at(0).bytes.size();
+  };
+  const std::size_t before = handed_on();
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(stand.bind());
+  EXPECT_EQ(handed_on(), before);
+}
+
+// An id is bound anew when its statistic was removed and has come back.
+TEST(LanesTest, TheNextServerKnowsTheLatestBindingOfAnId) {
+  LanesStand stand("");
+  stand.make_lane();
+  ASSERT_TRUE(stand.execute("remove web/s"));
+  stand.number_ = stand.execute("create web/s on=1").value().number;
+  ASSERT_TRUE(stand.bind());
+  stand.hand_over();
+  CellWriter(stand.begin_cell()).add(3, 7);
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+  stand.end_feeder();
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+}
+
 TEST(LanesTest, AResetBeginsAnEra) {
   LanesStand stand("");
   stand.make_lane();

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -363,6 +365,23 @@ TEST(CellsTest, StrangersLeaveRoomForCellsOfRootAndTheOwner) {
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(0), 0));
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(kDaemon), 0));
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(kUid), 0));
+}
+
+// Of the least of many rounds: other processes run meanwhile.
+TEST(CellsTest, FourTimesAsManyBindingsOfOneUidTakeFourTimesAsLong) {
+  constexpr std::uint32_t kFew = FeederCells::kSourcesMax / 4;
+  std::array<std::chrono::nanoseconds, 2> least{std::chrono::hours(1), std::chrono::hours(1)};
+  for (int round = 0; round < 20; ++round) {
+    for (const std::uint32_t times : {1u, 4u}) {
+      CellsStand stand;
+      const auto source = std::make_shared<FakeSource>(kUid);
+      const auto begun = SystemClock::monotonic();
+      for (std::uint32_t id = 0; id < times * kFew; ++id) stand.bind(source, 0, id);
+      auto& its = least[times == 1 ? 0 : 1];
+      its = std::min(its, SystemClock::monotonic() - begun);
+    }
+  }
+  EXPECT_LT(least[1], 8 * least[0]);
 }
 
 // A definition that keeps the data looks at no more cells of others than a budget allows.
