@@ -35,6 +35,8 @@ class CellSource {
   // and the budget has looks for the party, whose file it is.
   virtual void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
                       const CellParty& party) const = 0;
+  // Has the processor fetch what add_up() will look at. Changes nothing.
+  virtual void prefetch(const CellPlaces& places) const = 0;
   // Its cells were not read, as there were too many.
   virtual void note_not_read() const = 0;
 };

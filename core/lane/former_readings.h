@@ -9,13 +9,14 @@
 #include <sys/types.h>
 
 #include <algorithm>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "core/base/ledger.h"
+#include "core/base/prefetch.h"
 #include "core/lane/cell_sums.h"
 #include "core/lane/layout.h"
 #include "core/lane/room_share.h"
@@ -26,39 +27,52 @@ class FormerReadings {
  public:
   // room: bytes for all of the file.
   FormerReadings(RoomShare::Room room, Ledger& ledger, uid_t uid)
-      : room_(std::move(room)), ledger_(ledger), uid_(uid) {}
+      : uid_(uid), room_(std::move(room)), ledger_(ledger) {}
   ~FormerReadings() { give_back(); }
   FormerReadings(const FormerReadings&) = delete;
   FormerReadings& operator=(const FormerReadings&) = delete;
 
-  // What was read in another era is forgotten.
+  // A look begins. What was read in another era is forgotten.
   void begin(std::uint32_t era) {
+    next_ = 0;
     if (std::exchange(era_, era) == era) return;
     by_place_.clear();
     give_back();
   }
+  // Has the processor fetch the first ones.
+  void prefetch() const { prefetch_lines(by_place_.data(), sizeof(Reading)); }
   std::size_t size() const { return by_place_.size(); }
-  // Nullptr: nothing is known of this cell.
-  const CellSums* find(std::uint32_t at) const {
-    const auto found = by_place_.find(at);
-    return found == by_place_.end() ? nullptr : &found->second;
+  // In one look each place once, in their order. Nullptr: nothing is known of this cell.
+  CellSums* find(std::uint32_t at) {
+    while (next_ < by_place_.size() && by_place_[next_].at < at) ++next_;
+    return next_ < by_place_.size() && by_place_[next_].at == at ? &by_place_[next_].sums : nullptr;
   }
+  // Of a cell of which nothing is known.
   void keep(std::uint32_t at, CellSums reading) {
-    const auto found = by_place_.find(at);
-    if (found != by_place_.end()) {
-      found->second = std::move(reading);
-    } else if (make_room(cell_bytes(static_cast<std::uint32_t>(reading.counts.size())))) {
-      by_place_.emplace(at, std::move(reading));
-    }
+    if (!make_room(cell_bytes(static_cast<std::uint32_t>(reading.counts.size())))) return;
+    added_.push_back({.at = at, .sums = std::move(reading)});
   }
   // Those of all other places than these, which are in their order.
   void add_others(const std::vector<std::uint32_t>& than, CellSums& sums) const {
-    for (const auto& [at, reading] : by_place_) {
-      if (!std::ranges::binary_search(than, at)) sums.add(reading);
+    for (const Reading& each : by_place_) {
+      if (!std::ranges::binary_search(than, each.at)) sums.add(each.sums);
     }
+  }
+  // The look is over.
+  void end() {
+    if (added_.empty()) return;
+    const auto before = static_cast<std::ptrdiff_t>(by_place_.size());
+    std::ranges::move(added_, std::back_inserter(by_place_));
+    std::ranges::inplace_merge(by_place_, by_place_.begin() + before, {}, &Reading::at);
+    added_ = {};
   }
 
  private:
+  struct Reading {
+    std::uint32_t at = 0;
+    CellSums sums{};
+  };
+
   void give_back() {
     share_.give_back_all();
     const std::uint64_t bytes = std::exchange(bytes_, 0);
@@ -75,13 +89,17 @@ class FormerReadings {
     return false;
   }
 
+  // What each look needs comes first. In the order of places: a look goes through both side by
+  // side, and few lanes have more than some cells of one id.
+  std::vector<Reading> by_place_;
+  std::size_t next_ = 0;
+  std::uint32_t era_ = 0;
+  const uid_t uid_;
+  std::vector<Reading> added_;  // by this look, in the order of places
   const RoomShare::Room room_;
   RoomShare share_;
   Ledger& ledger_;
-  const uid_t uid_;
   std::uint64_t bytes_ = 0;
-  std::uint32_t era_ = 0;
-  boost::unordered_flat_map<std::uint32_t, CellSums> by_place_;
 };
 
 }  // namespace tallyfs

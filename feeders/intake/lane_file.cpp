@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/prefetch.h"
 #include "core/lane/layout.h"
 #include "feeders/intake/sealed_memory.h"
 
@@ -89,9 +90,9 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Charged charged, Wh
                    std::shared_ptr<LaneCounts> counts)
     : fd_(std::move(fd)),
       memory_(memory),
+      counts_(std::move(counts)),
       charged_(std::move(charged)),
       whose_(whose),
-      counts_(std::move(counts)),
       bytes_left_(make_room(memory.size())),
       former_bytes_left_(make_room(memory.size())) {}
 
@@ -106,11 +107,20 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, Ce
   std::size_t unread = places.former->size();
   std::uint64_t bytes = 0;
   for (const std::uint32_t at : places.at) {
-    const bool has_room = has_room_for(at, key, places, bytes);
+    // At the third fault the rest counts as it was read before: faults cost more than cells.
+    const bool has_room = !is_closed() && has_room_for(at, key, places, bytes);
     unread -= add_cell(at, key, has_room, *places.former, sums) ? 1 : 0;
   }
   if (unread != 0) places.former->add_others(places.at, sums);
+  places.former->end();
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
+}
+
+void LaneFile::prefetch(const CellPlaces& places) const {
+  __builtin_prefetch(memory_.data() + offsetof(LaneHeader, changes));
+  if (places.former) places.former->prefetch();
+  const std::uint64_t at = places.at.empty() ? 0 : places.at.front();
+  if (at < memory_.size()) prefetch_lines(memory_.data() + at, sizeof(LaneCell));
 }
 
 // Cells do not overlap, so that all that count together are no longer than the file. A place whose
@@ -137,8 +147,7 @@ void LaneFile::begin_former(const CellKey& key, CellPlaces& places) const {
 // Where there is nothing to be read, what was read before stands. True: it was read before.
 bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, bool has_room,
                         FormerReadings& former, CellSums& sums) const {
-  const CellSums* const before = former.find(at);
-  const bool is_known = before != nullptr;
+  CellSums* const before = former.find(at);
   CellSums one;
   LaneFinding finding;
   const CellRead done =
@@ -147,11 +156,16 @@ bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, bool has_room,
   if (done == CellRead::kRead) {
     sums.add(one);
     // Of an ended feeder's cells nothing is read again, or the same.
-    if (!has_ended_.load(std::memory_order_acquire)) former.keep(at, std::move(one));
+    if (has_ended_.load(std::memory_order_acquire)) return before != nullptr;
+    if (before) {
+      *before = std::move(one);
+    } else {
+      former.keep(at, std::move(one));
+    }
   } else if (before) {
     sums.add(*before);
   }
-  return is_known;
+  return before != nullptr;
 }
 
 void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,

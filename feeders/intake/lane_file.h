@@ -76,6 +76,7 @@ class LaneFile final : public CellSource {
   // Its feeder has ended: all places are looked for once more, and none from then on. Called once,
   // by one thread.
   void end();
+  void prefetch(const CellPlaces& places) const override;
   void note_not_read() const override { counts_->not_read.fetch_add(1); }
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
@@ -149,16 +150,18 @@ class LaneFile final : public CellSource {
   bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings& former,
                 CellSums& sums) const;
 
+  // What each look needs comes first.
   const Fd fd_;
   const std::span<const std::byte> memory_;
+  const std::shared_ptr<LaneCounts> counts_;
+  mutable std::atomic<unsigned> bad_{0};
+  std::atomic<bool> has_ended_{false};
   const Charged charged_;
   const Whose whose_;
-  const std::shared_ptr<LaneCounts> counts_;
   struct NotedFault {
     std::atomic<LaneFault> what{LaneFault::kNone};
     LaneFinding finding{};  // stored before what, and not changed any more
   };
-  mutable std::atomic<unsigned> bad_{0};
   mutable std::array<NotedFault, kBadMax> faults_{};
   // No more is read than there can be cells, and no more bytes are kept of what was read.
   const RoomShare::Room bytes_left_;
@@ -167,7 +170,6 @@ class LaneFile final : public CellSource {
   mutable std::shared_ptr<const Indexes> indexes_ GUARDED_BY(mutex_);  // shared with readers
   // Of a file whose feeder has ended: by id, and not changed any more.
   std::vector<Place> last_places_;
-  std::atomic<bool> has_ended_{false};
 };
 
 }  // namespace tallyfs

@@ -92,6 +92,46 @@ TEST(LanesFormerTest, CellsThatOverlapAreAFaultAndCountForNothing) {
       "2097344, allowed 2097152, era 0"));
 }
 
+// A cell in which no slot counts is looked at a thousand times, so faults cost more than cells.
+TEST(LanesFormerTest, ALookEndsWithTheFaultThatClosesTheFile) {
+  LanesStand stand("type=value mode=increments");
+  stand.make_lane();
+  fill(stand, CellKind::kIncrements, 0);
+  for (std::uint32_t thread = 0; thread < 1000; ++thread) {
+    const std::uint32_t at =
+        kLaneHeapAt + 256 * 1024 + static_cast<std::uint32_t>(sizeof(LaneCell)) * thread;
+    reinterpret_cast<LaneCell*>(stand.memory_ + at)->slots[0].sequence = 0;
+  }
+  stand.read("data");
+  EXPECT_EQ(stand.own("lane_bad"), LaneFile::kBadMax);
+}
+
+// Some are known, and others have come between them.
+TEST(LanesFormerTest, CellsBetweenKnownOnesAreComparedToo) {
+  LanesStand stand("type=value mode=increments");
+  stand.make_lane();
+  fill(stand, CellKind::kIncrements, 0);
+  auto* const entries = reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt);
+  std::vector<std::uint64_t> indexes;
+  for (std::uint32_t thread = 0; thread < 1000; ++thread) {
+    indexes.push_back(entries[thread].index);
+    const auto at = kLaneHeapAt + 256 * 1024 + sizeof(LaneCell) * thread;
+    auto& slot = reinterpret_cast<LaneCell*>(stand.memory_ + at)->slots[0];
+    slot.samples = slot.values[kTotalAt] = 1;
+    if (thread % 3 != 0) entries[thread].index = 0;
+  }
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+  EXPECT_EQ(stand.read("data"), "s 334\n");
+  for (std::uint32_t thread = 0; thread < 1000; ++thread) entries[thread].index = indexes[thread];
+  reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(stand.read("data"), "s 1000\n");
+  // The last one has fewer than before.
+  const auto last = kLaneHeapAt + 256 * 1024 + sizeof(LaneCell) * 999;
+  reinterpret_cast<LaneCell*>(stand.memory_ + last)->slots[0].values[kTotalAt] = 0;
+  EXPECT_EQ(stand.read("data"), "s 1000\n");
+  EXPECT_EQ(stand.own("lane_bad"), 1u);
+}
+
 // Threads that have had no sample since.
 TEST(LanesFormerTest, CellsOfAnEarlierDefinitionAreNoLongerThanTheyAre) {
   LanesStand stand("type=value mode=increments");
