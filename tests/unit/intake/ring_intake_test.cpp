@@ -51,6 +51,33 @@ TEST_F(RingIntakeTest, WhatAKilledFeederLeftIsTakenInPiecesBetweenOthers) {
   EXPECT_FALSE(lanes_->is_ending(kOther));
 }
 
+// The socket is drained once for it: what it has sent before its end is in that.
+TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  RingFeeder killed(*lanes_, other()), second(*lanes_, other());
+  ASSERT_TRUE(killed.bind(*lanes_, number) && second.bind(*lanes_, number));
+  killed.fill();
+  second.fill();
+  Feeder lives(path_);
+  ticks_.is_slow = true;
+  ticks_.each = 1ms;  // settle() takes a part of the rings only
+  const auto datagrams = [&] { return own("datagrams"); };
+  lives.send("web/t 1");
+  EXPECT_EQ(intake.take_lanes_of(kOther), Intake::Ended::kCut);
+  EXPECT_EQ(datagrams(), 1u);
+  int calls = 1;
+  for (auto ended = Intake::Ended::kCut; ended == Intake::Ended::kCut; ++calls) {
+    lives.send("web/t 1");
+    ended = intake.take_lanes_of(kOther);
+    EXPECT_EQ(datagrams(), 1u) << calls;
+  }
+  EXPECT_GT(calls, 2);
+  intake.settle();
+  EXPECT_EQ(datagrams(), static_cast<std::uint64_t>(calls));
+}
+
 TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   const auto number = create("web/s on=1 type=list entries_max=9");
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
