@@ -6,6 +6,9 @@
 // of what it leaves, so that one uid's cells never hide those of another. Where one interface alone
 // is read, its owner may use all. Cells of a statistic are read in the order of CellRank.
 //
+// As the same files may be opened again and again, what an open reads of these uids is on credit
+// (core/lane/cell_credit.h).
+//
 // What a budget leaves is looked at by later opens, in rounds (core/lane/cell_rounds.h).
 //
 // A value, confined to its owner. What a budget allowed to begin is done to its end.
@@ -17,8 +20,10 @@
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
+#include "core/lane/cell_credit.h"
 #include "core/lane/cell_rounds.h"
 
 namespace tallyfs {
@@ -33,6 +38,7 @@ enum class CellRank : std::uint8_t {
 struct CellParty {
   uid_t uid = 0;
   CellRank rank = CellRank::kTrusted;
+  std::shared_ptr<CellCredit> credit{};  // shared by the uid's lanes; nullptr: needs none
 };
 
 // In which opens something was looked at: of one interface, and of all.
@@ -93,6 +99,7 @@ class CellBudget {
   static constexpr std::size_t kLooksMax = 25'000;
   // An array of so many intervals costs as much as two cells without.
   static constexpr std::size_t kIntervalsOfACell = 32;
+  static constexpr std::size_t kCellsOfALook = kCellsMax / kLooksMax;
 
   enum class Of { kOneInterface, kAll };
   explicit CellBudget(Of of = Of::kOneInterface)
@@ -101,11 +108,11 @@ class CellBudget {
   // those of others may make their own commands slow, which their senders are charged with, but
   // nothing else.
   static CellBudget for_command(Of of = Of::kOneInterface) {
-    return {of, {SIZE_MAX, kCellsMax}, {SIZE_MAX, kLooksMax}};
+    return CellBudget(of, {SIZE_MAX, kCellsMax}, {SIZE_MAX, kLooksMax}).paid();
   }
   // Each cell is read once, and there are no more than all lanes have room for.
   static CellBudget for_the_end() {
-    return {Of::kAll, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, kLooksMax}};
+    return CellBudget(Of::kAll, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, kLooksMax}).paid();
   }
   CellBudget(Of of, CellAllowance cells, CellAllowance looks)
       : owner_(of == Of::kAll ? CellAllowance::Owner::kIsAsOthers
@@ -134,16 +141,34 @@ class CellBudget {
     return 1 + cells + cells * intervals / kIntervalsOfACell;
   }
   std::size_t cells_left_for(const CellParty& party) const {
-    return cells_.left_for(party, owner_);
+    const std::size_t left = cells_.left_for(party, owner_);
+    return needs_credit(party) ? std::min(left, party.credit->left()) : left;
   }
-  bool has_looks_for(const CellParty& party) const { return looks_.left_for(party, owner_) != 0; }
-  void charge_cells(const CellParty& party, std::size_t cost) { cells_.charge(party, cost); }
-  void charge_looks(const CellParty& party, std::size_t looks) { looks_.charge(party, looks); }
+  bool has_looks_for(const CellParty& party) const {
+    if (needs_credit(party) && party.credit->left() == 0) return false;
+    return looks_.left_for(party, owner_) != 0;
+  }
+  void charge_cells(const CellParty& party, std::size_t cost) {
+    cells_.charge(party, cost);
+    if (needs_credit(party)) party.credit->spend(cost);
+  }
+  void charge_looks(const CellParty& party, std::size_t looks) {
+    looks_.charge(party, looks);
+    if (needs_credit(party)) party.credit->spend(looks * kCellsOfALook);
+  }
 
  private:
+  // By the sender of a command, or by none at the end.
+  CellBudget paid() && {
+    takes_credit_ = false;
+    return std::move(*this);
+  }
+  bool needs_credit(const CellParty& party) const { return takes_credit_ && party.credit; }
+
   CellAllowance::Owner owner_;
   CellAllowance cells_;
   CellAllowance looks_;
+  bool takes_credit_ = true;
   CellRounds* rounds_ = nullptr;
 };
 

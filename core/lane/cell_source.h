@@ -31,6 +31,8 @@ class CellSource {
   virtual uid_t uid() const = 0;
   // Root's, or the daemon's uid.
   virtual bool is_trusted() const = 0;
+  // For what reading its cells costs; nullptr: it needs none.
+  virtual std::shared_ptr<CellCredit> credit() const = 0;
   // Adds what the cells of all its threads hold to sums. Looks for places when there may be others
   // and the budget has looks for the party, whose file it is.
   virtual void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,

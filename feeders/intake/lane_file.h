@@ -53,6 +53,7 @@ class LaneFile final : public CellSource {
   struct Charged {
     Ledger& ledger;  // outlives it
     Reservation reservation;
+    std::shared_ptr<CellCredit> credit;  // shared by the uid's files; nullptr: needs none
   };
   // bytes: from kLaneBytesMin to kLaneBytesMax. counts: shared by all, and lives as long as the
   // last of them. kNoSpace: no memory or no descriptor; kInvalid: a kernel without seals.
@@ -71,6 +72,7 @@ class LaneFile final : public CellSource {
   std::uint64_t bytes() const { return memory_.size(); }
   uid_t uid() const override { return charged_.reservation.uid(); }
   bool is_trusted() const override { return whose_ == Whose::kTrusted; }
+  std::shared_ptr<CellCredit> credit() const override { return charged_.credit; }
   void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
               const CellParty& party) const override;
   // Its feeder has ended: all places are looked for once more, and none from then on. Called once,

@@ -36,6 +36,16 @@ Result<void> Lanes::check_room(uid_t uid) const {
   return no_room(kLanesOfUidMax, " of uid " + std::to_string(uid));
 }
 
+// A uid has it as long as it has a lane.
+std::shared_ptr<CellCredit> Lanes::credit_of(uid_t uid) const {
+  if (reserve_.is_for(uid)) return nullptr;
+  const MutexLock lock(mutex_);
+  const auto other =
+      std::ranges::find_if(lanes_, [uid](const auto& each) { return each.second.uid == uid; });
+  if (other != lanes_.end()) return other->second.file->credit();
+  return std::make_shared<CellCredit>(ports_.clock, credit_);
+}
+
 Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Moment now) {
   if (bytes < kLaneBytesMin || bytes > kLaneBytesMax || bytes % 4096 != 0) {
     return Error{ErrorCode::kInvalid, "a lane has from " + std::to_string(kLaneBytesMin) + " to " +
@@ -52,9 +62,11 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   }
   auto reservation = Reservation::create(ports_.ledger, sender.uid, {.bytes = charged(bytes)});
   if (!reservation) return reservation.error();
-  const auto file =
-      LaneFile::create(static_cast<std::uint32_t>(bytes),
-                       {ports_.ledger, std::move(reservation.value())}, whose(sender.uid), counts_);
+  const auto file = LaneFile::create(static_cast<std::uint32_t>(bytes),
+                                     {.ledger = ports_.ledger,
+                                      .reservation = std::move(reservation.value()),
+                                      .credit = credit_of(sender.uid)},
+                                     whose(sender.uid), counts_);
   if (!file) return file.error();
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();

@@ -237,6 +237,7 @@ class Lanes final : public HandedPart {
   LaneFile::Whose whose(uid_t uid) const {
     return reserve_.is_for(uid) ? LaneFile::Whose::kTrusted : LaneFile::Whose::kOther;
   }
+  std::shared_ptr<CellCredit> credit_of(uid_t uid) const EXCLUDES(mutex_);
   void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
   // What feeders say they have dropped, by uid.
@@ -249,6 +250,9 @@ class Lanes final : public HandedPart {
   const QuotaReserve reserve_;
   const uid_t owner_;
   const std::shared_ptr<LaneCounts> counts_ = std::make_shared<LaneCounts>();  // with the files
+  // Of all uids that need one; shared with their files.
+  const std::shared_ptr<CellCredit::Account> credit_ =
+      std::make_shared<CellCredit::Account>(CellCredit::kOfAllMax);
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;

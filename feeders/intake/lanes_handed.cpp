@@ -93,9 +93,11 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   auto reservation = Reservation::create(ports_.ledger, uid, {});
   if (!reservation) return reservation.error();
   (void)reservation.value().grow({.bytes = charged(bytes)});
-  auto file =
-      LaneFile::adopt(descriptors.take(place), bytes,
-                      {ports_.ledger, std::move(reservation.value())}, whose(uid), counts_, bad);
+  auto file = LaneFile::adopt(descriptors.take(place), bytes,
+                              {.ledger = ports_.ledger,
+                               .reservation = std::move(reservation.value()),
+                               .credit = credit_of(uid)},
+                              whose(uid), counts_, bad);
   if (!file) return file.error();
   Lane lane(process, uid, file.value());
   lane.bad_reported = bad_reported;

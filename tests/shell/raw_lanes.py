@@ -7,7 +7,7 @@ import signal
 import struct
 import time
 
-from peer import PATIENCE, Peer, data, message
+from peer import PATIENCE, Peer, data, message, time_limit
 
 BINDING = 13
 ENTRIES, ENTRIES_AT, HEAP_AT = 1024, 4096, 69_632
@@ -71,7 +71,14 @@ class Lane:
 
 def lanes():
     """How many there are."""
-    return int(next(l for l in data("tallyfs").splitlines() if l.startswith("lanes ")).split()[-1])
+    shown = [line for line in data("tallyfs").splitlines() if line.startswith("lanes ")]
+    return int(shown[0].split()[-1]) if shown else 0
+
+
+def await_lanes(count):
+    """Until those of processes that have ended are gone."""
+    deadline = time.monotonic() + time_limit(10)
+    while lanes() != count: assert time.monotonic() < deadline, f"there are {lanes()} lanes"
 
 
 class Shapes:
@@ -182,26 +189,33 @@ class Calm:
         note()
         return times
 
-    def p99(self, seconds):
-        """Of opens, of requests, of statistics.json, of metrics, and of slowness()."""
+    def times(self, seconds, share):
+        """Of opens, of requests, of statistics.json, of metrics, and of slowness(): what so many of
+        them take at most."""
         rounds, deadline = [], time.monotonic() + seconds
         while time.monotonic() < deadline: rounds.append([*self.once(), slowness()])
         columns = [sorted(column) for column in zip(*rounds)]
-        return [column[min(len(column) - 1, int(len(column) * .99))] for column in columns]
+        return [column[min(len(column) - 1, int(len(column) * share))] for column in columns]
 
 
-def assert_others_wait_no_longer(calm, seconds, attack, busy_loops):
-    """Than beside as many busy loops, but for 100 ms of an idle CPU. attack(children) starts the
-    attackers."""
+def busy_loops(count):
+    def start(children):
+        for _ in range(count): children.start(busy)
+    return start
+
+
+def assert_others_wait_no_longer(calm, seconds, attack, control, share=.99):
+    """Than beside the control, but for 100 ms of an idle CPU. attack(children) starts the attackers,
+    control(children) as many processes that mean no harm."""
     with Children() as children:
-        for _ in range(busy_loops): children.start(busy)
-        *quiet, slow = calm.p99(seconds)
+        control(children)
+        *quiet, slow = calm.times(seconds, share)
     with Children() as children:
         attack(children)
-        *attacked, _ = calm.p99(seconds)
+        *attacked, _ = calm.times(seconds, share)
     later = 0.1 * PATIENCE * max(1, slow)
-    print(f"{later * 1e3:.0f} ms more are allowed at p99. Of data, a request, statistics.json, metrics:")
-    for name, times in ("busy", quiet), ("attack", attacked):
-        print(f"  {name:6}", *(f"{each * 1e3:8.1f}" for each in times), flush=True)
+    print(f"{later * 1e3:.0f} ms more are allowed. Of data, a request, statistics.json, metrics:")
+    for name, times in ("control", quiet), ("attack", attacked):
+        print(f"  {name:7}", *(f"{each * 1e3:8.1f}" for each in times), flush=True)
     for before, after in zip(quiet, attacked):
         assert after <= before + later, (quiet, attacked)

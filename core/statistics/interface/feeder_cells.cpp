@@ -49,7 +49,7 @@ bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t i
   }
   if (bound >= kSourcesMax) return false;
   if (rank == CellRank::kOther && of_others >= kOthersSourcesMax) return false;
-  cells_of({.uid = uid, .rank = rank}).bind(std::move(source), id);
+  cells_of({.uid = uid, .rank = rank, .credit = source->credit()}).bind(std::move(source), id);
   return true;
 }
 

@@ -1,12 +1,13 @@
-// What an interface makes of feeders' cells, with lane files that a test plays.
+// What an interface makes of feeders' cells.
 // Longer than most: all cases stand on the one source of cells that is played.
+#include "cells_stand.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -14,120 +15,12 @@
 #include <vector>
 
 #include "core/base/bytes.h"
-#include "core/statistics/interface/interface.h"
-#include "stand.h"
 
 namespace tallyfs {
 namespace {
 
-constexpr uid_t kDaemon = 77;
-constexpr uid_t kStranger = kUid + 1;
-
-// Increments of one cell, as many as samples.
-class FakeSource final : public CellSource {
- public:
-  explicit FakeSource(uid_t uid) : uid_(uid) {}
-
-  uid_t uid() const override { return uid_; }
-  bool is_trusted() const override { return uid_ == 0 || uid_ == kDaemon; }
-  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
-              const CellParty& party) const override {
-    ++reads;
-    places.at.resize(cells);
-    if (looks != 0) budget.charge_looks(party, looks);
-    if (key.era != era) return;
-    sums.samples += total;
-    sums.number += total;
-    total += grows_by;
-  }
-  void prefetch(const CellPlaces&) const override {}
-  void note_not_read() const override { ++not_read; }
-
-  // Samples are added in the era that the shape shows.
-  void add(const Shape& shape, std::uint64_t count) {
-    if (std::exchange(era, shape.era.load()) != shape.era.load()) total = 0;
-    total += count;
-  }
-
-  mutable std::uint64_t total = 0;
-  std::uint32_t era = 0;
-  std::size_t cells = 1;
-  std::size_t looks = 0;
-  std::uint64_t grows_by = 0;  // with each read, as beside a feeder that goes on
-  mutable std::size_t reads = 0;
-  mutable std::size_t not_read = 0;
-
- private:
-  const uid_t uid_;
-};
-
-struct CellsStand {
-  explicit CellsStand(std::size_t statistics = 1) : shapes(statistics), switches(statistics) {
-    for (std::size_t i = 0; i < statistics; ++i) {
-      Statistic* const made = stand.create(numbered(i), "on=1");
-      stand.interface->publish_at(made, published(i));
-    }
-  }
-  Published published(std::size_t i) { return {&switches[i], &shapes[i], i + 1}; }
-  Statistic* statistic(std::size_t i) { return stand.interface->find(numbered(i)); }
-
-  std::shared_ptr<FakeSource> bind(uid_t uid, std::size_t i = 0, std::uint32_t id = 0) {
-    auto source = std::make_shared<FakeSource>(uid);
-    bind(source, i, id);
-    return source;
-  }
-  void bind(const std::shared_ptr<FakeSource>& source, std::size_t i, std::uint32_t id) {
-    source->era = shapes[i].era;
-    ASSERT_TRUE(stand.interface->bind_cells(statistic(i), source, id));
-  }
-  void end(const std::shared_ptr<FakeSource>& source, std::size_t i = 0) {
-    EXPECT_TRUE(end(
-        source, [] { return false; }, i));
-  }
-  bool end(const std::shared_ptr<FakeSource>& source, const IsLate& is_late, std::size_t i = 0) {
-    return stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now(), is_late);
-  }
-  // Another server goes on with the same files.
-  void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
-    std::string bytes;
-    ByteWriter out(bytes);
-    stand.interface->hand_on(out, stand.clock.now(), some);
-    ByteReader in(bytes);
-    auto next = Interface::load_handed(in, stand.ledger);
-    ASSERT_TRUE(next);
-    stand.interface = std::move(next.value());
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-      stand.interface->go_on_at(statistic(i), published(i));
-    }
-    for (const auto& each : sources) {
-      ASSERT_TRUE(stand.interface->bind_cells(statistic(0), each, 0));
-    }
-  }
-  std::uint64_t samples() { return samples(budget); }
-  std::uint64_t samples(CellBudget some) {
-    return stand.interface->overview(stand.clock.now(), some).samples;
-  }
-  // Without a look at the cells.
-  std::uint64_t data(std::size_t i = 0) {
-    const auto text =
-        stand.interface->render_data(stand.clock.now(), kAnyLength, Interface::Look::kDone);
-    const std::string head = "\n" + numbered(i) + " ";
-    const std::string lines = "\n" + text.value();
-    return std::stoull(lines.substr(lines.find(head) + head.size()));
-  }
-
-  Stand stand;
-  std::vector<Shape> shapes;
-  std::vector<Switch> switches;
-  CellBudget budget{CellBudget::Of::kAll};
-};
-
 bool has_cells(const CellBudget& budget, const CellParty& party) {
   return budget.cells_left_for(party) != 0;
-}
-
-CellBudget cells_for(CellBudget::Of of, std::size_t trusted, std::size_t others) {
-  return {of, {trusted, others}, {SIZE_MAX, SIZE_MAX}};
 }
 
 TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
@@ -150,8 +43,8 @@ TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
 
 TEST(CellsTest, AnEndReadsTheCellsOfTheEndedFeederOnceAndNoOthers) {
   CellsStand stand;
-  const auto lasting = stand.bind(kUid);
-  const auto other = stand.bind(kStranger);
+  const auto lasting = stand.bind(kStranger);
+  const auto other = stand.bind(kUid);
   for (std::uint32_t id = 1; id < 2000; ++id) stand.bind(other, 0, id);
   stand.end(other);
   EXPECT_EQ(other->reads, 2000u);

@@ -1,0 +1,105 @@
+// How much of a uid's cells opens read that follow each other.
+#include "cells_stand.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+namespace tallyfs {
+namespace {
+
+class CreditTest : public testing::Test {
+ protected:
+  std::shared_ptr<CellCredit> credit_of_a_uid() const {
+    return std::make_shared<CellCredit>(clock(), of_all_);
+  }
+  const FakeClock& clock() const { return stand_.stand.clock; }
+  // Of the first statistic. Each file costs a hundred.
+  std::shared_ptr<FakeSource> bind(uid_t uid, std::uint32_t ids) {
+    const auto source = std::make_shared<FakeSource>(uid, credit_of_a_uid());
+    source->cells = 99;
+    for (std::uint32_t id = 0; id < ids; ++id) stand_.bind(source, 0, id);
+    return source;
+  }
+  // How many cells an open of the interface reads.
+  std::size_t open(const std::shared_ptr<FakeSource>& of) {
+    const std::size_t before = of->reads;
+    stand_.stand.interface->version(clock().now());
+    return (of->reads - before) * 100;
+  }
+  void pass(std::chrono::nanoseconds time) { stand_.stand.clock.advance(time); }
+
+  static constexpr std::size_t kMost = CellCredit::kOfUidMax;
+  CellsStand stand_{2};
+  const std::shared_ptr<CellCredit::Account> of_all_ =
+      std::make_shared<CellCredit::Account>(CellCredit::kOfAllMax);
+};
+
+TEST_F(CreditTest, OpensThatFollowEachOtherReadWhatHasComeBack) {
+  const auto many = bind(kUid, 400);
+  EXPECT_EQ(open(many), 40'000u);
+  EXPECT_EQ(open(many), 40'000u);
+  EXPECT_EQ(open(many), kMost - 80'000);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(open(many), 0u);
+  pass(CellCredit::kRefill / 10);
+  EXPECT_EQ(open(many), kMost / 10);
+  EXPECT_EQ(open(many), 0u);
+  pass(std::chrono::hours(1));
+  EXPECT_EQ(open(many), 10'000u);  // the rest of the look
+  EXPECT_EQ(open(many), 40'000u);
+}
+
+// Until then the last whole look is shown.
+TEST_F(CreditTest, AllIsShownWithinTheTimeInWhichItComesBack) {
+  const auto many = bind(kUid, 900);
+  for (int i = 0; i < 10; ++i) open(many);
+  many->add(stand_.shapes[0], 1);
+  EXPECT_EQ(stand_.data(), 0u);
+  for (int i = 0; i < 20; ++i) {
+    pass(CellCredit::kRefill / 10);
+    open(many);
+  }
+  EXPECT_EQ(stand_.data(), 900u);
+}
+
+TEST_F(CreditTest, UidsTogetherHaveABound) {
+  for (int i = 0; i < 10; ++i) credit_of_a_uid()->spend(CellCredit::kOfAllMax / 10);
+  const auto many = bind(kUid, 400);
+  EXPECT_EQ(open(many), CellCredit::kLittle);
+  EXPECT_EQ(open(many), 0u);
+}
+
+TEST_F(CreditTest, AUidThatNeedsLittleHasItWhateverOthersNeed) {
+  const auto little = bind(kStranger, 10);
+  for (int i = 0; i < 100; ++i) {
+    for (int uid = 0; uid < 3; ++uid) credit_of_a_uid()->spend(CellCredit::kOfAllMax);
+    EXPECT_EQ(open(little), 1000u);
+    pass(CellCredit::kRefill / 10);
+  }
+}
+
+TEST_F(CreditTest, LooksForPlacesNeedItToo) {
+  constexpr std::size_t kLooks = 1000;
+  const CellParty party{kUid, CellRank::kOwner, credit_of_a_uid()};
+  std::size_t looks = 0;
+  for (; CellBudget().has_looks_for(party); looks += kLooks) {
+    CellBudget().charge_looks(party, kLooks);
+  }
+  EXPECT_GE(looks * CellBudget::kCellsOfALook, kMost);
+  EXPECT_LE(looks * CellBudget::kCellsOfALook, kMost + 2 * CellCredit::kLittle);
+  EXPECT_TRUE(CellBudget().has_looks_for({kStranger, CellRank::kOther, credit_of_a_uid()}));
+}
+
+// Its sender is charged.
+TEST_F(CreditTest, ACommandNeedsNone) {
+  const auto many = bind(kUid, 400);
+  for (int i = 0; i < 4; ++i) open(many);
+  const std::size_t before = many->reads;
+  EXPECT_EQ(stand_.stand.define("name=s0 data=reset"), "");
+  EXPECT_GE(many->reads - before, 400u);
+}
+
+}  // namespace
+}  // namespace tallyfs

@@ -1,0 +1,126 @@
+// An interface whose statistics feeders count in cells of lane files that a test plays.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/bytes.h"
+#include "core/statistics/interface/interface.h"
+#include "stand.h"
+
+namespace tallyfs {
+
+inline constexpr uid_t kDaemon = 77;
+inline constexpr uid_t kStranger = kUid + 1;
+
+// Increments of one cell, as many as samples.
+class FakeSource final : public CellSource {
+ public:
+  explicit FakeSource(uid_t uid, std::shared_ptr<CellCredit> credit = nullptr)
+      : uid_(uid), credit_(std::move(credit)) {}
+
+  uid_t uid() const override { return uid_; }
+  bool is_trusted() const override { return uid_ == 0 || uid_ == kDaemon; }
+  std::shared_ptr<CellCredit> credit() const override { return credit_; }
+  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
+              const CellParty& party) const override {
+    ++reads;
+    places.at.resize(cells);
+    if (looks != 0) budget.charge_looks(party, looks);
+    if (key.era != era) return;
+    sums.samples += total;
+    sums.number += total;
+    total += grows_by;
+  }
+  void prefetch(const CellPlaces&) const override {}
+  void note_not_read() const override { ++not_read; }
+
+  // Samples are added in the era that the shape shows.
+  void add(const Shape& shape, std::uint64_t count) {
+    if (std::exchange(era, shape.era.load()) != shape.era.load()) total = 0;
+    total += count;
+  }
+
+  mutable std::uint64_t total = 0;
+  std::uint32_t era = 0;
+  std::size_t cells = 1;
+  std::size_t looks = 0;
+  std::uint64_t grows_by = 0;  // with each read, as beside a feeder that goes on
+  mutable std::size_t reads = 0;
+  mutable std::size_t not_read = 0;
+
+ private:
+  const uid_t uid_;
+  const std::shared_ptr<CellCredit> credit_;
+};
+
+struct CellsStand {
+  explicit CellsStand(std::size_t statistics = 1) : shapes(statistics), switches(statistics) {
+    for (std::size_t i = 0; i < statistics; ++i) {
+      Statistic* const made = stand.create(numbered(i), "on=1");
+      stand.interface->publish_at(made, published(i));
+    }
+  }
+  Published published(std::size_t i) { return {&switches[i], &shapes[i], i + 1}; }
+  Statistic* statistic(std::size_t i) { return stand.interface->find(numbered(i)); }
+
+  std::shared_ptr<FakeSource> bind(uid_t uid, std::size_t i = 0, std::uint32_t id = 0) {
+    auto source = std::make_shared<FakeSource>(uid);
+    bind(source, i, id);
+    return source;
+  }
+  void bind(const std::shared_ptr<FakeSource>& source, std::size_t i, std::uint32_t id) {
+    source->era = shapes[i].era;
+    ASSERT_TRUE(stand.interface->bind_cells(statistic(i), source, id));
+  }
+  void end(const std::shared_ptr<FakeSource>& source, std::size_t i = 0) {
+    EXPECT_TRUE(end(source, [] { return false; }, i));
+  }
+  bool end(const std::shared_ptr<FakeSource>& source, const IsLate& is_late, std::size_t i = 0) {
+    return stand.interface->absorb_cells(statistic(i), source.get(), stand.clock.now(), is_late);
+  }
+  // Another server goes on with the same files.
+  void hand_over(CellBudget some, const std::vector<std::shared_ptr<FakeSource>>& sources) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    stand.interface->hand_on(out, stand.clock.now(), some);
+    ByteReader in(bytes);
+    auto next = Interface::load_handed(in, stand.ledger);
+    ASSERT_TRUE(next);
+    stand.interface = std::move(next.value());
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      stand.interface->go_on_at(statistic(i), published(i));
+    }
+    for (const auto& each : sources) {
+      ASSERT_TRUE(stand.interface->bind_cells(statistic(0), each, 0));
+    }
+  }
+  std::uint64_t samples() { return samples(budget); }
+  std::uint64_t samples(CellBudget some) {
+    return stand.interface->overview(stand.clock.now(), some).samples;
+  }
+  // Without a look at the cells.
+  std::uint64_t data(std::size_t i = 0) {
+    const auto text =
+        stand.interface->render_data(stand.clock.now(), kAnyLength, Interface::Look::kDone);
+    const std::string head = "\n" + numbered(i) + " ";
+    const std::string lines = "\n" + text.value();
+    return std::stoull(lines.substr(lines.find(head) + head.size()));
+  }
+
+  Stand stand;
+  std::vector<Shape> shapes;
+  std::vector<Switch> switches;
+  CellBudget budget{CellBudget::Of::kAll};
+};
+
+inline CellBudget cells_for(CellBudget::Of of, std::size_t trusted, std::size_t others) {
+  return {of, {trusted, others}, {SIZE_MAX, SIZE_MAX}};
+}
+
+}  // namespace tallyfs
