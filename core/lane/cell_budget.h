@@ -3,8 +3,9 @@
 // a line that defines them anew.
 //
 // Root and the daemon's uid have one for themselves. Of that of all other uids each may use a third
-// of what it leaves, so that one uid's cells never hide those of another. Where one interface alone
-// is read, its owner may use all. Cells of a statistic are read in the order of CellRank.
+// of what it leaves, so that one uid's cells never hide those of another, and a few whatever others
+// have used. Where one interface alone is read, its owner may use all. Cells of a statistic are
+// read in the order of CellRank.
 //
 // As the same files may be opened again and again, what an open reads of these uids is on credit
 // (core/lane/cell_credit.h).
@@ -52,16 +53,18 @@ class CellAllowance {
  public:
   static constexpr std::size_t kLeftToOthers = 3;
 
-  CellAllowance(std::size_t for_trusted, std::size_t for_others)
-      : for_trusted_(for_trusted), for_others_(for_others) {}
+  // few: for each other uid in any case.
+  CellAllowance(std::size_t for_trusted, std::size_t for_others, std::size_t few = 0)
+      : for_trusted_(for_trusted), for_others_(for_others), few_(few) {}
 
   enum class Owner { kMayUseAll, kIsAsOthers };
   std::size_t left_for(const CellParty& party, Owner owner) const {
     if (party.rank == CellRank::kTrusted) return for_trusted_;
     if (party.rank == CellRank::kOwner && owner == Owner::kMayUseAll) return for_others_;
     const std::size_t used = used_by(party.uid);
-    if (for_others_ / kLeftToOthers <= used) return 0;
-    return (for_others_ - kLeftToOthers * used) / (kLeftToOthers + 1);
+    const std::size_t few = few_ - std::min(few_, used);
+    if (for_others_ / kLeftToOthers <= used) return few;
+    return std::max(few, (for_others_ - kLeftToOthers * used) / (kLeftToOthers + 1));
   }
   void charge(const CellParty& party, std::size_t amount) {
     std::size_t& left = party.rank == CellRank::kTrusted ? for_trusted_ : for_others_;
@@ -89,6 +92,7 @@ class CellAllowance {
 
   std::size_t for_trusted_;
   std::size_t for_others_;
+  std::size_t few_;
   Used used_;
 };
 
@@ -97,22 +101,24 @@ class CellBudget {
   static constexpr std::size_t kCellsMax = 100'000;
   // Reads of entries and indexes.
   static constexpr std::size_t kLooksMax = 25'000;
+  // Of each uid, though others have used all: as many threads as most programs have.
+  static constexpr std::size_t kFew = 64;
   // An array of so many intervals costs as much as two cells without.
   static constexpr std::size_t kIntervalsOfACell = 32;
   static constexpr std::size_t kCellsOfALook = kCellsMax / kLooksMax;
 
   enum class Of { kOneInterface, kAll };
   explicit CellBudget(Of of = Of::kOneInterface)
-      : CellBudget(of, {kCellsMax, kCellsMax}, {kLooksMax, kLooksMax}) {}
+      : CellBudget(of, {kCellsMax, kCellsMax, kFew}, {kLooksMax, kLooksMax, kFew}) {}
   // For what keeps data that cannot be read again. Cells of root and the daemon's uid are read all;
   // those of others may make their own commands slow, which their senders are charged with, but
   // nothing else.
   static CellBudget for_command(Of of = Of::kOneInterface) {
-    return CellBudget(of, {SIZE_MAX, kCellsMax}, {SIZE_MAX, kLooksMax}).paid();
+    return CellBudget(of, {SIZE_MAX, kCellsMax, kFew}, {SIZE_MAX, kLooksMax, kFew}).paid();
   }
   // Each cell is read once, and there are no more than all lanes have room for.
   static CellBudget for_the_end() {
-    return CellBudget(Of::kAll, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, kLooksMax}).paid();
+    return CellBudget(Of::kAll, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, kLooksMax, kFew}).paid();
   }
   CellBudget(Of of, CellAllowance cells, CellAllowance looks)
       : owner_(of == Of::kAll ? CellAllowance::Owner::kIsAsOthers

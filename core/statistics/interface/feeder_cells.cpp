@@ -41,14 +41,17 @@ bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t i
                         : uid == owner       ? CellRank::kOwner
                                              : CellRank::kOther;
   // A feeder that got no response asks again.
-  std::size_t bound = 0, of_others = 0;
+  std::size_t bound = 0, of_others = 0, of_uid = 0;
   for (const UidCells& each : held_->uids) {
-    if (each.party().uid == uid && each.has(source.get(), id)) return true;
     bound += each.size();
     if (each.party().rank == CellRank::kOther) of_others += each.size();
+    if (each.party().uid != uid) continue;
+    if (each.has(source.get(), id)) return true;
+    of_uid = each.size();
   }
   if (bound >= kSourcesMax) return false;
-  if (rank == CellRank::kOther && of_others >= kOthersSourcesMax) return false;
+  const bool are_many = of_others >= kOthersSourcesMax || of_uid >= kOthersSourcesOfUidMax;
+  if (rank == CellRank::kOther && are_many) return false;
   cells_of({.uid = uid, .rank = rank, .credit = source->credit()}).bind(std::move(source), id);
   return true;
 }

@@ -36,6 +36,8 @@ class FeederCells {
   static constexpr std::size_t kSourcesMax = 4096;
   // Of these so many may be of uids that are neither trusted nor the interface's owner.
   static constexpr std::size_t kOthersSourcesMax = kSourcesMax / 2;
+  // And of one of them. It has 64 lanes at most.
+  static constexpr std::size_t kOthersSourcesOfUidMax = kOthersSourcesMax / 8;
 
   explicit FeederCells(const Published& at) : at_(at) {}
 

@@ -103,7 +103,8 @@ TEST(CellsTest, CellsOfAStrangerHideNoOthers) {
   CellsStand stand(2);
   const auto strange = stand.bind(kStranger);
   strange->cells = 1000;
-  for (std::uint32_t id = 1; id < 1000; ++id) stand.bind(strange, 0, id);
+  constexpr std::uint32_t kIds = FeederCells::kOthersSourcesOfUidMax;
+  for (std::uint32_t id = 1; id < kIds; ++id) stand.bind(strange, 0, id);
   const auto own = stand.bind(kUid);
   const auto of_root = stand.bind(0);
   const auto behind = stand.bind(kUid, 1);
@@ -157,6 +158,18 @@ TEST(CellsTest, AnArrayCostsByItsIntervals) {
   EXPECT_TRUE(has_cells(budget, root));
   budget.charge_cells(root, CellBudget::cost_of(10, 1024));
   EXPECT_FALSE(has_cells(budget, root));
+}
+
+TEST(CellsTest, AUidReadsAFewCellsHoweverManyOthersHaveUsed) {
+  CellsStand stand(2);
+  for (uid_t uid = kStranger; uid < kStranger + 40; ++uid) stand.bind(uid)->cells = 50'000;
+  const auto small = stand.bind(kStranger + 40, 1);
+  small->cells = 3;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    small->add(stand.shapes[1], 1);
+    stand.samples(CellBudget());
+    EXPECT_EQ(stand.data(1), i);
+  }
 }
 
 TEST(CellsTest, LooksForPlacesAreSharedByUidsToo) {
@@ -245,17 +258,22 @@ TEST(CellsTest, AnEndThatIsLateStopsBetweenTwoIds) {
   EXPECT_EQ(stand.data(), 31u);
 }
 
-TEST(CellsTest, StrangersLeaveRoomForCellsOfRootAndTheOwner) {
+TEST(CellsTest, StrangersLeaveRoomForEachOtherAndForRootAndTheOwner) {
   CellsStand stand;
-  const auto strange = std::make_shared<FakeSource>(kStranger);
   const auto binds = [&](const std::shared_ptr<FakeSource>& source, std::uint32_t id) {
     return bool(stand.stand.interface->bind_cells(stand.statistic(0), source, id));
   };
   std::uint32_t bound = 0;
-  while (bound < FeederCells::kSourcesMax && binds(strange, bound)) ++bound;
+  for (uid_t uid = kStranger; bound < FeederCells::kOthersSourcesMax; ++uid) {
+    const auto strange = std::make_shared<FakeSource>(uid);
+    std::uint32_t its = 0;
+    while (its < FeederCells::kSourcesMax && binds(strange, its)) ++its;
+    ASSERT_EQ(its, FeederCells::kOthersSourcesOfUidMax);
+    EXPECT_TRUE(binds(strange, 0));  // it has that already
+    bound += its;
+  }
   EXPECT_EQ(bound, FeederCells::kOthersSourcesMax);
-  EXPECT_TRUE(binds(strange, 0));  // it has that already
-  EXPECT_FALSE(binds(std::make_shared<FakeSource>(kStranger + 1), 0));
+  EXPECT_FALSE(binds(std::make_shared<FakeSource>(kStranger + 100), 0));
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(0), 0));
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(kDaemon), 0));
   EXPECT_TRUE(binds(std::make_shared<FakeSource>(kUid), 0));
