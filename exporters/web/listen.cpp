@@ -73,7 +73,8 @@ std::optional<Address> parse_address(const std::string& text) {
       colon == text.npos ? kNone
                          : parse_unsigned(std::string_view(text).substr(colon + 1)).value_or(kNone);
   if (port >= kNone) return std::nullopt;
-  return to_address(text.substr(0, colon), static_cast<std::uint16_t>(port));
+  const std::string host = text.substr(0, colon);
+  return to_address(host == "localhost" ? "127.0.0.1" : host, static_cast<std::uint16_t>(port));
 }
 
 Result<Listening> listen_tcp(const std::string& text) {
@@ -88,7 +89,11 @@ Result<Listening> listen_tcp(const std::string& text) {
   if (!made.fd.valid()) return failed(text);
   constexpr int kOn = 1;
   ::setsockopt(made.fd.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn);
-  if (::bind(made.fd.get(), address->get(), address->size) != 0) return failed(text);
+  if (::bind(made.fd.get(), address->get(), address->size) != 0) {
+    Error error = failed(text);
+    if (errno == EADDRINUSE) error.reason.append("; --listen 127.0.0.1:0 takes a free port");
+    return error;
+  }
   if (::listen(made.fd.get(), kBacklog) != 0) return failed(text);
   ::getsockname(made.fd.get(), address->get(), &address->size);
   made.url.append("http://").append(host).append(":");
@@ -128,7 +133,9 @@ Result<Listening> listen_unix(const std::string& path) {
 
 std::string fault_of_address(const std::string& text) {
   if (!text.starts_with(kUnix)) {
-    return parse_address(text) ? "" : text + " is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH";
+    return parse_address(text) ? ""
+                               : text + " is no address with a port, as 127.0.0.1:8255, " +
+                                     "[::1]:8255 or localhost:8255, nor unix:PATH";
   }
   const std::size_t size = text.size() - kUnix.size();
   const bool fits = size > 0 && size < sizeof sockaddr_un::sun_path;

@@ -19,6 +19,13 @@ constexpr std::size_t kDigits = 2 * kBytes;
 
 Error failure(const std::string& path) { return invalid(path + ": " + std::strerror(errno)); }
 
+// The default place belongs to the daemon's user.
+Error unreadable(const std::string& path) {
+  Error error = failure(path);
+  if (errno == EACCES) error.reason.append("; --token-file PATH chooses another place");
+  return error;
+}
+
 bool is_token(std::string_view text) {
   return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
@@ -56,11 +63,11 @@ Result<std::string> read_token(int fd, const std::string& path) {
 Result<std::string> read_or_make_token(const std::string& path) {
   const Fd old(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (old.valid()) return read_token(old.get(), path);
-  if (errno != ENOENT) return failure(path);
+  if (errno != ENOENT) return unreadable(path);
   auto made = random_token();
   if (!made) return made;
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.valid()) return failure(path);
+  if (!file.valid()) return unreadable(path);
   const std::string line = made.value() + "\n";
   if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     const Error error = failure(path);

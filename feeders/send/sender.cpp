@@ -206,8 +206,8 @@ Error Sender::gone() const {
 Error Sender::silent() const {
   return {ErrorCode::kBusy, "the daemon at " + link_.path() + " does not answer for " +
                                 std::to_string(options_.timeout.count()) +
-                                " ms: is it stopped, overloaded, or in another network namespace? "
-                                "--timeout-ms waits longer" +
+                                " ms: is it stopped, overloaded, or in another network namespace "
+                                "(then samples count all the same)? --timeout-ms waits longer" +
                                 unanswered()};
 }
 

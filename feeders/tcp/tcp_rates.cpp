@@ -49,6 +49,10 @@ Result<void> follow(const char* subsystem, std::string_view text) {
   request.newptr = line.c_str();
   request.newlen = line.size() + 1;
   int error = ::stats_tpl_sample_rates(nullptr, reinterpret_cast<void*>(&keep), 0, &request);
+  if (error == ESRCH) {
+    return Error{ErrorCode::kInvalid, "sample rates '" + line +
+                                          "': there is no template of that name; TCP_DEFAULT is"};
+  }
   if (error != 0) {
     return Error{ErrorCode::kInvalid, "sample rates '" + line + "': " + std::strerror(error)};
   }

@@ -326,7 +326,13 @@ Result<void> prepare(DaemonOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   options.has_terminal = options.foreground && has_terminal();
   if (const auto found = find_groups_of(options); !found) return found.error();
-  if (!options.rules_file.empty()) find_rules_file(options);
+  if (!options.rules_file.empty()) {
+    find_rules_file(options);
+    // Without them, what they would have made is missing.
+    if (const auto rules = read_rules(options.rules_file); !rules) {
+      return Error{rules.error().code, "--rules: " + rules.error().reason};
+    }
+  }
   if (options.tracefs) {
     const auto readable = check_tracefs();
     if (!readable) say_error("warning: --tracefs: " + readable.error().reason);
@@ -342,7 +348,6 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
     if (const auto read = check_handed_formats(from.formats); !read) return read.error();
   }
   if (is_check && !from.rules_file.empty()) {
-    // Without them, what they would have made is missing.
     if (const auto rules = read_rules(from.rules_file); !rules) return rules.error();
   }
   if (is_check && from.handover < 0) return 0;

@@ -125,7 +125,8 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
     if (auto done = clean_up(path, leftover); !done) return done.error();
   }
   if (::stat(path.c_str(), &status) != 0) {
-    return failure("cannot mount on " + given + ": " + std::strerror(errno));
+    const std::string advice = errno == ENOENT ? "; mkdir -p " + given : std::string();
+    return failure("cannot mount on " + given + ": " + std::strerror(errno) + advice);
   }
   if (has_live_mount(path)) {
     return failure(path + " has a tallyfs mounted on it already; fusermount3 -u " + path +

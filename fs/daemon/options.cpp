@@ -9,6 +9,7 @@
 
 #include "core/statistics/exposition/names.h"
 #include "feeders/intake/feed_socket.h"
+#include "fs/daemon/privileges.h"
 #include "program/command_line.h"
 
 namespace tallyfs {
@@ -115,7 +116,7 @@ class OptionsParser {
       options_.subtree = "tracing";
     }
     if (places_.empty() && !options_.over_tracefs) {
-      return line_.refuse("MOUNTPOINT", "it is required");
+      return line_.refuse("MOUNTPOINT", "it is required, an empty directory: tallyfs /mnt");
     }
     options_.mount_point = places_.empty() ? kTracingDirectory : places_.back();
     return std::nullopt;
@@ -303,10 +304,19 @@ class OptionsParser {
   // Other users do not get into a mount without allow_other.
   std::optional<int> check_groups() {
     const bool is_open = has(options_.mount_options, "allow_other");
-    const std::string needs = "needs -o allow_other, without which its members cannot enter";
-    if (!options_.group.empty() && !is_open) return line_.refuse("--group", needs);
-    if (!options_.write_group.empty() && !is_open) return line_.refuse("--write-group", needs);
+    if (is_open) return std::nullopt;
+    if (!options_.group.empty()) return refuse_closed("--group", options_.group);
+    if (!options_.write_group.empty()) return refuse_closed("--write-group", options_.write_group);
     return std::nullopt;
+  }
+
+  // With what else is wrong, so that a second try is the last.
+  int refuse_closed(const std::string& option, const std::string& group) {
+    std::string reason = "needs -o allow_other, without which its members cannot enter";
+    if (const auto found = find_groups(group, ""); !found) {
+      reason.append("; ").append(found.error().reason);
+    }
+    return line_.refuse(option, reason);
   }
 
   void add_mount_defaults(const std::string& source) {

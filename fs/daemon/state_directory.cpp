@@ -32,7 +32,12 @@ Error refused(const std::string& path, std::string reason,
 }
 
 Error unusable(const std::string& path) {
-  return refused(path, std::string(": ") + std::strerror(errno), ErrorCode::kInvalid);
+  std::string reason = std::string(": ") + std::strerror(errno);
+  if (errno == ENOENT) {
+    const std::string above = std::filesystem::path(path).parent_path();
+    reason.append("; the daemon makes the last directory alone: mkdir -p ").append(above);
+  }
+  return refused(path, reason, ErrorCode::kInvalid);
 }
 
 std::string name_of(std::uint64_t number) {

@@ -83,6 +83,19 @@ Error with_example(Error refused, const std::string& line, const view::Statistic
   return refused;
 }
 
+// A definition makes no interface.
+Error with_creation(Error missing, const Target& target) {
+  if (missing.code != ErrorCode::kInvalid || target.statistic.empty()) return missing;
+  missing.reason.append("\n  to make it: tally-send 'create ")
+      .append(target.interface)
+      .append("/")
+      .append(target.statistic)
+      .append(" on=1 type=...'");
+  return missing;
+}
+
+bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
+
 // Whether a word names another statistic than WHAT does.
 bool names_another(const Target& target, const std::string& word) {
   constexpr std::string_view kName = "name=";
@@ -92,6 +105,11 @@ bool names_another(const Target& target, const std::string& word) {
 
 int define(Session& session, const std::string& like) {
   const Target target = to_target(session.options.words.front());
+  if (is_pattern(session.options.words.front())) {
+    return complain(kWrongUsage, session.options.words.front() +
+                                     ": define changes one statistic; on, off and reset take "
+                                     "patterns");
+  }
   for (const std::string& word : session.options.words) {
     if (!names_another(target, word)) continue;
     return complain(kWrongUsage, word + ": that is not " + session.options.words.front() +
@@ -111,7 +129,7 @@ int define(Session& session, const std::string& like) {
   if (!before) {
     // With the nearest name.
     const auto found = select(*session.source, {target.interface});
-    return complain(found ? before.error() : found.error());
+    return complain(with_creation(found ? before.error() : found.error(), target));
   }
   auto written = write_definition(session.source->mount(), target.interface, line);
   if (!written) {

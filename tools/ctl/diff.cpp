@@ -185,8 +185,12 @@ int run_diff(int argc, char** argv) {
   add_table_options(line, session.options);
   line.add_flag("--exit-code", tells_by_status, "exit with 1 if something was counted or differs");
   line.add_arguments("A B", session.options.words, "recordings, or now, or - for stdin",
-                     {.least = 2, .most = 2});
+                     {.least = 0, .most = 2});
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (session.options.words.size() != 2) {
+    return complain(kWrongUsage, "two are compared, of: a FILE of tallyctl record, now, or - for "
+                                 "stdin; as tallyctl diff before.jsonl now");
+  }
   if (session.options.words[0] == "-" && session.options.words[1] == "-") {
     return complain(kWrongUsage, "stdin can be only one of them");
   }

@@ -125,7 +125,9 @@ class Doctor {
 
   static std::string advice_for(ErrorCode code) {
     if (code == ErrorCode::kNoAccess) return "look as the user who mounted, or as one of --group";
-    if (code == ErrorCode::kNotFound) return "mount the whole tree, without --subtree";
+    if (code == ErrorCode::kNotFound) {
+      return "start tallyfs there; if one is mounted, mount the whole tree, without --subtree";
+    }
     if (code == ErrorCode::kNoDevice)
       return "fusermount3 -u -z MOUNTPOINT, then start tallyfs anew";
     return "the daemon's log (journalctl -u tallyfs) may say why";

@@ -48,6 +48,8 @@ Error nothing_matches(const std::string& word, const std::string& missing,
   std::string reason = "nothing is called '" + word + "'";
   if (const auto meant = nearest(missing, known)) {
     reason.append("; did you mean ").append(prefix).append(*meant).append("?");
+  } else {
+    reason.append("; tallyctl ls lists what is there");
   }
   return invalid(std::move(reason));
 }

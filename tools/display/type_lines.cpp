@@ -1,6 +1,7 @@
 #include "tools/display/type_lines.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -15,6 +16,10 @@ namespace {
 
 constexpr std::string_view kLeast = "-9223372036854775808";
 constexpr std::string_view kMost = "9223372036854775807";
+// Keys that a definition line may have (docs/statistics.md).
+constexpr std::array<std::string_view, 15> kKeys = {
+    "name",      "of",        "on",          "type",      "mode",      "scale", "base_interval",
+    "range_min", "range_max", "entries_max", "precision", "quantiles", "period", "data", "units"};
 constexpr int kBinsWanted = 64;  // of an array with a linear scale
 
 // The least and the greatest X that there were, as far as the values tell.
@@ -164,6 +169,17 @@ void append_key(std::string& line, std::string_view key, std::string_view value)
   line.append(" ").append(key).append("=").append(value);
 }
 
+std::string without_unknown_keys(std::string_view line) {
+  std::string known;
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const std::string_view key = token->text.substr(0, token->text.find('='));
+    if (std::ranges::find(kKeys, key) == kKeys.end()) continue;
+    known.append(known.empty() ? "" : " ").append(token->text);
+  }
+  return known;
+}
+
 std::string_view key_in(std::string_view line, std::string_view key) {
   Tokens tokens(line);
   std::string_view found;
@@ -211,7 +227,8 @@ std::string line_as(const Statistic& statistic, std::string_view type) {
   return line;
 }
 
-std::optional<std::string> completed_line(std::string_view line, const Statistic* statistic) {
+std::optional<std::string> completed_line(std::string_view asked_line, const Statistic* statistic) {
+  const std::string line = without_unknown_keys(asked_line);
   const std::string_view type = key_in(line, "type");
   if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
   const Proposal proposal(statistic, type);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,13 +23,20 @@ namespace {
 // Threads whose step has not ended in its time.
 std::atomic<int> left_behind{0};
 
+std::string own_name() {
+  const uid_t uid = ::geteuid();
+  const passwd* const found = ::getpwuid(uid);
+  return found ? found->pw_name : "uid " + std::to_string(uid);
+}
+
 Error failure_of(const std::string& path, int error) {
   switch (error) {
     case EACCES:
       return {ErrorCode::kNoAccess,
-              path +
-                  ": Permission denied. Files belong to the user who mounted, and to the group " +
-                  "of --group; a mount without allow_other is closed to all others, root too"};
+              path + ": Permission denied for " + own_name() +
+                  ". The user who mounted and the members of --group may read, those of " +
+                  "--write-group may write definition and rules; a mount without allow_other is " +
+                  "closed to all others, root too"};
     case ENOTCONN:
     case ECONNABORTED:
       return {ErrorCode::kNoDevice, path + ": the daemon of this mount is dead. Clear it with: " +

@@ -70,7 +70,11 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
             .value = "LEVEL",
             .text = "trace, debug, info, warn, err or off",
             .check = OneOf{{"trace", "debug", "info", "warn", "err", "off"}}});
-  return line.parse(argc, argv);
+  if (const auto status = line.parse(argc, argv)) return status;
+  if (options.only_metrics && options.allows_changes) {
+    return line.refuse("--allow-changes", "--metrics-only serves nothing that could be changed");
+  }
+  return std::nullopt;
 }
 
 unsigned keep_seconds(const Options& options) {

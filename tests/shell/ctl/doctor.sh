@@ -330,7 +330,7 @@ a_subtree_is_not_the_whole() {
   said=$("$TALLYCTL" doctor 2>&1) || status=$?
   assert_eq 3 $status
   assert_has 'has no statistics.json' "$said"
-  assert_has 'do: mount the whole tree, without --subtree' "$said"
+  assert_has 'mount the whole tree, without --subtree' "$said"
 }
 
 a_mount_that_is_closed_to_this_user() {

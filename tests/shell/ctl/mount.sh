@@ -311,3 +311,16 @@ names_of_two_columns_are_aligned() {
   send 'create web/延迟 on=1'
   assert_eq 'web/延迟   on  value        0' "$("$TALLYCTL" ls web | grep 延迟)"
 }
+
+a_refusal_says_what_to_do() {
+  local said
+  _status 2 'define changes one statistic; on, off and reset take patterns' \
+    "$TALLYCTL" define 'web/*' on=0
+  _status 1 "to make it: tally-send 'create nix/us on=1 type=...'" \
+    "$TALLYCTL" define nix/us type=range
+  _status 1 'tallyctl ls lists what is there' "$TALLYCTL" show nix
+  _status 2 'as tallyctl diff before.jsonl now' "$TALLYCTL" diff
+  said=$("$TALLYCTL" define web/hits type=array range=0-100 2>&1 || true)
+  assert_has 'an example that works: type=array' "$said"
+  assert_has_not 'range=0-100' "${said#*an example that works}"
+}

@@ -361,7 +361,17 @@ too_little_memory_for_its_own_numbers_is_refused() {
 a_mount_point_that_cannot_be_found_is_told() {
   ln -s loop "$CASE/loop"
   _refused 1 'cannot mount on' "$TALLYFS" -f --socket "$SOCK" "$CASE/loop/x"
-  _refused 1 'No such file or directory' "$TALLYFS" -f --socket "$SOCK" "$CASE/nowhere"
+  _refused 1 "No such file or directory; mkdir -p $CASE/nowhere" \
+    "$TALLYFS" -f --socket "$SOCK" "$CASE/nowhere"
+  _refused 2 'an empty directory: tallyfs /mnt' "$TALLYFS" -f --socket "$SOCK"
   echo >"$CASE/file"
   _refused 1 "$CASE/file: not a directory" "$TALLYFS" -f --socket "$SOCK" "$CASE/file"
+}
+
+a_start_says_what_to_do_before_it_works() {
+  _refused 1 "mkdir -p $CASE/no" "$TALLYFS" -f --socket "$SOCK" --state "$CASE/no/state" "$MNT"
+  _refused 1 "--rules: $CASE/rules cannot be read: No such file or directory" \
+    "$TALLYFS" -f --socket "$SOCK" --rules "$CASE/rules" "$MNT"
+  _refused 2 'needs -o allow_other' "$TALLYFS" -f --socket "$SOCK" --group no-such-group "$MNT"
+  assert_has no-such-group "$(sed "s,.*; ,," "$CASE/said")"
 }

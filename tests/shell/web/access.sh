@@ -287,6 +287,7 @@ EOT
 }
 
 listens_where_it_is_told() {
+  assert_fails_with 'takes a free port' "$TALLY_WEB" --mount "$MNT" --listen "${WEB#http://}"
   stop_web
   start_web --listen "unix:$CASE/run/http"
   assert_eq ok "$(curl -s --unix-socket "$CASE/run/http" http://localhost/healthz)"
@@ -294,7 +295,9 @@ listens_where_it_is_told() {
   stop_web
   [ ! -e "$CASE/run/http" ] || fail "the socket file was left"
   assert_fails_with '--allow-plaintext' "$TALLY_WEB" --mount "$MNT" --listen 0.0.0.0:0
-  assert_fails_with 'is not ADDRESS:PORT' "$TALLY_WEB" --mount "$MNT" --listen localhost
+  assert_fails_with 'as 127.0.0.1:8255' "$TALLY_WEB" --mount "$MNT" --listen localhost
+  assert_fails_with 'nothing that could be changed' \
+    "$TALLY_WEB" --mount "$MNT" --metrics-only --allow-changes
   local status=0
   "$TALLY_WEB" --mount "$MNT" --listen nonsense 2>/dev/null || status=$?
   assert_eq 2 $status "exit status for an address that is none"
