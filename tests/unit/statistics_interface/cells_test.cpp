@@ -199,6 +199,22 @@ TEST(CellsTest, AStatisticWithManyCellsDoesNotStarveTheNextOne) {
   }
 }
 
+// A look at each is whole, but not all fit into one open.
+TEST(CellsTest, SeveralStatisticsWithManyCellsDoNotStarveTheNextOne) {
+  CellsStand stand(4);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (int n = 0; n < 20; ++n) stand.bind(kStranger, i)->cells = 9;  // 200 of 250
+  }
+  const auto few = stand.bind(kStranger, 3);
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    few->add(stand.shapes[3], 1);
+    for (int opens = 0; opens < 4; ++opens) {
+      stand.samples(cells_for(CellBudget::Of::kOneInterface, 0, 1000));
+    }
+    EXPECT_EQ(stand.data(3), i);
+  }
+}
+
 // The same, of opens that look at several interfaces.
 TEST(CellsTest, AnInterfaceWithManyCellsDoesNotStarveTheNextOne) {
   CellsStand first, second;
