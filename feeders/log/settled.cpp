@@ -13,11 +13,15 @@ bool Settled::is_safe(bool has_samples) const {
   return lines_ == 0 && (!has_samples || tally::counts().held == 0);
 }
 
+void Settled::note_safe() {
+  if (++safe_lines_ >= kLinesMax) lines_max_ = 1;
+}
+
 void Settled::store(PositionRecord* record, std::uint64_t offset, bool has_samples) {
   if (!positions_) return;
   if (is_safe(has_samples)) {
     if (record) record->store(offset);
-    return;
+    return note_safe();
   }
   if (record) note(*record, offset);
   wait();
@@ -25,7 +29,10 @@ void Settled::store(PositionRecord* record, std::uint64_t offset, bool has_sampl
 
 void Settled::store_cursor(std::string_view cursor, bool has_samples) {
   if (!positions_) return;
-  if (is_safe(has_samples)) return positions_->store_cursor(cursor);
+  if (is_safe(has_samples)) {
+    positions_->store_cursor(cursor);
+    return note_safe();
+  }
   cursor_ = cursor;
   wait();
 }
@@ -43,8 +50,11 @@ void Settled::note(PositionRecord& record, std::uint64_t offset) {
 void Settled::wait() {
   if (lines_ == 0) since_ = SystemClock::monotonic();
   lines_ += 1;
+  safe_lines_ = 0;
   positions_->set_lines_ahead(lines_);
-  if (lines_ >= kLinesMax) settle();
+  if (lines_ < lines_max_) return;
+  lines_max_ = std::min(2 * lines_max_, kLinesMax);
+  settle();
 }
 
 bool Settled::is_due() const {

@@ -2,8 +2,9 @@
 // not reach them, in memory that it shares with the daemon, or with the daemon.
 //
 // A sample that libtally holds itself (of a statistic that the daemon has not registered yet, or
-// that has no lane) is not; then positions wait for a confirmation by the daemon, which is asked
-// for each 1,000 lines or 100 ms. Confined to one thread.
+// that has no lane) is not; then positions wait for a confirmation by the daemon. It is asked for
+// after one line, two, four and so on, up to 1,000 lines or 100 ms: most statistics are registered
+// with the first confirmation, and have a lane soon after it. Confined to one thread.
 #pragma once
 
 #include <chrono>
@@ -40,6 +41,7 @@ class Settled {
 
  private:
   bool is_safe(bool has_samples) const;
+  void note_safe();
   void note(PositionRecord& record, std::uint64_t offset);
   void wait();
 
@@ -47,7 +49,9 @@ class Settled {
   const Confirm confirm_;
   std::vector<std::pair<PositionRecord*, std::uint64_t>> pending_;
   std::string cursor_;
-  std::uint64_t lines_ = 0;  // that wait
+  std::uint64_t lines_ = 0;       // that wait
+  std::uint64_t lines_max_ = 1;   // that may
+  std::uint64_t safe_lines_ = 0;  // in a row
   std::chrono::nanoseconds since_{0};
 };
 

@@ -1,6 +1,8 @@
 #include "feeders/log/follow/follower.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -12,10 +14,14 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/clock.h"
+
 namespace tallyfs::logs {
 namespace {
 
 constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_CLOSE_WRITE;
+// The clock of births is coarse. Files that gave way are known for a second at least.
+constexpr std::chrono::milliseconds kBirthMargin{100};
 constexpr std::uint32_t kFolderEvents =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
@@ -25,11 +31,27 @@ std::string folder_of(std::string_view path) {
   return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
 }
 
+// As a path in that folder is written by its user.
+std::string in_folder(const std::string& folder, const std::string& name) {
+  if (folder.empty()) return name;
+  return folder == "/" ? folder + name : folder + "/" + name;
+}
+
 bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
 
 bool is_compressed(std::string_view path) {
   constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+// As a pattern that only the path itself matches.
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
 }
 
 std::vector<std::string> matches_of(const std::string& pattern) {
@@ -68,9 +90,12 @@ void Follower::start(std::chrono::nanoseconds now) {
     settings_.positions->each(
         [&](const PositionRecord& record) { known_folders_.insert(folder_of(record.path())); });
   }
+  const auto scanned =
+      settings_.positions ? settings_.positions->scanned() : std::chrono::nanoseconds(0);
   scan(now);
   if (settings_.positions) find_renamed(now);
   is_started_ = true;
+  if (scanned.count() != 0) find_born(scanned, now);
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
@@ -93,19 +118,58 @@ void Follower::read_events() {
     for (ssize_t at = 0; at < bytes;) {
       inotify_event event{};
       std::memcpy(&event, buffer.data() + at, sizeof event);
+      const char* const name = buffer.data() + at + sizeof event;
+      read_event(event, event.len == 0 ? "" : name);
       at += static_cast<ssize_t>(sizeof event + event.len);
-      const bool is_overflow = (event.mask & IN_Q_OVERFLOW) != 0;
-      if (is_overflow || (event.mask & (kFileEvents | IN_IGNORED)) == 0) must_scan_ = true;
-      for (const auto& file : files_) {
-        if (!is_overflow && file->watch != event.wd) continue;
-        file->is_dirty = true;
-        if ((event.mask & IN_CLOSE_WRITE) != 0 && file->retired) file->was_closed = true;
-      }
     }
   }
 }
 
+void Follower::read_event(const inotify_event& event, const std::string& name) {
+  const bool is_overflow = (event.mask & IN_Q_OVERFLOW) != 0;
+  for (const auto& file : files_) {
+    if (!is_overflow && file->watch != event.wd) continue;
+    file->is_dirty = true;
+    if ((event.mask & IN_MODIFY) != 0) file->was_closed = false;
+    if ((event.mask & IN_CLOSE_WRITE) != 0) file->was_closed = true;
+  }
+  const auto folder = folders_.find(event.wd);
+  if (is_overflow || folder != folders_.end()) must_scan_ = true;
+  if (folder != folders_.end()) note_rename(event, in_folder(folder->second, name));
+}
+
+// A file may get another name before it was ever opened.
+void Follower::note_rename(const inotify_event& event, const std::string& path) {
+  constexpr std::size_t kRenamesMax = 1'024;
+  if ((event.mask & IN_MOVED_FROM) != 0 && (strays_.erase(path) != 0 || is_followed(path))) {
+    if (renames_.size() == kRenamesMax) renames_.clear();
+    renames_.insert(event.cookie);
+  }
+  if ((event.mask & IN_MOVED_TO) == 0 || renames_.erase(event.cookie) == 0) return;
+  if (!is_followed(path)) strays_.insert(path);
+}
+
+bool Follower::is_followed(const std::string& path) const {
+  return std::ranges::any_of(settings_.paths, [&](const std::string& each) {
+    return each == path || (is_pattern(each) && ::fnmatch(each.c_str(), path.c_str(), 0) == 0);
+  });
+}
+
+// Those whose files are not known were never opened.
+void Follower::read_strays(std::chrono::nanoseconds now) {
+  for (const std::string& path : std::exchange(strays_, {})) {
+    if (opened_before(path) || files_.size() == kFilesMax) continue;
+    auto opened = open_log(path, Found::kByPattern);
+    if (!opened) continue;
+    counts_.rotations += 1;
+    add(std::move(opened.value()), path, now);
+    files_.back()->retired = now;
+    files_.back()->was_closed = true;
+  }
+}
+
 void Follower::scan(std::chrono::nanoseconds now) {
+  const auto begun = SystemClock::realtime();
   must_scan_ = false;
   seen_.clear();
   missing_.clear();
@@ -119,14 +183,17 @@ void Follower::scan(std::chrono::nanoseconds now) {
       if (!is_compressed(each)) find(each, Found::kByPattern, now);
     }
   }
+  read_strays(now);
   retire_unseen(now);
+  if (settings_.positions) settings_.positions->set_scanned(begun);
 }
 
 // inotify knows a folder that is watched already. One that is not there yet is found by the looks.
 void Follower::watch_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   if (is_pattern(folder)) return;
-  (void)::inotify_add_watch(inotify_.get(), folder.c_str(), kFolderEvents);
+  const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kFolderEvents);
+  if (watch >= 0) folders_[watch] = folder == "." && path.find('/') == path.npos ? "" : folder;
 }
 
 // Most are open already: nothing is opened to find that out.
@@ -155,7 +222,9 @@ void Follower::find(const std::string& path, Found found, std::chrono::nanosecon
     const bool is_missing = opened.error().code == ErrorCode::kNotFound;
     if (is_missing && found == Found::kByPattern) return;
     missing_.insert(path);
-    say_once(path, is_missing ? "waits for " + path : opened.error().reason);
+    // Between a rename and the file that comes, a name is missing for a moment.
+    if (!is_missing) return say_once(path, opened.error().reason);
+    if (!is_started_) report_("waits for " + path);
     return;
   }
   said_.erase(path);
@@ -235,6 +304,25 @@ void Follower::find_renamed(std::chrono::nanoseconds now) {
     report_(was + ": what it had from byte " + std::to_string(record.offset()) + " on is gone");
     record.end();
   });
+}
+
+// Files that were made and renamed while the feeder did not run have no position. They have the
+// name of a followed file and something behind it, and are younger than the last look at names.
+// File systems that do not know when a file was born have none.
+void Follower::find_born(std::chrono::nanoseconds scanned, std::chrono::nanoseconds now) {
+  for (const std::string& path : settings_.paths) {
+    for (const std::string& each :
+         matches_of((is_pattern(path) ? path : escaped(path)) + "[.-]*")) {
+      struct statx status {};
+      const bool is_unborn = ::statx(AT_FDCWD, each.c_str(), 0, STATX_BTIME, &status) != 0 ||
+                             (status.stx_mask & STATX_BTIME) == 0;
+      const auto born = std::chrono::seconds(status.stx_btime.tv_sec) +
+                        std::chrono::nanoseconds(status.stx_btime.tv_nsec);
+      if (!is_unborn && born + kBirthMargin >= scanned && !is_compressed(each))
+        strays_.insert(each);
+    }
+  }
+  read_strays(now);
 }
 
 void Follower::retire_unseen(std::chrono::nanoseconds now) {

@@ -21,6 +21,8 @@
 #include "feeders/log/follow/log_file.h"
 #include "feeders/log/follow/positions.h"
 
+struct inotify_event;
+
 namespace tallyfs::logs {
 
 // Where a file begins that was there at the start, and whose position is not known.
@@ -60,6 +62,10 @@ class Follower {
 
  private:
   void read_events();
+  void read_event(const inotify_event& event, const std::string& name);
+  void note_rename(const inotify_event& event, const std::string& path);
+  bool is_followed(const std::string& path) const;
+  void read_strays(std::chrono::nanoseconds now);
   void scan(std::chrono::nanoseconds now);
   void find(const std::string& path, Found found, std::chrono::nanoseconds now);
   LogFile* opened_before(const std::string& path);
@@ -68,6 +74,7 @@ class Follower {
   LogFile::Start start_of(const OpenedLog& opened, const std::string& path);
   void keep_position(LogFile& file);
   void find_renamed(std::chrono::nanoseconds now);
+  void find_born(std::chrono::nanoseconds scanned, std::chrono::nanoseconds now);
   void retire_unseen(std::chrono::nanoseconds now);
   void drop_retired(std::chrono::nanoseconds now);
   void watch_folder(const std::string& path);
@@ -83,6 +90,9 @@ class Follower {
   std::vector<FileIdentity> seen_;           // by the scan under way
   std::map<std::string, std::string> said_;  // of paths, until they are read
   std::set<std::string> missing_;
+  std::map<int, std::string> folders_;   // by their watches
+  std::set<std::uint32_t> renames_;      // of followed names, under way
+  std::set<std::string> strays_;         // names to which files went that may not be open
   std::set<std::string> known_folders_;  // of positions, at the start
   bool is_started_ = false;
   bool must_scan_ = true;

@@ -47,7 +47,7 @@ class LogFile {
   // When it was renamed or removed, and when it had new bytes last.
   std::optional<std::chrono::nanoseconds> retired{};
   std::chrono::nanoseconds grew{0};
-  bool was_closed = false;  // by a writer, since it was retired
+  bool was_closed = false;  // by a writer, after its last byte
   bool is_dirty = true;     // it may have more to read
   int watch = -1;
 

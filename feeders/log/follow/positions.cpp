@@ -54,6 +54,7 @@ struct Positions::Content {
 
   std::uint64_t magic;
   std::atomic<std::uint64_t> lines_ahead;
+  std::atomic<std::int64_t> scanned_ns;
   std::atomic<std::uint32_t> current_cursor;
   std::array<CursorText, 2> cursors;
   std::array<PositionRecord, kFilesMax> records;
@@ -152,6 +153,14 @@ std::uint64_t Positions::lines_ahead() const {
 
 void Positions::set_lines_ahead(std::uint64_t lines) {
   content_->lines_ahead.store(lines, std::memory_order_release);
+}
+
+std::chrono::nanoseconds Positions::scanned() const {
+  return std::chrono::nanoseconds(content_->scanned_ns.load(std::memory_order_relaxed));
+}
+
+void Positions::set_scanned(std::chrono::nanoseconds time) {
+  content_->scanned_ns.store(time.count(), std::memory_order_relaxed);
 }
 
 std::string Positions::cursor() const {

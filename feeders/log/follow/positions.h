@@ -11,6 +11,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -89,6 +90,10 @@ class Positions {
   // twice. The line under way, which may count twice as well, is not among them.
   std::uint64_t lines_ahead() const;
   void set_lines_ahead(std::uint64_t lines);
+
+  // When names were looked for last, by CLOCK_REALTIME; 0: never.
+  std::chrono::nanoseconds scanned() const;
+  void set_scanned(std::chrono::nanoseconds time);
 
   // Of the journal: where it continues. One store makes the new one count.
   std::string cursor() const;

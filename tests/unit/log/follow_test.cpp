@@ -98,6 +98,19 @@ TEST_F(LogFollowTest, LosesNothingAtARename) {
   EXPECT_EQ(counts_.files, 1U);
 }
 
+TEST_F(LogFollowTest, LosesNoFileThatIsRenamedBeforeItWasOpened) {
+  append("log", "1\n");
+  follow("log", From::kStart);
+  for (int i = 1; i <= 3; ++i) {
+    std::filesystem::rename(path("log"), path(("log." + std::to_string(i)).c_str()));
+    append("log", std::to_string(i + 1) + "\n");
+  }
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "1234;;;;");
+  EXPECT_EQ(counts_.rotations, 3U);
+}
+
 TEST_F(LogFollowTest, BeginsAgainWhereAFileWasCut) {
   append("log", "first\nsecond\n");
   follow("log", From::kStart);
@@ -171,6 +184,25 @@ TEST_F(LogFollowTest, ContinuesWhereItWas) {
   follow("log", From::kEnd, &kept);
   EXPECT_EQ(read(), "5;3;4;");
   EXPECT_FALSE(Positions::open(path("positions"))) << "two feeders at once";
+}
+
+TEST_F(LogFollowTest, ReadsFilesThatCameAndWereRenamedWhileItDidNotRun) {
+  append("log", "1\n");
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    EXPECT_EQ(read(), "1;");
+    follower_.reset();
+  }
+  std::filesystem::rename(path("log"), path("log.1"));
+  append("log", "2\n");
+  std::filesystem::rename(path("log"), path("log.2"));
+  append("log", "3\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "23;;");
 }
 
 TEST_F(LogFollowTest, DoesNotContinueInAnotherFile) {

@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# tally-feed-log, on real files and a real mount: what programs wrote, and what stands in the tree.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/lib.sh"
+[ -e /dev/fuse ] || skip_all "no /dev/fuse"
+FEED=$BIN/tally-feed-log LOG=$WORK/app.log
+DATA=$MNT/statistics/tally-feed-log/data
+writer() { python3 "$here/log_writer.py" "$@"; }
+# The value of a statistic: the last field of its first line.
+value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
+becomes() {
+  local wanted=$1
+  shift
+  EXPR="\"\$($*)\" = \"$wanted\""
+  wait_until "[ $EXPR ]" && ok "$* is $wanted" || not_ok "$* is $wanted" "got: $("$@")"
+}
+start_feeder() { start "$FEED" --socket "$SOCK" "$@"; FEEDER=$PID SAID=$WORK/output.$OUTPUTS.err; }
+# What each line `took N ms` becomes.
+TOOK=(--match 'took (?<ms>\d+) ms' --sample 'app/ms={ms} type=value mode=products'
+  --count app/lines)
+
+# ---- without a daemon
+printf '%s\n' 'took 12.5 ms' 'took long ms' 'GET /cart/17?x=1 200' 'hello 1' 'hello 2' >"$LOG"
+cat >"$WORK/app.rules" <<'RULES'
+# what the application writes
+match took (?<ms>\S+) ms
+  sample app/us = {ms}*1000 units=microseconds/queries
+match! GET (?<path>\S+) (?<status>\d+)
+  count app/requests{status:{status|class},route:{path|route}}
+RULES
+"$FEED" --rules "$WORK/app.rules" --check <"$LOG" >"$WORK/checked"
+check_eq 1 $? "--check ends with 1 if something is refused"
+check_eq 'took 12.5 ms
+  line 2: match took (?<ms>\S+) ms
+    app/us 12500 microseconds
+took long ms
+  line 2: match took (?<ms>\S+) ms
+     ^ refused, value: this is no decimal number
+GET /cart/17?x=1 200
+  line 4: match GET (?<path>\S+) (?<status>\d+)
+    app/requests{route:%2Fcart%2F*,status:2xx} 1
+hello 1
+hello 2
+no rule takes:
+  2 like hello 1
+5 lines, 3 matched, 2 unmatched, 1 refused' "$(cat "$WORK/checked")" "and says what each line does"
+sed 's/status|class/status|clas/' "$WORK/app.rules" >"$WORK/wrong.rules"
+said=$("$FEED" --rules "$WORK/wrong.rules" "$LOG" 2>&1)
+check_eq "2 tally-feed-log: $WORK/wrong.rules, line 5: there is no filter 'clas'; did you mean class
+    count app/requests{status:{status|clas},route:{path|route}}
+                                      ^" "$? $said" "a wrong rule has its line and a caret"
+"$FEED" --match x --count a/b --once "$LOG" --socket "$WORK/none" --positions "$LOG" 2>/dev/null
+check_eq 1 $? "a log is no file of positions"
+check_eq 5 "$(wc -l <"$LOG")" "and stays as it is"
+
+# ---- exactly what awk counts, of 100,000 random lines
+start_daemon
+writer lines 100000 "${TALLY_SEED:-7}" >"$WORK/access.log"
+"$FEED" --socket "$SOCK" --format nginx --from start --once "$WORK/access.log" >"$WORK/once" \
+  2>"$WORK/once.err" || not_ok "--once ends well" "$(cat "$WORK/once.err")"
+check_eq '100000 lines, 100000 matched, 0 unmatched; 300000 samples' "$(cat "$WORK/once")" \
+  "--once prints what it counted"
+cat >"$WORK/exact.rules" <<'RULES'
+match (?<status>\d{3}) (?<bytes>\d+) .* (?<seconds>[\d.]+)$
+  sample exact/time{status:{status}} = {seconds}*1000000 type=value mode=products
+  sample exact/bytes{status:{status}} = {bytes} type=value mode=products
+  count exact/requests{status:{status}}
+RULES
+"$FEED" --socket "$SOCK" --rules "$WORK/exact.rules" --from start --once "$WORK/access.log" \
+  >"$WORK/once" 2>"$WORK/once.err" || not_ok "--once ends well" "$(cat "$WORK/once.err")"
+check_eq "$(awk '{ n[$9]++; b[$9] += $10; us[$9] += int($NF * 1000000 + 0.5) }
+  END { for (s in n) {
+    printf "time{status:%s} %.0f\nbytes{status:%s} %.0f\n", s, us[s], s, b[s]
+    printf "requests{status:%s} %d\n", s, n[s] } }' "$WORK/access.log" | sort)" \
+  "$(data exact | sort)" "sums by status are those of awk"
+bytes=$(data nginx | awk '$1 == "bytes" { n += $NF } END { print n }')
+check_eq 100000 "$bytes" "each line is in one bucket of bytes"
+check_eq '' "$(data nginx | grep 'items%2F[0-9]')" "routes have no numbers"
+
+# ---- rotations under a writer
+: >"$LOG"
+start_feeder "${TOOK[@]}" "$LOG"
+read -r lines total rotations < <(writer write "$LOG" 30000 20000 create)
+becomes "$lines" value app lines
+check_eq "$total" "$(value app ms)" "$rotations renames lose nothing"
+becomes "$rotations" value tally-feed-log rotations
+read -r more sum cuts < <(writer write "$LOG" 10000 50000 truncate "$DATA")
+becomes $((lines + more)) value app lines
+check_eq "$((total + sum))" "$(value app ms)" \
+  "$cuts truncations lose nothing that the file has"
+becomes "$cuts" value tally-feed-log truncations
+lines=$((lines + more))
+
+# ---- reloads of the daemon meanwhile
+writer write "$LOG" 20000 10000 none >"$WORK/wrote" &
+WRITER=$!
+for i in 1 2 3; do
+  "$BIN/tallyfs" --reload "$MNT" >"$WORK/reload" 2>&1 ||
+    not_ok "reload $i" "$(cat "$WORK/reload")"
+done
+wait "$WRITER"
+becomes $((lines + 20000)) value app lines
+check_eq "$((total + sum + $(cut -d' ' -f2 "$WORK/wrote")))" "$(value app ms)" \
+  "reloads lose nothing and count nothing twice"
+
+# ---- new rules, wrong ones and right ones
+stop "$FEEDER"
+cp "$WORK/app.rules" "$WORK/live.rules"
+start_feeder --rules "$WORK/live.rules" "$LOG"
+echo 'took 1 ms' >>"$LOG"
+becomes 1000 value app us
+echo 'match took' >"$WORK/live.rules"
+kill -HUP "$FEEDER"
+check "wrong rules are told, with their line" \
+  wait_until 'grep -q "the rules stay as they were: .*line 1: the rule above has no action" "$SAID"'
+echo 'took 2 ms' >>"$LOG"
+largest() { data app | awk '$1 == "us" { print $NF }'; }
+becomes 2000 largest
+printf 'match took\n  count app/again\n' >"$WORK/live.rules"
+kill -HUP "$FEEDER"
+check "right ones are read" wait_until 'grep -q "the rules were read again" "$SAID"'
+echo 'took 3 ms' >>"$LOG"
+becomes 1 value app again
+stop "$FEEDER"
+check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
+
+# ---- kill -9 with positions, while files rotate
+: >"$WORK/killed.log"
+read -r lines total twice exact < <(writer kill "$WORK/killed.log" 40000 20000 \
+  "${TALLY_KILLS:-20}" "$DATA" "$FEED" --socket "$SOCK" --positions "$WORK/positions" \
+  --match 'took (?<ms>\d+) ms' --sample 'killed/ms={ms} type=value mode=products' \
+  --count killed/lines "$WORK/killed.log")
+counted=$(value killed lines)
+check "of $lines lines none is lost by kills, and $((counted - lines)) count twice, of $twice" \
+  [ "$counted" -ge "$lines" -a "$counted" -le $((lines + twice)) ]
+check "$exact starts said that one line at most counts twice" [ "$exact" -ge 1 ]
+
+# ---- by a pipe, the page's fields of JSON, and hostile lines
+printf '{"t":{"s":0.25},"r":"/a/7"}\nnot json\n{"t":{"s":"x"},"r":"/a/8"}\n' |
+  "$FEED" --socket "$SOCK" --json --once --sample 'json/s{r:{.r|route}}={.t.s} decimals=3' - \
+    >"$WORK/once" 2>/dev/null
+check_eq '3 lines, 2 matched, 1 unmatched; 1 samples, 2 refused' "$(cat "$WORK/once")" \
+  "JSON by a pipe; what is none is refused"
+check_eq 'json' "$(ls "$MNT/statistics" | grep '^json')" "its number is there"
+python3 - >"$WORK/hostile.log" <<'LINES'
+import sys
+out = sys.stdout.buffer
+out.write(b"took 1 ms " + b"x" * 10_000_000 + b"\n")
+out.write(b"took 2 ms \0\x1b[2J\xff\n")
+out.write(b"a" * 60000 + b"!\n")
+for number in range(3000):
+    out.write(b"path /%d/\x1b%d took 3 ms\n" % (number, number))
+LINES
+"$FEED" --socket "$SOCK" --from start --once --match '((a*)*b)*(?<path>/\S+)? ?took (?<ms>\d+)' \
+  --sample 'hostile/ms{p:{path}}={ms}' --count 'hostile/all' "$WORK/hostile.log" >"$WORK/once" \
+  2>/dev/null
+said='3003 lines, 3002 matched, 1 unmatched; 6002 samples'
+check_eq "$said, 2 absent, 2000 overflowed, 1 lines cut" "$(cat "$WORK/once")" \
+  "hostile lines are counted, and bounded"
+check_eq '' "$(data hostile | grep -a $'[\x01-\x09\x0b-\x1f]')" \
+  "no control byte comes into the tree"
+mkfifo "$WORK/fifo"
+timeout 20 "$FEED" --socket "$SOCK" --match x --count a/b --once "$WORK/fifo" 2>"$WORK/said"
+check "a FIFO is refused, and waits for no writer" grep -q 'no regular file' "$WORK/said"
+
+echo "1..$COUNT"
+[ $FAILED -eq 0 ]
