@@ -110,7 +110,7 @@ void Service::reload() {
 
 // ---- the loop
 
-bool Service::run() {
+Service::Outcome Service::run() {
   const auto now = SystemClock::monotonic();
   follower_ = std::make_unique<Follower>(
       Follower::Settings{settings_.paths, settings_.from, positions_ ? &*positions_ : nullptr},
@@ -133,7 +133,8 @@ bool Service::run() {
   if (const auto dropped = tally::counts().dropped; dropped != 0) {
     log_warning(std::to_string(dropped) + " samples were dropped");
   }
-  return is_confirmed_ && !is_late;
+  if (settings_.ends && follower_->missing() != 0) return Outcome::kMissing;
+  return is_confirmed_ && !is_late ? Outcome::kDone : Outcome::kNotTaken;
 }
 
 void Service::read_once() {

@@ -13,13 +13,13 @@
 
 #include "core/base/line_splitter.h"
 #include "core/base/result.h"
-#include "feeders/log/rules/field_reader.h"
 #include "feeders/log/follow/follower.h"
-#include "feeders/log/follow/positions.h"
 #include "feeders/log/follow/journal_reader.h"
+#include "feeders/log/follow/positions.h"
 #include "feeders/log/library_outlet.h"
-#include "feeders/log/rules/line_reader.h"
 #include "feeders/log/own_statistics.h"
+#include "feeders/log/rules/field_reader.h"
+#include "feeders/log/rules/line_reader.h"
 #include "feeders/log/settled.h"
 #include "feeders/log/signals.h"
 #include "feeders/text/refusal_log.h"
@@ -44,8 +44,10 @@ class Service final : public LineSink {
   static Result<std::unique_ptr<Service>> create(Settings settings, Signals& signals);
   ~Service() override;
 
-  // Until a signal, or with `ends` until all was read. False: the daemon has not taken all in.
-  bool run();
+  enum class Outcome { kDone, kMissing, kNotTaken };
+  // Until a signal, or with `ends` until all was read: then a file may be missing, or the daemon
+  // has not taken all in.
+  Outcome run();
   const LineCounts& lines() const { return lines_; }
   const FollowCounts& files() const { return files_; }
 

@@ -135,7 +135,11 @@ void Follower::read_event(const inotify_event& event, const std::string& name) {
   }
   const auto folder = folders_.find(event.wd);
   if (is_overflow || folder != folders_.end()) must_scan_ = true;
-  if (folder != folders_.end()) note_rename(event, in_folder(folder->second, name));
+  if (folder != folders_.end() && (event.mask & IN_IGNORED) != 0) {
+    folders_.erase(folder);
+  } else if (folder != folders_.end()) {
+    note_rename(event, in_folder(folder->second, name));
+  }
 }
 
 // A file may get another name before it was ever opened.
@@ -146,7 +150,7 @@ void Follower::note_rename(const inotify_event& event, const std::string& path) 
     renames_.insert(event.cookie);
   }
   if ((event.mask & IN_MOVED_TO) == 0 || renames_.erase(event.cookie) == 0) return;
-  if (!is_followed(path)) strays_.insert(path);
+  if (!is_followed(path) && strays_.size() < kRenamesMax) strays_.insert(path);
 }
 
 bool Follower::is_followed(const std::string& path) const {

@@ -37,6 +37,21 @@ void print_counts(const Service& service) {
   std::cout << '\n';
 }
 
+int finish_once(const Service& service, Service::Outcome outcome) {
+  print_counts(service);
+  switch (outcome) {
+    case Service::Outcome::kDone:
+      return 0;
+    case Service::Outcome::kMissing:
+      log_error("a file is missing");
+      return 1;
+    case Service::Outcome::kNotTaken:
+      log_error("the daemon has not taken all samples in: is tallyfs running?");
+      return 1;
+  }
+  return 1;
+}
+
 int check(const Options& options) {
   auto rules = read_rules(options);
   if (!rules) return refuse(options, rules.error());
@@ -57,12 +72,8 @@ int run(const Options& options) {
   try {
     auto service = Service::create(std::move(settings.value()), signals.value());
     if (!service) return log_failure(service.error());
-    const bool is_taken = service.value()->run();
-    if (options.is_once) print_counts(*service.value());
-    if (!is_taken && options.is_once) {
-      log_error("the daemon has not taken all samples in: is tallyfs running?");
-      return 1;
-    }
+    const auto outcome = service.value()->run();
+    if (options.is_once) return finish_once(*service.value(), outcome);
   } catch (const std::system_error& error) {
     log_error(error.what());
     return 1;

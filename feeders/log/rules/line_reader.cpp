@@ -167,13 +167,21 @@ std::optional<Series> LineReader::find(const SampleAction& action, Memory& memor
   }
   const auto known = memory.known.find(std::string_view(key_));
   if (known != memory.known.end()) return known->second;
-  // A flood of different texts does not drive out what is known for good: it begins again.
-  const std::string key = key_;
   const auto made = make(action, line);
-  if (!made || key.size() > kKnownBytesMax) return made;
-  if (memory.known.size() == kKnownMax) memory.known.clear();
-  memory.known.emplace(key, *made);
+  if (!made || key_.size() > kKnownBytesMax) return made;
+  if (known_ == kKnownMax) forget_known();
+  known_ += 1;
+  memory.known.emplace(key_, *made);
   return made;
+}
+
+// What lines have again and again is soon known again.
+void LineReader::forget_known() {
+  for (auto& memories : memories_) {
+    for (Memory& each : memories) each.known.clear();
+  }
+  for (Memory& each : otherwise_) each.known.clear();
+  known_ = 0;
 }
 
 bool LineReader::make_key(const Memory& memory, const Line& line) {
@@ -181,8 +189,8 @@ bool LineReader::make_key(const Memory& memory, const Line& line) {
   for (const Piece* const piece : memory.pieces) {
     const Field text = text_of(*piece, line);
     if (!text) return false;
-    // Lines have no line feeds, so that it divides the pieces.
-    key_.append(*text).push_back('\n');
+    const auto bytes = static_cast<std::uint32_t>(text->size());
+    key_.append(reinterpret_cast<const char*>(&bytes), sizeof bytes).append(*text);
   }
   return true;
 }

@@ -18,10 +18,10 @@
 #include "core/base/clock.h"
 #include "feeders/log/rules/counts.h"
 #include "feeders/log/rules/outlet.h"
+#include "feeders/log/rules/refusal.h"
 #include "feeders/log/rules/rule_set.h"
 #include "feeders/log/rules/series_book.h"
 #include "feeders/log/rules/time_reader.h"
-#include "feeders/log/rules/refusal.h"
 
 namespace tallyfs::logs {
 
@@ -34,7 +34,7 @@ class LineReader {
 
   // How old a line's time may be: the daemon counts older ones as of a day ago.
   static constexpr std::chrono::hours kAgeMax{23};
-  static constexpr std::size_t kKnownMax = 16'384;  // names of an action
+  static constexpr std::size_t kKnownMax = 32'768;  // names, of all actions
   static constexpr std::size_t kKnownBytesMax = 512;
 
   LineReader(Rules rules, SeriesBook& book, Outlet& outlet, LineCounts& counts,
@@ -73,6 +73,7 @@ class LineReader {
   std::optional<Series> make(const SampleAction& action, const Line& line);
   void fill(std::string& out, const Template& parts, const Line& line);
   // Of a name's pieces, the text by which it is known. False: one is absent.
+  void forget_known();
   bool make_key(const Memory& memory, const Line& line);
   std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
                                      const Line& line);
@@ -93,6 +94,7 @@ class LineReader {
   Moment now_{};
   std::vector<std::vector<Memory>> memories_;  // by rule and action
   std::vector<Memory> otherwise_;
+  std::size_t known_ = 0;  // names, in all memories
   // Used again for their memory.
   std::string key_;
   std::string room_;

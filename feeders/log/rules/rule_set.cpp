@@ -7,6 +7,10 @@
 
 namespace tallyfs::logs {
 
+namespace {
+constexpr std::size_t kSetMin = 4;
+}  // namespace
+
 // parse_rules() has compiled each expression before, with all groups of its pattern.
 RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
   std::size_t groups_max = 0;
@@ -15,7 +19,7 @@ RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
     groups_max = std::max(groups_max, rule.groups);
   }
   groups_.resize(groups_max + 1);
-  if (rules.size() < 2) return;
+  if (rules.size() < kSetMin) return;
   auto options = expression_options();
   options.set_max_mem(ExpressionBounds::kSetMemoryMax);
   auto set = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);

@@ -46,6 +46,18 @@ TEST(LogLineTest, ActsForEachRuleThatMatches) {
   EXPECT_EQ(take.counts.samples, 5U);
 }
 
+TEST(LogLineTest, FindsTheSameAmongManyRules) {
+  std::string text = "match (?<ms>\\d+) ms\n  sample a/ms = {ms}\nmatch! slow\n  count a/slow\n";
+  for (int i = 0; i < 20; ++i) {
+    const std::string n = std::to_string(i);
+    text += "match query " + n + "\\b\n  count a/query" + n + "\n";
+  }
+  Stand take(text + "else\n  count a/others\n");
+  EXPECT_EQ(take("query 7 took 12 ms"), "a/ms 12; a/query7 1; ");
+  EXPECT_EQ(take("slow query 7 took 7 ms"), "a/ms 7; a/slow 1; ");
+  EXPECT_EQ(take("query 20"), "a/others 1; ");
+}
+
 TEST(LogLineTest, MatchesLinesThatAreNotText) {
   Stand take("match a(?<x>.*)b(?<n>\\d+)$\n  sample i/s{x:{x}} = {n}\n");
   EXPECT_EQ(take(std::string_view("a\xff\0\x1b/b5", 7)), "i/s{x:%FF%00%1B%2F} 5; ");
