@@ -15,7 +15,7 @@ constexpr std::size_t kSetMin = 4;
 RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
   std::size_t groups_max = 0;
   for (const Rule& rule : rules) {
-    expressions_.push_back(std::make_unique<re2::RE2>(rule.expression, expression_options()));
+    expressions_.push_back(std::make_unique<RuleExpression>(rule));
     groups_max = std::max(groups_max, rule.groups);
   }
   groups_.resize(groups_max + 1);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "feeders/log/rules/rule_expression.h"
 #include "feeders/log/rules/rules.h"
 
 namespace tallyfs::logs {
@@ -32,7 +33,7 @@ class RuleSet {
   void find(std::string_view line);
 
   const std::vector<Rule>& rules_;
-  std::vector<std::unique_ptr<re2::RE2>> expressions_;
+  std::vector<std::unique_ptr<RuleExpression>> expressions_;
   std::unique_ptr<re2::RE2::Set> set_;  // of many rules
   std::vector<int> matched_;
   bool are_known_ = false;  // of those in matched_ it is known that they match
@@ -46,12 +47,7 @@ void RuleSet::each_match(std::string_view line, Visit visit) {
     const auto place = static_cast<std::size_t>(each);
     const Rule& rule = rules_[place];
     const bool needs_match = !are_known_ || rule.groups != 0;
-    const auto captured = rule.groups == 0 ? 0 : static_cast<int>(rule.groups) + 1;
-    if (needs_match &&
-        !expressions_[place]->Match({line.data(), line.size()}, 0, line.size(),
-                                    re2::RE2::UNANCHORED, groups_.data(), captured)) {
-      continue;
-    }
+    if (needs_match && !expressions_[place]->match(line, groups_.data())) continue;
     visit(rule, groups_.data());
     if (rule.is_last) return;
   }

@@ -63,6 +63,8 @@ class Reader {
     error.location = "line " + std::to_string(number_);
     error.text = line;
     if (error.token_at == Error::kNoToken) error.token_at = 0;
+    // What is missing at the end has its place there.
+    error.token_at = std::min(error.token_at, line.size());
     return error;
   }
 

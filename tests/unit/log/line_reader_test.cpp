@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
+#include "feeders/log/rules/rule_expression.h"
 #include "tests/unit/log/recording_outlet.h"
+#include "tests/unit/random.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -56,6 +60,41 @@ TEST(LogLineTest, FindsTheSameAmongManyRules) {
   EXPECT_EQ(take("query 7 took 12 ms"), "a/ms 12; a/query7 1; ");
   EXPECT_EQ(take("slow query 7 took 7 ms"), "a/ms 7; a/slow 1; ");
   EXPECT_EQ(take("query 20"), "a/others 1; ");
+}
+
+TEST(LogLineTest, FindsWhereExpressionsBegin) {
+  EXPECT_EQ(first_byte_of("\"[A-Z]+ ([^|)]+)\\|"), '"');
+  EXPECT_EQ(first_byte_of("\\[([^]|]+)(a|b)"), '[');
+  EXPECT_EQ(first_byte_of("took (\\d+)"), 't');
+  for (const char* const none : {"", "^a", ".a", "a*b", "a?b", "a{0}b", "a|b", "ab|c", "(a)b",
+                                 "[a]b", "\\d", "\\ba", "\\Qa\\E", "aa\\Q|\\E", "a[[:alpha:]|]"}) {
+    EXPECT_EQ(first_byte_of(none), std::nullopt) << none;
+  }
+}
+
+// Both with and without a byte that each match begins with.
+TEST(LogLineTest, FindsTheLeftmostMatch) {
+  const char* const patterns[] = {"a(b*)a", "a(a|b)(c)?", "ab(.*)$", "a(b|ca)b\\b", "\\.(a+)"};
+  Random random;
+  SCOPED_TRACE(random.seed());
+  for (const char* const pattern : patterns) {
+    const Rule rule{.expression = pattern, .groups = 1};
+    const RuleExpression expression(rule);
+    const re2::RE2 plain(pattern);
+    for (int i = 0; i < 20'000; ++i) {
+      std::string line;
+      for (std::uint64_t bytes = random.below(12); bytes != 0; --bytes)
+        line += "aabc. "[random.below(6)];
+      std::array<re2::StringPiece, 2> found;
+      std::array<re2::StringPiece, 2> wanted;
+      const bool is_wanted =
+          plain.Match(line, 0, line.size(), re2::RE2::UNANCHORED, wanted.data(), 2);
+      ASSERT_EQ(expression.match(line, found.data()), is_wanted) << pattern << ": " << line;
+      if (!is_wanted) continue;
+      ASSERT_EQ(found[0].data(), wanted[0].data()) << pattern << ": " << line;
+      ASSERT_EQ(found[1], wanted[1]) << pattern << ": " << line;
+    }
+  }
 }
 
 TEST(LogLineTest, MatchesLinesThatAreNotText) {

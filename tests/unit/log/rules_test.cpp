@@ -134,6 +134,8 @@ constexpr Wrong kWrong[] = {
     {"match (?<x>.)\n  sample a/b = {x}*0\n",
      "line 2: behind * stands a number that is not 0\n    sample a/b = {x}*0\n                   "
      "  ^"},
+    {"lines\nmatch x\n",
+     "line 1: there is no word ''; there are text, json, logfmt\n  lines\n       ^"},
     {"# nothing\n", "there is no rule: match PATTERN"},
     {"time %Y\nmatch x\n  count a/b\n", "a time format needs a group (?<time>...) in a pattern"},
 };
