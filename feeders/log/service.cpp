@@ -138,7 +138,9 @@ Service::Outcome Service::run() {
 }
 
 void Service::read_once() {
-  while (has_input_ && read_input()) {
+  while (has_input_ && !signals_.is_stopped()) {
+    wait_for_input();
+    signals_.read();
   }
   while (!signals_.is_stopped() && read_journal(kJournalEntries)) signals_.read();
   // What waits for its end goes to the next run, if there is a place that says so.
@@ -186,6 +188,13 @@ void Service::wait(std::chrono::milliseconds time) {
     ::poll(waited.data(), 1, static_cast<int>(kGatherTime.count()));
   }
   if (journal_) journal_->acknowledge();
+}
+
+// A read alone would not be interrupted by a signal, which waits in its descriptor.
+void Service::wait_for_input() {
+  std::array<pollfd, 2> waited{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+                                {.fd = signals_.fd(), .events = POLLIN, .revents = 0}}};
+  if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) (void)read_input();
 }
 
 // False: it has ended.
@@ -294,8 +303,9 @@ void Service::publish() {
   if (now - published_ < kPublishPeriod && !signals_.is_stopped() && !settings_.ends) return;
   published_ = now;
   own_.publish(lines_, files_);
-  if (positions_ && now - synced_ >= kSyncPeriod) {
+  if (positions_ && now - synced_ >= kSyncPeriod && synced_bytes_ != files_.bytes) {
     synced_ = now;
+    synced_bytes_ = files_.bytes;
     positions_->sync();
   }
 }

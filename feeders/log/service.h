@@ -66,6 +66,7 @@ class Service final : public LineSink {
   void read_once();
   bool read_some();
   void follow();
+  void wait_for_input();
   bool read_input();
   bool read_journal(std::size_t entries);
   void wait(std::chrono::milliseconds time);
@@ -98,6 +99,7 @@ class Service final : public LineSink {
   std::uint64_t lines_checked_ = 0;
   std::chrono::nanoseconds published_{0};
   std::chrono::nanoseconds synced_{0};
+  std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last
   bool is_confirmed_ = true;
 };
 

@@ -109,6 +109,9 @@ cp "$WORK/app.rules" "$WORK/live.rules"
 start_feeder --rules "$WORK/live.rules" "$LOG"
 echo 'took 1 ms' >>"$LOG"
 becomes 1000 value app us
+echo 'took long ms' >>"$LOG"
+check "the log says what was refused, and where" \
+  wait_until 'grep -q "app.log: value: this is no decimal number: took  *-->long ms" "$SAID"'
 echo 'match took' >"$WORK/live.rules"
 kill -HUP "$FEEDER"
 check "wrong rules are told, with their line" \
@@ -161,6 +164,18 @@ if [ -x $REMOTE ]; then
 else
   echo "ok $((COUNT += 1)) - a unit's journal is read # SKIP NO systemd-journal-remote"
 fi
+
+# ---- a signal ends what waits for a pipe
+mkfifo "$WORK/pipe"
+exec {pipe}<>"$WORK/pipe"
+"$FEED" --socket "$SOCK" --match x --count piped/x --once - <"$WORK/pipe" >"$WORK/once" \
+  2>/dev/null &
+PIPED=$!
+echo x >&"$pipe"
+becomes 1 value piped x
+kill -TERM "$PIPED"
+check "a signal ends the wait for a pipe" wait_until '! kill -0 "$PIPED"'
+exec {pipe}>&-
 
 # ---- by a pipe, the page's fields of JSON, and hostile lines
 printf '{"t":{"s":0.25},"r":"/a/7"}\nnot json\n{"t":{"s":"x"},"r":"/a/8"}\n' |

@@ -177,6 +177,6 @@ void Positions::store_cursor(std::string_view cursor) {
   content_->current_cursor.store(next, std::memory_order_release);
 }
 
-void Positions::sync() { ::msync(content_, sizeof *content_, MS_ASYNC); }
+void Positions::sync() { ::msync(content_, sizeof *content_, MS_SYNC); }
 
 }  // namespace tallyfs::logs

@@ -99,7 +99,7 @@ class Positions {
   std::string cursor() const;
   void store_cursor(std::string_view cursor);
 
-  // To the disk.
+  // Returns when it is on the disk.
   void sync();
 
  private:
