@@ -53,6 +53,30 @@ check_eq "2 tally-feed-log: $WORK/wrong.rules, line 5: there is no filter 'clas'
 check_eq 1 $? "a log is no file of positions"
 check_eq 5 "$(wc -l <"$LOG")" "and stays as it is"
 
+# ---- the formats, with lines that programs have written (log_programs_test.sh has more of them)
+does() {  # does FORMAT LINE: what comes of the line
+  printf '%s\n' "$2" | "$FEED" --format "$1" --check | sed -n 's/^    //p'
+}
+check_eq 'sshd/logins{method:password,result:failed} 1' "$(does sshd \
+  'sshd[7]: Failed password for invalid user a b from 192.0.2.1 port 22 ssh2')" "sshd: a failure"
+check_eq 'sshd/logins{method:publickey,result:accepted} 1' "$(does sshd \
+  'sshd[7]: Accepted publickey for root from ::1 port 5 ssh2: ED25519')" "sshd: a login"
+check_eq 'kernel/oom_kills{command:a%20b} 1' "$(does kernel \
+  'kernel: Out of memory: Killed process 12 (a b) total-vm:1kB')" "the kernel: out of memory"
+check_eq 'kernel/io_errors{device:sda} 1' "$(does kernel \
+  '[1.2] I/O error, dev sda, sector 5 op 0x0:(READ)')" "the kernel: an I/O error"
+check_eq 'postgresql/duration 12345 microseconds
+postgresql/duration_by{verb:select} 12345 microseconds' "$(does postgresql \
+  '2026-11-26 UTC [1] LOG:  duration: 12.345 ms  statement: SELECT 1;')" "PostgreSQL: a statement"
+check_eq 'nginx/requests{status:200} 1
+nginx/latency{route:%2Fx,status:200} 143000 microseconds
+nginx/bytes 9 bytes
+nginx/upstream_latency 140000 microseconds' "$(does nginx \
+  '::1 - - [26/Nov/2026:14:30:00 +0000] "GET /x?q HTTP/1.1" 200 9 "-" "curl" 0.143 0.140')" \
+  "nginx: a request of an upstream"
+check_eq 'json/lines{level:info} 1' "$(does json '{"level":"INFO"}')" "JSON"
+check_eq 'logfmt/lines{level:warn} 1' "$(does logfmt 'level=warn msg="a b"')" "logfmt"
+
 # ---- exactly what awk counts, of 100,000 random lines
 start_daemon
 writer lines 100000 "${TALLY_SEED:-7}" >"$WORK/access.log"
