@@ -1,6 +1,7 @@
 #include "tools/ctl/commands.h"
 
 #include <algorithm>
+#include <array>
 #include <clocale>
 #include <cstdio>
 #include <string_view>
@@ -60,11 +61,25 @@ const std::vector<Command>& commands() {
       {"apply", "write definitions that differ", run_apply},
       {"record", "write snapshots into a file, for --from", run_record},
       {"diff", "what was counted between two snapshots", run_diff},
+      {"check", "compare a number with a limit, with the statuses of Nagios", run_check},
+      {"create", "make a statistic", run_create},
+      {"rm", "remove statistics, views and interfaces", run_rm},
       {"reset", "discard the data of statistics", run_reset},
       {"on", "switch statistics on", run_on},
       {"off", "switch statistics off", run_off},
+      {"help", "show how a command is used", run_help},
   };
   return kCommands;
+}
+
+int run_help(int argc, char** argv) {
+  if (argc < 2) return print_help();
+  const std::string_view name = argv[1];
+  const auto found = std::ranges::find(commands(), name, &Command::name);
+  if (found == commands().end() || name == "help") return print_help();
+  static char option[] = "--help";
+  std::array<char*, 3> words = {argv[1], option, nullptr};
+  return found->run(2, words.data());
 }
 
 int run_tallyctl(int argc, char** argv) {

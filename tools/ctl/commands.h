@@ -3,6 +3,7 @@
 //
 // Results go to stdout, all else to stderr. Exit statuses, a promise to scripts (tallyctl(1)):
 // 0; 1 refused, a fault that doctor found, a difference; 2 wrong usage; 3 no mount or no answer.
+// `check` has those of Nagios.
 #pragma once
 
 #include <array>
@@ -27,6 +28,10 @@ int run_definitions(int argc, char** argv);
 int run_apply(int argc, char** argv);
 int run_record(int argc, char** argv);
 int run_diff(int argc, char** argv);
+int run_check(int argc, char** argv);
+int run_create(int argc, char** argv);
+int run_rm(int argc, char** argv);
+int run_help(int argc, char** argv);
 int run_reset(int argc, char** argv);
 int run_on(int argc, char** argv);
 int run_off(int argc, char** argv);

@@ -21,12 +21,12 @@ constexpr std::array kTimeUnits = {TimeUnit{"ms", 1'000}, TimeUnit{"s", 1'000'00
 constexpr std::uint64_t kPeriodMin = 100'000;
 constexpr std::uint64_t kPeriodMax = 86'400'000'000;
 
+}  // namespace
+
 std::string fault_of_period(const std::string& text) {
   if (parse_period(text) != microseconds(0)) return "";
   return "'" + text + "' is no time from 100ms to 1440m, as 1s";
 }
-
-}  // namespace
 
 microseconds parse_period(std::string_view text) {
   for (const TimeUnit& unit : kTimeUnits) {
@@ -100,9 +100,9 @@ void add_table_options(CommandLine& line, Options& options) {
 }
 
 bool takes_value(std::string_view word) {
-  static constexpr std::array<std::string_view, 10> kWithValue = {
-      "--mount", "--color", "--theme", "--from",  "--every",
-      "--count", "--like",  "--scale", "--width", "--max-size"};
+  static constexpr std::array<std::string_view, 14> kWithValue = {
+      "--mount", "--color", "--theme",    "--from", "--every", "--count", "--like",
+      "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run"};
   return std::ranges::find(kWithValue, word) != kWithValue.end();
 }
 

@@ -52,5 +52,7 @@ int print_version();
 int complain(int status, const std::string& text);
 // "1s", "250ms", "2m": 100 ms to a day. Zero if it is no such time.
 std::chrono::microseconds parse_period(std::string_view text);
+// Of an option that parse_period() takes; empty if it is right.
+std::string fault_of_period(const std::string& text);
 
 }  // namespace tallyfs

@@ -1,0 +1,88 @@
+# tallyctl check, create, rm and help: with the statuses and the output that scripts and Nagios see.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() {
+  start_daemon
+  export TALLY_MOUNT=$MNT
+  send 'create web/us type=range on=1 units=microseconds/requests' 'web/us 120' 'web/us 9000'
+}
+# _check STATUS TEXT ARGUMENT...: that exit status, and that output.
+_check() {
+  local wanted=$1 text=$2 status=0
+  shift 2
+  "$TALLYCTL" check "$@" >"$CASE/out" 2>&1 || status=$?
+  assert_eq "$wanted" $status "status of check $*, which said: $(cat "$CASE/out")"
+  assert_has "$text" "$(cat "$CASE/out")"
+}
+
+the_status_is_that_of_nagios() {
+  _check 0 'OK: web/us max 9.00ms, wanted < 10ms | max=0.009s;;0.01' 'web/us max < 10ms'
+  _check 2 'CRITICAL: web/us max 9.00ms, wanted < 5ms' web/us max '<' 5ms
+  _check 1 'WARNING: web/us max 9.00ms, wanted < 8ms | max=0.009s;0.008;0.01' \
+    --warn 'max < 8ms' 'web/us max < 10ms'
+  _check 3 "UNKNOWN: web/us p99: type=range has no p99" 'web/us p99 < 1ms'
+  _check 3 "nothing is called 'web/nil'" 'web/nil max < 1ms'
+  _check 3 "as 'web/latency_us p99 < 20ms'" 'web/us max'
+  _check 3 'needs --every' --for 1s 'web/us max < 10ms'
+  define web 'name=us on=0'
+  _check 3 'UNKNOWN: web/us max: it is off' 'web/us max < 1ms'
+  TALLY_MOUNT=$CASE/none _check 3 "$CASE/none" 'web/us max < 1ms'
+}
+
+an_interval_has_what_was_counted_in_it() {
+  _check 2 'wanted > 1' --over 100ms 'web/us count > 1'
+  (while :; do send 'web/us 1'; done) &
+  local feeder=$!
+  _check 0 'OK: web/us rate' --over 1s 'web/us rate > 0'
+  kill $feeder
+}
+
+a_command_runs_once_for_each_change() {
+  printf '#!/bin/sh\necho "$TALLY_STATUS $TALLY_WHAT $TALLY_VALUE $(cat)" >>%s\n' "$CASE/ran" \
+    >"$CASE/hook"
+  chmod +x "$CASE/hook"
+  "$TALLYCTL" check --every 100ms --run "$CASE/hook" 'web/us max < 10ms' >"$CASE/out" 2>&1 &
+  local check=$!
+  wait_until '[ -s "$CASE/out" ]'
+  send 'web/us 20000'
+  wait_until 'grep -q ^CRITICAL "$CASE/out"'
+  define web 'name=us data=reset'
+  wait_until 'grep -q ^UNKNOWN "$CASE/out"'
+  send 'web/us 1'
+  wait_until '[ "$(grep -c ^OK "$CASE/out")" = 2 ]'
+  kill $check
+  assert_eq 'CRITICAL web/us 20000 
+UNKNOWN web/us  
+OK web/us 1 ' "$(cat "$CASE/ran")"
+}
+
+a_fault_that_does_not_last_is_none() {
+  send 'web/us 20000'
+  "$TALLYCTL" check --every 100ms --for 1440m --count 3 'web/us max < 10ms' >"$CASE/out" ||
+    fail 'it counts at once'
+  assert_eq 1 "$(wc -l <"$CASE/out")"
+  _check 2 CRITICAL --every 100ms --for 100ms --count 5 'web/us max < 10ms'
+}
+
+create_and_rm_say_what_was_refused() {
+  "$TALLYCTL" create db/queries on=1 units=queries
+  assert_data db 'queries 0'
+  "$TALLYCTL" create db/us type=list entries_max=3
+  define db 'name=v of=us type=range'
+  assert_fails_with 'range_max' "$TALLYCTL" create db/wrong range_max=x
+  "$TALLYCTL" rm db/v
+  assert_eq 'queries us' "$(ls "$STAT/db" >/dev/null && definition db |
+    sed -n 's/^name=\([^ ]*\) .*/\1/p' | paste -sd' ')"
+  "$TALLYCTL" rm 'db/q*'
+  assert_eq us "$(definition db | sed -n 's/^name=\([^ ]*\) .*/\1/p')"
+  "$TALLYCTL" rm db
+  [ ! -e "$STAT/db" ] || fail 'db is there'
+  assert_fails_with "nothing is called 'db'" "$TALLYCTL" rm db
+}
+
+help_is_that_of_the_command() {
+  assert_eq "$("$TALLYCTL" show --help)" "$("$TALLYCTL" help show)"
+  assert_eq "$("$TALLYCTL" --help)" "$("$TALLYCTL" help)"
+  assert_eq "$("$TALLYCTL" --help)" "$("$TALLYCTL" help nonsense)"
+}

@@ -1,0 +1,243 @@
+// tallyctl check: compares a number with a limit, with the output and the exit statuses of a
+// Nagios plugin.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "tools/ctl/commands.h"
+#include "tools/ctl/condition.h"
+#include "tools/ctl/hook.h"
+#include "tools/ctl/session.h"
+#include "tools/ctl/what.h"
+#include "tools/display/change.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr CommandText kCheckText = {
+    "check", "Compares a number with a limit; the statuses are those of Nagios.",
+    "  tallyctl check 'web/latency_us p99 < 20ms'               of all since the reset\n"
+    "  tallyctl check --over 10s 'web/latency_us rate > 1'      of the next ten seconds\n"
+    "  tallyctl check --every 1m --over 10s --for 5m --run 'mail -s \"$TALLY_WHAT\" root' ..."};
+
+enum Outcome { kOk = 0, kWarning = 1, kCritical = 2, kUnknown = 3 };
+constexpr std::array<const char*, 4> kOutcomes = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+
+struct CheckOptions {
+  std::string warn;
+  std::string over;
+  std::string lasting;
+  std::string command;
+};
+
+struct Judged {
+  Outcome outcome = kUnknown;
+  std::string text;
+  std::string value;
+};
+
+std::string number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g", value);
+  return text.data();
+}
+
+// Performance data: seconds, bytes or a number, with the two limits.
+class Performance {
+ public:
+  Performance(const Condition& condition, const std::string& units) : condition_(condition) {
+    const bool is_count = condition.metric == Condition::Metric::kCount ||
+                          condition.metric == Condition::Metric::kRate ||
+                          condition.metric == Condition::Metric::kValue;
+    if (is_count) return;
+    const view::Quantity quantity = view::quantity_of_x(units);
+    if (quantity.kind == view::Quantity::Kind::kTime) {
+      factor_ = quantity.factor / 1e9;
+      unit_ = "s";
+    } else if (quantity.kind == view::Quantity::Kind::kBytes) {
+      factor_ = quantity.factor;
+      unit_ = "B";
+    }
+  }
+  std::string text(const Measured& critical, const std::optional<Measured>& warning) const {
+    return condition_.metric_text + "=" + number(critical.value * factor_) + unit_ + ";" +
+           (warning ? number(warning->limit * factor_) : "") + ";" +
+           number(critical.limit * factor_);
+  }
+
+ private:
+  const Condition& condition_;
+  double factor_ = 1;
+  const char* unit_ = "";
+};
+
+class Check {
+ public:
+  Check(Session& session, const CheckOptions& options, Condition critical,
+        std::optional<Condition> warning)
+      : session_(session),
+        options_(options),
+        critical_(std::move(critical)),
+        warning_(std::move(warning)) {}
+
+  int run() {
+    const bool repeats = !session_.options.every.empty();
+    for (std::uint64_t n = 1;; ++n) {
+      const Judged judged = lasting(look());
+      if (!repeats || judged.outcome != told_ || n == 1) tell(judged);
+      if (judged.outcome != told_) run_command(judged);
+      told_ = judged.outcome;
+      if (!repeats || n == session_.options.count) return judged.outcome;
+      const auto rest = std::max(microseconds(0), session_.options.period() - over());
+      if (!session_.source->next(rest)) return kUnknown;
+    }
+  }
+
+ private:
+  microseconds over() const {
+    return options_.over.empty() ? microseconds(0) : parse_period(options_.over);
+  }
+
+  Judged unknown(const std::string& reason) const {
+    return {kUnknown, critical_.what + " " + critical_.metric_text + ": " + reason, ""};
+  }
+
+  // One reading, or two that are --over apart.
+  Judged look() {
+    const auto selected = select_one(*session_.source, {critical_.what});
+    if (!selected) return unknown(selected.error().reason);
+    Json json;
+    auto interface = read_selected(*session_.source, selected.value(), json);
+    if (!interface) return unknown(interface.error().reason);
+    std::optional<view::Change> change;
+    if (over().count() != 0) {
+      if (const auto next = session_.source->next(over()); !next)
+        return unknown(next.error().reason);
+      auto after = read_selected(*session_.source, selected.value(), json);
+      if (!after) return unknown(after.error().reason);
+      change = view::change_between(interface.value(), after.value(), selected.value().statistic);
+      interface = std::move(after);
+    }
+    const view::Statistic* const statistic = interface.value().find(selected.value().statistic);
+    if (!statistic) return unknown("it has been removed");
+    return judge(*statistic, change ? &*change : nullptr);
+  }
+
+  Judged judge(const view::Statistic& statistic, const view::Change* change) const {
+    const auto charset = session_.terminal.charset;
+    const auto critical = measure(critical_, statistic, change, charset);
+    if (!critical) return unknown(critical.error().reason);
+    std::optional<Measured> warning;
+    if (warning_) {
+      const auto measured = measure(*warning_, statistic, change, charset);
+      if (!measured) return unknown("--warn: " + measured.error().reason);
+      warning = measured.value();
+    }
+    Judged made{.outcome = kOk, .text = {}, .value = number(critical.value().value)};
+    if (warning && !warning->holds) made.outcome = kWarning;
+    if (!critical.value().holds) made.outcome = kCritical;
+    const bool is_warning = made.outcome == kWarning;
+    const Condition& wanted = is_warning ? *warning_ : critical_;
+    const Measured& measured = is_warning ? *warning : critical.value();
+    made.text = wanted.what + " " + wanted.metric_text + " " + measured.text + ", wanted " +
+                wanted.wanted_text() + " | " +
+                Performance(critical_, statistic.units).text(critical.value(), warning);
+    return made;
+  }
+
+  // An outcome that is worse counts when it has lasted for --for.
+  Judged lasting(Judged judged) {
+    if (options_.lasting.empty()) return judged;
+    const auto now = std::chrono::steady_clock::now();
+    if (judged.outcome == kOk) {
+      bad_since_.reset();
+      return judged;
+    }
+    if (!bad_since_) bad_since_ = now;
+    if (now - *bad_since_ < parse_period(options_.lasting)) judged.outcome = told_;
+    return judged;
+  }
+
+  static void tell(const Judged& judged) {
+    print(std::string(kOutcomes[judged.outcome]) + ": " + judged.text + "\n");
+    std::fflush(stdout);
+  }
+
+  void run_command(const Judged& judged) const {
+    if (options_.command.empty()) return;
+    const auto done = run_hook(options_.command, {{"TALLY_WHAT", critical_.what},
+                                                  {"TALLY_VALUE", judged.value},
+                                                  {"TALLY_STATUS", kOutcomes[judged.outcome]}});
+    if (!done) complain(kUnknown, done.error().reason);
+  }
+
+  Session& session_;
+  const CheckOptions& options_;
+  const Condition critical_;
+  const std::optional<Condition> warning_;
+  Outcome told_ = kOk;
+  std::optional<std::chrono::steady_clock::time_point> bad_since_;
+};
+
+void add_options(CommandLine& line, Session& session, CheckOptions& options) {
+  line.add({.names = "--warn",
+            .variable = &options.warn,
+            .value = "'METRIC < LIMIT'",
+            .text = "a second condition; if it alone does not hold, the status is 1",
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--over",
+            .variable = &options.over,
+            .value = "TIME",
+            .text = "what is counted in so long from now on, as 10s; else all since the reset",
+            .check = FindFault(fault_of_period),
+            .shown = Option::Default::kHidden});
+  add_every(line, session.options);
+  line.add({.names = "--for",
+            .variable = &options.lasting,
+            .value = "TIME",
+            .text = "with --every: a condition must not hold for so long before that counts",
+            .check = FindFault(fault_of_period),
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--run",
+            .variable = &options.command,
+            .value = "COMMAND",
+            .text = "run by /bin/sh when the status changes, with TALLY_WHAT, TALLY_VALUE and "
+                    "TALLY_STATUS; killed after 60 s",
+            .shown = Option::Default::kHidden});
+  line.add_arguments("CONDITION", session.options.words, "WHAT METRIC < LIMIT, in quotes",
+                     {.least = 1});
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
+  return text;
+}
+
+}  // namespace
+
+int run_check(int argc, char** argv) {
+  Session session;
+  CheckOptions options;
+  CommandLine line = command_line(kCheckText, session.options);
+  add_options(line, session, options);
+  if (const auto status = line.parse(argc, argv)) return *status == 0 ? kOk : kUnknown;
+  auto critical = parse_condition(joined(session.options.words));
+  if (!critical) return complain(kUnknown, critical.error().reason);
+  std::optional<Condition> warning;
+  if (!options.warn.empty()) {
+    auto parsed = parse_condition(critical.value().what + " " + options.warn);
+    if (!parsed) return complain(kUnknown, "--warn: " + parsed.error().reason);
+    warning = std::move(parsed).value();
+  }
+  if (!options.lasting.empty() && session.options.every.empty()) {
+    return complain(kUnknown, "--for needs --every");
+  }
+  if (session.open()) return kUnknown;
+  return Check(session, options, std::move(critical).value(), std::move(warning)).run();
+}
+
+}  // namespace tallyfs
