@@ -48,7 +48,7 @@ constexpr std::array kNames{
     "kTcpRates",
     "kClientSettings",
     "kClient",
-    "kLane",
+    "kThreadBuffer",
     "kTemplates",
     "kWakeups",
     "kClockUpkeep",

@@ -51,7 +51,7 @@ enum class LockRank : std::uint8_t {
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h
-  kLane,            // feeders/client/lane.h
+  kThreadBuffer,    // feeders/client/thread_buffer.h
   kTemplates,       // core/stats3/blob/templates.h
   kWakeups,         // feeders/timer/wakeups.h
   kClockUpkeep,     // feeders/clock/clock.cpp
@@ -60,9 +60,9 @@ enum class LockRank : std::uint8_t {
   kTest,            // tests/unit
 };
 
-// Of any other rank a thread holds one lock at a time. fork() holds all lanes of a client at once,
-// in the order of their table.
-constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kLane; }
+// Of any other rank a thread holds one lock at a time. fork() holds all thread buffers of a client
+// at once, in the order of their table.
+constexpr bool may_hold_several(LockRank rank) { return rank == LockRank::kThreadBuffer; }
 
 const char* name_of(LockRank rank);
 

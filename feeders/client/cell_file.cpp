@@ -133,7 +133,7 @@ void CellFiles::forget() {
   seen_outside_.reset();
 }
 
-// Behind it, a thread that is seen outside its lane sees the generation when it goes in again. A
+// Behind it, a thread that is seen outside its buffer sees the generation when it goes in again. A
 // filter of system calls may refuse it at any time, also after there was a lane. Then time stands
 // for it: a fence in each call would cost all others more than this one wait.
 bool CellFiles::has_passed_barrier() {

@@ -3,7 +3,7 @@
 // their daemon has not taken out of rings is elsewhere.
 //
 // The Client's lock confines what makes and frees files. Threads, and signal handlers on them, look
-// at generation() and current() while they are inside their lanes, and take memory.
+// at generation() and current() while they are inside their buffers, and take memory.
 #pragma once
 
 #include <atomic>
@@ -80,7 +80,7 @@ class CellFiles {
  public:
   static constexpr std::size_t kThreadsMax = kLaneEntries;
 
-  // ---- threads, inside their lanes
+  // ---- threads, inside their buffers
 
   // Another one for each file; 0: there is none.
   std::uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -115,7 +115,7 @@ class CellFiles {
   // The earlier one has records that its daemon had not taken when it was last seen.
   bool has_rest() const { return retired_ && has_records(*retired_); }
   // Frees the earlier one once each thread was seen outside, and empty(file, tails) says that what
-  // is in its rings is needed no more. is_inside(i): thread i is in its lane.
+  // is in its rings is needed no more. is_inside(i): thread i is in its buffer.
   using Empty = std::function<bool(const CellFile& file, const LaneTails& tails)>;
   template <typename IsInside>
   void let_go(std::size_t threads, IsInside is_inside, const Empty& empty) {

@@ -93,7 +93,7 @@ void Client::drop(FedStatistic& statistic, InTree in_tree) {
   drain_all();
   drop_locked(statistic, in_tree);
   if (in_tree == InTree::kRemove) {
-    pass_through_lanes();
+    pass_through_buffers();
     registrar_.remove(path_of(statistic));
   }
   let_go_of_removed();
@@ -113,14 +113,15 @@ void Client::drop(FedInterface& interface, InTree in_tree) {
   } else {
     const std::vector<FedStatistic*> all(interface.statistics.begin(), interface.statistics.end());
     for (FedStatistic* const each : all) drop_locked(*each, in_tree);
-    if (in_tree == InTree::kRemove) pass_through_lanes();
+    if (in_tree == InTree::kRemove) pass_through_buffers();
     let_go_of_removed();
   }
   sleep_.wake();
 }
 
 // What is removed takes its samples along; what is left in the tree is to be complete there. Once
-// all lanes have been passed through no datagram that is being made holds a number of what is void.
+// all buffers have been passed through no datagram that is being made holds a number of what is
+// void.
 void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
   registrar_.end_wait_for_view(statistic);
   if (in_tree == InTree::kRemove) registrar_.forget(statistic);
@@ -128,15 +129,15 @@ void Client::drop_locked(FedStatistic& statistic, InTree in_tree) {
 }
 
 void Client::make_void(const FedStatistic& statistic) {
-  for_each_lane([&](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    lane.make_void(&statistic);
+  for_each_buffer([&](ThreadBuffer& buffer) {
+    const MutexLock lock(buffer.mutex());
+    buffer.make_void(&statistic);
   });
 }
 
-DeferredRemoval::Lanes Client::lanes() const {
-  DeferredRemoval::Lanes all;
-  for_each_lane([&](Lane& lane) { all.push_back(&lane); });
+DeferredRemoval::Buffers Client::buffers() const {
+  DeferredRemoval::Buffers all;
+  for_each_buffer([&](ThreadBuffer& buffer) { all.push_back(&buffer); });
   return all;
 }
 
@@ -205,17 +206,17 @@ void Client::send_next_by_socket(FedStatistic& statistic) {
 // What is added from now on is sent after the changes and the new views that could not be sent.
 void Client::raise_barriers() {
   has_barriers_ = true;
-  for_each_lane([](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    lane.raise_barrier();
+  for_each_buffer([](ThreadBuffer& buffer) {
+    const MutexLock lock(buffer.mutex());
+    buffer.raise_barrier();
   });
 }
 
 void Client::lower_barriers() {
   if (!std::exchange(has_barriers_, false)) return;
-  for_each_lane([](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    lane.lower_barrier();
+  for_each_buffer([](ThreadBuffer& buffer) {
+    const MutexLock lock(buffer.mutex());
+    buffer.lower_barrier();
   });
 }
 
@@ -228,14 +229,15 @@ void Client::register_and_change(Time now) {
 
 // ---- sending
 
-Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
-  if (lane.end() - lane.tail() < at_least) return Drained::kAll;
+Client::Drained Client::drain(ThreadBuffer& buffer, std::uint64_t at_least) {
+  if (buffer.end() - buffer.tail() < at_least) return Drained::kAll;
   if (!link_.connected()) return Drained::kGone;
-  if (rest_first_.load(std::memory_order_relaxed) && &lane != rest_lane_) return Drained::kUnknown;
+  if (rest_first_.load(std::memory_order_relaxed) && &buffer != rest_buffer_)
+    return Drained::kUnknown;
   const std::uint64_t epoch = epoch_.load();
   const SampleTimes times = time_.times();
-  while (lane.end() - lane.tail() >= at_least) {
-    const Packed packed = pack(lane, times, epoch);
+  while (buffer.end() - buffer.tail() >= at_least) {
+    const Packed packed = pack(buffer, times, epoch);
     if (packed.samples != 0) {
       const Link::Sent sent = link_.send(packed.datagram);
       if (sent == Link::Sent::kFull) return Drained::kFull;
@@ -244,7 +246,7 @@ Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
       waited_in_vain_.store(false, std::memory_order_relaxed);
     }
     refused_.fetch_add(packed.refused, std::memory_order_relaxed);
-    lane.consume(packed.entries);
+    buffer.consume(packed.entries);
     if (packed.entries != 0 || !packed.unknown) continue;
     Registration gone = Registration::kRemoved;
     if (packed.unknown->registration.compare_exchange_strong(gone, Registration::kUnregistered))
@@ -256,9 +258,9 @@ Client::Drained Client::drain(Lane& lane, std::uint64_t at_least) {
 
 Client::Drained Client::drain_all() {
   Drained worst = Drained::kAll;
-  for_each_lane([&](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    const Drained drained = drain(lane, 1);
+  for_each_buffer([&](ThreadBuffer& buffer) {
+    const MutexLock lock(buffer.mutex());
+    const Drained drained = drain(buffer, 1);
     if (drained != Drained::kAll) worst = drained;
   });
   return worst;
@@ -292,10 +294,10 @@ int Client::flush() {
 }
 
 int Client::sync(std::chrono::milliseconds time_max) {
-  // What was added before this call, lane by lane; what other threads add meanwhile does not keep
-  // us here.
-  std::vector<std::pair<const Lane*, std::uint64_t>> added;
-  for_each_lane([&](Lane& lane) { added.emplace_back(&lane, lane.head()); });
+  // What was added before this call, buffer by buffer; what other threads add meanwhile does not
+  // keep us here.
+  std::vector<std::pair<const ThreadBuffer*, std::uint64_t>> added;
+  for_each_buffer([&](ThreadBuffer& buffer) { added.emplace_back(&buffer, buffer.head()); });
   const auto is_sent = [](const auto& each) {
     return each.first->head() - each.first->held() >= each.second;
   };

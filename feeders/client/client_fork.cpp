@@ -5,45 +5,45 @@
 namespace tallyfs {
 namespace {
 
-CellFiles::Interrupted interrupted(const Lane* own) {
+CellFiles::Interrupted interrupted(const ThreadBuffer* own) {
   using Interrupted = CellFiles::Interrupted;
   return own && own->is_in_file() ? Interrupted::kCall : Interrupted::kNoCall;
 }
 
 }  // namespace
 
-void Client::before_fork(const Lane* own) {
+void Client::before_fork(const ThreadBuffer* own) {
   mutex_.lock();
   cell_files_.before_fork(interrupted(own));
-  locked_lanes_ = 0;
-  for_each_lane([this](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
-    lane.mutex().lock();
-    locked_lanes_ += 1;
+  locked_buffers_ = 0;
+  for_each_buffer([this](ThreadBuffer& buffer) NO_THREAD_SAFETY_ANALYSIS {
+    buffer.mutex().lock();
+    locked_buffers_ += 1;
   });
 }
 
-void Client::after_fork_in_parent(const Lane* own) {
+void Client::after_fork_in_parent(const ThreadBuffer* own) {
   cell_files_.after_fork_in_parent(interrupted(own));
-  std::size_t left = locked_lanes_;
-  for_each_lane([&left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+  std::size_t left = locked_buffers_;
+  for_each_buffer([&left](ThreadBuffer& buffer) NO_THREAD_SAFETY_ANALYSIS {
     if (left == 0) return;
     left -= 1;
-    lane.mutex().unlock();
+    buffer.mutex().unlock();
   });
   mutex_.unlock();
 }
 
-void Client::after_fork_in_child(Lane* own) {
-  std::size_t left = locked_lanes_;
-  for_each_lane([own, &left](Lane& lane) NO_THREAD_SAFETY_ANALYSIS {
+void Client::after_fork_in_child(ThreadBuffer* own) {
+  std::size_t left = locked_buffers_;
+  for_each_buffer([own, &left](ThreadBuffer& buffer) NO_THREAD_SAFETY_ANALYSIS {
     // One that came into being meanwhile belongs to a thread that is not here and may have held its
     // lock.
-    if (left == 0) return lane.begin_anew();
+    if (left == 0) return buffer.begin_anew();
     left -= 1;
-    lane.forget_all();
-    if (&lane != own) lane.abandon();
-    if (lane.watched() != 0) watch_lane(lane);
-    lane.mutex().unlock();
+    buffer.forget_all();
+    if (&buffer != own) buffer.abandon();
+    if (buffer.watched() != 0) watch_buffer(buffer);
+    buffer.mutex().unlock();
   });
   registry_.for_each_statistic([](FedStatistic& each) {
     each.dropped = 0;
@@ -53,7 +53,7 @@ void Client::after_fork_in_child(Lane* own) {
   if (own && own->is_in_file()) own->expect_parents_call();
   rest_.clear();
   has_read_rest_ = false;
-  rest_lane_ = nullptr;
+  rest_buffer_ = nullptr;
   rest_first_ = false;
   rest_until_ = Time(0);
   has_rung_ = false;
@@ -63,10 +63,10 @@ void Client::after_fork_in_child(Lane* own) {
   events_.begin_anew();
   note_records();
   asleep_ = true;
-  lanes_given_back_ += 1;
+  buffers_given_back_ += 1;
   has_barriers_ = false;
   deferred_removal_.forget_positions();
-  sent_ = refused_ = laneless_ = confirmed_ = lost_ = 0;
+  sent_ = refused_ = bufferless_ = confirmed_ = lost_ = 0;
   lost_in_cells_ = settled_in_cells_ = 0;
   cells_end_ = CellsEnd::kNone;
   reported_dropped_ = 0;

@@ -32,8 +32,8 @@ constexpr std::size_t kKeeperStackBytes = 256 * 1024;
 
 Client::~Client() {
   finish(std::chrono::milliseconds(0));
-  for (auto& place : lanes_) {
-    if (Lane* const lane = place.load()) Lane::destroy(lane);
+  for (auto& place : buffers_) {
+    if (ThreadBuffer* const buffer = place.load()) ThreadBuffer::destroy(buffer);
   }
 }
 
@@ -58,7 +58,7 @@ void Client::pass_locked(Time now, Urgency urgency) {
   restore_switches();
   let_go_of_cell_files();
   send_rest(now);
-  if (now - lanes_seen_at_ >= kWatchPause) take_back_lanes(now);
+  if (now - buffers_seen_at_ >= kWatchPause) take_back_buffers(now);
   if (was_connected_ && !link_.connected()) lose_daemon(now);
   reach_daemon(now);
   if (link_.connected()) {
@@ -130,8 +130,8 @@ void Client::tell_sending() {
 void Client::lose_daemon(Time now) {
   cell_files_.forget();  // what is counted from now on is for the next daemon
   if (cell_files_.has_rest()) rest_first_ = true;
-  // Threads that have just sent something have counted it when they let go of their lanes.
-  pass_through_lanes();
+  // Threads that have just sent something have counted it when they let go of their buffers.
+  pass_through_buffers();
   lost_.store(sent_.load() - confirmed_.load());
   was_connected_ = false;
   waited_in_vain_ = false;
@@ -144,11 +144,11 @@ void Client::lose_daemon(Time now) {
 }
 
 void Client::let_go_of_cell_files() {
-  std::vector<const Lane*> lanes;
+  std::vector<const ThreadBuffer*> buffers;
   if (!cell_files_.has_retired()) return;
-  for_each_lane([&](const Lane& lane) { lanes.push_back(&lane); });
+  for_each_buffer([&](const ThreadBuffer& buffer) { buffers.push_back(&buffer); });
   cell_files_.let_go(
-      lanes.size(), [&](std::size_t i) { return lanes[i]->is_in_file(); },
+      buffers.size(), [&](std::size_t i) { return buffers[i]->is_in_file(); },
       [this](const CellFile& file, const LaneTails& tails)
           REQUIRES(mutex_) { return take_rest(file, tails); });
   if (cell_files_.has_retired()) return;
@@ -160,41 +160,41 @@ void Client::let_go_of_cell_files() {
 void Client::let_go_of_removed() {
   if (deferred_removal_.empty()) return;
   using Rings = DeferredRemoval::Rings;
-  deferred_removal_.let_go(lanes(), cell_files_.has_rest() ? Rings::kToBeRead : Rings::kRead);
+  deferred_removal_.let_go(buffers(), cell_files_.has_rest() ? Rings::kToBeRead : Rings::kRead);
 }
 
-void Client::pass_through_lanes() {
-  for_each_lane([](Lane& lane) { const MutexLock lock(lane.mutex()); });
+void Client::pass_through_buffers() {
+  for_each_buffer([](ThreadBuffer& buffer) { const MutexLock lock(buffer.mutex()); });
 }
 
-// A thread number that the kernel has given out again keeps the lane reserved until that thread
-// ends. Lanes without an owner give back the memory of their samples, as others do by themselves.
-void Client::take_back_lanes(Time now) {
-  lanes_seen_at_ = now;
-  for_each_lane([this](Lane& lane) {
-    if (lane.held() == 0 && lane.try_own()) {
+// A thread number that the kernel has given out again keeps the buffer reserved until that thread
+// ends. Buffers without an owner give back the memory of their samples, as others do by themselves.
+void Client::take_back_buffers(Time now) {
+  buffers_seen_at_ = now;
+  for_each_buffer([this](ThreadBuffer& buffer) {
+    if (buffer.held() == 0 && buffer.try_own()) {
       {
-        const MutexLock lock(lane.mutex());
-        lane.rewind();
+        const MutexLock lock(buffer.mutex());
+        buffer.rewind();
       }
-      lane.disown();
-      lanes_given_back_.fetch_add(1, std::memory_order_release);
+      buffer.disown();
+      buffers_given_back_.fetch_add(1, std::memory_order_release);
       return;
     }
-    const pid_t thread = lane.watched();
+    const pid_t thread = buffer.watched();
     if (thread == 0 || ::syscall(SYS_tgkill, ::getpid(), thread, 0) == 0 || errno != ESRCH) return;
-    if (!lane.take_back(thread, cell_files_)) return;
-    lanes_given_back_.fetch_add(1, std::memory_order_release);
+    if (!buffer.take_back(thread, cell_files_)) return;
+    buffers_given_back_.fetch_add(1, std::memory_order_release);
   });
 }
 
-// No datagram that is being made holds a number of the epoch that ends once we have had its lane.
+// No datagram that is being made holds a number of the epoch that ends once we have had its buffer.
 void Client::change_epoch(std::uint64_t epoch) {
   note_answer();
   if (cell_files_.has_rest()) rest_first_ = true;
   const std::uint64_t before = epoch_.exchange(epoch);
   note_records();
-  pass_through_lanes();
+  pass_through_buffers();
   // What waited in the socket does not count for another daemon.
   lost_.store(sent_.load() - confirmed_.load());
   const bool is_unread = cell_files_.take_unread();
@@ -309,10 +309,10 @@ void Client::keep() {
 // Every thread that adds a sample or calls from now on wakes us. False: one did before it knew.
 bool Client::fall_asleep() {
   bool empty = true;
-  for_each_lane([&](Lane& lane) {
-    const MutexLock lock(lane.mutex());
-    lane.set_stop(0);
-    empty &= lane.held() == 0;
+  for_each_buffer([&](ThreadBuffer& buffer) {
+    const MutexLock lock(buffer.mutex());
+    buffer.set_stop(0);
+    empty &= buffer.held() == 0;
   });
   sleep_.prepare(KeeperSleep::Depth::kDeep);
   empty = empty && process_barrier() && held() == 0 && !has_rung_ && !has_records();

@@ -28,43 +28,43 @@ std::uint64_t Client::in_ns(const Stamp& stamp) {
 }
 
 // What the thread holds for the socket is sent before, so that its samples stay in their order.
-bool Client::prepare_ring(Lane& lane, FedStatistic& statistic) {
+bool Client::prepare_ring(ThreadBuffer& buffer, FedStatistic& statistic) {
   if (!settings_.has_lane) return false;
   const bool is_new = !statistic.wants_cells.load(std::memory_order_relaxed) &&
                       !statistic.wants_cells.exchange(true);
   if (cell_files_.want_rings() || is_new) wanted_ = true;
   if (!statistic.shape.load(std::memory_order_acquire) || rest_first_) return false;
-  if (!lane.ring().prepare(lane.cells(), cell_files_, statistic)) return false;
-  if (lane.held() != 0) {
+  if (!buffer.ring().prepare(buffer.cells(), cell_files_, statistic)) return false;
+  if (buffer.held() != 0) {
     const ErrnoGuard guard;
-    const MutexLock lock(lane.mutex());
-    if (!link_.full()) drain(lane, 1);
-    if (lane.held() != 0) return false;
-    lane.rewind();
-    set_stop(lane);
+    const MutexLock lock(buffer.mutex());
+    if (!link_.full()) drain(buffer, 1);
+    if (buffer.held() != 0) return false;
+    buffer.rewind();
+    set_stop(buffer);
   }
-  lane.ring().begin(statistic);
-  return lane.ring().takes(statistic, cell_files_);
+  buffer.ring().begin(statistic);
+  return buffer.ring().takes(statistic, cell_files_);
 }
 
-Client::RingRoom Client::make_room_in_ring(Lane& lane, FedStatistic& statistic) {
+Client::RingRoom Client::make_room_in_ring(ThreadBuffer& buffer, FedStatistic& statistic) {
   const ErrnoGuard guard;
   const std::uint32_t generation = cell_files_.generation();
-  const RingWriter::Room found = lane.ring().look();
-  if (found == RingWriter::Room::kBell && !ring_doorbell(lane)) lane.ring().forget_bell();
+  const RingWriter::Room found = buffer.ring().look();
+  if (found == RingWriter::Room::kBell && !ring_doorbell(buffer)) buffer.ring().forget_bell();
   if (found != RingWriter::Room::kNone) return RingRoom::kThere;
-  const RingRoom room = wait_for_room_in_ring(lane, generation);
+  const RingRoom room = wait_for_room_in_ring(buffer, generation);
   if (room != RingRoom::kDropped) return room;
-  lane.ring().count_dropped();
-  lane.drop();
+  buffer.ring().count_dropped();
+  buffer.drop();
   statistic.dropped.fetch_add(1, std::memory_order_relaxed);
   return room;
 }
 
 // Once in vain, no more before the daemon has taken something. While the daemon takes records, it
 // need not be told. The ring's daemon may go meanwhile, even if another one has the socket.
-Client::RingRoom Client::wait_for_room_in_ring(Lane& lane, std::uint32_t generation) {
-  ThreadRing& ring = lane.ring();
+Client::RingRoom Client::wait_for_room_in_ring(ThreadBuffer& buffer, std::uint32_t generation) {
+  ThreadRing& ring = buffer.ring();
   const bool waits = settings_.wait_max.count() != 0 && !ring.has_waited_at(ring.tail());
   const Time deadline = waits ? now_ns() + settings_.wait_max : Time(0);
   bool is_told = false;
@@ -77,33 +77,34 @@ Client::RingRoom Client::wait_for_room_in_ring(Lane& lane, std::uint32_t generat
     const bool is_there = ring.look() != RingWriter::Room::kNone;
     if (cell_files_.generation() != generation) return RingRoom::kElsewhere;
     if (is_there) return RingRoom::kThere;
-    if (!is_told) is_told = ring_doorbell(lane);
+    if (!is_told) is_told = ring_doorbell(buffer);
   }
   ring.note_waited_at(ring.tail());
   return RingRoom::kDropped;
 }
 
 // The keeper is awake for the answer, if the daemon is another one by now.
-bool Client::ring_doorbell(Lane& lane) {
+bool Client::ring_doorbell(ThreadBuffer& buffer) {
   std::array<char, wire::kDoorbellBytes> datagram;
-  wire::write_doorbell(epoch_.load(), lane.ring().lane_number(), datagram);
+  wire::write_doorbell(epoch_.load(), buffer.ring().lane_number(), datagram);
   const Link::Sent sent = link_.send({datagram.data(), datagram.size()});
   has_rung_ = true;
   sleep_.wake_from_deep_sleep();
   return sent == Link::Sent::kDone;
 }
 
-bool Client::put_nested_in_ring(Lane& lane, const Entry& entry) {
+bool Client::put_nested_in_ring(ThreadBuffer& buffer, const UnsentSample& entry) {
   FedStatistic& statistic = *entry.statistic();
   const std::uint32_t way = statistic.way();
-  if (!FedStatistic::is_ring(way) || !lane.ring().takes(statistic, cell_files_)) return false;
-  if (!lane.ring().has_room()) {
-    const RingRoom room = make_room_in_ring(lane, statistic);
+  if (!FedStatistic::is_ring(way) || !buffer.ring().takes(statistic, cell_files_)) return false;
+  if (!buffer.ring().has_room()) {
+    const RingRoom room = make_room_in_ring(buffer, statistic);
     if (room != RingRoom::kThere) return room == RingRoom::kDropped;
   }
   const auto scale = entry.is_ns() ? Stamp::Scale::kNs : Stamp::Scale::kCycles;
-  put_inside(lane, statistic, {way, entry.x(), entry.y()},
-             [&] { return Stamp{scale, entry.time()}; });
+  put_inside(buffer, statistic, {way, entry.x(), entry.y()}, [&] {
+    return Stamp{scale, entry.time()};
+  });
   return true;
 }
 
@@ -112,12 +113,12 @@ bool Client::put_nested_in_ring(Lane& lane, const Entry& entry) {
 // Of a daemon's confirmation that comes meanwhile, or a change of daemons, a part may be missing.
 Client::InRings Client::in_rings() const {
   InRings all{.confirmed = settled_in_rings_.load()};
-  std::size_t lanes = 0;
+  std::size_t buffers = 0;
   const LaneTails* const tails = cell_files_.tails();
-  for_each_lane([&](const Lane& lane) {
-    if (tails) all.confirmed += tails->tails[lanes].samples.load(std::memory_order_relaxed);
-    all.sent += lane.in_ring();
-    lanes += 1;
+  for_each_buffer([&](const ThreadBuffer& buffer) {
+    if (tails) all.confirmed += tails->tails[buffers].samples.load(std::memory_order_relaxed);
+    all.sent += buffer.in_ring();
+    buffers += 1;
   });
   all.sent -= std::min(all.sent, returned_.load());
   all.confirmed = std::min(all.confirmed, all.sent);
@@ -158,21 +159,21 @@ bool Client::take_rest(const CellFile& file, const LaneTails& tails) {
   if (conversation_.epoch() == 0) return false;
   if (conversation_.epoch() == file.epoch()) return false;
   if (!has_read_rest_) read_rest(file, tails);
-  LaneSearch search;
-  Lane* lane = rest_lane_;
-  if (!lane) lane = own_lane(search);
-  if (!lane) return false;
-  rest_lane_ = lane;
+  BufferSearch search;
+  ThreadBuffer* buffer = rest_buffer_;
+  if (!buffer) buffer = own_buffer(search);
+  if (!buffer) return false;
+  rest_buffer_ = buffer;
   for (Rest& each : rest_) {
     RingRecord record;
-    while (lane->held() < lane->capacity() && each.ring.take(each.head, {&record, 1}).records) {
+    while (buffer->held() < buffer->capacity() && each.ring.take(each.head, {&record, 1}).records) {
       FedStatistic* const statistic = registry_.find_statistic(record.id);
       const bool is_cycles = (record.follows & kRecordCycles) != 0;
       Stamp stamp{is_cycles ? Stamp::Scale::kCycles : Stamp::Scale::kNs, record.time};
       if ((record.follows & (kRecordCycles | kRecordNs)) == 0) stamp = now();
-      Entry entry;
-      if (statistic) entry = Entry(*statistic, record.x, record.y, stamp);
-      lane->append(entry);
+      UnsentSample entry;
+      if (statistic) entry = UnsentSample(*statistic, record.x, record.y, stamp);
+      buffer->append(entry);
       returned_.fetch_add(1);
     }
     if (each.ring.position() != each.head) return false;
@@ -187,8 +188,8 @@ void Client::read_rest(const CellFile& file, const LaneTails& tails) {
   for (std::size_t i = 0; i < file.entries(); ++i) {
     const LaneEntry& entry = file.entry(i);
     const std::uint64_t head = entry.head.load(std::memory_order_acquire);
-    const auto ring = RingReader::open(file.memory(), entry.ring.load(),
-                                       tails.tails[i].position.load());
+    const auto ring =
+        RingReader::open(file.memory(), entry.ring.load(), tails.tails[i].position.load());
     if (!ring) continue;
     rest_.push_back({*ring, head});
     if (!rest_.back().ring.accept(head)) rest_.pop_back();
@@ -208,21 +209,21 @@ void Client::settle_rings(const CellFile& file, const LaneTails& tails) {
 // The threads' own samples follow when all of it is sent, or none of it could be sent for long: a
 // slow machine takes seconds for a full ring, and would mix up the order.
 void Client::send_rest(Time now) {
-  Lane* const lane = rest_lane_;
-  if (!rest_first_ && !lane) return;
-  if (lane) {
-    const MutexLock lock(lane->mutex());
-    drain(*lane, 1);
-    if (lane->held() == 0) lane->rewind();
+  ThreadBuffer* const buffer = rest_buffer_;
+  if (!rest_first_ && !buffer) return;
+  if (buffer) {
+    const MutexLock lock(buffer->mutex());
+    drain(*buffer, 1);
+    if (buffer->held() == 0) buffer->rewind();
   }
-  if (!cell_files_.has_retired() && (!lane || lane->held() == 0)) {
+  if (!cell_files_.has_retired() && (!buffer || buffer->held() == 0)) {
     rest_first_ = false;
     rest_until_ = Time(0);
-    rest_lane_ = nullptr;
-    if (lane) disown_lane(*lane);
+    rest_buffer_ = nullptr;
+    if (buffer) give_back_buffer(*buffer);
   } else if (!link_.connected()) {
     rest_until_ = Time(0);
-  } else if (const std::uint64_t sent = returned_.load() - (lane ? lane->held() : 0);
+  } else if (const std::uint64_t sent = returned_.load() - (buffer ? buffer->held() : 0);
              rest_until_.count() == 0 || sent != rest_sent_) {
     rest_until_ = now + kRestMax;
     rest_sent_ = sent;

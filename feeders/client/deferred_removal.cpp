@@ -10,15 +10,15 @@ void DeferredRemoval::add(FedStatistic& statistic) {
   registry_.detach(statistic);
 }
 
-void DeferredRemoval::let_go(const Lanes& lanes, Rings rings) {
-  if (waiting_.size() + passing_.size() >= search_at_) search(lanes, rings);
+void DeferredRemoval::let_go(const Buffers& buffers, Rings rings) {
+  if (waiting_.size() + passing_.size() >= search_at_) search(buffers, rings);
   if (rings == Rings::kToBeRead) return wait_anew();
   for (int turn = 0; turn < 2; ++turn) {
     if (passing_.empty()) {
-      if (waiting_.empty() || !note_heads(lanes)) return;
+      if (waiting_.empty() || !note_heads(buffers)) return;
       passing_.swap(waiting_);
     }
-    if (!have_passed(lanes)) return;
+    if (!have_passed(buffers)) return;
     for (std::size_t i = 0; i < kDestroyedMax && !passing_.empty(); ++i) {
       destroy(*passing_.back());
       passing_.pop_back();
@@ -26,39 +26,39 @@ void DeferredRemoval::let_go(const Lanes& lanes, Rings rings) {
   }
 }
 
-// What was noted of the lanes says nothing of samples that they get from rings.
+// What was noted of the buffers says nothing of samples that they get from rings.
 void DeferredRemoval::wait_anew() {
   waiting_.insert(waiting_.end(), passing_.begin(), passing_.end());
   passing_.clear();
   heads_.clear();
 }
 
-// False: of which statistics nested samples are only the lane's owner can say.
-bool DeferredRemoval::note_heads(const Lanes& lanes) {
+// False: of which statistics nested samples are only the buffer's owner can say.
+bool DeferredRemoval::note_heads(const Buffers& buffers) {
   heads_.clear();
-  for (const Lane* const lane : lanes) {
-    if (lane->has_nested()) return false;
-    heads_.push_back(lane->head());
+  for (const ThreadBuffer* const buffer : buffers) {
+    if (buffer->has_nested()) return false;
+    heads_.push_back(buffer->head());
   }
   return true;
 }
 
-// Lanes that are newer than the positions never had anything of them.
-bool DeferredRemoval::have_passed(const Lanes& lanes) const {
+// Buffers that are newer than the positions never had anything of them.
+bool DeferredRemoval::have_passed(const Buffers& buffers) const {
   for (std::size_t i = 0; i < heads_.size(); ++i) {
-    if (!lanes[i]->has_sent(heads_[i])) return false;
+    if (!buffers[i]->has_sent(heads_[i])) return false;
   }
   return true;
 }
 
 // In a ring is nothing of a statistic that never asked for one.
-void DeferredRemoval::search(const Lanes& lanes, Rings rings) {
+void DeferredRemoval::search(const Buffers& buffers, Rings rings) {
   std::vector<const FedStatistic*> held;
   bool some_nested = false;
-  for (Lane* const lane : lanes) {
-    const MutexLock lock(lane->mutex());
-    some_nested = some_nested || lane->has_nested();
-    lane->for_each_held([&](Entry& entry) {
+  for (ThreadBuffer* const buffer : buffers) {
+    const MutexLock lock(buffer->mutex());
+    some_nested = some_nested || buffer->has_nested();
+    buffer->for_each_held([&](UnsentSample& entry) {
       FedStatistic* const statistic = entry.statistic();
       if (!statistic || !statistic->lingers) return;
       if (statistic->removed) {

@@ -1,11 +1,11 @@
-// Statistics that the program has removed or released while lanes may hold their samples. They stay
-// in the Registry, without a name, until every lane has sent what it held at their removal. The
-// lanes' positions show this, for many statistics at once: the cost does not depend on the number
-// of statistics or of samples.
+// Statistics that the program has removed or released while buffers may hold their samples. They
+// stay in the Registry, without a name, until every buffer has sent what it held at their removal.
+// The buffers' positions show this, for many statistics at once: the cost does not depend on the
+// number of statistics or of samples.
 //
 // A statistic with samples that are held for long keeps back those removed with it. So that a
 // program which makes and drops statistics all the time does not reach the Registry's bound while
-// the daemon is away, the lanes are searched whenever kSearchMin of them, or twice as many as the
+// the daemon is away, the buffers are searched whenever kSearchMin of them, or twice as many as the
 // last time, wait.
 //
 // Confined to the Client's lock.
@@ -15,14 +15,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "feeders/client/lane.h"
 #include "feeders/client/registry.h"
+#include "feeders/client/thread_buffer.h"
 
 namespace tallyfs {
 
 class DeferredRemoval {
  public:
-  using Lanes = std::vector<Lane*>;  // all there are, always in one order
+  using Buffers = std::vector<ThreadBuffer*>;  // all there are, always in one order
   static constexpr std::size_t kSearchMin = 1024;
   // So many are destroyed at a time: the lock is others' too.
   static constexpr std::size_t kDestroyedMax = 1024;
@@ -31,17 +31,17 @@ class DeferredRemoval {
 
   void add(FedStatistic& statistic);
   bool empty() const { return waiting_.empty() && passing_.empty(); }
-  // Rings of an earlier daemon: lanes will hold what is in them.
+  // Rings of an earlier daemon: buffers will hold what is in them.
   enum class Rings { kRead, kToBeRead };
   // Destroys those of which nothing is held any more, and interfaces that were waiting for them.
-  void let_go(const Lanes& lanes, Rings rings);
-  // In a forked child, whose lanes are empty.
+  void let_go(const Buffers& buffers, Rings rings);
+  // In a forked child, whose buffers are empty.
   void forget_positions() { heads_.clear(); }
 
  private:
-  bool note_heads(const Lanes& lanes);
-  bool have_passed(const Lanes& lanes) const;
-  void search(const Lanes& lanes, Rings rings);
+  bool note_heads(const Buffers& buffers);
+  bool have_passed(const Buffers& buffers) const;
+  void search(const Buffers& buffers, Rings rings);
   void wait_anew();
   void destroy(FedStatistic& statistic);
 

@@ -94,7 +94,7 @@ struct alignas(64) FedStatistic : ::statistic {
   }
 
   // The daemon's number, 0 until it is registered. A number of another epoch follows only after 0
-  // and after all lanes know the epoch, so that no datagram mixes the numbers of two daemons.
+  // and after all buffers know the epoch, so that no datagram mixes the numbers of two daemons.
   std::atomic<std::uint64_t> number{0};
   std::atomic<Registration> registration{Registration::kUnregistered};
   std::atomic<std::uint64_t> dropped{0};
@@ -112,7 +112,7 @@ struct alignas(64) FedStatistic : ::statistic {
   // The last start or stop by the feeder, and whether there was one yet.
   bool started = false;
   bool has_begun = false;
-  bool has_views = false;               // made by this process, now or earlier
+  bool has_views = false;  // made by this process, now or earlier
   // The ids of those that the daemon has not answered for. Until then samples are wanted, whatever
   // the switch says.
   std::unordered_set<std::uint32_t> awaited_views{};

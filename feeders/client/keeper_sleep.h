@@ -12,7 +12,7 @@ namespace tallyfs {
 class KeeperSleep {
  public:
   // A keeper that sleeps lightly wakes in time by itself; one that sleeps deeply has left word at
-  // all lanes that it wants to be woken by the next sample.
+  // all buffers that it wants to be woken by the next sample.
   enum class Depth : std::uint32_t { kAwake, kLight, kDeep };
 
   // The keeper: until it is woken, or the time is over. Returns at once if it was woken since

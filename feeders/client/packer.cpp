@@ -13,9 +13,9 @@ constexpr std::size_t kRunBytes = wire::kMessageHeaderBytes + 8;
 constexpr std::size_t kRecordBytes = 16;  // X and time
 constexpr std::size_t kYBytes = 8;
 static_assert(kDatagramSamplesMax ==
-              (Lane::kDatagramBytes - wire::kHeaderBytes - kRunBytes) / kRecordBytes);
+              (ThreadBuffer::kDatagramBytes - wire::kHeaderBytes - kRunBytes) / kRecordBytes);
 constexpr std::size_t kRunsMax =
-    (Lane::kDatagramBytes - wire::kHeaderBytes) / (kRunBytes + kRecordBytes);
+    (ThreadBuffer::kDatagramBytes - wire::kHeaderBytes) / (kRunBytes + kRecordBytes);
 
 struct Run {
   FedStatistic* statistic = nullptr;
@@ -84,7 +84,7 @@ class Runs {
 class Sheet {
  public:
   // Takes as many of `alike` entries that begin with this one as fit.
-  std::size_t take(const Entry& entry, std::size_t alike, std::uint64_t number) {
+  std::size_t take(const UnsentSample& entry, std::size_t alike, std::uint64_t number) {
     Run* run = runs_.find(entry.statistic());
     if (size_ == segments_.size() || (!run && runs_.full())) return 0;
     const bool with_y = entry.y() != 1 || (run && run->with_y);
@@ -93,9 +93,9 @@ class Sheet {
     const std::size_t used = bytes_ + grown + (run ? 0 : kRunBytes);
     const std::size_t record = kRecordBytes + (with_y ? kYBytes : 0);
     std::size_t taken = alike;
-    if (used + taken * record > Lane::kDatagramBytes) {
-      if (used + record > Lane::kDatagramBytes) return 0;
-      taken = (Lane::kDatagramBytes - used) / record;
+    if (used + taken * record > ThreadBuffer::kDatagramBytes) {
+      if (used + record > ThreadBuffer::kDatagramBytes) return 0;
+      taken = (ThreadBuffer::kDatagramBytes - used) / record;
     }
     if (!run) run = &runs_.add(entry.statistic(), number);
     run->with_y = with_y;
@@ -106,29 +106,29 @@ class Sheet {
   }
   bool empty() const { return size_ == 0; }
 
-  std::string_view write(Lane& lane, const SampleTimes& times, std::uint64_t epoch)
-      REQUIRES(lane.mutex()) {
-    char* const start = lane.datagram().data();
+  std::string_view write(ThreadBuffer& buffer, const SampleTimes& times, std::uint64_t epoch)
+      REQUIRES(buffer.mutex()) {
+    char* const start = buffer.datagram().data();
     write_headers(start, epoch);
-    std::uint64_t position = lane.tail();
+    std::uint64_t position = buffer.tail();
     for (std::size_t i = 0; i < size_; ++i) {
-      write_segment(lane, segments_[i], position, times);
+      write_segment(buffer, segments_[i], position, times);
       position += segments_[i].entries;
     }
     return {start, bytes_};
   }
 
  private:
-  void write_segment(Lane& lane, const Segment& segment, std::uint64_t position,
-                     const SampleTimes& times) REQUIRES(lane.mutex()) {
+  void write_segment(ThreadBuffer& buffer, const Segment& segment, std::uint64_t position,
+                     const SampleTimes& times) REQUIRES(buffer.mutex()) {
     Run& run = *segment.run;
-    const bool is_ns = lane.entry(position).is_ns();
+    const bool is_ns = buffer.entry(position).is_ns();
     // Times of a thread do not go back: neither for a better rate, nor for a signal handler whose
     // sample is taken in behind the one that it interrupted.
-    std::int64_t last = std::min(lane.last_ns(), times.now_ns);
+    std::int64_t last = std::min(buffer.last_ns(), times.now_ns);
     char* at = run.at;
     for (std::size_t i = 0; i < segment.entries; ++i) {
-      const Entry& entry = lane.entry(position + i);
+      const UnsentSample& entry = buffer.entry(position + i);
       auto ns = static_cast<std::int64_t>(entry.time());
       if (!is_ns) ns = last = std::clamp(times.to_ns(entry.time()), last, times.now_ns);
       at = put(at, entry.x());
@@ -136,7 +136,7 @@ class Sheet {
       at = put(at, ns);
     }
     run.at = at;
-    lane.set_last_ns(last);
+    buffer.set_last_ns(last);
   }
 
   void write_headers(char* at, std::uint64_t epoch) {
@@ -164,10 +164,10 @@ class Sheet {
 };
 
 // How many entries from `from` on, `end` at most, are alike.
-std::size_t count_alike(const Lane& lane, std::uint64_t from, std::uint64_t end) {
-  const Entry& first = lane.entry(from);
+std::size_t count_alike(const ThreadBuffer& buffer, std::uint64_t from, std::uint64_t end) {
+  const UnsentSample& first = buffer.entry(from);
   std::uint64_t i = from + 1;
-  while (i != end && lane.entry(i).is_like(first)) ++i;
+  while (i != end && buffer.entry(i).is_like(first)) ++i;
   return static_cast<std::size_t>(i - from);
 }
 
@@ -178,15 +178,15 @@ bool is_refused(const FedStatistic* statistic) {
 
 }  // namespace
 
-Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) {
+Packed pack(ThreadBuffer& buffer, const SampleTimes& times, std::uint64_t epoch) {
   Packed packed;
   Sheet sheet;
-  const std::uint64_t tail = lane.tail();
-  const std::uint64_t end = tail + std::min(lane.end() - tail, kDatagramSamplesMax);
+  const std::uint64_t tail = buffer.tail();
+  const std::uint64_t end = tail + std::min(buffer.end() - tail, kDatagramSamplesMax);
   for (std::uint64_t at = tail; at != end; at = tail + packed.entries) {
-    const Entry& entry = lane.entry(at);
+    const UnsentSample& entry = buffer.entry(at);
     FedStatistic* const statistic = entry.statistic();
-    const std::size_t alike = count_alike(lane, at, end);
+    const std::size_t alike = count_alike(buffer, at, end);
     const std::uint64_t number = statistic ? statistic->number.load(std::memory_order_acquire) : 0;
     if (number != 0) {
       const std::size_t taken = packed.refused == 0 ? sheet.take(entry, alike, number) : 0;
@@ -204,7 +204,7 @@ Packed pack(Lane& lane, const SampleTimes& times, std::uint64_t epoch) {
   }
   if (sheet.empty()) return packed;
   packed.samples = packed.entries;
-  packed.datagram = sheet.write(lane, times, epoch);
+  packed.datagram = sheet.write(buffer, times, epoch);
   return packed;
 }
 

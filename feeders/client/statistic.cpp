@@ -1,4 +1,4 @@
-// The C functions: one Client for the process, made by the first call, and a lane for each
+// The C functions: one Client for the process, made by the first call, and a buffer for each
 // thread. Everything that a thread, a fork or the end of the process has to bring about is here.
 //
 // Longer than most: all calls of statistic.h are here, and most are short.
@@ -46,22 +46,22 @@ std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
 
-// By which a thread's end gives its lane back. The values of keys below kKeysInPlace lie in the
+// By which a thread's end gives its buffer back. The values of keys below kKeysInPlace lie in the
 // thread itself; for higher ones glibc allocates memory, as no signal handler may. So the key is
 // made as soon as we are loaded, and if it is too high all the same, or there is none at all, a
 // thread's samples do without.
 constexpr pthread_key_t kKeysInPlace = 32;
-pthread_key_t g_lane_key GUARDED_BY(g_making);
+pthread_key_t g_buffer_key GUARDED_BY(g_making);
 std::atomic<bool> g_has_key{false};
 std::atomic<bool> g_key_is_in_place{false};
 
 // initial-exec: reading it never allocates, so that a signal handler may.
-[[gnu::tls_model("initial-exec")]] thread_local Lane* t_lane = nullptr;
-[[gnu::tls_model("initial-exec")]] thread_local Client::LaneSearch t_search;
+[[gnu::tls_model("initial-exec")]] thread_local ThreadBuffer* t_buffer = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local Client::BufferSearch t_search;
 
-void end_thread(void* lane) {
-  t_lane = nullptr;
-  g_client.load()->disown_lane(*static_cast<Lane*>(lane));
+void end_thread(void* buffer) {
+  t_buffer = nullptr;
+  g_client.load()->give_back_buffer(*static_cast<ThreadBuffer*>(buffer));
 }
 
 // What the handlers below have locked on a thread that forks. They may be registered twice, by a
@@ -78,16 +78,16 @@ void client_before_fork() NO_THREAD_SAFETY_ANALYSIS {
   t_forking.has_settings = !g_making.is_mine();
   if (t_forking.has_settings) g_making.lock();
   t_forking.client = g_client.load();
-  if (t_forking.client) t_forking.client->before_fork(t_lane);
+  if (t_forking.client) t_forking.client->before_fork(t_buffer);
 }
 void client_after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS {
   const Forking forking = std::exchange(t_forking, {});
-  if (forking.client) forking.client->after_fork_in_parent(t_lane);
+  if (forking.client) forking.client->after_fork_in_parent(t_buffer);
   if (forking.has_settings) g_making.unlock();
 }
 void client_after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
   const Forking forking = std::exchange(t_forking, {});
-  if (forking.client) forking.client->after_fork_in_child(t_lane);
+  if (forking.client) forking.client->after_fork_in_child(t_buffer);
   if (forking.has_settings) g_making.unlock();
 }
 
@@ -98,8 +98,8 @@ void finish() {
 }
 
 void make_key() REQUIRES(g_making) {
-  if (g_has_key || ::pthread_key_create(&g_lane_key, &end_thread) != 0) return;
-  g_key_is_in_place = g_lane_key < kKeysInPlace;
+  if (g_has_key || ::pthread_key_create(&g_buffer_key, &end_thread) != 0) return;
+  g_key_is_in_place = g_buffer_key < kKeysInPlace;
   g_has_key = true;
 }
 
@@ -136,48 +136,48 @@ Client* make_client() {
   return client;
 }
 
-// Whether the end of this thread gives the lane back. After g_has_key the key does not change.
-bool bind_to_thread(Lane* lane) NO_THREAD_SAFETY_ANALYSIS {
-  return ::pthread_setspecific(g_lane_key, lane) == 0;
+// Whether the end of this thread gives the buffer back. After g_has_key the key does not change.
+bool bind_to_thread(ThreadBuffer* buffer) NO_THREAD_SAFETY_ANALYSIS {
+  return ::pthread_setspecific(g_buffer_key, buffer) == 0;
 }
 
-Lane* lane_of_this_thread(Client& client) {
-  if (t_lane) return t_lane;
-  Lane* const lane = client.own_lane(t_search);
-  if (t_lane) {
+ThreadBuffer* buffer_of_this_thread(Client& client) {
+  if (t_buffer) return t_buffer;
+  ThreadBuffer* const buffer = client.own_buffer(t_search);
+  if (t_buffer) {
     // A signal handler was here in between.
-    if (lane) client.disown_lane(*lane);
-    return t_lane;
+    if (buffer) client.give_back_buffer(*buffer);
+    return t_buffer;
   }
-  if (!lane) return nullptr;
+  if (!buffer) return nullptr;
   t_search = {};
-  t_lane = lane;
-  if (!g_key_is_in_place || !bind_to_thread(lane)) Client::watch_lane(*lane);
-  return lane;
+  t_buffer = buffer;
+  if (!g_key_is_in_place || !bind_to_thread(buffer)) Client::watch_buffer(*buffer);
+  return buffer;
 }
 
 // The same for what no signal handler calls, and may allocate.
-Lane* bound_lane_of_this_thread(Client& client) {
-  Lane* const lane = lane_of_this_thread(client);
-  if (lane && lane->watched() != 0 && g_has_key && bind_to_thread(lane)) lane->watch(0);
-  return lane;
+ThreadBuffer* bound_buffer_of_this_thread(Client& client) {
+  ThreadBuffer* const buffer = buffer_of_this_thread(client);
+  if (buffer && buffer->watched() != 0 && g_has_key && bind_to_thread(buffer)) buffer->watch(0);
+  return buffer;
 }
 
 // A thread's first sample.
 [[gnu::cold, gnu::noinline]] void add_first(Client& client, FedStatistic& statistic, std::int64_t x,
                                             std::uint64_t y) {
-  client.add_now(lane_of_this_thread(client), statistic, x, y);
+  client.add_now(buffer_of_this_thread(client), statistic, x, y);
 }
 
 // What takes locks says that this thread is inside, so that a signal handler on it does not.
 class Inside {
  public:
-  explicit Inside(Client& client) : client_(client), lane_(bound_lane_of_this_thread(client)) {
-    if (lane_ && lane_->is_inside()) lane_ = nullptr;
-    if (lane_) lane_->enter_call();
+  explicit Inside(Client& client) : client_(client), buffer_(bound_buffer_of_this_thread(client)) {
+    if (buffer_ && buffer_->is_inside()) buffer_ = nullptr;
+    if (buffer_) buffer_->enter_call();
   }
   ~Inside() {
-    if (lane_) client_.leave_call(*lane_);
+    if (buffer_) client_.leave_call(*buffer_);
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -185,7 +185,7 @@ class Inside {
  private:
   const ErrnoGuard guard_;
   Client& client_;
-  Lane* lane_;
+  ThreadBuffer* buffer_;
 };
 
 int out_of_memory() { return fail_with(ENOMEM, "out of memory"); }
@@ -406,9 +406,9 @@ int statistic_reset(::statistic* statistic) {
 
 void statistic_on_add(::statistic* statistic, int64_t x, uint64_t y) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  if (!t_lane) [[unlikely]]
+  if (!t_buffer) [[unlikely]]
     return add_first(client, fed(statistic), x, y);
-  client.add_now(t_lane, fed(statistic), x, y);
+  client.add_now(t_buffer, fed(statistic), x, y);
 }
 
 void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t time_ns) {
@@ -418,12 +418,12 @@ void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t 
 
 void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samples, size_t count) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  client.add_batch(lane_of_this_thread(client), fed(statistic), {samples, count});
+  client.add_batch(buffer_of_this_thread(client), fed(statistic), {samples, count});
 }
 
 void statistic_add_each(const statistic_entry* entries, size_t count) {
   Client* const client = g_client.load(std::memory_order_relaxed);
-  if (client) client->add_each(lane_of_this_thread(*client), {entries, count});
+  if (client) client->add_each(buffer_of_this_thread(*client), {entries, count});
 }
 
 int statistic_flush() {

@@ -1,5 +1,5 @@
 // The cells of one thread: its index in the lane file, by the ids of the statistics in this
-// process. Used by the owner of a lane while it is inside, and by the next owner after it. No
+// process. Used by the owner of a buffer while it is inside, and by the next owner after it. No
 // function allocates, locks or waits, so that a signal handler may call them.
 #pragma once
 

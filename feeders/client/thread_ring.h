@@ -1,5 +1,5 @@
 // The ring of one thread in the lane file, and of which statistics samples go there by now. Used by
-// the owner of a lane while it is inside, and by the next owner after it.
+// the owner of a buffer while it is inside, and by the next owner after it.
 // No function allocates, locks or waits, so that a signal handler may call them.
 #pragma once
 

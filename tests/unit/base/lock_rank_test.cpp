@@ -16,8 +16,8 @@ TEST(LockRankTest, LetsLocksBeTakenInTheirOrder) {
   const MutexLock three(third);
 }
 
-TEST(LockRankTest, LetsLanesBeHeldTogether) {
-  Mutex one{LockRank::kLane}, other{LockRank::kLane};
+TEST(LockRankTest, LetsThreadBuffersBeHeldTogether) {
+  Mutex one{LockRank::kThreadBuffer}, other{LockRank::kThreadBuffer};
   const MutexLock first(one);
   const MutexLock second(other);
 }

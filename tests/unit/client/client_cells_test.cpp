@@ -35,11 +35,11 @@ class ClientCellsTest : public ClientTest {
     shape.base_interval = form.base_interval;
     shape.era = 1;
     daemon_->set_way("web/s", kCell);
-    for (int i = 0; i < 10 && feeder.lane->counted() == 0; ++i) {
+    for (int i = 0; i < 10 && feeder.buffer->counted() == 0; ++i) {
       feeder.add(made, 0);
       exchange(feeder);
     }
-    EXPECT_EQ(feeder.lane->counted(), 1u);
+    EXPECT_EQ(feeder.buffer->counted(), 1u);
     return made;
   }
   // Another daemon takes over the socket.
@@ -72,8 +72,8 @@ TEST_F(ClientCellsTest, AThreadThatEndsWithinACallLeavesItsArrayWhole) {
   auto& count = reinterpret_cast<std::uint64_t*>(file + cell + sizeof(LaneCell))[1];
   EXPECT_EQ(count, 1u);
   count = 0;
-  feeder.lane->enter();
-  feeder.client.disown_lane(*feeder.lane);
+  feeder.buffer->enter();
+  feeder.client.give_back_buffer(*feeder.buffer);
   EXPECT_EQ(count, 1u);
 }
 
@@ -148,9 +148,9 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
   start_with_lane();
   Feeder feeder(settings());
   in_cell(feeder);
-  Lane& lane = *feeder.lane;
-  std::byte* const base = lane.cells().file().base();
-  const std::uint64_t index = lane.cells().entry().index & UINT32_MAX;
+  ThreadBuffer& buffer = *feeder.buffer;
+  std::byte* const base = buffer.cells().file().base();
+  const std::uint64_t index = buffer.cells().entry().index & UINT32_MAX;
   const auto* const places = reinterpret_cast<const std::uint32_t*>(base + index);
   const std::uint32_t* const place = std::find_if(places, places + 64, [](auto at) { return at; });
   auto& cell = *reinterpret_cast<LaneCell*>(base + *place);
@@ -158,23 +158,23 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
     return std::max(cell.slots[0].samples.load(), cell.slots[1].samples.load());
   };
   EXPECT_EQ(samples(), 1u);
-  lane.enter();
-  feeder.client.before_fork(&lane);
+  buffer.enter();
+  feeder.client.before_fork(&buffer);
   const pid_t child = ::fork();
   if (child == 0) {
-    feeder.client.after_fork_in_child(&lane);
+    feeder.client.after_fork_in_child(&buffer);
     CellWriter(cell).add(0, 1);
-    lane.count_cell();
-    feeder.client.leave(lane);
+    buffer.count_cell();
+    feeder.client.leave(buffer);
     ::_exit(samples() == 2 && feeder.counts().added == 0 ? 0 : 1);
   }
-  feeder.client.after_fork_in_parent(&lane);
+  feeder.client.after_fork_in_parent(&buffer);
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(samples(), 1u);
   CellWriter(cell).add(0, 1);
-  lane.leave();
+  buffer.leave();
   EXPECT_EQ(samples(), 2u);
 }
 
@@ -185,24 +185,24 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedIsNotSentByTheChild) {
   FedStatistic& s = feeder.started(feeder.interface("web"), "s");
   exchange(feeder);
   feeder.add(s, 1);
-  Lane& lane = *feeder.lane;
-  const std::uint64_t held = lane.held();
-  lane.enter();
-  feeder.client.before_fork(&lane);
+  ThreadBuffer& buffer = *feeder.buffer;
+  const std::uint64_t held = buffer.held();
+  buffer.enter();
+  feeder.client.before_fork(&buffer);
   const pid_t child = ::fork();
   if (child == 0) {
-    feeder.client.after_fork_in_child(&lane);
-    lane.append(Entry(s, 2, 1, {}));
-    feeder.client.leave(lane);
-    ::_exit(lane.held() == 0 && feeder.counts().added == 0 ? 0 : 1);
+    feeder.client.after_fork_in_child(&buffer);
+    buffer.append(UnsentSample(s, 2, 1, {}));
+    feeder.client.leave(buffer);
+    ::_exit(buffer.held() == 0 && feeder.counts().added == 0 ? 0 : 1);
   }
-  feeder.client.after_fork_in_parent(&lane);
+  feeder.client.after_fork_in_parent(&buffer);
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  lane.append(Entry(s, 2, 1, {}));
-  lane.leave();
-  EXPECT_EQ(lane.held(), held + 1);
+  buffer.append(UnsentSample(s, 2, 1, {}));
+  buffer.leave();
+  EXPECT_EQ(buffer.held(), held + 1);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class ForkTest : public ClientTest {
     feeder.client.before_fork();
     const pid_t child = ::fork();
     if (child == 0) {
-      feeder.client.after_fork_in_child(feeder.lane);
+      feeder.client.after_fork_in_child(feeder.buffer);
       what();
       ::_exit(HasFailure() ? 99 : 0);
     }
@@ -132,8 +132,7 @@ TEST_F(ForkTest, AChildSendsNoneOfTheParentsChangesThatWait) {
   EXPECT_EQ(in_child(feeder, [&] { EXPECT_EQ(feeder.client.sync(60s), 0); }), 0);
   Log childs = served_;
   std::erase(childs, "(ping)");
-  EXPECT_EQ(childs,
-            (Log{"switches", "create web", "create web/hits on=1", "create web/stopped"}));
+  EXPECT_EQ(childs, (Log{"switches", "create web", "create web/hits on=1", "create web/stopped"}));
   const Log parents = exchange(feeder);
   for (const char* line :
        {"remove web/gone", "define web name=hits data=reset", "define web name=stopped on=0"}) {
@@ -172,47 +171,47 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
   for (std::int64_t x = 0; x < 1030; ++x) feeder.add(hits, x);
   ASSERT_EQ(hits.dropped, 6u);
   feeder.client.before_fork();
-  feeder.client.after_fork_in_child(feeder.lane);
+  feeder.client.after_fork_in_child(feeder.buffer);
   EXPECT_EQ(feeder.counts().dropped, 0u);
   EXPECT_EQ(hits.dropped, 0u);
 }
 
-// The fork did not lock this thread's lane.
+// The fork did not lock this thread's buffer.
 TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
   Feeder feeder(settings());
   feeder.client.before_fork();
-  Lane* const lane = feeder.own_lane();
-  ASSERT_TRUE(lane);
-  ASSERT_NE(lane, feeder.lane);
-  lane->mutex().lock();
+  ThreadBuffer* const buffer = feeder.own_buffer();
+  ASSERT_TRUE(buffer);
+  ASSERT_NE(buffer, feeder.buffer);
+  buffer->mutex().lock();
   feeder.client.after_fork_in_parent();
   int value = 1;  // under the lock
   std::atomic<bool> wants{false};
   std::thread other([&] {
     wants = true;
-    const MutexLock lock(lane->mutex());
+    const MutexLock lock(buffer->mutex());
     EXPECT_EQ(value, 2);
   });
   while (!wants) std::this_thread::yield();
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   value = 2;
-  lane->mutex().unlock();
+  buffer->mutex().unlock();
   other.join();
-  lane->disown();
+  buffer->disown();
 }
 
 // The thread that was inside is not in the child, and will never leave.
-TEST_F(ForkTest, ALaneWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
+TEST_F(ForkTest, ABufferWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  Lane* const of_another_thread = feeder.own_lane();
+  ThreadBuffer* const of_another_thread = feeder.own_buffer();
   ASSERT_TRUE(of_another_thread);
   of_another_thread->enter();
   feeder.client.before_fork();
-  feeder.client.after_fork_in_child(feeder.lane);
-  Lane* const lane = feeder.own_lane();
-  ASSERT_EQ(lane, of_another_thread);
-  for (std::int64_t x = 0; x < 100; ++x) feeder.add_by(*lane, hits, x);
+  feeder.client.after_fork_in_child(feeder.buffer);
+  ThreadBuffer* const buffer = feeder.own_buffer();
+  ASSERT_EQ(buffer, of_another_thread);
+  for (std::int64_t x = 0; x < 100; ++x) feeder.add_by(*buffer, hits, x);
   EXPECT_EQ(feeder.counts().held, 100u);
   EXPECT_EQ(hits.dropped, 0u);
 }

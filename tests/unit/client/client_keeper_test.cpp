@@ -140,8 +140,9 @@ TEST_F(KeeperTest, FinishReportsWhatASilentDaemonDidNotGet) {
     feeder.client.finish(5ms);
   }
   const auto told = std::ranges::count(
-      reports_, "5 samples could not be sent before the end, and are lost: the daemon does not "
-                "take them");
+      reports_,
+      "5 samples could not be sent before the end, and are lost: the daemon does not "
+      "take them");
   EXPECT_EQ(told, 1);
 }
 
@@ -196,9 +197,9 @@ TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
   std::vector<std::thread> threads;
   for (int n = 0; n < kThreads; ++n) {
     threads.emplace_back([&] {
-      Lane* const lane = feeder.own_lane();
-      for (std::int64_t x = 0; x < kSamples; ++x) feeder.add_by(*lane, hits, x);
-      feeder.client.disown_lane(*lane);
+      ThreadBuffer* const buffer = feeder.own_buffer();
+      for (std::int64_t x = 0; x < kSamples; ++x) feeder.add_by(*buffer, hits, x);
+      feeder.client.give_back_buffer(*buffer);
     });
   }
   for (auto& thread : threads) thread.join();

@@ -44,11 +44,11 @@ class ClientRingsTest : public ClientTest {
     return made;
   }
   void into_ring(Feeder& feeder, FedStatistic& of) {
-    for (int i = 0; i < 10 && feeder.lane->in_ring() == 0; ++i) {
+    for (int i = 0; i < 10 && feeder.buffer->in_ring() == 0; ++i) {
       feeder.add(of, 0);
       exchange(feeder);
     }
-    ASSERT_EQ(feeder.lane->in_ring(), 1u);
+    ASSERT_EQ(feeder.buffer->in_ring(), 1u);
     ASSERT_EQ(lane().take().size(), 1u);
   }
   FakeLane& lane() { return *daemon_->lane; }
@@ -95,7 +95,7 @@ TEST_F(ClientRingsTest, RecordsHaveATimeWhereItIsNeeded) {
   FedStatistic& s = in_ring(feeder, kRing | kWayNeedsTime);
   const auto before = static_cast<std::uint64_t>(monotonic_ns());
   feeder.add(s, 1);
-  feeder.client.add(*feeder.lane, s, 2, 1, [] { return Stamp{Stamp::Scale::kNs, 77}; });
+  feeder.client.add(*feeder.buffer, s, 2, 1, [] { return Stamp{Stamp::Scale::kNs, 77}; });
   auto records = lane().take();
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].follows, kRecordNs);
@@ -260,9 +260,9 @@ TEST_F(ClientRingsTest, SyncInACallGivesTheNextDaemonTheRest) {
   for (int x = 1; x <= 3; ++x) feeder.add(s, x);
   daemon_->end();
   start_with_lane(FakeDaemon::kEpoch + 1);
-  feeder.lane->enter_call();
+  feeder.buffer->enter_call();
   EXPECT_EQ(sync(feeder), 0);
-  feeder.client.leave_call(*feeder.lane);
+  feeder.client.leave_call(*feeder.buffer);
   EXPECT_EQ(daemon_->xs("web/s"), (Xs{1, 2, 3}));
 }
 
@@ -309,9 +309,9 @@ TEST_F(ClientRingsTest, SyncWaitsForARestThatIsLate) {
   start_with_lane();
   Feeder feeder(settings());
   FedStatistic& s = in_ring(feeder);
-  Lane& other = *feeder.own_lane();
-  Lane* const third = feeder.own_lane();
-  feeder.client.disown_lane(*third);
+  ThreadBuffer& other = *feeder.own_buffer();
+  ThreadBuffer* const third = feeder.own_buffer();
+  feeder.client.give_back_buffer(*third);
   for (int x = 1; x <= 3; ++x) feeder.add(s, x);
   daemon_->end();
   other.enter();
@@ -329,7 +329,7 @@ TEST_F(ClientRingsTest, SyncWaitsForARestThatIsLate) {
   feeder.client.leave(other);
   EXPECT_EQ(sync(feeder), 0);
   EXPECT_EQ(daemon_->xs("web/s"), (Xs{9, 1, 2, 3}));
-  EXPECT_EQ(feeder.own_lane(), third);
+  EXPECT_EQ(feeder.own_buffer(), third);
 }
 
 TEST_F(ClientRingsTest, AThreadThatWaitsForRoomSeesThatItsDaemonIsGone) {
@@ -341,7 +341,7 @@ TEST_F(ClientRingsTest, AThreadThatWaitsForRoomSeesThatItsDaemonIsGone) {
   daemon_->samples.clear();
   std::int64_t last = 0;
   std::thread adds([&] {
-    while (feeder.lane->held() == 0 && feeder.lane->dropped() == 0) feeder.add(s, ++last);
+    while (feeder.buffer->held() == 0 && feeder.buffer->dropped() == 0) feeder.add(s, ++last);
   });
   // One when the ring is half full, one when the thread waits.
   for (std::ptrdiff_t bells = 0; bells < 2;) {

@@ -76,7 +76,7 @@ TEST_F(SignalTest, AHandlerThatInterruptsTheThreadLosesAndDoublesNothing) {
   std::int64_t added = 0;
   std::int64_t expected = 0;
   while (interrupting_.added < kSignals) {
-    if (feeder.lane->held() < kRoom - 1000) {
+    if (feeder.buffer->held() < kRoom - 1000) {
       feeder.add(hits, ++added);
       expected += added;
     }
@@ -104,7 +104,7 @@ TEST_F(SignalTest, WhatAHandlerAddsWhileItsThreadIsInsideComesBehindTheThreadsSa
   FedStatistic& hits = feeder.started(web, "hits");
   exchange(feeder);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.lane, hits, 100, 1, [&] {
+  feeder.client.add(*feeder.buffer, hits, 100, 1, [&] {
     ::pthread_kill(::pthread_self(), SIGUSR1);
     ::pthread_kill(::pthread_self(), SIGUSR1);
     return feeder.client.now();
@@ -120,7 +120,7 @@ TEST_F(SignalTest, AHandlerHasRoomFor64SamplesWhileItsThreadIsInside) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.lane, hits, 0, 1, [&] {
+  feeder.client.add(*feeder.buffer, hits, 0, 1, [&] {
     for (int i = 0; i < 70; ++i) ::pthread_kill(::pthread_self(), SIGUSR1);
     return feeder.client.now();
   });
@@ -135,12 +135,12 @@ TEST_F(SignalTest, AHandlerHasRoomFor64SamplesWhileItsThreadIsInside) {
   EXPECT_EQ(daemon_->dropped, 6u);
 }
 
-TEST_F(SignalTest, WhatAHandlerAddsToAFullLaneIsDroppedAndCountedOnce) {
+TEST_F(SignalTest, WhatAHandlerAddsToAFullBufferIsDroppedAndCountedOnce) {
   Feeder feeder(settings(1024));
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (std::int64_t x = 0; x < 1023; ++x) feeder.add(hits, x);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.lane, hits, 0, 1, [&] {
+  feeder.client.add(*feeder.buffer, hits, 0, 1, [&] {
     for (int i = 0; i < 3; ++i) ::pthread_kill(::pthread_self(), SIGUSR1);
     return feeder.client.now();
   });

@@ -20,19 +20,19 @@ namespace tallyfs {
 using namespace std::chrono_literals;
 using Xs = std::vector<std::int64_t>;
 
-// A Client of a thread, with the lane of that thread.
+// A Client of a thread, with the buffer of that thread.
 class Feeder {
  public:
   enum class Keeper { kNone, kRuns };
 
   explicit Feeder(Client::Settings settings, Keeper keeper = Keeper::kNone)
-      : client(std::move(settings)), lane(own_lane()) {
+      : client(std::move(settings)), buffer(own_buffer()) {
     // One that has ended starts no keeper.
     if (keeper == Keeper::kNone) client.finish(0ms);
   }
-  Lane* own_lane() {
-    Client::LaneSearch search;
-    return client.own_lane(search);
+  ThreadBuffer* own_buffer() {
+    Client::BufferSearch search;
+    return client.own_buffer(search);
   }
   FedInterface& interface(const char* name) {
     FedInterface* made = nullptr;
@@ -50,8 +50,8 @@ class Feeder {
     return made;
   }
   // As statistic_add() does.
-  void add(FedStatistic& to, std::int64_t x, std::uint64_t y = 1) { add_by(*lane, to, x, y); }
-  void add_by(Lane& by, FedStatistic& to, std::int64_t x, std::uint64_t y = 1) {
+  void add(FedStatistic& to, std::int64_t x, std::uint64_t y = 1) { add_by(*buffer, to, x, y); }
+  void add_by(ThreadBuffer& by, FedStatistic& to, std::int64_t x, std::uint64_t y = 1) {
     if (to.is_on()) client.add(by, to, x, y, [this] { return client.now(); });
   }
   statistic_counts counts() const {
@@ -63,7 +63,7 @@ class Feeder {
   }
 
   Client client;
-  Lane* const lane;
+  ThreadBuffer* const buffer;
 };
 
 class ClientTest : public testing::Test {

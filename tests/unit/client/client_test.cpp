@@ -63,8 +63,8 @@ TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
   for (std::int64_t i = 0; i < 500; ++i) {
     entries.push_back({statistics[static_cast<std::size_t>(i % 5)], i, 1, i % 2 == 0 ? 0 : now});
   }
-  feeder.client.add_each(feeder.lane, entries);
-  feeder.client.add_each(feeder.lane, {});
+  feeder.client.add_each(feeder.buffer, entries);
+  feeder.client.add_each(feeder.buffer, {});
   exchange(feeder);
   for (std::int64_t i = 0; i < 5; ++i) {
     Xs wanted(100);
@@ -75,7 +75,7 @@ TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
   for (const Sample& sample : daemon_->samples["web/hits1"]) {
     EXPECT_GE(sample.time.count(), now - 100'000);
   }
-  // A thread beyond the bound of lanes.
+  // A thread beyond the bound of buffers.
   feeder.client.add_each(nullptr, std::span(entries).first(1));
   EXPECT_EQ(feeder.counts().dropped, 1u);
 }
@@ -92,15 +92,15 @@ TEST_F(ClientTest, SamplesOfOneStatisticAreAddedInOneCall) {
     samples.push_back({i, 1, i % 2 == 0 ? 0 : now});
     wanted.push_back(i);
   }
-  feeder.client.add_batch(feeder.lane, hits, samples);
-  feeder.client.add_batch(feeder.lane, hits, {});
+  feeder.client.add_batch(feeder.buffer, hits, samples);
+  feeder.client.add_batch(feeder.buffer, hits, {});
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), wanted);
   EXPECT_EQ(feeder.counts().added, 5'000u);
   for (const Sample& sample : daemon_->samples["web/hits"]) {
     EXPECT_GE(sample.time.count(), now - 100'000);
   }
-  // A thread beyond the bound of lanes.
+  // A thread beyond the bound of buffers.
   feeder.client.add_batch(nullptr, hits, std::span(samples).first(2));
   EXPECT_EQ(feeder.counts().dropped, 2u);
 }
@@ -276,15 +276,15 @@ TEST_F(ClientTest, SamplesFollowADefinitionThatManyOthersKeepWaiting) {
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
   FedStatistic& other = feeder.statistic(web, "other");
-  Lane* const lane = feeder.own_lane();
+  ThreadBuffer* const buffer = feeder.own_buffer();
   exchange(feeder);
   for (int i = 0; i < 10; ++i) feeder.client.define(other, "type=last");
   feeder.client.define(hits, "type=range range_min=0 range_max=9");
-  feeder.add_by(*lane, hits, 5);
-  feeder.client.disown_lane(*lane);  // sends what it may
+  feeder.add_by(*buffer, hits, 5);
+  feeder.client.give_back_buffer(*buffer);  // sends what it may
   const Log log = exchange(feeder);
-  const auto define = std::ranges::find(
-      log, "define web name=hits default=1 type=range range_min=0 range_max=9");
+  const auto define =
+      std::ranges::find(log, "define web name=hits default=1 type=range range_min=0 range_max=9");
   ASSERT_NE(define, log.end());
   EXPECT_NE(std::find(define, log.end(), "web/hits 5"), log.end());
 }

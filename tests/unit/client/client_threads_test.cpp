@@ -15,11 +15,11 @@ TEST_F(ClientTest, AThreadThatEndsHasSentWhatItGathered) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   std::thread([&] {
-    Lane* const lane = feeder.own_lane();
-    ASSERT_TRUE(lane);
-    EXPECT_NE(lane, feeder.lane);
-    for (std::int64_t x = 0; x < 5; ++x) feeder.add_by(*lane, hits, x);
-    feeder.client.disown_lane(*lane);
+    ThreadBuffer* const buffer = feeder.own_buffer();
+    ASSERT_TRUE(buffer);
+    EXPECT_NE(buffer, feeder.buffer);
+    for (std::int64_t x = 0; x < 5; ++x) feeder.add_by(*buffer, hits, x);
+    feeder.client.give_back_buffer(*buffer);
   }).join();
   EXPECT_EQ(daemon_->serve(), Log{"web/hits 0 1 2 3 4"});
 }
@@ -27,17 +27,17 @@ TEST_F(ClientTest, AThreadThatEndsHasSentWhatItGathered) {
 TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  Lane* first = nullptr;
-  Lane* second = nullptr;
+  ThreadBuffer* first = nullptr;
+  ThreadBuffer* second = nullptr;
   std::thread([&] {
-    first = feeder.own_lane();
+    first = feeder.own_buffer();
     feeder.add_by(*first, hits, 1);
-    feeder.client.disown_lane(*first);
+    feeder.client.give_back_buffer(*first);
   }).join();
   std::thread([&] {
-    second = feeder.own_lane();
+    second = feeder.own_buffer();
     feeder.add_by(*second, hits, 2);
-    feeder.client.disown_lane(*second);
+    feeder.client.give_back_buffer(*second);
   }).join();
   EXPECT_EQ(first, second);
   EXPECT_EQ(feeder.counts().held, 2u);
@@ -46,29 +46,29 @@ TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1, 2}));
 }
 
-TEST_F(ClientTest, AThreadThatFoundNoLaneLooksAgainOnlyWhenOneWasGivenBack) {
+TEST_F(ClientTest, AThreadThatFoundNoBufferLooksAgainOnlyWhenOneWasGivenBack) {
   Feeder feeder(settings());
-  std::vector<Lane*> lanes{feeder.lane};
-  while (lanes.size() < Client::kLanesMax) lanes.push_back(feeder.own_lane());
-  Client::LaneSearch search;
-  EXPECT_EQ(feeder.client.own_lane(search), nullptr);
+  std::vector<ThreadBuffer*> buffers{feeder.buffer};
+  while (buffers.size() < Client::kThreadsMax) buffers.push_back(feeder.own_buffer());
+  Client::BufferSearch search;
+  EXPECT_EQ(feeder.client.own_buffer(search), nullptr);
   // Had it looked again, it would have found this one, of which it was not told.
-  lanes[7]->disown();
-  EXPECT_EQ(feeder.client.own_lane(search), nullptr);
-  ASSERT_TRUE(lanes[7]->try_own());
-  feeder.client.disown_lane(*lanes[8]);
-  EXPECT_EQ(feeder.client.own_lane(search), lanes[8]);
+  buffers[7]->disown();
+  EXPECT_EQ(feeder.client.own_buffer(search), nullptr);
+  ASSERT_TRUE(buffers[7]->try_own());
+  feeder.client.give_back_buffer(*buffers[8]);
+  EXPECT_EQ(feeder.client.own_buffer(search), buffers[8]);
 }
 
-TEST_F(ClientTest, TheLaneOfAThreadWhoseEndWasNotToldIsTakenBack) {
+TEST_F(ClientTest, TheBufferOfAThreadWhoseEndWasNotToldIsTakenBack) {
   start_daemon();
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  Client::watch_lane(*feeder.lane);
-  Lane* gone = nullptr;
+  Client::watch_buffer(*feeder.buffer);
+  ThreadBuffer* gone = nullptr;
   std::thread([&] {
-    gone = feeder.own_lane();
-    Client::watch_lane(*gone);
+    gone = feeder.own_buffer();
+    Client::watch_buffer(*gone);
     feeder.add_by(*gone, hits, 1);
     gone->enter();  // wherever it was
   }).join();
@@ -78,12 +78,12 @@ TEST_F(ClientTest, TheLaneOfAThreadWhoseEndWasNotToldIsTakenBack) {
   EXPECT_FALSE(gone->is_inside());
   EXPECT_EQ(gone->watched(), 0);
   // That of a thread that is still there is not.
-  EXPECT_FALSE(feeder.lane->try_own());
+  EXPECT_FALSE(feeder.buffer->try_own());
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), Xs{1});
 }
 
-TEST_F(ClientTest, AThreadWithoutALaneDropsAndCounts) {
+TEST_F(ClientTest, AThreadWithoutABufferDropsAndCounts) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   feeder.client.drop_sample(hits);
@@ -109,12 +109,12 @@ TEST_F(ClientTest, ThreadsThatAddAtOnceLoseNothing) {
   std::vector<std::thread> threads;
   for (std::size_t n = 0; n < kThreads; ++n) {
     threads.emplace_back([&, n] {
-      Lane* const lane = feeder.own_lane();
+      ThreadBuffer* const buffer = feeder.own_buffer();
       for (std::int64_t x = 0; x < kSamples; ++x) {
-        feeder.add_by(*lane, *own[n], x);
-        feeder.add_by(*lane, shared, x);
+        feeder.add_by(*buffer, *own[n], x);
+        feeder.add_by(*buffer, shared, x);
       }
-      feeder.client.disown_lane(*lane);
+      feeder.client.give_back_buffer(*buffer);
       --running;
     });
   }

@@ -15,7 +15,7 @@ class MixTest : public PackerStand {
     for (std::uint64_t n = 1; n <= statistics; ++n) numbered(n << 32 | n);
     const std::uint64_t y_of = 1 + random.below(100);
     const std::uint64_t run_max = 1 + random.below(40);
-    while (lane_->held() < 4096) {
+    while (buffer_->held() < 4096) {
       FedStatistic& one = statistics_[random.below(statistics)];
       for (std::uint64_t left = 1 + random.below(run_max); left != 0; --left) {
         const std::uint64_t y = random.below(y_of) == 0 ? random.any() : 1;
@@ -39,14 +39,14 @@ TEST_F(MixTest, AnyMixArrivesInOrderInDatagramsOf8KiBAtMost) {
     told_.clear();
     added_.clear();
     fill(random, 1 + random.below(round % 2 == 0 ? 8 : 600));
-    while (lane_->held() != 0) {
-      const std::uint64_t tail = lane_->tail();
+    while (buffer_->held() != 0) {
+      const std::uint64_t tail = buffer_->tail();
       const Packed packed = pack();
       ASSERT_GT(packed.entries, 0u);
       ASSERT_EQ(packed.entries, packed.samples);
       ASSERT_LE(packed.datagram.size(), 8192u);
       // What is left out for want of room is one of at most 16 + 16 bytes, or gives a run its Y.
-      const bool is_last = packed.entries == lane_->held();
+      const bool is_last = packed.entries == buffer_->held();
       std::size_t samples = 0;
       std::map<std::uint64_t, bool> has_run;
       for (const Packet& run : runs_of(packed.datagram)) {
@@ -58,28 +58,28 @@ TEST_F(MixTest, AnyMixArrivesInOrderInDatagramsOf8KiBAtMost) {
       }
       ASSERT_EQ(samples, packed.samples);
       if (!is_last) {
-        const MutexLock lock(lane_->mutex());
-        const bool next_has_y = lane_->entry(tail + packed.entries).y() != 1;
+        const MutexLock lock(buffer_->mutex());
+        const bool next_has_y = buffer_->entry(tail + packed.entries).y() != 1;
         ASSERT_TRUE(next_has_y || packed.datagram.size() > 8192 - 40 || samples == 510);
       }
-      consume(*lane_, packed.entries);
+      consume(*buffer_, packed.entries);
     }
     ASSERT_EQ(told_, added_);
   }
 }
 
-// Samples that arrive while others are packed: each lane is its own thread's.
+// Samples that arrive while others are packed: each buffer is its own thread's.
 TEST(PackerConcurrentTest, WhatAThreadAddsWhileItIsPackedArrivesOnceAndInOrder) {
   constexpr std::int64_t kSamples = 50'000;
   FedStatistic statistic;
   statistic.number = 7;
   statistic.registration = Registration::kRegistered;
   SampleTime time;
-  const LanePointer lane = make_lane(2048);
+  const BufferPointer buffer = make_buffer(2048);
   std::thread producer([&] {
     for (std::int64_t x = 0; x < kSamples; ++x) {
-      while (lane->held() == lane->capacity()) std::this_thread::yield();
-      lane->append(Entry(statistic, x, 1, at_cycles(time.cycles())));
+      while (buffer->held() == buffer->capacity()) std::this_thread::yield();
+      buffer->append(UnsentSample(statistic, x, 1, at_cycles(time.cycles())));
     }
   });
   std::int64_t next = 0;
@@ -89,10 +89,10 @@ TEST(PackerConcurrentTest, WhatAThreadAddsWhileItIsPackedArrivesOnceAndInOrder) 
     const SampleTimes times = time.times();
     std::vector<Told> all;
     {
-      const MutexLock lock(lane->mutex());
-      const Packed packed = pack(*lane, times, kEpoch);
+      const MutexLock lock(buffer->mutex());
+      const Packed packed = pack(*buffer, times, kEpoch);
       if (packed.samples != 0) all = all_of(packed.datagram);
-      lane->consume(packed.entries);
+      buffer->consume(packed.entries);
     }
     for (const Told& told : all) {
       in_order &= told.x == next++ && told.ns >= last_ns && told.ns <= times.now_ns;

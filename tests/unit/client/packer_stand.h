@@ -1,4 +1,4 @@
-// A lane that is packed by hand, and what the daemon would read of the datagrams.
+// A buffer that is packed by hand, and what the daemon would read of the datagrams.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "core/base/near_time.h"
 #include "core/wire/binary.h"
 #include "feeders/client/packer.h"
-#include "lane_stand.h"
+#include "thread_buffer_stand.h"
 
 namespace tallyfs {
 
@@ -85,19 +85,19 @@ class PackerStand : public testing::Test {
     return made;
   }
   void add(FedStatistic& statistic, std::int64_t x, std::uint64_t y = 1, std::uint64_t ns = 0) {
-    lane_->append(Entry(statistic, x, y, at_ns(ns)));
+    buffer_->append(UnsentSample(statistic, x, y, at_ns(ns)));
   }
   void add_many(FedStatistic& statistic, int samples, std::uint64_t y = 1) {
     for (int i = 0; i < samples; ++i) add(statistic, i, y);
   }
   void make_void(const FedStatistic& statistic) {
-    const MutexLock lock(lane_->mutex());
-    lane_->make_void(&statistic);
+    const MutexLock lock(buffer_->mutex());
+    buffer_->make_void(&statistic);
   }
   Packed pack() { return pack(at(0, INT64_MAX)); }
   Packed pack(const SampleTimes& times) {
-    const MutexLock lock(lane_->mutex());
-    return tallyfs::pack(*lane_, times, kEpoch);
+    const MutexLock lock(buffer_->mutex());
+    return tallyfs::pack(*buffer_, times, kEpoch);
   }
   // It is `ns`, and so many cycles of a nanosecond.
   static SampleTimes at(std::uint64_t cycles, std::int64_t ns) {
@@ -106,7 +106,7 @@ class PackerStand : public testing::Test {
   }
 
   std::deque<FedStatistic> statistics_;
-  LanePointer lane_ = make_lane(8192);
+  BufferPointer buffer_ = make_buffer(8192);
 };
 
 }  // namespace tallyfs

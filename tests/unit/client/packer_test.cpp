@@ -33,11 +33,11 @@ TEST_F(PackerTest, PacksWhatIsHeldOfOneStatisticInItsOrder) {
             (std::vector<Told>{{7, 5, 2, 10}, {7, -1, 3, 20}, {7, INT64_MIN, UINT64_MAX, 30}}));
 }
 
-TEST_F(PackerTest, LeavesTheLaneAsItIs) {
+TEST_F(PackerTest, LeavesTheBufferAsItIs) {
   FedStatistic& hits = numbered(7);
   add(hits, 5);
   const std::string first(pack().datagram);
-  EXPECT_EQ(lane_->held(), 1u);
+  EXPECT_EQ(buffer_->held(), 1u);
   EXPECT_EQ(std::string(pack().datagram), first);
 }
 
@@ -83,7 +83,7 @@ TEST_F(PackerTest, TakesUpTo510SamplesOfOneStatistic) {
   EXPECT_EQ(packed.entries, 510u);
   EXPECT_EQ(packed.datagram.size(), 8192u);
   EXPECT_EQ(all_of(packed.datagram).back(), (Told{7, 509}));
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   EXPECT_EQ(pack().samples, 490u);
 }
 
@@ -102,7 +102,7 @@ TEST_F(PackerTest, EndsWhereAYWouldMakeItTooLong) {
   EXPECT_EQ(packed.samples, 400u);
   EXPECT_EQ(packed.unknown, nullptr);
   EXPECT_EQ(packed.datagram.size(), 16u + 16 + 400 * 16);
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   EXPECT_EQ(all_of(pack().datagram), (std::vector<Told>{{7, 400, 2}}));
 }
 
@@ -115,10 +115,10 @@ TEST_F(PackerTest, TakesUpTo255Statistics) {
   for (std::uint64_t n = 1; n <= 255; ++n) ASSERT_EQ(all[n - 1], (Told{n, 5}));
 }
 
-TEST_F(PackerTest, FindsWhatLiesBeyondTheWrapOfTheLane) {
+TEST_F(PackerTest, FindsWhatLiesBeyondTheWrapOfTheBuffer) {
   FedStatistic& hits = numbered(7);
   add_many(hits, 8190);
-  consume(*lane_, 8190);
+  consume(*buffer_, 8190);
   for (std::int64_t x = 1; x <= 4; ++x) add(hits, x);
   EXPECT_EQ(all_of(pack().datagram), (std::vector<Told>{{7, 1}, {7, 2}, {7, 3}, {7, 4}}));
 }
@@ -134,7 +134,7 @@ TEST_F(PackerTest, StopsExactlyBeforeAStatisticWithoutANumber) {
   EXPECT_EQ(packed.entries, 2u);
   EXPECT_EQ(packed.samples, 2u);
   EXPECT_EQ(packed.unknown, &later);
-  consume(*lane_, 2);
+  consume(*buffer_, 2);
   const Packed none = pack();
   EXPECT_EQ(none.entries, 0u);
   EXPECT_EQ(none.unknown, &later);
@@ -151,7 +151,7 @@ TEST_F(PackerTest, AStatisticThatIsGoneOrAskedForWaitsForItsNumber) {
     const Packed packed = pack();
     EXPECT_EQ(packed.entries, 0u);
     EXPECT_EQ(packed.unknown, &waits);
-    consume(*lane_, 1);
+    consume(*buffer_, 1);
   }
 }
 
@@ -166,7 +166,7 @@ TEST_F(PackerTest, RefusedOnesFirstAreDealtWithByThemselves) {
   EXPECT_EQ(packed.samples, 0u);
   EXPECT_TRUE(packed.datagram.empty());
   EXPECT_EQ(bad.dropped, 3u);
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   EXPECT_EQ(all_of(pack().datagram), (std::vector<Told>{{7, 1}}));
   EXPECT_EQ(bad.dropped, 3u);
 }
@@ -181,7 +181,7 @@ TEST_F(PackerTest, RefusedOnesLastAreLeftForTheNext) {
   EXPECT_EQ(packed.samples, 1u);
   EXPECT_EQ(packed.refused, 0u);
   EXPECT_EQ(bad.dropped, 0u);
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   EXPECT_EQ(pack().refused, 2u);
 }
 
@@ -196,12 +196,12 @@ TEST_F(PackerTest, RefusedOnesBetweenAreEachDroppedOnce) {
   add(bad, 5);
   add(hits, 6);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // samples, refused
-  while (lane_->held() != 0) {
+  while (buffer_->held() != 0) {
     const Packed packed = pack();
     ASSERT_EQ(packed.entries, packed.samples + packed.refused);
     ASSERT_TRUE(packed.samples == 0 || packed.refused == 0);
     steps.emplace_back(packed.samples, packed.refused);
-    consume(*lane_, packed.entries);
+    consume(*buffer_, packed.entries);
   }
   EXPECT_EQ(steps, (decltype(steps){{1, 0}, {0, 2}, {1, 0}, {0, 1}, {1, 0}}));
   EXPECT_EQ(bad.dropped, 2u);
@@ -228,10 +228,10 @@ TEST_F(PackerTest, VoidOnesAreDroppedLikeRefusedOnes) {
   make_void(removed);
   Packed packed = pack();
   EXPECT_EQ(packed.refused, 1u);
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   packed = pack();
   EXPECT_EQ(all_of(packed.datagram), (std::vector<Told>{{7, 2}}));
-  consume(*lane_, packed.entries);
+  consume(*buffer_, packed.entries);
   EXPECT_EQ(pack().refused, 1u);
 }
 
@@ -251,32 +251,32 @@ TEST_F(PackerTest, TimesInNanosecondsAreKeptAsTheyAreThoseToComeToo) {
 TEST_F(PackerTest, CyclesBecomeTimesByTheLine) {
   FedStatistic& hits = numbered(7);
   // A cycle of this line takes a nanosecond.
-  lane_->append(Entry(hits, 1, 1, at_cycles(400)));
-  lane_->append(Entry(hits, 2, 1, at_cycles(900)));
+  buffer_->append(UnsentSample(hits, 1, 1, at_cycles(400)));
+  buffer_->append(UnsentSample(hits, 2, 1, at_cycles(900)));
   const auto all = all_of(pack(at(1000, 5000)).datagram);
   EXPECT_EQ(all, (std::vector<Told>{{7, 1, 1, 4400}, {7, 2, 1, 4900}}));
 }
 
 TEST_F(PackerTest, NoTimeIsToCome) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_cycles(1500)));
+  buffer_->append(UnsentSample(hits, 1, 1, at_cycles(1500)));
   EXPECT_EQ(all_of(pack(at(1000, 5000)).datagram), (std::vector<Told>{{7, 1, 1, 5000}}));
 }
 
 TEST_F(PackerTest, TimesDoNotGoBackFromOneDatagramToTheNext) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_cycles(1000)));
+  buffer_->append(UnsentSample(hits, 1, 1, at_cycles(1000)));
   EXPECT_EQ(all_of(pack(at(1000, 5000)).datagram), (std::vector<Told>{{7, 1, 1, 5000}}));
-  consume(*lane_, 1);
+  consume(*buffer_, 1);
   // A better rate puts what came later 10 ns earlier.
-  lane_->append(Entry(hits, 2, 1, at_cycles(1100)));
+  buffer_->append(UnsentSample(hits, 2, 1, at_cycles(1100)));
   EXPECT_EQ(all_of(pack(at(2100, 5990)).datagram), (std::vector<Told>{{7, 2, 1, 5000}}));
 }
 
 TEST_F(PackerTest, TimesInNanosecondsDoNotBindThoseThatFollow) {
   FedStatistic& hits = numbered(7);
   add(hits, 1, 1, 1'000'000);
-  lane_->append(Entry(hits, 2, 1, at_cycles(10)));
+  buffer_->append(UnsentSample(hits, 2, 1, at_cycles(10)));
   EXPECT_EQ(all_of(pack(at(100, 100)).datagram),
             (std::vector<Told>{{7, 1, 1, 1'000'000}, {7, 2, 1, 10}}));
 }
@@ -285,9 +285,9 @@ TEST_F(PackerTest, TimesInNanosecondsDoNotBindThoseThatFollow) {
 // and has been stamped before.
 TEST_F(PackerTest, TimesDoNotGoBackWithinADatagram) {
   FedStatistic& hits = numbered(7);
-  lane_->append(Entry(hits, 1, 1, at_cycles(500)));
-  lane_->append(Entry(hits, 2, 1, at_cycles(490)));
-  lane_->append(Entry(hits, 3, 1, at_cycles(510)));
+  buffer_->append(UnsentSample(hits, 1, 1, at_cycles(500)));
+  buffer_->append(UnsentSample(hits, 2, 1, at_cycles(490)));
+  buffer_->append(UnsentSample(hits, 3, 1, at_cycles(510)));
   const auto all = all_of(pack(at(1000, 1000)).datagram);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_LE(all[0].ns, all[1].ns);

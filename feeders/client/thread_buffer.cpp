@@ -1,4 +1,4 @@
-#include "feeders/client/lane.h"
+#include "feeders/client/thread_buffer.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,27 +9,29 @@ namespace tallyfs {
 namespace {
 
 std::size_t bytes_for(std::size_t capacity) {
-  return sizeof(Lane) + capacity * sizeof(Entry) + ThreadRing::kNotesBytes;
+  return sizeof(ThreadBuffer) + capacity * sizeof(UnsentSample) + ThreadRing::kNotesBytes;
 }
 
 }  // namespace
 
-Lane* Lane::create(std::size_t capacity) {
-  // Entries behind the lane, and notes behind them; the kernel backs what is used of them.
+ThreadBuffer* ThreadBuffer::create(std::size_t capacity) {
+  // Entries behind the buffer, and notes behind them; the kernel backs what is used of them.
   void* const memory = ::mmap(nullptr, bytes_for(capacity), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
-  auto* const entries = reinterpret_cast<Entry*>(static_cast<char*>(memory) + sizeof(Lane));
-  return new (memory) Lane(capacity, entries, reinterpret_cast<std::uint32_t*>(entries + capacity));
+  auto* const entries =
+      reinterpret_cast<UnsentSample*>(static_cast<char*>(memory) + sizeof(ThreadBuffer));
+  return new (memory)
+      ThreadBuffer(capacity, entries, reinterpret_cast<std::uint32_t*>(entries + capacity));
 }
 
-void Lane::destroy(Lane* lane) {
-  const std::size_t bytes = bytes_for(lane->capacity());
-  lane->~Lane();
-  ::munmap(lane, bytes);
+void ThreadBuffer::destroy(ThreadBuffer* buffer) {
+  const std::size_t bytes = bytes_for(buffer->capacity());
+  buffer->~ThreadBuffer();
+  ::munmap(buffer, bytes);
 }
 
-bool Lane::push_nested(const Entry& entry) {
+bool ThreadBuffer::push_nested(const UnsentSample& entry) {
   const std::uint32_t at = nested_used_.fetch_add(1, std::memory_order_relaxed);
   if (at < kNestedMax) {
     nested_[at] = entry;
@@ -38,14 +40,14 @@ bool Lane::push_nested(const Entry& entry) {
   return false;
 }
 
-void Lane::make_void(const FedStatistic* statistic) {
-  for_each_held([statistic](Entry& entry) {
+void ThreadBuffer::make_void(const FedStatistic* statistic) {
+  for_each_held([statistic](UnsentSample& entry) {
     if (entry.statistic() == statistic) entry.make_void();
   });
 }
 
 // What is not backed reads as zeros, and is written before it is read.
-void Lane::give_back_memory() {
+void ThreadBuffer::give_back_memory() {
   if (capacity() <= kEntriesKept) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto kept = reinterpret_cast<std::uintptr_t>(entries_ + kEntriesKept);
@@ -54,7 +56,7 @@ void Lane::give_back_memory() {
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
-void Lane::forget_all() {
+void ThreadBuffer::forget_all() {
   forget_parents_call();
   nested_used_.store(0, std::memory_order_relaxed);
   nested_taken_.store(0, std::memory_order_relaxed);

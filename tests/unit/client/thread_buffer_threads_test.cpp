@@ -1,17 +1,17 @@
-// A lane between the thread that owns it and one that takes from it.
+// A buffer between the thread that owns it and one that takes from it.
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 #include <vector>
 
-#include "feeders/client/lane.h"
-#include "lane_stand.h"
+#include "feeders/client/thread_buffer.h"
+#include "thread_buffer_stand.h"
 
 namespace tallyfs {
 namespace {
 
-// Something has happened that another thread may wait for. It orders nothing: that is the lane's.
+// Something has happened that another thread may wait for. It orders nothing: that is the buffer's.
 class Bell {
  public:
   std::uint32_t rung() const { return rung_.load(std::memory_order_relaxed); }
@@ -26,18 +26,18 @@ class Bell {
   std::atomic<std::uint32_t> rung_{0};
 };
 
-// A lane between a thread that owns it and one that takes from it.
+// A buffer between a thread that owns it and one that takes from it.
 class Belt {
  public:
-  explicit Belt(std::size_t capacity) : lane_(make_lane(capacity)) {}
-  Lane& lane() { return *lane_; }
+  explicit Belt(std::size_t capacity) : buffer_(make_buffer(capacity)) {}
+  ThreadBuffer& buffer() { return *buffer_; }
 
   // The owner's side as Client::add() has it: below the stop it appends, at the stop it looks.
   void produce(std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i != to; ++i) {
-      if (!lane_->below_stop()) look_around();
-      lane_->append(Entry(statistic_, static_cast<std::int64_t>(i), i * 3, at_ns(i)));
-      if (i % (lane_->capacity() / 2) == 0) filled_.ring();
+      if (!buffer_->below_stop()) look_around();
+      buffer_->append(UnsentSample(statistic_, static_cast<std::int64_t>(i), i * 3, at_ns(i)));
+      if (i % (buffer_->capacity() / 2) == 0) filled_.ring();
     }
     filled_.ring();
   }
@@ -55,10 +55,10 @@ class Belt {
     for (;;) {
       const std::uint32_t rung = emptied_.rung();
       {
-        const MutexLock lock(lane_->mutex());
-        if (lane_->held() == 0) lane_->rewind();
-        lane_->set_stop(lane_->tail() + lane_->capacity());
-        if (lane_->held() < lane_->capacity()) return;
+        const MutexLock lock(buffer_->mutex());
+        if (buffer_->held() == 0) buffer_->rewind();
+        buffer_->set_stop(buffer_->tail() + buffer_->capacity());
+        if (buffer_->held() < buffer_->capacity()) return;
       }
       filled_.ring();
       emptied_.wait(rung);
@@ -67,20 +67,20 @@ class Belt {
   bool take_what_is_there() {
     std::uint64_t held = 0;
     {
-      const MutexLock lock(lane_->mutex());
-      held = lane_->held();
+      const MutexLock lock(buffer_->mutex());
+      held = buffer_->held();
       for (std::uint64_t i = 0; i != held; ++i, ++taken_) {
-        const Entry& entry = lane_->entry(lane_->tail() + i);
+        const UnsentSample& entry = buffer_->entry(buffer_->tail() + i);
         in_order_ &= entry.x() == static_cast<std::int64_t>(taken_) && entry.y() == taken_ * 3;
       }
-      lane_->consume(held);
-      lane_->set_stop(0);  // only the owner raises it
+      buffer_->consume(held);
+      buffer_->set_stop(0);  // only the owner raises it
     }
     emptied_.ring();
     return held != 0;
   }
 
-  const LanePointer lane_;
+  const BufferPointer buffer_;
   FedStatistic statistic_;
   Bell filled_;
   Bell emptied_;
@@ -88,31 +88,31 @@ class Belt {
   bool in_order_ = true;
 };
 
-TEST(LaneConcurrentTest, AThreadThatTakesGetsEveryEntryOnceAndInOrder) {
+TEST(ThreadBufferConcurrentTest, AThreadThatTakesGetsEveryEntryOnceAndInOrder) {
   constexpr std::uint64_t kSamples = 50'000;
   Belt belt(1024);
   std::thread producer([&] { belt.produce(0, kSamples); });
   EXPECT_TRUE(belt.take(kSamples));
   producer.join();
-  EXPECT_EQ(belt.lane().held(), 0u);
-  EXPECT_EQ(belt.lane().head(), kSamples);
+  EXPECT_EQ(belt.buffer().held(), 0u);
+  EXPECT_EQ(belt.buffer().head(), kSamples);
 }
 
-TEST(LaneConcurrentTest, ThreadsThatOwnItInTurnKeepTheOrder) {
+TEST(ThreadBufferConcurrentTest, ThreadsThatOwnItInTurnKeepTheOrder) {
   constexpr std::uint64_t kEach = 5'000;
   constexpr std::uint32_t kThreads = 4;
   Belt belt(512);
-  belt.lane().disown();
+  belt.buffer().disown();
   Bell turn;
   std::vector<std::thread> owners;
   for (std::uint32_t n = 0; n < kThreads; ++n) {
     owners.emplace_back([&, n] {
       for (std::uint32_t rung = turn.rung(); rung != n; rung = turn.rung()) turn.wait(rung);
-      // What hands the lane over is this alone.
-      while (!belt.lane().try_own()) {
+      // What hands the buffer over is this alone.
+      while (!belt.buffer().try_own()) {
       }
       belt.produce(n * kEach, (n + 1) * kEach);
-      belt.lane().disown();
+      belt.buffer().disown();
       turn.ring();
     });
   }
@@ -120,13 +120,13 @@ TEST(LaneConcurrentTest, ThreadsThatOwnItInTurnKeepTheOrder) {
   for (auto& owner : owners) owner.join();
 }
 
-TEST(LaneConcurrentTest, OfThreadsThatWantItOneOwnsIt) {
-  const LanePointer lane = make_lane(16);
-  lane->disown();
+TEST(ThreadBufferConcurrentTest, OfThreadsThatWantItOneOwnsIt) {
+  const BufferPointer buffer = make_buffer(16);
+  buffer->disown();
   std::atomic<int> owners{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] { owners += lane->try_own() ? 1 : 0; });
+    threads.emplace_back([&] { owners += buffer->try_own() ? 1 : 0; });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(owners, 1);

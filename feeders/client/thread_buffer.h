@@ -1,5 +1,5 @@
-// A thread's samples on their way to the daemon: a ring. The thread that owns the lane writes it
-// without a lock; the thread that sends reads it under the lane's mutex.
+// A thread's samples on their way to the daemon: a ring. The thread that owns the buffer writes it
+// without a lock; the thread that sends reads it under the buffer's mutex.
 //
 // The owner checks `below_stop()` alone before it appends. At stop() it has more to do: a datagram
 // is full, the ring is full, or the keeper must be woken. Every thread sets stop() under the mutex.
@@ -8,8 +8,8 @@
 // a small side table, from where the owner takes them in before it goes on; outside, it is the
 // owner.
 //
-// Bounded: `capacity` entries, kNestedMax nested ones. A lane is never freed: a thread's end gives
-// it back, and another thread takes it over with what is in it.
+// Bounded: `capacity` entries, kNestedMax nested ones. A buffer is never freed: a thread's end
+// gives it back, and another thread takes it over with what is in it.
 #pragma once
 
 #include <sys/types.h>
@@ -35,10 +35,10 @@ struct Stamp {
 };
 
 // A sample that was added but not sent.
-class Entry {
+class UnsentSample {
  public:
-  Entry() = default;
-  Entry(FedStatistic& statistic, std::int64_t x, std::uint64_t y, const Stamp& stamp)
+  UnsentSample() = default;
+  UnsentSample(FedStatistic& statistic, std::int64_t x, std::uint64_t y, const Stamp& stamp)
       : tagged_(reinterpret_cast<std::uintptr_t>(&statistic) |
                 static_cast<std::uintptr_t>(stamp.scale)),
         x_(x),
@@ -54,7 +54,7 @@ class Entry {
   void make_void() { tagged_ = 0; }
   // Of the same statistic, with a time on the same scale, and both without a Y that needs saying or
   // both with one.
-  bool is_like(const Entry& other) const {
+  bool is_like(const UnsentSample& other) const {
     return tagged_ == other.tagged_ && (y_ == 1) == (other.y_ == 1);
   }
 
@@ -68,18 +68,18 @@ class Entry {
   std::uint64_t time_ = 0;
 };
 
-class Lane {
+class ThreadBuffer {
  public:
   static constexpr std::size_t kDatagramBytes = 8 * 1024;
   static constexpr std::uint32_t kNestedMax = 64;
-  // Of the ring's memory, when the lane is empty: 128 KiB.
+  // Of the ring's memory, when the buffer is empty: 128 KiB.
   static constexpr std::size_t kEntriesKept = 4096;
 
   // capacity: a power of two. Nullptr: no memory. By mmap alone, as a signal handler may.
-  static Lane* create(std::size_t capacity);
-  static void destroy(Lane* lane);  // for tests; no thread may be using it
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  static ThreadBuffer* create(std::size_t capacity);
+  static void destroy(ThreadBuffer* buffer);  // for tests; no thread may be using it
+  ThreadBuffer(const ThreadBuffer&) = delete;
+  ThreadBuffer& operator=(const ThreadBuffer&) = delete;
 
   // ---- ownership; any thread
 
@@ -88,18 +88,18 @@ class Lane {
     return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
-  // 0 where the thread's end gives the lane back. Else the number of the thread, whose existence
+  // 0 where the thread's end gives the buffer back. Else the number of the thread, whose existence
   // the keeper checks.
   pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
   void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
-  // From a thread that is gone, unless it gave the lane back itself meanwhile.
+  // From a thread that is gone, unless it gave the buffer back itself meanwhile.
   bool take_back(pid_t thread, const CellFiles& files) {
     if (!watched_.compare_exchange_strong(thread, 0)) return false;
     if (is_in_file()) cells_.finish_adds(files);
     abandon();
     return true;
   }
-  // In a forked child, of the lane of a thread that is not there, wherever it was.
+  // In a forked child, of the buffer of a thread that is not there, wherever it was.
   void abandon() {
     in_call_.store(false, std::memory_order_relaxed);
     inside_.store(false, std::memory_order_relaxed);
@@ -107,9 +107,9 @@ class Lane {
     disown();
   }
 
-  // The same, of a lane whose lock was not taken for the fork.
+  // The same, of a buffer whose lock was not taken for the fork.
   void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
-    new (&mutex_) Mutex(LockRank::kLane);
+    new (&mutex_) Mutex(LockRank::kThreadBuffer);
     forget_all();
     abandon();
   }
@@ -154,7 +154,7 @@ class Lane {
   // More of the ring was used since the last rewind() than is kept.
   bool has_grown() const REQUIRES(mutex_) { return head() + offset_ > kEntriesKept; }
   // There must be room.
-  void append(const Entry& entry) {
+  void append(const UnsentSample& entry) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     entries_[(head + offset_) & mask_] = entry;
     head_.store(head + 1, std::memory_order_release);
@@ -173,7 +173,7 @@ class Lane {
   }
 
   // For a handler that finds the owner inside. False: no room, which take_nested() will count.
-  bool push_nested(const Entry& entry);
+  bool push_nested(const UnsentSample& entry);
   bool has_nested() const { return nested_used_.load(std::memory_order_relaxed) != 0; }
   // Calls with each nested entry, in their order; to be called by the owner, inside. A handler may
   // fork meanwhile: then expect_parents_call() begins anew in the child, whichever was being taken.
@@ -182,7 +182,7 @@ class Lane {
     for (;;) {
       std::uint32_t used = nested_used_.load(std::memory_order_relaxed);
       while (nested_taken_.load(std::memory_order_relaxed) < std::min(used, kNestedMax)) {
-        const Entry entry = nested_[nested_taken_.fetch_add(1, std::memory_order_relaxed)];
+        const UnsentSample entry = nested_[nested_taken_.fetch_add(1, std::memory_order_relaxed)];
         take(entry);
         used = nested_used_.load(std::memory_order_relaxed);
       }
@@ -198,7 +198,7 @@ class Lane {
   Mutex& mutex() RETURN_CAPABILITY(mutex_) { return mutex_; }
   std::size_t capacity() const { return mask_ + 1; }
   std::uint64_t tail() const { return tail_.load(std::memory_order_relaxed); }
-  const Entry& entry(std::uint64_t position) const {
+  const UnsentSample& entry(std::uint64_t position) const {
     return entries_[(position + offset_) & mask_];
   }
   void consume(std::uint64_t entries) REQUIRES(mutex_) {
@@ -227,7 +227,7 @@ class Lane {
   // The call goes on, and what it counts or holds is the parent's: the owner forgets that when it
   // leaves, by a nested sample of no statistic. The child's own samples are nested behind it.
   void expect_parents_call() {
-    nested_[0] = Entry();
+    nested_[0] = UnsentSample();
     nested_used_.store(1, std::memory_order_relaxed);
   }
   void forget_parents_call() REQUIRES(mutex_) {
@@ -239,7 +239,7 @@ class Lane {
     in_ring_.store(0, std::memory_order_relaxed);
   }
 
-  // The memory in which the lane's datagrams are made, and the time of the last sample in one:
+  // The memory in which the buffer's datagrams are made, and the time of the last sample in one:
   // times of one thread do not go back.
   std::array<char, kDatagramBytes>& datagram() REQUIRES(mutex_) { return datagram_; }
   std::int64_t last_ns() const REQUIRES(mutex_) { return last_ns_; }
@@ -264,7 +264,7 @@ class Lane {
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
-  Lane(std::size_t capacity, Entry* entries, std::uint32_t* ring_notes)
+  ThreadBuffer(std::size_t capacity, UnsentSample* entries, std::uint32_t* ring_notes)
       : mask_(capacity - 1), entries_(entries), ring_(ring_notes) {}
   void give_back_memory() REQUIRES(mutex_);
   static constexpr std::uint64_t kNoBarrier = UINT64_MAX;
@@ -280,7 +280,7 @@ class Lane {
   std::atomic<bool> in_call_{false};
   std::atomic<std::uint32_t> nested_used_{0};
   const std::uint64_t mask_;
-  Entry* const entries_;
+  UnsentSample* const entries_;
   std::uint64_t offset_ = 0;  // written by the owner under mutex_, read by it or under mutex_
   std::atomic<std::uint64_t> dropped_{0};
 
@@ -291,7 +291,7 @@ class Lane {
 
   // The senders'.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
-  Mutex mutex_{LockRank::kLane};
+  Mutex mutex_{LockRank::kThreadBuffer};
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
   std::uint64_t barrier_ GUARDED_BY(mutex_) = kNoBarrier;
   std::atomic<bool> owned_{false};
@@ -299,7 +299,7 @@ class Lane {
 
   // The owner's, for signals. Taken: of those used, by a take_nested() that goes on.
   std::atomic<std::uint32_t> nested_taken_{0};
-  std::array<Entry, kNestedMax> nested_;
+  std::array<UnsentSample, kNestedMax> nested_;
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);
 };
 
