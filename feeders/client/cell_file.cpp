@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "feeders/client/keeper_sleep.h"
 #include "feeders/client/sample_time.h"
 #include "feeders/client/sealed_view.h"
+#include "feeders/client/upkeep_sleep.h"
 
 namespace tallyfs {
 namespace {

@@ -12,7 +12,7 @@ int event_register(user_event** event, const char* system, const char* name, con
   if (!event || !system || !name || !fields) return -EINVAL;
   return with_client([&](Client& client) {
     FedEvent* made = nullptr;
-    const int error = client.register_event(&made, system, name, fields);
+    const int error = client.events().add(&made, system, name, fields);
     if (error == 0) *event = made;
     return error;
   });
@@ -21,7 +21,7 @@ int event_register(user_event** event, const char* system, const char* name, con
 void event_unregister(user_event** event) {
   if (!event || !*event) return;
   with_client([&](Client& client) {
-    client.unregister(*static_cast<FedEvent*>(*event));
+    client.events().remove(*static_cast<FedEvent*>(*event));
     return 0;
   });
   *event = nullptr;
@@ -30,6 +30,6 @@ void event_unregister(user_event** event) {
 int event_on_write(user_event* event, const void* fields, size_t bytes) {
   if (!event || !fields) return -EINVAL;
   return with_client([&](Client& client) {
-    return client.write_event(*static_cast<FedEvent*>(event), fields, bytes);
+    return client.events().write(*static_cast<FedEvent*>(event), fields, bytes);
   });
 }

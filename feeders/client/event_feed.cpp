@@ -61,9 +61,9 @@ bool EventFeed::wants_comm(const FedEvent& event) {
 int EventFeed::write(FedEvent& event, const void* fields, std::size_t bytes, const Writer& writer) {
   if (bytes != event.layout.struct_bytes()) return -EINVAL;
   if (event.registration != Registration::kRegistered) return 0;
-  added_ += 1;
+  counts_.added += 1;
   if (records_.size() >= kHeldBytes) {
-    dropped_ += 1;
+    counts_.dropped += 1;
     return -EAGAIN;
   }
   append(event, fields, writer);
@@ -90,7 +90,7 @@ void EventFeed::append(FedEvent& event, const void* fields, const Writer& writer
   const auto length =
       static_cast<std::uint32_t>(records_.size() - message_at_ - wire::kMessageHeaderBytes);
   std::memcpy(records_.data() + message_at_ + 4, &length, sizeof length);
-  count_ += 1;
+  counts_.held += 1;
 }
 
 std::uint64_t EventFeed::send() {
@@ -104,25 +104,25 @@ std::uint64_t EventFeed::send() {
     case Link::Sent::kDone:
       break;
   }
-  const std::uint64_t sent = count_;
+  const std::uint64_t sent = counts_.held;
   forget_records();
   return sent;
 }
 
 void EventFeed::drop_records() {
-  dropped_ += count_;
+  counts_.dropped += counts_.held;
   forget_records();
 }
 
 void EventFeed::forget_records() {
   records_.clear();
   message_of_ = nullptr;
-  count_ = 0;
+  counts_.held = 0;
 }
 
 void EventFeed::begin_anew() {
   forget_records();
-  added_ = dropped_ = 0;
+  counts_.added = counts_.dropped = 0;
 }
 
 // ---- registration

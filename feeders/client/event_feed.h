@@ -5,6 +5,7 @@
 // room; further records are dropped and counted.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -33,6 +34,13 @@ struct FedEvent : ::user_event {
   std::uint64_t number = 0;
 };
 
+// What became of the records of this process. Any thread may read the counts.
+struct RecordCounts {
+  std::atomic<std::uint64_t> added{0};  // those dropped included
+  std::atomic<std::uint64_t> held{0};   // to be sent
+  std::atomic<std::uint64_t> dropped{0};
+};
+
 class EventFeed final : public Requester {
  public:
   using Time = std::chrono::nanoseconds;
@@ -49,8 +57,8 @@ class EventFeed final : public Requester {
     std::string_view comm;
   };
 
-  EventFeed(Conversation& conversation, Switches& switches)
-      : Requester(conversation), switches_(switches) {}
+  EventFeed(Conversation& conversation, Switches& switches, RecordCounts& counts)
+      : Requester(conversation), switches_(switches), counts_(counts) {}
 
   // kInvalid, kExists, kNoSpace.
   Result<FedEvent*> add(std::string_view system, std::string_view name, std::string_view fields);
@@ -70,11 +78,6 @@ class EventFeed final : public Requester {
   bool has_records() const { return !records_.empty(); }
   bool is_full() const { return records_.size() >= kDatagramBytes; }
   int refusal() const { return refusal_; }
-  // Numbers of records: those to be sent; and since this was made, those written, and of these
-  // those dropped.
-  std::uint64_t held() const { return count_; }
-  std::uint64_t added() const { return added_; }
-  std::uint64_t dropped() const { return dropped_; }
 
  private:
   void begin() override;
@@ -93,6 +96,7 @@ class EventFeed final : public Requester {
   void look_for_void();
 
   Switches& switches_;
+  RecordCounts& counts_;
 
   std::map<std::pair<std::string, std::string>, std::unique_ptr<FedEvent>> events_;
   std::uint64_t last_id_ = 0;
@@ -101,9 +105,6 @@ class EventFeed final : public Requester {
   std::size_t message_at_ = 0;  // the last message in it, which grows
   FedEvent* message_of_ = nullptr;
   std::string scratch_;
-  std::uint64_t count_ = 0;  // of records in it
-  std::uint64_t added_ = 0;
-  std::uint64_t dropped_ = 0;
 
   Time looked_at_{0};
   int refusal_ = 0;

@@ -69,14 +69,14 @@ struct alignas(64) FedStatistic : ::statistic {
     if (on == &kAsleep) set_switch(parents_switch);
   }
 
-  // The switch: which way samples go, and what they need.
-  std::uint32_t way() const {
+  // The switch: which route samples take, and what they need.
+  std::uint32_t route() const {
     const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
     return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
-  static bool is_cell(std::uint32_t way) { return (way & kWayMask) == kWayCell; }
-  static bool is_ring(std::uint32_t way) { return (way & kWayMask) == kWayRing; }
-  static bool is_socket(std::uint32_t way) { return (way & kWayMask) == kWaySocket; }
+  static bool is_cell(std::uint32_t route) { return (route & kWayMask) == kWayCell; }
+  static bool is_ring(std::uint32_t route) { return (route & kWayMask) == kWayRing; }
+  static bool is_socket(std::uint32_t route) { return (route & kWayMask) == kWaySocket; }
 
   // How they are counted, once the daemon knows of this process's cells; else null.
   std::atomic<const Shape*> shape{nullptr};

@@ -16,10 +16,10 @@
 #include <string_view>
 
 #include "core/base/made_once.h"
-#include "feeders/client/configured.h"
 #include "feeders/client/errno_guard.h"
 #include "feeders/client/latency_calls.h"
 #include "feeders/client/latency_sender.h"
+#include "feeders/client/process_client.h"
 #include "feeders/clock/program_clock.h"
 
 namespace tallyfs {
@@ -39,8 +39,8 @@ constinit MadeOnce<LatencySender> g_sender;
 
 LatencySender& sender() {
   if (LatencySender* const made = g_sender.get()) return *made;
-  LatencySender& made = g_sender.get_or(
-      [] { return std::make_unique<LatencySender>(configured_socket_path()); });
+  LatencySender& made =
+      g_sender.get_or([] { return std::make_unique<LatencySender>(configured_socket_path()); });
   // Telling twice tells nothing the second time.
   (void)std::atexit([] { tell_dropped_latencies(); });
   return made;

@@ -51,8 +51,8 @@ int stats_object_create(stats_object** object, const char* subsystem, const char
   if (!subsystem || !name) return -EINVAL;
   return with_client([&](Client& client) {
     FedObject* made = nullptr;
-    const int error =
-        client.create_object(&made, subsystem, name, flags, Publisher::Holder::kProgram);
+    const int error = client.publishing().create_object(&made, subsystem, name, flags,
+                                                        Publisher::Holder::kProgram);
     *object = made;
     return error;
   });
@@ -61,7 +61,7 @@ int stats_object_create(stats_object** object, const char* subsystem, const char
 void stats_object_remove(stats_object** object) {
   if (!object || !*object) return;
   with_client([&](Client& client) {
-    client.remove_object(fed(*object));
+    client.publishing().remove_object(fed(*object));
     return 0;
   });
   *object = nullptr;
@@ -70,19 +70,22 @@ void stats_object_remove(stats_object** object) {
 int stats_on_object_publish(stats_object* object, const statsblob* blob) {
   const std::string_view bytes = bytes_of(blob);
   if (!object || bytes.empty()) return -EINVAL;
-  return with_client([&](Client& client) { return client.publish(fed(object), bytes); });
+  return with_client(
+      [&](Client& client) { return client.publishing().publish(fed(object), bytes); });
 }
 
 int stats_publish(const char* subsystem, const char* object, const statsblob* blob) {
   const std::string_view bytes = bytes_of(blob);
   if (!subsystem || !object || bytes.empty()) return -EINVAL;
-  return with_client([&](Client& client) { return client.publish(subsystem, object, bytes); });
+  return with_client(
+      [&](Client& client) { return client.publishing().publish(subsystem, object, bytes); });
 }
 
 int stats_withdraw(const char* subsystem, const char* object) {
   if (!subsystem || (object && !*object)) return -EINVAL;
-  return with_client(
-      [&](Client& client) { return client.withdraw(subsystem, object ? object : ""); });
+  return with_client([&](Client& client) {
+    return client.publishing().withdraw(subsystem, object ? object : "");
+  });
 }
 
 int stats_subsystem_rates(const char* subsystem, stats_tpl_sr_cb_t callback,
@@ -92,7 +95,7 @@ int stats_subsystem_rates(const char* subsystem, stats_tpl_sr_cb_t callback,
   std::string rates;
   if (const int error = rates_of(callback, context_bytes, rates)) return -error;
   return with_client([&](Client& client) {
-    return client.follow_rates(subsystem, callback, context_bytes, std::move(rates));
+    return client.publishing().follow_rates(subsystem, callback, context_bytes, std::move(rates));
   });
 } catch (const std::bad_alloc&) {
   return -ENOMEM;

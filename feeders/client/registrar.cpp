@@ -64,7 +64,7 @@ void Registrar::begin() {
 bool Registrar::has_cells() const {
   bool has = false;
   registry_.for_each_statistic([&has](const FedStatistic& each) {
-    has = has || (each.shape.load() && !FedStatistic::is_socket(each.way()));
+    has = has || (each.shape.load() && !FedStatistic::is_socket(each.route()));
   });
   return has;
 }

@@ -13,11 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "feeders/client/client.h"
-#include "feeders/client/configured.h"
 #include "feeders/client/definition_text.h"
 #include "feeders/client/errno_guard.h"
 #include "feeders/client/last_error.h"
@@ -57,11 +57,11 @@ std::atomic<bool> g_key_is_in_place{false};
 
 // initial-exec: reading it never allocates, so that a signal handler may.
 [[gnu::tls_model("initial-exec")]] thread_local ThreadBuffer* t_buffer = nullptr;
-[[gnu::tls_model("initial-exec")]] thread_local Client::BufferSearch t_search;
+[[gnu::tls_model("initial-exec")]] thread_local ThreadBuffers::Search t_search;
 
 void end_thread(void* buffer) {
   t_buffer = nullptr;
-  g_client.load()->give_back_buffer(*static_cast<ThreadBuffer*>(buffer));
+  g_client.load()->samples().give_back(*static_cast<ThreadBuffer*>(buffer));
 }
 
 // What the handlers below have locked on a thread that forks. They may be registered twice, by a
@@ -78,16 +78,16 @@ void client_before_fork() NO_THREAD_SAFETY_ANALYSIS {
   t_forking.has_settings = !g_making.is_mine();
   if (t_forking.has_settings) g_making.lock();
   t_forking.client = g_client.load();
-  if (t_forking.client) t_forking.client->before_fork(t_buffer);
+  if (t_forking.client) t_forking.client->forking().before(t_buffer);
 }
 void client_after_fork_in_parent() NO_THREAD_SAFETY_ANALYSIS {
   const Forking forking = std::exchange(t_forking, {});
-  if (forking.client) forking.client->after_fork_in_parent(t_buffer);
+  if (forking.client) forking.client->forking().after_in_parent(t_buffer);
   if (forking.has_settings) g_making.unlock();
 }
 void client_after_fork_in_child() NO_THREAD_SAFETY_ANALYSIS {
   const Forking forking = std::exchange(t_forking, {});
-  if (forking.client) forking.client->after_fork_in_child(t_buffer);
+  if (forking.client) forking.client->forking().after_in_child(t_buffer);
   if (forking.has_settings) g_making.unlock();
 }
 
@@ -143,16 +143,16 @@ bool bind_to_thread(ThreadBuffer* buffer) NO_THREAD_SAFETY_ANALYSIS {
 
 ThreadBuffer* buffer_of_this_thread(Client& client) {
   if (t_buffer) return t_buffer;
-  ThreadBuffer* const buffer = client.own_buffer(t_search);
+  ThreadBuffer* const buffer = client.buffers().own(t_search);
   if (t_buffer) {
     // A signal handler was here in between.
-    if (buffer) client.give_back_buffer(*buffer);
+    if (buffer) client.samples().give_back(*buffer);
     return t_buffer;
   }
   if (!buffer) return nullptr;
   t_search = {};
   t_buffer = buffer;
-  if (!g_key_is_in_place || !bind_to_thread(buffer)) Client::watch_buffer(*buffer);
+  if (!g_key_is_in_place || !bind_to_thread(buffer)) ThreadBuffers::watch(*buffer);
   return buffer;
 }
 
@@ -166,7 +166,7 @@ ThreadBuffer* bound_buffer_of_this_thread(Client& client) {
 // A thread's first sample.
 [[gnu::cold, gnu::noinline]] void add_first(Client& client, FedStatistic& statistic, std::int64_t x,
                                             std::uint64_t y) {
-  client.add_now(buffer_of_this_thread(client), statistic, x, y);
+  client.samples().add(buffer_of_this_thread(client), statistic, x, y);
 }
 
 // What takes locks says that this thread is inside, so that a signal handler on it does not.
@@ -177,7 +177,7 @@ class Inside {
     if (buffer_) buffer_->enter_call();
   }
   ~Inside() {
-    if (buffer_) client_.leave_call(*buffer_);
+    if (buffer_) client_.samples().leave_call(*buffer_);
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
@@ -197,7 +197,7 @@ int guarded(Do&& what) {
     Client* const client = g_client.load() ? g_client.load() : make_client();
     if (!client) return out_of_memory();
     const Inside inside(*client);
-    client->wake_up_in_child();
+    client->forking().wake_up_in_child();
     return what(*client);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
@@ -216,23 +216,24 @@ int fail_none() { return fail_with(EINVAL, "the statistic could not be created")
 int define(::statistic* statistic, Result<std::string> text) {
   if (!text) return fail_with(text.error());
   if (is_none(statistic)) return fail_none();
-  return guarded([&](Client& client) { return client.define(fed(statistic), text.value()); });
+  return guarded(
+      [&](Client& client) { return client.statistics().define(fed(statistic), text.value()); });
 }
 
-void drop(::statistic** statistic, Client::InTree in_tree) {
+void drop(::statistic** statistic, ServerSide side) {
   if (!is_none(*statistic)) {
     guarded([&](Client& client) {
-      client.drop(fed(*statistic), in_tree);
+      client.statistics().drop(fed(*statistic), side);
       return 0;
     });
   }
   *statistic = nullptr;
 }
 
-void drop(::statistic_interface** interface, Client::InTree in_tree) {
+void drop(::statistic_interface** interface, ServerSide side) {
   if (!*interface) return;
   guarded([&](Client& client) {
-    client.drop(*static_cast<FedInterface*>(*interface), in_tree);
+    client.statistics().drop(*static_cast<FedInterface*>(*interface), side);
     return 0;
   });
   *interface = nullptr;
@@ -300,18 +301,18 @@ int statistic_create_interface(statistic_interface** interface, const char* name
   if (!name) return fail_with(EINVAL, "an interface's name must not be NULL");
   return guarded([&](Client& client) {
     FedInterface* made = nullptr;
-    const int error = client.create_interface(&made, name, flags);
+    const int error = client.statistics().create_interface(&made, name, flags);
     *interface = made;
     return error;
   });
 }
 
 void statistic_interface_remove(statistic_interface** interface) {
-  drop(interface, Client::InTree::kRemove);
+  drop(interface, ServerSide::kDelete);
 }
 
 void statistic_interface_release(statistic_interface** interface) {
-  drop(interface, Client::InTree::kLeave);
+  drop(interface, ServerSide::kKeep);
 }
 
 int statistic_create(::statistic** statistic, statistic_interface* interface, const char* name,
@@ -320,8 +321,8 @@ int statistic_create(::statistic** statistic, statistic_interface* interface, co
   if (!interface || !name) return fail_with(EINVAL, "interface and name must not be NULL");
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
-    const int error = client.create_statistic(&made, *static_cast<FedInterface*>(interface), name,
-                                              units ? units : "");
+    const int error = client.statistics().create_statistic(
+        &made, *static_cast<FedInterface*>(interface), name, units ? units : "");
     if (error == 0) *statistic = made;
     return error;
   });
@@ -334,15 +335,15 @@ int statistic_create_view(::statistic** view, ::statistic* source, const char* n
   if (!fed(source).source.empty()) return fail_with(EINVAL, "a view has no views");
   return guarded([&](Client& client) {
     FedStatistic* made = nullptr;
-    const int error = client.create_view(&made, fed(source), name);
+    const int error = client.statistics().create_view(&made, fed(source), name);
     if (error == 0) *view = made;
     return error;
   });
 }
 
-void statistic_remove(::statistic** statistic) { drop(statistic, Client::InTree::kRemove); }
+void statistic_remove(::statistic** statistic) { drop(statistic, ServerSide::kDelete); }
 
-void statistic_release(::statistic** statistic) { drop(statistic, Client::InTree::kLeave); }
+void statistic_release(::statistic** statistic) { drop(statistic, ServerSide::kKeep); }
 
 int statistic_define_value(::statistic* statistic, int64_t range_min, int64_t range_max,
                            statistic_mode mode) {
@@ -391,24 +392,24 @@ int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t ran
 
 int statistic_start(::statistic* statistic) {
   if (is_none(statistic)) return fail_none();
-  return guarded([&](Client& client) { return client.switch_on(fed(statistic)); });
+  return guarded([&](Client& client) { return client.statistics().switch_on(fed(statistic)); });
 }
 
 int statistic_stop(::statistic* statistic) {
   if (is_none(statistic)) return fail_none();
-  return guarded([&](Client& client) { return client.switch_off(fed(statistic)); });
+  return guarded([&](Client& client) { return client.statistics().switch_off(fed(statistic)); });
 }
 
 int statistic_reset(::statistic* statistic) {
   if (is_none(statistic)) return fail_none();
-  return guarded([&](Client& client) { return client.reset(fed(statistic)); });
+  return guarded([&](Client& client) { return client.statistics().reset(fed(statistic)); });
 }
 
 void statistic_on_add(::statistic* statistic, int64_t x, uint64_t y) {
   Client& client = *g_client.load(std::memory_order_relaxed);
   if (!t_buffer) [[unlikely]]
     return add_first(client, fed(statistic), x, y);
-  client.add_now(t_buffer, fed(statistic), x, y);
+  client.samples().add(t_buffer, fed(statistic), x, y);
 }
 
 void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t time_ns) {
@@ -418,12 +419,12 @@ void statistic_on_add_at(::statistic* statistic, int64_t x, uint64_t y, int64_t 
 
 void statistic_on_add_batch(::statistic* statistic, const statistic_sample* samples, size_t count) {
   Client& client = *g_client.load(std::memory_order_relaxed);
-  client.add_batch(buffer_of_this_thread(client), fed(statistic), {samples, count});
+  client.samples().add(buffer_of_this_thread(client), fed(statistic), std::span(samples, count));
 }
 
 void statistic_add_each(const statistic_entry* entries, size_t count) {
   Client* const client = g_client.load(std::memory_order_relaxed);
-  if (client) client->add_each(buffer_of_this_thread(*client), {entries, count});
+  if (client) client->samples().add(buffer_of_this_thread(*client), std::span(entries, count));
 }
 
 int statistic_flush() {

@@ -2,7 +2,8 @@
 // without a lock; the thread that sends reads it under the buffer's mutex.
 //
 // The owner checks `below_stop()` alone before it appends. At stop() it has more to do: a datagram
-// is full, the ring is full, or the keeper must be woken. Every thread sets stop() under the mutex.
+// is full, the ring is full, or the background thread must be woken. Every thread sets stop() under
+// the mutex.
 //
 // A signal handler may interrupt the owner anywhere. Between enter() and leave() its samples go to
 // a small side table, from where the owner takes them in before it goes on; outside, it is the
@@ -89,7 +90,7 @@ class ThreadBuffer {
   }
   void disown() { owned_.store(false, std::memory_order_release); }
   // 0 where the thread's end gives the buffer back. Else the number of the thread, whose existence
-  // the keeper checks.
+  // the background thread checks.
   pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
   void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
   // From a thread that is gone, unless it gave the buffer back itself meanwhile.
@@ -121,7 +122,7 @@ class ThreadBuffer {
     inside_.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  // Release: the keeper that sees it reads the lane file's rings and unmaps the file.
+  // Release: the background thread that sees it reads the lane file's rings and unmaps the file.
   void leave() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     inside_.store(false, std::memory_order_release);

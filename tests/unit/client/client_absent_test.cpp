@@ -30,7 +30,7 @@ TEST_F(ClientTest, SamplesAddedBeforeAStopCountAlsoWhenTheDaemonComesLater) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   feeder.add(hits, 1);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_off(hits);
   start_daemon();
   Log log = exchange(feeder);
   std::erase(log, "(ping)");
@@ -176,7 +176,7 @@ TEST_F(ClientTest, TheNextDaemonGetsEverythingAnewAndWhatWasHeld) {
   Feeder feeder(settings());
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
-  feeder.client.define(hits, "type=range range_min=0 range_max=9");
+  feeder.client.statistics().define(hits, "type=range range_min=0 range_max=9");
   feeder.add(hits, 1);
   exchange(feeder);
   daemon_->end();
@@ -194,7 +194,7 @@ TEST_F(ClientTest, TheNextDaemonGetsEverythingAnewAndWhatWasHeld) {
   EXPECT_EQ(counts.lost, 0u);
 }
 
-// The thread that adds finds that the daemon has gone, and the next is there before the keeper
+// The thread that adds finds that the daemon has gone, and the next is there before the upkeep
 // has looked.
 TEST_F(ClientTest, WhatWasOnTheWayIsLostAlsoWhenTheNextDaemonIsThereAtOnce) {
   start_daemon();
@@ -216,16 +216,16 @@ TEST_F(ClientTest, TheDaemonsComingsAndGoingsAreReported) {
   Feeder feeder(settings());
   feeder.interface("web");
   feeder.client.flush();
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_TRUE(was_reported("no daemon yet"));
   start_daemon();
   exchange(feeder);
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_TRUE(was_reported("sending to " + path_));
   daemon_->end();
   feeder.interface("disk");  // asking for it shows that there is no daemon
   feeder.client.flush();
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_TRUE(was_reported("is gone"));
 }
 
@@ -241,7 +241,7 @@ TEST_F(ClientTest, ADaemonThatEndsAndStillHasItsSocketIsReportedOnce) {
   }
   start_daemon(2);
   exchange(feeder);
-  feeder.client.pass();
+  feeder.client.run_round();
   const Log expected = {"sending to " + path_, "the daemon at " + path_ + " is gone",
                         "sending to " + path_};
   EXPECT_EQ(reports_, expected);

@@ -73,7 +73,7 @@ TEST_F(ClientCellsTest, AThreadThatEndsWithinACallLeavesItsArrayWhole) {
   EXPECT_EQ(count, 1u);
   count = 0;
   feeder.buffer->enter();
-  feeder.client.give_back_buffer(*feeder.buffer);
+  feeder.client.samples().give_back(*feeder.buffer);
   EXPECT_EQ(count, 1u);
 }
 
@@ -91,7 +91,7 @@ TEST_F(ClientCellsTest, WhatCellsHeldOfAKilledDaemonMayBeLost) {
   EXPECT_EQ(after.lost, 6u);
   EXPECT_EQ(after.confirmed, before.confirmed - 5);
   EXPECT_EQ(after.added, before.added + 1);
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_EQ(reports_of("6 samples may be lost: the daemon that could have counted them"), 1);
   // And no more than once, nor those that go to the next daemon.
   feeder.add(s, 6);
@@ -109,7 +109,7 @@ TEST_F(ClientCellsTest, WhatCellsHeldThatRingsFollowedIsLostWithAKilledDaemon) {
   daemon_->set_way("web/s", kSwitchOn | kWayRing | kWayNeedsY);
   replace_daemon(feeder);
   EXPECT_EQ(feeder.counts().lost, 5u);
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_EQ(reports_of("5 samples may be lost"), 1);
 }
 
@@ -123,7 +123,7 @@ TEST_F(ClientCellsTest, ADaemonThatEndedInOrderHasReadTheCells) {
   const auto counts = feeder.counts();
   EXPECT_EQ(counts.lost, 0u);
   EXPECT_EQ(counts.confirmed, counts.added);
-  feeder.client.pass();
+  feeder.client.run_round();
   EXPECT_EQ(reports_of("may be lost"), 0);
 }
 
@@ -159,16 +159,16 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedGoesOnInBothAndCountsInTheParen
   };
   EXPECT_EQ(samples(), 1u);
   buffer.enter();
-  feeder.client.before_fork(&buffer);
+  feeder.client.forking().before(&buffer);
   const pid_t child = ::fork();
   if (child == 0) {
-    feeder.client.after_fork_in_child(&buffer);
+    feeder.client.forking().after_in_child(&buffer);
     CellWriter(cell).add(0, 1);
     buffer.count_cell();
-    feeder.client.leave(buffer);
+    feeder.client.samples().leave(buffer);
     ::_exit(samples() == 2 && feeder.counts().added == 0 ? 0 : 1);
   }
-  feeder.client.after_fork_in_parent(&buffer);
+  feeder.client.forking().after_in_parent(&buffer);
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
@@ -188,15 +188,15 @@ TEST_F(ClientCellsTest, ACallThatAForkInterruptedIsNotSentByTheChild) {
   ThreadBuffer& buffer = *feeder.buffer;
   const std::uint64_t held = buffer.held();
   buffer.enter();
-  feeder.client.before_fork(&buffer);
+  feeder.client.forking().before(&buffer);
   const pid_t child = ::fork();
   if (child == 0) {
-    feeder.client.after_fork_in_child(&buffer);
+    feeder.client.forking().after_in_child(&buffer);
     buffer.append(UnsentSample(s, 2, 1, {}));
-    feeder.client.leave(buffer);
+    feeder.client.samples().leave(buffer);
     ::_exit(buffer.held() == 0 && feeder.counts().added == 0 ? 0 : 1);
   }
-  feeder.client.after_fork_in_parent(&buffer);
+  feeder.client.forking().after_in_parent(&buffer);
   int status = -1;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -15,14 +15,14 @@ class ForkTest : public ClientTest {
   // What the child returns is its status; with failed expectations it is 99.
   template <typename Do>
   int in_child(Feeder& feeder, Do&& what) {
-    feeder.client.before_fork();
+    feeder.client.forking().before();
     const pid_t child = ::fork();
     if (child == 0) {
-      feeder.client.after_fork_in_child(feeder.buffer);
+      feeder.client.forking().after_in_child(feeder.buffer);
       what();
       ::_exit(HasFailure() ? 99 : 0);
     }
-    feeder.client.after_fork_in_parent();
+    feeder.client.forking().after_in_parent();
     EXPECT_GT(child, 0);
     // The daemon is the parent's; it goes on while the child is there.
     int status = -1;
@@ -74,7 +74,7 @@ TEST_F(ForkTest, AChildsFirstSamplesCountWhereTheParentsDid) {
                      [&] {
                        for (std::int64_t x = 0; x < 3; ++x) feeder.add(off, x);
                        for (std::int64_t x = 0; x < 3; ++x) feeder.add(on, x);
-                       feeder.client.drop_sample(off);
+                       feeder.client.samples().drop(off);
                        EXPECT_EQ(feeder.counts().added, 3u);
                        EXPECT_EQ(feeder.client.sync(60s), 0);
                        for (std::int64_t x = 3; x < 6; ++x) feeder.add(off, x);
@@ -107,7 +107,7 @@ TEST_F(ForkTest, WhatAParentHadDroppedIsNothingToItsChild) {
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
   feeder.add(hits, 1);
-  feeder.client.drop(hits, Client::InTree::kLeave);
+  feeder.client.statistics().drop(hits, ServerSide::kKeep);
   EXPECT_EQ(in_child(feeder,
                      [&] {
                        feeder.add(feeder.started(web, "hits"), 2);
@@ -124,9 +124,9 @@ TEST_F(ForkTest, AChildSendsNoneOfTheParentsChangesThatWait) {
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
   FedStatistic& stopped = feeder.started(web, "stopped");
-  feeder.client.reset(hits);
-  feeder.client.switch_off(stopped);
-  feeder.client.drop(feeder.statistic(web, "gone"), Client::InTree::kRemove);
+  feeder.client.statistics().reset(hits);
+  feeder.client.statistics().switch_off(stopped);
+  feeder.client.statistics().drop(feeder.statistic(web, "gone"), ServerSide::kDelete);
   start_daemon();
   daemon_->there = {"web/hits", "web/stopped"};
   EXPECT_EQ(in_child(feeder, [&] { EXPECT_EQ(feeder.client.sync(60s), 0); }), 0);
@@ -170,8 +170,8 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (std::int64_t x = 0; x < 1030; ++x) feeder.add(hits, x);
   ASSERT_EQ(hits.dropped, 6u);
-  feeder.client.before_fork();
-  feeder.client.after_fork_in_child(feeder.buffer);
+  feeder.client.forking().before();
+  feeder.client.forking().after_in_child(feeder.buffer);
   EXPECT_EQ(feeder.counts().dropped, 0u);
   EXPECT_EQ(hits.dropped, 0u);
 }
@@ -179,12 +179,12 @@ TEST_F(ForkTest, AChildCountsItsDropsByStatisticFromTheFork) {
 // The fork did not lock this thread's buffer.
 TEST_F(ForkTest, AThreadThatCameDuringTheForkKeepsItsLock) {
   Feeder feeder(settings());
-  feeder.client.before_fork();
+  feeder.client.forking().before();
   ThreadBuffer* const buffer = feeder.own_buffer();
   ASSERT_TRUE(buffer);
   ASSERT_NE(buffer, feeder.buffer);
   buffer->mutex().lock();
-  feeder.client.after_fork_in_parent();
+  feeder.client.forking().after_in_parent();
   int value = 1;  // under the lock
   std::atomic<bool> wants{false};
   std::thread other([&] {
@@ -207,8 +207,8 @@ TEST_F(ForkTest, ABufferWhoseThreadWasInsideAtTheForkServesAThreadOfTheChild) {
   ThreadBuffer* const of_another_thread = feeder.own_buffer();
   ASSERT_TRUE(of_another_thread);
   of_another_thread->enter();
-  feeder.client.before_fork();
-  feeder.client.after_fork_in_child(feeder.buffer);
+  feeder.client.forking().before();
+  feeder.client.forking().after_in_child(feeder.buffer);
   ThreadBuffer* const buffer = feeder.own_buffer();
   ASSERT_EQ(buffer, of_another_thread);
   for (std::int64_t x = 0; x < 100; ++x) feeder.add_by(*buffer, hits, x);

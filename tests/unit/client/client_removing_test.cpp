@@ -10,7 +10,7 @@ TEST_F(ClientTest, WhatWasAddedBeforeARemovalIsSentBeforeIt) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   feeder.add(hits, 1);
-  feeder.client.drop(hits, Client::InTree::kRemove);
+  feeder.client.statistics().drop(hits, ServerSide::kDelete);
   const Log log = exchange(feeder);
   ASSERT_GE(log.size(), 2u);
   EXPECT_EQ(log[0], "web/hits 1");
@@ -24,7 +24,7 @@ TEST_F(ClientTest, WhatIsRemovedWithoutADaemonTakesItsSamplesAlong) {
   FedStatistic& misses = feeder.started(web, "misses");
   feeder.add(hits, 1);
   feeder.add(misses, 2);
-  feeder.client.drop(hits, Client::InTree::kRemove);
+  feeder.client.statistics().drop(hits, ServerSide::kDelete);
   start_daemon();
   const Log log = exchange(feeder);
   EXPECT_FALSE(has(log, "create web/hits on=1"));
@@ -37,7 +37,7 @@ TEST_F(ClientTest, WhatIsReleasedWithoutADaemonIsStillSent) {
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
   feeder.add(hits, 1);
-  feeder.client.drop(web, Client::InTree::kLeave);
+  feeder.client.statistics().drop(web, ServerSide::kKeep);
   start_daemon();
   const Log log = exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), Xs{1});
@@ -54,7 +54,7 @@ TEST_F(ClientTest, AnInterfaceThatIsRemovedIsRemovedWithAllInIt) {
   feeder.add(feeder.started(web, "hits"), 1);
   feeder.started(web, "misses");
   exchange(feeder);
-  feeder.client.drop(web, Client::InTree::kRemove);
+  feeder.client.statistics().drop(web, ServerSide::kDelete);
   EXPECT_EQ(exchange(feeder), Log{"remove web"});
 }
 
@@ -62,14 +62,15 @@ TEST_F(ClientTest, WhatIsReleasedAndMadeAnewIsAnotherWithWhatItWasGiven) {
   Feeder feeder(settings());
   FedInterface& web = feeder.interface("web");
   FedStatistic& hits = feeder.started(web, "hits");
-  feeder.client.define(hits, "type=list");
+  feeder.client.statistics().define(hits, "type=list");
   feeder.add(hits, 1);
-  feeder.client.drop(hits, Client::InTree::kLeave);
-  feeder.client.drop(web, Client::InTree::kLeave);
+  feeder.client.statistics().drop(hits, ServerSide::kKeep);
+  feeder.client.statistics().drop(web, ServerSide::kKeep);
   FedInterface* again = nullptr;
-  ASSERT_EQ(feeder.client.create_interface(&again, "web", STATISTIC_LIFETIME_FEEDER), 0);
+  ASSERT_EQ(feeder.client.statistics().create_interface(&again, "web", STATISTIC_LIFETIME_FEEDER),
+            0);
   FedStatistic& other = feeder.started(*again, "hits");
-  feeder.client.define(other, "type=range");
+  feeder.client.statistics().define(other, "type=range");
   feeder.add(other, 2);
   start_daemon();
   const Log log = exchange(feeder);
@@ -87,7 +88,7 @@ TEST_F(ClientTest, WhatIsRemovedAndMadeAnewWhileSamplesAreHeldIsMadeBehindTheRem
   exchange(feeder);
   while (feeder.client.flush() == 0) feeder.add(hits, 0);
   feeder.add(hits, 1);
-  feeder.client.drop(hits, Client::InTree::kRemove);
+  feeder.client.statistics().drop(hits, ServerSide::kDelete);
   FedStatistic& anew = feeder.started(web, "hits");
   feeder.add(anew, 2);
   const Log log = exchange(feeder);
@@ -111,7 +112,7 @@ TEST_F(ClientTest, AnswersForWhatWasRemovedMeanwhileAreIgnored) {
   feeder.add(hits, 1);
   feeder.add(misses, 2);
   EXPECT_EQ(feeder.client.flush(), -EAGAIN);
-  feeder.client.drop(hits, Client::InTree::kRemove);
+  feeder.client.statistics().drop(hits, ServerSide::kDelete);
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), Xs{});
   EXPECT_EQ(daemon_->xs("web/misses"), Xs{2});
@@ -124,13 +125,13 @@ TEST_F(ClientTest, StatisticsThatComeAndGoWithoutADaemonFindRoomForEver) {
   FedInterface& web = feeder.interface("web");
   FedStatistic& held = feeder.started(web, "held");
   feeder.add(held, 1);
-  feeder.client.drop(held, Client::InTree::kLeave);
+  feeder.client.statistics().drop(held, ServerSide::kKeep);
   for (std::size_t i = 0; i < Registry::kStatisticsMax + 10; ++i) {
     FedStatistic* made = nullptr;
-    ASSERT_EQ(feeder.client.create_statistic(&made, web, "hits", ""), 0) << i;
-    if (i % 1000 == 0) feeder.client.switch_on(*made);
+    ASSERT_EQ(feeder.client.statistics().create_statistic(&made, web, "hits", ""), 0) << i;
+    if (i % 1000 == 0) feeder.client.statistics().switch_on(*made);
     feeder.add(*made, 2);
-    feeder.client.drop(*made, i % 2 ? Client::InTree::kLeave : Client::InTree::kRemove);
+    feeder.client.statistics().drop(*made, i % 2 ? ServerSide::kKeep : ServerSide::kDelete);
   }
   start_daemon();
   exchange(feeder);

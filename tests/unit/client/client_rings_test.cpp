@@ -95,7 +95,9 @@ TEST_F(ClientRingsTest, RecordsHaveATimeWhereItIsNeeded) {
   FedStatistic& s = in_ring(feeder, kRing | kWayNeedsTime);
   const auto before = static_cast<std::uint64_t>(monotonic_ns());
   feeder.add(s, 1);
-  feeder.client.add(*feeder.buffer, s, 2, 1, [] { return Stamp{Stamp::Scale::kNs, 77}; });
+  feeder.client.samples().add_slow_path(*feeder.buffer, s, 2, 1, [] {
+    return Stamp{Stamp::Scale::kNs, 77};
+  });
   auto records = lane().take();
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].follows, kRecordNs);
@@ -116,7 +118,7 @@ TEST_F(ClientRingsTest, WhatIsHeldIsSentBeforeTheFirstRecord) {
   FedStatistic& s = in_ring(feeder);
   // A change of its own: until the daemon has answered, samples go over the socket.
   daemon_->ignores.insert("define web name=s data=reset");
-  EXPECT_EQ(feeder.client.reset(s), 0);
+  EXPECT_EQ(feeder.client.statistics().reset(s), 0);
   feeder.add(s, 5);
   EXPECT_EQ(feeder.counts().held, 1u);
   EXPECT_EQ(xs_in_ring(), Xs{});
@@ -262,7 +264,7 @@ TEST_F(ClientRingsTest, SyncInACallGivesTheNextDaemonTheRest) {
   start_with_lane(FakeDaemon::kEpoch + 1);
   feeder.buffer->enter_call();
   EXPECT_EQ(sync(feeder), 0);
-  feeder.client.leave_call(*feeder.buffer);
+  feeder.client.samples().leave_call(*feeder.buffer);
   EXPECT_EQ(daemon_->xs("web/s"), (Xs{1, 2, 3}));
 }
 
@@ -311,7 +313,7 @@ TEST_F(ClientRingsTest, SyncWaitsForARestThatIsLate) {
   FedStatistic& s = in_ring(feeder);
   ThreadBuffer& other = *feeder.own_buffer();
   ThreadBuffer* const third = feeder.own_buffer();
-  feeder.client.give_back_buffer(*third);
+  feeder.client.samples().give_back(*third);
   for (int x = 1; x <= 3; ++x) feeder.add(s, x);
   daemon_->end();
   other.enter();
@@ -326,7 +328,7 @@ TEST_F(ClientRingsTest, SyncWaitsForARestThatIsLate) {
     daemon_->serve();
   }
   EXPECT_EQ(sync(feeder), -ETIMEDOUT);
-  feeder.client.leave(other);
+  feeder.client.samples().leave(other);
   EXPECT_EQ(sync(feeder), 0);
   EXPECT_EQ(daemon_->xs("web/s"), (Xs{9, 1, 2, 3}));
   EXPECT_EQ(feeder.own_buffer(), third);
@@ -362,13 +364,13 @@ TEST_F(ClientRingsTest, AThreadThatWaitsForRoomSeesThatItsDaemonIsGone) {
   EXPECT_TRUE(std::ranges::is_sorted(xs));
 }
 
-TEST_F(ClientRingsTest, ADoorbellKeepsTheKeeperAwakeForTheAnswer) {
+TEST_F(ClientRingsTest, ADoorbellKeepsTheUpkeepAwakeForTheAnswer) {
   start_with_lane();
   Feeder feeder(settings());
   FedStatistic& s = in_ring(feeder);
-  while (feeder.client.pass() < 1s) daemon_->wait(1ms);
+  while (feeder.client.run_round() < 1s) daemon_->wait(1ms);
   while (!has(daemon_->serve(), "(bell)")) feeder.add(s, 1);
-  EXPECT_LE(feeder.client.pass(), 10ms);
+  EXPECT_LE(feeder.client.run_round(), 10ms);
 }
 
 TEST_F(ClientRingsTest, ADoorbellForWhichThereIsNoRoomIsRungAgain) {
@@ -410,7 +412,7 @@ TEST_F(ClientRingsTest, WhatIsReleasedWithRecordsLeftGetsThemToTheNextDaemon) {
   daemon_->end();
   feeder.client.sync(0ms);
   feeder.client.flush();
-  feeder.client.drop(s, Client::InTree::kLeave);
+  feeder.client.statistics().drop(s, ServerSide::kKeep);
   feeder.started(feeder.interface("another"), "t");
   start_with_lane(FakeDaemon::kEpoch + 1);
   EXPECT_EQ(sync(feeder), 0);

@@ -104,10 +104,10 @@ TEST_F(SignalTest, WhatAHandlerAddsWhileItsThreadIsInsideComesBehindTheThreadsSa
   FedStatistic& hits = feeder.started(web, "hits");
   exchange(feeder);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.buffer, hits, 100, 1, [&] {
+  feeder.client.samples().add_slow_path(*feeder.buffer, hits, 100, 1, [&] {
     ::pthread_kill(::pthread_self(), SIGUSR1);
     ::pthread_kill(::pthread_self(), SIGUSR1);
-    return feeder.client.now();
+    return feeder.client.samples().now();
   });
   EXPECT_EQ(interrupting_.added, 2);
   exchange(feeder);
@@ -120,9 +120,9 @@ TEST_F(SignalTest, AHandlerHasRoomFor64SamplesWhileItsThreadIsInside) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.buffer, hits, 0, 1, [&] {
+  feeder.client.samples().add_slow_path(*feeder.buffer, hits, 0, 1, [&] {
     for (int i = 0; i < 70; ++i) ::pthread_kill(::pthread_self(), SIGUSR1);
-    return feeder.client.now();
+    return feeder.client.samples().now();
   });
   exchange(feeder);
   Xs expected(65);
@@ -140,9 +140,9 @@ TEST_F(SignalTest, WhatAHandlerAddsToAFullBufferIsDroppedAndCountedOnce) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (std::int64_t x = 0; x < 1023; ++x) feeder.add(hits, x);
   handle(SIGUSR1, feeder, hits);
-  feeder.client.add(*feeder.buffer, hits, 0, 1, [&] {
+  feeder.client.samples().add_slow_path(*feeder.buffer, hits, 0, 1, [&] {
     for (int i = 0; i < 3; ++i) ::pthread_kill(::pthread_self(), SIGUSR1);
-    return feeder.client.now();
+    return feeder.client.samples().now();
   });
   const auto counts = feeder.counts();
   EXPECT_EQ(counts.added, 1027u);

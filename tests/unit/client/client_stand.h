@@ -1,5 +1,5 @@
 // The Client on a test stand, with a daemon that the test plays. Except where a test says so there
-// is no keeper: the tests make its rounds themselves, one after the other.
+// is no background thread: the tests make its rounds themselves, one after the other.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,36 +23,36 @@ using Xs = std::vector<std::int64_t>;
 // A Client of a thread, with the buffer of that thread.
 class Feeder {
  public:
-  enum class Keeper { kNone, kRuns };
+  enum class Upkeep { kNone, kRuns };
 
-  explicit Feeder(Client::Settings settings, Keeper keeper = Keeper::kNone)
+  explicit Feeder(Client::Settings settings, Upkeep upkeep = Upkeep::kNone)
       : client(std::move(settings)), buffer(own_buffer()) {
-    // One that has ended starts no keeper.
-    if (keeper == Keeper::kNone) client.finish(0ms);
+    // A Client that has ended starts no thread.
+    if (upkeep == Upkeep::kNone) client.finish(0ms);
   }
   ThreadBuffer* own_buffer() {
-    Client::BufferSearch search;
-    return client.own_buffer(search);
+    ThreadBuffers::Search search;
+    return client.buffers().own(search);
   }
   FedInterface& interface(const char* name) {
     FedInterface* made = nullptr;
-    EXPECT_EQ(client.create_interface(&made, name, 0), 0);
+    EXPECT_EQ(client.statistics().create_interface(&made, name, 0), 0);
     return *made;
   }
   FedStatistic& statistic(FedInterface& in, const char* name) {
     FedStatistic* made = nullptr;
-    EXPECT_EQ(client.create_statistic(&made, in, name, ""), 0);
+    EXPECT_EQ(client.statistics().create_statistic(&made, in, name, ""), 0);
     return *made;
   }
   FedStatistic& started(FedInterface& in, const char* name) {
     FedStatistic& made = statistic(in, name);
-    EXPECT_EQ(client.switch_on(made), 0);
+    EXPECT_EQ(client.statistics().switch_on(made), 0);
     return made;
   }
   // As statistic_add() does.
   void add(FedStatistic& to, std::int64_t x, std::uint64_t y = 1) { add_by(*buffer, to, x, y); }
   void add_by(ThreadBuffer& by, FedStatistic& to, std::int64_t x, std::uint64_t y = 1) {
-    if (to.is_on()) client.add(by, to, x, y, [this] { return client.now(); });
+    if (to.is_on()) client.samples().add(&by, to, x, y);
   }
   statistic_counts counts() const {
     statistic_counts counts{};

@@ -63,8 +63,8 @@ TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
   for (std::int64_t i = 0; i < 500; ++i) {
     entries.push_back({statistics[static_cast<std::size_t>(i % 5)], i, 1, i % 2 == 0 ? 0 : now});
   }
-  feeder.client.add_each(feeder.buffer, entries);
-  feeder.client.add_each(feeder.buffer, {});
+  feeder.client.samples().add(feeder.buffer, entries);
+  feeder.client.samples().add(feeder.buffer, {});
   exchange(feeder);
   for (std::int64_t i = 0; i < 5; ++i) {
     Xs wanted(100);
@@ -76,7 +76,7 @@ TEST_F(ClientTest, SamplesOfManyStatisticsAreAddedInOneCall) {
     EXPECT_GE(sample.time.count(), now - 100'000);
   }
   // A thread beyond the bound of buffers.
-  feeder.client.add_each(nullptr, std::span(entries).first(1));
+  feeder.client.samples().add(nullptr, std::span(entries).first(1));
   EXPECT_EQ(feeder.counts().dropped, 1u);
 }
 
@@ -92,8 +92,8 @@ TEST_F(ClientTest, SamplesOfOneStatisticAreAddedInOneCall) {
     samples.push_back({i, 1, i % 2 == 0 ? 0 : now});
     wanted.push_back(i);
   }
-  feeder.client.add_batch(feeder.buffer, hits, samples);
-  feeder.client.add_batch(feeder.buffer, hits, {});
+  feeder.client.samples().add(feeder.buffer, hits, samples);
+  feeder.client.samples().add(feeder.buffer, hits, {});
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), wanted);
   EXPECT_EQ(feeder.counts().added, 5'000u);
@@ -101,7 +101,7 @@ TEST_F(ClientTest, SamplesOfOneStatisticAreAddedInOneCall) {
     EXPECT_GE(sample.time.count(), now - 100'000);
   }
   // A thread beyond the bound of buffers.
-  feeder.client.add_batch(nullptr, hits, std::span(samples).first(2));
+  feeder.client.samples().add(nullptr, hits, std::span(samples).first(2));
   EXPECT_EQ(feeder.counts().dropped, 2u);
 }
 
@@ -172,11 +172,11 @@ TEST_F(ClientTest, AChangeIsCarriedOutInItsOrderWithTheSamples) {
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   exchange(feeder);
   feeder.add(hits, 1);
-  feeder.client.reset(hits);
+  feeder.client.statistics().reset(hits);
   feeder.add(hits, 2);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_off(hits);
   feeder.add(hits, 3);  // is off
-  feeder.client.switch_on(hits);
+  feeder.client.statistics().switch_on(hits);
   feeder.add(hits, 4);
   feeder.client.flush();
   EXPECT_EQ(daemon_->serve(), (Log{"web/hits 1", "define web name=hits data=reset", "web/hits 2",
@@ -193,7 +193,7 @@ TEST_F(ClientTest, AChangeIsInItsOrderWithSamplesThatHadToWaitToo) {
   feeder.add(hits, -1);
   while (feeder.client.flush() == 0) feeder.add(hits, 0);
   feeder.add(hits, 1);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_off(hits);
   Log log = daemon_->serve();
   EXPECT_FALSE(has(log, "define web name=hits on=0"));
   const Log later = exchange(feeder);
@@ -211,7 +211,7 @@ TEST_F(ClientTest, AStopThatFindsTheQueueFullIsCarriedOutLater) {
   exchange(feeder);
   feeder.add(hits, 0);
   while (feeder.client.flush() == 0) feeder.add(hits, 0);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_off(hits);
   for (int i = 0; i < 5; ++i) feeder.client.flush();
   Log log = daemon_->serve();
   const Log later = exchange(feeder);
@@ -241,16 +241,16 @@ TEST_F(ClientTest, OneStatisticThatHasNoNumberYetHoldsBackWhatWasAddedAfterIt) {
 TEST_F(ClientTest, NamesFlagsAndSecondOnesAreRefused) {
   Feeder feeder(settings());
   FedInterface* made = nullptr;
-  EXPECT_EQ(feeder.client.create_interface(&made, "", 0), -EINVAL);
-  EXPECT_EQ(feeder.client.create_interface(&made, "a/b", 0), -EINVAL);
-  EXPECT_EQ(feeder.client.create_interface(&made, "web", 2), -EINVAL);
-  EXPECT_EQ(feeder.client.create_interface(&made, "web", 1), 0);
-  EXPECT_EQ(feeder.client.create_interface(&made, "web", 0), -EEXIST);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "", 0), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "a/b", 0), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 2), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 1), 0);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 0), -EEXIST);
   FedStatistic* statistic = nullptr;
-  EXPECT_EQ(feeder.client.create_statistic(&statistic, *made, "a b", ""), -EINVAL);
-  EXPECT_EQ(feeder.client.create_statistic(&statistic, *made, "hits", "a b"), -EINVAL);
-  EXPECT_EQ(feeder.client.create_statistic(&statistic, *made, "hits", "ms/n"), 0);
-  EXPECT_EQ(feeder.client.create_statistic(&statistic, *made, "hits", ""), -EEXIST);
+  EXPECT_EQ(feeder.client.statistics().create_statistic(&statistic, *made, "a b", ""), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_statistic(&statistic, *made, "hits", "a b"), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_statistic(&statistic, *made, "hits", "ms/n"), 0);
+  EXPECT_EQ(feeder.client.statistics().create_statistic(&statistic, *made, "hits", ""), -EEXIST);
 }
 
 // ---- changes
@@ -264,8 +264,8 @@ TEST_F(ClientTest, WhatIsSaidOfAStatisticWhoseRequestTimedOutIsSentToo) {
   exchange(feeder);
   ASSERT_EQ(hits.registration, Registration::kRequested);
   hits.registration = Registration::kUnregistered;  // as after a second
-  feeder.client.define(hits, "type=range range_min=0 range_max=9");
-  feeder.client.switch_on(hits);
+  feeder.client.statistics().define(hits, "type=range range_min=0 range_max=9");
+  feeder.client.statistics().switch_on(hits);
   EXPECT_TRUE(hits.pending_type);
   EXPECT_EQ(hits.pending_begin, true);
 }
@@ -278,10 +278,10 @@ TEST_F(ClientTest, SamplesFollowADefinitionThatManyOthersKeepWaiting) {
   FedStatistic& other = feeder.statistic(web, "other");
   ThreadBuffer* const buffer = feeder.own_buffer();
   exchange(feeder);
-  for (int i = 0; i < 10; ++i) feeder.client.define(other, "type=last");
-  feeder.client.define(hits, "type=range range_min=0 range_max=9");
+  for (int i = 0; i < 10; ++i) feeder.client.statistics().define(other, "type=last");
+  feeder.client.statistics().define(hits, "type=range range_min=0 range_max=9");
   feeder.add_by(*buffer, hits, 5);
-  feeder.client.give_back_buffer(*buffer);  // sends what it may
+  feeder.client.samples().give_back(*buffer);  // sends what it may
   const Log log = exchange(feeder);
   const auto define =
       std::ranges::find(log, "define web name=hits default=1 type=range range_min=0 range_max=9");

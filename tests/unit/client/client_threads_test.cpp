@@ -19,7 +19,7 @@ TEST_F(ClientTest, AThreadThatEndsHasSentWhatItGathered) {
     ASSERT_TRUE(buffer);
     EXPECT_NE(buffer, feeder.buffer);
     for (std::int64_t x = 0; x < 5; ++x) feeder.add_by(*buffer, hits, x);
-    feeder.client.give_back_buffer(*buffer);
+    feeder.client.samples().give_back(*buffer);
   }).join();
   EXPECT_EQ(daemon_->serve(), Log{"web/hits 0 1 2 3 4"});
 }
@@ -32,12 +32,12 @@ TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
   std::thread([&] {
     first = feeder.own_buffer();
     feeder.add_by(*first, hits, 1);
-    feeder.client.give_back_buffer(*first);
+    feeder.client.samples().give_back(*first);
   }).join();
   std::thread([&] {
     second = feeder.own_buffer();
     feeder.add_by(*second, hits, 2);
-    feeder.client.give_back_buffer(*second);
+    feeder.client.samples().give_back(*second);
   }).join();
   EXPECT_EQ(first, second);
   EXPECT_EQ(feeder.counts().held, 2u);
@@ -49,32 +49,32 @@ TEST_F(ClientTest, WhatAThreadLeftWithoutADaemonIsSentLater) {
 TEST_F(ClientTest, AThreadThatFoundNoBufferLooksAgainOnlyWhenOneWasGivenBack) {
   Feeder feeder(settings());
   std::vector<ThreadBuffer*> buffers{feeder.buffer};
-  while (buffers.size() < Client::kThreadsMax) buffers.push_back(feeder.own_buffer());
-  Client::BufferSearch search;
-  EXPECT_EQ(feeder.client.own_buffer(search), nullptr);
+  while (buffers.size() < ThreadBuffers::kThreadsMax) buffers.push_back(feeder.own_buffer());
+  ThreadBuffers::Search search;
+  EXPECT_EQ(feeder.client.buffers().own(search), nullptr);
   // Had it looked again, it would have found this one, of which it was not told.
   buffers[7]->disown();
-  EXPECT_EQ(feeder.client.own_buffer(search), nullptr);
+  EXPECT_EQ(feeder.client.buffers().own(search), nullptr);
   ASSERT_TRUE(buffers[7]->try_own());
-  feeder.client.give_back_buffer(*buffers[8]);
-  EXPECT_EQ(feeder.client.own_buffer(search), buffers[8]);
+  feeder.client.samples().give_back(*buffers[8]);
+  EXPECT_EQ(feeder.client.buffers().own(search), buffers[8]);
 }
 
 TEST_F(ClientTest, TheBufferOfAThreadWhoseEndWasNotToldIsTakenBack) {
   start_daemon();
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  Client::watch_buffer(*feeder.buffer);
+  ThreadBuffers::watch(*feeder.buffer);
   ThreadBuffer* gone = nullptr;
   std::thread([&] {
     gone = feeder.own_buffer();
-    Client::watch_buffer(*gone);
+    ThreadBuffers::watch(*gone);
     feeder.add_by(*gone, hits, 1);
     gone->enter();  // wherever it was
   }).join();
   ASSERT_FALSE(gone->try_own());
   const auto deadline = std::chrono::steady_clock::now() + 60s;
-  while (!gone->try_own() && std::chrono::steady_clock::now() < deadline) feeder.client.pass();
+  while (!gone->try_own() && std::chrono::steady_clock::now() < deadline) feeder.client.run_round();
   EXPECT_FALSE(gone->is_inside());
   EXPECT_EQ(gone->watched(), 0);
   // That of a thread that is still there is not.
@@ -86,7 +86,7 @@ TEST_F(ClientTest, TheBufferOfAThreadWhoseEndWasNotToldIsTakenBack) {
 TEST_F(ClientTest, AThreadWithoutABufferDropsAndCounts) {
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
-  feeder.client.drop_sample(hits);
+  feeder.client.samples().drop(hits);
   const auto counts = feeder.counts();
   EXPECT_EQ(counts.added, 1u);
   EXPECT_EQ(counts.dropped, 1u);
@@ -114,12 +114,12 @@ TEST_F(ClientTest, ThreadsThatAddAtOnceLoseNothing) {
         feeder.add_by(*buffer, *own[n], x);
         feeder.add_by(*buffer, shared, x);
       }
-      feeder.client.give_back_buffer(*buffer);
+      feeder.client.samples().give_back(*buffer);
       --running;
     });
   }
   while (running != 0) {
-    feeder.client.pass();
+    feeder.client.run_round();
     daemon_->wait(1ms);
     daemon_->serve();
   }

@@ -9,9 +9,9 @@ TEST_F(ClientTest, ASourceThatIsOffIsFedForItsViewsFromTheirCreationOn) {
   FedStatistic& hits = feeder.statistic(feeder.interface("web"), "hits");
   feeder.add(hits, 1);
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   feeder.add(hits, 2);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_off(hits);
   feeder.add(hits, 3);
   feeder.add(*view, 4);
   start_daemon();
@@ -19,8 +19,8 @@ TEST_F(ClientTest, ASourceThatIsOffIsFedForItsViewsFromTheirCreationOn) {
   EXPECT_TRUE(has(log, "create web/hits"));
   EXPECT_TRUE(has(log, "create web/view of=hits on=1"));
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 3}));
-  feeder.client.switch_on(hits);
-  feeder.client.switch_off(hits);
+  feeder.client.statistics().switch_on(hits);
+  feeder.client.statistics().switch_off(hits);
   feeder.add(hits, 5);
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{2, 3, 5}));
@@ -35,7 +35,7 @@ TEST_F(ClientTest, AViewOfASourceThatIsRegisteredHasAllThatIsAddedFromThenOn) {
   exchange(feeder);
   ASSERT_FALSE(hits.is_on());
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   feeder.add(hits, 1);
   Log log = exchange(feeder);
   std::erase(log, "(ping)");
@@ -55,7 +55,7 @@ TEST_F(ClientTest, AViewHasWhatIsAddedWhileItsSourceIsBeingRegistered) {
   FedStatistic& hits = feeder.statistic(web, "hits");
   feeder.client.flush();
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   feeder.add(hits, 1);
   EXPECT_TRUE(has(daemon_->serve(), "create web/hits"));
   feeder.client.flush();  // has the response for the source, and requests the view
@@ -75,7 +75,7 @@ TEST_F(ClientTest, AViewHasNothingThatWasAddedBefore) {
   exchange(feeder);
   feeder.add(hits, 1);
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   feeder.add(hits, 2);
   Log log = exchange(feeder);
   std::erase(log, "(ping)");
@@ -89,16 +89,16 @@ TEST_F(ClientTest, ASourceIsFedNoLongerForAViewThatIsGone) {
   FedStatistic& hits = feeder.statistic(feeder.interface("web"), "hits");
   exchange(feeder);
   FedStatistic* refused = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&refused, hits, "refused"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&refused, hits, "refused"), 0);
   daemon_->refuses["web/refused"] = ENOSPC;
   exchange(feeder);
   EXPECT_FALSE(hits.is_on());
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   EXPECT_TRUE(hits.is_on());
-  feeder.client.drop(*view, Client::InTree::kRemove);
+  feeder.client.statistics().drop(*view, ServerSide::kDelete);
   EXPECT_FALSE(hits.is_on());
-  feeder.client.switch_on(hits);
+  feeder.client.statistics().switch_on(hits);
   feeder.add(hits, 1);
   exchange(feeder);
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1}));
@@ -110,7 +110,7 @@ TEST_F(ClientTest, AViewOfASourceThatIsOffBeginsInTheNextDaemonWithAllThatFollow
   Feeder feeder(settings());
   FedStatistic& hits = feeder.statistic(feeder.interface("web"), "hits");
   FedStatistic* view = nullptr;
-  ASSERT_EQ(feeder.client.create_view(&view, hits, "view"), 0);
+  ASSERT_EQ(feeder.client.statistics().create_view(&view, hits, "view"), 0);
   exchange(feeder);
   daemon_->switch_on("web/hits");  // for its view
   start_daemon(FakeDaemon::kEpoch + 1);

@@ -54,7 +54,8 @@ class EventFeedTest : public testing::Test {
                              {.other_epoch = [](std::uint64_t) {},
                               .confirmed = [](std::uint64_t, Conversation::Taken) {},
                               .report = [this](std::string text) { reports_.push_back(text); }}};
-  EventFeed feed_{conversation_, switches_};
+  RecordCounts counts_;
+  EventFeed feed_{conversation_, switches_, counts_};
   std::unique_ptr<FakeDaemon> daemon_;
   std::vector<std::string> log_;
 };
@@ -88,8 +89,8 @@ TEST_F(EventFeedTest, RecordsOfSeveralEventsLeaveInTheirOrder) {
                                               "web/end '' 5.0.0.0.0.0.0.0.6.0.0.0.0.0.0.0.",
                                               "web/begin 'cat' 7.0.0.0.0.0.0.0.8.0.0.0.0.0.0.0."}));
   EXPECT_EQ(daemon_->records.back(), 1'000u) << "with their times";
-  EXPECT_EQ(feed_.added(), 4u);
-  EXPECT_EQ(feed_.held(), 0u);
+  EXPECT_EQ(counts_.added, 4u);
+  EXPECT_EQ(counts_.held, 0u);
 }
 
 TEST_F(EventFeedTest, AnotherDaemonHearsOfThemAgain) {
@@ -99,7 +100,7 @@ TEST_F(EventFeedTest, AnotherDaemonHearsOfThemAgain) {
   write(done, 1, 2);
   meet(FakeDaemon::kEpoch + 1);
   EXPECT_FALSE(event_enabled(&done)) << "it is not wanted there";
-  EXPECT_EQ(feed_.dropped(), 1u) << "the record was for the other";
+  EXPECT_EQ(counts_.dropped, 1u) << "the record was for the other";
   exchange();
   EXPECT_EQ(log_.size(), 1u);
   write(done, 3, 4);
@@ -156,8 +157,8 @@ TEST_F(EventFeedTest, WhatFindsNoRoomIsDroppedAndCounted) {
   std::uint64_t written = 0;
   for (; error == 0 && written < 100'000; ++written) error = write(done, 1, 2);
   EXPECT_EQ(error, -EAGAIN);
-  EXPECT_EQ(feed_.dropped(), 1u);
-  EXPECT_EQ(feed_.added(), feed_.held() + 1);
+  EXPECT_EQ(counts_.dropped, 1u);
+  EXPECT_EQ(counts_.added, counts_.held + 1);
 }
 
 TEST_F(EventFeedTest, OfAnotherSizeARecordIsNone) {

@@ -1,4 +1,4 @@
-#include "feeders/client/keeper_sleep.h"
+#include "feeders/client/upkeep_sleep.h"
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
@@ -17,7 +17,7 @@ long futex(const void* word, int operation, std::uint32_t value, const timespec*
 
 }  // namespace
 
-void KeeperSleep::sleep(std::chrono::nanoseconds time_max) {
+void UpkeepSleep::sleep(std::chrono::nanoseconds time_max) {
   const Depth depth = depth_.load();
   if (depth == Depth::kAwake) return;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time_max);
@@ -26,7 +26,7 @@ void KeeperSleep::sleep(std::chrono::nanoseconds time_max) {
   depth_.store(Depth::kAwake);
 }
 
-void KeeperSleep::wake() {
+void UpkeepSleep::wake() {
   if (depth_.exchange(Depth::kAwake) != Depth::kAwake)
     futex(&depth_, FUTEX_WAKE_PRIVATE, 1, nullptr);
 }

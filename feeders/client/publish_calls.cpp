@@ -1,43 +1,53 @@
-// The Client's side of blobs: see publisher.h.
+#include "feeders/client/publish_calls.h"
+
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "core/wire/errno.h"
-#include "feeders/client/client.h"
 
 namespace tallyfs {
-int Client::create_object(FedObject** object, std::string_view subsystem, std::string_view name,
-                          unsigned flags, Publisher::Holder holder) {
-  if (const int error = start_keeper(); error != 0) return error;
+
+PublishCalls::PublishCalls(const Dependencies& dependencies)
+    : mutex_(dependencies.mutex),
+      publisher_(dependencies.publisher),
+      timer_(dependencies.timer),
+      reports_(dependencies.reports),
+      thread_(dependencies.thread),
+      upkeep_(dependencies.upkeep) {}
+
+int PublishCalls::create_object(FedObject** object, std::string_view subsystem,
+                                std::string_view name, unsigned flags, Publisher::Holder holder) {
+  if (const int error = thread_.start(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto made = publisher_.create(subsystem, name, flags, holder);
   if (!made) return -wire::to_errno(made.error().code);
   *object = made.value();
-  register_soon();
+  timer_.start();
   return 0;
 }
 
-void Client::remove_object(FedObject& object) {
+void PublishCalls::remove_object(FedObject& object) {
   const MutexLock lock(mutex_);
   publisher_.remove(object);
-  sleep_.wake();
+  upkeep_.sleep.wake();
 }
 
-int Client::publish(FedObject& object, std::string_view blob) {
+int PublishCalls::publish(FedObject& object, std::string_view blob) {
   const MutexLock lock(mutex_);
   const bool inherited = object.is_inherited;
   const int error = publisher_.publish(object, blob);
-  if (inherited) sleep_.wake();
+  if (inherited) upkeep_.sleep.wake();
   return error;
 }
 
-int Client::publish(std::string_view subsystem, std::string_view name, std::string_view blob) {
+int PublishCalls::publish(std::string_view subsystem, std::string_view name,
+                          std::string_view blob) {
   {
     const MutexLock lock(mutex_);
     if (FedObject* const object = publisher_.find(subsystem, name)) {
-      const bool asked = __atomic_load_n(object->on, __ATOMIC_RELAXED) != 0;
-      if (asked) return publisher_.publish(*object, blob);
+      const bool is_wanted = __atomic_load_n(object->on, __ATOMIC_RELAXED) != 0;
+      if (is_wanted) return publisher_.publish(*object, blob);
       publisher_.keep(*object, blob);
       return 0;
     }
@@ -51,7 +61,7 @@ int Client::publish(std::string_view subsystem, std::string_view name, std::stri
   return object ? publisher_.publish(*object, blob) : -ENOENT;
 }
 
-int Client::withdraw(std::string_view subsystem, std::string_view name) {
+int PublishCalls::withdraw(std::string_view subsystem, std::string_view name) {
   const MutexLock lock(mutex_);
   FedObject* const object = publisher_.find(subsystem, name);
   if (!name.empty() && (!object || object->has_handle)) return -ENOENT;
@@ -60,23 +70,22 @@ int Client::withdraw(std::string_view subsystem, std::string_view name) {
   } else if (!publisher_.remove_subsystem(subsystem)) {
     return -ENOENT;
   }
-  sleep_.wake();
+  upkeep_.sleep.wake();
   return 0;
 }
 
-int Client::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
-                         std::size_t context_bytes, std::string rates) {
-  if (const int error = start_keeper(); error != 0) return error;
+int PublishCalls::follow_rates(std::string_view subsystem, stats_tpl_sr_cb_t callback,
+                               std::size_t context_bytes, std::string rates) {
+  if (const int error = thread_.start(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto done = publisher_.follow_rates(subsystem, callback, context_bytes, std::move(rates));
   if (!done) return -wire::to_errno(done.error().code);
-  register_soon();
+  timer_.start();
   return 0;
 }
 
-// By the very handler that FreeBSD's sysctl calls; the callback is the program's, and no lock of
-// ours is held.
-void Client::tell_rates(const std::vector<Publisher::NewRates>& new_rates) {
+// The program's callback is called by the very handler that FreeBSD's sysctl calls.
+void PublishCalls::deliver_rates(const std::vector<Publisher::NewRates>& new_rates) {
   for (const Publisher::NewRates& each : new_rates) {
     sysctl_req request{};
     request.newptr = each.text.c_str();
@@ -86,8 +95,8 @@ void Client::tell_rates(const std::vector<Publisher::NewRates>& new_rates) {
     if (error == 0) continue;
     const MutexLock lock(mutex_);
     publisher_.refuse_rates(each.subsystem, error);
-    register_soon();
-    note_report("sample rates " + each.text + " were not taken: " + std::strerror(error));
+    timer_.start();
+    reports_.add("sample rates " + each.text + " were not taken: " + std::strerror(error));
   }
 }
 

@@ -1,4 +1,4 @@
-// The Client with its keeper, which makes the rounds.
+// The Client with its background thread, which makes the rounds.
 #include <atomic>
 #include <thread>
 
@@ -8,9 +8,9 @@ namespace tallyfs {
 namespace {
 
 // A daemon that serves by itself until the test ends.
-class KeeperTest : public ClientTest {
+class UpkeepTest : public ClientTest {
  protected:
-  ~KeeperTest() override { stop_serving(); }
+  ~UpkeepTest() override { stop_serving(); }
   void serve_always() {
     serving_ = true;
     server_ = std::thread([this] {
@@ -44,10 +44,10 @@ class KeeperTest : public ClientTest {
   std::thread server_;
 };
 
-TEST_F(KeeperTest, SendsWhatWaitsByItselfAndWakesForTheNextSample) {
+TEST_F(UpkeepTest, SendsWhatWaitsByItselfAndWakesForTheNextSample) {
   start_daemon();
   serve_always();
-  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  Feeder feeder(settings(), Feeder::Upkeep::kRuns);
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (std::uint64_t n = 1; n <= 3; ++n) {
     feeder.add(hits, static_cast<std::int64_t>(n));
@@ -58,8 +58,8 @@ TEST_F(KeeperTest, SendsWhatWaitsByItselfAndWakesForTheNextSample) {
   EXPECT_EQ(daemon_->xs("web/hits"), (Xs{1, 2, 3}));
 }
 
-TEST_F(KeeperTest, FindsADaemonThatComesLater) {
-  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+TEST_F(UpkeepTest, FindsADaemonThatComesLater) {
+  Feeder feeder(settings(), Feeder::Upkeep::kRuns);
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   feeder.add(hits, 1);
   start_daemon();
@@ -70,18 +70,18 @@ TEST_F(KeeperTest, FindsADaemonThatComesLater) {
 
 // ---- without the thread: what it asks before it sleeps until it is woken
 
-class KeepersSleepTest : public ClientTest {
+class UpkeepSleepTest : public ClientTest {
  protected:
   // Rounds until nothing is due.
   void rest(Feeder& feeder) {
-    while (feeder.client.pass() < 1s) {
+    while (feeder.client.run_round() < 1s) {
       daemon_->wait(1ms);
       daemon_->serve();
     }
   }
 };
 
-TEST_F(KeepersSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
+TEST_F(UpkeepSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
   start_daemon();
   Feeder feeder(settings());
   FedInterface& web = feeder.interface("web");
@@ -92,28 +92,28 @@ TEST_F(KeepersSleepTest, WhatCameAfterItsLastRoundKeepsItAwake) {
   FedStatistic& hits = feeder.statistic(web, "hits");
   EXPECT_FALSE(feeder.client.fall_asleep());
   rest(feeder);
-  feeder.client.drop(hits, Client::InTree::kRemove);
+  feeder.client.statistics().drop(hits, ServerSide::kDelete);
   EXPECT_FALSE(feeder.client.fall_asleep());
-  EXPECT_LE(feeder.client.pass(), 10ms);
+  EXPECT_LE(feeder.client.run_round(), 10ms);
 }
 
 // A change is sent by the call, and so may be on its way when a round has nothing to do.
-TEST_F(KeepersSleepTest, ItComesBackSoonForAResponse) {
+TEST_F(UpkeepSleepTest, ItComesBackSoonForAResponse) {
   start_daemon();
   Feeder feeder(settings());
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (int i = 0; i < 5; ++i) {
     rest(feeder);
-    feeder.client.reset(hits);
-    EXPECT_LE(feeder.client.pass(), 10ms);
+    feeder.client.statistics().reset(hits);
+    EXPECT_LE(feeder.client.run_round(), 10ms);
   }
 }
 
-TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
+TEST_F(UpkeepTest, FinishSendsWhatIsHeld) {
   start_daemon();
   serve_always();
   {
-    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    Feeder feeder(settings(), Feeder::Upkeep::kRuns);
     FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
     for (std::int64_t x = 0; x < 100; ++x) feeder.add(hits, x);
     feeder.client.finish(60s);
@@ -124,16 +124,16 @@ TEST_F(KeeperTest, FinishSendsWhatIsHeld) {
   EXPECT_FALSE(was_reported("could not be sent"));
 }
 
-TEST_F(KeeperTest, FinishDeliversTheReportsThatWait) {
-  Feeder feeder(settings(), Feeder::Keeper::kRuns);  // with the first interface
+TEST_F(UpkeepTest, FinishDeliversTheReportsThatWait) {
+  Feeder feeder(settings(), Feeder::Upkeep::kRuns);  // with the first interface
   feeder.client.finish(5ms);
   EXPECT_TRUE(was_reported("no daemon yet"));
 }
 
-TEST_F(KeeperTest, FinishReportsWhatASilentDaemonDidNotGet) {
+TEST_F(UpkeepTest, FinishReportsWhatASilentDaemonDidNotGet) {
   start_daemon();
   {
-    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    Feeder feeder(settings(), Feeder::Upkeep::kRuns);
     FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
     for (std::int64_t x = 0; x < 5; ++x) feeder.add(hits, x);
     feeder.client.finish(5ms);
@@ -146,9 +146,9 @@ TEST_F(KeeperTest, FinishReportsWhatASilentDaemonDidNotGet) {
   EXPECT_EQ(told, 1);
 }
 
-TEST_F(KeeperTest, FinishReportsWhatWasHeldForADaemonThatNeverCame) {
+TEST_F(UpkeepTest, FinishReportsWhatWasHeldForADaemonThatNeverCame) {
   {
-    Feeder feeder(settings(), Feeder::Keeper::kRuns);
+    Feeder feeder(settings(), Feeder::Upkeep::kRuns);
     FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
     for (std::int64_t x = 0; x < 5; ++x) feeder.add(hits, x);
     feeder.client.finish(5ms);
@@ -156,10 +156,10 @@ TEST_F(KeeperTest, FinishReportsWhatWasHeldForADaemonThatNeverCame) {
   EXPECT_TRUE(was_reported("5 samples could not be sent before the end, and are lost: there is"));
 }
 
-TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
+TEST_F(UpkeepTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
   start_daemon();
   serve_always();
-  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  Feeder feeder(settings(), Feeder::Upkeep::kRuns);
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   for (std::int64_t x = 0; x < 1000; ++x) feeder.add(hits, x);
   EXPECT_EQ(feeder.client.sync(60s), 0);
@@ -167,23 +167,23 @@ TEST_F(KeeperTest, SyncReturnsWhenTheDaemonHasTakenEverythingIn) {
   feeder.client.finish(0ms);
 }
 
-TEST_F(KeeperTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
+TEST_F(UpkeepTest, ARefusedStatisticKeepsNoOtherFromBeingSynced) {
   start_daemon();
   daemon_->refuses["web/bad"] = ENOSPC;
   serve_always();
-  Feeder feeder(settings(), Feeder::Keeper::kRuns);
+  Feeder feeder(settings(), Feeder::Upkeep::kRuns);
   FedInterface& web = feeder.interface("web");
   FedStatistic& bad = feeder.started(web, "bad");
   FedStatistic& good = feeder.started(web, "good");
   for (std::int64_t x = 0; x < 1'000; ++x) feeder.add(good, x);
   EXPECT_EQ(feeder.client.sync(60s), -ENOSPC);
   EXPECT_EQ(feeder.counts().confirmed, 1'000u);
-  feeder.client.drop(bad, Client::InTree::kLeave);
+  feeder.client.statistics().drop(bad, ServerSide::kKeep);
   EXPECT_EQ(feeder.client.sync(60s), 0);
   feeder.client.finish(0ms);
 }
 
-TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
+TEST_F(UpkeepTest, ThreadsAndTheUpkeepTogetherLoseNothing) {
   constexpr int kThreads = 3;
   constexpr std::int64_t kSamples = 20'000;
   start_daemon();
@@ -191,7 +191,7 @@ TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
   auto given = settings(1024);
   given.wait_max = 60s;
   given.delay = 1ms;
-  Feeder feeder(given, Feeder::Keeper::kRuns);
+  Feeder feeder(given, Feeder::Upkeep::kRuns);
   FedStatistic& hits = feeder.started(feeder.interface("web"), "hits");
   ASSERT_EQ(feeder.client.sync(60s), 0);
   std::vector<std::thread> threads;
@@ -199,7 +199,7 @@ TEST_F(KeeperTest, ThreadsAndTheKeeperTogetherLoseNothing) {
     threads.emplace_back([&] {
       ThreadBuffer* const buffer = feeder.own_buffer();
       for (std::int64_t x = 0; x < kSamples; ++x) feeder.add_by(*buffer, hits, x);
-      feeder.client.give_back_buffer(*buffer);
+      feeder.client.samples().give_back(*buffer);
     });
   }
   for (auto& thread : threads) thread.join();

@@ -1,14 +1,13 @@
-// The Client's side of events: see event_feed.h.
+#include "feeders/client/event_calls.h"
+
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 
 #include "core/wire/errno.h"
-#include "feeders/client/client.h"
 
 namespace tallyfs {
 namespace {
@@ -30,23 +29,32 @@ pid_t own_number() {
 
 }  // namespace
 
-int Client::register_event(FedEvent** event, std::string_view system, std::string_view name,
-                           std::string_view fields) {
-  if (const int error = start_keeper(); error != 0) return error;
+EventCalls::EventCalls(const Dependencies& dependencies)
+    : mutex_(dependencies.mutex),
+      events_(dependencies.events),
+      timer_(dependencies.timer),
+      settings_(dependencies.settings),
+      delivery_(dependencies.delivery),
+      thread_(dependencies.thread),
+      upkeep_(dependencies.upkeep) {}
+
+int EventCalls::add(FedEvent** event, std::string_view system, std::string_view name,
+                    std::string_view fields) {
+  if (const int error = thread_.start(); error != 0) return error;
   const MutexLock lock(mutex_);
   const auto made = events_.add(system, name, fields);
   if (!made) return -wire::to_errno(made.error().code);
   *event = made.value();
-  register_soon();
+  timer_.start();
   return 0;
 }
 
-void Client::unregister(FedEvent& event) {
+void EventCalls::remove(FedEvent& event) {
   const MutexLock lock(mutex_);
   events_.remove(event);
 }
 
-int Client::write_event(FedEvent& event, const void* fields, std::size_t bytes) {
+int EventCalls::write(FedEvent& event, const void* fields, std::size_t bytes) {
   std::array<char, 17> name{};
   const bool wants_comm = EventFeed::wants_comm(event);
   if (wants_comm) ::prctl(PR_GET_NAME, name.data());
@@ -55,30 +63,13 @@ int Client::write_event(FedEvent& event, const void* fields, std::size_t bytes) 
   EventFeed::Writer writer{.cpu = cpu, .pid = own_number(), .comm = name.data()};
   const MutexLock lock(mutex_);
   // Under the lock: records leave in the order of their times.
-  writer.now = Time(monotonic_ns());
+  writer.now = EventFeed::Time(monotonic_ns());
   const bool is_first = !events_.has_records();
   const int error = events_.write(event, fields, bytes, writer);
-  note_records();
-  if (sends_each() || events_.is_full()) send_records();
-  // It may sleep for longer than records may wait.
-  if (is_first && events_.has_records()) sleep_.wake_from_deep_sleep();
+  if (settings_.sends_each() || events_.is_full()) delivery_.count_sent_records(events_.send());
+  // The background thread may sleep for longer than records may wait.
+  if (is_first && events_.has_records()) upkeep_.sleep.wake_from_deep_sleep();
   return error;
-}
-
-void Client::send_records() {
-  sent_ += events_.send();
-  note_records();
-}
-
-void Client::note_records() {
-  records_added_ = events_.added();
-  records_held_ = events_.held();
-  records_dropped_ = events_.dropped();
-}
-
-bool Client::has_records() {
-  const MutexLock lock(mutex_);
-  return events_.has_records();
 }
 
 }  // namespace tallyfs

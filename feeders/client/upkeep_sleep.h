@@ -1,5 +1,5 @@
-// How the keeper sleeps, and how a thread that adds a sample wakes it: a futex. It needs no
-// descriptor, which a program might close or reuse, and a signal handler may use it.
+// How the background thread sleeps, and how a thread that adds a sample wakes it: a futex. It needs
+// no descriptor, which a program might close or reuse, and a signal handler may use it.
 // Thread-safe.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace tallyfs {
 
-class KeeperSleep {
+class UpkeepSleep {
  public:
-  // A keeper that sleeps lightly wakes in time by itself; one that sleeps deeply has left word at
-  // all buffers that it wants to be woken by the next sample.
+  // From light sleep the thread wakes by itself when its time has passed. From deep sleep the next
+  // sample of any thread wakes it, since the stops of all buffers are 0.
   enum class Depth : std::uint32_t { kAwake, kLight, kDeep };
 
-  // The keeper: until it is woken, or the time is over. Returns at once if it was woken since
-  // prepare().
+  // The background thread: sleeps until it is woken, or the time has passed. Returns at once if it
+  // was woken since prepare().
   void prepare(Depth depth) { depth_.store(depth); }
   void sleep(std::chrono::nanoseconds time_max);
 

@@ -1,0 +1,23 @@
+// What a program configures before its first call: see statistic_configure(). A value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "feeders/client/socket_path.h"
+
+namespace tallyfs {
+
+struct ClientSettings {
+  SocketPath socket;
+  std::chrono::microseconds delay{10'000};
+  std::chrono::milliseconds wait_max{0};
+  std::size_t held_max = 65'536;  // a power of two
+  void (*report)(const char* text, void* context) = nullptr;
+  void* context = nullptr;
+  bool has_lane = true;
+
+  bool sends_each() const { return delay.count() == 0; }
+};
+
+}  // namespace tallyfs
