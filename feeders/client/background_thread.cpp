@@ -78,7 +78,7 @@ void BackgroundThread::join() {
   if (runs_.exchange(false)) ::pthread_join(thread_, nullptr);
 }
 
-void BackgroundThread::begin_anew() {
+void BackgroundThread::reset_in_child() {
   runs_ = false;
   signals_.sleep.prepare(UpkeepSleep::Depth::kAwake);
 }

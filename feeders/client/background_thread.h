@@ -33,7 +33,7 @@ class BackgroundThread {
   bool begin_end() { return !ending_.exchange(true); }
   void join();
   // In a forked child, which does not have the thread.
-  void begin_anew();
+  void reset_in_child();
   // Returns when the daemon has sent something, there is room for what waits, or time_max has
   // passed.
   void wait_for_responses(Time time_max) const;

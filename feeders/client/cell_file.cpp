@@ -63,7 +63,7 @@ void CellFile::make_private() {
   ::munmap(copy, used);
 }
 
-std::uint32_t CellFile::take(std::size_t bytes) {
+std::uint32_t CellFile::allocate(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
   std::size_t at = taken_.load(std::memory_order_relaxed);
   do {
@@ -72,7 +72,7 @@ std::uint32_t CellFile::take(std::size_t bytes) {
   return static_cast<std::uint32_t>(at);
 }
 
-std::uint64_t CellFile::take_ring() {
+std::uint64_t CellFile::allocate_ring() {
   std::size_t before = rings_taken_.load(std::memory_order_relaxed);
   std::size_t bytes = 0;
   do {
@@ -81,12 +81,12 @@ std::uint64_t CellFile::take_ring() {
     if (left < kRingBytesMin) return 0;
     bytes = std::clamp<std::size_t>(std::bit_floor(left / kRingPart), kRingBytesMin, kRingBytesMax);
   } while (!rings_taken_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
-  const std::uint64_t at = take(bytes);
+  const std::uint64_t at = allocate(bytes);
   if (at == 0) rings_taken_.fetch_sub(bytes, std::memory_order_relaxed);
   return at == 0 ? 0 : std::uint64_t{bytes} << 32 | at;
 }
 
-LaneEntry* CellFile::take_entry() {
+LaneEntry* CellFile::allocate_entry() {
   std::size_t at = entries_.load(std::memory_order_relaxed);
   do {
     if (at >= kLaneEntries) return nullptr;
@@ -94,12 +94,12 @@ LaneEntry* CellFile::take_entry() {
   return reinterpret_cast<LaneEntry*>(base_ + kLaneEntriesAt) + at;
 }
 
-void CellFile::note_change() {
+void CellFile::count_change() {
   reinterpret_cast<LaneHeader*>(base_)->changes.fetch_add(1, std::memory_order_release);
 }
 
-Result<void> CellFiles::take(const Fd& file, const CellFile::Name& name) {
-  forget();
+Result<void> CellFiles::adopt(const Fd& file, const CellFile::Name& name) {
+  retire();
   auto mapped = CellFile::map(file, name);
   if (!mapped) return mapped.error();
   file_ = std::move(mapped.value());
@@ -109,7 +109,7 @@ Result<void> CellFiles::take(const Fd& file, const CellFile::Name& name) {
   return {};
 }
 
-Result<void> CellFiles::take_tails(const Fd& page, std::uint64_t bytes) {
+Result<void> CellFiles::map_tails(const Fd& page, std::uint64_t bytes) {
   if (bytes < sizeof(LaneTails)) return Error{ErrorCode::kInvalid, "a page of tails too short"};
   if (auto mapped = tails_.map(page, bytes, "tails"); !mapped) return mapped;
   tails_now_.store(tails_.find<LaneTails>(0), std::memory_order_release);
@@ -124,7 +124,7 @@ bool CellFiles::has_records(const CellFile& file) const {
   return false;
 }
 
-void CellFiles::forget() {
+void CellFiles::retire() {
   generation_.store(0, std::memory_order_release);
   if (!file_) return;
   retired_ = std::move(file_);

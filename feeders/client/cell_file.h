@@ -24,7 +24,7 @@ namespace tallyfs {
 
 class CellFile {
  public:
-  // What the daemon calls it, and which daemon.
+  // The daemon's number of the file, and the daemon's epoch.
   struct Name {
     std::uint64_t number = 0;
     std::uint64_t epoch = 0;
@@ -48,14 +48,14 @@ class CellFile {
     return static_cast<std::size_t>(entry - &this->entry(0));
   }
   // Any thread. The entry of one more thread; nullptr: there are kLaneEntries.
-  LaneEntry* take_entry();
+  LaneEntry* allocate_entry();
   // Any thread. Zeros, from a place that is a multiple of 64; 0: there is no room.
-  std::uint32_t take(std::size_t bytes);
+  std::uint32_t allocate(std::size_t bytes);
   // Any thread. A ring as an entry names it, the smaller the less room there is for rings; 0: there
   // is none. Rings leave an eighth of the file to cells.
-  std::uint64_t take_ring();
-  // Behind a change that the daemon is to find.
-  void note_change();
+  std::uint64_t allocate_ring();
+  // Called after a change, so that the daemon looks for it.
+  void count_change();
   // Around a fork by a handler that interrupted a call in this file: the child has the memory, too.
   void share_with_child();
   void keep_from_children();
@@ -99,13 +99,13 @@ class CellFiles {
 
   // ---- under the Client's lock
 
-  Result<void> take(const Fd& file, const CellFile::Name& name);
+  Result<void> adopt(const Fd& file, const CellFile::Name& name);
   // The page of tails of the file.
-  Result<void> take_tails(const Fd& page, std::uint64_t bytes);
+  Result<void> map_tails(const Fd& page, std::uint64_t bytes);
   // Threads do without from now on.
-  void forget();
+  void retire();
   // The daemon has ended, and has not sent threads out of their cells before.
-  void note_unread() { is_unread_ = true; }
+  void mark_unread() { is_unread_ = true; }
   // True once for each note.
   bool take_unread() { return std::exchange(is_unread_, false); }
   // The earlier file's are settled.
@@ -113,12 +113,12 @@ class CellFiles {
   // An earlier file cannot be freed yet, and there is no room for another.
   bool has_retired() const { return retired_ != nullptr; }
   // The earlier one has records that its daemon had not taken when it was last seen.
-  bool has_rest() const { return retired_ && has_records(*retired_); }
+  bool has_unread_records() const { return retired_ && has_records(*retired_); }
   // Frees the earlier one once each thread was seen outside, and empty(file, tails) says that what
   // is in its rings is needed no more. is_inside(i): thread i is in its buffer.
   using Empty = std::function<bool(const CellFile& file, const LaneTails& tails)>;
   template <typename IsInside>
-  void let_go(std::size_t threads, IsInside is_inside, const Empty& empty) {
+  void release_retired(std::size_t threads, IsInside is_inside, const Empty& empty) {
     if (!retired_ || !has_passed_barrier()) return;
     for (std::size_t i = 0; i < threads; ++i) {
       if (!is_inside(i)) seen_outside_.set(i);

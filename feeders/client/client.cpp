@@ -100,7 +100,7 @@ bool Client::fall_asleep() {
 }
 
 // No lock is held while the program's function runs. A forked child finds the texts whole: they
-// change under the lock, and do not stand on the stack of a thread that it does not have.
+// change under the lock, and are not on the stack of a thread that it does not have.
 void Client::deliver_reports() {
   {
     const MutexLock lock(mutex_);
@@ -133,7 +133,7 @@ int Client::flush() {
   const Time deadline = now_ns() + settings_.wait_max;
   const int result = wait_until(deadline, [this]() REQUIRES(mutex_) {
     const bool is_sent = publisher_.send_kept() && !events_.has_records();
-    const bool is_empty = buffers_.held() == 0 && !samples_.cell_files().has_rest();
+    const bool is_empty = buffers_.held() == 0 && !samples_.cell_files().has_unread_records();
     return is_sent && is_empty ? 0 : -EINPROGRESS;
   });
   if (result != -ETIMEDOUT) return result;
@@ -152,7 +152,7 @@ int Client::sync(std::chrono::milliseconds time_max) {
   std::optional<LaneProgress::RingHeads> rings;
   return wait_until(now_ns() + time_max, [&]() REQUIRES(mutex_) -> int {
     if (!rings) rings = progress_.ring_heads();
-    if (!link_.connected() || !conversation_.is_settled()) return -EINPROGRESS;
+    if (!link_.connected() || !conversation_.is_idle()) return -EINPROGRESS;
     if (replay_.is_pending() || !progress_.are_read(*rings)) {
       conversation_.ping(now_ns(), delivery_.sent());
       return -EINPROGRESS;
@@ -176,7 +176,7 @@ void Client::finish(std::chrono::milliseconds time_max) {
   if (time_max.count() > 0 && (is_first || counts_.held() != 0)) {
     wait_until(now_ns() + time_max, [this]() REQUIRES(mutex_) -> int {
       if (!link_.connected()) return -ENOTCONN;
-      const bool settled = conversation_.is_settled() && publisher_.send_kept();
+      const bool settled = conversation_.is_idle() && publisher_.send_kept();
       const bool is_sent = counts_.held() == 0 && !replay_.is_pending();
       return is_sent && settled ? 0 : -EINPROGRESS;
     });
@@ -192,7 +192,7 @@ void Client::report_unsent() {
   const MutexLock lock(mutex_);
   std::uint64_t unsent = counts_.held();
   const LaneProgress::InRings rings = progress_.in_rings();
-  if (samples_.cell_files().has_rest()) unsent += rings.sent - rings.confirmed;
+  if (samples_.cell_files().has_unread_records()) unsent += rings.sent - rings.confirmed;
   if (unsent == 0) return;
   const char* why = link_.connected() ? "the daemon does not take them" : "there is no daemon";
   reports_.add(std::to_string(unsent)

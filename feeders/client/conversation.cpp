@@ -10,22 +10,20 @@ Conversation::Conversation(Link& link, Events events) : link_(link), events_(std
 
 void Conversation::begin() {
   for (Requester* const each : requesters_) each->forget_removals();
-  begin_anew();
+  restart();
 }
 
-void Conversation::begin_anew() {
+void Conversation::restart() {
   epoch_ = 0;
   pending_.clear();
   ping_sequence_ = 0;
   taken_ = Taken::kAll;
   has_answered_ = false;
-  told_silence_ = false;
+  reported_silence_ = false;
   for (Requester* const each : requesters_) each->reset();
 }
 
-bool Conversation::is_settled() const {
-  return std::ranges::all_of(requesters_, &Requester::is_settled);
-}
+bool Conversation::is_idle() const { return std::ranges::all_of(requesters_, &Requester::is_idle); }
 
 // ---- requests
 
@@ -60,7 +58,7 @@ void Conversation::report_refusal(std::string text) {
 // Once for a connection, if the daemon has not responded at all. Our address is an abstract one,
 // which a daemon in another network namespace does not see.
 void Conversation::report_silence() {
-  if (epoch_ != 0 || std::exchange(told_silence_, true)) return;
+  if (epoch_ != 0 || std::exchange(reported_silence_, true)) return;
   report("no answer from the daemon at " + link_.path() +
          ": is it stopped, or in another network namespace?");
 }
@@ -85,7 +83,7 @@ void Conversation::take_responses(Time now) {
 // On one connection only a daemon that took over from another has a new one. It has what that had.
 void Conversation::enter_epoch(std::uint64_t epoch) {
   if (epoch == epoch_) return;
-  if (epoch_ != 0) begin_anew();
+  if (epoch_ != 0) restart();
   epoch_ = epoch;
   events_.other_epoch(epoch);
 }

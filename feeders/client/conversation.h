@@ -53,7 +53,7 @@ class Conversation {
 
   Conversation(Link& link, Events events);
 
-  // On a new connection: nothing is known of the daemon. All requesters begin anew.
+  // On a new connection: nothing is known of the daemon. All requesters start again.
   void begin();
   // Takes the responses that have arrived.
   void take_responses(Time now);
@@ -66,8 +66,8 @@ class Conversation {
 
   // Whether all requesters are settled: no response is awaited, and at most what was refused is
   // due. A ping does not count.
-  bool is_settled() const;
-  // Of the daemon on this connection; 0 from begin() to its first response.
+  bool is_idle() const;
+  // The epoch of the daemon on this connection; 0 from begin() to its first response.
   std::uint64_t epoch() const { return epoch_; }
   // The time of the responses that are being taken.
   Time now() const { return now_; }
@@ -86,7 +86,7 @@ class Conversation {
   bool send(const RequestDatagram& requests);
   void report_silence();
   void enter_epoch(std::uint64_t epoch);
-  void begin_anew();
+  void restart();
   void take(const Response& response);
   void take_stale(std::uint64_t number);
   void take_ping();
@@ -98,7 +98,7 @@ class Conversation {
   PendingRequests pending_;
   std::uint64_t epoch_ = 0;
   Time now_{0};
-  bool told_silence_ = false;
+  bool reported_silence_ = false;
 
   std::string last_refusal_;
 

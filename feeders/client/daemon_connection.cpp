@@ -42,7 +42,7 @@ void DaemonConnection::report_sending() {
 
 void DaemonConnection::notice_end(Time now) {
   if (!was_connected_ || its_.link.connected()) return;
-  its_.cell_files.forget();  // what is counted from now on is for the next daemon
+  its_.cell_files.retire();  // what is counted from now on is for the next daemon
   its_.replay.expect();
   // Threads that have just sent something have counted it when they unlock their buffers.
   its_.buffers.wait_for_senders();
@@ -74,7 +74,7 @@ void DaemonConnection::enter_epoch(std::uint64_t epoch) {
 void DaemonConnection::release_cell_files() {
   if (!its_.cell_files.has_retired()) return;
   const std::vector<ThreadBuffer*> buffers = its_.buffers.all();
-  its_.cell_files.let_go(
+  its_.cell_files.release_retired(
       buffers.size(), [&](std::size_t i) { return buffers[i]->is_in_file(); },
       [this](const CellFile& file, const LaneTails& tails) {
         return its_.replay.take(file, tails, its_.conversation.epoch());
@@ -110,7 +110,7 @@ void DaemonConnection::report_dropped() {
   if (its_.link.send(datagram.bytes()) == Link::Sent::kDone) reported_dropped_ = dropped;
 }
 
-void DaemonConnection::begin_anew() {
+void DaemonConnection::reset_in_child() {
   its_.link.disconnect();
   was_connected_ = false;
   connect_at_ = Time(0);

@@ -53,7 +53,7 @@ class DaemonConnection {
   // Asks how far the daemon has come, and tells it how many samples were dropped.
   void keep_in_touch(Time now);
   // In a forked child, which has no connection yet.
-  void begin_anew();
+  void reset_in_child();
 
  private:
   void record_answer();

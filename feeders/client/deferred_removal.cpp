@@ -10,12 +10,12 @@ void DeferredRemoval::add(FedStatistic& statistic) {
   registry_.detach(statistic);
 }
 
-void DeferredRemoval::let_go(const Buffers& buffers, Rings rings) {
+void DeferredRemoval::destroy_sent(const Buffers& buffers, Rings rings) {
   if (waiting_.size() + passing_.size() >= search_at_) search(buffers, rings);
-  if (rings == Rings::kToBeRead) return wait_anew();
+  if (rings == Rings::kToBeRead) return wait_again();
   for (int turn = 0; turn < 2; ++turn) {
     if (passing_.empty()) {
-      if (waiting_.empty() || !note_heads(buffers)) return;
+      if (waiting_.empty() || !record_heads(buffers)) return;
       passing_.swap(waiting_);
     }
     if (!have_passed(buffers)) return;
@@ -27,14 +27,14 @@ void DeferredRemoval::let_go(const Buffers& buffers, Rings rings) {
 }
 
 // What was noted of the buffers says nothing of samples that they get from rings.
-void DeferredRemoval::wait_anew() {
+void DeferredRemoval::wait_again() {
   waiting_.insert(waiting_.end(), passing_.begin(), passing_.end());
   passing_.clear();
   heads_.clear();
 }
 
 // False: of which statistics nested samples are only the buffer's owner can say.
-bool DeferredRemoval::note_heads(const Buffers& buffers) {
+bool DeferredRemoval::record_heads(const Buffers& buffers) {
   heads_.clear();
   for (const ThreadBuffer* const buffer : buffers) {
     if (buffer->has_nested()) return false;

@@ -24,7 +24,7 @@ class DeferredRemoval {
  public:
   using Buffers = std::vector<ThreadBuffer*>;  // all there are, always in one order
   static constexpr std::size_t kSearchMin = 1024;
-  // So many are destroyed at a time: the lock is others' too.
+  // How many are destroyed at a time: other threads need the lock, too.
   static constexpr std::size_t kDestroyedMax = 1024;
 
   explicit DeferredRemoval(Registry& registry) : registry_(registry) {}
@@ -34,15 +34,15 @@ class DeferredRemoval {
   // Rings of an earlier daemon: buffers will hold what is in them.
   enum class Rings { kRead, kToBeRead };
   // Destroys those of which nothing is held any more, and interfaces that were waiting for them.
-  void let_go(const Buffers& buffers, Rings rings);
+  void destroy_sent(const Buffers& buffers, Rings rings);
   // In a forked child, whose buffers are empty.
   void forget_positions() { heads_.clear(); }
 
  private:
-  bool note_heads(const Buffers& buffers);
+  bool record_heads(const Buffers& buffers);
   bool have_passed(const Buffers& buffers) const;
   void search(const Buffers& buffers, Rings rings);
-  void wait_anew();
+  void wait_again();
   void destroy(FedStatistic& statistic);
 
   Registry& registry_;

@@ -105,7 +105,7 @@ void Delivery::confirm(std::uint64_t sent_before, Conversation::Taken taken) {
   counted.fetch_add(sent_before - known);
 }
 
-void Delivery::begin_anew() {
+void Delivery::reset_in_child() {
   replaying_ = false;
   replay_buffer_ = nullptr;
   sent_ = refused_ = confirmed_ = lost_ = 0;

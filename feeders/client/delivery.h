@@ -79,7 +79,7 @@ class Delivery {
   std::uint64_t lost() const { return lost_.load(); }
   bool is_confirmed(std::uint64_t sent) const { return confirmed() + lost() >= sent; }
   // In a forked child, which counts its own samples.
-  void begin_anew();
+  void reset_in_child();
 
  private:
   bool can_send() const { return its_.link.connected() && !its_.link.full(); }

@@ -120,7 +120,7 @@ void EventFeed::forget_records() {
   counts_.held = 0;
 }
 
-void EventFeed::begin_anew() {
+void EventFeed::reset_in_child() {
   forget_records();
   counts_.added = counts_.dropped = 0;
 }

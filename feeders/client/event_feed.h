@@ -73,7 +73,7 @@ class EventFeed final : public Requester {
   // Sends what was gathered, as far as there is room. The number of records sent.
   std::uint64_t send();
   // In a forked child: what was gathered and counted is the parent's.
-  void begin_anew();
+  void reset_in_child();
 
   bool has_records() const { return !records_.empty(); }
   bool is_full() const { return records_.size() >= kDatagramBytes; }

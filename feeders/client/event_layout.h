@@ -16,15 +16,15 @@ namespace tallyfs {
 class EventLayout {
  public:
   static constexpr std::size_t kFieldsMax = 64;
-  // Of a `char[]`; more of it is cut off.
+  // The longest text of a `char[]`; the rest is cut off.
   static constexpr std::size_t kTextMax = 1'024;
-  // Of a record, before the first field.
+  // The bytes of a record before its first field.
   static constexpr std::size_t kCommonBytes = 8;
 
   // `u64 lat; pid_t pid; char comm[16]`: core/model/field_grammar.h, without stacks. kInvalid.
   static Result<EventLayout> parse(std::string_view fields);
 
-  // Of the program's structure.
+  // The size of the program's structure.
   std::size_t struct_bytes() const { return struct_bytes_; }
   // The fields of a record, from its byte 8 on.
   void append(std::string& record, const void* structure) const;

@@ -1,5 +1,5 @@
-// The objects behind a feeder's handles. Adding a sample reads the atomics; the Client's lock
-// guards everything else.
+// The objects that a feeder's handles point at. Adding a sample reads the atomics; the Client's
+// lock guards everything else.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct FedInterface : ::statistic_interface {
   std::unordered_set<FedStatistic*> statistics;
 };
 
-// What adding a sample reads is in its first 64 bytes, one line of a CPU's cache.
+// The members that adding a sample reads are in the first 64 bytes, one line of a CPU's cache.
 struct alignas(64) FedStatistic : ::statistic {
   // The switches of statistics whose own is not known.
   static constexpr std::uint32_t kOn = 1;
@@ -50,12 +50,12 @@ struct alignas(64) FedStatistic : ::statistic {
 
   FedStatistic() : ::statistic{&kOff} {}
 
-  // That of a view stays off: it takes no samples.
+  // The switch of a view stays off: it takes no samples.
   void set_switch(const std::uint32_t* at) {
     if (source.empty()) __atomic_store_n(&on, at, __ATOMIC_RELAXED);
   }
   bool is_on() const { return statistic_is_on(this) != 0; }
-  // The same, where kAsleep does not say: then the switch that the parent had.
+  // As is_on(), but while the switch is kAsleep, the switch of the parent decides.
   bool is_wanted() const {
     const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
     if (at == &kAsleep) at = parents_switch;
@@ -81,7 +81,7 @@ struct alignas(64) FedStatistic : ::statistic {
   // How they are counted, once the daemon knows of this process's cells; else null.
   std::atomic<const Shape*> shape{nullptr};
   // Another one whenever samples went over the socket in between: a thread sends what it holds
-  // before it goes on in its ring.
+  // before it continues in its ring.
   static constexpr std::uint32_t kNoRing = UINT32_MAX;
   std::atomic<std::uint32_t> ring_era{kNoRing};
   // A thread would have counted a sample in a cell, or put it into a ring.
@@ -106,7 +106,7 @@ struct alignas(64) FedStatistic : ::statistic {
   std::string source{};  // of a view: the statistic in the same interface; empty: this is none
   std::string type;      // as in a definition line, with its range; empty: the default
 
-  // As for interfaces: there may be samples of it that are not sent yet.
+  // Dropped by the program, as an interface may be, while samples of it may not be sent yet.
   bool lingers = false;
   bool removed = false;
   // The last start or stop by the feeder, and whether there was one yet.

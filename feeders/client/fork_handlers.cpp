@@ -25,22 +25,22 @@ void ForkHandlers::after_in_parent(const ThreadBuffer* own) {
 }
 
 void ForkHandlers::after_in_child(ThreadBuffer* own) {
-  its_.buffers.begin_anew(own);
+  its_.buffers.reset_in_child(own);
   its_.inherited.fall_asleep(its_.registry);
   its_.samples.cell_files().abandon(interrupted(own));
   if (own && own->is_in_file()) own->expect_parents_call();
-  its_.samples.begin_anew();
-  its_.delivery.begin_anew();
-  its_.progress.begin_anew();
-  its_.replay.begin_anew();
+  its_.samples.reset_in_child();
+  its_.delivery.reset_in_child();
+  its_.progress.reset_in_child();
+  its_.replay.reset_in_child();
   its_.registrar.inherit();
   its_.publisher.inherit();
-  its_.events.begin_anew();
-  its_.changes.begin_anew();
+  its_.events.reset_in_child();
+  its_.changes.reset_in_child();
   its_.reports.clear();
-  its_.connection.begin_anew();
+  its_.connection.reset_in_child();
   its_.upkeep.has_rung = false;
-  its_.thread.begin_anew();
+  its_.thread.reset_in_child();
   its_.mutex.unlock();
 }
 

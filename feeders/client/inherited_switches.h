@@ -15,7 +15,7 @@ class InheritedSwitches {
  public:
   bool are_asleep() const { return asleep_.load(std::memory_order_acquire); }
   bool may_be_asleep() const { return asleep_.load(std::memory_order_relaxed); }
-  // In the child.
+  // In the child, which counts its own drops.
   void fall_asleep(Registry& registry) {
     registry.for_each_statistic([](FedStatistic& each) {
       each.dropped = 0;

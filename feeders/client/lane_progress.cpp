@@ -59,7 +59,7 @@ std::uint64_t LaneProgress::book_cells() {
   return more;
 }
 
-void LaneProgress::begin_anew() {
+void LaneProgress::reset_in_child() {
   read_earlier_ = returned_ = lost_in_cells_ = counted_for_earlier_ = 0;
   cells_end_ = CellsEnd::kNone;
 }

@@ -49,14 +49,14 @@ class LaneProgress {
   // ---- cells, under the Client's lock
 
   enum class CellsEnd { kNone, kRead, kUnread };
-  // Of the last daemon: whether it read its cells at its end.
+  // The daemon has ended. Records whether it had read the cells.
   void end_daemon(CellsEnd end);
   // Once no thread can count for the daemon that has ended, and none does for the next one yet.
   // Returns how many more samples are lost.
   std::uint64_t book_cells();
 
   // In a forked child, which counts its own samples.
-  void begin_anew();
+  void reset_in_child();
 
  private:
   const CellFiles& files_;

@@ -42,7 +42,7 @@ LatencySender& sender() {
   LatencySender& made =
       g_sender.get_or([] { return std::make_unique<LatencySender>(configured_socket_path()); });
   // Telling twice tells nothing the second time.
-  (void)std::atexit([] { tell_dropped_latencies(); });
+  (void)std::atexit([] { report_dropped_latencies(); });
   return made;
 }
 
@@ -68,8 +68,8 @@ int send(const char* type, unsigned cpu, std::int64_t ns, const Task& task, std:
 
 }  // namespace
 
-void tell_dropped_latencies() {
-  if (LatencySender* const made = g_sender.get()) made->tell_dropped(monotonic_now());
+void report_dropped_latencies() {
+  if (LatencySender* const made = g_sender.get()) made->report_dropped(monotonic_now());
 }
 
 }  // namespace tallyfs

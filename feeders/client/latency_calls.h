@@ -1,10 +1,10 @@
-// What other calls of libtally do for those of latency.h.
+// A function of latency.h's calls for other calls of libtally.
 #pragma once
 
 namespace tallyfs {
 
 // Reports to the daemon how many latencies were dropped since the last report. Waits for room,
 // 100 ms at most.
-void tell_dropped_latencies();
+void report_dropped_latencies();
 
 }  // namespace tallyfs

@@ -17,7 +17,7 @@ int LatencySender::send(std::string_view type, const LatencySample& sample,
   Dropped& dropped = dropped_[std::hash<std::string_view>()(type) % kTypes];
   const std::uint64_t unsaid = dropped.count.exchange(0);
   const int error = send_datagram(type, {&sample, 1}, unsaid, now);
-  if (error != 0) note(dropped, type, unsaid + 1);
+  if (error != 0) count_dropped(dropped, type, unsaid + 1);
   return error;
 }
 
@@ -28,7 +28,7 @@ void LatencySender::after_fork_in_child() {
   }
 }
 
-void LatencySender::note(Dropped& dropped, std::string_view type, std::uint64_t count) {
+void LatencySender::count_dropped(Dropped& dropped, std::string_view type, std::uint64_t count) {
   if (!dropped.is_taken.exchange(true)) {
     dropped.name_bytes = type.copy(dropped.name.data(), dropped.name.size());
     dropped.is_taken = false;
@@ -36,17 +36,17 @@ void LatencySender::note(Dropped& dropped, std::string_view type, std::uint64_t 
   dropped.count += count;
 }
 
-void LatencySender::tell_dropped(std::chrono::nanoseconds now) {
+void LatencySender::report_dropped(std::chrono::nanoseconds now) {
   connect_at_ns_ = 0;  // there may be no later time
   bool may_wait = true;
   for (Dropped& dropped : dropped_) {
-    if (dropped.count == 0 || tell(dropped, now) != -EAGAIN) continue;
+    if (dropped.count == 0 || report(dropped, now) != -EAGAIN) continue;
     if (std::exchange(may_wait, false)) link_.wait_for_room(kRoomMax);
-    (void)tell(dropped, now);
+    (void)report(dropped, now);
   }
 }
 
-int LatencySender::tell(Dropped& dropped, std::chrono::nanoseconds now) {
+int LatencySender::report(Dropped& dropped, std::chrono::nanoseconds now) {
   if (dropped.is_taken.exchange(true)) return 0;
   const std::uint64_t unsaid = dropped.count.exchange(0);
   const std::string_view type(dropped.name.data(), dropped.name_bytes);

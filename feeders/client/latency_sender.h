@@ -1,7 +1,7 @@
 // The engine of latency.h: sends each latency at once, without a lock.
 //
 // The number of dropped latencies is reported with the next latency of the directory, or by
-// tell_dropped(). There are kTypes counters; directories with the same hash share one.
+// report_dropped(). There are kTypes counters; directories with the same hash share one.
 //
 // Thread-safe. A thread that finds no connection tries to make one, one thread at a time and not
 // oftener than each kConnectPause.
@@ -35,8 +35,8 @@ class LatencySender {
   int send(std::string_view type, const LatencySample& sample, std::chrono::nanoseconds now);
   // Reports all that was dropped since the last report. Waits for room in the daemon's queue,
   // kRoomMax at most; what finds none stays for the next report.
-  void tell_dropped(std::chrono::nanoseconds now);
-  // What was dropped before is for the parent to report.
+  void report_dropped(std::chrono::nanoseconds now);
+  // The parent reports what was dropped before the fork.
   void after_fork_in_child();
 
  private:
@@ -48,10 +48,10 @@ class LatencySender {
     std::size_t name_bytes = 0;
   };
 
-  static void note(Dropped& dropped, std::string_view type, std::uint64_t count);
+  static void count_dropped(Dropped& dropped, std::string_view type, std::uint64_t count);
   static constexpr std::chrono::milliseconds kRoomMax{100};
 
-  int tell(Dropped& dropped, std::chrono::nanoseconds now);
+  int report(Dropped& dropped, std::chrono::nanoseconds now);
   bool is_connected(std::chrono::nanoseconds now);
   int send_datagram(std::string_view type, std::span<const LatencySample> samples,
                     std::uint64_t dropped, std::chrono::nanoseconds now);

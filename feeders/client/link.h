@@ -66,7 +66,7 @@ class Link {
 
   // To poll for responses, or for room; -1 if not connected.
   int fd() const { return connected() ? fd_.load(std::memory_order_relaxed) : -1; }
-  // Of the last connection.
+  // The path of the last connection.
   const std::string& path() const { return path_; }
 
  private:

@@ -56,10 +56,11 @@ void OrderedChanges::remove(FedStatistic& statistic, ServerSide side) {
 void OrderedChanges::destroy_removed() {
   if (removal_.empty()) return;
   using Rings = DeferredRemoval::Rings;
-  removal_.let_go(its_.buffers.all(), its_.cell_files.has_rest() ? Rings::kToBeRead : Rings::kRead);
+  removal_.destroy_sent(its_.buffers.all(),
+                        its_.cell_files.has_unread_records() ? Rings::kToBeRead : Rings::kRead);
 }
 
-void OrderedChanges::begin_anew() {
+void OrderedChanges::reset_in_child() {
   has_barriers_ = false;
   removal_.forget_positions();
 }

@@ -46,7 +46,7 @@ class OrderedChanges {
   // Sends all requests that are due, changes included as far as their turn has come.
   void request(Time now);
   // In a forked child: what waits is the parent's.
-  void begin_anew();
+  void reset_in_child();
 
  private:
   void send_next_by_socket(FedStatistic& statistic);

@@ -24,7 +24,7 @@ struct Packed {
   FedStatistic* unknown = nullptr;  // it ends here for want of this one's number
 };
 
-// As much from the buffer's tail as fits into one datagram.
+// Packs as much from the buffer's tail as fits into one datagram.
 Packed pack(ThreadBuffer& buffer, const SampleTimes& times, std::uint64_t epoch)
     REQUIRES(buffer.mutex());
 

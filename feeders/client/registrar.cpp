@@ -35,14 +35,14 @@ void Registrar::forget_removals() {
 
 void Registrar::begin() {
   page_ = shapes_page_ = lane_file_ = tails_ = Registration::kUnregistered;
-  asked_for_small_ = told_unmapped_ = false;
+  asked_for_small_ = reported_unmapped_ = false;
   unmapped_.clear();
   lanes_unmapped_ = 0;
   looks_at_all_ = cells_due_ = true;
-  if (has_cells()) cells_.note_unread();
+  if (has_cells()) cells_.mark_unread();
   switches_.forget();
   shapes_.forget();
-  cells_.forget();
+  cells_.retire();
   registry_.for_each_interface([](FedInterface& each) {
     if (!each.removed) each.registration = Registration::kUnregistered;
   });

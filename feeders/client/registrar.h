@@ -30,7 +30,7 @@ class Registrar final : public Requester {
   // Lanes that could not be mapped; the daemon holds each until this process ends.
   static constexpr unsigned kLanesUnmappedMax = 4;
 
-  // What the daemon shares with this process.
+  // The memory that the daemon shares with this process.
   struct Shared {
     Switches& switches;
     Shapes& shapes;
@@ -41,7 +41,7 @@ class Registrar final : public Requester {
 
   Registrar(Registry& registry, Conversation& conversation, const Shared& shared, Lane lane);
 
-  // So many bytes are asked for where threads want rings.
+  // The size of the lane that is requested where threads want rings.
   static constexpr std::uint32_t kLaneBytesWithRings = 4u << 20;
 
   // Statistics that want cells may get some now.
@@ -129,10 +129,10 @@ class Registrar final : public Requester {
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
   Registration tails_ = Registration::kUnregistered;
-  // Of those above, what could not be mapped: it is asked for again after the back-off.
+  // Those of the four above that could not be mapped: they are requested again after the back-off.
   std::vector<Registration*> unmapped_;
   unsigned lanes_unmapped_ = 0;
-  bool told_unmapped_ = false;
+  bool reported_unmapped_ = false;
   // The last lane that was asked for has no room for rings of full size: none was wanted, or the
   // daemon had none.
   bool asked_for_small_ = false;

@@ -20,7 +20,7 @@ void Registrar::take_page(const Response& response) {
 // A descriptor does not arrive where the process has as many open as it may. Reported once.
 void Registrar::ask_later(Registration& memory, const Response& response, std::string reason) {
   if (!response.attached->valid()) reason += ": no descriptor came, are too many files open?";
-  if (!std::exchange(told_unmapped_, true)) conversation_.report(std::move(reason));
+  if (!std::exchange(reported_unmapped_, true)) conversation_.report(std::move(reason));
   memory = Registration::kRefused;
   unmapped_.push_back(&memory);
   back_off();
@@ -47,7 +47,7 @@ void Registrar::take_lane(const Response& response) {
     return conversation_.report("samples go by the socket: " + refusal_text(response));
   }
   const CellFile::Name name{.number = response.number, .epoch = conversation_.epoch()};
-  if (const auto done = cells_.take(*response.attached, name); !done) {
+  if (const auto done = cells_.adopt(*response.attached, name); !done) {
     if (++lanes_unmapped_ == kLanesUnmappedMax) return conversation_.report(done.error().reason);
     return ask_later(lane_file_, response, done.error().reason);
   }
@@ -59,7 +59,7 @@ void Registrar::take_lane(const Response& response) {
 void Registrar::take_tails(const Response& response) {
   tails_ = Registration::kRefused;
   if (response.error != 0) return;
-  if (const auto done = cells_.take_tails(*response.attached, response.number); !done) {
+  if (const auto done = cells_.map_tails(*response.attached, response.number); !done) {
     return ask_later(tails_, response, done.error().reason);
   }
   tails_ = Registration::kRegistered;

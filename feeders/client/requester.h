@@ -34,7 +34,7 @@ class Requester {
   // Requests may have become due.
   void note_change() { changed_ = true; }
   // No response is awaited, and no request is due but those that were refused.
-  bool is_settled() const { return !awaits_response() && !changed_; }
+  bool is_idle() const { return !awaits_response() && !changed_; }
 
  protected:
   // Joins the conversation.

@@ -71,7 +71,7 @@ RingRoom RingAccess::wait_for_room(ThreadBuffer& buffer, std::uint32_t generatio
     if (is_there) return RingRoom::kThere;
     if (!has_rung) has_rung = ring_doorbell(buffer);
   }
-  ring.note_waited_at(ring.tail());
+  ring.record_wait_at(ring.tail());
   return RingRoom::kDropped;
 }
 

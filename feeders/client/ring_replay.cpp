@@ -10,17 +10,17 @@ constexpr RingReplay::Time kOthersWaitMax = std::chrono::seconds(1);
 
 bool RingReplay::is_pending() const {
   return its_.delivery.is_replaying() || its_.delivery.replay_buffer() != nullptr ||
-         its_.cell_files.has_rest();
+         its_.cell_files.has_unread_records();
 }
 
 void RingReplay::expect() {
-  if (its_.cell_files.has_rest()) its_.delivery.set_replaying(true);
+  if (its_.cell_files.has_unread_records()) its_.delivery.set_replaying(true);
 }
 
 // The same daemon, to which the connection was lost, reads the records as before; another one gets
 // them over the socket.
 bool RingReplay::take(const CellFile& file, const LaneTails& tails, std::uint64_t epoch) {
-  if (!its_.cell_files.has_rest()) {
+  if (!its_.cell_files.has_unread_records()) {
     finish_file(file, tails);
     return true;
   }
@@ -106,7 +106,7 @@ void RingReplay::send(Time now) {
   }
 }
 
-void RingReplay::begin_anew() {
+void RingReplay::reset_in_child() {
   rest_.clear();
   has_read_ = false;
   others_wait_until_ = Time(0);

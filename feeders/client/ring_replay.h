@@ -38,7 +38,7 @@ class RingReplay {
   bool take(const CellFile& file, const LaneTails& tails, std::uint64_t epoch);
   void send(Time now);
   // In a forked child: the records are the parent's.
-  void begin_anew();
+  void reset_in_child();
 
  private:
   void read(const CellFile& file, const LaneTails& tails);

@@ -193,16 +193,16 @@ void SamplePath::push_nested(ThreadBuffer& buffer, const UnsentSample& sample) {
   }
 }
 
-void SamplePath::take_nested(ThreadBuffer& buffer) {
+void SamplePath::process_nested(ThreadBuffer& buffer) {
   while (buffer.has_nested()) {
     buffer.enter();
-    buffer.take_nested([&](const UnsentSample& sample) { take_nested(buffer, sample); });
+    buffer.process_nested([&](const UnsentSample& sample) { process_nested(buffer, sample); });
     if (its_.settings.sends_each()) its_.delivery.send_now(buffer);
     buffer.leave();
   }
 }
 
-void SamplePath::take_nested(ThreadBuffer& buffer, const UnsentSample& sample) {
+void SamplePath::process_nested(ThreadBuffer& buffer, const UnsentSample& sample) {
   if (!sample.statistic()) return forget_parents_call(buffer);
   FedStatistic& statistic = *sample.statistic();
   const bool is_cell = FedStatistic::is_cell(statistic.route());

@@ -89,12 +89,12 @@ class SamplePath {
   void leave(ThreadBuffer& buffer) {
     buffer.leave();
     if (buffer.has_nested()) [[unlikely]]
-      take_nested(buffer);
+      process_nested(buffer);
   }
   void leave_call(ThreadBuffer& buffer) {
     buffer.leave_call();
     if (buffer.has_nested()) [[unlikely]]
-      take_nested(buffer);
+      process_nested(buffer);
   }
   // The thread that owns the buffer ends: its samples are sent, and another thread may own it.
   void give_back(ThreadBuffer& buffer);
@@ -106,7 +106,7 @@ class SamplePath {
   // Samples of threads without a buffer.
   std::uint64_t without_buffer() const { return without_buffer_.load(); }
   // In a forked child, which counts its own samples.
-  void begin_anew() { without_buffer_ = 0; }
+  void reset_in_child() { without_buffer_ = 0; }
 
  private:
   // A sample, and what the switch says of its route.
@@ -222,8 +222,8 @@ class SamplePath {
   std::uint64_t in_ns(const Stamp& stamp);
 
   static void push_nested(ThreadBuffer& buffer, const UnsentSample& sample);
-  [[gnu::cold]] void take_nested(ThreadBuffer& buffer);
-  void take_nested(ThreadBuffer& buffer, const UnsentSample& sample);
+  [[gnu::cold]] void process_nested(ThreadBuffer& buffer);
+  void process_nested(ThreadBuffer& buffer, const UnsentSample& sample);
   static void forget_parents_call(ThreadBuffer& buffer);
 
   // The stop of the buffer is reached. False: the sample is not wanted, or is dropped and counted.

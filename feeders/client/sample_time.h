@@ -38,7 +38,7 @@ class SampleTime {
     (void)clock_.cycles();
   }
 
-  // As unordered as the counter. Signal-safe.
+  // No more ordered with other instructions than the counter. Signal-safe.
   std::uint64_t cycles() { return clock_.cycles(); }
   // Whether cycles() is read_counter(), so that it needs no call.
   bool is_counter() const { return clock_.is_counter(); }

@@ -13,7 +13,7 @@ namespace tallyfs {
 
 class Shapes {
  public:
-  // As many as there are switches.
+  // Room for as many shapes as there are switches.
   static constexpr std::size_t kBytesMax = 64u << 20;
 
   // As SealedView::map().

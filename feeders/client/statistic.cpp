@@ -32,7 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSocketPathMax = 107;
-// Of a program that was compiled before no_lane was a member.
+// The size in a program that was compiled before no_lane was a member.
 constexpr std::size_t kSettingsBytesOld = offsetof(statistic_settings, no_lane);
 constexpr std::uint32_t kDelayMaxUs = 10'000'000;
 constexpr std::uint32_t kWaitMaxMs = 60'000;
@@ -46,10 +46,10 @@ std::atomic<Client*> g_client{nullptr};
 Client::Settings g_settings GUARDED_BY(g_making);
 bool g_configured GUARDED_BY(g_making) = false;
 
-// By which a thread's end gives its buffer back. The values of keys below kKeysInPlace lie in the
-// thread itself; for higher ones glibc allocates memory, as no signal handler may. So the key is
-// made as soon as we are loaded, and if it is too high all the same, or there is none at all, a
-// thread's samples do without.
+// The key by which a thread's end gives its buffer back. The values of keys below kKeysInPlace lie
+// in the thread itself; for higher ones glibc allocates memory, as no signal handler may. So the
+// key is made as soon as we are loaded, and if it is too high all the same, or there is none at
+// all, a thread's samples do without.
 constexpr pthread_key_t kKeysInPlace = 32;
 pthread_key_t g_buffer_key GUARDED_BY(g_making);
 std::atomic<bool> g_has_key{false};
@@ -64,8 +64,8 @@ void end_thread(void* buffer) {
   g_client.load()->samples().give_back(*static_cast<ThreadBuffer*>(buffer));
 }
 
-// What the handlers below have locked on a thread that forks. They may be registered twice, by a
-// thread of the parent and by its child, and work once.
+// The locks that the handlers below have taken on a thread that forks. They may be registered
+// twice, by a thread of the parent and by its child, and work once.
 struct Forking {
   bool is_on = false;
   bool has_settings = false;  // else a handler of a signal forks, which interrupted their owner
@@ -156,7 +156,7 @@ ThreadBuffer* buffer_of_this_thread(Client& client) {
   return buffer;
 }
 
-// The same for what no signal handler calls, and may allocate.
+// As above, for calls that no signal handler makes, and which may allocate.
 ThreadBuffer* bound_buffer_of_this_thread(Client& client) {
   ThreadBuffer* const buffer = buffer_of_this_thread(client);
   if (buffer && buffer->watched() != 0 && g_has_key && bind_to_thread(buffer)) buffer->watch(0);
@@ -169,7 +169,8 @@ ThreadBuffer* bound_buffer_of_this_thread(Client& client) {
   client.samples().add(buffer_of_this_thread(client), statistic, x, y);
 }
 
-// What takes locks says that this thread is inside, so that a signal handler on it does not.
+// A call that takes locks says that its thread is inside, so that a signal handler on it takes
+// none.
 class Inside {
  public:
   explicit Inside(Client& client) : client_(client), buffer_(bound_buffer_of_this_thread(client)) {
@@ -204,7 +205,7 @@ int guarded(Do&& what) {
   }
 }
 
-// What a statistic is that could not be created: off for good.
+// The handle of a statistic that could not be created: it is always off.
 ::statistic g_none{&FedStatistic::kOff};
 
 bool is_none(const ::statistic* statistic) { return !statistic || statistic == &g_none; }
@@ -239,7 +240,7 @@ void drop(::statistic_interface** interface, ServerSide side) {
   *interface = nullptr;
 }
 
-// What is wrong with the settings; empty: nothing.
+// The fault of the settings; empty: there is none.
 const char* fault_of(const statistic_settings* settings) {
   if (!settings) return "settings must not be NULL";
   if (settings->size != sizeof *settings && settings->size != kSettingsBytesOld) {
@@ -253,7 +254,7 @@ const char* fault_of(const statistic_settings* settings) {
   return "";
 }
 
-// Behind all destructors of static objects, which may have added samples.
+// Runs after all destructors of static objects, which may have added samples.
 [[gnu::destructor]] void finish_the_rest() {
   if (Client* const client = g_client.load()) client->finish(kFinishMax);
 }
@@ -429,7 +430,7 @@ void statistic_add_each(const statistic_entry* entries, size_t count) {
 
 int statistic_flush() {
   return guarded([](Client& client) {
-    tell_dropped_latencies();
+    report_dropped_latencies();
     return client.flush();
   });
 }
@@ -441,7 +442,7 @@ int statistic_sync(unsigned timeout_ms) {
 
 void statistic_finish() {
   const ErrnoGuard guard;
-  tell_dropped_latencies();
+  report_dropped_latencies();
   finish();
 }
 

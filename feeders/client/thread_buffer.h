@@ -6,7 +6,7 @@
 // the mutex.
 //
 // A signal handler may interrupt the owner anywhere. Between enter() and leave() its samples go to
-// a small side table, from where the owner takes them in before it goes on; outside, it is the
+// a small side table, from where the owner takes them in before it continues; outside, it is the
 // owner.
 //
 // Bounded: `capacity` entries, kNestedMax nested ones. A buffer is never freed: a thread's end
@@ -53,14 +53,14 @@ class UnsentSample {
   std::uint64_t y() const { return y_; }
   std::uint64_t time() const { return time_; }
   void make_void() { tagged_ = 0; }
-  // Of the same statistic, with a time on the same scale, and both without a Y that needs saying or
-  // both with one.
+  // True for the same statistic and the same scale of time, if both samples need a Y in the
+  // datagram or neither does.
   bool is_like(const UnsentSample& other) const {
     return tagged_ == other.tagged_ && (y_ == 1) == (other.y_ == 1);
   }
 
  private:
-  // Statistics do not stand at odd addresses.
+  // No statistic has an odd address.
   static constexpr auto kIsNs = static_cast<std::uintptr_t>(Stamp::Scale::kNs);
 
   std::uintptr_t tagged_ = 0;
@@ -73,7 +73,7 @@ class ThreadBuffer {
  public:
   static constexpr std::size_t kDatagramBytes = 8 * 1024;
   static constexpr std::uint32_t kNestedMax = 64;
-  // Of the ring's memory, when the buffer is empty: 128 KiB.
+  // How much of the ring's memory an empty buffer keeps: 128 KiB.
   static constexpr std::size_t kEntriesKept = 4096;
 
   // capacity: a power of two. Nullptr: no memory. By mmap alone, as a signal handler may.
@@ -108,8 +108,8 @@ class ThreadBuffer {
     disown();
   }
 
-  // The same, of a buffer whose lock was not taken for the fork.
-  void begin_anew() NO_THREAD_SAFETY_ANALYSIS {
+  // In a forked child, for a buffer whose lock was not taken for the fork.
+  void reset_with_lock() NO_THREAD_SAFETY_ANALYSIS {
     new (&mutex_) Mutex(LockRank::kThreadBuffer);
     forget_all();
     abandon();
@@ -137,7 +137,7 @@ class ThreadBuffer {
     in_call_.store(false, std::memory_order_relaxed);
     leave();
   }
-  // Of another thread than the owner. False: all that the owner did in a lane file is seen.
+  // For other threads than the owner. False: all that the owner did in a lane file is visible.
   bool is_in_file() const {
     return inside_.load(std::memory_order_acquire) && !in_call_.load(std::memory_order_acquire);
   }
@@ -173,13 +173,14 @@ class ThreadBuffer {
     in_ring_.store(in_ring_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  // For a handler that finds the owner inside. False: no room, which take_nested() will count.
+  // For a handler that finds the owner inside. False: no room, which process_nested() will count.
   bool push_nested(const UnsentSample& entry);
   bool has_nested() const { return nested_used_.load(std::memory_order_relaxed) != 0; }
   // Calls with each nested entry, in their order; to be called by the owner, inside. A handler may
-  // fork meanwhile: then expect_parents_call() begins anew in the child, whichever was being taken.
+  // fork meanwhile: then expect_parents_call() starts again in the child, whichever was being
+  // taken.
   template <typename Take>
-  void take_nested(Take&& take) {
+  void process_nested(Take&& take) {
     for (;;) {
       std::uint32_t used = nested_used_.load(std::memory_order_relaxed);
       while (nested_taken_.load(std::memory_order_relaxed) < std::min(used, kNestedMax)) {
@@ -213,7 +214,7 @@ class ThreadBuffer {
   void set_stop(std::uint64_t position) REQUIRES(mutex_) {
     stop_.store(position, std::memory_order_relaxed);
   }
-  // Of a statistic that goes: its samples that are still held are void.
+  // The statistic is to be destroyed: its samples that are still held are void.
   void make_void(const FedStatistic* statistic) REQUIRES(mutex_);
   // Calls with each entry that is held, nested ones excepted.
   template <typename Do>
@@ -224,9 +225,9 @@ class ThreadBuffer {
   // In a forked child, where the parent's samples are none of ours.
   void forget_all() REQUIRES(mutex_);
 
-  // The same behind forget_all(), where a handler forked that interrupted a call in a lane file.
-  // The call goes on, and what it counts or holds is the parent's: the owner forgets that when it
-  // leaves, by a nested sample of no statistic. The child's own samples are nested behind it.
+  // After forget_all(), where a handler forked that interrupted a call in a lane file.
+  // The call continues, and what it counts or holds is the parent's: the owner forgets that when it
+  // leaves, by a nested sample of no statistic. The child's own samples are nested after it.
   void expect_parents_call() {
     nested_[0] = UnsentSample();
     nested_used_.store(1, std::memory_order_relaxed);
@@ -261,7 +262,7 @@ class ThreadBuffer {
   std::uint64_t counted() const { return counted_.load(std::memory_order_relaxed); }
   // Into rings, now and earlier.
   std::uint64_t in_ring() const { return in_ring_.load(std::memory_order_relaxed); }
-  // By drop(): there was no room. Beside head() these are all that were ever added.
+  // Samples for which there was no room. With head() they are all that were ever added.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -298,7 +299,7 @@ class ThreadBuffer {
   std::atomic<bool> owned_{false};
   std::atomic<pid_t> watched_{0};
 
-  // The owner's, for signals. Taken: of those used, by a take_nested() that goes on.
+  // The owner's, for signals. Taken: how many of the used ones process_nested() has passed on.
   std::atomic<std::uint32_t> nested_taken_{0};
   std::array<UnsentSample, kNestedMax> nested_;
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);

@@ -140,12 +140,12 @@ void ThreadBuffers::unlock_all() {
   });
 }
 
-void ThreadBuffers::begin_anew(const ThreadBuffer* own) {
+void ThreadBuffers::reset_in_child(const ThreadBuffer* own) {
   std::size_t left = locked_;
   for_each([own, &left](ThreadBuffer& buffer) NO_THREAD_SAFETY_ANALYSIS {
     // A buffer that was made during the fork belongs to a thread that the child does not have, and
     // which may have held its lock.
-    if (left == 0) return buffer.begin_anew();
+    if (left == 0) return buffer.reset_with_lock();
     left -= 1;
     buffer.forget_all();
     if (&buffer != own) buffer.abandon();

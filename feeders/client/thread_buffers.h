@@ -76,7 +76,7 @@ class ThreadBuffers {
   void lock_all() NO_THREAD_SAFETY_ANALYSIS;
   void unlock_all() NO_THREAD_SAFETY_ANALYSIS;
   // In the child, whose only thread owns `own`, if it has a buffer: unlocks and empties all.
-  void begin_anew(const ThreadBuffer* own) NO_THREAD_SAFETY_ANALYSIS;
+  void reset_in_child(const ThreadBuffer* own) NO_THREAD_SAFETY_ANALYSIS;
 
  private:
   const std::size_t capacity_;

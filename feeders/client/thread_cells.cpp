@@ -57,7 +57,7 @@ bool ThreadCells::enter(const CellFiles& files) {
   generation_ = ids_ = 0;
   CellFile* const file = generation == 0 ? nullptr : files.current();
   if (!file || files.generation() != generation) return false;
-  LaneEntry* const entry = file->take_entry();
+  LaneEntry* const entry = file->allocate_entry();
   if (!entry) return false;
   file_ = file;
   base_ = file->base();
@@ -71,7 +71,7 @@ bool ThreadCells::make_room_for(std::uint32_t id) {
   if (id < ids_) return true;
   if (id >= kLaneIdsMax) return false;
   const std::uint32_t ids = std::max(std::bit_ceil(id + 1), kIdsMin);
-  const std::uint32_t at = file_->take(ids * sizeof(std::uint32_t));
+  const std::uint32_t at = file_->allocate(ids * sizeof(std::uint32_t));
   if (at == 0) return false;
   auto* const index = reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + at);
   for (std::uint32_t i = 0; i < ids_; ++i) {
@@ -80,7 +80,7 @@ bool ThreadCells::make_room_for(std::uint32_t id) {
   entry_->index.store(std::uint64_t{ids} << 32 | at, std::memory_order_release);
   index_ = index;
   ids_ = ids;
-  file_->note_change();
+  file_->count_change();
   return true;
 }
 
@@ -106,13 +106,13 @@ LaneCell* ThreadCells::prepare(const FedStatistic& statistic, const CellFiles& f
     CellWriter(*cell).begin(number, statistic.id, read->era, read->form);
     return cell;
   }
-  at = file_->take(cell_bytes(read->form.intervals));
+  at = file_->allocate(cell_bytes(read->form.intervals));
   if (at == 0) return nullptr;
   cell = reinterpret_cast<LaneCell*>(base_ + at);
   cell->intervals_max = read->form.intervals;
   CellWriter(*cell).begin(number, statistic.id, read->era, read->form);
   its.store(at, std::memory_order_release);
-  file_->note_change();
+  file_->count_change();
   return cell;
 }
 

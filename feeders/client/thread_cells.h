@@ -34,7 +34,7 @@ class ThreadCells {
     const std::byte* const cell = base_ + index_[statistic.id].load(std::memory_order_relaxed);
     for (std::size_t at = 0; at < sizeof(LaneCell); at += 64) __builtin_prefetch(cell + at, 1);
   }
-  // Makes one, or begins one anew. Nullptr: the sample goes by the socket.
+  // Makes a cell, or restarts one. Nullptr: the sample goes by the socket.
   LaneCell* prepare(const FedStatistic& statistic, const CellFiles& files);
 
   // The last owner ended within a call, in the file of now.
@@ -42,7 +42,7 @@ class ThreadCells {
 
   // The thread has an entry in the file of now. False: there is none.
   bool enter(const CellFiles& files);
-  // Behind enter().
+  // Valid after enter().
   std::uint32_t generation() const { return generation_; }
   CellFile& file() const { return *file_; }
   LaneEntry& entry() const { return *entry_; }

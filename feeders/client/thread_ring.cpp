@@ -13,7 +13,7 @@ bool ThreadRing::prepare(ThreadCells& cells, const CellFiles& files,
   if (cells.generation() == generation_) return true;
   CellFile& file = cells.file();
   LaneEntry& entry = cells.entry();
-  const std::uint64_t ring = file.take_ring();
+  const std::uint64_t ring = file.allocate_ring();
   if (ring == 0) return false;
   tails_ = tails;
   tail_ = &tails->tails[file.number_of(&entry)];
@@ -24,7 +24,7 @@ bool ThreadRing::prepare(ThreadCells& cells, const CellFiles& files,
                         .entry = &entry,
                         .tail = tail_});
   entry.ring.store(ring, std::memory_order_release);
-  file.note_change();
+  file.count_change();
   generation_ = cells.generation();
   return true;
 }

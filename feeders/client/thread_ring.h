@@ -15,7 +15,7 @@ namespace tallyfs {
 
 class ThreadRing {
  public:
-  // Of room for what it notes of each id.
+  // The memory for the era of each id.
   static constexpr std::size_t kNotesBytes = kLaneIdsMax * sizeof(std::uint32_t);
 
   // notes: so many bytes of zeros, which it uses.
@@ -57,7 +57,7 @@ class ThreadRing {
   std::uint64_t tail() const { return tail_->position.load(std::memory_order_relaxed); }
   // At this tail a wait was in vain.
   bool has_waited_at(std::uint64_t tail) const { return waited_at_ == tail; }
-  void note_waited_at(std::uint64_t tail) { waited_at_ = tail; }
+  void record_wait_at(std::uint64_t tail) { waited_at_ = tail; }
 
   std::uint64_t lane_number() const { return lane_; }
 

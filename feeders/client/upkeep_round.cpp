@@ -53,7 +53,7 @@ void UpkeepRound::send_due(Time now) {
   send_at_ = now + tick();
   const std::uint64_t sent = its_.delivery.sent();
   const bool is_active = sent != sent_before || its_.buffers.held() != 0 ||
-                         !its_.conversation.is_settled() || its_.events.has_records() ||
+                         !its_.conversation.is_idle() || its_.events.has_records() ||
                          !its_.delivery.is_confirmed(sent);
   // A daemon that has taken over from another answers a doorbell.
   if (its_.signals.has_rung.exchange(false) || is_active) stay_active(now);
@@ -69,7 +69,7 @@ UpkeepRound::Time UpkeepRound::tick() const {
 }
 
 bool UpkeepRound::is_idle(Time now) const {
-  return its_.timer.is_due(now) && its_.conversation.is_settled();
+  return its_.timer.is_due(now) && its_.conversation.is_idle();
 }
 
 UpkeepRound::Time UpkeepRound::next_due(Time now) const {

@@ -19,7 +19,7 @@ TEST(CellFileTest, RingsGetSmallerAndLeaveAnEighthToCells) {
     const auto file = map(lane, bytes);
     std::size_t rings = 0;
     std::size_t last = kRingBytesMax;
-    while (const std::uint64_t ring = file->take_ring()) {
+    while (const std::uint64_t ring = file->allocate_ring()) {
       const std::size_t size = ring >> 32;
       EXPECT_LE(size, last);
       EXPECT_GE(size, kRingBytesMin);
@@ -28,7 +28,7 @@ TEST(CellFileTest, RingsGetSmallerAndLeaveAnEighthToCells) {
     }
     EXPECT_GE(rings, 7u);
     std::size_t cells = 0;
-    while (file->take(sizeof(LaneCell)) != 0) ++cells;
+    while (file->allocate(sizeof(LaneCell)) != 0) ++cells;
     EXPECT_GE(cells, bytes / 8 / sizeof(LaneCell));
     RecordProperty("rings_" + std::to_string(bytes >> 20), static_cast<int>(rings));
     RecordProperty("cells_" + std::to_string(bytes >> 20), static_cast<int>(cells));
@@ -39,9 +39,9 @@ TEST(CellFileTest, CellsMayTakeAllThatRingsHaveNot) {
   FakeLane lane;
   const auto file = map(lane, std::size_t{4} << 20);
   std::size_t cells = 0;
-  while (file->take(sizeof(LaneCell)) != 0) ++cells;
+  while (file->allocate(sizeof(LaneCell)) != 0) ++cells;
   EXPECT_GT(cells, 21'000u);
-  EXPECT_EQ(file->take_ring(), 0u);
+  EXPECT_EQ(file->allocate_ring(), 0u);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ TEST_F(ConversationTest, RequestersAreServedInTheOrderInWhichTheyJoined) {
   EXPECT_EQ(round(), (Log{"define a", "define b"}));
   EXPECT_EQ(first_.responses, Log{"define a 0"});
   EXPECT_EQ(second_.responses, Log{"define b 0"});
-  EXPECT_TRUE(conversation_.is_settled());
+  EXPECT_TRUE(conversation_.is_idle());
 }
 
 TEST_F(ConversationTest, AResponseAfterTheTimeOutIsTakenAndThatToTheRepetitionToo) {
@@ -107,11 +107,11 @@ TEST_F(ConversationTest, AResponseAfterTheTimeOutIsTakenAndThatToTheRepetitionTo
   daemon_.respond({{.sequence = early->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses, Log{"define a 0"});
-  EXPECT_FALSE(conversation_.is_settled()) << "the repetition is pending";
+  EXPECT_FALSE(conversation_.is_idle()) << "the repetition is pending";
   daemon_.respond({{.sequence = repeated->requests.at(0).first}});
   conversation_.take_responses(now_);
   EXPECT_EQ(first_.responses.size(), 2u);
-  EXPECT_TRUE(conversation_.is_settled());
+  EXPECT_TRUE(conversation_.is_idle());
 }
 
 TEST_F(ConversationTest, AResponseIsTakenOnce) {
@@ -141,7 +141,7 @@ TEST_F(ConversationTest, ADatagramHas8KiBAtMostUnlessOneRequestIsLonger) {
   for (int i = 0; i < 20; ++i) ask(first_, "define " + std::string(1'000, 'a'));
   ask(first_, longest);
   std::size_t datagrams = 0;
-  for (; !conversation_.is_settled(); ++datagrams) {
+  for (; !conversation_.is_idle(); ++datagrams) {
     conversation_.request(now_);
     const auto asked = daemon_.take();
     ASSERT_TRUE(asked);
@@ -183,7 +183,7 @@ TEST_F(ConversationTest, AnotherEpochBeginsAnewAndForgetsWhatIsPending) {
   EXPECT_EQ(second_.begun, begun + 1);
   EXPECT_EQ(first_.responses, Log{"define a 0"});
   EXPECT_EQ(round(), Log{});
-  EXPECT_TRUE(conversation_.is_settled()) << "no response is awaited";
+  EXPECT_TRUE(conversation_.is_idle()) << "no response is awaited";
 }
 
 TEST_F(ConversationTest, LaterRefusalsDoNotPutOffThoseBefore) {

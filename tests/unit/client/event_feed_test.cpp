@@ -66,7 +66,7 @@ TEST_F(EventFeedTest, TellsTheDaemonOfItsEventsAndFollowsTheirSwitches) {
   meet();
   exchange();
   EXPECT_EQ(log_, std::vector<std::string>{"event define web/done lifetime=feeder u8 a; u16 b"});
-  EXPECT_TRUE(feed_.is_settled());
+  EXPECT_TRUE(feed_.is_idle());
   EXPECT_FALSE(event_enabled(&done));
   daemon_->switch_on("web/done");
   EXPECT_TRUE(event_enabled(&done));

@@ -17,7 +17,7 @@ class LatencySenderTest : public testing::Test {
   int send(std::string_view type) {
     return sender_.send(type, {.latency_ns = 1'000}, now_ += LatencySender::kConnectPause);
   }
-  void tell_dropped() { sender_.tell_dropped(now_); }
+  void report_dropped() { sender_.report_dropped(now_); }
   int in_child(const std::function<void()>& what) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -51,12 +51,12 @@ TEST_F(LatencySenderTest, AChildTellsNothingOfWhatItsParentHasDropped) {
   for (int child = 0; child < 3; ++child) {
     EXPECT_EQ(in_child([&] {
                 EXPECT_EQ(send("one"), 0);
-                tell_dropped();
+                report_dropped();
               }),
               0);
   }
   EXPECT_EQ(daemon.serve(), (Log{"latencies one 1", "latencies one 1", "latencies one 1"}));
-  tell_dropped();
+  report_dropped();
   EXPECT_EQ(daemon.serve(), (Log{"dropped 1", "latencies one 0"}));
 }
 
@@ -67,7 +67,7 @@ TEST_F(LatencySenderTest, AChildTellsWhatItHasDroppedItself) {
               EXPECT_EQ(send("one"), -ENOTCONN);
               EXPECT_EQ(send("one"), -ENOTCONN);
               daemon.emplace(path_);
-              tell_dropped();
+              report_dropped();
               EXPECT_EQ(daemon->serve(), (Log{"dropped 2", "latencies one 0"}));
             }),
             0);

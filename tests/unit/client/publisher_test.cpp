@@ -29,7 +29,7 @@ class PublisherTest : public testing::Test {
       const Log log = daemon_.serve();
       all.insert(all.end(), log.begin(), log.end());
       conversation_.take_responses(now_);
-      if (log.empty() && conversation_.is_settled()) break;
+      if (log.empty() && conversation_.is_idle()) break;
     }
     return all;
   }

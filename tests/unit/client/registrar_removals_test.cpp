@@ -43,7 +43,7 @@ TEST_F(RegistrarTest, RemovalsAreSentInTheirOrder) {
   settle();
   registrar_.remove("web/hits");
   registrar_.remove("disk");
-  EXPECT_FALSE(registrar_.is_settled());
+  EXPECT_FALSE(registrar_.is_idle());
   EXPECT_EQ(settle(), (Log{"remove web/hits", "remove disk"}));
 }
 

@@ -45,11 +45,11 @@ class RegistrarTest : public testing::Test {
   // What was asked until there was nothing more to ask.
   Log settle() {
     Log all;
-    for (int i = 0; i < 1000 && !registrar_.is_settled(); ++i) {
+    for (int i = 0; i < 1000 && !registrar_.is_idle(); ++i) {
       const Log log = round();
       all.insert(all.end(), log.begin(), log.end());
     }
-    EXPECT_TRUE(registrar_.is_settled());
+    EXPECT_TRUE(registrar_.is_idle());
     return all;
   }
   // The same after the back-off.

@@ -15,7 +15,7 @@ TEST_F(RegistrarTest, AsksForTheSwitchesThenInterfacesThenTheirStatistics) {
   EXPECT_EQ(round(), (Log{"create web/hits", "create disk/reads"}));
   EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_EQ(hits.number, daemon_->number_of("web/hits"));
-  EXPECT_TRUE(registrar_.is_settled());
+  EXPECT_TRUE(registrar_.is_idle());
   EXPECT_EQ(registrar_.refusal(), 0);
 }
 
@@ -114,7 +114,7 @@ TEST_F(RegistrarTest, OneDatagramOfRequestsIsOnItsWayAtATime) {
   conversation_.request(now_);
   EXPECT_TRUE(daemon_->take());
   EXPECT_FALSE(daemon_->take());
-  EXPECT_FALSE(conversation_.is_settled());
+  EXPECT_FALSE(conversation_.is_idle());
 }
 
 TEST_F(RegistrarTest, NamesAndUnitsOfTheGreatestLengthFit) {

@@ -70,7 +70,7 @@ TEST_F(RegistrarTest, AnAnswerThatDoesNotComeIsAskedForAgainAfterASecond) {
   EXPECT_EQ(daemon_->take()->log, Log{"create web/hits"});
   now_ += 999ms;
   EXPECT_EQ(round(), Log{});
-  EXPECT_FALSE(registrar_.is_settled());
+  EXPECT_FALSE(registrar_.is_idle());
   now_ += 1ms;
   EXPECT_EQ(round(), Log{"create web/hits"});
   EXPECT_EQ(hits.registration, Registration::kRegistered);
@@ -96,7 +96,7 @@ TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   EXPECT_EQ(hits.number, response.number);
   EXPECT_EQ(hits.registration, Registration::kRegistered);
   EXPECT_FALSE(hits.was_there);
-  EXPECT_TRUE(registrar_.is_settled());
+  EXPECT_TRUE(registrar_.is_idle());
 }
 
 // The daemon made it for the request whose response was lost.
@@ -158,7 +158,7 @@ TEST_F(RegistrarTest, SomeLostAnswersAreAskedForAgainAndTheOthersNot) {
   daemon_->ignores.clear();
   now_ += 1s;
   EXPECT_EQ(round(), Log{"create web/b"});
-  EXPECT_TRUE(registrar_.is_settled());
+  EXPECT_TRUE(registrar_.is_idle());
 }
 
 TEST_F(RegistrarTest, RequestsThatFindNoRoomAreSentWhenThereIsSome) {
@@ -256,7 +256,7 @@ TEST_F(RegistrarTest, AnswersToWhatIsGoneAreIgnored) {
   registry_.erase(web);
   daemon_->serve();
   conversation_.take_responses(now_);
-  EXPECT_TRUE(registrar_.is_settled());
+  EXPECT_TRUE(registrar_.is_idle());
   EXPECT_EQ(reports_, Log{});
 }
 

@@ -25,9 +25,9 @@ class ThreadBufferTest : public testing::Test {
   bool push_nested(std::int64_t x) {
     return buffer_->push_nested(UnsentSample(statistic_, x, 1, at_ns(0)));
   }
-  Xs take_nested() {
+  Xs process_nested() {
     Xs taken;
-    buffer_->take_nested([&](const UnsentSample& entry) { taken.push_back(entry.x()); });
+    buffer_->process_nested([&](const UnsentSample& entry) { taken.push_back(entry.x()); });
     return taken;
   }
   void set_stop(std::uint64_t position) {
@@ -158,16 +158,16 @@ TEST_F(ThreadBufferTest, NestedEntriesAreTakenInTheirOrderOnce) {
   EXPECT_TRUE(push_nested(3));
   EXPECT_TRUE(push_nested(1));
   EXPECT_TRUE(buffer_->has_nested());
-  EXPECT_EQ(take_nested(), (Xs{3, 1}));
+  EXPECT_EQ(process_nested(), (Xs{3, 1}));
   EXPECT_FALSE(buffer_->has_nested());
-  EXPECT_EQ(take_nested(), Xs{});
+  EXPECT_EQ(process_nested(), Xs{});
 }
 
 TEST_F(ThreadBufferTest, Of64NestedEntriesNoneIsDropped) {
   Xs all(64);
   std::iota(all.begin(), all.end(), 0);
   for (const auto x : all) ASSERT_TRUE(push_nested(x));
-  EXPECT_EQ(take_nested(), all);
+  EXPECT_EQ(process_nested(), all);
   EXPECT_EQ(buffer_->dropped(), 0u);
 }
 
@@ -177,10 +177,10 @@ TEST_F(ThreadBufferTest, NestedEntriesBeyond64AreDroppedAndCounted) {
   for (const auto x : first) ASSERT_TRUE(push_nested(x));
   EXPECT_FALSE(push_nested(64));
   EXPECT_FALSE(push_nested(65));
-  EXPECT_EQ(take_nested(), first);
+  EXPECT_EQ(process_nested(), first);
   EXPECT_EQ(buffer_->dropped(), 2u);
   EXPECT_TRUE(push_nested(66));
-  EXPECT_EQ(take_nested(), Xs{66});
+  EXPECT_EQ(process_nested(), Xs{66});
   EXPECT_EQ(buffer_->dropped(), 2u);
 }
 
@@ -188,7 +188,7 @@ TEST_F(ThreadBufferTest, NestedEntriesBeyond64AreDroppedAndCounted) {
 TEST_F(ThreadBufferTest, WhatNestsWhileNestedEntriesAreTakenIsTakenToo) {
   push_nested(1);
   Xs taken;
-  buffer_->take_nested([&](const UnsentSample& entry) {
+  buffer_->process_nested([&](const UnsentSample& entry) {
     taken.push_back(entry.x());
     if (entry.x() < 5) push_nested(entry.x() + 1);
   });
@@ -200,7 +200,7 @@ TEST_F(ThreadBufferTest, WhatNestsBeyond64WhileOthersAreTakenIsDroppedAndCounted
   push_nested(0);
   Xs taken;
   unsigned refused = 0;
-  buffer_->take_nested([&](const UnsentSample& entry) {
+  buffer_->process_nested([&](const UnsentSample& entry) {
     taken.push_back(entry.x());
     for (int i = 0; i < 2; ++i) refused += push_nested(1) ? 0 : 1;
   });
@@ -216,7 +216,7 @@ TEST_F(ThreadBufferTest, AChildForgetsTheCallWhicheverNestedEntryItWasTaking) {
     for (const std::int64_t x : {1, 2, 3}) push_nested(x);
     Xs taken;
     int forgotten = 0;
-    buffer_->take_nested([&](const UnsentSample& entry) {
+    buffer_->process_nested([&](const UnsentSample& entry) {
       if (!entry.statistic()) {
         const MutexLock lock(buffer_->mutex());
         forgotten += 1;

@@ -30,7 +30,7 @@ class CountingProcess {
     stand.lane_ = made.value().number;
     EXPECT_TRUE(stand.bind());
     const Fd file(::dup(made.value().file->fd()));
-    EXPECT_TRUE(files_.take(file, {.number = stand.lane_, .epoch = 1}));
+    EXPECT_TRUE(files_.adopt(file, {.number = stand.lane_, .epoch = 1}));
     statistic_.id = kIdOfS;
     statistic_.number = stand.number_;
     statistic_.shape = &stand.shapes_[stand.slot()];
