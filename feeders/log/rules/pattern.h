@@ -52,7 +52,7 @@ class Pattern {
 // What all expressions of this room are compiled with.
 struct ExpressionBounds {
   static constexpr std::size_t kPatternBytesMax = 4'096;
-  static constexpr long long kMemoryMax = 4 << 20;      // of one expression
+  static constexpr long long kMemoryMax = 1 << 20;      // of one expression
   static constexpr long long kSetMemoryMax = 64 << 20;  // of all of a set together
 };
 

@@ -21,10 +21,13 @@ std::chrono::nanoseconds read_fraction(const char*& text) {
   return std::chrono::nanoseconds(ns);
 }
 
-std::chrono::nanoseconds since_epoch(std::tm& time, bool has_zone) {
+// Nothing before 1970, and beyond what nanoseconds of 64 bits reach.
+std::optional<std::chrono::seconds> since_epoch(std::tm time, bool has_zone) {
+  constexpr std::time_t kSecondsMax = 9'000'000'000;
   const long offset = time.tm_gmtoff;
   time.tm_isdst = -1;
   const std::time_t seconds = has_zone ? ::timegm(&time) - offset : std::mktime(&time);
+  if (seconds < 0 || seconds > kSecondsMax) return std::nullopt;
   return std::chrono::seconds(seconds);
 }
 
@@ -54,16 +57,17 @@ std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) cons
     fraction = read_fraction(rest);
     rest = ::strptime(rest, format_.substr(split + kFraction.size()).c_str(), &time);
   }
-  if (!rest) return std::nullopt;
+  if (!rest || *rest != '\0') return std::nullopt;
   const bool has_zone = format_.find("%z") != format_.npos;
-  auto at = since_epoch(time, has_zone) + fraction;
+  auto at = since_epoch(time, has_zone);
   // A year that was not said: December's lines are read in January, too.
   const bool has_year = format_.find_first_of("YyDFcxsC") != format_.npos;
-  if (!has_year && at > std::chrono::seconds(now) + std::chrono::hours(24)) {
+  if (!has_year && at && *at > std::chrono::seconds(now) + std::chrono::hours(24)) {
     time.tm_year -= 1;
-    at = since_epoch(time, has_zone) + fraction;
+    at = since_epoch(time, has_zone);
   }
-  return at;
+  if (!at) return std::nullopt;
+  return *at + fraction;
 }
 
 }  // namespace tallyfs::logs

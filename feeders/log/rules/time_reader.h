@@ -13,7 +13,7 @@ class TimeReader {
  public:
   explicit TimeReader(std::string format) : format_(std::move(format)) {}
 
-  // Since the epoch. Nothing: the text is not of the format.
+  // Since the epoch. Nothing: the text is not of the format, or the year not of 1970 to 2254.
   std::optional<std::chrono::nanoseconds> read(std::string_view text);
 
  private:

@@ -192,7 +192,9 @@ TEST(LogLineTest, TakesTheTimeOfTheLine) {
   EXPECT_EQ(take.counts.undated, 0U);
   EXPECT_EQ(take("2023-11-13T23:13:19.0+0000 x"), "a/b 1; ");
   EXPECT_EQ(take("yesterday x"), "a/b 1; ");
-  EXPECT_EQ(take.counts.undated, 2U);
+  EXPECT_EQ(take("1578-11-14T22:13:19.25+0000 x"), "a/b 1; ");
+  EXPECT_EQ(take("2023-11-14T22:13:19.25+0000junk x"), "a/b 1; ");
+  EXPECT_EQ(take.counts.undated, 4U);
 }
 
 }  // namespace
