@@ -8,7 +8,7 @@ log_writer.py write FILE N RATE HOW [DATA]
     Prints how many lines there were, the sum of their numbers, and how many rotations.
 log_writer.py kill FILE N RATE KILLS DATA COMMAND...
     the same with HOW=create, while the feeder COMMAND is killed and started again. Prints the
-    lines, their sum, and how many lines the feeders said may count twice, and ends the last one.
+    lines, their sum, and how many lines the feeders said may count twice.
 """
 import os
 import random
@@ -105,6 +105,11 @@ class Feeder:
         self.process.send_signal(with_signal)
         self.process.wait()
 
+    def read_rest(self):
+        with open(self.said, "a") as said:
+            subprocess.run([*self.command, "--once"], stdout=subprocess.DEVNULL, stderr=said,
+                           check=True)
+
     def may_count_twice(self):
         with open(self.said) as file:
             said = file.read()
@@ -128,9 +133,8 @@ def kill(path, count, rate, kills, data, command):
         feeder.end(signal.SIGKILL)
         feeder.start()
     writer.join()
-    wait_for(lambda: own_number(data, "behind") == 0)
-    time.sleep(0.3)
     feeder.end(signal.SIGTERM)
+    feeder.read_rest()
     print(log.lines, log.total, *feeder.may_count_twice())
 
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <glob.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "feeders/log/follow/log_paths.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -25,43 +25,13 @@ constexpr std::chrono::milliseconds kBirthMargin{100};
 constexpr std::uint32_t kFolderEvents =
     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == path.npos) return ".";
-  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
-}
-
-// As a path in that folder is written by its user.
-std::string in_folder(const std::string& folder, const std::string& name) {
-  if (folder.empty()) return name;
-  return folder == "/" ? folder + name : folder + "/" + name;
-}
-
-bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
-
-bool is_compressed(std::string_view path) {
-  constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
-  return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
-}
-
-// As a pattern that only the path itself matches.
-std::string escaped(const std::string& path) {
-  std::string out;
-  for (const char c : path) {
-    if (c == '\\') out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
-
-std::vector<std::string> matches_of(const std::string& pattern) {
-  ::glob_t found{};
-  std::vector<std::string> paths;
-  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-  }
-  ::globfree(&found);
-  return paths;
+// Since its last byte.
+std::chrono::nanoseconds still_time(int fd) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return std::chrono::nanoseconds(0);
+  const auto written = std::chrono::seconds(status.st_mtim.tv_sec) +
+                       std::chrono::nanoseconds(status.st_mtim.tv_nsec);
+  return std::max(SystemClock::realtime() - written, std::chrono::nanoseconds(0));
 }
 
 bool ends_a_line(int fd, std::uint64_t offset) {
@@ -162,7 +132,7 @@ bool Follower::is_followed(const std::string& path) const {
 // Those whose files are not known were never opened.
 void Follower::read_strays(std::chrono::nanoseconds now) {
   for (const std::string& path : std::exchange(strays_, {})) {
-    if (opened_before(path) || files_.size() == kFilesMax) continue;
+    if (opened_before(path) || !make_room()) continue;
     auto opened = open_log(path, Found::kByPattern);
     if (!opened) continue;
     counts_.rotations += 1;
@@ -232,7 +202,7 @@ void Follower::find(const std::string& path, Found found, std::chrono::nanosecon
     return;
   }
   said_.erase(path);
-  if (files_.size() == kFilesMax) return say_once(path, path + ": there are 256 files already");
+  if (!make_room()) return say_once(path, path + ": there are 256 files already");
   seen_.push_back(opened.value().identity);
   add(std::move(opened.value()), path, now);
 }
@@ -297,9 +267,11 @@ void Follower::find_renamed(std::chrono::nanoseconds now) {
     while (const dirent* const entry = entries ? ::readdir(entries) : nullptr) {
       if (entry->d_ino != record.identity().inode) continue;
       auto opened = open_log(folder + "/" + entry->d_name, Found::kByPattern);
-      if (!opened || !record.is_of(opened.value().fd.get())) continue;
+      if (!opened || !record.is_of(opened.value().fd.get()) || !make_room()) continue;
       add(std::move(opened.value()), folder + "/" + entry->d_name, now);
-      files_.back()->retired = now;
+      // It has been still since its last byte, not since this start.
+      files_.back()->grew = now - still_time(files_.back()->fd());
+      files_.back()->retired = files_.back()->grew;
       is_found = true;
       break;
     }
@@ -343,14 +315,30 @@ void Follower::drop_retired(std::chrono::nanoseconds now) {
     if (!file->retired || file->is_dirty) return false;
     const auto still = now - std::max(*file->retired, file->grew);
     if (still < (file->was_closed ? kClosedTime : kRetiredTime)) return false;
-    file->read_rest(chunk_, sink_);
-    if (file->record()) {
-      sink_.settle();
-      file->record()->end();
-    }
-    if (file->watch >= 0) ::inotify_rm_watch(inotify_.get(), file->watch);
+    finish(*file);
     return true;
   });
+}
+
+void Follower::finish(LogFile& file) {
+  file.read_rest(chunk_, sink_);
+  if (file.record()) {
+    sink_.settle();
+    file.record()->end();
+  }
+  if (file.watch >= 0) ::inotify_rm_watch(inotify_.get(), file.watch);
+}
+
+// At the bound the file goes that gave way longest ago, without a wait for its writer.
+bool Follower::make_room() {
+  if (files_.size() < kFilesMax) return true;
+  const auto oldest = std::ranges::min_element(files_, {}, [](const auto& file) {
+    return file->retired ? std::max(*file->retired, file->grew) : std::chrono::nanoseconds::max();
+  });
+  if (!(*oldest)->retired) return false;
+  finish(**oldest);
+  files_.erase(oldest);
+  return true;
 }
 
 // ---- reading

@@ -3,7 +3,8 @@
 //
 // A file is what its device and inode say. One that was renamed or removed is read on until a
 // writer has closed it and it has been still for a second, or for 10 s.
-// Bounds: 256 files. Confined to one thread.
+// Bounds: 256 files; at the bound a file that gave way goes without that wait. Confined to one
+// thread.
 #pragma once
 
 #include <chrono>
@@ -77,6 +78,8 @@ class Follower {
   void find_born(std::chrono::nanoseconds scanned, std::chrono::nanoseconds now);
   void retire_unseen(std::chrono::nanoseconds now);
   void drop_retired(std::chrono::nanoseconds now);
+  void finish(LogFile& file);
+  bool make_room();
   void watch_folder(const std::string& path);
   void say_once(const std::string& path, const std::string& text);
   void count_behind();

@@ -230,6 +230,24 @@ TEST_F(LogFollowTest, RefusesAForeignFileOfPositions) {
   EXPECT_EQ(text, "my diary");
 }
 
+TEST_F(LogFollowTest, KeepsPositionsOfManyRotations) {
+  append("log", "x\n");
+  auto kept = positions();
+  follow("log", From::kStart, &kept);
+  std::string said = read();
+  for (int i = 0; i < 300; ++i) {
+    std::filesystem::rename(path("log"), path(("log." + std::to_string(i)).c_str()));
+    append("log", "x\n");
+    follower_->look(now_ += 10ms);
+    while (follower_->read(now_)) {
+    }
+  }
+  said += read();
+  EXPECT_EQ(said.size(), 301 * 2U);
+  EXPECT_EQ(reports_.find("no room"), std::string::npos);
+  EXPECT_LE(counts_.files, kFilesMax);
+}
+
 TEST_F(LogFollowTest, HasABoundOfFiles) {
   for (int i = 0; i < 260; ++i) append("f" + std::to_string(i) + ".log", "x\n");
   follow("*.log", From::kStart);

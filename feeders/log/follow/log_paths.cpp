@@ -1,0 +1,47 @@
+#include "feeders/log/follow/log_paths.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tallyfs::logs {
+
+std::string folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == path.npos) return ".";
+  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
+}
+
+std::string in_folder(const std::string& folder, const std::string& name) {
+  if (folder.empty()) return name;
+  return folder == "/" ? folder + name : folder + "/" + name;
+}
+
+bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
+
+bool is_compressed(std::string_view path) {
+  constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (const char c : path) {
+    if (c == '\\') out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
+}
+
+std::vector<std::string> matches_of(const std::string& pattern) {
+  ::glob_t found{};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,23 @@
+// Paths and patterns of logs, as their users write them. Any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tallyfs::logs {
+
+// "." for a name alone.
+std::string folder_of(std::string_view path);
+// A name in that folder; folder "": the name alone.
+std::string in_folder(const std::string& folder, const std::string& name);
+
+// Of glob(7).
+bool is_pattern(const std::string& path);
+std::vector<std::string> matches_of(const std::string& pattern);
+// The path as a pattern that it alone matches.
+std::string escaped(const std::string& path);
+
+bool is_compressed(std::string_view path);
+
+}  // namespace tallyfs::logs
