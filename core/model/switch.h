@@ -12,15 +12,15 @@ struct Switch {
   std::atomic<std::uint32_t> on;
   std::atomic<std::uint32_t> generation;
 };
-// What `on` holds: 0 while samples are not wanted, else kSwitchOn and the way that they go.
+// What `on` holds: 0 while samples are not wanted, else kSwitchOn and the route that they take.
 inline constexpr std::uint32_t kSwitchOn = 1;
-inline constexpr std::uint32_t kWayMask = 3u << 8;
-inline constexpr std::uint32_t kWaySocket = 0;
-inline constexpr std::uint32_t kWayCell = 1u << 8;
-inline constexpr std::uint32_t kWayRing = 2u << 8;
-// What a sample needs beside X on its way.
-inline constexpr std::uint32_t kWayNeedsY = 1u << 10;
-inline constexpr std::uint32_t kWayNeedsTime = 1u << 11;
+inline constexpr std::uint32_t kRouteMask = 3u << 8;
+inline constexpr std::uint32_t kRouteSocket = 0;
+inline constexpr std::uint32_t kRouteCell = 1u << 8;
+inline constexpr std::uint32_t kRouteRing = 2u << 8;
+// What a sample needs in addition to X on its route.
+inline constexpr std::uint32_t kRouteNeedsY = 1u << 10;
+inline constexpr std::uint32_t kRouteNeedsTime = 1u << 11;
 
 static_assert(sizeof(Switch) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 

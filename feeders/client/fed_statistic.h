@@ -74,9 +74,9 @@ struct alignas(64) FedStatistic : ::statistic {
     const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
     return __atomic_load_n(at, __ATOMIC_RELAXED);
   }
-  static bool is_cell(std::uint32_t route) { return (route & kWayMask) == kWayCell; }
-  static bool is_ring(std::uint32_t route) { return (route & kWayMask) == kWayRing; }
-  static bool is_socket(std::uint32_t route) { return (route & kWayMask) == kWaySocket; }
+  static bool is_cell(std::uint32_t route) { return (route & kRouteMask) == kRouteCell; }
+  static bool is_ring(std::uint32_t route) { return (route & kRouteMask) == kRouteRing; }
+  static bool is_socket(std::uint32_t route) { return (route & kRouteMask) == kRouteSocket; }
 
   // How they are counted, once the daemon knows of this process's cells; else null.
   std::atomic<const Shape*> shape{nullptr};

@@ -29,7 +29,7 @@ void SamplePath::put(ThreadBuffer& buffer, FedStatistic& statistic, std::uint32_
     buffer.leave();
     return add_slow_path(&buffer, statistic, x, y);
   }
-  const bool has_y = (route & kWayNeedsY) != 0 && y != 1;
+  const bool has_y = (route & kRouteNeedsY) != 0 && y != 1;
   buffer.ring().put(statistic, has_y ? kRecordY : 0, x, y, 0);
   buffer.count_in_ring();
   leave(buffer);

@@ -48,7 +48,7 @@ class SamplePath {
         if (LaneCell* const cell = buffer->cells().find(statistic, cell_files_)) [[likely]]
           return count(*buffer, *cell, x, y);
         buffer->leave();
-      } else if (FedStatistic::is_ring(route) && (route & kWayNeedsTime) == 0) {
+      } else if (FedStatistic::is_ring(route) && (route & kRouteNeedsTime) == 0) {
         return put(*buffer, statistic, route, x, y);
       }
     }
@@ -207,9 +207,9 @@ class SamplePath {
   template <typename TakeStamp>
   void write_record(ThreadBuffer& buffer, const FedStatistic& statistic, const RoutedSample& sample,
                     TakeStamp&& take_stamp) {
-    std::uint32_t follows = (sample.route & kWayNeedsY) != 0 && sample.y != 1 ? kRecordY : 0;
+    std::uint32_t follows = (sample.route & kRouteNeedsY) != 0 && sample.y != 1 ? kRecordY : 0;
     std::uint64_t time = 0;
-    if ((sample.route & kWayNeedsTime) != 0) {
+    if ((sample.route & kRouteNeedsTime) != 0) {
       const Stamp taken = take_stamp();
       const bool is_cycles = taken.scale == Stamp::Scale::kCycles && time_.is_counter() &&
                              buffer.ring().takes_cycles();

@@ -173,8 +173,9 @@ Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
     runs.flush();  // before the scratch is used again
   }
   const Switch* const its = statistics_.find_switch(samples.number());
-  const bool has_way = its && (its->on.load(std::memory_order_relaxed) & kWayMask) != kWaySocket;
-  if (has_way) taken.beside_lanes = taken.samples;
+  const bool has_route =
+      its && (its->on.load(std::memory_order_relaxed) & kRouteMask) != kRouteSocket;
+  if (has_route) taken.beside_lanes = taken.samples;
   return taken;
 }
 

@@ -198,7 +198,7 @@ class Statistic {
   bool stop(std::chrono::nanoseconds now);
   void publish();
   bool goes_by_cell() const;
-  std::uint32_t way() const;
+  std::uint32_t route() const;
   std::uint32_t needs() const;
   void note_has_cells();
   bool has_cells() const { return has_cells_; }

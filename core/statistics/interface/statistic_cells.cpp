@@ -42,7 +42,7 @@ void Statistic::publish() {
   if (!links_) return;
   if (links_->source) return links_->source->publish();
   if (!cells()) return;
-  cells()->show(is_wanted() ? kSwitchOn | way() : 0);
+  cells()->show(is_wanted() ? kSwitchOn | route() : 0);
 }
 
 Statistic::Links& Statistic::links() {
@@ -53,21 +53,21 @@ Statistic::Links& Statistic::links() {
 // Views need each sample.
 bool Statistic::goes_by_cell() const { return on_ && !has_views_ && cells()->is_open(); }
 
-std::uint32_t Statistic::way() const {
-  if (goes_by_cell()) return kWayCell | kWayNeedsY;
-  if (!cells()->takes_rings()) return kWaySocket;
+std::uint32_t Statistic::route() const {
+  if (goes_by_cell()) return kRouteCell | kRouteNeedsY;
+  if (!cells()->takes_rings()) return kRouteSocket;
   std::uint32_t all = on_ ? needs() : 0;
   for (const Statistic* const view : views()) all |= view->on_ ? view->needs() : 0;
-  return kWayRing | all;
+  return kRouteRing | all;
 }
 
 // What a sample needs beside X.
 std::uint32_t Statistic::needs() const {
   const Settings& settings = definition_.settings;
-  if (std::holds_alternative<LastSettings>(settings)) return kWayNeedsTime;
+  if (std::holds_alternative<LastSettings>(settings)) return kRouteNeedsTime;
   const bool has_times = std::holds_alternative<HistorySettings>(settings) ||
                          std::holds_alternative<RawSettings>(settings);
-  return kWayNeedsY | (has_times ? kWayNeedsTime : 0);
+  return kRouteNeedsY | (has_times ? kRouteNeedsTime : 0);
 }
 
 void Statistic::publish_at(const Published& at) {

@@ -11,7 +11,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint32_t kCell = kSwitchOn | kWayCell;
+constexpr std::uint32_t kCell = kSwitchOn | kRouteCell;
 
 class ClientCellsTest : public ClientTest {
  protected:
@@ -34,7 +34,7 @@ class ClientCellsTest : public ClientTest {
     shape.intervals = form.intervals;
     shape.base_interval = form.base_interval;
     shape.era = 1;
-    daemon_->set_way("web/s", kCell);
+    daemon_->set_route("web/s", kCell);
     for (int i = 0; i < 10 && feeder.buffer->counted() == 0; ++i) {
       feeder.add(made, 0);
       exchange(feeder);
@@ -106,7 +106,7 @@ TEST_F(ClientCellsTest, WhatCellsHeldThatRingsFollowedIsLostWithAKilledDaemon) {
   Feeder feeder(settings());
   FedStatistic& s = in_cell(feeder);
   for (int x = 1; x <= 4; ++x) feeder.add(s, x);
-  daemon_->set_way("web/s", kSwitchOn | kWayRing | kWayNeedsY);
+  daemon_->set_route("web/s", kSwitchOn | kRouteRing | kRouteNeedsY);
   replace_daemon(feeder);
   EXPECT_EQ(feeder.counts().lost, 5u);
   feeder.client.run_round();
@@ -118,7 +118,7 @@ TEST_F(ClientCellsTest, ADaemonThatEndedInOrderHasReadTheCells) {
   Feeder feeder(settings());
   FedStatistic& s = in_cell(feeder);
   for (int x = 1; x <= 4; ++x) feeder.add(s, x);
-  daemon_->set_way("web/s", kSwitchOn);
+  daemon_->set_route("web/s", kSwitchOn);
   replace_daemon(feeder);
   const auto counts = feeder.counts();
   EXPECT_EQ(counts.lost, 0u);

@@ -13,7 +13,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint32_t kRing = kSwitchOn | kWayRing | kWayNeedsY;
+constexpr std::uint32_t kRing = kSwitchOn | kRouteRing | kRouteNeedsY;
 
 // Refuses membarrier(2) to the calling thread for ever. False: this kernel filters no calls.
 bool refuse_membarrier() {
@@ -39,7 +39,7 @@ class ClientRingsTest : public ClientTest {
   FedStatistic& in_ring(Feeder& feeder, std::uint32_t way = kRing) {
     FedStatistic& made = feeder.started(feeder.interface("web"), "s");
     exchange(feeder);
-    daemon_->set_way("web/s", way);
+    daemon_->set_route("web/s", way);
     into_ring(feeder, made);
     return made;
   }
@@ -92,7 +92,7 @@ TEST_F(ClientRingsTest, ASampleInTheRingIsSentAndConfirmedWhenTheDaemonHasTakenI
 TEST_F(ClientRingsTest, RecordsHaveATimeWhereItIsNeeded) {
   start_with_lane();
   Feeder feeder(settings());
-  FedStatistic& s = in_ring(feeder, kRing | kWayNeedsTime);
+  FedStatistic& s = in_ring(feeder, kRing | kRouteNeedsTime);
   const auto before = static_cast<std::uint64_t>(monotonic_ns());
   feeder.add(s, 1);
   feeder.client.samples().add_slow_path(*feeder.buffer, s, 2, 1, [] {
@@ -123,7 +123,7 @@ TEST_F(ClientRingsTest, WhatIsHeldIsSentBeforeTheFirstRecord) {
   EXPECT_EQ(feeder.counts().held, 1u);
   EXPECT_EQ(xs_in_ring(), Xs{});
   daemon_->serve();
-  daemon_->set_way("web/s", kRing);
+  daemon_->set_route("web/s", kRing);
   s.set_switch(&kRing);
   feeder.add(s, 6);
   EXPECT_EQ(feeder.counts().held, 0u);
@@ -201,7 +201,7 @@ TEST_F(ClientRingsTest, AnotherDaemonGetsTheRestOverTheSocketBeforeWhatComesLate
   EXPECT_EQ(counts.dropped, 0u);
   EXPECT_EQ(counts.held, 0u);
   // And a new lane of the next daemon's.
-  daemon_->set_way("web/s", kRing);
+  daemon_->set_route("web/s", kRing);
   for (int i = 0; i < 10 && !lane().file; ++i) {
     feeder.add(s, 0);
     exchange(feeder);
@@ -394,10 +394,10 @@ TEST_F(ClientRingsTest, WhatWentOverTheSocketMeanwhileIsSentBeforeTheNextRecord)
   start_with_lane();
   Feeder feeder(settings());
   FedStatistic& s = in_ring(feeder);
-  daemon_->set_way("web/s", kSwitchOn);
+  daemon_->set_route("web/s", kSwitchOn);
   feeder.add(s, 5);
   EXPECT_EQ(feeder.counts().held, 1u);
-  daemon_->set_way("web/s", kRing);
+  daemon_->set_route("web/s", kRing);
   feeder.add(s, 6);
   EXPECT_EQ(feeder.counts().held, 0u);
   EXPECT_TRUE(has(daemon_->serve(), "web/s 5"));
@@ -426,7 +426,7 @@ TEST_F(ClientRingsTest, WithoutALaneTheSocketIsTaken) {
   Feeder feeder(none);
   FedStatistic& s = feeder.started(feeder.interface("web"), "s");
   exchange(feeder);
-  daemon_->set_way("web/s", kRing);
+  daemon_->set_route("web/s", kRing);
   for (int i = 0; i < 3; ++i) {
     feeder.add(s, i);
     exchange(feeder);

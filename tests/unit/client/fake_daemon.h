@@ -163,7 +163,7 @@ class FakeDaemon {
   void switch_on(const std::string& target) { flip(target, 1); }
   void switch_off(const std::string& target) { flip(target, 0); }
   // The whole of its switch.
-  void set_way(const std::string& target, std::uint32_t on) { flip(target, on); }
+  void set_route(const std::string& target, std::uint32_t on) { flip(target, on); }
 
   // What it has gathered: the samples by their statistic, and what was said of drops.
   std::map<std::string, std::vector<Sample>> samples;

@@ -15,7 +15,7 @@ namespace {
 
 TEST(LanesTest, WhatCellsHoldIsRead) {
   LanesStand stand("type=range");
-  EXPECT_EQ(stand.on() & kWayMask, kWayCell);
+  EXPECT_EQ(stand.on() & kRouteMask, kRouteCell);
   stand.make_lane();
   LaneCell& cell = stand.begin_cell();
   CellWriter(cell).add(3, 1);
@@ -96,28 +96,28 @@ TEST(LanesTest, AChangeThatKeepsTheDataKeepsThoseOfCells) {
 
 TEST(LanesTest, ViewsAndOtherTypesTakeRings) {
   LanesStand stand("type=array base_interval=1 scale=lin range_min=0 range_max=1022");
-  EXPECT_EQ(stand.on() & kWayMask, kWayCell);
+  EXPECT_EQ(stand.on() & kRouteMask, kRouteCell);
   stand.define("range_max=1023");
-  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
+  EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY);
   stand.define("type=list entries_max=9");
-  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
+  EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY);
   stand.define("type=last");
-  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsTime);
+  EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsTime);
   for (const char* const timed :
        {"type=raw entries_max=9", "type=history entries_max=9 mode=range period=1"}) {
     stand.define(timed);
-    EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY | kWayNeedsTime) << timed;
+    EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY | kRouteNeedsTime) << timed;
   }
   stand.define("type=value mode=products");
-  EXPECT_EQ(stand.on() & kWayMask, kWayCell);
+  EXPECT_EQ(stand.on() & kRouteMask, kRouteCell);
   ASSERT_TRUE(stand.execute("create web/v of=s"));
-  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsY);
+  EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY);
   stand.define("on=0");
   ASSERT_TRUE(stand.execute("define web name=v type=last"));
-  EXPECT_EQ(stand.on(), kSwitchOn | kWayRing | kWayNeedsTime);
+  EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsTime);
   stand.define("on=1");
   ASSERT_TRUE(stand.execute("remove web/v"));
-  EXPECT_EQ(stand.on() & kWayMask, kWayCell);
+  EXPECT_EQ(stand.on() & kRouteMask, kRouteCell);
   stand.define("on=0");
   EXPECT_EQ(stand.on(), 0u);
 }
@@ -137,12 +137,11 @@ TEST(LanesTest, AnEndOpensNoCellsAgain) {
   stand.make_lane();
   ASSERT_TRUE(stand.execute("create web/v of=s"));
   stand.statistics_->end_cells(stand.clock_.now());
-  for (const char* const line :
-       {"define web name=s data=reset", "define web name=s type=range", "remove web/v",
-        "define web name=s type=list entries_max=9", "define web name=s on=0",
-        "define web name=s on=1"}) {
+  for (const char* const line : {"define web name=s data=reset", "define web name=s type=range",
+                                 "remove web/v", "define web name=s type=list entries_max=9",
+                                 "define web name=s on=0", "define web name=s on=1"}) {
     ASSERT_TRUE(stand.execute(line)) << line;
-    EXPECT_EQ(stand.on() & kWayMask, kWaySocket) << line;
+    EXPECT_EQ(stand.on() & kRouteMask, kRouteSocket) << line;
   }
   const auto made = stand.execute("create web/t on=1");
   EXPECT_EQ(stand.switches_[static_cast<std::uint32_t>(made.value().number)].on, kSwitchOn);
@@ -236,9 +235,7 @@ TEST(LanesTest, AUidHasABoundOfLanes) {
   EXPECT_TRUE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
 }
 
-CellBudget looks_for_root(std::size_t looks) {
-  return {CellBudget::Of::kAll, {0, 0}, {looks, 0}};
-}
+CellBudget looks_for_root(std::size_t looks) { return {CellBudget::Of::kAll, {0, 0}, {looks, 0}}; }
 
 TEST(LanesTest, LooksForCellsAreBounded) {
   LanesStand stand("");

@@ -132,7 +132,7 @@ TEST_F(HandedTest, NoSwitchAndNoEraChanges) {
   Next next(*this, statistics_, clock_);
   EXPECT_EQ((std::array{switched(on), switched(off), switched(list)}), before);
   EXPECT_EQ((std::array{era(on), era(off)}), eras);
-  EXPECT_EQ(before[0] & kWayMask, kWayCell);
+  EXPECT_EQ(before[0] & kRouteMask, kRouteCell);
   ASSERT_TRUE(next.execute("define web name=on on=0"));
   EXPECT_EQ(switched(on), 0u) << "but it can be changed";
   ASSERT_TRUE(next.execute("remove web/off"));
@@ -146,7 +146,7 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
   EXPECT_EQ(switches[0].generation, 0u);
   const auto number = next.execute("attach web/named").value().number;
   EXPECT_EQ(switch_of(number).generation, number >> 32);
-  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+  EXPECT_EQ(switch_of(number).on & kRouteMask, kRouteCell);
   ASSERT_TRUE(next.send(number, 2));
   EXPECT_EQ(next.read("web", "data"), "named 2\n");
 }
@@ -160,7 +160,7 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) 
   EXPECT_EQ(switch_of(gone).on, kSwitchOn) << "nothing shows there how it is counted";
   const auto number = next.execute("attach web/named").value().number;
   EXPECT_EQ(&switch_of(number), &switch_of(gone));
-  EXPECT_EQ(switch_of(number).on & kWayMask, kWayCell);
+  EXPECT_EQ(switch_of(number).on & kRouteMask, kRouteCell);
 }
 
 TEST_F(HandedTest, AnInterfaceOfAFeederGoesOnAndGoesWithIt) {
