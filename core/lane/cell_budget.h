@@ -12,12 +12,16 @@
 //
 // What a budget leaves is looked at by later opens, in rounds (core/lane/cell_rounds.h).
 //
+// Budgets of opens are numbered in the order in which they begin, so that an open can use what
+// another look has found since it began.
+//
 // A value, confined to its owner. What a budget allowed to begin is done to its end.
 #pragma once
 
 #include <sys/types.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -128,6 +132,8 @@ class CellBudget {
 
   // From now on uids are looked at in these rounds, which outlive it. Without any all is looked at.
   void go_by(CellRounds& rounds) { rounds_ = &rounds; }
+  // 0: of a command, which keeps data and must not miss a cell that is new at one of its steps.
+  std::uint64_t number() const { return number_; }
   bool is_of_one_interface() const { return owner_ == CellAllowance::Owner::kMayUseAll; }
   bool is_in_round(uid_t uid) const { return rounds_ && rounds_->is_in_round(uid); }
   bool has_in_round(uid_t uid, const CellOpens& looked_at) const {
@@ -167,7 +173,12 @@ class CellBudget {
   // By the sender of a command, or by none at the end.
   CellBudget paid() && {
     takes_credit_ = false;
+    number_ = 0;
     return std::move(*this);
+  }
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last{0};
+    return last.fetch_add(1) + 1;
   }
   bool needs_credit(const CellParty& party) const { return takes_credit_ && party.credit; }
 
@@ -175,6 +186,7 @@ class CellBudget {
   CellAllowance cells_;
   CellAllowance looks_;
   bool takes_credit_ = true;
+  std::uint64_t number_ = next_number();
   CellRounds* rounds_ = nullptr;
 };
 

@@ -16,10 +16,10 @@ namespace tallyfs {
 
 // Where the cells of one id are in a lane file, as far as they were found. Confined to its owner.
 struct CellPlaces {
-  std::uint64_t changes = UINT64_MAX;        // the file's count when they were looked for
-  std::vector<std::uint32_t> at{};           // each once, in their order
-  RoomShare share{};                         // of the bytes of cells that the file has
-  std::unique_ptr<FormerReadings> former{};  // of the cells there; nullptr: none was read yet
+  std::uint64_t changes = UINT64_MAX;  // the file's count when they were looked for
+  std::vector<std::uint32_t> at{};     // each once, in their order
+  FormerReadings former{};             // of the cells there
+  RoomShare share{};                   // of the bytes of cells that the file has
 };
 
 // Any thread. Shared by the statistics that it has cells of and by what made it; the last of them
@@ -38,7 +38,8 @@ class CellSource {
   virtual void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
                       const CellParty& party) const = 0;
   // Has the processor fetch what add_up() will look at. Changes nothing.
-  virtual void prefetch(const CellPlaces& places) const = 0;
+  virtual void prefetch(const CellKey& key, const CellPlaces& places,
+                        const CellBudget& budget) const = 0;
   // Its cells were not read, as there were too many.
   virtual void note_not_read() const = 0;
 };

@@ -22,6 +22,8 @@ constexpr std::size_t kEntriesAtOnce = 16;
 // pages of two files is a power of two, and the processor remembers the addresses of only a few
 // such pages: each look at a cell has it walk the page tables.
 constexpr std::size_t kGap = 4096;
+// The processor fetches the rest of longer cells without being told.
+constexpr std::size_t kPrefetchedMax = 512;
 constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
@@ -35,6 +37,12 @@ Word load_whole(std::span<const std::byte> memory, std::uint64_t at, Word copied
   if (copied == 0) return 0;
   const auto& word = *reinterpret_cast<const std::atomic<Word>*>(memory.data() + at);
   return word.load(std::memory_order_acquire);
+}
+
+void raise(std::atomic<std::uint64_t>& value, std::uint64_t to) {
+  std::uint64_t before = value.load(std::memory_order_relaxed);
+  while (before < to && !value.compare_exchange_weak(before, to)) {
+  }
 }
 
 RoomShare::Room make_room(std::size_t amount) {
@@ -106,25 +114,27 @@ void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, Ce
                       const CellParty& party) const {
   if (key.era == 0) return;
   begin_former(key, places);
-  if (is_closed()) return places.former->add_others({}, sums);
+  if (is_closed()) return places.former.add_others({}, sums);
   find_places(key, places, budget, party);
-  std::size_t unread = places.former->size();
+  FormerReadings::Look former(places.former);
+  std::size_t unread = places.former.size();
   std::uint64_t bytes = 0;
   for (const std::uint32_t at : places.at) {
     // At the third fault the rest counts as it was read before: faults cost more than cells.
     const bool has_room = !is_closed() && has_room_for(at, key, places, bytes);
-    unread -= add_cell(at, key, has_room, *places.former, sums) ? 1 : 0;
+    unread -= add_cell(at, key, has_room, former, sums) ? 1 : 0;
   }
-  if (unread != 0) places.former->add_others(places.at, sums);
-  places.former->end();
+  if (unread != 0) places.former.add_others(places.at, sums);
+  former.end();
   counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
 }
 
-void LaneFile::prefetch(const CellPlaces& places) const {
-  __builtin_prefetch(memory_.data() + offsetof(LaneHeader, changes));
-  if (places.former) places.former->prefetch();
-  const std::uint64_t at = places.at.empty() ? 0 : places.at.front();
-  if (at < memory_.size()) prefetch_lines(memory_.data() + at, sizeof(LaneCell));
+void LaneFile::prefetch(const CellKey& key, const CellPlaces& places,
+                        const CellBudget& budget) const {
+  if (!is_known_to(budget)) __builtin_prefetch(memory_.data() + offsetof(LaneHeader, changes));
+  if (places.at.empty() || places.at.front() >= memory_.size()) return;
+  prefetch_lines(memory_.data() + places.at.front(),
+                 std::min(cell_bytes(key.form.intervals), kPrefetchedMax));
 }
 
 // Cells do not overlap, so that all that count together are no longer than the file. A place whose
@@ -142,15 +152,16 @@ bool LaneFile::has_room_for(std::uint32_t at, const CellKey& key, CellPlaces& pl
 }
 
 void LaneFile::begin_former(const CellKey& key, CellPlaces& places) const {
-  if (!places.former) {
-    places.former = std::make_unique<FormerReadings>(former_bytes_left_, charged_.ledger, uid());
+  if (!places.former.has_account()) {
+    places.former.charge_to(
+        std::make_unique<FormerReadings::Account>(former_bytes_left_, charged_.ledger, uid()));
   }
-  places.former->begin(key.era);
+  places.former.begin(key.era);
 }
 
 // Where there is nothing to be read, what was read before stands. True: it was read before.
 bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, bool has_room,
-                        FormerReadings& former, CellSums& sums) const {
+                        FormerReadings::Look& former, CellSums& sums) const {
   CellSums* const before = former.find(at);
   CellSums one;
   LaneFinding finding;
@@ -180,7 +191,7 @@ void LaneFile::find_places(const CellKey& key, CellPlaces& places, CellBudget& b
     for (; its != last_places_.end() && its->id == key.id; ++its) places.at.push_back(its->at);
     return;
   }
-  const std::uint64_t changes = this->changes();
+  const std::uint64_t changes = changes_for(budget);
   if (changes == places.changes) return;
   if (!budget.has_looks_for(party)) return note_not_read();
   places.share.give_back_all();
@@ -285,6 +296,20 @@ void LaneFile::note_too_many_cells(std::uint64_t at) const {
 std::uint64_t LaneFile::changes() const {
   const auto& header = *reinterpret_cast<const LaneHeader*>(memory_.data());
   return header.changes.load(std::memory_order_acquire);
+}
+
+// A value that was loaded after the budget began is new enough. Both numbers only rise, so that
+// two looks may store theirs at the same time.
+std::uint64_t LaneFile::changes_for(const CellBudget& budget) const {
+  if (is_known_to(budget)) return known_changes_.load(std::memory_order_relaxed);
+  const std::uint64_t now = changes();
+  raise(known_changes_, now);
+  raise(known_to_, budget.number());
+  return now;
+}
+
+bool LaneFile::is_known_to(const CellBudget& budget) const {
+  return budget.number() != 0 && known_to_.load(std::memory_order_acquire) >= budget.number();
 }
 
 // ---- faults

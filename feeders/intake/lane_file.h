@@ -40,7 +40,7 @@ struct LaneCounts {
   }
 };
 
-class LaneFile final : public CellSource {
+class alignas(64) LaneFile final : public CellSource {
  public:
   // Of a uid that is neither root's nor the daemon's.
   static constexpr std::uint32_t kUsersBytesMax = 4u << 20;
@@ -78,7 +78,8 @@ class LaneFile final : public CellSource {
   // Its feeder has ended: all places are looked for once more, and none from then on. Called once,
   // by one thread.
   void end();
-  void prefetch(const CellPlaces& places) const override;
+  void prefetch(const CellKey& key, const CellPlaces& places,
+                const CellBudget& budget) const override;
   void note_not_read() const override { counts_->not_read.fetch_add(1); }
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }
@@ -144,20 +145,26 @@ class LaneFile final : public CellSource {
   bool is_index(std::uint64_t index) const;
   void find_places(const CellKey& key, CellPlaces& places, CellBudget& budget,
                    const CellParty& party) const;
+  std::uint64_t changes_for(const CellBudget& budget) const;
+  bool is_known_to(const CellBudget& budget) const;
   void note_index_place(std::uint64_t index) const;
   void note_too_many_cells(std::uint64_t at) const;
   bool has_room_for(std::uint32_t at, const CellKey& key, CellPlaces& places,
                     std::uint64_t& bytes) const;
   void begin_former(const CellKey& key, CellPlaces& places) const;
-  bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings& former,
+  bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings::Look& former,
                 CellSums& sums) const;
 
-  // What each look needs comes first.
+  // What each look needs comes first, in one line of the processor's cache.
   const Fd fd_;
   const std::span<const std::byte> memory_;
-  const std::shared_ptr<LaneCounts> counts_;
   mutable std::atomic<unsigned> bad_{0};
   std::atomic<bool> has_ended_{false};
+  // `changes` was at least known_changes_ when the budget number known_to_ had begun. To load it
+  // costs as much as to read a cell, so an open of many statistics loads it once.
+  mutable std::atomic<std::uint64_t> known_changes_{0};
+  mutable std::atomic<std::uint64_t> known_to_{0};
+  const std::shared_ptr<LaneCounts> counts_;
   const Charged charged_;
   const Whose whose_;
   struct NotedFault {

@@ -32,16 +32,17 @@ void UidCells::read(const CellKey& key, CellBudget& budget, CellTally& tally) {
 }
 
 // Each file's are elsewhere in memory: where they are is fetched first, and then what is there.
-void UidCells::prefetch_ahead(std::size_t of) const {
+void UidCells::prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const {
   if (of + 2 * kAhead < bound_.size()) {
     const Bound& far = bound_[of + 2 * kAhead];
     __builtin_prefetch(far.source.get());
     __builtin_prefetch(far.places.at.data());
-    prefetch_lines(far.places.former.get(), sizeof(FormerReadings));
+    far.places.former.prefetch();
   }
   if (of + kAhead < bound_.size()) {
     const Bound& near = bound_[of + kAhead];
-    near.source->prefetch(near.places);
+    near.source->prefetch(key, near.places, budget);
+    if (key.form.intervals != 0) near.places.former.prefetch_counts();
   }
 }
 
@@ -50,7 +51,7 @@ bool UidCells::read_on(const CellKey& key, CellBudget& budget, CellTally& tally)
   const std::size_t left = budget.cells_left_for(party_);
   std::size_t cost = 0;
   for (; looked_ < bound_.size() && cost < left; ++looked_) {
-    prefetch_ahead(looked_);
+    prefetch_ahead(looked_, key, budget);
     Bound& each = bound_[looked_];
     read(each, key, look_, budget, tally);
     cost += CellBudget::cost_of(each.places.at.size(), key.form.intervals);

@@ -97,7 +97,7 @@ class UidCells {
 
   bool read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
   void read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget, CellTally& tally);
-  void prefetch_ahead(std::size_t of) const;
+  void prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const;
   void begin_look();
   void finish_look(CellBudget& budget, CellTally& tally);
 

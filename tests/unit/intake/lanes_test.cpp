@@ -285,6 +285,38 @@ TEST(LanesTest, EntriesAreReadOnceForAllIdsUntilTheyChange) {
   EXPECT_EQ(looks_of(kIdOfS), 66u);
 }
 
+// Its statistics have their cells in the same files.
+TEST(LanesTest, AnOpenLooksForNewPlacesOnceAndACommandEachTime) {
+  LanesStand stand("");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  const LaneFile& file = *made.value().file;
+  void* const mapped =
+      ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  stand.memory_ = static_cast<char*>(mapped);
+  auto& header = *reinterpret_cast<LaneHeader*>(stand.memory_);
+  CellPlaces places;
+  const auto seen = [&](CellBudget& budget) {
+    CellSums sums;
+    file.add_up({.id = kIdOfS, .era = 1}, places, sums, budget, CellParty{});
+    return places.changes;
+  };
+  CellBudget early;
+  CellBudget open;
+  const std::uint64_t before = seen(open);
+  header.changes += 1;
+  EXPECT_EQ(seen(open), before);
+  EXPECT_EQ(seen(early), before) << "what a later open has found will do";
+  CellBudget command = CellBudget::for_command();
+  EXPECT_EQ(seen(command), before + 1);
+  header.changes += 1;
+  EXPECT_EQ(seen(command), before + 2);
+  CellBudget next;
+  header.changes += 1;
+  EXPECT_EQ(seen(next), before + 3);
+}
+
 // No read came before the feeder ended.
 TEST(LanesTest, TheLastLookFindsAllThreads) {
   constexpr std::uint32_t kOtherIndexAt = kLaneHeapAt + 1024;

@@ -37,7 +37,7 @@ class FakeSource final : public CellSource {
     sums.number += total;
     total += grows_by;
   }
-  void prefetch(const CellPlaces&) const override {}
+  void prefetch(const CellKey&, const CellPlaces&, const CellBudget&) const override {}
   void note_not_read() const override { ++not_read; }
 
   // Samples are added in the era that the shape shows.
