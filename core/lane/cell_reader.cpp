@@ -1,7 +1,6 @@
 #include "core/lane/cell_reader.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/base/saturating.h"
 
@@ -194,6 +193,7 @@ bool is_cell_of(std::span<const std::byte> file, std::uint64_t at, const CellKey
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
                    const CellSums* former, CellSums& sums, LaneFinding& finding) {
   const auto bad = [&](LaneFinding found) {
+    sums = {};
     finding = found;
     finding.at = at;
     finding.era = key.era;
@@ -206,17 +206,18 @@ CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const Cell
   if (file.size() - at < cell_bytes(key.form.intervals)) {
     return bad(fault(LaneFault::kCellPlace, at, file.size() - cell_bytes(key.form.intervals)));
   }
-  CellSums one;
-  one.counts.resize(key.form.intervals);
+  sums.counts.resize(key.form.intervals);
   Slot slot;
   const LaneFault torn =
-      one.counts.empty() ? newest_slot(cell, slot) : read_array(cell, slot, one.counts);
-  if (!is_still_of(cell, key)) return CellRead::kVoid;
+      sums.counts.empty() ? newest_slot(cell, slot) : read_array(cell, slot, sums.counts);
+  if (!is_still_of(cell, key)) {
+    sums = {};
+    return CellRead::kVoid;
+  }
   if (torn != LaneFault::kNone) return bad(fault(torn, slot.sequence, newest_sequence(cell)));
-  LaneFinding found = interpret(slot, key.form.kind, one);
-  if (found.what == LaneFault::kNone && former) found = compare(one, *former);
+  LaneFinding found = interpret(slot, key.form.kind, sums);
+  if (found.what == LaneFault::kNone && former) found = compare(sums, *former);
   if (found.what != LaneFault::kNone) return bad(found);
-  sums = std::move(one);
   return CellRead::kRead;
 }
 

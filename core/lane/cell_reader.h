@@ -29,8 +29,9 @@ enum class CellRead {
 // The cell at this place counts, as far as its words say now.
 bool is_cell_of(std::span<const std::byte> file, std::uint64_t at, const CellKey& key);
 
-// Reads what the cell at this place of the file holds into sums. former: what it held when it was
-// read before, in the same era; nullptr: nothing is known of that. finding: what is wrong, of kBad.
+// Reads what the cell at this place of the file holds into sums, which are empty before, and
+// afterwards unless it returns kRead. former: what it held when it was read before, in the same
+// era; nullptr: nothing is known of that. finding: what is wrong, of kBad.
 CellRead read_cell(std::span<const std::byte> file, std::uint64_t at, const CellKey& key,
                    const CellSums* former, CellSums& sums, LaneFinding& finding);
 
