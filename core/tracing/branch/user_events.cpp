@@ -17,6 +17,10 @@ constexpr std::uint32_t kCommSwitch = 2;
 
 Error not_found() { return {ErrorCode::kNotFound, "no such event"}; }
 
+// The kernel's reason leaves it to its documents.
+constexpr std::string_view kTypes =
+    ": types are u8 to u64, s8 to s64, int, long, bool, pid_t, char[N] and others of C";
+
 // fields: the text behind the name.
 Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
   const std::string text = std::string(name) + " " + std::string(fields);
@@ -24,6 +28,7 @@ Result<FieldsDefinition> parse(std::string_view name, std::string_view fields) {
   if (parsed && parsed.value().name == name) return std::move(parsed.value());
   if (parsed) return Error{ErrorCode::kInvalid, "not the name of an event"};
   Error error = parsed.error().in({}, text);
+  if (error.reason == fault::kInvalidType) error.reason.append(kTypes);
   error.text.clear();  // the error log shows what the feeder sent
   error.token_at =
       error.token_at > name.size() ? error.token_at - name.size() - 1 : Error::kNoToken;

@@ -40,7 +40,8 @@ what_is_wrong_is_said_with_a_caret() {
                  ^' "$(errors)"
   echo >"$T/error_log"
   send 'event define web/more u8 lat; junk x' 'event define web' 'event'
-  assert_has 'Invalid type
+  assert_has 'Invalid type: types are u8 to u64, ' "$(errors)"
+  assert_has ' and others of C
   Command: event define web/more u8 lat; junk x
                                          ^' "$(errors)"
   assert_has 'neither SYSTEM/EVENT nor define or remove' "$(errors)"

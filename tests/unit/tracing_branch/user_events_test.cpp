@@ -48,7 +48,9 @@ TEST_F(UserEventsTest, AnEventIsThereWithItsFieldsAndTakesRecordsAsText) {
 TEST_F(UserEventsTest, SaysWhatIsWrongAndWhere) {
   const auto junk = define("u64 lat; junk x");
   ASSERT_FALSE(junk);
-  EXPECT_EQ(junk.error().reason, "Invalid type");
+  EXPECT_EQ(junk.error().reason,
+            "Invalid type: types are u8 to u64, s8 to s64, int, long, bool, pid_t, char[N] and "
+            "others of C");
   EXPECT_EQ(define("lifetime=ever u64 lat").error().token_at, 9u);
   EXPECT_FALSE(events_.define("synthetic", "x", "u64 lat", {kAlice, 7}, clock_.now()));
   EXPECT_FALSE(events_.define("web", "", "u64 lat", {kAlice, 7}, clock_.now()));
