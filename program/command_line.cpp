@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 namespace tallyfs {
 

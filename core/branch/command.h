@@ -49,6 +49,8 @@ struct Done {
   wire::Made made = wire::Made::kNew;
   std::optional<std::string> text = std::nullopt;  // the response, if it is a text
   Counted counted = {};
+  // Why the line may not have done what was meant; "": it has. At most kReasonBytesMax are sent.
+  std::string warning{};
 };
 
 }  // namespace tallyfs

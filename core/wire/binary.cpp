@@ -25,6 +25,8 @@ enum Kind : std::uint16_t {
   kDoorbell = 14,
 };
 
+// Flags of a request.
+constexpr std::uint16_t kPersonFlag = 1;
 // Flags of a response.
 constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
 
@@ -56,9 +58,10 @@ Result<Message> read_request(std::uint16_t flags, std::span<char> payload) {
   ByteReader in(view(payload));
   const auto sequence = in.get<std::uint32_t>();
   const auto text = in.get_text();
-  if (flags != 0 || !in.ok() || in.left() >= 8) return invalid("malformed request message");
+  const bool knows_flags = (flags & ~kPersonFlag) == 0;
+  if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed request message");
   if (sequence == 0) return invalid("request message with sequence 0");
-  return made(Request{sequence, text});
+  return made(Request{sequence, text, flags & kPersonFlag ? Door::kPerson : Door::kProgram});
 }
 
 Result<Message> read_response(std::uint16_t flags, std::span<char> payload) {
@@ -196,9 +199,9 @@ void DatagramWriter::samples(std::uint64_t number, std::span<const Sample> sampl
   }
 }
 
-void DatagramWriter::request(std::uint32_t sequence, std::string_view text) {
+void DatagramWriter::request(std::uint32_t sequence, std::string_view text, Door door) {
   const std::size_t length = padded(8 + text.size());
-  message(kRequest, 0, length);
+  message(kRequest, door == Door::kPerson ? kPersonFlag : 0, length);
   ByteWriter out(bytes_);
   out.put(sequence);
   out.put_text(text);

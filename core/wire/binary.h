@@ -17,6 +17,7 @@
 #include "core/model/latency_sample.h"
 #include "core/model/sample.h"
 #include "core/wire/events.h"
+#include "core/wire/line.h"
 
 namespace tallyfs::wire {
 
@@ -47,7 +48,7 @@ struct Response {
   // With an error: where in the request's text it begins, and the reason in words.
   std::uint32_t at = kNowhere;
   std::string_view reason;
-  // Without one: the requested text, if a text was requested.
+  // Without one: the requested text, if a text was requested; of create and define, a warning.
   std::optional<std::string_view> text = std::nullopt;
 };
 
@@ -90,7 +91,7 @@ class DatagramWriter {
   // kDatagramBytesMax; the caller watches size().
   void samples(std::uint64_t number, std::span<const Sample> samples, SampleFields fields);
   // sequence is not 0; text is one line of the text form.
-  void request(std::uint32_t sequence, std::string_view text);
+  void request(std::uint32_t sequence, std::string_view text, Door door = Door::kProgram);
   // Of a reason, the first kReasonBytesMax bytes.
   void response(const Response& response);
   void dropped(std::uint64_t samples);
@@ -143,6 +144,7 @@ class PackedSamples {
 struct Request {
   std::uint32_t sequence = 0;
   std::string_view text;
+  Door door = Door::kProgram;
 };
 
 // Samples that the sender has dropped since it last said so.

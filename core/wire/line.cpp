@@ -103,12 +103,22 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
       word.at);
 }
 
+bool is_decimal(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text.find('.') != text.npos && text.find_first_not_of("0123456789.") == text.npos;
+}
+
+std::string refusal_of_x(std::string_view text) {
+  return is_decimal(text) ? "whole numbers only: scale it, e.g. send microseconds"
+                          : "X is not a signed 64-bit number";
+}
+
 Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
   const auto x = tokens.next();
   if (!x) return invalid("a sample needs a number after its name", line_end);
   SampleLine sample{.path = path.text};
   const auto x_value = parse_signed(x->text);
-  if (!x_value) return invalid("X is not a signed 64-bit number", x->at);
+  if (!x_value) return invalid(refusal_of_x(x->text), x->at);
   sample.x = *x_value;
   if (const auto y = tokens.next()) {
     const auto y_value = parse_unsigned(y->text);

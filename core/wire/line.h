@@ -18,12 +18,17 @@ struct SampleLine {
   std::uint64_t y = 1;
 };
 
+// Whose line it is. A person's has no word that nothing reads; of a program's, such words are
+// ignored, as the next version of the daemon may know them.
+enum class Door { kPerson, kProgram };
+
 enum class Verb { kCreate, kDefine, kRemove, kAttach };
 
 struct CommandLine {
   Verb verb = Verb::kAttach;
   Token target;  // INTERFACE or INTERFACE/STATISTIC
   Token rest;    // what follows the target
+  Door door = Door::kPerson;
 };
 
 // Asks for the page of switches.

@@ -115,6 +115,7 @@ class Registrar final : public Requester {
   // repeats: it was requested before, without a response until then.
   void take_statistic(FedStatistic& statistic, const Response& response, bool repeats);
   void take_change(FedStatistic& statistic, const Response& response);
+  void report_warning(const FedStatistic& statistic, const Response& response);
   void ask_later(Registration& memory, const Response& response, std::string reason);
   void request_anew();
   void point_at_switch(FedStatistic& statistic);

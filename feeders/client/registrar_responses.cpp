@@ -107,6 +107,7 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
     statistic.registration = Registration::kRefused;
     return report_refusal(path_of(statistic), response);
   }
+  report_warning(statistic, response);
   const bool is_new = response.made == wire::Made::kNew;
   if (is_new || may_be_ours) statistic.made_in_epoch = conversation_.epoch();
   statistic.was_there = statistic.made_in_epoch != conversation_.epoch();
@@ -124,8 +125,15 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
   point_at_switch(statistic);
 }
 
+// It exists otherwise than the program asks, or a word of its definition says nothing.
+void Registrar::report_warning(const FedStatistic& statistic, const Response& response) {
+  if (!response.text || response.text->empty()) return;
+  conversation_.report(path_of(statistic).append(": ").append(*response.text));
+}
+
 void Registrar::take_change(FedStatistic& statistic, const Response& response) {
   statistic.refusal = response.refusal();
+  if (response.error == 0) report_warning(statistic, response);
   if (response.error != 0) {
     conversation_.report_refusal("the daemon refused to change " + path_of(statistic) + ": " +
                                  refusal_text(response));

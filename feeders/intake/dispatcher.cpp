@@ -281,7 +281,7 @@ Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
 
 void Dispatcher::take_request(const wire::Request& request) {
   take_rings_of_sender();
-  const auto line = wire::parse_line(request.text);
+  auto line = wire::parse_line(request.text);
   if (!line) return respond(request.sequence, request.text, line.error());
   if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
     return respond_with(switches_, "switches", request);
@@ -295,6 +295,9 @@ void Dispatcher::take_request(const wire::Request& request) {
   if (const auto* const tails = std::get_if<wire::TailsLine>(&line.value())) {
     return respond_with_tails(request, tails->lane);
   }
+  if (auto* const command = std::get_if<wire::CommandLine>(&line.value())) {
+    command->door = request.door;
+  }
   respond(request.sequence, request.text,
           execute(line.value(), request.text, Call::Response::kSent));
 }
@@ -302,8 +305,10 @@ void Dispatcher::take_request(const wire::Request& request) {
 void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
     const Done& what = done.value();
-    const wire::Response response{
+    wire::Response response{
         .sequence = sequence, .number = what.number, .made = what.made, .text = what.text};
+    const std::string_view warning(what.warning);
+    if (!warning.empty()) response.text = warning.substr(0, wire::kReasonBytesMax);
     if (what.text) {
       responses_.add_alone(response);
     } else {

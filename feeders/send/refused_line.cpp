@@ -35,4 +35,10 @@ std::string describe(std::uint64_t line, const Error& error) {
   return said;
 }
 
+std::string describe_warning(std::uint64_t line, const Error& warning) {
+  Error said = warning;
+  said.reason.insert(0, "warning: ");
+  return describe(line, said);
+}
+
 }  // namespace tallyfs

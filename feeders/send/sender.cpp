@@ -7,6 +7,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/text.h"
+
 namespace tallyfs {
 namespace {
 
@@ -18,6 +20,12 @@ constexpr std::chrono::milliseconds kProbeAfter = 250ms;
 constexpr std::chrono::milliseconds kProbePause = 50ms;
 // A message's header, the request's sequence and length, the padding.
 constexpr std::size_t kRequestOverhead = wire::kMessageHeaderBytes + 8 + 7;
+
+// Whether the text of a response to the line is a warning.
+bool warns(std::string_view line) {
+  const auto verb = Tokens(line).next();
+  return verb && (verb->text == "create" || verb->text == "define");
+}
 
 std::chrono::milliseconds ceil_ms(std::chrono::steady_clock::duration duration) {
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(duration), 0ms);
@@ -53,7 +61,7 @@ Result<void> Sender::send(const NumberedLine& line) {
   }
   pending_.push_back(
       {.sequence = next_sequence(), .line = line.number, .text = std::string(line.text)});
-  writer_.request(pending_.back().sequence, line.text);
+  writer_.request(pending_.back().sequence, line.text, wire::Door::kPerson);
   requests_ += 1;
   return {};
 }
@@ -187,7 +195,14 @@ void Sender::settle_front(const wire::Response* response) {
   const Pending settled = std::move(pending_.front());
   pending_.pop_front();
   if (settled.ends_datagram) unanswered_ -= 1;
-  if (settled.line == 0 || (response && response->error == 0)) return;
+  if (settled.line == 0) return;
+  if (response && response->error == 0) {
+    const bool has_warning = response->text && !response->text->empty() && warns(settled.text);
+    if (has_warning) {
+      options_.warned(settled.line, {.reason = std::string(*response->text), .text = settled.text});
+    }
+    return;
+  }
   Error error{.text = settled.text};
   if (response) {
     error.reason = std::string(response->reason) + " (" +

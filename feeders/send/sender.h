@@ -41,6 +41,8 @@ class Sender {
     std::chrono::milliseconds timeout{2000};  // without progress
     // Called with the number of each line that was refused, and why.
     std::function<void(std::uint64_t line, const Error& error)> refused;
+    // The same of each line that took effect, but perhaps not as it was meant.
+    std::function<void(std::uint64_t line, const Error& warning)> warned;
   };
 
   explicit Sender(Options options);

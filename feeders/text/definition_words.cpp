@@ -7,10 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/change.h"
+#include "core/statistics/definition/unread_words.h"
 #include "feeders/text/number.h"
-#include "program/nearest.h"
 
 namespace tallyfs {
 namespace {
@@ -151,20 +152,14 @@ class Words {
     if (change.value().on && !change.value().on->value) words_.begin = tally::Begin::kOff;
     const auto definition = apply(change.value(), Definition{});
     if (!definition) return definition.error();
-    Types types;
-    types.set(definition.value().settings.index());
-    if (auto ignored = find_ignored_key(line_, types)) return for_other_types(*ignored);
+    const Attributes attributes = attributes_of(definition.value().settings);
+    if (auto read = check_all_read(line_, attributes, definition.value().units); !read)
+      return read.error();
     if (!change.value().type) return {};
     const tally::Range range{definition.value().range_min, definition.value().range_max};
     words_.type = std::visit([&](const auto& settings) { return to_public(settings, range); },
                              definition.value().settings);
     return {};
-  }
-
-  Error for_other_types(const Error& ignored) const {
-    const std::string key =
-        line_.substr(ignored.token_at, line_.find('=', ignored.token_at) - ignored.token_at);
-    return invalid(key + " is for other types", ignored.token_at);
   }
 
   // An error in line_, where the word stands in the text.

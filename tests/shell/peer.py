@@ -117,10 +117,10 @@ class Peer:
         found, at = [], 16
         while at < len(data):
             kind, flags, length = struct.unpack_from("<HHI", data, at)
-            assert kind == ANSWER and flags in (0, 1, 2), (kind, flags)
+            assert kind == ANSWER and flags in (0, 1, 2, 3), (kind, flags)
             answer = struct.unpack_from("<IIQ", data, at + 8)
             found.append(answer)
-            self.was_there = flags == 1
+            self.was_there = flags & 1 == 1
             if answer[1]:
                 self.error_at, size = struct.unpack_from("<II", data, at + 24)
                 self.reason = data[at + 32:at + 32 + size].decode()

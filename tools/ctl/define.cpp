@@ -1,5 +1,8 @@
 // tallyctl define: writes one line into a definition file. The daemon alone judges it; if it
 // refuses, tracing/error_log has the reason and the place.
+#include <algorithm>
+#include <array>
+
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
@@ -31,6 +34,11 @@ Target to_target(const std::string& word) {
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
+bool has_key(const std::vector<std::string>& words, const std::string& key) {
+  return std::ranges::any_of(words, [&](const auto& word) { return word.starts_with(key + "="); });
+}
+
+// Without what the words of the command say themselves.
 Result<std::string> line_like(Session& session, const std::string& word) {
   const auto one = select_one(*session.source, {word});
   if (!one) return one.error();
@@ -40,7 +48,9 @@ Result<std::string> line_like(Session& session, const std::string& word) {
   if (!found) return invalid(word + " has been removed");
   std::string line;
   for (const view::Key& key : found->definition) {
-    if (key.name == "name" || key.name == "on" || key.name == "of") continue;
+    constexpr std::array kOwn = {"name", "on", "of", "units"};
+    if (std::ranges::find(kOwn, key.name) != kOwn.end()) continue;
+    if (has_key(session.options.words, key.name)) continue;
     line.append(" ").append(key.name).append("=").append(key.value);
   }
   return line;
@@ -123,7 +133,9 @@ int define(Session& session, const std::string& like) {
     line.append(keys.value());
   }
   for (std::size_t i = 1; i < session.options.words.size(); ++i) {
-    line.append(line.empty() ? "" : " ").append(session.options.words[i]);
+    const std::string& word = session.options.words[i];
+    if (!target.statistic.empty() && word.starts_with("name=")) continue;
+    line.append(line.empty() ? "" : " ").append(word);
   }
   const auto before = read_interface(*session.source, target.interface);
   if (!before) {
@@ -159,7 +171,7 @@ int run_define(int argc, char** argv) {
   line.add({.names = "--like",
             .variable = &like,
             .value = "WHAT",
-            .text = "begin with this statistic's definition, all but name, on and of",
+            .text = "begin with this statistic's definition, all but name, on, of and units",
             .shown = Option::Default::kHidden});
   line.add_arguments("WHAT", session.options.words,
                      "INTERFACE/STATISTIC, then KEY=VALUE... as tally-definition(5) says",

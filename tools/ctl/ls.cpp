@@ -1,7 +1,7 @@
 // tallyctl ls: interfaces, and of those that are named their statistics.
 #include <algorithm>
 
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"

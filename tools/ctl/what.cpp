@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs {

@@ -9,6 +9,8 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
+// A person has written the line: a word that nothing reads refuses it. error_log leaves this out.
+constexpr std::string_view kStrict = "strict=1 ";
 const std::string kSocketLocation = "socket pid ";
 
 // Of "[24786.216928] statistics/web: error: REASON" time and reason; empty if it is of another
@@ -60,7 +62,8 @@ Result<std::string> write_definition(const std::string& mount, const std::string
   const std::string location = "statistics/" + interface;
   const auto find = [&](LogKind kind) { return find_entry(read_log(mount), kind, location, line); };
   const LogEntry before = find(LogKind::kWarning);
-  const auto written = write_in_time(mount + "/" + location + "/definition", line + "\n");
+  const auto written =
+      write_in_time(mount + "/" + location + "/definition", std::string(kStrict) + line + "\n");
   if (written) {
     LogEntry warning = find(LogKind::kWarning);
     return warning.time == before.time ? std::string() : std::move(warning.text);

@@ -35,10 +35,12 @@ class DefinitionFile final : public File {
     return {state.version, state.last_change};
   }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
-    return interface_->define(line, call.now);
+    const auto done = interface_->define(line, call.now);
+    return done ? done : without_strict_mark(done.error(), line);
   }
   std::optional<Error> remark(std::string_view line) const override {
-    return interface_->remark(line);
+    const auto fault = interface_->remark(line);
+    return fault ? std::optional(without_strict_mark(*fault, line)) : fault;
   }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "core/base/text.h"
 #include "core/statistics/definition/change.h"
+#include "core/statistics/definition/unread_words.h"
 
 namespace tallyfs {
 namespace {
@@ -55,7 +56,7 @@ FirstBytes FirstBytes::of(std::string_view text) {
   return first;
 }
 
-Result<Rule> Rule::parse(std::string_view line) {
+Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   Tokens tokens(line);
   const auto pattern = tokens.next();
   if (!pattern) return invalid("a rule begins with a pattern", 0);
@@ -83,17 +84,20 @@ Result<Rule> Rule::parse(std::string_view line) {
       return at(*token, "units are said by what feeds the statistic, when it is created");
     } else if (token->text.find('=') == std::string_view::npos) {
       return at(*token, "a rule has KEY=VALUE behind its pattern");
-    } else {
-      if (find_ignored_key(token->text, Types().set())) return at(*token, "there is no such key");
+    } else if (!is_strict_mark(token->text)) {
       rule.attributes_.append(" ").append(token->text);
     }
   }
   if (rule.attributes_.empty() && rule.suffix_.empty()) {
     return at(*pattern, "a rule has KEY=VALUE behind its pattern");
   }
-  const auto change = parse_change(definition);
+  const auto change = parse_change(definition, strictness);
   if (!change) return change.error();
-  if (auto checked = check_alone(change.value()); !checked) return checked.error();
+  const auto attributes = check_alone(change.value());
+  if (!attributes) return attributes.error();
+  if (change.value().is_strict) {
+    if (auto read = check_all_read(definition, attributes.value(), ""); !read) return read.error();
+  }
   return rule;
 }
 
@@ -111,12 +115,14 @@ std::string Rule::line_for(std::string_view statistic) const {
   return line + attributes_;
 }
 
-Result<void> Rules::add(std::string_view line) { return add(line, written_); }
+Result<void> Rules::add(std::string_view line, Strictness strictness) {
+  return add(line, written_, strictness);
+}
 
-Result<void> Rules::add(std::string_view line, std::vector<Rule>& to) {
+Result<void> Rules::add(std::string_view line, std::vector<Rule>& to, Strictness strictness) {
   line = without_comment(line);
   if (trimmed(line).empty()) return {};
-  auto rule = Rule::parse(line);
+  auto rule = Rule::parse(line, strictness);
   if (!rule) return rule.error();
   const std::size_t bytes = rule.value().text().size() + 1;
   if (from_file_.size() + written_.size() >= kRulesBound || bytes_ + bytes > kBytesBound) {
@@ -139,7 +145,7 @@ Rules::Reading Rules::replace_file(std::string_view text) {
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    if (auto added = add(line, from_file_); !added) {
+    if (auto added = add(line, from_file_, Strictness::kStrict); !added) {
       reading.refused.push_back({number, std::string(line), added.error()});
     }
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -171,7 +177,8 @@ Result<void> Rules::write(std::string_view line) {
     if (const auto rule = Rule::parse(text); !rule) return refuse(rule.error());
     return {};
   }
-  if (const auto added = add(line, written_); !added) return refuse(added.error());
+  const auto added = add(line, written_, Strictness::kStrict);
+  if (!added) return refuse(added.error());
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/statistics/definition/strict_words.h"
 
 namespace tallyfs {
 
@@ -33,8 +34,8 @@ struct FirstBytes {
 
 class Rule {
  public:
-  // kInvalid, with the token.
-  static Result<Rule> parse(std::string_view line);
+  // kInvalid, with the token. Strict: so is one that nothing would read.
+  static Result<Rule> parse(std::string_view line, Strictness strictness = Strictness::kStrict);
 
   // As parse() takes it.
   const std::string& text() const { return text_; }
@@ -79,8 +80,9 @@ class Rules {
     std::vector<RefusedLine> refused;
   };
 
-  // One line. An empty one, and a comment, is no rule. kInvalid, with the token; kNoSpace.
-  Result<void> add(std::string_view line);
+  // One line. An empty one, and a comment, is no rule. kInvalid, with the token; kNoSpace. What was
+  // saved may be of a version that took more.
+  Result<void> add(std::string_view line, Strictness strictness = Strictness::kStrict);
   // The text of the file: replaces what came from it before. Refused lines are left out.
   Reading replace_file(std::string_view text);
 
@@ -122,7 +124,7 @@ class Rules {
     std::size_t bytes = 0;
   };
 
-  Result<void> add(std::string_view line, std::vector<Rule>& to);
+  Result<void> add(std::string_view line, std::vector<Rule>& to, Strictness strictness);
   Error refuse(Error error);
 
   std::vector<Rule> from_file_;

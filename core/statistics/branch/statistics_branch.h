@@ -250,21 +250,27 @@ class StatisticsBranch final : public Branch {
       EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
                       Moment now) REQUIRES(mutex_);
-  void warn_of_units(const wire::CommandLine& command, const StatisticEntry& entry,
-                     const Sender& sender, Moment now) const;
+  Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
+                     const Sender& sender, Moment now) REQUIRES(mutex_);
+  bool is_ruled(const wire::CommandLine& command) REQUIRES(mutex_);
+  Done with_warning(Done done, const wire::CommandLine& command, const Sender& sender,
+                    std::optional<Error> fault, Moment now) const;
   Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
-  Result<void> define(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
-  Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now)
+  Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now)
       REQUIRES(mutex_);
+  Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
+                              Strictness strictness) REQUIRES(mutex_);
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
-  Result<Done> create_view(const wire::CommandLine& command, uid_t sender, Moment now)
+  Result<Done> create_view(const wire::CommandLine& command, const Sender& sender, Moment now)
       REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
-                                           uid_t creator, Moment now) REQUIRES(mutex_);
+                                           uid_t creator, Moment now,
+                                           Strictness strictness = Strictness::kTolerant)
+      REQUIRES(mutex_);
   // Its files in the directories of formats that were looked into.
   void enter_metrics(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
   void enter_rules(Moment now) REQUIRES(mutex_);

@@ -1,4 +1,7 @@
 // What lines on the socket, and rmdir, do to statistics and interfaces (core/wire/FORMAT.md).
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "core/base/text.h"
@@ -18,16 +21,100 @@ std::size_t rest_at(const wire::CommandLine& command) {
 }
 
 // Marks what a feeder says of how a statistic begins.
-bool has_default(std::string_view text) {
+constexpr std::string_view kDefaultMark = "default=1";
+
+// Text of a sender in a reason.
+std::string shown(std::string_view text) {
+  constexpr std::size_t kBytesShown = 512;
+  std::string escaped;
+  append_escaped(escaped, text, kBytesShown, 0);
+  return escaped;
+}
+
+std::optional<Token> find_word(std::string_view text, std::string_view begin) {
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
-    if (token->text == "default=1") return true;
+    if (token->text.starts_with(begin)) return token;
   }
-  return false;
+  return std::nullopt;
+}
+
+Strictness strictness_of(const wire::CommandLine& command) {
+  return command.door == wire::Door::kPerson ? Strictness::kStrict : Strictness::kTolerant;
+}
+
+// A statistic may be named by the target and by name=, but not by two names.
+Result<void> check_name(const wire::CommandLine& command, std::string_view statistic) {
+  constexpr std::string_view kName = "name=";
+  const auto named = find_word(command.rest.text, kName);
+  if (!named || named->text.substr(kName.size()) == statistic) return {};
+  return invalid("the line is for " + shown(statistic), command.rest.at + named->at);
+}
+
+// What `define` says, as a line of the definition file, and where its words stand in the command.
+struct DefinitionLine {
+  std::string text;
+  bool is_default = false;
+  std::size_t shift = 0;  // that much longer than the command's rest, at its begin
+  std::size_t name_at = 0;
+  std::size_t rest_at = 0;
+
+  Error place(Error error) const {
+    if (error.token_at == Error::kNoToken) error.token_at = shift;
+    error.token_at = error.token_at < shift ? name_at : error.token_at - shift + rest_at;
+    return error;
+  }
+};
+
+DefinitionLine definition_line(const wire::CommandLine& command) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  DefinitionLine line{.text = std::string(command.rest.text),
+                      .name_at = command.target.at + interface.size() + 1,
+                      .rest_at = command.rest.at};
+  if (const auto mark = find_word(line.text, kDefaultMark); mark && mark->text == kDefaultMark) {
+    line.is_default = true;
+    line.text.replace(mark->at, kDefaultMark.size(), kDefaultMark.size(), ' ');
+  }
+  if (!has_statistic || find_word(line.text, "name=")) return line;
+  const std::string name = std::string("name=").append(statistic);
+  line.shift = name.size();
+  line.text.insert(0, name);
+  return line;
+}
+
+// The words that would define it so, without those that a definition line does not set.
+std::string settable_words(std::string_view text) {
+  std::string words;
+  Tokens tokens(text);
+  while (const auto token = tokens.next()) {
+    const std::string_view key = token->text.substr(0, token->text.find('='));
+    const bool is_left_out = key == "name" || key == "of" || key == "units" || key == "data" ||
+                             is_read_only_key(key) || is_strict_mark(token->text);
+    if (!is_left_out) words.append(" ").append(token->text);
+  }
+  return words;
 }
 
 Error own_interface(std::size_t at) {
   return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
+}
+
+Error no_interface_to_define(const wire::CommandLine& command) {
+  if (!wire::split_path(command.target.text).has_statistic) {
+    return not_found("interface", command.target.at);
+  }
+  return {ErrorCode::kNotFound,
+          "no such interface; it comes into being with: create " + shown(command.target.text),
+          command.target.at};
+}
+
+// What the line that made or found a statistic has for nothing; the token counts in its text.
+std::optional<Error> remark(const wire::CommandLine& command, std::string_view statistic,
+                            const Interface& interface) {
+  const std::string name = std::string("name=").append(statistic);
+  auto fault = interface.remark(name + std::string(command.rest.text));
+  if (fault) fault->token_at -= std::min(name.size(), fault->token_at);
+  return fault;
 }
 
 }  // namespace
@@ -43,7 +130,7 @@ Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const S
     case wire::Verb::kCreate:
       break;
     case wire::Verb::kDefine:
-      return plain(define(command, sender.uid, now));
+      return define(command, sender, now);
     case wire::Verb::kRemove:
       return plain(remove(command, sender.uid, now));
     case wire::Verb::kAttach:
@@ -80,13 +167,20 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, lifetime, sender, now);
   }
-  if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender.uid, now);
-  if (StatisticEntry* const entry = find(command.target.text)) {
-    warn_of_units(command, *entry, sender, now);
-    return Done{publish(*entry), wire::Made::kWasThere};
+  const std::string_view statistic = wire::split_path(command.target.text).statistic;
+  if (command.door == wire::Door::kPerson) {
+    if (auto named = check_name(command, statistic); !named) return named.error();
   }
-  const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now);
-  if (made) return Done{publish(*made.value())};
+  if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender, now);
+  if (StatisticEntry* const entry = find(command.target.text)) {
+    return leave(command, *entry->owner, {publish(*entry), wire::Made::kWasThere}, sender, now);
+  }
+  const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now,
+                                     strictness_of(command));
+  if (made) {
+    return with_warning({publish(*made.value())}, command, sender,
+                        Interface::remark_on_new(command.rest.text), now);
+  }
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
                        made.error().token_at != Error::kNoToken;
   const std::size_t start =
@@ -94,41 +188,64 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   return error_at(made.error(), start);
 }
 
-// What a line says of a statistic that is there is left to its definition, but for units, which
-// nothing else can say: those of the line that made it stay.
-void StatisticsBranch::warn_of_units(const wire::CommandLine& command, const StatisticEntry& entry,
-                                     const Sender& sender, Moment now) const {
-  if (!errors_) return;
-  Tokens tokens(command.rest.text);
-  while (const auto token = tokens.next()) {
-    if (!token->text.starts_with("units=")) continue;
-    std::string line = "name=" + std::string(entry.statistic->name());
-    auto ignored = entry.owner->interface->remark(line.append(" ").append(token->text));
-    if (!ignored) return;
-    std::string text = "create " + std::string(command.target.text);
-    const std::size_t from = text.size() + 1;
-    text.append(" ").append(trimmed(command.rest.text));
-    ignored->token_at = from + token->at - (rest_at(command) - command.rest.at);
-    errors_->warn(ErrorLog::Source::kSocket,
-                  "socket pid " + std::to_string(sender.pid) + " uid " + std::to_string(sender.uid),
-                  text, *ignored, now);
-    return;
+// What a line says of a statistic that is there is left to its definition.
+Result<Done> StatisticsBranch::leave(const wire::CommandLine& command, const InterfaceEntry& owner,
+                                     Done done, const Sender& sender, Moment now) {
+  const std::string_view name = wire::split_path(command.target.text).statistic;
+  const auto differs = owner.interface->difference(name, command.rest.text, strictness_of(command));
+  std::optional<Error> fault;
+  if (!differs) {
+    if (command.door == wire::Door::kPerson) return error_at(differs.error(), command.rest.at);
+    fault = differs.error();
+  } else if (!differs.value().empty() && !is_ruled(command)) {
+    fault = invalid("it exists with " + differs.value() + " and stays so; to change it: define " +
+                    shown(command.target.text) + shown(settable_words(command.rest.text)));
+  } else {
+    fault = owner.interface->units_ignored(name, command.rest.text);
   }
+  return with_warning(std::move(done), command, sender, std::move(fault), now);
+}
+
+// A program need not know what rules say.
+bool StatisticsBranch::is_ruled(const wire::CommandLine& command) {
+  const std::string_view name = wire::split_path(command.target.text).statistic;
+  return command.door == wire::Door::kProgram &&
+         !lines_of_rules(std::string(command.target.text), name).empty();
+}
+
+// The fault's token counts in what follows the target.
+Done StatisticsBranch::with_warning(Done done, const wire::CommandLine& command,
+                                    const Sender& sender, std::optional<Error> fault,
+                                    Moment now) const {
+  if (!fault) return done;
+  done.warning = fault->reason;
+  if (!errors_) return done;
+  std::string text(command.verb == wire::Verb::kCreate ? "create " : "define ");
+  text.append(command.target.text);
+  const std::size_t blanks = rest_at(command) - command.rest.at;
+  if (fault->token_at != Error::kNoToken) fault->token_at += text.size() + 1 - blanks;
+  text.append(" ").append(trimmed(command.rest.text));
+  errors_->warn(ErrorLog::Source::kSocket,
+                "socket pid " + std::to_string(sender.pid) + " uid " + std::to_string(sender.uid),
+                text, *fault, now);
+  return done;
 }
 
 // A view has no number: it takes no samples.
-Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, uid_t sender,
+Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, const Sender& sender,
                                            Moment now) {
   const auto [interface, view, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return not_found("interface", command.target.at);
-  if (auto allowed = may_change(*entry, sender); !allowed) {
+  if (auto allowed = may_change(*entry, sender.uid); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
   if (interface == kOwnName) return own_interface(command.target.at);
-  const auto made = entry->interface->create_view(view, command.rest.text, now);
+  const auto made =
+      entry->interface->create_view(view, command.rest.text, now, strictness_of(command));
   if (!made) return error_at(made.error(), command.rest.at);
-  return Done{.made = made.value() ? wire::Made::kNew : wire::Made::kWasThere};
+  if (!made.value()) return leave(command, *entry, {.made = wire::Made::kWasThere}, sender, now);
+  return with_warning({}, command, sender, remark(command, view, *entry->interface), now);
 }
 
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
@@ -152,22 +269,34 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
   return Done{.made = made};
 }
 
-Result<void> StatisticsBranch::define(const wire::CommandLine& command, uid_t sender, Moment now) {
-  const InterfaceEntry* const entry = find_interface(command.target.text);
-  if (!entry) return not_found("interface", command.target.at);
-  if (auto allowed = may_change(*entry, sender); !allowed) {
+Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Sender& sender,
+                                      Moment now) {
+  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
+  const InterfaceEntry* const entry = find_interface(interface);
+  if (!entry) return no_interface_to_define(command);
+  if (auto allowed = may_change(*entry, sender.uid); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  const auto done = has_default(command.rest.text)
-                        ? define_default(*entry, command.rest.text, now)
-                        : entry->interface->define(command.rest.text, now);
-  if (!done) return error_at(done.error(), command.rest.at);
-  return {};
+  if (has_statistic) {
+    if (auto named = check_name(command, statistic); !named) return named.error();
+  }
+  if (command.door == wire::Door::kPerson && trimmed(command.rest.text).empty()) {
+    return invalid("the command needs KEY=VALUE", command.rest.at + command.rest.text.size());
+  }
+  const DefinitionLine line = definition_line(command);
+  const Strictness strictness = strictness_of(command);
+  const auto done =
+      line.is_default ? define_default(*entry, line.text, now, strictness)
+                      : entry->interface->define(line.text, now, Interface::By::kUser, strictness);
+  if (!done) return line.place(done.error());
+  auto fault = entry->interface->remark(line.text);
+  if (fault) fault->token_at = line.place(*fault).token_at - command.rest.at;
+  return with_warning({}, command, sender, std::move(fault), now);
 }
 
 // Rules are for statistics that are no views.
 Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::string_view text,
-                                              Moment now) {
+                                              Moment now, Strictness strictness) {
   const auto change = parse_change(text);
   std::vector<std::string> rules;
   if (change && change.value().name) {
@@ -176,7 +305,7 @@ Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
     path.append("/").append(name);
     if (find(path)) rules = lines_of_rules(path, name);
   }
-  return entry.interface->define_default(text, rules, now);
+  return entry.interface->define_default(text, rules, now, strictness);
 }
 
 Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
@@ -215,12 +344,15 @@ Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sen
                           {.thing = "interface", .change = "change what is in it"});
 }
 
-Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std::string_view path,
-                                                                             std::string_view text,
-                                                                             uid_t creator,
-                                                                             Moment now) {
+Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
+    std::string_view path, std::string_view text, uid_t creator, Moment now,
+    Strictness strictness) {
   const auto [interface, statistic, has_statistic] = wire::split_path(path);
   if (interface == kOwnName) return own_interface(0);
+  if (const auto second = statistic.find('/'); second != std::string_view::npos) {
+    return Error{ErrorCode::kInvalid, "a name has one '/': write %2F for others",
+                 interface.size() + 1 + second};
+  }
   if (!is_name(statistic)) {
     return Error{ErrorCode::kInvalid, "not a statistic's name (1 to 255 printable bytes, no '=')",
                  interface.size() + 1};
@@ -233,7 +365,7 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(std
     if (auto made = create_interface(interface, creator, now); !made) return made.error();
     entry = find_interface(interface);
   }
-  const auto made = entry->interface->create_statistic(statistic, text, now);
+  const auto made = entry->interface->create_statistic(statistic, text, now, strictness);
   if (made) {
     StatisticEntry& entered = enter(*entry, made.value());
     apply_rules(entered, now, Interface::By::kRule);

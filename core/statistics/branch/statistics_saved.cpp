@@ -76,7 +76,7 @@ Result<void> StatisticsBranch::load(const SavedObject& object, const Loading& lo
   if (is_of(object, SavedKind::kStatisticNumbers)) return load_numbers(object, loading);
   if (object.format != kRuleFormat) return other_format(object);
   const MutexLock lock(mutex_);
-  return rules_.add(object.bytes);
+  return rules_.add(object.bytes, Strictness::kTolerant);
 }
 
 Result<void> StatisticsBranch::load_interface(const SavedObject& object, const Loading& loading) {

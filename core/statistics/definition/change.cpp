@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
+#include "core/statistics/definition/unread_words.h"
 
 namespace tallyfs {
 namespace {
@@ -58,16 +59,10 @@ bool take_type(Change& change, std::string_view value, std::size_t at) {
   return change.type && change.type->at == at;
 }
 
-// "value, range, ... or raw"
 std::string listed_types() {
-  std::vector<std::string_view> words;
-  each_type([&]<typename S>() { words.push_back(S::kType); });
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) text.append(i + 1 == words.size() ? " or " : ", ");
-    text.append(words[i]);
-  }
-  return text;
+  std::vector<std::string> words;
+  each_type([&]<typename S>() { words.emplace_back(S::kType); });
+  return listed(words);
 }
 
 template <std::optional<Requested<std::int64_t>> Change::*kMember>
@@ -120,14 +115,31 @@ bool take_quantiles(Change& change, std::string_view value, std::size_t at) {
   return set(change.quantiles, QuantileList::parse(value), at);
 }
 
+struct Synonym {
+  std::string_view word;
+  const char* refusal;
+};
+// Words of other tools, which people type.
+constexpr std::array kSynonyms = {
+    Synonym{"counter", "a counter is type=value here"},
+    Synonym{"gauge", "a gauge is type=last here"},
+    Synonym{"histogram", "a histogram is type=array or type=quantiles here"},
+    Synonym{"summary", "a summary is type=quantiles here"},
+    Synonym{"percentiles", "percentiles are type=quantiles here"}};
+
+std::string refusal_of_type(std::string_view type) {
+  const auto* const meant = std::ranges::find(kSynonyms, type, &Synonym::word);
+  return meant == kSynonyms.end() ? "type must be " + listed_types() : meant->refusal;
+}
+
 struct Key {
   std::string_view word;
   Where where;
   Take take;
   const char* rule;
 
-  std::string refusal() const {
-    return take == take_type ? "type must be " + listed_types() : std::string(rule);
+  std::string refusal(std::string_view value) const {
+    return take == take_type ? refusal_of_type(value) : std::string(rule);
   }
 };
 
@@ -164,10 +176,6 @@ constexpr std::array kKeys = {
 // So much of a token stands in a reason.
 constexpr std::size_t kTokenBytesShown = 64;
 
-// Keys of the file that a line cannot set.
-constexpr std::array<std::string_view, 4> kReadOnlyKeys = {"hits_out_of_range", "hits_missed",
-                                                           "started", "stopped"};
-
 const Key* find_key(std::string_view word, Where context) {
   for (const Key& key : kKeys) {
     if (key.word == word && (key.where == Where::kEverywhere || key.where == context)) return &key;
@@ -175,10 +183,14 @@ const Key* find_key(std::string_view word, Where context) {
   return nullptr;
 }
 
-// Whether a line of the definition file may have the key, to be set or to be ignored.
-bool is_known(std::string_view word) {
-  return std::ranges::count(kKeys, word, &Key::word) != 0 ||
-         std::ranges::count(kReadOnlyKeys, word) != 0;
+// The keys of a strict line. `name` and `units` are in each line that is printed: what they say is
+// compared where the statistic is known. A new statistic has no data to discard.
+std::vector<std::string> strict_keys(Where context) {
+  std::vector<std::string> keys;
+  for (const Key& key : kKeys) {
+    if (context != Where::kOnlyInNew || key.take != take_data) keys.emplace_back(key.word);
+  }
+  return keys;
 }
 
 Error widening(const Token& token) {
@@ -188,34 +200,25 @@ Error widening(const Token& token) {
   return invalid(std::move(reason) + "': a line without name= is for all statistics", token.at);
 }
 
-Result<Change> parse(std::string_view line, Where context) {
-  Change change;
+Result<Change> parse(std::string_view line, Where context, Strictness strictness) {
+  Change change{.is_strict = strictness == Strictness::kStrict || has_strict_mark(line)};
+  StrictWords words(change.is_strict ? strict_keys(context) : std::vector<std::string>());
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
+    if (change.is_strict) {
+      if (auto taken = words.take(*token); !taken) return taken.error();
+    }
     const auto equals = token->text.find('=');
     if (equals == std::string_view::npos) continue;
     const Key* const key = find_key(token->text.substr(0, equals), context);
     if (!key) continue;
-    if (!key->take(change, token->text.substr(equals + 1), token->at)) {
-      return Error{ErrorCode::kInvalid, key->refusal(), token->at};
-    }
+    const std::string_view value = token->text.substr(equals + 1);
+    if (!key->take(change, value, token->at)) return invalid(key->refusal(value), token->at);
+  }
+  if (change.is_strict) {
+    if (auto fractions = find_fractions(change)) return *fractions;
   }
   return change;
-}
-
-// The types that have this key among their attributes.
-Types types_with(std::string_view key) {
-  Types types;
-  std::size_t place = 0;
-  each_type([&]<typename S>() {
-    S settings{};
-    if constexpr (std::is_same_v<S, HistorySettings>) settings.mode = Mode::kQuantiles;
-    settings.each_attribute(settings, [&](auto attribute, const auto&) {
-      if (attribute.kKey == key) types.set(place);
-    });
-    ++place;
-  });
-  return types;
 }
 
 // Takes over the attributes that the type has; returns those it has and was not given.
@@ -298,34 +301,26 @@ Result<Definition> merge(const Change& change, const Definition& before) {
 
 }  // namespace
 
-Result<Change> parse_change(std::string_view line) {
-  auto change = parse(line, Where::kOnlyInChange);
-  if (!change || change.value().name) return change;
+bool is_known_key(std::string_view word) {
+  return std::ranges::count(kKeys, word, &Key::word) != 0 || is_read_only_key(word);
+}
+
+Result<Change> parse_change(std::string_view line, Strictness strictness) {
+  auto change = parse(line, Where::kOnlyInChange, strictness);
+  if (!change || change.value().name || change.value().is_strict) return change;
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const auto equals = token->text.find('=');
-    if (equals == std::string_view::npos || !is_known(token->text.substr(0, equals))) {
+    if (equals == std::string_view::npos || !is_known_key(token->text.substr(0, equals))) {
       return widening(*token);
     }
   }
   return change;
 }
 
-std::optional<Error> find_ignored_key(std::string_view line, Types types) {
-  Tokens tokens(line);
-  while (const auto token = tokens.next()) {
-    const auto equals = token->text.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view word = token->text.substr(0, equals);
-    if (!is_known(word)) return invalid("there is no such key, and it was ignored", token->at);
-    const Types users = types_with(word);
-    if (users.none() || (users & types).any()) continue;
-    return invalid(std::string(word) + " is for other types, and it was ignored", token->at);
-  }
-  return std::nullopt;
+Result<Change> parse_new_statistic(std::string_view text, Strictness strictness) {
+  return parse(text, Where::kOnlyInNew, strictness);
 }
-
-Result<Change> parse_new_statistic(std::string_view text) { return parse(text, Where::kOnlyInNew); }
 
 Result<Definition> apply(const Change& change, const Definition& before) {
   auto after = merge(change, before);
@@ -334,7 +329,7 @@ Result<Definition> apply(const Change& change, const Definition& before) {
   return after;
 }
 
-Result<void> check_alone(const Change& change) {
+Result<Attributes> check_alone(const Change& change) {
   Change known = change;
   // Without a type they may be for any.
   if (!change.type) known = Change{.range_min = change.range_min, .range_max = change.range_max};
@@ -343,8 +338,10 @@ Result<void> check_alone(const Change& change) {
   // With the range of its statistic, which the change leaves, an array may be small enough.
   const bool is_array = std::holds_alternative<ArraySettings>(after.value().settings);
   const bool has_range = change.range_min && change.range_max;
-  if (is_array && !has_range) return {};
-  return check(known, after.value());
+  if (!is_array || has_range) {
+    if (auto checked = check(known, after.value()); !checked) return checked.error();
+  }
+  return change.type ? attributes_of(after.value().settings) : Attributes().set();
 }
 
 }  // namespace tallyfs

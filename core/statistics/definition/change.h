@@ -11,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/statistics/definition/definition.h"
+#include "core/statistics/definition/strict_words.h"
 
 namespace tallyfs {
 
@@ -23,6 +24,7 @@ struct Requested {
 
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
+  bool is_strict = false;                           // the line was read so
   std::optional<Requested<std::string_view>> name;  // points into the line
   std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
@@ -56,25 +58,28 @@ struct Change {
   const auto& asked(attribute::Quantiles) const { return quantiles; }
 };
 
+// The type-specific attributes of definitions, as a set.
+using Attributes = std::bitset<7>;
+Attributes attributes_of(const Settings& settings);
+
 // A line of the definition file: everything but units, which is ignored there. kInvalid with the
 // token whose value is wrong, or, in a line without name=, with the first token that is no
-// key=value or has an unknown key: a misspelt name= would change all statistics.
-Result<Change> parse_change(std::string_view line);
-// Types of statistics, by their places in Settings.
-using Types = std::bitset<std::variant_size_v<Settings>>;
-// The first key in a line of the definition file that is ignored although it is not read-only; for
-// the caret of a warning. No definition has the key, which is most likely misspelt, or none of the
-// line's statistics does, which are of these types after the line has taken effect.
-std::optional<Error> find_ignored_key(std::string_view line, Types types);
+// key=value or has an unknown key: a misspelt name= would change all statistics. A line with
+// strict=1 is strict in any case; it is refused for each token that StrictWords refuses, and for
+// find_fractions(). Keys of other types are for check_all_read().
+Result<Change> parse_change(std::string_view line, Strictness strictness = Strictness::kTolerant);
+// Whether a line of the definition file may have the key, to be set or to be ignored.
+bool is_known_key(std::string_view word);
 // The attributes of a new statistic: units included, but neither name nor data=reset, which are
 // ignored. kInvalid as above.
-Result<Change> parse_new_statistic(std::string_view text);
+Result<Change> parse_new_statistic(std::string_view text,
+                                   Strictness strictness = Strictness::kTolerant);
 
 // The definition that results. kInvalid with the token to blame: the type lacks an attribute, the
 // mode does not go with the type, range_min is above range_max, too many intervals.
 Result<Definition> apply(const Change& change, const Definition& before);
 // Whether there is a definition to which the change could be applied: for changes of statistics
-// that do not exist yet. kInvalid as above.
-Result<void> check_alone(const Change& change);
+// that do not exist yet. Returns the attributes that it may have. kInvalid as above.
+Result<Attributes> check_alone(const Change& change);
 
 }  // namespace tallyfs

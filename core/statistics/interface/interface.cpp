@@ -1,4 +1,5 @@
 #include "core/statistics/interface/interface.h"
+#include "core/statistics/definition/unread_words.h"
 
 #include <algorithm>
 #include <utility>
@@ -92,12 +93,17 @@ Statistic* Interface::append(std::unique_ptr<Statistic> statistic) {
 }
 
 Result<Statistic*> Interface::create_statistic(std::string_view name, std::string_view text,
-                                               Moment now) {
+                                               Moment now, Strictness strictness) {
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
-  const auto change = parse_new_statistic(text);
+  const auto change = parse_new_statistic(text, strictness);
   if (!change) return change.error();
   auto definition = apply(change.value(), Definition{});
   if (!definition) return definition.error();
+  if (change.value().is_strict) {
+    auto read = tallyfs::check_all_read(text, attributes_of(definition.value().settings),
+                                        definition.value().units);
+    if (!read) return read.error();
+  }
 
   const MutexLock lock(mutex_);
   if (const Statistic* const taken = find_locked(name)) {

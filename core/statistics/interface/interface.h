@@ -61,19 +61,30 @@ class Interface {
   // attributes (all of the type's, or no type at all for the default), on=1, units=. The pointer
   // is good until the statistic is removed; only the tree, which names both, keeps it.
   // kInvalid: the name or a value (token_at counts from the start of text); kExists; kNoSpace.
-  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now);
+  // In a strict text each word must mean something for the new statistic.
+  Result<Statistic*> create_statistic(std::string_view name, std::string_view text, Moment now,
+                                      Strictness strictness = Strictness::kTolerant);
   // Whether such a text has of=SOURCE, and so is one for create_view().
   static bool is_of_a_view(std::string_view text);
   // Appends a view of the statistic of=SOURCE, which is on unless the text says on=0. Without type=
   // it has the definition of its source. False: there is that very view already, and it stays as it
   // is. kNotFound: no such source; else as above.
-  Result<bool> create_view(std::string_view name, std::string_view text, Moment now);
+  Result<bool> create_view(std::string_view name, std::string_view text, Moment now,
+                           Strictness strictness = Strictness::kTolerant);
+  // What a statistic that is there has otherwise than such a text would make it: "type=range on=0".
+  // "": nothing, or no statistic of that name. Of a tolerant text, what users have asked for is no
+  // difference. kInvalid: the text is refused where the statistic is new, too.
+  Result<std::string> difference(std::string_view name, std::string_view text,
+                                 Strictness strictness) const;
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
   // With its views. False when there is none of that name.
   bool remove_statistic(std::string_view name, Moment now);
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
+
+  // The word units= of such a text, if the statistic that is there has others.
+  std::optional<Error> units_ignored(std::string_view name, std::string_view text) const;
 
   // From now on feeders see there whether the statistic is on, and how it is counted; by default
   // nowhere.
@@ -98,17 +109,21 @@ class Interface {
   enum class By { kUser, kRule };
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
-  Result<void> define(std::string_view line, Moment now, By by = By::kUser);
+  // Strict: as a line with strict=1, where each word must mean something for one of its statistics.
+  Result<void> define(std::string_view line, Moment now, By by = By::kUser,
+                      Strictness strictness = Strictness::kTolerant);
   // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
   // be applied, all in one step; views that rules have made begin anew, too. What users have asked
   // for since the creation of the statistic stays, and a definition that comes out as it was keeps
   // the data.
-  Result<void> define_default(std::string_view line, std::span<const std::string> rules,
-                              Moment now);
+  Result<void> define_default(std::string_view line, std::span<const std::string> rules, Moment now,
+                              Strictness strictness = Strictness::kTolerant);
 
-  // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); or
-  // scale=log2 that was given no range to begin at.
+  // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); quantiles
+  // that are all below 1; or scale=log2 that was given no range to begin at.
   std::optional<Error> remark(std::string_view line) const;
+  // The same of a text that create_statistic() has taken.
+  static std::optional<Error> remark_on_new(std::string_view text);
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
   // longer than bytes_max: data are copied unless that is certain before, and measured, but not
@@ -194,10 +209,13 @@ class Interface {
       REQUIRES(mutex_);
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
   static Result<Definition> view_definition(const Change& change, const Statistic& source);
-  Result<void> append_view(std::string_view name, Statistic& source, const Change& change,
-                           Moment now, By by) REQUIRES(mutex_);
+  Result<void> append_view(std::string_view name, Statistic& source, std::string_view line,
+                           const Change& change, Moment now, By by) REQUIRES(mutex_);
   void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
-  Result<void> define_view(const Change& change, Moment now, By by) REQUIRES(mutex_);
+  Result<void> define_view(std::string_view line, const Change& change, Moment now, By by)
+      REQUIRES(mutex_);
+  Result<void> check_all_read(std::string_view line, const Change& change, Statistic* named) const
+      REQUIRES(mutex_);
   Result<void> redefine(const Change& change, Statistic* named, Moment now, By by) REQUIRES(mutex_);
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
 namespace tallyfs {
@@ -19,19 +20,40 @@ bool is_open_log2(const Definition& definition) {
          definition.range_min == std::numeric_limits<std::int64_t>::min();
 }
 
+std::optional<Error> ignored_units(std::string_view line, std::string_view units) {
+  auto other = find_other_units(line, units);
+  if (other) other->reason.append(", and were ignored");
+  return other;
+}
+
+std::optional<Error> open_log2(const Change& change, bool is_open) {
+  if (!is_open || !change.scale || change.range_min) return std::nullopt;
+  return invalid("without range_min the intervals double from -9223372036854775808 on",
+                 change.scale->at);
+}
+
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes();
 }
 
-std::optional<Error> find_other_units(std::string_view line, std::string_view units) {
-  constexpr std::string_view kUnits = "units=";
-  Tokens tokens(line);
+// key=value of the first definition that the second one has otherwise: "type=range" alone where the
+// types differ. "": none.
+std::string differing_words(const Definition& is, const Definition& asked) {
+  const bool has_other_type = is.settings.index() != asked.settings.index();
+  std::string is_text;
+  std::string asked_text;
+  append_definition(is_text, is);
+  append_definition(asked_text, asked);
+  std::string words;
+  Tokens tokens(is_text);
   while (const auto token = tokens.next()) {
-    if (!token->text.starts_with(kUnits) || token->text.substr(kUnits.size()) == units) continue;
-    return invalid("units are said when a statistic is created, and were ignored", token->at);
+    const std::string word(token->text);
+    if ((" " + asked_text + " ").find(" " + word + " ") != std::string::npos) continue;
+    words.append(words.empty() ? "" : " ").append(word);
+    if (has_other_type) break;
   }
-  return std::nullopt;
+  return words;
 }
 
 }  // namespace
@@ -83,13 +105,30 @@ void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   if (changed) note_change(now);
 }
 
-Result<void> Interface::define(std::string_view line, Moment now, By by) {
-  const auto parsed = parse_change(line);
+// In a strict line each word means something for one of the statistics at least.
+Result<void> Interface::check_all_read(std::string_view line, const Change& change,
+                                       Statistic* named) const {
+  if (!change.is_strict) return {};
+  Attributes attributes;
+  std::string units;
+  const auto possible = each_of(named, [&](const Statistic& statistic) -> Result<void> {
+    const auto after = apply(change, statistic.definition());
+    if (!after) return after.error();
+    attributes |= attributes_of(after.value().settings);
+    units = statistic.definition().units;
+    return {};
+  });
+  if (!possible) return {};  // redefine() says why
+  return tallyfs::check_all_read(line, attributes, units);
+}
+
+Result<void> Interface::define(std::string_view line, Moment now, By by, Strictness strictness) {
+  const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
   const Change& change = parsed.value();
 
   const MutexLock lock(mutex_);
-  if (change.of) return define_view(change, now, by);
+  if (change.of) return define_view(line, change, now, by);
   Statistic* named = nullptr;
   if (change.name) {
     named = find_locked(change.name->value);
@@ -99,20 +138,25 @@ Result<void> Interface::define(std::string_view line, Moment now, By by) {
                    change.name->at};
     }
   }
+  if (auto read = check_all_read(line, change, named); !read) return read;
   return redefine(change, named, now, by);
 }
 
 // Rules that cannot be applied were told when the statistic was made.
 Result<void> Interface::define_default(std::string_view line, std::span<const std::string> rules,
-                                       Moment now) {
-  const auto parsed = parse_change(line);
+                                       Moment now, Strictness strictness) {
+  const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
   const auto& name = parsed.value().name;
   if (!name) return invalid("a default is for one statistic: name= is missing", 0);
+  if (parsed.value().is_strict && (parsed.value().of || parsed.value().data_reset)) {
+    return invalid("of= and data= are no defaults", 0);
+  }
 
   const MutexLock lock(mutex_);
   Statistic* const named = find_locked(name->value);
   if (!named) return Error{ErrorCode::kNotFound, "no statistic of that name here", name->at};
+  if (auto read = check_all_read(line, parsed.value(), named); !read) return read;
   Change change = named->left_of(parsed.value());
   auto after = apply(change, named->definition());
   if (!after) return after.error();
@@ -168,7 +212,7 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   const auto parsed = parse_change(line);
   if (!parsed) return std::nullopt;
   const Change& change = parsed.value();
-  Types types;
+  Attributes attributes;
   bool is_open = false;
   std::string units;
   {
@@ -177,16 +221,61 @@ std::optional<Error> Interface::remark(std::string_view line) const {
     if (change.name && !named) return std::nullopt;
     if (named) units = named->definition().units;
     (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
-      types.set(statistic.definition().settings.index());
+      attributes |= attributes_of(statistic.definition().settings);
       is_open |= is_open_log2(statistic.definition());
       return {};
     });
   }
-  if (auto ignored = find_ignored_key(line, types)) return ignored;
-  if (auto ignored = change.name ? find_other_units(line, units) : std::nullopt) return ignored;
-  if (!is_open || !change.scale || change.range_min) return std::nullopt;
-  return invalid("without range_min the intervals double from -9223372036854775808 on",
-                 change.scale->at);
+  if (auto ignored = find_ignored_key(line, attributes)) return ignored;
+  if (auto other = change.name ? ignored_units(line, units) : std::nullopt) return other;
+  if (auto fractions = find_fractions(change)) return fractions;
+  return open_log2(change, is_open);
+}
+
+std::optional<Error> Interface::units_ignored(std::string_view name, std::string_view text) const {
+  const MutexLock lock(mutex_);
+  const Statistic* const named = find_locked(name);
+  return named ? ignored_units(text, named->definition().units) : std::nullopt;
+}
+
+std::optional<Error> Interface::remark_on_new(std::string_view text) {
+  const auto change = parse_new_statistic(text);
+  if (!change) return std::nullopt;
+  const auto definition = apply(change.value(), Definition{});
+  if (!definition) return std::nullopt;
+  if (auto ignored = find_ignored_key(text, attributes_of(definition.value().settings))) {
+    return ignored;
+  }
+  if (auto fractions = find_fractions(change.value())) return fractions;
+  return open_log2(change.value(), is_open_log2(definition.value()));
+}
+
+Result<std::string> Interface::difference(std::string_view name, std::string_view text,
+                                          Strictness strictness) const {
+  auto parsed = parse_new_statistic(text, strictness);
+  if (!parsed) return parsed.error();
+  const MutexLock lock(mutex_);
+  const Statistic* const named = find_locked(name);
+  if (!named) return std::string();
+  Change change =
+      strictness == Strictness::kStrict ? parsed.value() : named->left_of(parsed.value());
+  change.units.reset();
+  const Definition& is = named->definition();
+  // The attributes of a type that is asked for are all there, and its range is as it is.
+  Definition before = is;
+  if (change.type) before.settings = change.type->value;
+  const auto asked = apply(change, before);
+  if (!asked) return asked.error();
+  if (strictness == Strictness::kStrict) {
+    const std::string_view units = parsed.value().units ? parsed.value().units->value : "";
+    const auto read = tallyfs::check_all_read(text, attributes_of(asked.value().settings), units);
+    if (!read) return read.error();
+  }
+  std::string words = differing_words(is, asked.value());
+  if (change.on && change.on->value != named->is_on()) {
+    words.append(words.empty() ? "" : " ").append(named->is_on() ? "on=1" : "on=0");
+  }
+  return words;
 }
 
 }  // namespace tallyfs

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
 namespace tallyfs {
@@ -43,9 +44,10 @@ Result<void> Interface::check_view(const Change& change, const Statistic& named)
                    named.name() + " is a view of " + named.source()->name() + " already", change);
 }
 
-Result<bool> Interface::create_view(std::string_view name, std::string_view text, Moment now) {
+Result<bool> Interface::create_view(std::string_view name, std::string_view text, Moment now,
+                                    Strictness strictness) {
   if (!is_name(name)) return Error{ErrorCode::kInvalid, "not a statistic's name"};
-  const auto parsed = parse_new_statistic(text);
+  const auto parsed = parse_new_statistic(text, strictness);
   if (!parsed) return parsed.error();
   const Change& change = parsed.value();
 
@@ -57,7 +59,7 @@ Result<bool> Interface::create_view(std::string_view name, std::string_view text
   }
   const auto source = find_source(change, name);
   if (!source) return source.error();
-  if (auto made = append_view(name, *source.value(), change, now, By::kUser); !made) {
+  if (auto made = append_view(name, *source.value(), text, change, now, By::kUser); !made) {
     return made.error();
   }
   return true;
@@ -78,8 +80,8 @@ void Interface::follow(const Statistic& source, const Change& change, Moment now
   if (after) (void)become(*view, Change{}, std::move(after.value()), now);
 }
 
-Result<void> Interface::append_view(std::string_view name, Statistic& source, const Change& change,
-                                    Moment now, By by) {
+Result<void> Interface::append_view(std::string_view name, Statistic& source, std::string_view line,
+                                    const Change& change, Moment now, By by) {
   if (source.views().size() >= kViewsBound) {
     return at_source(ErrorCode::kNoSpace,
                      "a statistic has at most " + std::to_string(kViewsBound) + " views", change);
@@ -89,6 +91,12 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, co
   begin.data_reset = false;
   auto definition = view_definition(change, source);
   if (!definition) return definition.error();
+  if (change.is_strict) {
+    if (change.data_reset) return invalid("a new view has no data yet: data= says nothing");
+    auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings),
+                                        definition.value().units);
+    if (!read) return read;
+  }
   auto grown = reservation_.grow(
       holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
   if (!grown) return grown.error();
@@ -101,7 +109,8 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, co
   return {};
 }
 
-Result<void> Interface::define_view(const Change& change, Moment now, By by) {
+Result<void> Interface::define_view(std::string_view line, const Change& change, Moment now,
+                                    By by) {
   if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
   Statistic* const named = find_locked(change.name->value);
   if (!named) {
@@ -110,14 +119,20 @@ Result<void> Interface::define_view(const Change& change, Moment now, By by) {
     }
     const auto source = find_source(change, change.name->value);
     if (!source) return source.error();
-    return append_view(change.name->value, *source.value(), change, now, by);
+    return append_view(change.name->value, *source.value(), line, change, now, by);
   }
   if (change.of->value.empty() && named->source()) {
+    const bool has_units = find_other_units(line, named->definition().units).has_value();
+    if (change.is_strict && (change.redefines() || change.on || change.data_reset || has_units)) {
+      return at_source(ErrorCode::kInvalid, "of= removes the view: no other key goes with it",
+                       change);
+    }
     remove(*named);
     note_change(now);
     return {};
   }
   if (auto checked = check_view(change, *named); !checked) return checked;
+  if (auto read = check_all_read(line, change, named); !read) return read;
   return redefine(change, named, now, by);
 }
 

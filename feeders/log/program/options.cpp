@@ -6,7 +6,7 @@
 #include <sstream>
 #include <utility>
 
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

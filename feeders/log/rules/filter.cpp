@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/int128.h"
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "feeders/text/encoded_name.h"
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "feeders/log/rules/piece_reader.h"
 #include "feeders/text/definition_words.h"
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {

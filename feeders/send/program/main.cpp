@@ -37,7 +37,9 @@ class Program {
         sender_(
             {.socket = find_socket_path(options.socket),
              .timeout = std::chrono::milliseconds(options.timeout_ms),
-             .refused = [this](std::uint64_t line, const Error& error) { refuse(line, error); }}) {}
+             .refused = [this](std::uint64_t line, const Error& error) { refuse(line, error); },
+             .warned = [this](std::uint64_t line,
+                              const Error& warning) { say(describe_warning(line, warning)); }}) {}
 
   Status run() {
     if (const auto done = send_all(); !done) {

@@ -80,9 +80,9 @@ a_pattern_in_either_half_gives_rows() {
 }
 
 define_tells_the_daemon_s_warnings() {
-  _status 0 'web/hits: warning: there is no such key, and it was ignored
+  _status 1 "refused, nothing changed: there is no key 'rnage_min'; did you mean range_min?
   name=hits rnage_min=5 on=1
-            ^' "$TALLYCTL" define web/hits rnage_min=5 on=1
+            ^" "$TALLYCTL" define web/hits rnage_min=5 on=1
   _status 0 '' "$TALLYCTL" define web/hits on=1
   assert_eq '' "$(cat "$CASE/err")"
   _status 0 'warning: without range_min the intervals double from' \

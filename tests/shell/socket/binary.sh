@@ -322,7 +322,7 @@ good = samples(number, [1])
 bads = [message(9, bytes(8)), message(0, b""), message(SAMPLES, struct.pack("<Qq", number, 1), flags=4), message(SAMPLES, struct.pack("<Qq", number, 1), flags=0x8000),
         message(SAMPLES, b""), message(SAMPLES, struct.pack("<Qq", number, 1), flags=WITH_Y), message(SAMPLES, struct.pack("<Qqqq", number, 1, 1, 1), flags=WITH_Y),
         message(REQUEST, b""), message(REQUEST, struct.pack("<II", 1, 100) + b"create x"), message(REQUEST, struct.pack("<II", 1, 0xffffffff) + b"create x"),
-        message(REQUEST, struct.pack("<II", 0, 8) + b"create x"), message(REQUEST, struct.pack("<II", 1, 8) + b"create x", flags=1),
+        message(REQUEST, struct.pack("<II", 0, 8) + b"create x"), message(REQUEST, struct.pack("<II", 1, 8) + b"create x", flags=2),
         message(3, struct.pack("<IIQ", 1, 0, 1))]
 for i, bad in enumerate(bads):
     peer.send(bad, good, bad, good)

@@ -128,7 +128,7 @@ a_line_may_have_4096_bytes() {
 
 the_part_of_a_long_line_with_the_fault_is_shown() {
   local line
-  printf -v line 'create web/a %02000d=0 type=lisp %01000d=0' 0 0
+  printf -v line 'create web/a hits_missed=%02000d type=lisp %01000d=0' 0 0
   _expect 1 _send "$line"
   local text caret
   { read -r; IFS= read -r text; IFS= read -r caret; } <<<"$SAID"

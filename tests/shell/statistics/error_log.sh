@@ -51,8 +51,8 @@ tells_of_a_last_line_without_newline() {
 }
 
 warns_of_units_that_a_later_create_says() {
-  send 'create web/us units=microseconds/requests' 'create web/us units=microseconds/requests' \
-    'create web/us on=1'
+  send 'create web/us on=1 units=microseconds/requests' 'create web/us on=1' \
+    'create web/us units=microseconds/requests'
   assert_eq '' "$(errors)"
   send 'create  web/us  on=1 units=seconds/requests'
   wait_until '[ -n "$(errors)" ]'

@@ -99,6 +99,20 @@ TEST_F(RegistrarTest, AnAnswerThatComesLateIsTakenAndTheSecondDoesNoHarm) {
   EXPECT_TRUE(registrar_.is_idle());
 }
 
+TEST_F(RegistrarTest, AWarningOfTheDaemonIsReportedAndTheStatisticRegistered) {
+  FedStatistic& hits = statistic(interface("web"), "hits");
+  round();
+  conversation_.request(now_);
+  const auto asked = daemon_->take();
+  daemon_->respond({{.sequence = asked->requests.at(0).first,
+                     .number = 1ull << 32 | 5,
+                     .made = wire::Made::kWasThere,
+                     .text = "it exists with type=range and stays so"}});
+  conversation_.take_responses(now_);
+  EXPECT_EQ(hits.registration, Registration::kRegistered);
+  EXPECT_EQ(reports_, Log{"web/hits: it exists with type=range and stays so"});
+}
+
 // The daemon made it for the request whose response was lost.
 TEST_F(RegistrarTest, WhatARepeatedRequestFindsIsOursAndDefinedAsWeSay) {
   FedStatistic& hits = statistic(interface("web"), "hits");

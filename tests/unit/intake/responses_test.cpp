@@ -38,6 +38,7 @@ TEST_F(ResponsesTest, ACreateSaysWhetherItWasThere) {
   const auto again = ask("create web/hits type=range");
   EXPECT_EQ(again.made, wire::Made::kWasThere);
   EXPECT_EQ(again.number, made.number);
+  EXPECT_TRUE(again.text->starts_with("it exists with type=value and stays so")) << *again.text;
   EXPECT_EQ(ask("attach web/hits").made, wire::Made::kNew) << "it is not asked to make anything";
   EXPECT_EQ(ask("define web on=1").made, wire::Made::kNew);
 }

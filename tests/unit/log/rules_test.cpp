@@ -107,7 +107,7 @@ constexpr Wrong kWrong[] = {
      "line 2: there is no key 'untis'; did you mean units\n"
      "    sample a/b = {p} untis=x\n                     ^"},
     {"match (?<p>x)\n  sample a/b = {p} type=range base_interval=5\n",
-     "line 2: base_interval is for other types\n"
+     "line 2: base_interval is for type=array\n"
      "    sample a/b = {p} type=range base_interval=5\n                                ^"},
     {"match (?<p>x)\n  sample a/b = {p} milliseconds\n",
      "line 2: 'milliseconds' is no key=value\n"

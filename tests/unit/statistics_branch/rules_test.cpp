@@ -122,6 +122,7 @@ TEST_F(RulesTest, MayLackWhatTheStatisticHas) {
   EXPECT_TRUE(write("web/a entries_max=5 mode=quantiles range_min=5"));
   EXPECT_TRUE(write("web/a view=x quantiles=50"));
   EXPECT_FALSE(write("web/a type=array scale=lin base_interval=1 range_min=0 range_max=100000"));
+  EXPECT_FALSE(write("web/a type=array scale=lin base_interval=1 entries_max=5"));
 }
 
 TEST_F(RulesTest, ARuleThatCannotBeAppliedIsToldOnce) {
@@ -286,7 +287,7 @@ TEST_F(RulesTest, WhatAUserHasDefinedStaysWhenDefaultsComeLater) {
 TEST_F(RulesTest, DefaultsDefineWhatUsersHaveLeftToThem) {
   EXPECT_TRUE(execute("create web/a"));
   EXPECT_TRUE(execute("define web on=1"));
-  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5 data=reset on=0"));
+  EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5 on=0"));
   EXPECT_EQ(begin(), "name=a on=1 type=list");
   send("web/a", 5);
   EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5"));

@@ -1,4 +1,5 @@
 #include "core/statistics/definition/change.h"
+#include "core/statistics/definition/unread_words.h"
 
 #include <gtest/gtest.h>
 
@@ -232,14 +233,14 @@ TEST(ChangeTest, DataIsDiscardedByTypeAttributesAndAnArraysRange) {
 }
 
 // Of these definitions.
-Types types_of(std::initializer_list<std::string_view> texts) {
-  Types types;
-  for (const std::string_view text : texts) types.set(defined(text).settings.index());
-  return types;
+Attributes attributes_of_all(std::initializer_list<std::string_view> texts) {
+  Attributes attributes;
+  for (const std::string_view text : texts) attributes |= attributes_of(defined(text).settings);
+  return attributes;
 }
 
 TEST(ChangeTest, AKeyThatNoDefinitionHasIsPointedAt) {
-  const Types value = types_of({""});
+  const Attributes value = attributes_of_all({""});
   EXPECT_EQ(find_ignored_key("name=a entrys_max=3 foo=1", value)->token_at, 7u);
   EXPECT_TRUE(find_ignored_key("on=1 =5", value));
   for (const char* line :
@@ -251,16 +252,34 @@ TEST(ChangeTest, AKeyThatNoDefinitionHasIsPointedAt) {
 }
 
 TEST(ChangeTest, AKeyOfOtherTypesIsPointedAt) {
-  const auto error = find_ignored_key("name=a on=1 period=5", types_of({"type=range"}));
+  const auto error = find_ignored_key("name=a on=1 period=5", attributes_of_all({"type=range"}));
   ASSERT_TRUE(error);
   EXPECT_EQ(error->token_at, 12u);
   EXPECT_EQ(error->reason, "period is for other types, and it was ignored");
-  EXPECT_TRUE(find_ignored_key("entries_max=5 scale=lin", types_of({"type=list entries_max=1"})));
+  EXPECT_TRUE(
+      find_ignored_key("entries_max=5 scale=lin", attributes_of_all({"type=list entries_max=1"})));
   // One of the statistics that the line is for has the key.
-  EXPECT_FALSE(find_ignored_key("entries_max=5", types_of({"", "type=raw entries_max=1"})));
+  EXPECT_FALSE(
+      find_ignored_key("entries_max=5", attributes_of_all({"", "type=raw entries_max=1"})));
   for (const char* text : kOneOfEachType) {
-    EXPECT_FALSE(find_ignored_key(printed(defined(text)), types_of({text}))) << text;
+    EXPECT_FALSE(find_ignored_key(printed(defined(text)), attributes_of_all({text}))) << text;
   }
+}
+
+TEST(ChangeTest, AnAttributeOfAnotherModeIsIgnored) {
+  const Attributes range =
+      attributes_of_all({"type=history entries_max=9 mode=range period=1000000"});
+  EXPECT_TRUE(find_ignored_key("name=a precision=3", range));
+  EXPECT_FALSE(find_ignored_key("name=a period=3", range));
+}
+
+TEST(ChangeTest, WordsOfOtherToolsAreRefusedWithTheWordThatIsMeant) {
+  EXPECT_EQ(refusal("type=counter").reason, "a counter is type=value here");
+  EXPECT_EQ(refusal("type=gauge").reason, "a gauge is type=last here");
+  EXPECT_EQ(refusal("type=histogram").reason, "a histogram is type=array or type=quantiles here");
+  EXPECT_EQ(refusal("type=summary").reason, "a summary is type=quantiles here");
+  EXPECT_EQ(refusal("type=percentiles").reason, "percentiles are type=quantiles here");
+  EXPECT_TRUE(refusal("type=lisp").reason.starts_with("type must be value, range, "));
 }
 
 TEST(ChangeTest, ABlankLineAsksForNothing) {

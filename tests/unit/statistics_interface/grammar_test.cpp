@@ -39,7 +39,9 @@ std::string answer(Stand& stand, const std::string& command) {
     const std::string line =
         command.substr(kEcho.size(), command.size() - kEcho.size() - kTo.size());
     const auto done = stand.interface->define(line, stand.clock.now());
-    return done ? "" : show(line, done.error());
+    if (done) return "";
+    const Error error = without_strict_mark(done.error(), line);
+    return show(error.text.empty() ? line : error.text, error);
   }
   Tokens tokens(command);
   EXPECT_EQ(tokens.next()->text, "create");

@@ -183,6 +183,16 @@ TEST(FormatTest, TheWorkedExamplesOfLatenciesAreReadAsTheySay) {
   EXPECT_TRUE(messages.at_end());
 }
 
+TEST(FormatTest, ARequestSaysWhetherAPersonHasWrittenIt) {
+  for (const Door door : {Door::kPerson, Door::kProgram}) {
+    DatagramWriter writer(kEpoch);
+    writer.request(1, "create web/us", door);
+    Messages messages(writer.bytes());
+    EXPECT_EQ(messages.next<Request>().door, door);
+    EXPECT_TRUE(messages.at_end());
+  }
+}
+
 TEST(FormatTest, TheWorkedExamplesOfAnswersAreReadAsTheySay) {
   const auto golden = golden_datagrams();
   Messages one(golden.at("answer"));

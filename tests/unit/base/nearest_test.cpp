@@ -1,4 +1,4 @@
-#include "program/nearest.h"
+#include "core/base/nearest.h"
 
 #include <gtest/gtest.h>
 

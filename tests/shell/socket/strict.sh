@@ -1,0 +1,126 @@
+# Lines of people: a word that nothing reads refuses them. A create that changes nothing says so.
+
+_send() { "$TALLY_SEND" --socket "$SOCK" "$@"; }
+# _says STATUS TEXT LINE: what tally-send says of the line.
+_says() {
+  local status=0
+  SAID=$(_send "$3" 2>&1) || status=$?
+  assert_eq "$1" "$status" "exit status of $3 ($SAID)"
+  assert_eq "$2" "$SAID"
+}
+
+create_refuses_a_word_that_nothing_reads() {
+  _says 1 "tally-send: line 1: there is no key 'types'; did you mean type? (Invalid argument)
+  create web/us types=range
+                ^" 'create web/us types=range'
+  _says 1 "tally-send: line 1: 'seconds' is no key=value, and values have no blanks \
+(Invalid argument)
+  create web/us units=milli seconds
+                            ^" 'create web/us units=milli seconds'
+  _says 1 "tally-send: line 1: a counter is type=value here (Invalid argument)
+  create web/us type=counter
+                ^" 'create web/us type=counter'
+  assert_eq tallyfs "$(ls "$STAT")"
+  # A line of text has no answer; error_log says why.
+  send 'create web/us colour=1'
+  assert_has "there is no key 'colour'; the keys are " "$(errors)"
+  assert_eq tallyfs "$(ls "$STAT")"
+}
+
+define_is_strict_and_takes_the_statistic_as_its_target() {
+  send 'create web/us on=1'
+  _says 0 '' 'define web/us type=range'
+  assert_attribute web us type range
+  _says 1 "tally-send: line 1: data must be reset (Invalid argument)
+  define web/us data=clear
+                ^" 'define web/us data=clear'
+  _says 1 "tally-send: line 1: entries_max is for type=list, history or raw (Invalid argument)
+  define web name=us entries_max=5
+                     ^" 'define web name=us entries_max=5'
+  _says 1 "tally-send: line 1: quantiles are percentages: 50,99 (Invalid argument)
+  define web/us type=quantiles precision=5 quantiles=0.5,0.99
+                                           ^" \
+    'define web/us type=quantiles precision=5 quantiles=0.5,0.99'
+  _says 1 "tally-send: line 1: no such interface; it comes into being with: create nix/us \
+(No such file or directory)
+  define nix/us on=1
+         ^" 'define nix/us on=1'
+  assert_attribute web us type range
+}
+
+a_printed_line_works_at_each_door() {
+  local line
+  send 'create web/us on=1 type=list entries_max=9 units=us/requests'
+  line=$(definition web)
+  _says 0 '' "define web $line"
+  _says 0 '' "define web/us $line"
+  _says 0 '' "create web/us $line"
+  echo "strict=1 $line" >"$STAT/web/definition"
+  assert_eq '' "$(errors)"
+  _says 0 '' 'remove web/us'
+  _says 0 '' "create web/us $line"
+  assert_attribute web us type list
+  assert_eq '' "$(errors)"
+}
+
+create_of_what_is_there_says_what_differs() {
+  send 'create web/us on=1 type=range' 'web/us 5'
+  _says 0 '' 'create web/us type=range on=1'
+  _says 0 "tally-send: line 1: warning: it exists with type=range and stays so; to change it: \
+define web/us type=last
+  create web/us type=last" 'create web/us type=last'
+  assert_has ': warning: it exists with type=range and stays so; ' "$(errors)"
+  assert_has '; to change it: define web/us type=last
+  Command: create web/us type=last' "$(errors)"
+  assert_data web 'us 1 5 5.000 5'
+  _says 0 '' "$(sed -n 's/.*to change it: //p;q' <<<"$SAID")"
+  assert_attribute web us type last
+  _says 0 '' 'create web/us type=last'
+}
+
+an_array_without_a_begin_is_warned_of() {
+  local open='warning: without range_min the intervals double from -9223372036854775808 on'
+  _says 0 "tally-send: line 1: $open
+  create web/us type=array scale=log2 base_interval=1" \
+    'create web/us type=array scale=log2 base_interval=1'
+  assert_has "$open
+  Command: create web/us type=array scale=log2 base_interval=1
+                                    ^" "$(errors)"
+  _says 0 '' 'create web/ok type=array scale=log2 base_interval=1 range_min=0'
+}
+
+strict_1_makes_a_line_of_the_file_strict_and_messages_leave_it_out() {
+  send 'create web/us on=1'
+  assert_fails_with 'Invalid argument' define web 'strict=1 name=us types=range'
+  assert_has "statistics/web: error: there is no key 'types'; did you mean type?
+  Command: name=us types=range
+                   ^" "$(errors)"
+  assert_fails_with 'Invalid argument' define web 'name=us on=0 strict=1 now'
+  assert_has 'Command: name=us on=0 now
+                        ^' "$(errors)"
+  define web 'strict=1 name=us on=0'
+  assert_attribute web us on 0
+  define web 'name=us types=range'
+}
+
+rules_are_strict() {
+  _rule() { echo "$1" >>"$MNT/rules"; }
+  assert_fails_with 'Invalid argument' _rule 'e/* types=range'
+  assert_has "there is no key 'types'; did you mean type?
+  Command: e/* types=range
+               ^" "$(errors)"
+  assert_fails_with 'Invalid argument' _rule 'e/* type=range entries_max=5'
+  assert_has 'entries_max is for type=list, history or raw' "$(errors)"
+  assert_fails_with 'Invalid argument' _rule 'e/* data=clear'
+  _rule 'e/* entries_max=5'
+}
+
+a_name_and_a_number_are_refused_with_what_to_write() {
+  _says 1 "tally-send: line 1: a name has one '/': write %2F for others (Invalid argument)
+  web/us{route:/cart} 12
+               ^" 'web/us{route:/cart} 12'
+  _says 1 "tally-send: line 1: whole numbers only: scale it, e.g. send microseconds \
+(Invalid argument)
+  web/us 1.5
+         ^" 'web/us 1.5'
+}
