@@ -1,7 +1,10 @@
 #include "feeders/intake/response_address.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
@@ -10,6 +13,27 @@
 
 namespace tallyfs {
 
+namespace {
+
+// Without a request to a file system: the sender names the path, which may lead into this daemon's
+// own mount, or into one that its owner serves, and the caller would wait for either. What the
+// kernel has not cached is not found; the file of a socket that is in use is cached.
+Fd find_cached(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
+  return Fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+bool is_socket_of(const Fd& file, uid_t uid) {
+  struct statx status {};
+  return ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_UID,
+                 &status) == 0 &&
+         S_ISSOCK(status.stx_mode) && status.stx_uid == uid;
+}
+
+}  // namespace
+
 std::optional<ResponseAddress> ResponseAddress::find(const Origin& origin) {
   if (!origin.bound()) return std::nullopt;
   const char* const path = origin.address.sun_path;
@@ -17,10 +41,8 @@ std::optional<ResponseAddress> ResponseAddress::find(const Origin& origin) {
   if (*path != '/') return std::nullopt;
   // The kernel gives a path of full length without the zero behind it.
   const std::string whole(path, ::strnlen(path, sizeof origin.address.sun_path));
-  Fd held(::open(whole.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
-  if (!held.valid() || ::fstat(held.get(), &status) != 0) return std::nullopt;
-  if (!S_ISSOCK(status.st_mode) || status.st_uid != origin.uid) return std::nullopt;
+  Fd held = find_cached(whole);
+  if (!held.valid() || !is_socket_of(held, origin.uid)) return std::nullopt;
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const std::string name = "/proc/self/fd/" + std::to_string(held.get());
   name.copy(address.sun_path, sizeof address.sun_path - 1);

@@ -5,6 +5,7 @@
 // daemon speak to that. So a path is answered only if it is absolute and leads, the last step not
 // by a link, to a socket that belongs to the sender; and the response goes to that very socket,
 // whatever has taken its place in the meantime.
+// The look-up asks no file system, and so waits for none.
 // Confined to the thread that sends the responses.
 #pragma once
 

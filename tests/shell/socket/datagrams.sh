@@ -61,7 +61,30 @@ os.close(into)
 os.set_blocking(out, False)
 assert os.read(out, 1) == b"", "a process still holds it"
 if sent: assert own("fds_refused") == sent, own("fds_refused")
+# Its close would wait, in the daemon: SO_PASSRIGHTS came with Linux 6.16.
+release = tuple(int(part) for part in os.uname().release.split(".")[:2])
+assert not sent or release < (6, 16), sent
 EOT
+}
+
+# The daemon looks up where the answer goes. Of its own mount it would ask itself.
+the_path_of_an_answer_may_lead_into_the_mount() {
+  send 'create web/hits type=value on=1'
+  py <<'EOT'
+from peer import *
+directory, moved = os.environ["CASE"] + "/d", os.environ["CASE"] + "/moved"
+os.mkdir(directory)
+peer = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+peer.bind(directory + "/data")
+peer.connect(os.environ["SOCK"])
+os.rename(directory, moved)
+os.symlink(os.environ["STAT"] + "/web", directory)
+peer.send(header(0) + request(1, "attach web/hits"))
+peer.send(b"web/hits 1\n")
+EOT
+  assert_data web 'hits 1'
+  "$TALLYFS" --reload "$MNT"
+  assert_data web 'hits 1'
 }
 
 senders_may_come_and_go() {

@@ -176,7 +176,7 @@ a_stopped_daemon_ends_it_with_3_in_time() {
   took=$((${EPOCHREALTIME/./} - begun))
   _expect 3 _send --timeout-ms 400 < <(_lines 100000 'web/a 1' 2>/dev/null)
   kill -CONT "$SERVER"
-  assert_has "the daemon at $SOCK does not answer for 400 ms: is it stopped, overloaded, or in another network namespace? --timeout-ms waits longer" "$SAID"
+  assert_has "the daemon at $SOCK does not answer for 400 ms: is it stopped, overloaded, or in another network namespace (then samples count all the same)? --timeout-ms waits longer" "$SAID"
   assert_has 'line 1,' "$SAID"
   [ $took -ge 400000 ] || fail "it waited $took us only"
   _send 'other/a 1'

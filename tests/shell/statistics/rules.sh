@@ -234,12 +234,6 @@ units_belong_to_the_feeder() {
   assert_match '.* units=us/requests' "$(line web a)"
 }
 
-a_file_that_is_not_there_is_told() {
-  stop_daemon
-  start_daemon --rules "$CASE/nothing"
-  assert_has "$CASE/nothing cannot be read: No such file or directory" "$(cat "$STDERR")"
-}
-
 the_examples_that_are_shipped_are_right() {
   local file=$here/../../packaging/rules
   stop_daemon
