@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 512;
+constexpr std::size_t kSymbolBytesMax = 512;
 constexpr std::size_t kPieceBytes = 1u << 20;
 constexpr std::size_t kKallsymsBytesMax = 512u << 20;
 
@@ -44,8 +44,8 @@ KernelSymbols KernelSymbols::parse(std::string_view kallsyms) {
     (void)take_word(line);
     const std::string_view name = take_word(line);
     const std::string_view module = without_brackets(take_word(line));
-    if (!is_number || symbol.address == 0 || name.empty() || name.size() > kNameBytesMax ||
-        module.size() > kNameBytesMax) {
+    if (!is_number || symbol.address == 0 || name.empty() || name.size() > kSymbolBytesMax ||
+        module.size() > kSymbolBytesMax) {
       continue;
     }
     symbol.name_at = static_cast<std::uint32_t>(made.names_.size());
