@@ -93,7 +93,7 @@ bound() { echo $(($2 / $3 > $1 ? $2 / $3 : $1)); }
 check_p50() { check_percentile "$1" "$2" 3 "$1" "$3" "$4"; }
 check_p99() { check_percentile "$1" "$2" 10 "$2" "$3" "$4"; }
 check_percentile() {  # check_percentile P50 P99 LEAST THEIRS OURS WHAT
-  if [ "$2" -gt $((2 * $1 + 10)) ]; then
+  if [ "$2" -gt $(($1 * 3 / 2 + 10)) ]; then
     echo "ok $((COUNT += 1)) - $6 # SKIP the machine is too busy for that: p50 $1, p99 $2 us"
   else
     check "$6" within "$(bound "$3" "$4" 4)" "$4" "$5"

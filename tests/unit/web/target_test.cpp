@@ -40,11 +40,11 @@ TEST(FilterTest, CapitalAndSmallLettersAreTheSame) {
 }
 
 TEST(ListenTest, AnAddressIsJudgedBeforeItIsUsed) {
-  for (const char* good : {"127.0.0.1:0", "[::1]:8255", "unix:/run/http"}) {
+  for (const char* good : {"127.0.0.1:0", "localhost:1", "[::1]:8255", "unix:/run/http"}) {
     EXPECT_EQ(fault_of_address(good), "") << good;
   }
   for (const char* wrong :
-       {"", "nonsense", "127.0.0.1", "127.0.0.1:70000", "localhost:1", "unix:"}) {
+       {"", "nonsense", "127.0.0.1", "127.0.0.1:70000", "localhost", "host:1", "unix:"}) {
     EXPECT_NE(fault_of_address(wrong), "") << wrong;
   }
 }
