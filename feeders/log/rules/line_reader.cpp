@@ -92,9 +92,16 @@ Field LineReader::text_of(const Piece& piece, const Line& line) {
 
 // ---- numbers
 
+// What `count` adds: nothing has to be read.
+bool LineReader::is_one(const SampleAction& action) {
+  const Number& factor = action.x.factor;
+  return !action.x.piece && factor.digits == 1 && factor.exponent == 0 && !factor.is_negative &&
+         action.decimals == 0;
+}
+
 void LineReader::sample(const SampleAction& action, Memory& memory, const Line& line) {
   std::int64_t x = 1;
-  if (action.x.piece || action.x.factor.digits != 1 || action.x.factor.exponent != 0) {
+  if (!is_one(action)) {
     const auto read = number(action.x, action.decimals, line);
     if (!read) return;
     x = *read;

@@ -67,6 +67,7 @@ class LineReader {
   };
 
   void act(const Rule& rule, std::vector<Memory>& memories, const Line& line);
+  static bool is_one(const SampleAction& action);
   void sample(const SampleAction& action, Memory& memory, const Line& line);
   void event(const EventAction& action, const Line& line);
   std::optional<Series> find(const SampleAction& action, Memory& memory, const Line& line);

@@ -50,6 +50,13 @@ TEST(LogLineTest, ActsForEachRuleThatMatches) {
   EXPECT_EQ(take.counts.samples, 5U);
 }
 
+TEST(LogLineTest, AddsANumberOfTheRuleAsItIsWritten) {
+  Stand take(
+      "match down\n  sample a/x = -1\n  sample a/y = 1 decimals=3\n  count a/z decimals=3\n"
+      "  sample a/u = 1.5 decimals=3\n  sample a/v = 2\n");
+  EXPECT_EQ(take("down"), "a/x -1; a/y 1000; a/z 1000; a/u 1500; a/v 2; ");
+}
+
 TEST(LogLineTest, FindsTheSameAmongManyRules) {
   std::string text = "match (?<ms>\\d+) ms\n  sample a/ms = {ms}\nmatch! slow\n  count a/slow\n";
   for (int i = 0; i < 20; ++i) {
