@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -31,6 +33,11 @@ constexpr std::chrono::milliseconds kEndTime = 10'000ms;
 constexpr std::uint64_t kUnderWayMax = 8'192;
 constexpr std::uint64_t kLinesBetweenLooks = 256;
 constexpr std::size_t kJournalEntries = 1'024;
+
+// The daemon has not answered a sync.
+bool is_missing(std::error_code failure) {
+  return failure.value() == ETIMEDOUT || failure.value() == ENOTCONN;
+}
 
 }  // namespace
 
@@ -128,8 +135,7 @@ Service::Outcome Service::run() {
   if (settled_) settled_->settle();
   publish();
   if (positions_) positions_->sync();
-  const auto failure = tally::sync(settings_.ends ? kEndTime : 2 * kConfirmTime);
-  const bool is_late = failure.value() == ETIMEDOUT || failure.value() == ENOTCONN;
+  const bool is_late = settings_.ends ? !confirm() : is_missing(tally::sync(2 * kConfirmTime));
   if (const auto dropped = tally::counts().dropped; dropped != 0) {
     log_warning(std::to_string(dropped) + " samples were dropped");
   }
@@ -200,14 +206,15 @@ void Service::wait_for_input() {
 // False: it has ended.
 bool Service::read_input() {
   const ssize_t bytes = ::read(STDIN_FILENO, input_bytes_.data(), input_bytes_.size());
-  if (bytes < 0) return errno == EINTR || errno == EAGAIN;
+  if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) return true;
+  if (bytes < 0) log_error(std::string("standard input: ").append(std::strerror(errno)));
   const auto take_each = [this](const NumberedLine& line) {
     files_.cut += line.too_long ? 1 : 0;
     std::string_view text = line.text;
     if (text.ends_with('\r')) text.remove_suffix(1);
     take_line(text, "standard input");
   };
-  if (bytes == 0) {
+  if (bytes <= 0) {
     if (const auto last = input_.last()) take_each(*last);
     has_input_ = false;
     return false;
@@ -269,9 +276,16 @@ void Service::take_fields(std::string_view line, std::string_view source,
   let_daemon_catch_up();
 }
 
+// What is left is read without a further wait, or the end would come after all of it.
+bool Service::has_given_up() {
+  signals_.read();
+  return signals_.is_stopped() || (settings_.ends && !is_confirmed_);
+}
+
 // Files wait where they are. Programs that write into a pipe must not wait for a daemon that is not
 // there: libtally holds 65,536 of their samples, and then drops and counts them.
 void Service::let_daemon_catch_up() {
+  if (has_given_up()) return;
   for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
     const auto counts = tally::counts();
     if (counts.held + (counts.sent - counts.confirmed - counts.lost) <= kUnderWayMax) return;
@@ -287,11 +301,12 @@ void Service::let_daemon_catch_up() {
 
 // The refusal of a statistic is no reason to wait: samples of all others have been taken in.
 bool Service::confirm() {
+  if (has_given_up()) return false;
   for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
-    const auto failure = tally::sync(kConfirmTime);
-    if (failure.value() != ETIMEDOUT && failure.value() != ENOTCONN) return true;
+    if (!is_missing(tally::sync(kConfirmTime))) return true;
     signals_.read();
     const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
+    if (is_over) is_confirmed_ = false;
     if (is_over || signals_.is_stopped()) return false;
   }
 }

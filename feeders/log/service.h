@@ -72,6 +72,7 @@ class Service final : public LineSink {
   void wait(std::chrono::milliseconds time);
   void reload();
   void publish();
+  bool has_given_up();
   void let_daemon_catch_up();
   bool confirm();
   void log_refusal(std::string_view line, const Refusal& refusal);

@@ -52,6 +52,21 @@ check_eq "2 tally-feed-log: $WORK/wrong.rules, line 5: there is no filter 'clas'
 "$FEED" --match x --count a/b --once "$LOG" --socket "$WORK/none" --positions "$LOG" 2>/dev/null
 check_eq 1 $? "a log is no file of positions"
 check_eq 5 "$(wc -l <"$LOG")" "and stays as it is"
+# ends_soon TEXT FILE [STDIN]: with --once and without a daemon, SIGTERM ends it once it says TEXT.
+ends_soon() {
+  local begun
+  "$FEED" --socket "$WORK/none" --once --from start "${TOOK[@]}" "$2" <"${3:-/dev/null}" \
+    >/dev/null 2>"$WORK/said" &
+  wait_until "grep -q '$1' '$WORK/said'"
+  begun=$SECONDS
+  kill "$!"
+  wait "$!"
+  check_eq 1 $? "--once without a daemon ends with 1 at a signal: $1"
+  check "and at once" [ $((SECONDS - begun)) -le 5 ]
+}
+seq 60000 | sed 's/$/ took 3 ms/' >"$WORK/many"
+ends_soon 'no daemon yet' "$WORK/many"
+ends_soon 'Is a directory' - "$WORK"
 
 # ---- the formats, with lines that programs have written (log_programs_test.sh has more of them)
 does() {  # does FORMAT LINE: what comes of the line
