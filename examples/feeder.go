@@ -13,12 +13,6 @@ import (
 
 func main() {
 	path := os.Getenv("TALLY_SOCKET")
-	if own := os.Getenv("XDG_RUNTIME_DIR"); path == "" && os.Getuid() != 0 && own != "" {
-		path = own + "/tallyfs/socket" // a daemon of this user
-		if _, err := os.Stat(path); err != nil {
-			path = ""
-		}
-	}
 	if path == "" {
 		path = "/run/tallyfs/socket"
 	}

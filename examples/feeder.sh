@@ -3,9 +3,7 @@
 # It needs no library: text goes to the socket, here by way of socat; tally-send does the same, and
 # says what was wrong.
 set -euo pipefail
-own=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/tallyfs/socket}  # of a daemon of this user
-[ "$(id -u)" != 0 ] && [ -S "$own" ] || own=''
-socket=${TALLY_SOCKET:-${own:-/run/tallyfs/socket}}
+socket=${TALLY_SOCKET:-/run/tallyfs/socket}
 
 feed() { socat -u - "UNIX-SENDTO:$socket"; }
 

@@ -47,12 +47,13 @@ endfunction()
 
 describe(daemon tallyfs utils "statistics in user space, shown as one likes"
 "tallyfs mounts a tree of statistics. Processes send it samples over a Unix
-datagram socket; cat shows counters, ranges, lists, histograms, percentiles,
-the last value, history or raw samples, and echo into a file changes which, at
-run time. Feeders for block requests, late timers, TCP connections, logs, StatsD
-and the events of the kernel, tallyctl to look at it all in a terminal, tally-web
-for browsers and Prometheus, tally-send for scripts, and tally-clock, which
-says what the clock of libtally is worth on a machine, come along.")
+datagram socket; cat shows counters, ranges, lists, histograms,
+percentiles, the last value, history or raw samples, and echo into a file
+changes which, at run time. Feeders for block requests, late timers, TCP
+connections, logs, StatsD and the events of the kernel, tallyctl to look
+at it all in a terminal, tally-web for browsers and Prometheus, tally-send
+for scripts, and tally-clock, which says what the clock of libtally is
+worth on a machine, come along.")
 describe(library libtally0 libs "library that feeds statistics to tallyfs"
 "Programs that link libtally register statistics with tallyfs and add samples
 to them, for less than a nanosecond while a statistic is off. They need no

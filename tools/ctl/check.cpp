@@ -185,8 +185,8 @@ class Check {
 void add_options(CommandLine& line, Session& session, CheckOptions& options) {
   line.add({.names = "--warn",
             .variable = &options.warn,
-            .value = "'METRIC < LIMIT'",
-            .text = "a second condition; if it alone does not hold, the status is 1",
+            .value = "CONDITION",
+            .text = "a second one, as 'p99 < 10ms'; if it alone does not hold, the status is 1",
             .shown = Option::Default::kHidden});
   line.add({.names = "--over",
             .variable = &options.over,
