@@ -76,7 +76,8 @@ Result<void> Service::begin() {
     if (!opened) return opened.error();
     journal_.emplace(std::move(opened.value()));
   }
-  return use(std::move(rules.value()));
+  use(std::move(rules.value()));
+  return {};
 }
 
 // What the last feeder could not store before it was killed.
@@ -92,7 +93,7 @@ void Service::tell_how_it_continues() {
   positions_->set_lines_ahead(0);
 }
 
-Result<void> Service::use(Rules rules) {
+void Service::use(Rules rules) {
   reader_ = std::make_unique<LineReader>(
       std::move(rules), book_, outlet_, lines_,
       [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); });
@@ -102,7 +103,6 @@ Result<void> Service::use(Rules rules) {
     fields_.emplace(reader_->rules().form, reader_->rules().fields);
   }
   if (journal_) journal_->set_fields(reader_->rules().fields);
-  return {};
 }
 
 void Service::reload() {
@@ -111,7 +111,7 @@ void Service::reload() {
     log_error("the rules stay as they were: " + to_text(rules.error()));
     return;
   }
-  (void)use(std::move(rules.value()));
+  use(std::move(rules.value()));
   log_info("the rules were read again");
 }
 
@@ -276,39 +276,38 @@ void Service::take_fields(std::string_view line, std::string_view source,
   let_daemon_catch_up();
 }
 
-// What is left is read without a further wait, or the end would come after all of it.
-bool Service::has_given_up() {
-  signals_.read();
-  return signals_.is_stopped() || (settings_.ends && !is_confirmed_);
-}
-
 // Files wait where they are. Programs that write into a pipe must not wait for a daemon that is not
 // there: libtally holds 65,536 of their samples, and then drops and counts them.
 void Service::let_daemon_catch_up() {
-  if (has_given_up()) return;
-  for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
+  if (has_given_up_) return;
+  const auto begun = SystemClock::monotonic();
+  std::error_code failure;
+  do {
     const auto counts = tally::counts();
     if (counts.held + (counts.sent - counts.confirmed - counts.lost) <= kUnderWayMax) return;
-    const auto failure = tally::sync(kConfirmTime);
+    failure = tally::sync(kConfirmTime);
     if (settings_.reads_standard_input && failure.value() == ENOTCONN) return;
     publish();
-    signals_.read();
-    const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
-    if (is_over) is_confirmed_ = false;
-    if (is_over || signals_.is_stopped()) return;
-  }
+  } while (may_ask_again(begun));
+  has_given_up_ = is_missing(failure);
 }
 
 // The refusal of a statistic is no reason to wait: samples of all others have been taken in.
 bool Service::confirm() {
-  if (has_given_up()) return false;
-  for (std::chrono::nanoseconds begun = SystemClock::monotonic();;) {
+  if (has_given_up_) return false;
+  const auto begun = SystemClock::monotonic();
+  do {
     if (!is_missing(tally::sync(kConfirmTime))) return true;
-    signals_.read();
-    const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
-    if (is_over) is_confirmed_ = false;
-    if (is_over || signals_.is_stopped()) return false;
-  }
+  } while (may_ask_again(begun));
+  has_given_up_ = true;
+  return false;
+}
+
+bool Service::may_ask_again(std::chrono::nanoseconds begun) {
+  signals_.read();
+  const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
+  if (is_over) is_confirmed_ = false;
+  return !is_over && !signals_.is_stopped();
 }
 
 // ---- what is said

@@ -54,7 +54,7 @@ class Service final : public LineSink {
  private:
   Service(Settings settings, Signals& signals);
   Result<void> begin();
-  Result<void> use(Rules rules);
+  void use(Rules rules);
 
   void take(std::string_view line, const LineOrigin& origin) override;
   void move(PositionRecord& record, std::uint64_t offset) override;
@@ -72,9 +72,10 @@ class Service final : public LineSink {
   void wait(std::chrono::milliseconds time);
   void reload();
   void publish();
-  bool has_given_up();
   void let_daemon_catch_up();
   bool confirm();
+  // Unless a signal ends it, or --once has waited for long enough.
+  bool may_ask_again(std::chrono::nanoseconds begun);
   void log_refusal(std::string_view line, const Refusal& refusal);
   void tell_how_it_continues();
 
@@ -102,6 +103,7 @@ class Service final : public LineSink {
   std::chrono::nanoseconds synced_{0};
   std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last
   bool is_confirmed_ = true;
+  bool has_given_up_ = false;  // the daemon is missing, and what is left waits no more
 };
 
 }  // namespace tallyfs::logs

@@ -177,6 +177,16 @@ check "of $lines lines none is lost by kills, and $((counted - lines)) count twi
   [ "$counted" -ge "$lines" -a "$counted" -le $((lines + twice)) ]
 check "$exact starts said that one line at most counts twice" [ "$exact" -ge 1 ]
 
+# ---- SIGTERM amid lines whose new series go by the socket: what was sent is confirmed first
+for i in $(seq 900); do echo "name$i took 3 ms"; done >"$WORK/ended.log"
+ENDED=(--positions "$WORK/ended" --from start --match '(?<n>\w+) took' --count ended/lines
+  --count 'ended/by{n:{n}}' "$WORK/ended.log")
+start "$FEED" --socket "$SOCK" "${ENDED[@]}"
+wait_until '[ "$(value ended lines)" -ge 1 ]'
+stop "$PID"
+"$FEED" --socket "$SOCK" --once "${ENDED[@]}" >/dev/null 2>&1
+check_eq 900 "$(value ended lines)" "SIGTERM makes no line count twice"
+
 # ---- the journal, of which a position is kept, too
 REMOTE=/lib/systemd/systemd-journal-remote
 if [ -x $REMOTE ]; then

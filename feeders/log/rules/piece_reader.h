@@ -30,7 +30,6 @@ class PieceReader {
   Result<NumberExpression> read_number(std::string_view text);
 
  private:
-  struct Labels;
   Result<Piece> find(std::string_view name) const;
   Result<Piece> find_field(std::string_view name) const;
   Error unknown(std::string_view name) const;
