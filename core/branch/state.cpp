@@ -145,4 +145,8 @@ LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading&
   return load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
 }
 
+std::string objects_text(const LoadedState& loaded) {
+  return std::to_string(loaded.objects).append(loaded.objects == 1 ? " object" : " objects");
+}
+
 }  // namespace tallyfs

@@ -53,6 +53,8 @@ struct LoadedState {
 // The first fault, and how many more there are: "interface 'web' is left out: REASON, and 3 more;
 // left out by kind: interface 2, trigger 1". Empty without one.
 std::string summary_of_faults(const LoadedState& loaded);
+// "1 object", "2 objects"
+std::string objects_text(const LoadedState& loaded);
 
 // Whether times in the file count from the same moment as ours. The clock of a machine that went
 // back to a snapshot, or of another time namespace, is behind that of its file: no time of it is

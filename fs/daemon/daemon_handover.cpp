@@ -69,9 +69,7 @@ void Daemon::take_state() {
     errors_->report(ErrorLog::Source::kMount, "state", "reload",
                     {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
   }
-  std::string text("reload: took over ");
-  text.append(std::to_string(loaded.objects)).append(loaded.objects == 1 ? " object" : " objects");
-  log_info(text);
+  log_info("reload: took over " + objects_text(loaded));
   enter_expected();
   if (!has_nodes_) return;
   const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);

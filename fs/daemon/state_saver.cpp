@@ -103,8 +103,7 @@ void StateSaver::report(const Candidate& from, const LoadedState& loaded, const 
   const std::string path = directory_.path_of(from.number);
   for (const std::string& fault : loaded.faults) log_warning("state: " + path + ": " + fault);
   std::string text("state: loaded ");
-  text.append(std::to_string(loaded.objects)).append(loaded.objects == 1 ? " object" : " objects");
-  text.append(" from ").append(path);
+  text.append(objects_text(loaded)).append(" from ").append(path);
   text.append(", ").append(std::to_string(from.bytes.size())).append(" bytes, saved at ");
   text.append(utc(from.file.header.saved.realtime));
   const StateHeader& header = from.file.header;

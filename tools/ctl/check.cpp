@@ -49,10 +49,7 @@ std::string number(double value) {
 class Performance {
  public:
   Performance(const Condition& condition, const std::string& units) : condition_(condition) {
-    const bool is_count = condition.metric == Condition::Metric::kCount ||
-                          condition.metric == Condition::Metric::kRate ||
-                          condition.metric == Condition::Metric::kValue;
-    if (is_count) return;
+    if (!condition.is_of_x()) return;
     const view::Quantity quantity = view::quantity_of_x(units);
     if (quantity.kind == view::Quantity::Kind::kTime) {
       factor_ = quantity.factor / 1e9;

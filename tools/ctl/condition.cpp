@@ -145,9 +145,11 @@ std::optional<Found> find_in_counts(const Condition& condition, const view::Stat
   return Found{static_cast<double>(*count), view::grouped_text(*count)};
 }
 
-bool is_of_x(Condition::Metric metric) {
-  return metric != Condition::Metric::kCount && metric != Condition::Metric::kRate &&
-         metric != Condition::Metric::kValue;
+// A limit without a unit is in this quantity, as the number is.
+Quantity quantity_of(const Condition& condition, const view::Statistic& statistic) {
+  if (condition.is_of_x()) return view::quantity_of_x(statistic.units);
+  const bool is_total = condition.metric == Condition::Metric::kValue;
+  return is_total ? view::quantity_of_totals(statistic) : Quantity{};
 }
 
 Result<double> limit_in(const Condition& condition, const Quantity& quantity,
@@ -192,8 +194,8 @@ Result<Found> find_value(const Condition& condition, const view::Statistic& stat
   if (condition.metric == Condition::Metric::kRate) return find_rate(change);
   if (change && !change->counted) return invalid("it was reset or defined anew meanwhile");
   const view::Statistic& counted = change ? *change->counted : statistic;
-  const auto found = is_of_x(condition.metric) ? find_in_x(condition, counted, charset)
-                                               : find_in_counts(condition, counted, charset);
+  const auto found = condition.is_of_x() ? find_in_x(condition, counted, charset)
+                                         : find_in_counts(condition, counted, charset);
   if (found) return *found;
   const auto count = view::count_of(counted);
   if ((count && *count == 0) || statistic.samples == 0) return invalid("no sample");
@@ -202,6 +204,10 @@ Result<Found> find_value(const Condition& condition, const view::Statistic& stat
 }
 
 }  // namespace
+
+bool Condition::is_of_x() const {
+  return metric != Metric::kCount && metric != Metric::kRate && metric != Metric::kValue;
+}
 
 std::string Condition::wanted_text() const { return std::string(text_of(op)) + " " + limit_text; }
 
@@ -234,13 +240,7 @@ Result<Condition> parse_condition(std::string_view text) {
 Result<Measured> measure(const Condition& condition, const view::Statistic& statistic,
                          const view::Change* change, view::Charset charset) {
   if (!statistic.on) return invalid("it is off");
-  const bool is_x = is_of_x(condition.metric);
-  const auto limit =
-      limit_in(condition,
-               is_x ? view::quantity_of_x(statistic.units)
-               : condition.metric == Condition::Metric::kValue ? view::quantity_of_totals(statistic)
-                                                               : Quantity{},
-               statistic.units);
+  const auto limit = limit_in(condition, quantity_of(condition, statistic), statistic.units);
   if (!limit) return limit.error();
   const auto found = find_value(condition, statistic, change, charset);
   if (!found) return found.error();

@@ -33,6 +33,8 @@ struct Condition {
   std::string limit_text;  // "20ms"
   Limit limit;
 
+  // Whether it is about X, and not about how many samples there are.
+  bool is_of_x() const;
   // "< 20ms"
   std::string wanted_text() const;
 };
