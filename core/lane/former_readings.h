@@ -76,7 +76,9 @@ class FormerReadings {
   class Look;
 
   // Has the processor fetch the first one.
-  void prefetch() const { prefetch_lines(by_place_.data(), sizeof(Reading)); }
+  void prefetch() const {
+    if (!by_place_.empty()) prefetch_lines(by_place_.data(), sizeof(Reading));
+  }
   // Once it is there: its counts.
   void prefetch_counts() const {
     if (by_place_.empty()) return;
