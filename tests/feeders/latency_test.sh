@@ -29,7 +29,7 @@ value() { sed -n "s/^$2 //p" "$HIST/$1/summary"; }
 
 # compare_cpu NUMBER WHEN: with what cyclictest has said.
 compare_cpu() {
-  local cpu=$1 what="CPU$1, $2" file=$HIST/timerandwakeup/CPU$1
+  local cpu=$1 what="CPU$1, $2" file=$HIST/timerandwakeup/CPU$1 percent
   read -r samples p50 p99 < <(awk -v n=$((cpu + 2)) '/^[0-9]/ && $n + 0 { print $1 + 0, $n + 0 }' \
     "$WORK/cyclictest" | percentiles)
   # Of those beyond its rows cyclictest knows the number only.
@@ -46,10 +46,14 @@ compare_cpu() {
     ok "$what: the file says what is missing"
     return
   fi
-  # A virtual CPU that its host stops between arming a timer and sleeping has no wakeup to measure.
-  missing=$((samples / (stolen > 0 ? 50 : 100)))
-  check "$what: the samples agree within 1%, or 2% of a CPU that was taken away" \
-    within "$missing" "$samples" "$our_samples"
+  # A CPU that is taken away between arming a timer and sleeping has no wakeup to measure. It is
+  # taken away often, by its host too, which does not always tell, where cyclictest itself is late
+  # by a quarter of its interval at the 99th percentile.
+  percent=1
+  [ "$stolen" -eq 0 ] || percent=2
+  [ "$p99" -lt 250 ] || percent=10
+  check "$what: the samples agree within $percent%" \
+    within $((samples * percent / 100)) "$samples" "$our_samples"
   check_p50 "$p50" "$p99" "$our_p50" "$what: p50 agrees within 3 us or a quarter"
   check_p99 "$p50" "$p99" "$our_p99" "$what: p99 agrees within 10 us or a quarter"
   check_max "$max" "$our_max" "$stolen" "$what: the maximum agrees within 20 us or 2%"
