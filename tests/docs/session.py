@@ -1,7 +1,8 @@
 """A daemon on a mount and a socket of its own, and the shell that a page's commands are typed into.
 
-Pages say /mnt and /run/tallyfs. Commands are run with the places of this session in their
-stead, and what is printed is translated back. Confined to one thread, a reader of output aside.
+Pages mount on /run/tallyfs/mnt. Commands are run with a folder of this session in place of
+/run/tallyfs, and its name in their output is translated back. Confined to one thread, a reader of
+output aside.
 """
 import os
 import pathlib
@@ -31,7 +32,8 @@ class Session:
         self.home = self.work / "home"
         self.home.mkdir()
         (self.home / "examples").symlink_to(root / "examples")
-        self.environment = {**environment, "TALLY_SOCKET": str(self.socket), "LC_ALL": "C",
+        self.environment = {**environment, "TALLY_SOCKET": str(self.socket),
+                            "TALLY_MOUNT": str(self.mount), "LC_ALL": "C",
                             "HOME": str(self.home),
                             "PATH": f"{binaries}:{environment['PATH']}"}
         self.daemon = None
@@ -64,13 +66,12 @@ class Session:
     def here(self, text):
         """A command of a page, with this session's places."""
         text = re.sub(r"(^|; )tallyfs ", rf"\1tallyfs --socket {self.socket} ", text, flags=re.M)
-        text = text.replace("/run/tallyfs/", f"{self.work}/")
-        return re.sub(r"(?<![\w/])/mnt\b", str(self.mount), text)
+        return text.replace("/run/tallyfs/", f"{self.work}/")
 
     def there(self, line):
         """A line of output, with the places that pages name."""
         line = re.sub(r"^bash: line \d+: ", "bash: ", line)
-        line = line.replace(str(self.mount), "/mnt").replace(str(self.home) + "/", "")
+        line = line.replace(f"{self.home}/", "")
         return line.replace(f"{self.work}/", "/run/tallyfs/")
 
     def run(self, command, satisfied):

@@ -246,16 +246,17 @@ DAEMON_IN_ROOT=''
 check_eq '' "$(mounts_below)" "and unmounts"
 check "and keeps what was counted" grep -q web "$ROOT/var/lib/tallyfs/state.1"
 rm -f "$ROOT/run/tallyfs/socket"  # which was systemd's
-rmdir "$ROOT/run/tallyfs/mnt"
+rm "$ROOT"/var/lib/tallyfs/state.*
 
 # ---- mounted as docs/running.md's line for fstab says
 line=$(grep '^none .* fuse.tallyfs ' "$PROJECT/docs/running.md")
 cp "$ROOT/etc/fstab" "$WORK/fstab" 2>/dev/null || : >"$WORK/fstab"
-printf '%s\n%s\n' "$line" "${line/allow_other/allow_other,run_as=tallyfs}" |
-  sed '2s| /mnt | /media |; 2s|socket=[^ ,]*|&2|' >"$ROOT/etc/fstab"
-for place in /mnt /media; do
+printf '%s\n%s\n' "$line" "$line" |
+  sed '2s| /run/tallyfs/mnt | /media |; 2s|run_as=[^ ]*|socket=/run/tallyfs/socket2|' \
+    >"$ROOT/etc/fstab"
+for place in /run/tallyfs/mnt /media; do
   socket=/run/tallyfs/socket
-  [ $place = /mnt ] || socket+=2
+  [ $place = /run/tallyfs/mnt ] || socket+=2
   check "mount $place takes it from fstab" quietly in_root mount $place
   check_eq "none $place fuse.tallyfs" \
     "$(in_root awk -v place=$place '$2 == place { print $1, $2, $3 }' /proc/mounts)" \
@@ -265,6 +266,8 @@ for place in /mnt /media; do
   check "umount $place ends it" quietly in_root umount $place
   check "its socket goes too" wait_until '! [ -e "$ROOT$socket" ]'
 done
+check "what the first one had counted is kept" grep -q web "$ROOT/var/lib/tallyfs/state.1"
+rmdir "$ROOT/run/tallyfs/mnt"
 cp "$WORK/fstab" "$ROOT/etc/fstab"
 [ -s "$WORK/fstab" ] || grep -qx ./etc/fstab "$WORK/before" || rm "$ROOT/etc/fstab"
 
