@@ -23,7 +23,7 @@ Part part_of_statistics(std::string_view name) {
 Part part_of_file(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (path == "rules") return Part::kDefinition;
-  if (path == "statistics.json") return Part::kText;
+  if (path == "statistics.json" || path == "errors.json") return Part::kText;
   if (is_below(path, "stats") || is_below(path, "metrics")) return Part::kText;
   if (is_below(path, "statistics")) return part_of_statistics(name);
   const bool is_shared = name == "error_log" || name == "hist.json";

@@ -148,7 +148,8 @@ LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel)
             const auto done = open.file->write_line(line, call);
             if (!done) return done;
             if (const auto remark = open.file->remark(line)) {
-              parts_.errors.warn(ErrorLog::Source::kMount, open.location, line, *remark, call.now);
+              parts_.errors.warn({ErrorLog::Source::kMount, open.uid}, open.location, line, *remark,
+                                 call.now);
             }
             return {};
           },
@@ -161,7 +162,7 @@ LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel)
 
 void Operations::report(const OpenFile& open, std::string_view text, const Error& error) {
   const Moment now = parts_.clock.now();
-  parts_.errors.report(ErrorLog::Source::kMount, open.location, text, error, now);
+  parts_.errors.report({ErrorLog::Source::kMount, open.uid}, open.location, text, error, now);
   parts_.counters.count(DaemonCounter::kRejects, 1, now);
 }
 

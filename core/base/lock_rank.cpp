@@ -34,6 +34,7 @@ constexpr std::array kNames{
     "kInterface",
     "kProcessEnds",
     "kErrorLog",
+    "kErrorHistory",
     "kHandles",
     "kWaitingReaders",
     "kTextCache",

@@ -36,6 +36,7 @@ enum class LockRank : std::uint8_t {
   kInterface,           // core/statistics/interface/interface.h
   kProcessEnds,         // feeders/intake/process_ends.h
   kErrorLog,            // core/tree/error_log.h
+  kErrorHistory,        // core/tree/error_history.h
   kHandles,             // fs/handles.h
   kWaitingReaders,      // fs/waiting_readers.h
   kTextCache,           // fs/text_cache.h

@@ -1,6 +1,7 @@
 #include "core/tree/error_log.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -8,41 +9,53 @@ namespace tallyfs {
 namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
+constexpr std::size_t kReasonBytes = 1024;
 // As far behind the end of the text stands the caret for what is missing there.
 constexpr std::size_t kBehindMax = 2;
 // Longer than any entry: location, reason, text and caret, each byte escaped.
 constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
-}  // namespace
-
-void ErrorLog::report(Source source, std::string_view location, std::string_view text,
-                      const Error& error, Moment now) {
-  enter(source, location, ": error: ", text, error, now);
-}
-
-void ErrorLog::warn(Source source, std::string_view location, std::string_view text,
-                    const Error& error, Moment now) {
-  enter(source, location, ": warning: ", text, error, now);
-}
-
-void ErrorLog::enter(Source source, std::string_view location, std::string_view kind,
-                     std::string_view text, const Error& error, Moment now) {
-  std::string entry = " ";
-  append_escaped(entry, error.location.empty() ? location : error.location,
-                 kTextBytes + kNameBytesMax, 0);
-  entry.append(kind).append(error.reason).append("\n").append(kCommand);
+// Escaped and bounded, so that no text forges an entry.
+Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::string_view text,
+                   const Error& error, Moment now) {
+  Refusal made{.door = author.source, .uid = author.uid, .time = now};
+  append_escaped(made.reason, error.reason, kReasonBytes, 0);
+  append_escaped(made.where, error.location.empty() ? location : error.location,
+                 ErrorLog::kTextBytes + kNameBytesMax, 0);
   const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;
   const std::string_view command = error.text.empty() ? text : std::string_view(error.text);
-  std::size_t column = append_escaped(entry, command, kTextBytes, token_at);
-  const std::size_t behind = token_at - std::min(token_at, command.size());
-  column += std::min(behind, kBehindMax);
-  entry.append("\n").append(kCommand.size() + column, ' ').append("^\n");
+  made.column = append_escaped(made.text, command, ErrorLog::kTextBytes, token_at);
+  made.column += std::min(token_at - std::min(token_at, command.size()), kBehindMax);
+  return made;
+}
 
-  const MutexLock lock(mutex_);
-  entries_.push_back({source, now.monotonic, std::move(entry)});
-  drop_oldest();
-  last_change_ = now;
-  changes_ += 1;
+}  // namespace
+
+void ErrorLog::report(Author author, std::string_view location, std::string_view text,
+                      const Error& error, Moment now) {
+  enter(refusal_of(author, location, text, error, now));
+}
+
+void ErrorLog::warn(Author author, std::string_view location, std::string_view text,
+                    const Error& error, Moment now) {
+  Refusal refusal = refusal_of(author, location, text, error, now);
+  refusal.is_warning = true;
+  enter(std::move(refusal));
+}
+
+void ErrorLog::enter(Refusal refusal) {
+  std::string entry = " ";
+  entry.append(refusal.where).append(refusal.is_warning ? ": warning: " : ": error: ");
+  entry.append(refusal.reason).append("\n").append(kCommand).append(refusal.text);
+  entry.append("\n").append(kCommand.size() + refusal.column, ' ').append("^\n");
+  {
+    const MutexLock lock(mutex_);
+    entries_.push_back({refusal.door, refusal.time.monotonic, std::move(entry)});
+    drop_oldest();
+    last_change_ = refusal.time;
+    changes_ += 1;
+  }
+  if (history_) history_->add(std::move(refusal));
 }
 
 void ErrorLog::drop_oldest() {

@@ -16,6 +16,7 @@
 #include "core/base/boot.h"
 #include "core/base/bytes.h"
 #include "core/base/mutex.h"
+#include "core/tree/error_history.h"
 #include "core/tree/file.h"
 
 namespace tallyfs {
@@ -26,15 +27,24 @@ class ErrorLog final : public File {
   static constexpr std::size_t kSocketEntries = 4;
   static constexpr std::size_t kTextBytes = 256;
 
-  enum class Source { kMount, kSocket };
+  using Source = Refusal::Door;
+  // Where a line came from, and from which uid; what the daemon reports itself is of uid 0.
+  struct Author {
+    Author(Source its_source, uid_t its_uid = 0)  // NOLINT: implicit by intent
+        : source(its_source), uid(its_uid) {}
+    Source source;
+    uid_t uid;
+  };
 
-  explicit ErrorLog(Moment now) : last_change_(now) {}
+  // history: gets all that is reported; it outlives the log, and may be missing.
+  explicit ErrorLog(Moment now, ErrorHistory* history = nullptr)
+      : history_(history), last_change_(now) {}
 
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
-  void report(Source source, std::string_view location, std::string_view text, const Error& error,
+  void report(Author author, std::string_view location, std::string_view text, const Error& error,
               Moment now) EXCLUDES(mutex_);
   // The same of what was taken, but perhaps not meant.
-  void warn(Source source, std::string_view location, std::string_view text, const Error& error,
+  void warn(Author author, std::string_view location, std::string_view text, const Error& error,
             Moment now) EXCLUDES(mutex_);
 
   // What outlives the daemon (core/state/FORMAT.md, kind 16). The loaded entries stand before those
@@ -55,8 +65,7 @@ class ErrorLog final : public File {
   Result<void> truncate(const CallContext& call) override EXCLUDES(mutex_);
 
  private:
-  void enter(Source source, std::string_view location, std::string_view kind, std::string_view text,
-             const Error& error, Moment now) EXCLUDES(mutex_);
+  void enter(Refusal refusal) EXCLUDES(mutex_);
 
   struct Entry {
     Source source;
@@ -67,6 +76,7 @@ class ErrorLog final : public File {
   static Entry load_entry(ByteReader& in, Boot boot);
   void drop_oldest() REQUIRES(mutex_);
 
+  ErrorHistory* const history_;
   mutable Mutex mutex_{LockRank::kErrorLog};
   std::deque<Entry> entries_ GUARDED_BY(mutex_);  // oldest first
   Moment last_change_ GUARDED_BY(mutex_);

@@ -380,7 +380,7 @@ void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t
   ++reports_;
   const std::string location =
       "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
-  errors_.report(ErrorLog::Source::kSocket, location, text, error, call_.now);
+  errors_.report({ErrorLog::Source::kSocket, origin_->uid}, location, text, error, call_.now);
 }
 
 void Dispatcher::publish_counts(Moment now) {

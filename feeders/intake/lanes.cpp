@@ -219,8 +219,8 @@ void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) 
     reason.append("this is not what a feeder writes: ").append(reason_of(fault->what));
     reason.append(words_of(*fault));
     std::string file = "(a lane file, at " + std::to_string(fault->at) + ")";
-    ports_.errors.report(ErrorLog::Source::kSocket, where, file, Error{ErrorCode::kInvalid, reason},
-                         now);
+    ports_.errors.report({ErrorLog::Source::kSocket, lane.uid}, where, file,
+                         Error{ErrorCode::kInvalid, reason}, now);
     lines.push_back(where.append(": ").append(reason).append(" ").append(file));
   }
 }

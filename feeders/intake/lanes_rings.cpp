@@ -258,7 +258,7 @@ void Lanes::publish_dropped(Moment now, DropClaims& claims) {
     counters.count(DaemonCounter::kLaneDropped, counts, now);
     if (counts == claimed) continue;
     counters.count(DaemonCounter::kRejects, 1, now);
-    ports_.errors.report(ErrorLog::Source::kSocket, "lanes of uid " + std::to_string(uid),
+    ports_.errors.report({ErrorLog::Source::kSocket, uid}, "lanes of uid " + std::to_string(uid),
                          "(dropped samples)", DropClaims::too_many(), now);
   }
 }

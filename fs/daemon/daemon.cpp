@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/json_head.h"
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/kernel_feeder/own_threads.h"
 #include "fs/daemon/log.h"
@@ -74,7 +75,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
                  [this](pid_t process) { return process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
-      errors_(std::make_shared<ErrorLog>(clock_.now())) {
+      error_history_(std::make_shared<ErrorHistory>(epoch_text(pages_.epoch()), clock_.now())),
+      errors_(std::make_shared<ErrorLog>(clock_.now(), error_history_.get())) {
   expect_nodes();
   if (!options_.rules_file.empty()) loop_.take_hangups();
   make_feeder(std::move(feeder));
@@ -135,6 +137,7 @@ void Daemon::make_branches() {
                               .metrics = options_.metrics,
                               .owner = options_.owner.uid};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
+  tree_.add_file(Tree::kRoot, "errors.json", 0400, error_history_, clock_.now());
 }
 
 void Daemon::make_intake() {

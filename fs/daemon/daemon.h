@@ -120,7 +120,8 @@ class Daemon {
   ProcessEnds processes_;
   Ledger ledger_;
   Tree tree_;
-  std::shared_ptr<ErrorLog> errors_;  // shared with the tree
+  std::shared_ptr<ErrorHistory> error_history_;  // shared with the tree
+  std::shared_ptr<ErrorLog> errors_;             // shared with the tree
   std::unique_ptr<OrderedFeeder> feeder_;
   std::unique_ptr<Branches> branches_;
   const std::unique_ptr<CounterTimes> counter_ = make_counter_clock();

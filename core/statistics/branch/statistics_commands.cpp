@@ -225,7 +225,7 @@ Done StatisticsBranch::with_warning(Done done, const wire::CommandLine& command,
   const std::size_t blanks = rest_at(command) - command.rest.at;
   if (fault->token_at != Error::kNoToken) fault->token_at += text.size() + 1 - blanks;
   text.append(" ").append(trimmed(command.rest.text));
-  errors_->warn(ErrorLog::Source::kSocket,
+  errors_->warn({ErrorLog::Source::kSocket, sender.uid},
                 "socket pid " + std::to_string(sender.pid) + " uid " + std::to_string(sender.uid),
                 text, *fault, now);
   return done;

@@ -92,7 +92,7 @@ Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender
   const std::string reason =
       "process " + std::to_string(sender.pid) +
       " does not take these rates: " + std::strerror(static_cast<int>(*number));
-  errors_->report(ErrorLog::Source::kSocket, "stats/" + found.value()->name,
+  errors_->report({ErrorLog::Source::kSocket, sender.uid}, "stats/" + found.value()->name,
                   found.value()->rates->text(), {ErrorCode::kInvalid, reason}, now);
   return Done{};
 }

@@ -44,7 +44,7 @@ files_have_the_modes_of_the_seed_and_belong_to_the_mounting_user() {
 
 has_the_directories_of_the_design() {
   start_daemon
-  assert_eq 'metrics rules statistics statistics.json tracing' \
+  assert_eq 'errors.json metrics rules statistics statistics.json tracing' \
     "$(ls "$MNT" | grep -v '^stats$' | paste -sd' ')"
   assert_eq tallyfs "$(ls "$STAT")"
   [ -f "$MNT/tracing/error_log" ]

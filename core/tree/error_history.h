@@ -1,0 +1,63 @@
+// errors.json at the mount's root: the newest refusals and warnings of all doors, for tools. It
+// keeps more of them than tracing/error_log, which has as many as the kernel's (docs/json.md).
+//
+// Thread-safe, one lock. Holds kEntries: beyond them the uid that has the most entries loses its
+// oldest one, so that a sender that floods pushes out only its own. A reload begins it anew.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "core/base/mutex.h"
+#include "core/tree/file.h"
+
+namespace tallyfs {
+
+// One line that was refused, or taken with a warning. Texts are escaped and bounded by ErrorLog.
+struct Refusal {
+  enum class Door : std::uint8_t { kMount, kSocket };
+
+  Door door = Door::kMount;
+  uid_t uid = 0;  // of the writer or sender; of what the daemon reports itself 0
+  bool is_warning = false;
+  Moment time;
+  std::string where;       // "statistics/web", "socket pid 17 uid 0"
+  std::string reason;
+  std::string text;        // the line as it came
+  std::size_t column = 0;  // of the token that was wrong, in code points of `text`
+};
+
+class ErrorHistory final : public File {
+ public:
+  static constexpr std::size_t kEntries = 256;
+
+  // epoch: of the daemon, as in statistics.json.
+  ErrorHistory(std::string epoch, Moment now)
+      : epoch_(std::move(epoch)), begun_(now), last_change_(now) {}
+
+  void add(Refusal refusal) EXCLUDES(mutex_);
+
+  // 400 KiB at most.
+  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override
+      EXCLUDES(mutex_);
+  Moment last_change(Moment now) const override EXCLUDES(mutex_);
+
+ private:
+  // The oldest entry of the uid that has the most.
+  void drop_one() REQUIRES(mutex_);
+
+  const std::string epoch_;
+  const Moment begun_;
+  mutable Mutex mutex_{LockRank::kErrorHistory};
+  std::deque<Refusal> entries_ GUARDED_BY(mutex_);  // oldest first
+  std::map<uid_t, std::size_t> counts_ GUARDED_BY(mutex_);  // of the entries, by uid
+  std::uint64_t added_ GUARDED_BY(mutex_) = 0;
+  Moment last_change_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs
