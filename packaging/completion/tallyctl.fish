@@ -1,12 +1,12 @@
 # fish completion for tallyctl: commands, options as --help names them, names as the mount has them.
-set -l commands show top plot heat define ls doctor definitions apply record diff \
-    check create rm reset on off help
+set -l commands show top plot heat define ls doctor definitions apply record diff since \
+    errors check create rm reset on off help
 
 function __tallyctl_command
     for word in (commandline -opc)[2..-1]
         contains -- $word $argv; and echo $word; and return
     end
-    echo ls
+    echo show
 end
 function __tallyctl_options
     tallyctl (__tallyctl_command $argv) --help 2>/dev/null |

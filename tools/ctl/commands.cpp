@@ -50,18 +50,20 @@ int print_help() {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> kCommands = {
-      {"show", "tables of statistics, with percentiles and rates", run_show},
+      {"show", "tables of statistics, with percentiles (without a command)", run_show},
       {"top", "everything that moves, full screen", run_top},
       {"plot", "bars of a distribution or a list, lines of a history", run_plot},
       {"heat", "a histogram over time, a line each second", run_heat},
       {"define", "change a definition, with the reason if it is refused", run_define},
-      {"ls", "list interfaces and statistics (without a command)", run_ls},
+      {"ls", "list interfaces and statistics", run_ls},
       {"doctor", "look for faults, and say what to do", run_doctor},
       {"definitions", "print definitions, for apply", run_definitions},
       {"apply", "write definitions that differ", run_apply},
       {"record", "write snapshots into a file, for --from", run_record},
       {"diff", "what was counted between two snapshots", run_diff},
       {"check", "compare a number with a limit, with the statuses of Nagios", run_check},
+      {"since", "what was counted since the last look of this terminal", run_since},
+      {"errors", "show the newest refused lines and warnings", run_errors},
       {"create", "make a statistic", run_create},
       {"rm", "remove statistics, views and interfaces", run_rm},
       {"reset", "discard the data of statistics", run_reset},
@@ -92,11 +94,7 @@ int run_tallyctl(int argc, char** argv) {
         return std::string_view(each.name) == argv[at];
       });
   std::vector<char*> words(argv, argv + argc);
-  static char ls[] = "ls";
-  if (found == commands().end()) {
-    words[0] = ls;
-    return run_ls(static_cast<int>(words.size()), words.data());
-  }
+  if (found == commands().end()) return run_show(static_cast<int>(words.size()), words.data());
   words[0] = argv[at];
   words.erase(words.begin() + at);
   return found->run(static_cast<int>(words.size()), words.data());

@@ -16,7 +16,8 @@ enum Status { kDone = 0, kRefused = 1, kWrongUsage = 2, kNoAnswer = 3 };
 
 int run_tallyctl(int argc, char** argv);
 
-// argv[0] is the command's name. Each returns an exit status.
+// argv[0] is the command's name; run_show() gets the program's where no command was named. Each
+// returns an exit status.
 int run_ls(int argc, char** argv);
 int run_show(int argc, char** argv);
 int run_top(int argc, char** argv);
@@ -31,6 +32,8 @@ int run_diff(int argc, char** argv);
 int run_check(int argc, char** argv);
 int run_create(int argc, char** argv);
 int run_rm(int argc, char** argv);
+int run_errors(int argc, char** argv);
+int run_since(int argc, char** argv);
 int run_help(int argc, char** argv);
 int run_reset(int argc, char** argv);
 int run_on(int argc, char** argv);

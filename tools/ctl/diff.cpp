@@ -1,9 +1,9 @@
 // tallyctl diff: what was counted between two snapshots, each the end of a recording, or now.
 #include <algorithm>
-#include <map>
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/snapshot.h"
 #include "tools/display/change.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
@@ -17,17 +17,6 @@ constexpr CommandText kDiffText = {
     "  tallyctl diff before.jsonl now                 since that recording ended\n"
     "  tallyctl diff monday.jsonl tuesday.jsonl       side by side, from two daemons too\n"
     "  tallyctl record --count 1 - | tallyctl diff - now"};
-
-using Interfaces = std::map<std::string, view::Interface>;
-
-std::string definition_of(const view::Statistic& statistic) {
-  std::string text;
-  for (const view::Key& key : statistic.definition) {
-    if (key.name == "on" || key.name == "name") continue;
-    text.append(text.empty() ? "" : " ").append(key.name).append("=").append(key.value);
-  }
-  return text;
-}
 
 class Diff {
  public:
@@ -60,47 +49,12 @@ class Diff {
       }
     }
     Source& source = opened ? *opened : *session_.source;
-    while (opened) {
-      const auto next = source.next(std::chrono::microseconds(0));
-      if (!next) return next.error();
-      if (next.value() == Source::Next::kEnd) break;
-    }
-    const auto tree = read_tree(source);
-    if (!tree) return tree.error();
-    Interfaces made;
-    for (const auto& each : tree.value().interfaces) {
-      auto interface = read_interface(source, each.name);
-      if (!interface && interface.error().code == ErrorCode::kNotFound) continue;
-      if (!interface) return interface.error();
-      made.insert_or_assign(each.name, std::move(interface).value());
-    }
-    return made;
-  }
-
-  // Calls step(interface of A, its statistic, interface of B, its statistic): in A, B or both.
-  template <typename Step>
-  static void for_each(const Interfaces& a, const Interfaces& b, const Step& step) {
-    for (const auto& [name, now] : b) {
-      const auto was = a.find(name);
-      for (const view::Statistic& each : now.statistics) {
-        step(name, was == a.end() ? nullptr : was->second.find(each.name), &each);
-      }
-    }
-    for (const auto& [name, was] : a) {
-      const auto now = b.find(name);
-      for (const view::Statistic& each : was.statistics) {
-        if (now == b.end() || !now->second.find(each.name)) step(name, &each, nullptr);
-      }
-    }
-  }
-
-  static bool is_alike(const view::Statistic& a, const view::Statistic& b) {
-    return definition_of(a) == definition_of(b);
+    return opened ? read_end(source) : read_all(source);
   }
 
   void draw(const Interfaces& a, const Interfaces& b) {
     view::Grid grid = session_.grid();
-    for_each(
+    for_each_of_both(
         a, b,
         [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
           name_other_definitions(grid, interface, was, now);
@@ -112,7 +66,7 @@ class Diff {
     table.add_column("VALUES OF THAT", view::Align::kLeft);
     table.add_column("A", view::Align::kLeft);
     table.add_column("B", view::Align::kLeft);
-    for_each(
+    for_each_of_both(
         a, b,
         [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
           if (!was || !now || !is_alike(*was, *now)) return;
@@ -147,28 +101,7 @@ class Diff {
 
   void print_json(const Interfaces& a, const Interfaces& b) {
     std::string text;
-    JsonWriter writer(text);
-    writer.begin_object().key("differences").begin_array();
-    for_each(
-        a, b,
-        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
-          writer.begin_object().key("interface").string(interface);
-          writer.key("name").string(now ? now->name : was->name);
-          writer.key("in_a").boolean(was != nullptr).key("in_b").boolean(now != nullptr);
-          const bool alike = was && now && is_alike(*was, *now);
-          writer.key("same_definition").boolean(alike);
-          writer.key("samples");
-          const auto change =
-              alike ? view::change_between(a.at(interface), b.at(interface), now->name)
-                    : view::Change();
-          if (change.samples)
-            writer.number(*change.samples);
-          else
-            writer.null();
-          writer.key("interval_us").number(change.micros).end_object();
-          if (!change.samples || *change.samples > 0) differs_ = true;
-        });
-    writer.end_array().end_object();
+    differs_ = append_differences(text, a, b);
     print(text.append("\n"));
   }
 

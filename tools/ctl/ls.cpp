@@ -1,7 +1,4 @@
 // tallyctl ls: interfaces, and of those that are named their statistics.
-#include <algorithm>
-
-#include "core/base/nearest.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
@@ -55,7 +52,7 @@ class List {
 
   int list_statistics() {
     const auto found = select(*session_.source, session_.options.words);
-    if (!found) return explain(found.error());
+    if (!found) return complain(found.error());
     view::Table table(session_.look);
     table.add_column("STATISTIC", view::Align::kLeft);
     table.add_column("ON");
@@ -90,16 +87,6 @@ class List {
     for (const auto& each : tree.interfaces) text.append(each.name).append("\n");
     print(text);
     return kDone;
-  }
-
-  // A word may be a command that was misspelt: without a command it is ls.
-  int explain(const Error& error) const {
-    if (error.code != ErrorCode::kInvalid) return complain(error);
-    std::vector<std::string> known;
-    for (const Command& each : commands()) known.emplace_back(each.name);
-    const auto meant = nearest(session_.options.words.front(), known);
-    if (!meant) return complain(error);
-    return complain(kRefused, error.reason + "; there is a command " + *meant);
   }
 
   Session& session_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/nearest.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
@@ -30,7 +31,8 @@ using Moment = std::map<std::string, Read>;
 
 class Show {
  public:
-  explicit Show(Session& session) : session_(session) {}
+  // is_named: the command was, and is not the one without a command.
+  Show(Session& session, bool is_named) : session_(session), is_named_(is_named) {}
 
   int run() {
     std::vector<std::string> words;
@@ -52,7 +54,7 @@ class Show {
       if (const auto status = session_.go_to_end()) return *status;
     }
     auto found = select(*session_.source, words);
-    if (!found) return complain(found.error());
+    if (!found) return explain(found.error());
     selections_ = std::move(found).value();
     // A pattern that one statistic alone matches is its name.
     std::size_t matched = 0;
@@ -63,6 +65,16 @@ class Show {
       for (Selection& each : selections_) each.is_pattern = false;
     }
     return kDone;
+  }
+
+  // A word may be a command that was misspelt: without a command it is show.
+  int explain(const Error& error) const {
+    if (error.code != ErrorCode::kInvalid || is_named_) return complain(error);
+    std::vector<std::string> known;
+    for (const Command& each : commands()) known.emplace_back(each.name);
+    const auto meant = nearest(session_.options.words.front(), known);
+    return complain(kRefused, error.reason + (meant ? "; there is a command " + *meant
+                                                    : "; tallyctl help lists the commands"));
   }
 
   int show_once() {
@@ -209,6 +221,7 @@ class Show {
   }
 
   Session& session_;
+  const bool is_named_;
   std::vector<Selection> selections_;
 };
 
@@ -225,7 +238,7 @@ int run_show(int argc, char** argv) {
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
-  return Show(session).run();
+  return Show(session, std::string_view(argv[0]) == "show").run();
 }
 
 }  // namespace tallyfs

@@ -70,6 +70,10 @@ std::string date_text(std::uint64_t realtime_us, bool utc) {
 
 }  // namespace
 
+std::string dated(std::uint64_t realtime_us, bool utc) {
+  return time_text(static_cast<std::time_t>(realtime_us / 1'000'000), utc, "%Y-%m-%d %H:%M:%S");
+}
+
 Terminal find_terminal(const Options& options) {
   Terminal made;
   made.is_terminal = ::isatty(STDOUT_FILENO) == 1;

@@ -22,6 +22,9 @@ struct Terminal {
 Terminal find_terminal(const Options& options);
 view::Look look_of(const Options& options, const Terminal& terminal);
 
+// "2026-11-22 03:13:42", of a CLOCK_REALTIME in microseconds.
+std::string dated(std::uint64_t realtime_us, bool utc);
+
 // On stdout, flushed.
 void print(const std::string& text);
 void print(const view::Grid& grid, const Terminal& terminal);

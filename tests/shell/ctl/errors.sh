@@ -1,0 +1,61 @@
+# errors.json and tallyctl errors: what was refused at all doors, with the wall clock.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() {
+  start_daemon
+  export TALLY_MOUNT=$MNT
+}
+
+a_refusal_has_its_time_its_reason_and_a_caret() {
+  assert_has 'nothing was refused since 20' "$("$TALLYCTL" errors)"
+  send 'create web/us on=1'
+  define web 'name=us type=lisp' 2>/dev/null || true
+  send 'web/us 1.5'
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 2 ]'
+  "$TALLYCTL" errors >"$CASE/out"
+  assert_match "$(date +%Y-%m-%d) ..:..:..  statistics/web: error: type must be value, .*" \
+    "$(head -1 "$CASE/out")"
+  assert_eq '  name=us type=lisp
+          ^' "$(sed -n 2,3p "$CASE/out")"
+  assert_match '.*  socket pid [0-9]* uid [0-9]*: error: whole numbers only.*' \
+    "$(sed -n 4p "$CASE/out")"
+  assert_eq '"mount" "socket"' "$(jq -c '.errors[].door' "$MNT/errors.json" | paste -sd' ')"
+  assert_eq "$(id -u)" "$(jq '.errors[0].uid' "$MNT/errors.json")"
+}
+
+more_are_kept_than_in_error_log() {
+  for i in $(seq 40); do echo "web/us wrong$i"; done >"$CASE/lines"
+  while read -r line; do send "$line"; done <"$CASE/lines"
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 40 ]'
+  assert_eq 40 "$("$TALLYCTL" errors | grep -c 'web/us wrong')"
+  assert_eq 4 "$(grep -c 'web/us wrong' "$MNT/tracing/error_log")"
+}
+
+those_that_follow_are_shown_once() {
+  send 'web/us before'
+  "$TALLYCTL" errors -f --every 100ms >"$CASE/out" &
+  local follower=$!
+  wait_until 'grep -q before "$CASE/out"'
+  send 'web/us after'
+  wait_until 'grep -q after "$CASE/out"'
+  send 'web/us last'
+  wait_until 'grep -q last "$CASE/out"'
+  kill $follower
+  assert_eq '1 1 1' "$(for word in before after last; do grep -c "us $word" "$CASE/out"; done |
+    paste -sd' ')"
+}
+
+a_hostile_text_controls_no_terminal() {
+  printf 'web/us \033[2J\033]0;x\007\n' | socat -u - "UNIX-SENDTO:$SOCK"
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 1 ]'
+  assert_has '\x1b[2J' "$("$TALLYCTL" errors)"
+  assert_has_not $'\033' "$("$TALLYCTL" errors)"
+}
+
+the_group_reads_it_and_nobody_else() {
+  need_root
+  stop_daemon
+  start_daemon -o allow_other --group nogroup
+  assert_eq '440 nogroup' "$(stat -c '%a %G' "$MNT/errors.json")"
+}

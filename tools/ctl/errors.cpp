@@ -1,0 +1,109 @@
+// tallyctl errors: the newest refused lines and warnings of all doors, with the wall clock.
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/session.h"
+#include "tools/tree/timed_file.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr CommandText kErrorsText = {
+    "errors", "Shows the newest refused lines and warnings, each with its reason.",
+    "  tallyctl errors              those that are kept, 256 at most\n"
+    "  tallyctl errors -f           and those that follow, until Ctrl-C\n"
+    "  tallyctl errors --json       errors.json as it is"};
+
+// Columns: a terminal wraps what is longer than its lines.
+constexpr int kUncut = 1 << 13;
+
+std::string_view text_at(const Json& json, std::string_view key) {
+  const Json* const found = json.find(key);
+  return found ? std::string_view(found->text) : std::string_view();
+}
+
+std::uint64_t number_at(const Json& json, std::string_view key) {
+  return parse_unsigned(text_at(json, key)).value_or(0);
+}
+
+class Errors {
+ public:
+  Errors(Session& session, bool follows) : session_(session), follows_(follows) {}
+
+  int run() {
+    for (std::uint64_t n = 1;; ++n) {
+      const auto read = read_in_time(session_.source->mount() + "/errors.json");
+      if (!read) return complain(read.error());
+      const auto json = parse_json(read.value());
+      if (!json) return complain(json.error());
+      if (session_.options.json)
+        print(read.value());
+      else
+        show(json.value());
+      if (!follows_ || n == session_.options.count) return kDone;
+      const auto next = session_.source->next(session_.options.period());
+      if (!next) return complain(next.error());
+    }
+  }
+
+ private:
+  void show(const Json& json) {
+    view::Grid grid(kUncut, session_.terminal.charset);
+    const Json* const errors = json.find("errors");
+    const std::uint64_t kept = errors ? errors->items.size() : 0;
+    const std::uint64_t reported = number_at(json, "reported");
+    const bool is_first = epoch_.empty();
+    if (const auto epoch = text_at(json, "epoch"); epoch != epoch_ || reported < seen_) {
+      if (!is_first) grid.put_line("the daemon has started again", {view::Tone::kWarning});
+      epoch_ = epoch;
+      seen_ = 0;
+    }
+    const std::uint64_t shown = std::min(kept, reported - seen_);
+    if (const std::uint64_t missed = reported - seen_ - shown; missed != 0) {
+      grid.put_line(std::to_string(missed) + " are not kept", {view::Tone::kWarning});
+    }
+    for (std::uint64_t i = kept - shown; i < kept; ++i) draw(grid, errors->items[i]);
+    if (is_first && shown == 0) grid.put_line("nothing was refused since " + begin_of(json));
+    seen_ = reported;
+    print(grid, session_.terminal);
+  }
+
+  std::string begin_of(const Json& json) const {
+    const std::uint64_t age = number_at(json, "time_us") - number_at(json, "begun_us");
+    return dated(number_at(json, "realtime_us") - age, session_.options.utc);
+  }
+
+  void draw(view::Grid& grid, const Json& each) const {
+    const bool is_warning = text_at(each, "kind") == "warning";
+    std::string line = dated(number_at(each, "realtime_us"), session_.options.utc);
+    line.append("  ").append(text_at(each, "where")).append(": ").append(text_at(each, "kind"));
+    line.append(": ").append(text_at(each, "reason"));
+    grid.put_line(line, {is_warning ? view::Tone::kWarning : view::Tone::kBad});
+    const std::string_view text = text_at(each, "text");
+    if (text.empty()) return;
+    grid.put_line("  " + std::string(text));
+    grid.put_line("  " + std::string(number_at(each, "column"), ' ') + "^");
+  }
+
+  Session& session_;
+  const bool follows_;
+  std::string epoch_;
+  std::uint64_t seen_ = 0;  // of all that were reported
+};
+
+}  // namespace
+
+int run_errors(int argc, char** argv) {
+  Session session;
+  bool follows = false;
+  CommandLine line = command_line(kErrorsText, session.options);
+  line.add_flag("-f,--follow", follows, "go on with those that follow");
+  add_every(line, session.options);
+  line.add_flag("--utc", session.options.utc, "times in UTC");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const auto status = session.open()) return *status;
+  return Errors(session, follows || !session.options.every.empty()).run();
+}
+
+}  // namespace tallyfs
