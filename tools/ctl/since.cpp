@@ -154,8 +154,9 @@ class Since {
     return interface == "tallyfs" && session_.options.words.empty() && !session_.options.all;
   }
 
-  void add(view::Grid& grid, std::vector<view::StatisticRow>& rows, const view::Interface& interface,
-           const view::Statistic& statistic, bool starts_anew) const {
+  void add(view::Grid& grid, std::vector<view::StatisticRow>& rows,
+           const view::Interface& interface, const view::Statistic& statistic,
+           bool starts_anew) const {
     const auto before = last_ ? last_->find(interface.name) : Interfaces::const_iterator();
     const bool is_there = last_ && before != last_->end();
     const view::Statistic* const was = is_there ? before->second.find(statistic.name) : nullptr;
