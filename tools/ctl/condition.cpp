@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/base/text.h"
 #include "tools/display/distribution.h"
 #include "tools/display/quantity.h"
 #include "tools/display/summary.h"
@@ -44,12 +45,6 @@ constexpr std::array kMetrics = {
     NamedMetric{"rate", Condition::Metric::kRate}, NamedMetric{"value", Condition::Metric::kValue},
     NamedMetric{"last", Condition::Metric::kLast},
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 Error no_condition(const std::string& reason) { return invalid(reason + std::string(kExample)); }
 
