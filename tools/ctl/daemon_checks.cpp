@@ -84,6 +84,25 @@ std::optional<bool> holds_one_of(std::uint64_t pid, const std::vector<std::strin
   return false;
 }
 
+struct FeederUnit {
+  std::string name;
+  std::string interfaces;  // what their names begin with
+  std::string measures;
+};
+const std::array kFeederUnits = {
+    FeederUnit{"tally-feed-block", "block-", "disk requests"},
+    FeederUnit{"tally-feed-tcp", "tcp", "TCP connections"},
+    FeederUnit{"tally-feed-timer", "timer", "late timers"},
+};
+
+bool has_interfaces(const view::Tree& tree, const std::string& prefix) {
+  return std::ranges::any_of(tree.interfaces, [&](const view::InterfaceSummary& each) {
+    return each.name.starts_with(prefix);
+  });
+}
+
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
 }  // namespace
 
 Finding check_versions(const view::Tree& tree, const std::string& own,
@@ -234,6 +253,23 @@ Findings check_timer_names(const view::Interface& timer, const std::string& moun
   return {
       {Level::kOk, "timer", std::move(text),
        "to remove them: sed -En " + lines + mount + "/statistics/timer/definition | tally-send"}};
+}
+
+Findings check_units(const view::Tree& tree, const std::string& prefix) {
+  Findings found;
+  for (const FeederUnit& each : kFeederUnits) {
+    if (!is_there(prefix + "/lib/systemd/system/" + each.name + ".service")) continue;
+    if (has_interfaces(tree, each.interfaces)) continue;
+    found.push_back({Level::kOk, "units", each.name + " is off: nothing measures " + each.measures,
+                     "systemctl enable --now " + each.name});
+  }
+  const std::string events = prefix + "/share/tallyfs/tracefs.conf";
+  if (tree.tracefs == "off" && is_there(events)) {
+    found.push_back({Level::kOk, "units", "the kernel's events are off",
+                     "install -D -t /etc/systemd/system/tallyfs.service.d " + events +
+                         " && systemctl daemon-reload && systemctl restart tallyfs"});
+  }
+  return found;
 }
 
 Finding check_rights(const std::string& mount) {

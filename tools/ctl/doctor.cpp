@@ -95,6 +95,7 @@ class Doctor {
     if (!own) return no_answer(own.error());
     add(check_feeders(before, now.value()));
     add_timer_names(now.value());
+    add_units(now.value());
     const auto passed = [](std::uint64_t from, std::uint64_t to) {
       return static_cast<std::int64_t>(to) - static_cast<std::int64_t>(from);
     };
@@ -116,6 +117,12 @@ class Doctor {
     if (!is_there) return;
     const auto timer = read_interface(*session_.source, "timer");
     if (timer) add(check_timer_names(timer.value(), session_.source->mount()));
+  }
+
+  // Of the daemon that the package's service mounts.
+  void add_units(const view::Tree& tree) {
+    if (session_.source->mount() != "/run/tallyfs/mnt") return;
+    for (const char* const prefix : {"/usr", "/usr/local"}) add(check_units(tree, prefix));
   }
 
   int no_answer(const Error& error) {

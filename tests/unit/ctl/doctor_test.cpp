@@ -4,7 +4,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 #include <vector>
@@ -12,10 +14,10 @@
 #include "core/base/fd.h"
 #include "tools/ctl/count_checks.h"
 #include "tools/ctl/daemon_checks.h"
-#include "tools/tree/definition_file.h"
 #include "tools/ctl/machine_checks.h"
 #include "tools/ctl/options.h"
 #include "tools/ctl/what.h"
+#include "tools/tree/definition_file.h"
 
 namespace tallyfs {
 namespace {
@@ -140,8 +142,7 @@ TEST(CountChecksTest, AFeederWithoutALaneOfItsOwnWillIsNoFault) {
       "5 samples, no refusal in error_log: an older library, no_lane, or more than its lane "
       "holds"))
       << found.text;
-  EXPECT_EQ(check_lanes(own_lanes(1, 3, 1), own_lanes(1, 3, 2), "").text,
-            "1 in use");
+  EXPECT_EQ(check_lanes(own_lanes(1, 3, 1), own_lanes(1, 3, 2), "").text, "1 in use");
 }
 
 TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
@@ -149,6 +150,41 @@ TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
   EXPECT_EQ(check_queue({.queue_length = 512}).level, Level::kOk);
   EXPECT_EQ(check_tracefs({.tracefs = "lost"}).level, Level::kFailure);
   EXPECT_EQ(check_tracefs({.tracefs = "off"}).level, Level::kOk);
+}
+
+// A folder that is removed at the end.
+struct Prefix {
+  Prefix() { path = ::mkdtemp(path.data()); }
+  ~Prefix() { std::filesystem::remove_all(path); }
+  void make(const std::string& file) const {
+    std::filesystem::create_directories(std::filesystem::path(path + file).parent_path());
+    std::ofstream(path + file) << "\n";
+  }
+
+  std::string path = ::testing::TempDir() + "prefix.XXXXXX";
+};
+
+TEST(DaemonChecksTest, UnitsThatAreOffHaveTheLineThatEnablesThem) {
+  const Prefix usr;
+  EXPECT_TRUE(check_units({.tracefs = "off"}, usr.path).empty());
+  usr.make("/lib/systemd/system/tally-feed-block.service");
+  usr.make("/lib/systemd/system/tally-feed-timer.service");
+  usr.make("/share/tallyfs/tracefs.conf");
+
+  const auto found =
+      check_units({.tracefs = "off", .interfaces = {{.name = "block-vda"}}}, usr.path);
+
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].text, "tally-feed-timer is off: nothing measures late timers");
+  EXPECT_EQ(found[0].advice, "systemctl enable --now tally-feed-timer");
+  EXPECT_EQ(found[1].advice.find("install -D "), 0u);
+  EXPECT_EQ(found[1].level, Level::kOk);
+  EXPECT_EQ(check_units({.tracefs = "on"}, usr.path).size(), 2u);
+}
+
+TEST(DaemonChecksTest, MemoryIsToldWithoutWhiteSpace) {
+  const auto found = check_memory({.pid = static_cast<std::uint64_t>(::getpid())});
+  EXPECT_GT(found.text.find_first_not_of("0123456789"), 0u) << found.text;
 }
 
 TEST(DaemonChecksTest, AnotherVersionIsAFault) {
@@ -189,8 +225,7 @@ TEST(DaemonChecksTest, TimersOfAnEarlierFeederAreNoted) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].level, Level::kOk);
   EXPECT_EQ(found[0].text, "timer/lateness_cpu0 and 2 more have no feeder since CPUs are labels");
-  EXPECT_NE(found[0].advice.find("/m/statistics/timer/definition | tally-send"),
-            std::string::npos);
+  EXPECT_NE(found[0].advice.find("/m/statistics/timer/definition | tally-send"), std::string::npos);
 }
 
 class SocketCheckTest : public testing::Test {
