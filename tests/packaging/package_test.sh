@@ -88,6 +88,10 @@ if has systemd-analyze; then
     --threshold=30 --no-pager "$WORK/units/tally-feed-log.service"
   check "and so is that of tally-web" quietly systemd-analyze security --offline=yes \
     --threshold=30 --no-pager "$WORK/units/tally-web.service"
+  for each in block tcp timer; do
+    check "and so is that of tally-feed-$each" quietly systemd-analyze security --offline=yes \
+      --threshold=30 --no-pager "$WORK/units/tally-feed-$each.service"
+  done
 else
   skip "systemd-analyze finds no fault in the units" "systemd-analyze is not installed"
 fi
@@ -148,6 +152,21 @@ check_eq '' "$(dead_links)" "their links lead to files of the packages"
 if has lintian; then check "lintian has nothing to say" quietly lintian --fail-on error,warning \
   --allow-root "$PACKAGES"/*.deb
 else skip "lintian has nothing to say" "lintian is not installed"; fi
+check_eq '/etc/default/tallyfs /etc/tallyfs/rules' "$(dpkg-deb --ctrl-tarfile \
+  "$PACKAGES"/tallyfs_*.deb | tar -xO ./conffiles | paste -sd' ')" \
+  "an administrator's changes of options and rules stay in an upgrade"
+check_eq 'etc/default/tallyfs' "$(cd "$WORK/files" &&
+  sed -n 's|^EnvironmentFile=-/||p' usr/lib/systemd/system/tallyfs.service | xargs ls)" \
+  "and its unit reads them"
+
+# ---- from source, without packages
+check "cmake --install" quietly env DESTDIR="$WORK/local" cmake --install "$BUILD" \
+  --component daemon --prefix /usr/local
+named=$(sed -nE 's/.*(--rules|EnvironmentFile=-) ?([^ ]*).*/\2/p' \
+  "$WORK/local/usr/local/lib/systemd/system/tallyfs.service")
+check_eq '/usr/local/etc/default/tallyfs /usr/local/etc/tallyfs/rules' "$(echo $named)" \
+  "the unit names its files below the prefix"
+check "where they are" quietly ls ${named//\/usr/$WORK/local/usr}
 check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" \
   "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
 
@@ -207,8 +226,9 @@ unit_user=(setpriv --reuid=tallyfs --regid=tallyfs --clear-groups
 mkdir -p "$ROOT/run/tallyfs/mnt"
 in_root chown tallyfs:tallyfs /run/tallyfs/mnt
 in_root install -d -m 0700 -o tallyfs -g tallyfs /var/lib/tallyfs
+# Its variables are empty.
 read -ra command < <(sed -n ':a; /\\$/{N; s/\\\n */ /; ta}; s/^ExecStart=//p' \
-  "$ROOT/usr/lib/systemd/system/tallyfs.service")
+  "$ROOT/usr/lib/systemd/system/tallyfs.service" | sed 's/ \$TALLYFS_[A-Z]*//g')
 if has systemd-socket-activate; then
   # Waits for the first datagram, as systemd would have it in its queue.
   "${CLEAN_ENVIRONMENT[@]}" systemd-socket-activate --datagram -l "$ROOT/run/tallyfs/socket" \

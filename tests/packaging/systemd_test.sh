@@ -128,6 +128,14 @@ check_eq 'enabled enabled' "$(echo $(inside systemctl is-enabled tallyfs.socket 
 check "it is mounted for all users, and fed" is_up installed
 check_eq tallyfs "$(inside sh -c "ps -o user= -p $(main_process) 2>/dev/null || stat -c %U /proc/$(main_process)")" "it runs as tallyfs"
 
+feeders=(tally-feed-{block,log,tcp,timer}.service)
+check_eq 'disabled disabled disabled disabled disabled' \
+  "$(echo $(inside systemctl is-enabled "${feeders[@]}" tally-web.service))" \
+  "feeders are not enabled"
+check_eq 'block tcp timer' "$(inside tallyctl doctor |
+  sed -n 's/^ *do: systemctl enable --now tally-feed-//p' | paste -sd' ')" \
+  "doctor names the line for each"
+
 # ---- upgraded, while a feeder sends
 inside sh -c 'until [ -e /run/enough ]; do tally-send "upgrade/a 1"; echo; done 2>/run/complaints >/run/sent' &
 STARTED+=($!)
@@ -241,6 +249,65 @@ check "socket and service stop" quietly inside systemctl stop tallyfs.socket tal
 check_eq mnt "$(inside sh -c 'ls /run/tallyfs')" "and leave nothing in /run/tallyfs"
 check "the service starts its socket" quietly inside systemctl start tallyfs.service
 check "and is up" is_up started
+
+# ---- the feeders of the package
+user_of() { inside id -nu "$(awk '$1 == "Uid:" { print $2 }' "/proc/$INIT/root/proc/$1/status")"; }
+in_machine=/proc/$INIT/root
+mkdir -p "$in_machine/var/log/app" "$in_machine/etc/default"
+echo 'OPTIONS=--match took --count applog/lines --from start /var/log/app/log' \
+  >"$in_machine/etc/default/tally-feed-log"
+printf 'took 1\ntook 2\n' >"$in_machine/var/log/app/log"
+for each in timer tcp log; do
+  check "tally-feed-$each starts" quietly inside systemctl enable --now "tally-feed-$each"
+done
+check "timers are measured" wait_until '[ "$(counted timer)" -gt 0 ]'
+check "and TCP's connections" wait_until 'inside ls $TREE/stats/tcp/total >/dev/null 2>&1'
+check "and logs" wait_until '[ "$(counted applog)" = 2 ]'
+check_eq 'tally-feed tally-feed tally-feed-log' "$(for each in timer tcp log; do
+  user_of "$(inside systemctl show --value -p MainPID "tally-feed-$each")"; done | paste -sd' ')" \
+  "by users of their own"
+
+# ---- options and the kernel's events
+echo 'TALLYFS_OPTIONS="--write-group tallyfs -o metrics_readable"' \
+  >"$in_machine/etc/default/tallyfs"
+check "with options of /etc/default it starts" quietly inside systemctl restart tallyfs
+check "and is up" is_up defaulted
+check_eq '-rw-rw---- -r--r--r--' "$(inside stat -c %A $TREE/statistics/defaulted/definition \
+  $TREE/metrics/tallyfs.prom | paste -sd' ')" "which are in force"
+: >"$in_machine/etc/default/tallyfs"
+if inside mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; then
+  line=$(inside tallyctl doctor | sed -n 's/^ *do: \(install -D .*\)/\1/p')
+  check "the line of doctor for the kernel's events works" quietly inside sh -c "$line"
+  check "it is up" is_up traced
+  check_eq 1 "$(counted defaulted)" "with what was counted before"
+  check_eq 'tallyfs tallyfs' "$(inside stat -c %U /var/lib/tallyfs) $(
+    user_of "$(server | grep -o '[0-9]*')")" \
+    "the server and its state are still of tallyfs"
+  trigger=$TREE/tracing/events/sched/sched_switch/trigger
+  check "events of the kernel are there" wait_until 'inside test -e $trigger'
+  check "and take a trigger" quietly inside sh -c "echo hist:keys=common_cpu >$trigger"
+  check "and count" wait_until \
+    '[ "$(inside sed -n "s/^ *Hits: //p" ${trigger%trigger}hist)" -gt 0 ]'
+  inside sh -c "echo '!hist:keys=common_cpu' >$trigger"
+  check "disks are measured" quietly inside systemctl enable --now tally-feed-block
+  write() { dd if=/dev/zero of="$BUILD/.systemd_test" bs=16k count=8 conv=fsync status=none; }
+  check "and have interfaces" wait_until 'write; inside ls $TREE/statistics | grep -q ^block-'
+  rm -f "$BUILD/.systemd_test"
+  check_eq '' "$(inside tallyctl doctor | grep 'do: \(systemctl enable\|install -D\)')" \
+    "doctor has no more lines for what could be measured"
+  inside systemctl -q disable --now tally-feed-block
+  rm -r "$in_machine/etc/systemd/system/tallyfs.service.d"
+  inside systemctl daemon-reload
+  check "without the kernel's events it starts again" quietly inside systemctl restart tallyfs
+  check "and is up" is_up untraced
+  check_eq 1 "$(counted traced)" "with what was counted with them"
+  inside umount /sys/kernel/tracing
+else
+  skip "the kernel's events in a service" "there is no tracefs here"
+fi
+inside systemctl -q disable --now tally-feed-{timer,tcp,log}
+rm -r "$in_machine/var/log/app" "$in_machine"/etc/default/tally-feed-log
+allow_starts
 
 # ---- its messages
 check_eq 'mounted on /run/tallyfs/mnt, listening on the socket passed by systemd' \
