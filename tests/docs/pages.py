@@ -1,4 +1,4 @@
-"""A page of the documentation: its console blocks, its links, and how output is compared.
+"""A page of the documentation: its console blocks, links and headings, and how output is compared.
 
 Rules that a page may use, each in a comment on the line before a block:
   <!-- replay: needs NAME... -->   skip the block unless the machine has each NAME: root, tracefs, libtally
@@ -103,6 +103,11 @@ def links_of(text):
     prose = re.sub(r"`[^`\n]*`", "", prose)
     return [target for target in re.findall(r"\]\(([^)\s]+)\)", prose)
             if not re.match(r"[a-z]+:", target)]
+
+
+def last_heading(text):
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    return (re.findall(r"^## (.*)$", prose, re.M) or [""])[-1]
 
 
 def anchors_of(text):

@@ -76,6 +76,10 @@ class LinksTest(unittest.TestCase):
     def test_finds_links_to_files_only(self):
         self.assertEqual(["other.md#its-heading"], pages.links_of(PAGE))
 
+    def test_finds_the_last_heading(self):
+        self.assertEqual("b", pages.last_heading("# x\n## a\n## b\n```sh\n## no\n```\n### c\n"))
+        self.assertEqual("", pages.last_heading("# x\n"))
+
     def test_makes_anchors_of_headings(self):
         self.assertEqual({"title", "whats-new-in-01"},
                          pages.anchors_of("# Title\n\n## What's new in 0.1\n"))
