@@ -1,5 +1,6 @@
 #include "feeders/client/cell_file.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,11 @@ Result<std::unique_ptr<CellFile>> CellFile::map(const Fd& file, const Name& name
   // A child asks for a lane of its own.
   ::madvise(mapped, bytes, MADV_DONTFORK);
   std::unique_ptr<CellFile> made(new CellFile(static_cast<std::byte*>(mapped), bytes, name));
+  // Of the kinds of writing, those to this mapping alone are left. The daemon reads no lane that
+  // could have holes punched into it.
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
+    return Error{ErrorCode::kInvalid, std::string("cannot seal a lane: ") + std::strerror(errno)};
+  }
   const auto& header = *static_cast<const LaneHeader*>(mapped);
   if (header.magic.load() != kLaneMagic || header.bytes.load() != bytes) return no_lane;
   return made;

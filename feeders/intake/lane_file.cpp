@@ -24,7 +24,7 @@ constexpr std::size_t kEntriesAtOnce = 16;
 constexpr std::size_t kGap = 4096;
 // The processor fetches the rest of longer cells without being told.
 constexpr std::size_t kPrefetchedMax = 512;
-constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr int kLaneSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 bool read_at(int fd, std::uint64_t at, void* to, std::size_t bytes) {
   return ::pread(fd, to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
@@ -107,6 +107,11 @@ LaneFile::LaneFile(Fd fd, std::span<const std::byte> memory, Charged charged, Wh
       whose_(whose),
       bytes_left_(make_room(memory.size())),
       former_bytes_left_(make_room(memory.size())) {}
+
+bool LaneFile::keeps_its_pages() const {
+  const int seals = ::fcntl(fd_.get(), F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_FUTURE_WRITE) != 0;
+}
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size() + kGap); }
 

@@ -80,6 +80,10 @@ class alignas(64) LaneFile final : public CellSource {
   void end();
   void prefetch(const CellKey& key, const CellPlaces& places,
                 const CellBudget& budget) const override;
+  // Its feeder has mapped it and sealed it (F_SEAL_FUTURE_WRITE), so that no process can punch
+  // holes into it. A page that is punched is a fault at the next look, and a look that meets the
+  // punching waits for it. Nothing is read through the mapping before.
+  bool keeps_its_pages() const;
   void note_not_read() const override { counts_->not_read.fetch_add(1); }
   // How much in it was not what a feeder writes.
   unsigned bad() const { return bad_.load(std::memory_order_relaxed); }

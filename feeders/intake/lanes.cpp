@@ -95,6 +95,7 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   }
   if (binding.id >= kLaneIdsMax) return Error{ErrorCode::kInvalid, "an id beyond the indexes"};
   Lane& lane = found->second;
+  if (!lane.file->keeps_its_pages()) return not_sealed();
   if (lane.bound.size() >= bound_max(*lane.file)) {
     return Error{ErrorCode::kNoSpace, "the lane has cells of too many statistics"};
   }

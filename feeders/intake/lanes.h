@@ -91,12 +91,13 @@ class Lanes final : public HandedPart {
   };
   // kInvalid: another size; kNoSpace: a bound; kNotFound: the process cannot be seen.
   Result<Made> make(const Sender& sender, std::uint64_t bytes, Moment now) EXCLUDES(mutex_);
-  // kNotFound: the process has no such lane; kInvalid: the id; kStale, kNoSpace.
+  // kNotFound: the process has no such lane; kInvalid: the id, or the lane is not sealed by its
+  // feeder; kStale, kNoSpace.
   Result<void> bind(const Sender& sender, const wire::Binding& binding) EXCLUDES(mutex_);
   // Its lane has cells of as many statistics as it may, and this was asked of it before.
   bool was_told_full(const wire::Binding& binding) EXCLUDES(mutex_);
-  // The page of tails of a lane of the sender's. kNotFound; kNoSpace; kInvalid: a kernel without
-  // seals.
+  // The page of tails of a lane of the sender's. kNotFound; kNoSpace; kInvalid: the lane is not
+  // sealed by its feeder, or a kernel without seals.
   struct Tails {
     int fd = -1;  // for feeders
     std::uint64_t bytes = 0;
@@ -185,6 +186,10 @@ class Lanes final : public HandedPart {
              });
     }
   };
+  static Error not_sealed() {
+    return {ErrorCode::kInvalid,
+            "the feeder must seal its lane (F_SEAL_FUTURE_WRITE) once it has mapped it"};
+  }
   // Where cells are, and which statistics they are of, takes memory beside the file.
   static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
 

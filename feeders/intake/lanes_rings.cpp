@@ -22,6 +22,7 @@ Result<Lanes::Tails> Lanes::tails(const Sender& sender, std::uint64_t lane) {
   if (found == lanes_.end() || found->second.process != sender.pid) {
     return Error{ErrorCode::kNotFound, "this process has no such lane"};
   }
+  if (!found->second.file->keeps_its_pages()) return not_sealed();
   const auto page = found->second.rings.tails();
   if (!page) return page.error();
   note_with_rings();

@@ -83,6 +83,7 @@ Memory ask_for(const Sender& sender, const std::string& text, std::size_t bytes,
   void* const mapped =
       mmap(nullptr, bytes == 0 ? number : bytes, protection, MAP_SHARED, file, 0);
   require(mapped != MAP_FAILED, "mmap of " + text);
+  if ((protection & PROT_WRITE) != 0) fcntl(file, F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
   close(file);
   return {static_cast<std::byte*>(mapped), number};
 }

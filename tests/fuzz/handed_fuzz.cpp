@@ -30,6 +30,7 @@
 #include "tests/fuzz/show_all.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/intake/mapped_lane.h"
 
 namespace tallyfs::fuzz {
 namespace {
@@ -77,7 +78,7 @@ class FedLane {
   static constexpr std::uint32_t kId = 3, kRingAt = kLaneHeapAt;
 
   explicit FedLane(int fd) {
-    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* const mapped = map_lane(fd, kLaneBytesMin);
     must(mapped != MAP_FAILED, "memory");
     memory_ = static_cast<std::byte*>(mapped);
     entry().thread = 1;
@@ -176,10 +177,11 @@ class Server {
     const auto made = lanes_.make(sender, kLaneBytesMin, now());
     if (!of || !made) return nullptr;
     const auto lane = made.value().number;
+    auto fed = std::make_unique<FedLane>(made.value().file->fd());
     must(lanes_.tails(sender, lane).has_value(), "there are tails");
     (void)lanes_.bind(
         sender, {.sequence = 1, .id = FedLane::kId, .lane = lane, .number = of.value().number});
-    return std::make_unique<FedLane>(made.value().file->fd());
+    return fed;
   }
   std::uint64_t take_from_rings() {
     lanes_.note_heads();

@@ -22,6 +22,7 @@
 #include "tests/fuzz/fuzzed.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/intake/mapped_lane.h"
 #include "tests/unit/saved_objects.h"
 
 namespace tallyfs::fuzz {
@@ -172,8 +173,7 @@ class Stand {
   void make_lane() {
     const auto made = lanes_->make(sender(), kLaneBytesMin, clock_.now());
     must(made.has_value(), "there is room for a lane");
-    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                made.value().file->fd(), 0);
+    void* const mapped = map_lane(made.value().file->fd(), kLaneBytesMin);
     must(mapped != MAP_FAILED, "memory");
     memory_ = static_cast<std::byte*>(mapped);
     head_ = 0;

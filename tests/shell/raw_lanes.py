@@ -1,6 +1,7 @@
 """Lane files (core/lane/FORMAT.md) as a feeder that means harm fills them, and what others wait
 for meanwhile."""
 import ctypes
+import fcntl
 import mmap
 import os
 import signal
@@ -13,19 +14,24 @@ BINDING = 13
 ENTRIES, ENTRIES_AT, HEAP_AT = 1024, 4096, 69_632
 CELL_BYTES = 192
 MIB = 1 << 20
+F_ADD_SEALS, F_SEAL_FUTURE_WRITE = 1033, 16
 
 
 class Lane:
     """The index of all threads begins at HEAP_AT, and the cells behind it."""
 
-    def __init__(self, peer, mib=4):
+    def __init__(self, peer, mib=4, seals=True):
         self.peer, self.bytes = peer, mib * MIB
         error, self.number = peer.ask(f"lane {self.bytes}")
         assert error == 0, (peer.reason, error)
-        fd = peer.attached.pop()
-        self.memory = mmap.mmap(fd, self.bytes)
-        os.close(fd)
+        self.fd = peer.attached.pop()
+        self.memory = mmap.mmap(self.fd, self.bytes)
+        if seals: self.seal()
         self.words = memoryview(self.memory).cast("Q")
+
+    def seal(self):
+        """Before anything is bound."""
+        fcntl.fcntl(self.fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE)
 
     def changed(self):
         self.words[2] += 1

@@ -58,12 +58,14 @@ the_age_of_the_saved_state() {
 
 memory_of_a_lane_that_no_feeder_writes_so() {
   py <<'EOT'
+import fcntl
 from peer import *
 peer = Peer()
 number = peer.make("web/a on=1 type=range")
 error, lane = peer.ask("lane 2097152")
 assert error == 0, os.strerror(error)
 memory = mmap.mmap(peer.attached[0], 2097152)
+fcntl.fcntl(peer.attached[0], 1033, 16)  # F_ADD_SEALS, F_SEAL_FUTURE_WRITE
 # The index of its first thread would lie beyond its end.
 struct.pack_into("<IIQ", memory, 4096, 1, 0, 64 << 32 | 0xFFFFF000)
 struct.pack_into("<Q", memory, 16, 1)

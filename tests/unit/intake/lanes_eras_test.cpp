@@ -28,9 +28,9 @@ class CountingProcess {
   explicit CountingProcess(LanesStand& stand) : stand_(stand) {
     const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
     stand.lane_ = made.value().number;
-    EXPECT_TRUE(stand.bind());
     const Fd file(::dup(made.value().file->fd()));
     EXPECT_TRUE(files_.adopt(file, {.number = stand.lane_, .epoch = 1}));
+    EXPECT_TRUE(stand.bind());
     statistic_.id = kIdOfS;
     statistic_.number = stand.number_;
     statistic_.shape = &stand.shapes_[stand.slot()];

@@ -14,6 +14,7 @@
 #include "feeders/intake/lanes.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/intake/mapped_lane.h"
 #include "tests/unit/saved_objects.h"
 
 namespace tallyfs {
@@ -78,8 +79,7 @@ class LanesStand {
     const auto made = lanes_->make(sender(), kLaneBytesMin, clock_.now());
     ASSERT_TRUE(made) << made.error().reason;
     lane_ = made.value().number;
-    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                made.value().file->fd(), 0);
+    void* const mapped = map_lane(made.value().file->fd(), kLaneBytesMin);
     ASSERT_NE(mapped, MAP_FAILED);
     memory_ = static_cast<char*>(mapped);
     ASSERT_TRUE(bind());

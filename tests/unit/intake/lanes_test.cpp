@@ -235,6 +235,26 @@ TEST(LanesTest, AUidHasABoundOfLanes) {
   EXPECT_TRUE(stand.lanes_->make(other, kLaneBytesMin, stand.clock_.now()));
 }
 
+// A page that its feeder punches again and again would be a page fault at each look.
+TEST(LanesTest, OnlyALaneThatCanHaveNoHolesPunchedIsRead) {
+  LanesStand stand("");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  const int fd = made.value().file->fd();
+  stand.lane_ = made.value().number;
+  EXPECT_EQ(stand.bind().error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(stand.lanes_->tails(LanesStand::sender(), stand.lane_).error().code,
+            ErrorCode::kInvalid);
+  stand.memory_ = static_cast<char*>(map_lane(fd, kLaneBytesMin));
+  ASSERT_NE(stand.memory_, MAP_FAILED);
+  EXPECT_TRUE(stand.bind());
+  EXPECT_TRUE(stand.lanes_->tails(LanesStand::sender(), stand.lane_));
+  CellWriter(stand.begin_cell()).add(3, 7);
+  EXPECT_EQ(::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, kLaneBytesMin), -1);
+  EXPECT_EQ(::madvise(stand.memory_, kLaneBytesMin, MADV_REMOVE), -1);
+  EXPECT_EQ(stand.read("data"), "s 7\n");
+}
+
 CellBudget looks_for_root(std::size_t looks) { return {CellBudget::Of::kAll, {0, 0}, {looks, 0}}; }
 
 TEST(LanesTest, LooksForCellsAreBounded) {
@@ -262,7 +282,7 @@ TEST(LanesTest, EntriesAreReadOnceForAllIdsUntilTheyChange) {
   ASSERT_TRUE(made);
   const auto file = made.value().file;
   void* const mapped =
-      ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
+      map_lane(file->fd(), kLaneBytesMin);
   ASSERT_NE(mapped, MAP_FAILED);
   stand.memory_ = static_cast<char*>(mapped);
   stand.begin_cell();
@@ -292,7 +312,7 @@ TEST(LanesTest, AnOpenLooksForNewPlacesOnceAndACommandEachTime) {
   ASSERT_TRUE(made);
   const LaneFile& file = *made.value().file;
   void* const mapped =
-      ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+      map_lane(file.fd(), kLaneBytesMin);
   ASSERT_NE(mapped, MAP_FAILED);
   stand.memory_ = static_cast<char*>(mapped);
   auto& header = *reinterpret_cast<LaneHeader*>(stand.memory_);
@@ -361,8 +381,7 @@ TEST(LanesTest, AnEndReadsEachCellOnceAndGoesOnLater) {
   ASSERT_TRUE(stand.execute("create web/t on=1"));
   const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMax, stand.clock_.now());
   ASSERT_TRUE(made);
-  void* const mapped = ::mmap(nullptr, kLaneBytesMax, PROT_READ | PROT_WRITE, MAP_SHARED,
-                              made.value().file->fd(), 0);
+  void* const mapped = map_lane(made.value().file->fd(), kLaneBytesMax);
   ASSERT_NE(mapped, MAP_FAILED);
   stand.lane_ = made.value().number;
   char* const memory = static_cast<char*>(mapped);
@@ -425,8 +444,7 @@ TEST(LanesTest, AnEndLooksForThePlacesOfOneFileAndGoesOnLater) {
   for (int i = 0; i < 2; ++i) {
     const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
     ASSERT_TRUE(made);
-    void* const mapped = ::mmap(nullptr, kLaneBytesMin, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                made.value().file->fd(), 0);
+    void* const mapped = map_lane(made.value().file->fd(), kLaneBytesMin);
     ASSERT_NE(mapped, MAP_FAILED);
     feeds.push_back({made.value().file, static_cast<char*>(mapped)});
     stand.lane_ = made.value().number;

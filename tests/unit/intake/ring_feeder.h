@@ -10,6 +10,7 @@
 
 #include "core/lane/ring_writer.h"
 #include "feeders/intake/lanes.h"
+#include "tests/unit/intake/mapped_lane.h"
 
 namespace tallyfs {
 
@@ -23,10 +24,15 @@ class RingFeeder {
     const auto made = lanes.make(sender, kLaneBytesMin, {});
     EXPECT_TRUE(made);
     lane = made.value().number;
-    memory_ = map(made.value().file->fd(), kLaneBytesMin, PROT_READ | PROT_WRITE);
+    void* const mapped = map_lane(made.value().file->fd(), kLaneBytesMin);
+    EXPECT_NE(mapped, MAP_FAILED);
+    memory_ = static_cast<std::byte*>(mapped);
     const auto page = lanes.tails(sender, lane);
     EXPECT_TRUE(page);
-    tails_ = reinterpret_cast<const LaneTails*>(map(page.value().fd, sizeof(LaneTails), PROT_READ));
+    void* const tails =
+        ::mmap(nullptr, sizeof(LaneTails), PROT_READ, MAP_SHARED, page.value().fd, 0);
+    EXPECT_NE(tails, MAP_FAILED);
+    tails_ = static_cast<const LaneTails*>(tails);
     entry().thread = 1;
     entry().ring = std::uint64_t{kRingBytesMin} << 32 | kRingAt;
     reinterpret_cast<LaneHeader*>(memory_)->changes += 1;
@@ -62,12 +68,6 @@ class RingFeeder {
   std::optional<RingWriter> ring;
 
  private:
-  static std::byte* map(int fd, std::size_t bytes, int protection) {
-    void* const mapped = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
-    EXPECT_NE(mapped, MAP_FAILED);
-    return static_cast<std::byte*>(mapped);
-  }
-
   std::byte* memory_ = nullptr;
   const LaneTails* tails_ = nullptr;
 };
