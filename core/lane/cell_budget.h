@@ -7,6 +7,8 @@
 // have used. Where one interface alone is read, its owner may use all. Cells of a statistic are
 // read in the order of CellRank.
 //
+// A cell counts by its size and by the time that it takes to read it (CellBudget::Reading).
+//
 // As the same files may be opened again and again, what an open reads of these uids is on credit
 // (core/lane/cell_credit.h).
 //
@@ -23,6 +25,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/container/small_vector.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -152,24 +155,29 @@ class CellBudget {
   static std::size_t cost_of(std::size_t cells, std::size_t intervals) {
     return 1 + cells + cells * intervals / kIntervalsOfACell;
   }
-  std::size_t cells_left_for(const CellParty& party) const {
-    const std::size_t left = cells_.left_for(party, owner_);
-    return needs_credit(party) ? std::min(left, party.credit->left()) : left;
-  }
+  // Of the cells of one statistic that a uid has.
+  class Reading;
+
   bool has_looks_for(const CellParty& party) const {
-    if (needs_credit(party) && party.credit->left() == 0) return false;
+    if (needs_credit(party) && party.credit->left(party.credit->now()) == 0) return false;
     return looks_.left_for(party, owner_) != 0;
-  }
-  void charge_cells(const CellParty& party, std::size_t cost) {
-    cells_.charge(party, cost);
-    if (needs_credit(party)) party.credit->spend(cost);
   }
   void charge_looks(const CellParty& party, std::size_t looks) {
     looks_.charge(party, looks);
-    if (needs_credit(party)) party.credit->spend(looks * kCellsOfALook);
+    if (needs_credit(party)) party.credit->spend(looks * kCellsOfALook, party.credit->now());
   }
 
  private:
+  using Nanoseconds = std::chrono::nanoseconds;
+
+  std::size_t cells_left_for(const CellParty& party, Nanoseconds now) const {
+    const std::size_t left = cells_.left_for(party, owner_);
+    return needs_credit(party) ? std::min(left, party.credit->left(now)) : left;
+  }
+  void charge_cells(const CellParty& party, std::size_t cost, Nanoseconds now) {
+    cells_.charge(party, cost);
+    if (needs_credit(party)) party.credit->spend(cost, now);
+  }
   // By the sender of a command, or by none at the end.
   CellBudget paid() && {
     takes_credit_ = false;
@@ -188,6 +196,54 @@ class CellBudget {
   bool takes_credit_ = true;
   std::uint64_t number_ = next_number();
   CellRounds* rounds_ = nullptr;
+};
+
+// Goes on until the cells cost what is left for the uid: each by its size, or as many more as could
+// have been read in the time. So cells count for more whose memory has to be fetched first, by page
+// faults. A machine that is busy makes all of them slower: what is read between two looks at the
+// clock never counts for more than kSlowerMax times its size.
+//
+// Those of root and the daemon's uid count by their size alone.
+class CellBudget::Reading {
+ public:
+  // A look costs as much as two cells.
+  static constexpr std::size_t kCostBetweenLooks = 256;
+  // Twice what a cell takes in memory that no cache has.
+  static constexpr Nanoseconds kTimeOfACell{100};
+  static constexpr std::size_t kSlowerMax = 16;
+
+  Reading(CellBudget& budget, const CellParty& party)
+      : budget_(budget),
+        party_(party),
+        looked_(now()),
+        left_(budget.cells_left_for(party, looked_)) {}
+
+  bool goes_on() const { return cost_ + size_ < left_; }
+  void add(std::size_t size) {
+    size_ += size;
+    if (size_ >= kCostBetweenLooks) look();
+  }
+  // Charges the uid.
+  void end() {
+    look();
+    budget_.charge_cells(party_, cost_, looked_);
+  }
+
+ private:
+  Nanoseconds now() const { return party_.credit ? party_.credit->now() : Nanoseconds(0); }
+  void look() {
+    const auto before = std::exchange(looked_, now());
+    const auto by_time = static_cast<std::size_t>((looked_ - before) / kTimeOfACell);
+    cost_ += std::clamp(by_time, size_, kSlowerMax * size_);
+    size_ = 0;
+  }
+
+  CellBudget& budget_;
+  const CellParty& party_;
+  Nanoseconds looked_;
+  const std::size_t left_;
+  std::size_t cost_ = 0;
+  std::size_t size_ = 0;  // of what was read since then
 };
 
 }  // namespace tallyfs

@@ -56,12 +56,11 @@ class CellCredit {
   CellCredit(const Clock& clock, std::shared_ptr<Account> all)
       : clock_(clock), all_(std::move(all)) {}
 
-  std::size_t left() const {
-    const auto now = clock_.now().monotonic;
+  std::chrono::nanoseconds now() const { return clock_.now().monotonic; }
+  std::size_t left(std::chrono::nanoseconds now) const {
     return std::max(little_.left(now), std::min(much_.left(now), all_->left(now)));
   }
-  void spend(std::size_t cells) {
-    const auto now = clock_.now().monotonic;
+  void spend(std::size_t cells, std::chrono::nanoseconds now) {
     const bool is_little = cells <= little_.left(now);
     little_.spend(cells, now);
     if (is_little) return;

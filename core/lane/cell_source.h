@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +22,9 @@ struct CellPlaces {
   std::vector<std::uint32_t> at{};     // each once, in their order
   FormerReadings former{};             // of the cells there
   RoomShare share{};                   // of the bytes of cells that the file has
+
+  // How many readings are added up: those of cells that no index names any more are kept.
+  std::size_t size() const { return std::max(at.size(), former.size()); }
 };
 
 // Any thread. Shared by the statistics that it has cells of and by what made it; the last of them

@@ -47,16 +47,14 @@ void UidCells::prefetch_ahead(std::size_t of, const CellKey& key, const CellBudg
 }
 
 bool UidCells::read_on(const CellKey& key, CellBudget& budget, CellTally& tally) {
-  // Charged once, as a look at few cells costs little more than the cells.
-  const std::size_t left = budget.cells_left_for(party_);
-  std::size_t cost = 0;
-  for (; looked_ < bound_.size() && cost < left; ++looked_) {
+  CellBudget::Reading reading(budget, party_);
+  for (; looked_ < bound_.size() && reading.goes_on(); ++looked_) {
     prefetch_ahead(looked_, key, budget);
     Bound& each = bound_[looked_];
     read(each, key, look_, budget, tally);
-    cost += CellBudget::cost_of(each.places.at.size(), key.form.intervals);
+    reading.add(CellBudget::cost_of(each.places.size(), key.form.intervals));
   }
-  budget.charge_cells(party_, cost);
+  reading.end();
   if (looked_ < bound_.size()) {
     bound_[looked_].source->note_not_read();
     budget.note_cut(party_.uid);

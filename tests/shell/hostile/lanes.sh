@@ -332,3 +332,53 @@ assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(len(UIDS) + L
 EOP
   _still_right
 }
+
+# They are added up at each look.
+what_was_read_of_cells_that_nothing_names_any_more_stops_nobody() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, UIDS, LANES, IDS, LOOKERS = Calm(Peer()), range(60000, 60004), 12, 20, 4
+(orders, order), (reports, report) = os.pipe(), os.pipe()
+
+
+def forget_all(ready):
+    peer = Peer()
+    number = peer.ask("attach calm/a")[1]
+    era = Shapes(peer).era(number)
+    lanes = [Lane(peer) for _ in range(LANES)]
+    for lane in lanes:
+        lane.fill(number, era, IDS, ENTRIES, ENTRIES)
+        lane.bind(*[number] * IDS)
+    ready()
+    os.read(orders, 1)
+    for lane in lanes:
+        for i in range(ENTRIES): lane.words[ENTRIES_AT // 8 + 8 * i + 1] = 0
+        lane.changed()
+    os.write(report, b"f")
+    signal.pause()
+
+
+def ask_for_sizes(ready):
+    ready()
+    while True: os.stat(f"{os.environ['STAT']}/calm/data")
+
+
+def attack(children):
+    for i, uid in enumerate(UIDS):
+        children.uid = uid
+        children.start(forget_all)
+        deadline = time.monotonic() + time_limit(60)
+        while data("calm") != f"a {(i + 1) * LANES * IDS * ENTRIES}\n":
+            assert time.monotonic() < deadline, data("calm")
+        os.write(order, b"f")
+        os.read(reports, 1)
+    for _ in range(30): data("calm")
+    for _ in range(LOOKERS): children.start(ask_for_sizes)
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(LOOKERS))
+EOP
+  _still_right
+}

@@ -132,6 +132,32 @@ TEST(LanesFormerTest, CellsBetweenKnownOnesAreComparedToo) {
   EXPECT_EQ(stand.own("lane_bad"), 1u);
 }
 
+// To add them up takes as long as to read cells.
+TEST(LanesFormerTest, ReadingsOfCellsThatNoIndexNamesCount) {
+  LanesStand stand("type=value mode=increments");
+  const auto made = stand.lanes_->make(LanesStand::sender(), kLaneBytesMin, stand.clock_.now());
+  ASSERT_TRUE(made);
+  stand.memory_ = static_cast<char*>(map_lane(made.value().file->fd(), kLaneBytesMin));
+  ASSERT_NE(stand.memory_, MAP_FAILED);
+  fill(stand, CellKind::kIncrements, 0);
+  const CellKey key{.number = stand.number_,
+                    .id = kIdOfS,
+                    .era = stand.era(),
+                    .form = {.kind = CellKind::kIncrements}};
+  CellPlaces places;
+  for (const std::size_t named : {1000, 0}) {
+    CellSums sums;
+    CellBudget budget;
+    made.value().file->add_up(key, places, sums, budget, CellParty{});
+    EXPECT_EQ(places.at.size(), named);
+    EXPECT_EQ(places.size(), 1000u);
+    reinterpret_cast<LaneHeader*>(stand.memory_)->changes += 1;
+    for (std::size_t i = 0; i < kLaneEntries; ++i) {
+      reinterpret_cast<LaneEntry*>(stand.memory_ + kLaneEntriesAt)[i].thread = 0;
+    }
+  }
+}
+
 // Threads that have had no sample since.
 TEST(LanesFormerTest, CellsOfAnEarlierDefinitionAreNoLongerThanTheyAre) {
   LanesStand stand("type=value mode=increments");

@@ -16,6 +16,7 @@ class CreditTest : public testing::Test {
     return std::make_shared<CellCredit>(clock(), of_all_);
   }
   const FakeClock& clock() const { return stand_.stand.clock; }
+  std::chrono::nanoseconds now() const { return clock().now().monotonic; }
   // Of the first statistic. Each file costs a hundred.
   std::shared_ptr<FakeSource> bind(uid_t uid, std::uint32_t ids) {
     const auto source = std::make_shared<FakeSource>(uid, credit_of_a_uid());
@@ -65,7 +66,7 @@ TEST_F(CreditTest, AllIsShownWithinTheTimeInWhichItComesBack) {
 }
 
 TEST_F(CreditTest, UidsTogetherHaveABound) {
-  for (int i = 0; i < 10; ++i) credit_of_a_uid()->spend(CellCredit::kOfAllMax / 10);
+  for (int i = 0; i < 10; ++i) credit_of_a_uid()->spend(CellCredit::kOfAllMax / 10, now());
   const auto many = bind(kUid, 400);
   EXPECT_EQ(open(many), CellCredit::kLittle);
   EXPECT_EQ(open(many), 0u);
@@ -74,7 +75,7 @@ TEST_F(CreditTest, UidsTogetherHaveABound) {
 TEST_F(CreditTest, AUidThatNeedsLittleHasItWhateverOthersNeed) {
   const auto little = bind(kStranger, 10);
   for (int i = 0; i < 100; ++i) {
-    for (int uid = 0; uid < 3; ++uid) credit_of_a_uid()->spend(CellCredit::kOfAllMax);
+    for (int uid = 0; uid < 3; ++uid) credit_of_a_uid()->spend(CellCredit::kOfAllMax, now());
     EXPECT_EQ(open(little), 1000u);
     pass(CellCredit::kRefill / 10);
   }
@@ -90,6 +91,32 @@ TEST_F(CreditTest, LooksForPlacesNeedItToo) {
   EXPECT_GE(looks * CellBudget::kCellsOfALook, kMost);
   EXPECT_LE(looks * CellBudget::kCellsOfALook, kMost + 2 * CellCredit::kLittle);
   EXPECT_TRUE(CellBudget().has_looks_for({kStranger, CellRank::kOther, credit_of_a_uid()}));
+}
+
+// As pages that have to be fetched first. An open reads as many as it could have read at the pace
+// of others, a sixteenth of them at least.
+TEST_F(CreditTest, CellsThatTakeLongerCountForMore) {
+  const auto slow = bind(kUid, 400);
+  slow->time = CellBudget::Reading::kTimeOfACell * 500;
+  slow->clock = &stand_.stand.clock;
+  const std::size_t read = open(slow);
+  EXPECT_GE(read, kMost / 5 - 1000);
+  EXPECT_LE(read, kMost / 5 + 1000);
+  EXPECT_GT(slow->not_read, 0u);
+  EXPECT_LE(open(slow), 100u);
+  pass(std::chrono::hours(1));
+  slow->time = std::chrono::seconds(1);
+  EXPECT_GE(open(slow), kMost / CellBudget::Reading::kSlowerMax);
+}
+
+// A command needs no credit. Its time is bounded all the same.
+TEST_F(CreditTest, ACommandCutsCellsThatTakeLonger) {
+  const auto slow = bind(kUid, 400);
+  slow->time = CellBudget::Reading::kTimeOfACell * 1600;
+  slow->clock = &stand_.stand.clock;
+  EXPECT_EQ(stand_.stand.define("name=s0 data=reset"), "");
+  EXPECT_LE(slow->reads, CellBudget::kCellsMax / 1600 + 3);
+  EXPECT_GT(slow->not_read, 0u);
 }
 
 // Its sender is charged.

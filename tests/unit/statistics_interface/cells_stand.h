@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -30,6 +31,7 @@ class FakeSource final : public CellSource {
   void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
               const CellParty& party) const override {
     ++reads;
+    if (clock) clock->advance(time);
     places.at.resize(cells);
     if (looks != 0) budget.charge_looks(party, looks);
     if (key.era != era) return;
@@ -50,6 +52,8 @@ class FakeSource final : public CellSource {
   std::uint32_t era = 0;
   std::size_t cells = 1;
   std::size_t looks = 0;
+  FakeClock* clock = nullptr;  // nullptr: a look takes no time
+  std::chrono::nanoseconds time{0};
   std::uint64_t grows_by = 0;  // with each read, as beside a feeder that goes on
   mutable std::size_t reads = 0;
   mutable std::size_t not_read = 0;

@@ -19,8 +19,14 @@
 namespace tallyfs {
 namespace {
 
-bool has_cells(const CellBudget& budget, const CellParty& party) {
-  return budget.cells_left_for(party) != 0;
+bool has_cells(CellBudget budget, const CellParty& party) {
+  return CellBudget::Reading(budget, party).goes_on();
+}
+
+void charge(CellBudget& budget, const CellParty& party, std::size_t cost) {
+  CellBudget::Reading reading(budget, party);
+  reading.add(cost);
+  reading.end();
 }
 
 TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
@@ -128,24 +134,24 @@ TEST(CellsTest, AUidMayUseAThirdOfWhatItLeavesToOthers) {
   const CellParty root{0, CellRank::kTrusted};
   for (int i = 0; has_cells(budget, greedy); ++i) {
     ASSERT_LT(i, 25);
-    budget.charge_cells(greedy, CellBudget::cost_of(9, 0));
+    charge(budget, greedy, CellBudget::cost_of(9, 0));
   }
-  budget.charge_cells(other, CellBudget::cost_of(179, 0));
+  charge(budget, other, CellBudget::cost_of(179, 0));
   EXPECT_TRUE(has_cells(budget, other));
-  budget.charge_cells(other, CellBudget::cost_of(9, 0));
+  charge(budget, other, CellBudget::cost_of(9, 0));
   EXPECT_FALSE(has_cells(budget, other));
   EXPECT_TRUE(has_cells(budget, root));
-  budget.charge_cells(root, CellBudget::cost_of(99, 0));
+  charge(budget, root, CellBudget::cost_of(99, 0));
   EXPECT_FALSE(has_cells(budget, root));
 }
 
 TEST(CellsTest, TheOwnerOfTheOneInterfaceMayUseAll) {
   CellBudget budget = cells_for(CellBudget::Of::kOneInterface, 0, 1000);
   const CellParty owner{kUid, CellRank::kOwner}, other{kStranger, CellRank::kOther};
-  budget.charge_cells(owner, CellBudget::cost_of(998, 0));
+  charge(budget, owner, CellBudget::cost_of(998, 0));
   EXPECT_TRUE(has_cells(budget, owner));
   EXPECT_FALSE(has_cells(budget, other));
-  budget.charge_cells(owner, CellBudget::cost_of(0, 0));
+  charge(budget, owner, CellBudget::cost_of(0, 0));
   EXPECT_FALSE(has_cells(budget, owner));
   EXPECT_FALSE(has_cells(budget, other));
 }
@@ -153,10 +159,10 @@ TEST(CellsTest, TheOwnerOfTheOneInterfaceMayUseAll) {
 TEST(CellsTest, AnArrayCostsByItsIntervals) {
   CellBudget budget = cells_for(CellBudget::Of::kAll, 900, 0);
   const CellParty root{0, CellRank::kTrusted};
-  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
-  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  charge(budget, root, CellBudget::cost_of(10, 1024));
+  charge(budget, root, CellBudget::cost_of(10, 1024));
   EXPECT_TRUE(has_cells(budget, root));
-  budget.charge_cells(root, CellBudget::cost_of(10, 1024));
+  charge(budget, root, CellBudget::cost_of(10, 1024));
   EXPECT_FALSE(has_cells(budget, root));
 }
 
