@@ -337,12 +337,13 @@ std::optional<LaneFinding> LaneFile::fault(unsigned number) const {
 
 // ---- rings
 
-std::vector<LaneFile::RingPlace> LaneFile::find_rings() const {
+std::vector<LaneFile::RingPlace> LaneFile::find_rings(std::size_t& entries) const {
   std::vector<RingPlace> found;
   std::size_t looks = 0;
   each_entry(looks, [&](std::size_t number, const EntryCopy& entry) {
     if (entry.ring != 0) found.push_back({static_cast<std::uint32_t>(number), entry.ring});
   });
+  entries = looks * kEntriesAtOnce;
   return found;
 }
 

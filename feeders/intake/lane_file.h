@@ -103,7 +103,8 @@ class alignas(64) LaneFile final : public CellSource {
     std::uint32_t entry = 0;  // its number
     std::uint64_t ring = 0;   // as the entry has it
   };
-  std::vector<RingPlace> find_rings() const;
+  // entries: how many were read, each of which costs as much as a cell.
+  std::vector<RingPlace> find_rings(std::size_t& entries) const;
   // Of a ring that was found. Nothing in it is checked.
   const LaneEntry& entry(std::uint32_t number) const;
   static std::uint64_t place_of_entry(std::uint32_t number) {

@@ -56,9 +56,9 @@ Result<const SealedPage*> LaneRings::tails() {
 // ---- how far the feeder is
 
 // The feeder of a closed file goes on, until its rings are full.
-void LaneRings::note_heads() {
+void LaneRings::note_heads(Finds finds) {
   if (!tails_ || has_ended_) return;
-  if (!file_->is_closed() && file_->changes() != changes_) find_rings();
+  if (!file_->is_closed() && file_->changes() != changes_) find_rings(finds);
   for (Ring& ring : rings_) {
     note_dropped(ring);
     if (!file_->is_closed()) note_head(ring);
@@ -66,35 +66,43 @@ void LaneRings::note_heads() {
 }
 
 void LaneRings::end() {
-  note_heads();
+  note_heads(Finds::kAll);
   has_ended_ = true;
 }
 
-// A thread's ring stays where it is. What is beyond the file's own length would only be read twice.
-void LaneRings::find_rings() {
+// A feeder may say all the time that there are new rings. Its uid pays for the looks.
+void LaneRings::find_rings(Finds finds) {
+  const auto credit = finds == Finds::kAll ? nullptr : file_->credit();
+  const auto now = credit ? credit->now() : std::chrono::nanoseconds(0);
+  if (credit && credit->left(now) == 0) return file_->note_not_read();
   changes_ = file_->changes();
-  for (const LaneFile::RingPlace& each : file_->find_rings()) {
-    const auto known = std::ranges::find(rings_, each.entry, &Ring::entry);
-    if (known != rings_.end()) {
-      if (known->reader.ring() != each.ring) {
-        file_->note_bad({.what = LaneFault::kRingMoved,
-                         .at = file_->place_of_entry(each.entry),
-                         .read = each.ring,
-                         .allowed = known->reader.ring()});
-      }
-      continue;
-    }
-    const auto reader = RingReader::open(file_->memory(), each.ring, 0);
-    if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
-      file_->note_bad({.what = reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
+  std::size_t entries = 0;
+  for (const LaneFile::RingPlace& each : file_->find_rings(entries)) enter(each);
+  if (credit) credit->spend(entries, now);
+}
+
+// A thread's ring stays where it is. What is beyond the file's own length would only be read twice.
+void LaneRings::enter(const LaneFile::RingPlace& each) {
+  const auto known = std::ranges::find(rings_, each.entry, &Ring::entry);
+  if (known != rings_.end()) {
+    if (known->reader.ring() != each.ring) {
+      file_->note_bad({.what = LaneFault::kRingMoved,
                        .at = file_->place_of_entry(each.entry),
-                       .read = reader ? ring_bytes_ + (each.ring >> 32) : each.ring,
-                       .allowed = file_->bytes()});
-      continue;
+                       .read = each.ring,
+                       .allowed = known->reader.ring()});
     }
-    ring_bytes_ += each.ring >> 32;
-    rings_.push_back({.entry = each.entry, .reader = *reader});
+    return;
   }
+  const auto reader = RingReader::open(file_->memory(), each.ring, 0);
+  if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
+    file_->note_bad({.what = reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
+                     .at = file_->place_of_entry(each.entry),
+                     .read = reader ? ring_bytes_ + (each.ring >> 32) : each.ring,
+                     .allowed = file_->bytes()});
+    return;
+  }
+  ring_bytes_ += each.ring >> 32;
+  rings_.push_back({.entry = each.entry, .reader = *reader});
 }
 
 void LaneRings::note_dropped(Ring& ring) {

@@ -42,8 +42,10 @@ class LaneRings {
     return is_first || std::exchange(its->second, number) != number;
   }
 
-  // Looks how far the feeder is: what take() takes.
-  void note_heads();
+  // Looks how far the feeder is: what take() takes. kWithinCredit: new rings are looked for later
+  // if the feeder's uid has spent what there is for looks (core/lane/cell_credit.h).
+  enum class Finds { kWithinCredit, kAll };
+  void note_heads(Finds finds = Finds::kWithinCredit);
   // The same for the last time: what is written from now on is none of a feeder's.
   void end();
   bool has_ended() const { return has_ended_; }
@@ -95,7 +97,8 @@ class LaneRings {
   class Batch;
   struct SavedRing;
 
-  void find_rings();
+  void find_rings(Finds finds);
+  void enter(const LaneFile::RingPlace& each);
   void note_dropped(Ring& ring);
   void note_head(Ring& ring);
   bool take_some(Ring& ring, const Into& into, const CounterLine& line);

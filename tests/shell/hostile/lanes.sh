@@ -382,3 +382,60 @@ assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(LOOKERS))
 EOP
   _still_right
 }
+
+rings_that_are_looked_for_all_the_time_stop_nobody() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, UIDS, LANES, LOOKERS = Calm(Peer()), range(60000, 60008), 40, 4
+RING_BYTES, DOORBELL = 65536, 14
+
+
+def change_all_the_time(moves):
+    def run(ready):
+        peer = Peer()
+        number = peer.make(f"hostile{os.getuid()}/a on=1 type=list entries_max=100")
+        shown = peer.ask("attach calm/a")[1]
+        lanes = [Lane(peer, 2) for _ in range(LANES)]
+        for lane in lanes:
+            assert peer.ask(f"tails {lane.number}")[0] == 0, peer.reason
+            peer.attached.clear()
+            lane.bind(number, shown)
+            for i in range(ENTRIES): lane.words[ENTRIES_AT // 8 + 8 * i] = 1
+            lane.words[ENTRIES_AT // 8 + 2] = RING_BYTES << 32 | HEAP_AT
+            lane.changed()
+        ready()
+        bells = header(peer.epoch) + b"".join(
+            message(DOORBELL, struct.pack("<Q", lane.number)) for lane in lanes)
+        while True:
+            if moves:
+                for lane in lanes: lane.changed()
+                peer.socket.send(bells)
+            else: time.sleep(0.001)
+    return run
+
+
+def ask_for_names(ready):
+    ready()
+    i = 0
+    while True:
+        i += 1
+        try: os.stat(f"{os.environ['STAT']}/nothing{i}")
+        except OSError: pass
+
+
+def begin(moves):
+    def start(children):
+        await_lanes(0)
+        for uid in UIDS:
+            children.uid = uid
+            children.start(change_all_the_time(moves))
+        for _ in range(LOOKERS): children.start(ask_for_names)
+    return start
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, begin(True), begin(False))
+EOP
+  _still_right
+}

@@ -113,6 +113,35 @@ TEST(LaneRingsTest, RecordsWaitForTheirTurnWhenTimeIsOver) {
   EXPECT_EQ(stand.read("data"), "s 0x1 1000\ns 0x2 1000\n");
 }
 
+// Its uid pays for the looks, and nothing is lost.
+TEST(LaneRingsTest, AFeederThatHasNewRingsAllTheTimeWaitsForItsCredit) {
+  RingsStand stand("type=list entries_max=9");
+  const Sender user{1234, kFeeder + 1};
+  RingFeeder feeder(*stand.lanes_, user);
+  ASSERT_TRUE(feeder.bind(*stand.lanes_, stand.number_));
+  for (std::size_t i = 0; i < kLaneEntries; ++i) (&feeder.entry())[i].thread = 1;
+  const auto change = [&] { feeder.changes() += 1; };
+  const std::uint64_t before = stand.own("drains_cut");
+  for (int i = 0; i < 1000; ++i) {
+    change();
+    stand.take();
+  }
+  EXPECT_GT(stand.own("drains_cut"), before + 500);
+  // Its known ring is taken in, and that of another is found.
+  feeder.put(1);
+  RingWriter other = stand.ring();
+  RingsStand::put(other, 2);
+  EXPECT_EQ(stand.take().records, 2u);
+  (&feeder.entry())[1].ring = std::uint64_t{kRingBytesMin} << 32 | (kLaneHeapAt + (256u << 10));
+  change();
+  stand.take();
+  stand.own("rings");
+  EXPECT_EQ(stand.own("rings"), 2u);
+  stand.clock_.advance(CellCredit::kRefill);
+  stand.take();
+  EXPECT_EQ(stand.own("rings"), 3u);
+}
+
 TEST(LaneRingsTest, TimesAreConvertedAndNoneIsLaterThanNowOrGoesBack) {
   FakeCounter counter;
   RingsStand stand("type=raw entries_max=9", &counter);

@@ -52,6 +52,9 @@ class RingFeeder {
     return lanes.bind(sender, {.sequence = 1, .id = kId, .lane = lane, .number = number});
   }
   LaneEntry& entry() { return *reinterpret_cast<LaneEntry*>(memory_ + kLaneEntriesAt); }
+  std::atomic<std::uint64_t>& changes() {
+    return reinterpret_cast<LaneHeader*>(memory_)->changes;
+  }
   bool put(std::int64_t x) {
     if (!ring->has_room(4) && ring->look() == RingWriter::Room::kNone) return false;
     ring->put(kId, 0, x, 1, 0);
