@@ -29,7 +29,10 @@ bool UnreadResponses::may_send(const Origin& to, std::size_t bytes) {
 bool UnreadResponses::has_room(uid_t uid, std::size_t bytes) const {
   const auto found = by_uid_.find(uid);
   const std::size_t held = found == by_uid_.end() ? 0 : found->second;
-  return held + bytes <= room_ / kShares && total_ + bytes <= room_ - room_ / kShares;
+  const std::size_t of_others = total_ - held;
+  const std::size_t of_strangers = room_ - room_ / kShares;
+  const std::size_t left = of_strangers - std::min(of_strangers, of_others);
+  return held + bytes <= std::max(left / kLeftToOthers, std::min(left, kFew));
 }
 
 void UnreadResponses::sent(const Origin& to, std::size_t bytes) {

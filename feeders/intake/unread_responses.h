@@ -1,12 +1,13 @@
 // The responses under way, by the uid that has not read them. They all share what the kernel
 // lets the daemon's one socket hold, and feeders that ask and never read could fill that, so that
-// no feeder is answered any more. So a uid may have a share of it under way, all strangers together
-// not all of it, and root and the daemon's owner are not held to a share.
+// no feeder is answered any more. So all strangers together may not have all of it under way, and a
+// uid a share of what the others of them leave. Root and the daemon's owner may have all.
 //
 // The kernel does not notify of reads. It is asked (UnixSockets) when a uid seems
 // to have half of its share, for no more than a twentieth of the time.
 //
-// Limits: a uid's share is a quarter of the room, that of all strangers three quarters. Of a feeder
+// Limits: that of all strangers is three quarters of the room, of which a uid may have a third of
+// what others leave, and a few answers though they leave little. Of a feeder
 // in another network namespace nothing is known, and its responses are counted as read at the next
 // look.
 // Confined to the thread that sends the responses.
@@ -35,6 +36,8 @@ class UnreadResponses {
   using Look = std::function<Result<void>(const UnixSockets::Visit&)>;
 
   static constexpr std::size_t kShares = 4;
+  static constexpr std::size_t kLeftToOthers = 3;
+  static constexpr std::size_t kFew = 16 * 1024;
   static constexpr std::chrono::milliseconds kLookPause{10};
   static constexpr int kLookShare = 20;
 

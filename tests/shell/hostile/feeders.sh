@@ -243,28 +243,33 @@ finally:
 EOT
 }
 
-feeders_of_a_user_that_read_no_answers_leave_others_theirs() {
+feeders_of_users_that_read_no_answers_leave_others_theirs() {
   need_root
   chmod 755 "$CASE" "$CASE/run"
   SERVER=$SERVER py <<'EOT'
 import signal
 from hostile import *
 from peer import *
-GREEDY, POLITE = 65534, 1
-pid = os.fork()
-if pid == 0:
-    try:
-        os.setgid(65534)
-        os.setuid(GREEDY)
-        deaf = [Peer() for _ in range(150)]
-        for peer in deaf:
-            for _ in range(4): peer.send(*[request(i + 1, "create web/size type=list") for i in range(100)])
-        Peer().send(request(1, "deaf/done 1"))
-        signal.pause()
-    finally: os._exit(1)
+GREEDY, POLITE = (65534, 65533, 65532), 1
+pids = []
+for uid in GREEDY:
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        try:
+            os.setgid(65534)
+            os.setuid(uid)
+            deaf = [Peer() for _ in range(150)]
+            for peer in deaf:
+                for _ in range(4):
+                    peer.send(*[request(i + 1, "create web/size type=list") for i in range(100)])
+            Peer().send(request(1, f"deaf{uid}/done 1"))
+            signal.pause()
+        finally: os._exit(1)
 try:
     deadline = time.monotonic() + time_limit(60)
-    while not os.path.exists(os.environ["STAT"] + "/deaf"): assert time.monotonic() < deadline
+    for uid in GREEDY:
+        while not os.path.exists(f"{os.environ['STAT']}/deaf{uid}"):
+            assert time.monotonic() < deadline
     print(f"{own('answers_over_share')} over the share, {own('answers_dropped')} dropped")
     assert own("answers_over_share") > 0
     child = os.fork()
@@ -273,14 +278,15 @@ try:
             os.setgid(POLITE)
             os.setuid(POLITE)
             polite = Peer()
-            for i in range(1000): assert polite.ask("attach deaf/nothing")[0] != 0
+            for i in range(1000): assert polite.ask(f"attach deaf{GREEDY[0]}/nothing")[0] != 0
             os._exit(0)
         finally: os._exit(1)
     assert os.waitpid(child, 0)[1] == 0, "another user's feeder was not answered"
     assert Peer().ask("")[0] == 0, "root's was not"
 finally:
-    os.kill(pid, 9)
-    os.waitpid(pid, 0)
+    for pid in pids:
+        os.kill(pid, 9)
+        os.waitpid(pid, 0)
 EOT
 }
 

@@ -69,6 +69,18 @@ TEST_F(UnreadResponsesTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters
   EXPECT_LE(of_all * 2 * kResponse, kRoom - kRoom / 4);
 }
 
+// A response to a request is some ten bytes.
+TEST_F(UnreadResponsesTest, UidsThatReadNothingLeaveRoomForOthers) {
+  for (uid_t uid = 2000; uid < 2010; ++uid) send_until_refused(uid, static_cast<int>(uid) * 10'000);
+  for (int i = 0; i < 100; ++i) {
+    const Origin to = origin(kPolite, 1);
+    ASSERT_TRUE(responses_.may_send(to, 64)) << i;
+    responses_.sent(to, 64);
+    sockets_[name(1)] = Inbox::kEmpty;
+    clock_.advance(std::chrono::milliseconds(10));
+  }
+}
+
 TEST_F(UnreadResponsesTest, RootAndTheOwnerAreHeldToNoShare) {
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(send(0, i));
