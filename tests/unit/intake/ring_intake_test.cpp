@@ -78,6 +78,33 @@ TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
   EXPECT_EQ(datagrams(), static_cast<std::uint64_t>(calls));
 }
 
+// What they leave takes the time of this thread, and the clock stands still.
+TEST_F(RingIntakeTest, EndsOfSendersBeyondTheirShareWaitWhenTheirTimeIsUsedUp) {
+  const auto number = create("web/s on=1 type=list entries_max=9");
+  EventLoop loop;
+  Intake intake(loop, socket_, ports_with_ticks());
+  hold(intake, loop, other());
+  auto ended = Intake::Ended::kTaken;
+  for (int ends = 0; ended == Intake::Ended::kTaken && ends < 10'000; ++ends) {
+    RingFeeder held(*lanes_, other());
+    ASSERT_TRUE(held.bind(*lanes_, number));
+    held.fill();
+    ended = intake.take_lanes_of(kOther);
+  }
+  EXPECT_EQ(ended, Intake::Ended::kLater);
+  EXPECT_EQ(intake.take_lanes_of(kOther), Intake::Ended::kLater);
+  EXPECT_TRUE(lanes_->uid_of(kOther));
+  {
+    RingFeeder prompt(*lanes_, {::geteuid(), kOther + 1});
+    ASSERT_TRUE(prompt.bind(*lanes_, number));
+    prompt.fill();
+    EXPECT_EQ(intake.take_lanes_of(kOther + 1), Intake::Ended::kTaken);
+  }
+  ticks_.passed += 1h;
+  EXPECT_EQ(intake.take_lanes_of(kOther), Intake::Ended::kTaken);
+  EXPECT_FALSE(lanes_->uid_of(kOther));
+}
+
 TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
   const auto number = create("web/s on=1 type=list entries_max=9");
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
