@@ -101,8 +101,9 @@ def links_of(text):
     """The targets of links to other files, and the anchors in them."""
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
     prose = re.sub(r"`[^`\n]*`", "", prose)
-    return [target for target in re.findall(r"\]\(([^)\s]+)\)", prose)
-            if not re.match(r"[a-z]+:", target)]
+    targets = re.findall(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"", prose)
+    return [target for pair in targets for target in pair
+            if target and not re.match(r"[a-z]+:", target)]
 
 
 def last_heading(text):

@@ -16,6 +16,8 @@ $ true
 
 A [link](other.md#its-heading), `[no](link)` and [another](https://example.org).
 
+<img src="a.png">
+
 ```console
 $ cat data
 ```
@@ -74,7 +76,7 @@ class MatchesTest(unittest.TestCase):
 
 class LinksTest(unittest.TestCase):
     def test_finds_links_to_files_only(self):
-        self.assertEqual(["other.md#its-heading"], pages.links_of(PAGE))
+        self.assertEqual(["other.md#its-heading", "a.png"], pages.links_of(PAGE))
 
     def test_finds_the_last_heading(self):
         self.assertEqual("b", pages.last_heading("# x\n## a\n## b\n```sh\n## no\n```\n### c\n"))

@@ -1,4 +1,4 @@
-"""Makes the two pictures of README.md, for packaging/pictures, which says how.
+"""Makes the two pictures of README.md, light and dark, for packaging/pictures, which says how.
 
 A daemon, tally-feed-timer, `tallyctl heat` and tally-web run for a minute and a half, while the
 machine is idle and busy in turn. `tallyctl heat` is drawn as a terminal draws it.
@@ -20,10 +20,12 @@ from stand import BIN, Browser, Web, until
 STATISTIC = "timer/lateness{cpu:0}"
 LINES = 18  # of the terminal, each of a second
 COLUMNS = 65  # of the page's heat map, each of a second
-BYTES_MAX = 200_000  # of both pictures
+BYTES_MAX = 400_000  # of all pictures
+THEMES = {"light": ("", "#ffffff", "#1f2328"),  # end of the name, background, text
+          "dark": ("-dark", "#1e1e1e", "#e9eaec")}
 
 TERMINAL = """<style>
-body {{ margin: 0; background: #1e1e1e; color: #e9eaec; }}
+body {{ margin: 0; background: {}; color: {}; }}
 pre {{ display: inline-block; margin: 0; padding: 14px 18px;
   font: 14px/1.32 "DejaVu Sans Mono", monospace; }}
 </style><pre>{}</pre>"""
@@ -97,26 +99,32 @@ def write(png, path):
     print(f"{path}: {path.stat().st_size} bytes")
 
 
-def picture_of_terminal(mount, browser, folder):
+def draw_terminal(mount, browser, folder, into):
     command = ["tallyctl", "heat", STATISTIC]
     lines = subprocess.run(
         [BIN / command[0], *command[1:], "--mount", mount.mount, "--color=always",
          "--count", str(LINES)], env={**os.environ, "COLORTERM": "truecolor", "LC_ALL": "C.UTF-8"},
         stdout=subprocess.PIPE, text=True, check=True).stdout
+    text = html_of(f"$ {' '.join(command)}\n{lines}")
     page = folder / "terminal.html"
-    page.write_text(TERMINAL.format(html_of(f"$ {' '.join(command)}\n{lines}")), "utf-8")
     browser.size(1200, 600)
-    browser.driver.get(page.as_uri())
-    return browser.png("pre")
+    for end, background, colour in THEMES.values():
+        page.write_text(TERMINAL.format(background, colour, text), "utf-8")
+        browser.open(page.as_uri())
+        write(browser.png("pre"), into / f"terminal{end}.png")
 
 
-def picture_of_page(web, browser):
+def draw_page(web, browser, into):
     browser.size(1280, 720)
     browser.open(web.page(STATISTIC))
-    browser.choose("#theme", "dark")
-    until(lambda: sum(web.api(f"heat/{STATISTIC}")["seconds"]) >= COLUMNS,
-          "a minute of the heat map", 600)
-    return browser.png("body")
+    seconds = COLUMNS
+    for theme, (end, *_) in THEMES.items():
+        browser.choose("#theme", theme)
+        # A further one, drawn in the colours that were chosen.
+        until(lambda: sum(web.api(f"heat/{STATISTIC}")["seconds"]) >= seconds,
+              "a minute of the heat map", 600)
+        write(browser.png("body"), into / f"page{end}.png")
+        seconds = sum(web.api(f"heat/{STATISTIC}")["seconds"]) + 2
 
 
 def main():
@@ -129,8 +137,8 @@ def main():
         load.start()
         web, browser = Web(mount), Browser()
         try:
-            write(picture_of_terminal(mount, browser, pathlib.Path(name)), into / "terminal.png")
-            write(picture_of_page(web, browser), into / "page.png")
+            draw_terminal(mount, browser, pathlib.Path(name), into)
+            draw_page(web, browser, into)
         finally:
             ended.set()
             load.join()
