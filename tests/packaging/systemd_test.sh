@@ -260,7 +260,19 @@ printf 'took 1\ntook 2\n' >"$in_machine/var/log/app/log"
 for each in timer tcp log; do
   check "tally-feed-$each starts" quietly inside systemctl enable --now "tally-feed-$each"
 done
-check "timers are measured" wait_until '[ "$(counted timer)" -gt 0 ]'
+check "tally-feed-statsd and tally-web start" quietly inside systemctl enable --now \
+  tally-feed-statsd.socket tally-feed-statsd.service tally-web.service
+count_packet() { inside bash -c 'echo "packets:1|c" >/dev/udp/127.0.0.1/8125'; }
+check "packets of StatsD are counted" wait_until \
+  'count_packet; [ "$(counted statsd)" -gt 0 ]'
+healthz() {
+  inside bash -c 'exec 3<>/dev/tcp/127.0.0.1/8255 &&
+    printf "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:8255\r\nConnection: close\r\n\r\n" >&3 &&
+    grep -q "^HTTP/1.1 200" <&3' 2>/dev/null
+}
+check "the page is served" wait_until healthz
+check "timers are measured" wait_until \
+  'inside grep -qE "^lateness\{cpu:0\} <=[0-9]+ [1-9]" $TREE/statistics/timer/data'
 check "and TCP's connections" wait_until 'inside ls $TREE/stats/tcp/total >/dev/null 2>&1'
 check "and logs" wait_until '[ "$(counted applog)" = 2 ]'
 check_eq 'tally-feed tally-feed tally-feed-log' "$(for each in timer tcp log; do
@@ -305,7 +317,8 @@ if inside mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null; then
 else
   skip "the kernel's events in a service" "there is no tracefs here"
 fi
-inside systemctl -q disable --now tally-feed-{timer,tcp,log}
+inside systemctl -q disable --now tally-feed-{timer,tcp,log} tally-feed-statsd.{socket,service} \
+  tally-web
 rm -r "$in_machine/var/log/app" "$in_machine"/etc/default/tally-feed-log
 allow_starts
 
