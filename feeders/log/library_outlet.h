@@ -27,6 +27,7 @@ class LibraryOutlet final : public Outlet {
   void begin(const Rule&) override {}
   std::optional<Id> open(const std::string& interface, const std::string& name,
                          const tally::Definition& definition) override;
+  void remove(Id series) override { statistics_.remove(series); }
   void add(Id series, std::int64_t x, std::chrono::nanoseconds time) override;
   bool wants(const EventDefinition& event) override;
   void write(const EventDefinition& event, std::span<const EventValue> values) override;

@@ -57,7 +57,7 @@ Result<std::unique_ptr<Service>> Service::create(Settings settings, Signals& sig
 }
 
 Result<void> Service::begin() {
-  auto rules = settings_.read_rules();
+  auto rules = settings_.read_rules({});
   if (!rules) return rules.error();
   if (!settings_.positions.empty()) {
     auto positions = Positions::open(settings_.positions);
@@ -106,7 +106,7 @@ void Service::use(Rules rules) {
 }
 
 void Service::reload() {
-  auto rules = settings_.read_rules();
+  auto rules = settings_.read_rules(book_.decimals());
   if (!rules) {
     log_error("the rules stay as they were: " + to_text(rules.error()));
     return;

@@ -37,7 +37,8 @@ class Service final : public LineSink {
     std::optional<JournalReader::Settings> journal{};
     std::size_t series_max = 16'000;
     std::size_t series_per_name_max = 1'000;
-    std::function<Result<Rules>()> read_rules;  // at the start, and at SIGHUP
+    // At the start, and at SIGHUP.
+    std::function<Result<Rules>(NameDecimals decimals)> read_rules;
   };
 
   // Reads the rules, and opens what is to be kept open. Throws std::system_error, as libtally does.

@@ -10,9 +10,11 @@ namespace tallyfs {
 std::string to_text(const RefusedPlace& place, std::string_view line) {
   constexpr std::size_t kBeforeMax = 120;
   constexpr std::size_t kBehindMax = 80;
+  constexpr std::size_t kSourceMax = 500;
   const std::size_t at = std::min(place.at, line.size());
   const std::size_t begin = at > kBeforeMax ? at - kBeforeMax : 0;
-  std::string text(place.source);
+  std::string text;
+  append_escaped(text, place.source, kSourceMax, 0);
   text.append(": ").append(place.reason).append(": ").append(place.text).append(": ");
   append_escaped(text, line.substr(begin, at - begin), kBeforeMax, 0);
   text.append(" -->");

@@ -66,7 +66,8 @@ void check_number(std::string_view text) {
     fuzz::must(x && x->value == *wanted && !x->is_rounded, "the number that the text says");
   }
   for (const auto kind : {Filter::Kind::kDuration, Filter::Kind::kBytes}) {
-    if (const auto read = filtered_number({kind}, text)) (void)to_integer(*read, 9);
+    const auto read = filtered_number({kind}, text, {.digits = 1'000});
+    if (read) (void)to_integer(*read, 9);
   }
 }
 

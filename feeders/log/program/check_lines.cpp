@@ -40,6 +40,7 @@ class PrintingOutlet final : public Outlet {
     units_.push_back(units.empty() ? "" : " " + units.substr(0, units.find('/')));
     return names_.size() - 1;
   }
+  void remove(Id) override {}
   void add(Id series, std::int64_t x, std::chrono::nanoseconds) override {
     std::cout << "    " << names_[series] << ' ' << x << units_[series] << '\n';
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/nearest.h"
+#include "feeders/log/follow/log_paths.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -77,6 +78,10 @@ void add_bounds(CommandLine& line, Options& options) {
 }
 
 Result<std::string> read_file(const std::string& path, const std::string& option) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return invalid(option + ": " + path + " is a directory");
+  }
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
@@ -139,14 +144,15 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   return line.parse(argc, argv);
 }
 
-Result<Rules> read_rules(const Options& options) {
+Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
   auto text = text_of(options);
   if (!text) return text.error();
   const RuleSettings settings{.form = options.is_json     ? LineForm::kJson
                                       : options.is_logfmt ? LineForm::kLogfmt
                                                           : LineForm::kText,
                               .time_format = options.time,
-                              .has_journal_fields = !options.journal.empty()};
+                              .has_journal_fields = !options.journal.empty(),
+                              .decimals = std::move(decimals)};
   auto rules = parse_rules(text.value(), settings);
   if (rules) return rules;
   Error error = rules.error();
@@ -158,7 +164,24 @@ Result<Rules> read_rules(const Options& options) {
   return error;
 }
 
+// A pattern leaves out what is compressed.
+Result<void> check_paths(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) {
+      return invalid(path + ": this is a directory; a pattern finds the logs in it, as '" + path +
+                     "/*.log'");
+    }
+    if (is_compressed(path) && !is_pattern(path)) {
+      return invalid(path + ": compressed files are not read; zcat " + path +
+                     " | tally-feed-log --once ... -");
+    }
+  }
+  return {};
+}
+
 Result<Service::Settings> to_settings(const Options& options) {
+  if (const auto checked = check_paths(options.paths); !checked) return checked.error();
   Service::Settings settings;
   settings.paths = options.paths;
   settings.reads_standard_input = std::erase(settings.paths, "-") != 0;
@@ -177,7 +200,9 @@ Result<Service::Settings> to_settings(const Options& options) {
   settings.positions = options.positions;
   settings.series_max = options.series_max;
   settings.series_per_name_max = options.series_per_name_max;
-  settings.read_rules = [options] { return read_rules(options); };
+  settings.read_rules = [options](NameDecimals decimals) {
+    return read_rules(options, std::move(decimals));
+  };
   return settings;
 }
 

@@ -38,10 +38,13 @@ struct Options : ProgramOptions {
 // The status with which to exit at once, if there is one.
 std::optional<int> parse_options(int argc, char** argv, Options& options);
 
-// The rules that they name: of the file, the format or the command line itself, each time anew.
-// kInvalid: the reason begins with the option or the file; kNotFound as open(2).
-Result<Rules> read_rules(const Options& options);
-// kInvalid: what does not go together.
+// The rules that they name: of the file, the format or the command line itself, each time again.
+// decimals: those of samples so far. kInvalid: the reason begins with the option or the file;
+// kNotFound as open(2).
+Result<Rules> read_rules(const Options& options, NameDecimals decimals = {});
+// kInvalid: a compressed file, or a directory.
+Result<void> check_paths(const std::vector<std::string>& paths);
+// kInvalid: what does not go together, or is refused by check_paths().
 Result<Service::Settings> to_settings(const Options& options);
 
 }  // namespace tallyfs::logs

@@ -17,7 +17,10 @@ struct LineCounts {
   std::uint64_t undated = 0;     // lines whose time is no time, or too long ago
   std::uint64_t rounded = 0;     // samples whose number lost decimals
   std::uint64_t overflowed = 0;  // samples that went to NAME{*}
+  std::uint64_t events = 0;          // written
+  std::uint64_t names_given_up = 0;  // statistics that gave way to new ones
   std::array<std::uint64_t, kReasonNames.size()> refused{};  // actions, by Reason; kFormat: lines
+  bool operator==(const LineCounts&) const = default;
 };
 
 }  // namespace tallyfs::logs

@@ -7,11 +7,12 @@
 
 namespace tallyfs::logs {
 
-inline re2::RE2::Options expression_options() {
+// rules: how many there are, which share the memory.
+inline re2::RE2::Options expression_options(std::size_t rules) {
   re2::RE2::Options options;
   options.set_encoding(re2::RE2::Options::EncodingLatin1);
   options.set_log_errors(false);
-  options.set_max_mem(ExpressionBounds::kMemoryMax);
+  options.set_max_mem(ExpressionBounds::memory_of(rules));
   return options;
 }
 

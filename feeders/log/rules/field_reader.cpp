@@ -99,7 +99,13 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 class FieldReader::Json {
  public:
   explicit Json(FieldReader& reader)
-      : parser_(boost::json::parse_options(), reader.fields_, reader.texts_, reader.values_) {}
+      : parser_(options(), reader.fields_, reader.texts_, reader.values_) {}
+  // Bytes that are not UTF-8 are %XX in names, as those of other lines.
+  static boost::json::parse_options options() {
+    boost::json::parse_options options;
+    options.allow_invalid_utf8 = true;
+    return options;
+  }
   bool read(std::string_view line) {
     Failed failed;
     parser_.reset();

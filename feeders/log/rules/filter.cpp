@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 #include "core/base/int128.h"
 #include "core/base/nearest.h"
+#include "feeders/log/rules/long_decimal.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -109,22 +112,71 @@ constexpr std::array<Suffix, 17> kSizes{{
     {"kbytes", 1 << 10, 0},
 }};
 
-template <typename Suffixes>
-std::optional<Number> with_suffix(const Suffixes& suffixes, std::string_view value) {
-  std::size_t end = 0;
-  while (end < value.size() &&
-         (is_digit(value[end]) || value[end] == '.' || value[end] == '-' || value[end] == '+')) {
-    ++end;
-  }
-  const auto number = parse_number(value.substr(0, end));
-  if (!number) return std::nullopt;
+constexpr bool is_of_number(char c) { return is_digit(c) || c == '.' || c == '-' || c == '+'; }
+
+std::size_t number_bytes(std::string_view value) {
+  const auto end = std::ranges::find_if_not(value, is_of_number);
+  return static_cast<std::size_t>(end - value.begin());
+}
+
+// As a Number, so that it can multiply one.
+std::optional<Number> unit_of(Filter filter, std::string_view text) {
   std::string unit;
-  for (const char c : value.substr(end)) {
+  for (const char c : text) {
     if (c != ' ') unit.push_back(lower(c));
   }
+  const std::span<const Suffix> suffixes = filter.kind == Kind::kDuration
+                                               ? std::span<const Suffix>(kDurations)
+                                               : std::span<const Suffix>(kSizes);
   const auto found = std::ranges::find(suffixes, unit, &Suffix::text);
   if (found == suffixes.end()) return std::nullopt;
-  return multiplied(*number, {.digits = found->factor, .exponent = found->exponent});
+  return Number{.digits = found->factor, .exponent = found->exponent};
+}
+
+std::uint64_t nanoseconds_of(const Number& unit) {
+  std::uint64_t ns = unit.digits;
+  for (std::int32_t exponent = unit.exponent; exponent > -9; --exponent) ns *= 10;
+  return ns;
+}
+
+// 1h2m3.5s: each unit is smaller than the one before it. The sign stands before all.
+std::optional<LongDecimal> sum_of_parts(std::string_view value) {
+  if (value.starts_with('-') || value.starts_with('+')) value.remove_prefix(1);
+  std::optional<LongDecimal> sum;
+  for (std::uint64_t last = UINT64_MAX; !value.empty();) {
+    const std::size_t digits = number_bytes(value);
+    const std::size_t rest = std::min(value.find_first_of("0123456789", digits), value.size());
+    const auto unit = unit_of({Kind::kDuration}, value.substr(digits, rest - digits));
+    const bool has_unit = rest != digits && unit && nanoseconds_of(*unit) < last;
+    if (!has_unit || !parse_number(value.substr(0, digits))) return std::nullopt;
+    last = nanoseconds_of(*unit);
+    LongDecimal part(value.substr(0, digits));
+    part.multiply(*unit);
+    if (sum) part.add(std::move(*sum));
+    sum = std::move(part);
+    value.remove_prefix(rest);
+  }
+  return sum;
+}
+
+Number product_of(LongDecimal number, const Number& factor, bool is_negative) {
+  number.multiply(factor);
+  Number product = number.rounded();
+  product.is_negative = is_negative != factor.is_negative;
+  return product;
+}
+
+// number * factor, if 19 digits hold it.
+std::optional<Number> short_product(const Number& number, const Number& factor) {
+  constexpr std::uint64_t kDigitsMax = 9'999'999'999'999'999'999U;
+  if (number.tail != Number::Tail::kNone && factor.digits != 1) return std::nullopt;
+  const UInt128 digits = UInt128{number.digits} * factor.digits;
+  if (digits > kDigitsMax) return std::nullopt;
+  return Number{.digits = static_cast<std::uint64_t>(digits),
+                .exponent = number.exponent + factor.exponent,
+                .tail = number.tail,
+                .is_negative = number.is_negative != factor.is_negative,
+                .has_sign = number.has_sign};
 }
 
 }  // namespace
@@ -166,26 +218,28 @@ void append_filtered(std::string& out, Filter filter, std::string_view value) {
   }
 }
 
-std::optional<Number> filtered_number(Filter filter, std::string_view value) {
-  return filter.kind == Kind::kDuration ? with_suffix(kDurations, value)
-                                        : with_suffix(kSizes, value);
+std::optional<Number> filtered_number(Filter filter, std::string_view value,
+                                      const Number& factor) {
+  const std::size_t end = number_bytes(value);
+  const auto unit = unit_of(filter, value.substr(end));
+  if (!unit) {
+    const auto sum = filter.kind == Kind::kDuration ? sum_of_parts(value) : std::nullopt;
+    if (!sum) return std::nullopt;
+    return product_of(*sum, factor, value.starts_with('-'));
+  }
+  const auto product = multiplied(value.substr(0, end), *unit);
+  if (!product) return std::nullopt;
+  if (const auto whole = short_product(*product, factor)) return whole;
+  LongDecimal exact(value.substr(0, end));
+  exact.multiply(*unit);
+  return product_of(std::move(exact), factor, product->is_negative);
 }
 
-std::optional<Number> multiplied(const Number& number, const Number& factor) {
-  constexpr std::uint64_t kDigitsMax = 9'999'999'999'999'999'999U;
-  UInt128 digits = UInt128{number.digits} * factor.digits;
-  std::int32_t exponent = number.exponent + factor.exponent;
-  while (digits > kDigitsMax) {
-    if (digits % 10 != 0 || number.tail != Number::Tail::kNone) return std::nullopt;
-    digits /= 10;
-    ++exponent;
-  }
-  if (number.tail != Number::Tail::kNone && factor.digits != 1) return std::nullopt;
-  return Number{.digits = static_cast<std::uint64_t>(digits),
-                .exponent = exponent,
-                .tail = number.tail,
-                .is_negative = number.is_negative != factor.is_negative,
-                .has_sign = number.has_sign};
+std::optional<Number> multiplied(std::string_view text, const Number& factor) {
+  const auto number = parse_number(text);
+  if (!number) return std::nullopt;
+  if (const auto product = short_product(*number, factor)) return product;
+  return product_of(LongDecimal(text), factor, number->is_negative);
 }
 
 }  // namespace tallyfs::logs

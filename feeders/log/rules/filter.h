@@ -5,7 +5,7 @@
 //   lower      letters of ASCII become small
 //   first:C    the first piece between C that is not empty
 //   class      a status: 404 becomes 4xx
-//   duration   12ms, 1.5s, 2m: a number of seconds
+//   duration   12ms, 1.5s, 1h2m3.5s: a number of seconds
 //   bytes      3.2KiB, 10MB: a number of bytes
 //
 // Pure functions.
@@ -35,10 +35,10 @@ Result<Filter> parse_filter(std::string_view text);
 
 // Appends the text that the filter, which is not numeric, makes of `value`.
 void append_filtered(std::string& out, Filter filter, std::string_view value);
-// The number that a numeric filter makes of `value`, without a number's tail.
-std::optional<Number> filtered_number(Filter filter, std::string_view value);
+// The number that a numeric filter makes of `value`, times `factor`. Nothing: it makes none.
+std::optional<Number> filtered_number(Filter filter, std::string_view value, const Number& factor);
 
-// number * factor. Nothing: it has more than 38 digits.
-std::optional<Number> multiplied(const Number& number, const Number& factor);
+// The number in `text` times `factor`, which has no tail, exactly. Nothing: `text` is no number.
+std::optional<Number> multiplied(std::string_view text, const Number& factor);
 
 }  // namespace tallyfs::logs

@@ -29,6 +29,14 @@ LineReader::LineReader(Rules rules, SeriesBook& book, Outlet& outlet, LineCounts
   if (rules_.otherwise) otherwise_ = memories_of(*rules_.otherwise);
 }
 
+void LineReader::set_now(const Moment& now) {
+  now_ = now;
+  now_s_ = static_cast<std::uint32_t>(now.monotonic / std::chrono::seconds(1));
+  // There may be room by now for a name that went to NAME{*}.
+  constexpr std::uint32_t kOverflowKnownMax = 60;
+  if (overflow_known_s_ && now_s_ - *overflow_known_s_ >= kOverflowKnownMax) forget_known();
+}
+
 std::vector<LineReader::Memory> LineReader::memories_of(const Rule& rule) {
   std::vector<Memory> memories(rule.actions.size());
   for (std::size_t i = 0; i < rule.actions.size(); ++i) {
@@ -106,8 +114,9 @@ void LineReader::sample(const SampleAction& action, Memory& memory, const Line& 
     if (!read) return;
     x = *read;
   }
-  const auto series = find(action, memory, line);
+  Series* const series = find(action, memory, line);
   if (!series) return;
+  series->used_s = now_s_;
   counts_.samples += 1;
   counts_.overflowed += series->is_overflow ? 1 : 0;
   outlet_.add(series->id, x, line.time);
@@ -141,9 +150,8 @@ std::optional<Number> LineReader::read(const NumberExpression& expression, std::
   const Piece& piece = *expression.piece;
   const std::string_view last = filtered(piece, text, room_);
   const bool has_unit = !piece.filters.empty() && piece.filters.back().is_numeric();
-  const auto number = has_unit ? filtered_number(piece.filters.back(), last) : parse_number(last);
-  if (!number || !expression.has_factor) return number;
-  return multiplied(*number, expression.factor);
+  if (has_unit) return filtered_number(piece.filters.back(), last, expression.factor);
+  return expression.has_factor ? multiplied(last, expression.factor) : parse_number(last);
 }
 
 // What all filters but one that makes a number make of the text, in `room` if there are any.
@@ -162,33 +170,38 @@ std::string_view LineReader::filtered(const Piece& piece, std::string_view text,
 
 // ---- names
 
-std::optional<Series> LineReader::find(const SampleAction& action, Memory& memory,
-                                       const Line& line) {
+Series* LineReader::find(const SampleAction& action, Memory& memory, const Line& line) {
   if (memory.pieces.empty()) {
     if (!memory.only) memory.only = make(action, line);
     return memory.only;
   }
   if (!make_key(memory, line)) {
     counts_.absent += 1;
-    return std::nullopt;
+    return nullptr;
   }
   const auto known = memory.known.find(std::string_view(key_));
   if (known != memory.known.end()) return known->second;
-  const auto made = make(action, line);
+  Series* const made = make(action, line);
   if (!made || key_.size() > kKnownBytesMax) return made;
   if (known_ == kKnownMax) forget_known();
   known_ += 1;
-  memory.known.emplace(key_, *made);
+  if (made->is_overflow && !overflow_known_s_) overflow_known_s_ = now_s_;
+  memory.known.emplace(key_, made);
   return made;
 }
 
 // What lines have again and again is soon known again.
 void LineReader::forget_known() {
-  for (auto& memories : memories_) {
-    for (Memory& each : memories) each.known.clear();
-  }
-  for (Memory& each : otherwise_) each.known.clear();
+  const auto forget = [](std::vector<Memory>& memories) {
+    for (Memory& each : memories) {
+      each.known.clear();
+      each.only = nullptr;
+    }
+  };
+  for (auto& memories : memories_) forget(memories);
+  forget(otherwise_);
   known_ = 0;
+  overflow_known_s_.reset();
 }
 
 bool LineReader::make_key(const Memory& memory, const Line& line) {
@@ -202,14 +215,16 @@ bool LineReader::make_key(const Memory& memory, const Line& line) {
   return true;
 }
 
-std::optional<Series> LineReader::make(const SampleAction& action, const Line& line) {
+Series* LineReader::make(const SampleAction& action, const Line& line) {
   fill(name_.interface, action.name.interface, line);
   fill(name_.base, action.name.base, line);
   fill(name_.labels, action.name.labels, line);
-  const auto resolved = book_.resolve(name_, action.definition);
-  if (!resolved.refusal) return resolved.series;
-  refuse(line, {Reason::kName, resolved.refusal});
-  return std::nullopt;
+  const auto resolved = book_.resolve(name_, action, now_s_);
+  // Pointers to what was given up are forgotten.
+  if (std::exchange(given_up_, book_.given_up()) != book_.given_up()) forget_known();
+  counts_.names_given_up = given_up_;
+  if (!resolved.series) refuse(line, {Reason::kName, resolved.refusal});
+  return resolved.series;
 }
 
 void LineReader::fill(std::string& out, const Template& parts, const Line& line) {
@@ -246,6 +261,7 @@ void LineReader::event(const EventAction& action, const Line& line) {
     texts_[i].assign(made);
     values_[i].text = texts_[i];
   }
+  counts_.events += 1;
   outlet_.write(definition, values_);
 }
 
@@ -258,8 +274,8 @@ std::chrono::nanoseconds LineReader::time_of(const Rule& rule, const Line& line)
   const Field text = text_of(piece, line);
   const auto at = text ? times_.read(*text) : std::nullopt;
   const auto ago = at ? now_.realtime - *at : std::chrono::nanoseconds::max();
-  if (ago <= kNow) return kNow;
-  if (ago < kAgeMax && ago < now_.monotonic) return now_.monotonic - ago;
+  if (ago <= kNow && ago >= -kFutureMax) return kNow;
+  if (ago > kNow && ago < kAgeMax && ago < now_.monotonic) return now_.monotonic - ago;
   counts_.undated += 1;
   return kNow;
 }

@@ -34,6 +34,8 @@ class LineReader {
 
   // How old a line's time may be: the daemon counts older ones as of a day ago.
   static constexpr std::chrono::hours kAgeMax{23};
+  // Clocks of programs are ahead by so much at most, and count as of now.
+  static constexpr std::chrono::seconds kFutureMax{1};
   static constexpr std::size_t kKnownMax = 32'768;  // names, of all actions
   static constexpr std::size_t kKnownBytesMax = 512;
 
@@ -44,7 +46,7 @@ class LineReader {
 
   const Rules& rules() const { return rules_; }
   // Of what lines have as times.
-  void set_now(const Moment& now) { now_ = now; }
+  void set_now(const Moment& now);
 
   // line: without its end. fields: by Rules::fields; of a line that has none to be read, empty.
   // False: no rule took it.
@@ -55,9 +57,9 @@ class LineReader {
  private:
   // What a sample action knows from line to line.
   struct Memory {
-    boost::unordered_flat_map<std::string, Series, KeyedHash, std::equal_to<>> known;
+    boost::unordered_flat_map<std::string, Series*, KeyedHash, std::equal_to<>> known;
     std::vector<const Piece*> pieces;  // of its name
-    std::optional<Series> only{};      // of a name without pieces
+    Series* only = nullptr;            // of a name without pieces
   };
   struct Line {
     std::string_view text;
@@ -70,11 +72,12 @@ class LineReader {
   static bool is_one(const SampleAction& action);
   void sample(const SampleAction& action, Memory& memory, const Line& line);
   void event(const EventAction& action, const Line& line);
-  std::optional<Series> find(const SampleAction& action, Memory& memory, const Line& line);
-  std::optional<Series> make(const SampleAction& action, const Line& line);
+  // nullptr: there is none, which was counted.
+  Series* find(const SampleAction& action, Memory& memory, const Line& line);
+  Series* make(const SampleAction& action, const Line& line);
   void fill(std::string& out, const Template& parts, const Line& line);
-  // Of a name's pieces, the text by which it is known. False: one is absent.
   void forget_known();
+  // Of a name's pieces, the text by which it is known. False: one is absent.
   bool make_key(const Memory& memory, const Line& line);
   std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
                                      const Line& line);
@@ -93,9 +96,12 @@ class LineReader {
   RuleSet set_;
   TimeReader times_;
   Moment now_{};
+  std::uint32_t now_s_ = 0;  // of its monotonic clock
   std::vector<std::vector<Memory>> memories_;  // by rule and action
   std::vector<Memory> otherwise_;
   std::size_t known_ = 0;  // names, in all memories
+  std::optional<std::uint32_t> overflow_known_s_{};  // since when one of them is of NAME{*}
+  std::uint64_t given_up_ = 0;  // by the book, when the memories were looked at last
   // Used again for their memory.
   std::string key_;
   std::string room_;

@@ -29,6 +29,8 @@ class Outlet {
   // Nothing: there is no room for it.
   virtual std::optional<Id> open(const std::string& interface, const std::string& name,
                                  const tally::Definition& definition) = 0;
+  // The statistic goes, with what it has counted. Ends the life of the id.
+  virtual void remove(Id series) = 0;
   // time: CLOCK_MONOTONIC; 0: now.
   virtual void add(Id series, std::int64_t x, std::chrono::nanoseconds time) = 0;
   virtual bool wants(const EventDefinition& event) = 0;

@@ -29,28 +29,51 @@ Result<Pattern> Pattern::parse(std::string_view text) {
   Pattern pattern(text);
   if (auto found = pattern.find_groups(); !found) return found.error();
   if (auto checked = pattern.check_names(); !checked) return checked.error();
-  const re2::RE2 compiled(pattern.expression(pattern.group_names()), expression_options());
+  const re2::RE2 compiled(pattern.expression(pattern.group_names()), expression_options(1));
   if (!compiled.ok()) return refused(compiled, text);
   return pattern;
 }
 
+Result<void> check_pattern_memory(std::string_view text, std::size_t rules) {
+  const auto most = ExpressionBounds::memory_of(rules);
+  if (most == ExpressionBounds::kMemoryMax) return {};
+  const auto pattern = Pattern::parse(text);
+  if (!pattern) return pattern.error();
+  const std::string expression = pattern.value().expression(pattern.value().group_names());
+  if (re2::RE2(expression, expression_options(rules)).ok()) return {};
+  return invalid("of " + std::to_string(rules) + " rules a pattern has at most " +
+                     std::to_string(most / 1024) + " KiB of RE2's memory",
+                 0);
+}
+
 Result<void> Pattern::find_groups() {
+  std::vector<std::size_t> open;
   for (std::size_t at = 0; at < text_.size();) {
-    if (text_[at] == '\\') {
-      auto end = read_escape(at);
-      if (!end) return end.error();
-      at = end.value();
-    } else if (text_[at] == '[') {
-      at = class_end(at);
-    } else if (text_[at] == '(') {
-      auto end = read_open(at);
-      if (!end) return end.error();
-      at = end.value();
-    } else {
-      ++at;
-    }
+    auto end = read_one(at, open);
+    if (!end) return end.error();
+    at = end.value();
   }
+  if (!open.empty()) return invalid("a ( has no )", open.back());
   return {};
+}
+
+// Returns the place after it. RE2 does not say where a parenthesis is missing.
+Result<std::size_t> Pattern::read_one(std::size_t at, std::vector<std::size_t>& open) {
+  switch (text_[at]) {
+    case '\\':
+      return read_escape(at);
+    case '[':
+      return class_end(at);
+    case '(':
+      open.push_back(at);
+      return read_open(at);
+    case ')':
+      if (open.empty()) return invalid("a ) has no (", at);
+      open.pop_back();
+      return at + 1;
+    default:
+      return at + 1;
+  }
 }
 
 Result<std::size_t> Pattern::read_escape(std::size_t at) const {

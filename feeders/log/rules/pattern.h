@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ class Pattern {
   };
   explicit Pattern(std::string_view text) : text_(text) {}
   Result<void> find_groups();
+  Result<std::size_t> read_one(std::size_t at, std::vector<std::size_t>& open);
   Result<std::size_t> read_open(std::size_t at);
   Result<std::size_t> read_escape(std::size_t at) const;
   std::size_t class_end(std::size_t at) const;
@@ -49,11 +51,23 @@ class Pattern {
   std::vector<Group> groups_;
 };
 
+// kInvalid: RE2 needs more memory for the pattern, which parse() takes, than it has where there are
+// so many rules.
+Result<void> check_pattern_memory(std::string_view text, std::size_t rules);
+
 // What all expressions of this room are compiled with.
 struct ExpressionBounds {
   static constexpr std::size_t kPatternBytesMax = 4'096;
-  static constexpr long long kMemoryMax = 1 << 20;      // of one expression
-  static constexpr long long kSetMemoryMax = 64 << 20;  // of all of a set together
+  static constexpr std::int64_t kMemoryMax = 1 << 20;  // of one expression
+  // Of all expressions, and of a set of them. While rules are read again there are two of each, and
+  // the service has 256 MiB.
+  static constexpr std::int64_t kAllMemoryMax = 32 << 20;
+  static constexpr std::int64_t kSetMemoryMax = 32 << 20;
+
+  static constexpr std::int64_t memory_of(std::size_t rules) {
+    const auto most = kAllMemoryMax / static_cast<std::int64_t>(rules == 0 ? 1 : rules);
+    return most < kMemoryMax ? most : kMemoryMax;
+  }
 };
 
 }  // namespace tallyfs::logs

@@ -209,6 +209,7 @@ Result<NameTemplate> PieceReader::read_name(std::string_view text) {
   if (!base) return error_at(base.error(), slash + 1);
   name.interface = std::move(interface.value());
   name.base = std::move(base.value());
+  name.text = text.substr(0, labels);
   if (labels == text.size()) return name;
   auto read = read_labels(text.substr(labels));
   if (!read) return error_at(read.error(), labels);

@@ -66,8 +66,8 @@ std::optional<char> first_byte_of(std::string_view expression) {
   return first;
 }
 
-RuleExpression::RuleExpression(const Rule& rule)
-    : expression_(rule.expression, expression_options()),
+RuleExpression::RuleExpression(const Rule& rule, std::size_t rules)
+    : expression_(rule.expression, expression_options(rules)),
       captured_(rule.groups == 0 ? 0 : static_cast<int>(rule.groups) + 1),
       first_(first_byte_of(rule.expression)) {}
 

@@ -16,7 +16,8 @@ namespace tallyfs::logs {
 
 class RuleExpression {
  public:
-  explicit RuleExpression(const Rule& rule);
+  // rules: how many there are.
+  RuleExpression(const Rule& rule, std::size_t rules);
 
   // groups: room for Rule::groups + 1; those that took no part have no data().
   bool match(std::string_view line, re2::StringPiece* groups) const;

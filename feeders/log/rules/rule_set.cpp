@@ -15,12 +15,12 @@ constexpr std::size_t kSetMin = 4;
 RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
   std::size_t groups_max = 0;
   for (const Rule& rule : rules) {
-    expressions_.push_back(std::make_unique<RuleExpression>(rule));
+    expressions_.push_back(std::make_unique<RuleExpression>(rule, rules.size()));
     groups_max = std::max(groups_max, rule.groups);
   }
   groups_.resize(groups_max + 1);
   if (rules.size() < kSetMin) return;
-  auto options = expression_options();
+  auto options = expression_options(rules.size());
   options.set_max_mem(ExpressionBounds::kSetMemoryMax);
   auto set = std::make_unique<re2::RE2::Set>(options, re2::RE2::UNANCHORED);
   for (const Rule& rule : rules) set->Add(rule.expression, nullptr);

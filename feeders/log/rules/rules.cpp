@@ -37,7 +37,8 @@ Error no_word(std::string_view word, const std::vector<std::string>& known, std:
 // Reads line by line; what is read so far is in rules_.
 class Reader {
  public:
-  explicit Reader(const RuleSettings& settings) : settings_(settings) {
+  explicit Reader(const RuleSettings& settings)
+      : settings_(settings), decimals_(settings.decimals) {
     rules_.form = settings.form;
     rules_.time_format = settings.time_format;
   }
@@ -55,6 +56,7 @@ class Reader {
     if (auto done = end_rule(); !done) return located(done.error(), line_);
     if (rules_.rules.empty() && !rules_.otherwise)
       return invalid("there is no rule: match PATTERN");
+    if (auto done = check_memory(); !done) return done.error();
     return std::move(rules_);
   }
 
@@ -66,6 +68,20 @@ class Reader {
     // What is missing at the end has its place there.
     error.token_at = std::min(error.token_at, line.size());
     return error;
+  }
+
+  // Each pattern was compiled as if it were alone.
+  Result<void> check_memory() const {
+    for (const Rule& rule : rules_.rules) {
+      const auto done = check_pattern_memory(rule.text, rules_.rules.size());
+      if (done) continue;
+      const std::string word = rule.is_last ? "match! " : "match ";
+      Error error = error_at(done.error(), word.size());
+      error.location = "line " + std::to_string(rule.line);
+      error.text = word + rule.text;
+      return error;
+    }
+    return {};
   }
 
   Result<void> read_line(std::string_view line) {
@@ -244,12 +260,21 @@ class Reader {
     auto words = parse_definition_words(text.substr(at));
     if (!words) return error_at(words.error(), at);
     DefinitionWords& said = words.value();
+    if (auto done = note_decimals(action.name.text, said.decimals); !done) return done;
     action.definition = {.units = std::move(said.units),
                          .type = said.type ? std::move(*said.type) : fallback,
                          .begin = said.begin};
     action.decimals = said.decimals;
     rule_->actions.emplace_back(std::move(action));
     return {};
+  }
+
+  // Samples of two scales in one statistic would add up to nothing that has a meaning.
+  Result<void> note_decimals(const std::string& name, unsigned decimals) {
+    const auto known = decimals_.try_emplace(name, decimals).first;
+    if (known->second == decimals) return {};
+    return invalid(
+        "samples of this name have decimals=" + std::to_string(known->second) + " already", 0);
   }
 
   static std::size_t after_blanks(std::string_view text, std::size_t at) {
@@ -315,6 +340,7 @@ class Reader {
   }
 
   const RuleSettings settings_;
+  NameDecimals decimals_;
   Rules rules_;
   std::optional<Rule> rule_;  // that is being read
   std::optional<Pattern> pattern_;

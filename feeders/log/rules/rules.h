@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,7 @@ struct TemplatePart {
 using Template = std::vector<TemplatePart>;
 
 struct NameTemplate {
+  std::string text;  // as it was written, without labels
   Template interface;
   Template base;    // of the statistic's name, without labels
   Template labels;  // `{...}`, or nothing
@@ -107,11 +109,16 @@ struct Rules {
   std::vector<EventDefinition> events{};
 };
 
-// What the command line says beside the text.
+// How many decimals samples have, by their names INTERFACE/STATISTIC as rules write them, without
+// labels.
+using NameDecimals = std::map<std::string, unsigned>;
+
+// What the command line says beside the text, and what samples have so far.
 struct RuleSettings {
   LineForm form = LineForm::kText;
   std::string time_format{};
   bool has_journal_fields = false;
+  NameDecimals decimals{};
 };
 
 // kInvalid: `location` of the error is "line N", its text that line, token_at the place in it.

@@ -1,14 +1,61 @@
 #include "feeders/log/rules/series_book.h"
 
+#include <utility>
+
 #include "core/base/text.h"
 
 namespace tallyfs::logs {
+namespace {
 
-SeriesBook::Resolved SeriesBook::resolve(const SeriesName& name,
-                                         const tally::Definition& definition) {
+constexpr auto kUsedAt = [](const auto& entry) { return entry.series.used_s; };
+
+}  // namespace
+
+SeriesBook::Resolved SeriesBook::resolve(const SeriesName& name, const SampleAction& action,
+                                         std::uint32_t now_s) {
   key_.assign(name.interface).append("/").append(name.base).append(name.labels);
   const auto found = series_.find(key_);
-  return found != series_.end() ? Resolved{found->second} : make(name, definition);
+  if (found == series_.end()) return make(name, action, now_s);
+  Entry& entry = *found->second;
+  if (entry.name->decimals != action.decimals) return {nullptr, "another rule has other decimals"};
+  entry.series.used_s = now_s;
+  return {&entry.series};
+}
+
+// Lines have names of any length: what is kept of them is bounded.
+SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction& action,
+                                      std::uint32_t now_s) {
+  if (const char* const refusal = refuse_interface(name.interface)) return {nullptr, refusal};
+  if (!is_name(name.base)) return {nullptr, "this is no name of a statistic"};
+  Name* const known = find_or_add_name(name.interface + "/" + name.base, action.decimals, now_s);
+  if (!known) return {nullptr, "there are 5,000 names already"};
+  if (known->decimals != action.decimals) return {nullptr, "another rule has other decimals"};
+  SeriesName texts = name;
+  const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
+  const bool is_overflow = is_long || !has_room(*known, now_s);
+  if (is_overflow) {
+    texts.labels = kOverflowLabels;
+    const auto overflow = series_.find(known->text + texts.labels);
+    if (overflow != series_.end()) return {&overflow->second->series};
+  }
+  const Resolved added = add(*known, texts, action, is_overflow);
+  if (added.series) added.series->used_s = now_s;
+  return added;
+}
+
+SeriesBook::Resolved SeriesBook::add(Name& name, const SeriesName& texts,
+                                     const SampleAction& action, bool is_overflow) {
+  const std::string statistic = texts.base + texts.labels;
+  if (!is_name(statistic)) return {nullptr, "this is no name of a statistic"};
+  const auto id = outlet_.open(texts.interface, statistic, action.definition);
+  if (!id) return {nullptr, "the library has no room for another statistic"};
+  if (!is_overflow) {
+    name.series += 1;
+    bounds_.add();
+  }
+  const std::string key = texts.interface + "/" + statistic;
+  auto entry = std::make_unique<Entry>(Entry{key, &name, {*id, is_overflow}});
+  return {&series_.emplace(key, std::move(entry)).first->second->series};
 }
 
 const char* SeriesBook::refuse_interface(const std::string& interface) {
@@ -19,31 +66,87 @@ const char* SeriesBook::refuse_interface(const std::string& interface) {
   return nullptr;
 }
 
-SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const tally::Definition& definition) {
-  if (const char* const refusal = refuse_interface(name.interface)) return {{}, refusal};
-  const std::string base = name.interface + "/" + name.base;
-  auto of_name = of_names_.find(base);
-  if (of_name == of_names_.end()) {
-    if (of_names_.size() == kSeriesNamesMax) return {{}, "there are 5,000 names already"};
-    of_name = of_names_.emplace(base, 0).first;
+SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, unsigned decimals,
+                                               std::uint32_t now_s) {
+  if (const auto found = names_.find(text); found != names_.end()) return found->second.get();
+  while (names_.size() == kSeriesNamesMax && !drop_empty_name(now_s)) {
+    if (!give_up_one(now_s)) return nullptr;
   }
-  std::string statistic = name.base + name.labels;
-  const bool is_overflow = !bounds_.has_room(of_name->second) || statistic.size() > kNameBytesMax;
-  if (is_overflow) {
-    statistic = name.base + std::string(kOverflowLabels);
-    const auto overflow = series_.find(name.interface + "/" + statistic);
-    if (overflow != series_.end()) return {overflow->second};
+  auto name = std::make_unique<Name>(Name{text, decimals});
+  return names_.emplace(text, std::move(name)).first->second.get();
+}
+
+NameDecimals SeriesBook::decimals() const {
+  NameDecimals decimals;
+  for (const auto& [text, name] : names_) decimals.emplace(text, name->decimals);
+  return decimals;
+}
+
+// ---- what gives way
+
+bool SeriesBook::has_room(Name& name, std::uint32_t now_s) {
+  if (bounds_.is_full()) give_up_one(now_s);
+  return bounds_.has_room(name.series) ||
+         (!bounds_.is_full() && give_up_one_of(name, now_s) && bounds_.has_room(name.series));
+}
+
+bool SeriesBook::give_up_one(std::uint32_t now_s) {
+  const auto each = [this](const auto& visit) {
+    for (const auto& [key, entry] : series_) {
+      if (!entry->series.is_overflow) visit(*entry);
+    }
+  };
+  Entry* const entry = unused_.take(now_s, each, kUsedAt);
+  if (!entry) return false;
+  entry->name->unused.forget(*entry);
+  give_up(*entry);
+  return true;
+}
+
+bool SeriesBook::give_up_one_of(Name& name, std::uint32_t now_s) {
+  const auto each = [&](const auto& visit) {
+    for (const auto& [key, entry] : series_) {
+      if (entry->name == &name && !entry->series.is_overflow) visit(*entry);
+    }
+  };
+  Entry* const entry = name.unused.take(now_s, each, kUsedAt);
+  if (!entry) return false;
+  unused_.forget(*entry);
+  give_up(*entry);
+  return true;
+}
+
+void SeriesBook::give_up(Entry& entry) {
+  given_up_ += 1;
+  last_given_up_ = entry.key;
+  bounds_.remove(1);
+  Name& name = *entry.name;
+  name.series -= 1;
+  if (name.series == 0) empty_names_.push_back(&name);
+  remove(entry);
+}
+
+bool SeriesBook::drop_empty_name(std::uint32_t now_s) {
+  while (!empty_names_.empty()) {
+    Name& name = *empty_names_.back();
+    empty_names_.pop_back();
+    const auto overflow = series_.find(name.text + std::string(kOverflowLabels));
+    const bool has_overflow = overflow != series_.end();
+    const bool is_used =
+        name.series != 0 ||
+        (has_overflow && !UnusedList<Entry>::is_unused(overflow->second->series.used_s, now_s));
+    if (is_used) continue;
+    if (has_overflow) remove(*overflow->second);
+    std::erase(empty_names_, &name);
+    names_.erase(names_.find(std::string(name.text)));
+    return true;
   }
-  if (!is_name(statistic)) return {{}, "this is no name of a statistic"};
-  const auto id = outlet_.open(name.interface, statistic, definition);
-  if (!id) return {{}, "the library has no room for another statistic"};
-  if (!is_overflow) {
-    of_name->second += 1;
-    bounds_.add();
-  }
-  const Series made{*id, is_overflow};
-  series_.emplace(name.interface + "/" + statistic, made);
-  return {made};
+  return false;
+}
+
+void SeriesBook::remove(Entry& entry) {
+  outlet_.remove(entry.series.id);
+  series_.erase(series_.find(std::string(entry.key)));
 }
 
 }  // namespace tallyfs::logs

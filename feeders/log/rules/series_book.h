@@ -1,26 +1,32 @@
-// All statistics that lines feed, by their names. They live as long as the book, also after the
-// rules were read again.
+// All statistics that lines feed, by their names. They stay when the rules are read again.
 //
 // Bounds: 5,000 names in 1,024 interfaces; SeriesBounds, beyond which samples go to `NAME{*}`.
-// Confined to one thread.
+// Statistics expire only when a new one finds no room: then the one that was unused longest, for an
+// hour at least, is given up and removed. Interfaces stay. Confined to one thread.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/keyed_hash.h"
 #include "feeders/log/rules/outlet.h"
 #include "feeders/log/rules/refusal.h"
+#include "feeders/log/rules/rules.h"
 #include "feeders/text/series_bounds.h"
+#include "feeders/text/unused_list.h"
 
 namespace tallyfs::logs {
 
 struct Series {
   Outlet::Id id = 0;
   bool is_overflow = false;
+  std::uint32_t used_s = 0;  // of CLOCK_MONOTONIC
 };
 
 // The texts of a name, encoded.
@@ -37,24 +43,57 @@ class SeriesBook {
   SeriesBook(SeriesBounds bounds, Outlet& outlet) : bounds_(bounds), outlet_(outlet) {}
 
   struct Resolved {
-    Series series{};
+    Series* series = nullptr;
     const char* refusal = nullptr;  // why there is none
   };
-  // Makes the statistic if need be.
-  Resolved resolve(const SeriesName& name, const tally::Definition& definition);
+  // Makes the statistic if need be. The pointer is valid until given_up() changes.
+  Resolved resolve(const SeriesName& name, const SampleAction& action, std::uint32_t now_s);
+
+  // Statistics that gave way, and the last one's name.
+  std::uint64_t given_up() const { return given_up_; }
+  const std::string& last_given_up() const { return last_given_up_; }
+  // Of all names.
+  NameDecimals decimals() const;
 
  private:
   template <typename T>
   using ByText = boost::unordered_flat_map<std::string, T, KeyedHash, std::equal_to<>>;
+  struct Entry;
+  // INTERFACE/BASE
+  struct Name {
+    std::string text;
+    unsigned decimals = 0;
+    std::size_t series = 0;  // without NAME{*}
+    UnusedList<Entry> unused{};
+  };
+  struct Entry {
+    std::string key;  // INTERFACE/STATISTIC
+    Name* name = nullptr;
+    Series series{};
+  };
 
-  Resolved make(const SeriesName& name, const tally::Definition& definition);
+  Resolved make(const SeriesName& name, const SampleAction& action, std::uint32_t now_s);
+  Resolved add(Name& name, const SeriesName& texts, const SampleAction& action, bool is_overflow);
   const char* refuse_interface(const std::string& interface);
+  Name* find_or_add_name(const std::string& text, unsigned decimals, std::uint32_t now_s);
+  bool has_room(Name& name, std::uint32_t now_s);
+  // False: all were used within the hour.
+  bool give_up_one(std::uint32_t now_s);
+  bool give_up_one_of(Name& name, std::uint32_t now_s);
+  void give_up(Entry& entry);
+  // Of those that have no statistics any more.
+  bool drop_empty_name(std::uint32_t now_s);
+  void remove(Entry& entry);
 
   SeriesBounds bounds_;
   Outlet& outlet_;
-  ByText<Series> series_;         // INTERFACE/STATISTIC
-  ByText<std::size_t> of_names_;  // INTERFACE/BASE: how many, without NAME{*}
+  ByText<std::unique_ptr<Entry>> series_;
+  ByText<std::unique_ptr<Name>> names_;
   ByText<bool> interfaces_;
+  UnusedList<Entry> unused_;  // NAME{*} is in none of the lists
+  std::vector<Name*> empty_names_;
+  std::uint64_t given_up_ = 0;
+  std::string last_given_up_;
   std::string key_;
 };
 

@@ -24,6 +24,7 @@
 #include "feeders/statsd/series/series.h"
 #include "feeders/statsd/series/settings.h"
 #include "feeders/text/series_bounds.h"
+#include "feeders/text/unused_list.h"
 
 namespace tallyfs::statsd {
 
@@ -42,7 +43,6 @@ class SeriesBook {
   static constexpr std::size_t kInterfacesMax = 1'024;
   static constexpr std::size_t kSetsMax = 1'024;
   static constexpr std::size_t kOverflowSetsMax = 256;
-  static constexpr std::chrono::hours kUnusedMin{1};
 
   // Both must outlive it.
   SeriesBook(const Settings& settings, Outlet& outlet);
@@ -113,12 +113,10 @@ class SeriesBook {
   void make_room(Kind kind, std::uint32_t now_s);
   // Of its samples, the last one's second; of a name without any, its own.
   static std::uint32_t used_s(const Name& name);
-  static bool is_unused(const Name& name, std::uint32_t now_s);
   // False: all names were used within the hour.
   bool give_up_one(std::uint32_t now_s);
   // Of the names that have sets.
   bool give_up_one_with_sets(std::uint32_t now_s);
-  void list_unused(std::uint32_t now_s);
   void give_up(Name& name);
   void forget_set(const Series& set);
 
@@ -132,10 +130,7 @@ class SeriesBook {
   std::size_t names_ = 0;
   std::uint64_t made_ = 0;
   std::size_t overflow_sets_ = 0;
-  // The names that were unused for an hour at the last look, longest last. A look costs so much
-  // that there is one a second at most.
-  std::vector<Name*> unused_;
-  std::optional<std::uint32_t> listed_s_;
+  UnusedList<Name> unused_;
   std::optional<std::uint32_t> looked_at_sets_s_;
   std::vector<std::unique_ptr<Series>> given_up_;
   std::uint64_t names_given_up_ = 0;

@@ -12,11 +12,6 @@ std::uint32_t SeriesBook::used_s(const Name& name) {
   return used;
 }
 
-bool SeriesBook::is_unused(const Name& name, std::uint32_t now_s) {
-  constexpr std::chrono::seconds kUnused = kUnusedMin;
-  return std::chrono::seconds(now_s) - std::chrono::seconds(used_s(name)) >= kUnused;
-}
-
 void SeriesBook::make_room(Kind kind, std::uint32_t now_s) {
   while (bounds_.is_full() && give_up_one(now_s)) {
   }
@@ -25,40 +20,26 @@ void SeriesBook::make_room(Kind kind, std::uint32_t now_s) {
 }
 
 bool SeriesBook::give_up_one(std::uint32_t now_s) {
-  for (;;) {
-    if (unused_.empty()) list_unused(now_s);
-    if (unused_.empty()) return false;
-    Name* const name = unused_.back();
-    unused_.pop_back();
-    // It may have been used since the look.
-    if (!is_unused(*name, now_s)) continue;
-    give_up(*name);
-    return true;
-  }
-}
-
-void SeriesBook::list_unused(std::uint32_t now_s) {
-  if (std::exchange(listed_s_, now_s) == now_s) return;
-  std::vector<std::pair<std::uint32_t, Name*>> found;
-  for (const Table& table : tables_) {
-    for (const auto& [text, name] : table.names) {
-      if (is_unused(*name, now_s)) found.emplace_back(used_s(*name), name.get());
+  const auto each = [this](const auto& visit) {
+    for (const Table& table : tables_) {
+      for (const auto& [text, name] : table.names) visit(*name);
     }
-  }
-  std::ranges::sort(found, std::greater(), &std::pair<std::uint32_t, Name*>::first);
-  for (const auto& [used, name] : found) unused_.push_back(name);
+  };
+  Name* const name = unused_.take(now_s, each, used_s);
+  if (name) give_up(*name);
+  return name != nullptr;
 }
 
 bool SeriesBook::give_up_one_with_sets(std::uint32_t now_s) {
   if (looked_at_sets_s_ == now_s) return false;
   const auto longest =
       std::ranges::min_element(names_of_sets_, {}, [](const Name* name) { return used_s(*name); });
-  if (!is_unused(**longest, now_s)) {
+  if (!UnusedList<Name>::is_unused(used_s(**longest), now_s)) {
     looked_at_sets_s_ = now_s;
     return false;
   }
   Name& name = **longest;
-  std::erase(unused_, &name);
+  unused_.forget(name);
   give_up(name);
   return true;
 }

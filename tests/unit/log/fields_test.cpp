@@ -29,6 +29,7 @@ TEST(LogFieldsTest, FindsPathsOfJson) {
     EXPECT_EQ(json(line), "refused") << line;
   }
   EXPECT_EQ(json(std::string(100, '[')), "refused");
+  EXPECT_EQ(json("{\"a\":\"caf\xe9 \xff\",\"n\":1}"), "caf\xe9 \xff;-;1;") << "Latin-1";
 }
 
 TEST(LogFieldsTest, FindsKeysOfLogfmt) {

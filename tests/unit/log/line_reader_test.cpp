@@ -86,7 +86,7 @@ TEST(LogLineTest, FindsTheLeftmostMatch) {
   SCOPED_TRACE(random.seed());
   for (const char* const pattern : patterns) {
     const Rule rule{.expression = pattern, .groups = 1};
-    const RuleExpression expression(rule);
+    const RuleExpression expression(rule, 1);
     const re2::RE2 plain(pattern);
     for (int i = 0; i < 20'000; ++i) {
       std::string line;
@@ -147,6 +147,38 @@ TEST(LogLineTest, MultipliesAndReadsUnits) {
   EXPECT_EQ(take.refused, "value:7 apples ");
 }
 
+// Digits beyond 19 decide how the product is rounded.
+TEST(LogLineTest, MultipliesNumbersOfAnyLengthExactly) {
+  Stand take(
+      "match ^ms (?<n>.*)$\n  sample a/b = {n}*1000\n"
+      "match ^d (?<n>.*)$\n  sample a/b = {n|duration}*1000\n"
+      "match ^x (?<n>.*)$\n  sample a/b = {n}*9999999999999999999\n");
+  EXPECT_EQ(take("ms 0.01234567890123456789012345678901234567890"), "a/b 12; ");
+  EXPECT_EQ(take("ms 0.0005" + std::string(40, '0')), "a/b 0; ");
+  EXPECT_EQ(take("ms 0.0015" + std::string(40, '0')), "a/b 2; ");
+  EXPECT_EQ(take("ms -0.0005" + std::string(40, '0') + "1"), "a/b -1; ");
+  EXPECT_EQ(take("ms 9223372036854775.807000000000000000000000000"), "a/b 9223372036854775807; ");
+  EXPECT_EQ(take("ms 12345678901234567890123e-10"), "a/b 1234567890123457; ");
+  EXPECT_EQ(take("d 0.00000000000000000000001d"), "a/b 0; ");
+  EXPECT_EQ(take("d 1.00000000000000000000001h"), "a/b 3600000; ");
+  EXPECT_EQ(take("x 0.3333333333333333333"), "a/b 3333333333333333333; ");
+  EXPECT_EQ(take.counts.rounded, 8U);
+  EXPECT_EQ(take("ms 123456789012345678901"), "");
+  EXPECT_EQ(take.refused, "range:123456789012345678901 ");
+}
+
+TEST(LogLineTest, AddsThePartsOfADuration) {
+  Stand take("match ^(?<n>.*)$\n  sample a/b = {n|duration}*1000000\n");
+  EXPECT_EQ(take("1m30s"), "a/b 90000000; ");
+  EXPECT_EQ(take("1h2m3.5s"), "a/b 3723500000; ");
+  EXPECT_EQ(take("2 d 3 h"), "a/b 183600000000; ");
+  EXPECT_EQ(take("-1m0.000001s"), "a/b -60000001; ");
+  EXPECT_EQ(take("1s500ms"), "a/b 1500000; ");
+  for (const char* const wrong : {"1m30", "30s1m", "1s2s", "m30s", "1mx3s", "1m-3s", "-", "1m.s"}) {
+    EXPECT_EQ(take(wrong), "") << wrong;
+  }
+}
+
 TEST(LogLineTest, FiltersNames) {
   Stand take(
       "match ^(?<p>\\S*) (?<s>\\S*)$\n  count a/b{f:{p|first:/|lower},r:{p|route},s:{s|class}}\n");
@@ -175,6 +207,56 @@ TEST(LogLineTest, SendsBeyondItsBoundsToTheOverflow) {
   EXPECT_EQ(take.counts.overflowed, 3U);
 }
 
+// A scanner has filled the name with paths that never come again.
+TEST(LogLineTest, GivesUpWhatWasUnusedLongest) {
+  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n  count a/all\n", 2);
+  const auto at = [&](std::chrono::hours hour) {
+    take.reader.set_now({std::chrono::hours(1'000) + hour, std::chrono::seconds(1'700'000'000)});
+  };
+  take("x");
+  take("y");
+  at(std::chrono::hours(1));
+  EXPECT_EQ(take("y"), "a/b{u:y} 1; a/all 1; ");
+  EXPECT_EQ(take("z"), "removed a/b{u:x}; a/b{u:z} 1; a/all 1; ");
+  EXPECT_EQ(take("x"), "a/b{*} 1; a/all 1; ") << "y and z are in use";
+  EXPECT_EQ(take("z"), "a/b{u:z} 1; a/all 1; ");
+  EXPECT_EQ(take.counts.names_given_up, 1U);
+  EXPECT_EQ(take.book.last_given_up(), "a/b{u:x}");
+  at(std::chrono::hours(2));
+  take("z");
+  at(std::chrono::hours(3));
+  EXPECT_EQ(take("x"), "removed a/b{u:y}; a/b{u:x} 1; a/all 1; ");
+}
+
+TEST(LogLineTest, GivesUpNamesThatAreUnused) {
+  Stand take("match ^(?<u>.*)$\n  count a/n{u}\n");
+  for (int i = 0; i < 5'000; ++i) take(std::to_string(i));
+  EXPECT_EQ(take("5000"), "");
+  EXPECT_EQ(take.refused, "name: ");
+  take.reader.set_now({std::chrono::hours(1'002), std::chrono::seconds(1'700'000'000)});
+  EXPECT_EQ(take("4999"), "a/n4999 1; ");
+  EXPECT_EQ(take("5000").substr(0, 11), "removed a/n");
+  EXPECT_EQ(take("4999"), "a/n4999 1; ");
+}
+
+TEST(LogLineTest, KeepsNothingOfNamesThatAreTooLong) {
+  Stand take("match ^(?<u>.*)$\n  count a/{u}\n");
+  for (int i = 0; i < 5'000; ++i) take(std::string(300, 'x') + std::to_string(i));
+  EXPECT_EQ(take.counts.refused[static_cast<std::size_t>(Reason::kName)], 5'000U);
+  EXPECT_EQ(take("x"), "a/x 1; ") << "there is room for names";
+}
+
+TEST(LogLineTest, RefusesOtherDecimalsOfANameThatLinesMake) {
+  Stand take(
+      "match ^(?<u>\\w+)$\n  sample a/{u} = 1 decimals=3\n"
+      "match ^(?<v>\\w+) $\n  count a/{v}{x:y}\n");
+  EXPECT_EQ(take("b"), "a/b 1000; ");
+  EXPECT_EQ(take("b "), "");
+  EXPECT_EQ(take("c "), "a/c{x:y} 1; ");
+  EXPECT_EQ(take("c"), "");
+  EXPECT_EQ(take.refused, "name: name: ");
+}
+
 TEST(LogLineTest, RefusesNamesThatAreNone) {
   Stand take("match ^(?<i>.*)/(?<s>.*)$\n  count {i}/x{s}\n  count x/{s}\n");
   EXPECT_EQ(take("/a"), "x/a 1; ");
@@ -186,6 +268,7 @@ TEST(LogLineTest, WritesEvents) {
       "match ^(?<p>\\S+) (?<s>\\S+)$\n  event web/request path={p|route} us={s}*1000000 one=1\n");
   EXPECT_EQ(take("/x/1 0.5"), "web/request path=/x/* us=500000 one=1; ");
   EXPECT_EQ(take("/x/1 -"), "");
+  EXPECT_EQ(take.counts.events, 1U) << "its line waits for a confirmation, as one with samples";
 }
 
 TEST(LogLineTest, TakesTheTimeOfTheLine) {
@@ -202,6 +285,10 @@ TEST(LogLineTest, TakesTheTimeOfTheLine) {
   EXPECT_EQ(take("1578-11-14T22:13:19.25+0000 x"), "a/b 1; ");
   EXPECT_EQ(take("2023-11-14T22:13:19.25+0000junk x"), "a/b 1; ");
   EXPECT_EQ(take.counts.undated, 4U);
+  EXPECT_EQ(take("2023-11-14T22:13:20.9+0000 x"), "a/b 1; ");
+  EXPECT_EQ(take.counts.undated, 4U) << "a clock that is a little ahead";
+  EXPECT_EQ(take("2023-11-14T22:13:22.0+0000 x"), "a/b 1; ");
+  EXPECT_EQ(take.counts.undated, 5U);
 }
 
 }  // namespace

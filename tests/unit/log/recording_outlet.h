@@ -17,6 +17,7 @@ class RecordingOutlet final : public Outlet {
     units.push_back(definition.units);
     return names.size() - 1;
   }
+  void remove(Id series) override { said += "removed " + names[series] + "; "; }
   void add(Id series, std::int64_t x, std::chrono::nanoseconds time) override {
     said += names[series] + " " + std::to_string(x);
     if (time.count() != 0) said += " @" + std::to_string(time.count());

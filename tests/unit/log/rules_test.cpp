@@ -96,7 +96,10 @@ constexpr Wrong kWrong[] = {
     {"match (?<=a)b\n  count a/b\n", "line 1: RE2 has no look-behind\n  match (?<=a)b\n        ^"},
     {"match x(?!b)\n", "line 1: RE2 has no look-ahead\n  match x(?!b)\n         ^"},
     {"match (a)\\1\n", "line 1: RE2 has no back-references\n  match (a)\\1\n           ^"},
-    {"match a(b\n", "line 1: RE2 refuses the pattern: missing )\n  match a(b\n        ^"},
+    {"match a(b\n", "line 1: a ( has no )\n  match a(b\n         ^"},
+    {"match (?<a>x))[)]\\)\n", "line 1: a ) has no (\n  match (?<a>x))[)]\\)\n               ^"},
+    {"match x\n  sample a/b = 1 decimals=3\n  count a/b{c:d}\n",
+     "line 3: samples of this name have decimals=3 already\n    count a/b{c:d}\n          ^"},
     {"match (?<status>\\d+)\n  count a/b{s:{stauts}}\n",
      "line 2: the pattern has no group 'stauts'; did you mean status\n"
      "    count a/b{s:{stauts}}\n                 ^"},
@@ -142,6 +145,24 @@ constexpr Wrong kWrong[] = {
 
 TEST(LogRulesTest, SaysWhereAndWhyItRefuses) {
   for (const Wrong& each : kWrong) EXPECT_EQ(refused(each.text), each.said) << each.text;
+}
+
+// Rules that are read again meet the samples that were added before.
+TEST(LogRulesTest, RefusesOtherDecimalsThanSamplesHave) {
+  const std::string text = "match (?<p>x)\n  sample a/b{p:{p}} = {p} decimals=3\n";
+  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 6}}}).substr(0, 52),
+            "line 2: samples of this name have decimals=6 already");
+  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 3}, {"a/c", 6}}}), "taken");
+}
+
+// Where many rules share the memory, each has less.
+TEST(LogRulesTest, RefusesPatternsThatNeedMoreMemoryThanIsTheirs) {
+  const std::string large = "match (a|bc|[d-f]g){1000}\n  count a/large\n";
+  EXPECT_EQ(refused(large), "taken");
+  std::string many;
+  for (int i = 0; i < 900; ++i) many += "match a" + std::to_string(i) + "\n  count a/b\n";
+  EXPECT_EQ(refused(many + large).substr(0, 65),
+            "line 1801: of 901 rules a pattern has at most 36 KiB of RE2's mem");
 }
 
 TEST(LogRulesTest, HasFieldsOfTheJournalOnlyWhereThereIsOne) {
