@@ -7,7 +7,8 @@
 namespace tallyfs::logs {
 namespace {
 
-std::vector<OwnCount> listed(const LineCounts& lines, const FollowCounts& files) {
+std::vector<OwnCount> listed(const LineCounts& lines, const FollowCounts& files,
+                             std::uint64_t dropped) {
   std::vector<OwnCount> all{{"lines", "lines", lines.lines},
                             {"matched", "lines", lines.matched},
                             {"unmatched", "lines", lines.unmatched},
@@ -15,9 +16,13 @@ std::vector<OwnCount> listed(const LineCounts& lines, const FollowCounts& files)
                             {"undated", "lines", lines.undated},
                             {"rounded", "samples", lines.rounded},
                             {"overflowed", "samples", lines.overflowed},
+                            {"names_given_up", "names", lines.names_given_up},
                             {"bytes", "bytes", files.bytes},
                             {"rotations", "files", files.rotations},
                             {"truncations", "files", files.truncations},
+                            {"tails_lost", "files", files.tails_lost},
+                            {"read_errors", "reads", files.read_errors},
+                            {"dropped", "samples", dropped},
                             {"cut", "lines", files.cut}};
   for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
     all.push_back({std::string("refused{reason:").append(kReasonNames[i]).append("}"), "samples",
@@ -37,12 +42,13 @@ void say(tally::Statistic& statistic, std::uint64_t now, std::uint64_t& said) {
 }  // namespace
 
 OwnStatistics::OwnStatistics()
-    : counts_("tally-feed-log", "log", listed({}, {})),
+    : counts_("tally-feed-log", "log", listed({}, {}, 0)),
       behind_(newest(counts_.interface(), "behind", "bytes/looks")),
       files_(newest(counts_.interface(), "files", "files/looks")) {}
 
-void OwnStatistics::publish(const LineCounts& lines, const FollowCounts& files) {
-  counts_.publish(listed(lines, files));
+void OwnStatistics::publish(const LineCounts& lines, const FollowCounts& files,
+                            std::uint64_t dropped) {
+  counts_.publish(listed(lines, files, dropped));
   say(behind_, files.behind, behind_said_);
   say(files_, files.files, files_said_);
 }

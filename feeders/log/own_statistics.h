@@ -13,7 +13,7 @@ class OwnStatistics {
   // Throws std::system_error, as what it makes.
   OwnStatistics();
   // Adds what came since the last call, and says what there is now.
-  void publish(const LineCounts& lines, const FollowCounts& files);
+  void publish(const LineCounts& lines, const FollowCounts& files, std::uint64_t dropped);
 
  private:
   OwnCounts counts_;

@@ -4,6 +4,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/base/text.h"
 #include "program/feeder/program.h"
 #include "program/log.h"
 #include "tally/statistic.hpp"
@@ -34,6 +36,14 @@ constexpr std::uint64_t kUnderWayMax = 8'192;
 constexpr std::uint64_t kLinesBetweenLooks = 256;
 constexpr std::size_t kJournalEntries = 1'024;
 
+// Names of files are what strangers chose.
+void log_report(const std::string& text) {
+  constexpr std::size_t kReportMax = 4'096;
+  std::string shown;
+  append_escaped(shown, text, kReportMax, 0);
+  log_info(shown);
+}
+
 // The daemon has not answered a sync.
 bool is_missing(std::error_code failure) {
   return failure.value() == ETIMEDOUT || failure.value() == ENOTCONN;
@@ -41,7 +51,7 @@ bool is_missing(std::error_code failure) {
 
 }  // namespace
 
-Service::Service(Settings settings, Signals& signals)
+Service::Service(Settings settings, StopSignal& signals)
     : settings_(std::move(settings)),
       signals_(signals),
       book_(SeriesBounds(settings_.series_max, settings_.series_per_name_max), outlet_),
@@ -50,7 +60,7 @@ Service::Service(Settings settings, Signals& signals)
 
 Service::~Service() = default;
 
-Result<std::unique_ptr<Service>> Service::create(Settings settings, Signals& signals) {
+Result<std::unique_ptr<Service>> Service::create(Settings settings, StopSignal& signals) {
   std::unique_ptr<Service> made(new Service(std::move(settings), signals));
   if (auto done = made->begin(); !done) return done.error();
   return made;
@@ -59,29 +69,47 @@ Result<std::unique_ptr<Service>> Service::create(Settings settings, Signals& sig
 Result<void> Service::begin() {
   auto rules = settings_.read_rules({});
   if (!rules) return rules.error();
-  if (!settings_.positions.empty()) {
-    auto positions = Positions::open(settings_.positions);
-    if (!positions) return positions.error();
-    positions_.emplace(std::move(positions.value()));
-    tell_how_it_continues();
-  }
-  settled_ =
-      std::make_unique<Settled>(positions_ ? &*positions_ : nullptr, [this] { return confirm(); });
-  if (settings_.journal) {
-    JournalReader::Settings journal = *settings_.journal;
-    journal.fields = rules.value().fields;
-    journal.is_from_start = settings_.from == From::kStart;
-    if (positions_) journal.cursor = positions_->cursor();
-    auto opened = JournalReader::open(std::move(journal));
-    if (!opened) return opened.error();
-    journal_.emplace(std::move(opened.value()));
-  }
+  if (auto done = open_positions(); !done) return done;
+  committer_ = std::make_unique<PositionCommitter>(*positions_, [this] { return confirm(); });
+  if (auto done = open_journal(rules.value()); !done) return done;
   use(std::move(rules.value()));
+  return {};
+}
+
+Result<void> Service::open_positions() {
+  if (settings_.positions.empty()) {
+    positions_.emplace(Positions::in_memory());
+    return {};
+  }
+  auto positions = Positions::open(settings_.positions);
+  if (!positions) return positions.error();
+  positions_.emplace(std::move(positions.value()));
+  tell_how_it_continues();
+  return {};
+}
+
+Result<void> Service::open_journal(const Rules& rules) {
+  if (!settings_.journal) return {};
+  JournalReader::Settings journal = *settings_.journal;
+  journal.fields = rules.fields;
+  journal.is_from_start = settings_.from == From::kStart;
+  journal.cursor = positions_->cursor();
+  auto opened = JournalReader::open(std::move(journal));
+  if (!opened) return opened.error();
+  journal_.emplace(std::move(opened.value()));
+  const auto& [cursor, is_lost] = journal_->place();
+  if (is_lost) log_warning("the journal does not know the position any more; continues near it");
+  if (!cursor.empty()) positions_->store_cursor(cursor);
   return {};
 }
 
 // What the last feeder could not store before it was killed.
 void Service::tell_how_it_continues() {
+  if (positions_->was_blank()) {
+    log_warning("--positions " + settings_.positions +
+                ": has zero bytes alone, as after a crash of the machine, and begins again: files "
+                "are read as --from says");
+  }
   if (positions_->was_made()) return;
   const std::uint64_t lines = positions_->lines_ahead();
   if (lines == 0) {
@@ -119,9 +147,8 @@ void Service::reload() {
 
 Service::Outcome Service::run() {
   const auto now = SystemClock::monotonic();
-  follower_ = std::make_unique<Follower>(
-      Follower::Settings{settings_.paths, settings_.from, positions_ ? &*positions_ : nullptr},
-      *this, files_, [](const std::string& text) { log_info(text); });
+  follower_ = std::make_unique<Follower>(Follower::Settings{settings_.paths, settings_.from},
+                                         *positions_, *this, files_, log_report);
   reader_->set_now(SystemClock().now());
   follower_->start(now);
   if (settings_.ends) {
@@ -132,16 +159,17 @@ Service::Outcome Service::run() {
     follow();
     ::sd_notify(0, "STOPPING=1");
   }
-  if (settled_) settled_->settle();
+  const bool is_committed = committer_->commit();
   publish();
-  if (positions_) positions_->sync();
+  positions_->sync(now);
   const bool is_late = settings_.ends ? !confirm() : is_missing(tally::sync(2 * kConfirmTime));
-  if (const auto dropped = tally::counts().dropped; dropped != 0) {
-    log_warning(std::to_string(dropped) + " samples were dropped");
-  }
-  if (settings_.ends && follower_->missing() != 0) return Outcome::kMissing;
-  return is_confirmed_ && !is_late ? Outcome::kDone : Outcome::kNotTaken;
+  if (dropped() != 0) log_warning(std::to_string(dropped()) + " samples were dropped");
+  if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;
+  const bool is_all = is_committed && is_confirmed_ && !is_late && dropped() == 0;
+  return is_all ? Outcome::kDone : Outcome::kNotTaken;
 }
+
+std::uint64_t Service::dropped() { return tally::counts().dropped; }
 
 void Service::read_once() {
   while (has_input_ && !signals_.is_stopped()) {
@@ -150,20 +178,22 @@ void Service::read_once() {
   }
   while (!signals_.is_stopped() && read_journal(kJournalEntries)) signals_.read();
   // What waits for its end goes to the next run, if there is a place that says so.
-  follower_->read_rest(positions_ ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
+  follower_->read_rest(positions_->is_kept() ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
 }
 
 void Service::follow() {
   const bool has_more_than_input = !settings_.paths.empty() || journal_;
   while (!signals_.is_stopped()) {
     const bool has_more = read_some();
-    if (settled_->is_due()) settled_->settle();
-    publish();
+    // In vain only at the end, which says so.
+    if (committer_->is_due()) (void)committer_->commit();
+    if (SystemClock::monotonic() - published_ >= kPublishPeriod) publish();
+    sync_positions();
     if (settings_.reads_standard_input && !has_input_ && !has_more_than_input) return;
     signals_.read();
     if (signals_.take_reload()) reload();
     if (has_more) continue;
-    wait(settled_->is_waiting() ? Settled::kTimeMax : kIdleTime);
+    wait(committer_->is_waiting() ? PositionCommitter::kTimeMax : kIdleTime);
   }
 }
 
@@ -187,9 +217,10 @@ void Service::wait(std::chrono::milliseconds time) {
   if (follower_->fd() >= 0) add(follower_->fd());
   if (journal_) add(journal_->fd());
   if (has_input_) add(STDIN_FILENO);
-  const auto unpublished = published_ + kPublishPeriod - SystemClock::monotonic();
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(unpublished);
-  if (left.count() > 0) time = std::min(time, left);
+  if (is_unpublished()) {
+    const auto left = published_ + kPublishPeriod - SystemClock::monotonic();
+    time = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms, time);
+  }
   if (::poll(waited.data(), count, static_cast<int>(time.count())) > 0 && waited[0].revents == 0) {
     ::poll(waited.data(), 1, static_cast<int>(kGatherTime.count()));
   }
@@ -237,7 +268,7 @@ bool Service::read_journal(std::size_t entries) {
     } else {
       take_fields(entry->message, "journal", entry->fields);
     }
-    settled_->store_cursor(entry->cursor, has_new_samples());
+    committer_->store_cursor(entry->cursor, has_sent());
   }
   return true;
 }
@@ -246,17 +277,18 @@ bool Service::read_journal(std::size_t entries) {
 
 void Service::take(std::string_view line, const LineOrigin& origin) {
   take_line(line, origin.path);
-  settled_->store(origin.record, origin.end, has_new_samples());
+  committer_->store(origin.record, origin.end, has_sent());
 }
 
 void Service::move(PositionRecord& record, std::uint64_t offset) {
-  settled_->store(&record, offset, true);
+  committer_->store(&record, offset, true);
 }
 
-void Service::settle() { settled_->settle(); }
+bool Service::confirm_all() { return committer_->commit(); }
 
-bool Service::has_new_samples() {
-  return std::exchange(samples_seen_, lines_.samples) != lines_.samples;
+bool Service::has_sent() {
+  const std::uint64_t sent = lines_.samples + lines_.events;
+  return std::exchange(sent_seen_, sent) != sent;
 }
 
 void Service::take_line(std::string_view line, std::string_view source) {
@@ -312,15 +344,40 @@ bool Service::may_ask_again(std::chrono::nanoseconds begun) {
 
 // ---- what is said
 
+bool Service::is_unpublished() const {
+  return lines_ != published_lines_ || files_ != published_files_ ||
+         dropped() != published_dropped_;
+}
+
 void Service::publish() {
+  if (!is_unpublished()) return;
+  published_ = SystemClock::monotonic();
+  published_lines_ = lines_;
+  published_files_ = files_;
+  published_dropped_ = dropped();
+  own_.publish(lines_, files_, published_dropped_);
+  log_growth();
+}
+
+void Service::sync_positions() {
   const auto now = SystemClock::monotonic();
-  if (now - published_ < kPublishPeriod && !signals_.is_stopped() && !settings_.ends) return;
-  published_ = now;
-  own_.publish(lines_, files_);
-  if (positions_ && now - synced_ >= kSyncPeriod && synced_bytes_ != files_.bytes) {
-    synced_ = now;
-    synced_bytes_ = files_.bytes;
-    positions_->sync();
+  if (now - synced_ < kSyncPeriod || synced_bytes_ == files_.bytes) return;
+  synced_ = now;
+  synced_bytes_ = files_.bytes;
+  if (positions_->is_kept()) positions_->sync(now);
+}
+
+void Service::log_growth() {
+  constexpr std::size_t kNameShownMax = 120;
+  if (const auto names = given_up_log_.take(lines_.names_given_up, published_); names != 0) {
+    std::string text = std::to_string(names);
+    text.append(" statistics that were unused for an hour gave way to new ones; the last: ");
+    append_escaped(text, book_.last_given_up(), kNameShownMax, 0);
+    log_warning(text);
+  }
+  if (const auto lines = undated_log_.take(lines_.undated, published_); lines != 0) {
+    log_warning(std::to_string(lines) + " lines count as of now: their time is older than 23 h, " +
+                "is still to come, or is not of the format");
   }
 }
 

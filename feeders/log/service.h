@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,10 @@
 #include "feeders/log/own_statistics.h"
 #include "feeders/log/rules/field_reader.h"
 #include "feeders/log/rules/line_reader.h"
-#include "feeders/log/settled.h"
-#include "feeders/log/signals.h"
+#include "feeders/log/position_committer.h"
+#include "feeders/text/growth_log.h"
 #include "feeders/text/refusal_log.h"
+#include "program/feeder/stop_signal.h"
 
 namespace tallyfs::logs {
 
@@ -42,27 +44,32 @@ class Service final : public LineSink {
   };
 
   // Reads the rules, and opens what is to be kept open. Throws std::system_error, as libtally does.
-  static Result<std::unique_ptr<Service>> create(Settings settings, Signals& signals);
+  static Result<std::unique_ptr<Service>> create(Settings settings, StopSignal& signals);
   ~Service() override;
 
   enum class Outcome { kDone, kMissing, kNotTaken };
   // Until a signal, or with `ends` until all was read: then a file may be missing, or the daemon
-  // has not taken all in.
+  // has not accepted all.
   Outcome run();
+  // With `ends`, what was not read: files, and patterns that find none.
+  const std::set<std::string>& missing() const { return follower_->missing(); }
+  // Samples that there was no room for, or that the daemon has refused.
+  static std::uint64_t dropped();
   const LineCounts& lines() const { return lines_; }
   const FollowCounts& files() const { return files_; }
 
  private:
-  Service(Settings settings, Signals& signals);
+  Service(Settings settings, StopSignal& signals);
   Result<void> begin();
   void use(Rules rules);
 
   void take(std::string_view line, const LineOrigin& origin) override;
   void move(PositionRecord& record, std::uint64_t offset) override;
-  void settle() override;
+  bool confirm_all() override;
   void take_line(std::string_view line, std::string_view source);
   void take_fields(std::string_view line, std::string_view source, std::span<const Field> fields);
-  bool has_new_samples();
+  // Since the last call.
+  bool has_sent();
 
   void read_once();
   bool read_some();
@@ -72,7 +79,12 @@ class Service final : public LineSink {
   bool read_journal(std::size_t entries);
   void wait(std::chrono::milliseconds time);
   void reload();
+  Result<void> open_positions();
+  Result<void> open_journal(const Rules& rules);
+  bool is_unpublished() const;
   void publish();
+  void sync_positions();
+  void log_growth();
   void let_daemon_catch_up();
   bool confirm();
   // Unless a signal ends it, or --once has waited for long enough.
@@ -81,7 +93,7 @@ class Service final : public LineSink {
   void tell_how_it_continues();
 
   const Settings settings_;
-  Signals& signals_;
+  StopSignal& signals_;
   LineCounts lines_;
   FollowCounts files_;
   LibraryOutlet outlet_;
@@ -89,7 +101,7 @@ class Service final : public LineSink {
   OwnStatistics own_;
   RefusalLog refusal_log_;
   std::optional<Positions> positions_;
-  std::unique_ptr<Settled> settled_;
+  std::unique_ptr<PositionCommitter> committer_;
   std::unique_ptr<Follower> follower_;
   std::optional<JournalReader> journal_;
   std::unique_ptr<LineReader> reader_;
@@ -97,10 +109,15 @@ class Service final : public LineSink {
   LineSplitter input_{LogFile::kLineMax};
   std::vector<char> input_bytes_;
   bool has_input_ = false;
-  std::string source_;              // of the line under way
-  std::uint64_t samples_seen_ = 0;  // of lines_, when positions were looked at last
+  std::string source_;           // of the line under way
+  std::uint64_t sent_seen_ = 0;  // of lines_, when positions were looked at last
   std::uint64_t lines_checked_ = 0;
   std::chrono::nanoseconds published_{0};
+  LineCounts published_lines_;
+  FollowCounts published_files_;
+  std::uint64_t published_dropped_ = 0;
+  GrowthLog given_up_log_;
+  GrowthLog undated_log_;
   std::chrono::nanoseconds synced_{0};
   std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last
   bool is_confirmed_ = true;

@@ -191,11 +191,9 @@ void Service::publish() {
 }
 
 void Service::log_given_up() {
-  const std::uint64_t names = translator_.counts().names_given_up - names_logged_;
-  const auto now = SystemClock::monotonic();
-  if (names == 0 || now < log_names_at_) return;
-  log_names_at_ = now + std::chrono::minutes(1);
-  names_logged_ += names;
+  const std::uint64_t names =
+      given_up_log_.take(translator_.counts().names_given_up, SystemClock::monotonic());
+  if (names == 0) return;
   std::string text = std::to_string(names);
   text.append(" names that were unused for an hour gave way to new ones; the last: ");
   append_escaped(text, translator_.last_given_up(), kNameShownMax, 0);

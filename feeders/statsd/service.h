@@ -17,6 +17,7 @@
 #include "feeders/statsd/listen/stream_listener.h"
 #include "feeders/statsd/own_statistics.h"
 #include "feeders/statsd/series/translator.h"
+#include "feeders/text/growth_log.h"
 #include "feeders/text/refusal_log.h"
 #include "program/feeder/stop_signal.h"
 
@@ -62,8 +63,7 @@ class Service final : public PacketSink {
   Arrival arrival_;
   std::vector<Sender> senders_;               // of the batch's packets
   std::uint64_t metrics_checked_ = 0;         // of the counts, when held samples were looked at
-  std::uint64_t names_logged_ = 0;            // of those that were given up
-  std::chrono::nanoseconds log_names_at_{0};  // not before
+  GrowthLog given_up_log_;
   bool will_publish_ = false;
   std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
 };

@@ -7,8 +7,12 @@ log_writer.py write FILE N RATE HOW [DATA]
     when the feeder has counted all lines so far, as its file DATA of the mount says), or none.
     Prints how many lines there were, the sum of their numbers, and how many rotations.
 log_writer.py kill FILE N RATE KILLS DATA COMMAND...
-    the same with HOW=create, while the feeder COMMAND is killed and started again. Prints the
-    lines, their sum, and how many lines the feeders said may count twice.
+    the same with HOW=create and a number of its own in each line, from 0, while the feeder COMMAND
+    is killed and started again. Prints how many lines there were, how many the feeders said may
+    count twice, and how many starts said that it is one line at most.
+log_writer.py twice N
+    reads the list of numbers that a feeder made. Prints how many of the lines from 0 to N - 1 it
+    has not counted, and how many times it has counted one more than once.
 """
 import os
 import random
@@ -39,13 +43,16 @@ def lines(count, seed):
 class Log:
     """A log that its writer rotates, as logrotate has it."""
 
-    def __init__(self, path, how, data):
+    def __init__(self, path, how, data, is_unique=False):
         self.path, self.how, self.data = path, how, data
         self.rotations = self.lines = self.total = 0
         self.file = open(path, "a", buffering=1)
         self.counted_before = own_number(data, "lines") if data else 0
+        self.is_unique = is_unique
 
     def write(self, number):
+        if self.is_unique:
+            number = self.lines
         self.file.write(f"took {number} ms\n")
         self.lines += 1
         self.total += number
@@ -119,7 +126,7 @@ class Feeder:
 
 
 def kill(path, count, rate, kills, data, command):
-    log = Log(path, "create", None)
+    log = Log(path, "create", None, is_unique=True)
     feeder = Feeder(command, path + ".said")
     feeder.start()
     writer = threading.Thread(target=log.write_all, args=(count, rate))
@@ -135,7 +142,17 @@ def kill(path, count, rate, kills, data, command):
     writer.join()
     feeder.end(signal.SIGTERM)
     feeder.read_rest()
-    print(log.lines, log.total, *feeder.may_count_twice())
+    print(log.lines, *feeder.may_count_twice())
+
+
+def twice(count):
+    counted = {}
+    for line in sys.stdin:
+        words = line.split()
+        if words[0] == "ms" and words[1].startswith("0x"):
+            counted[int(words[1], 16)] = int(words[2])
+    lost = sum(number not in counted for number in range(count))
+    print(lost, sum(counted.values()) + lost - count)
 
 
 def main(command, *rest):
@@ -145,6 +162,8 @@ def main(command, *rest):
         log = Log(rest[0], rest[3], rest[4] if len(rest) > 4 else None)
         log.write_all(int(rest[1]), float(rest[2]))
         print(log.lines, log.total, log.rotations)
+    elif command == "twice":
+        twice(int(rest[0]))
     else:
         kill(rest[0], int(rest[1]), float(rest[2]), int(rest[3]), rest[4], rest[5:])
 

@@ -1,29 +1,17 @@
 #include "feeders/log/follow/follower.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/base/clock.h"
+#include "feeders/log/follow/born_later.h"
 #include "feeders/log/follow/log_paths.h"
 
 namespace tallyfs::logs {
 namespace {
-
-constexpr std::uint32_t kFileEvents = IN_MODIFY | IN_CLOSE_WRITE;
-// The clock of births is coarse. Files that gave way are known for a second at least.
-constexpr std::chrono::milliseconds kBirthMargin{100};
-constexpr std::uint32_t kFolderEvents =
-    IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
 
 // Since its last byte.
 std::chrono::nanoseconds still_time(int fd) {
@@ -34,343 +22,188 @@ std::chrono::nanoseconds still_time(int fd) {
   return std::max(SystemClock::realtime() - written, std::chrono::nanoseconds(0));
 }
 
-bool ends_a_line(int fd, std::uint64_t offset) {
-  char last = '\n';
-  return offset == 0 || ::pread(fd, &last, 1, static_cast<off_t>(offset - 1)) != 1 || last == '\n';
-}
-
 }  // namespace
 
-Follower::Follower(Settings settings, LineSink& sink, FollowCounts& counts, Report report)
-    : settings_(std::move(settings)),
-      sink_(sink),
+Follower::Follower(Settings settings, Positions& positions, LineSink& sink, FollowCounts& counts,
+                   Report report)
+    : paths_(std::move(settings.paths)),
+      positions_(positions),
       counts_(counts),
       report_(std::move(report)),
-      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
-      chunk_(LogFile::kChunkBytes) {
-  if (!inotify_.valid()) report_("no inotify: files are looked at once a second");
-}
-
-Follower::~Follower() = default;
-
-// ---- what there is
-
-void Follower::start(std::chrono::nanoseconds now) {
-  if (settings_.positions) {
-    settings_.positions->each(
-        [&](const PositionRecord& record) { known_folders_.insert(folder_of(record.path())); });
-  }
-  const auto scanned =
-      settings_.positions ? settings_.positions->scanned() : std::chrono::nanoseconds(0);
-  scan(now);
-  if (settings_.positions) find_renamed(now);
-  is_started_ = true;
-  if (scanned.count() != 0) find_born(scanned, now);
-}
-
-void Follower::look(std::chrono::nanoseconds now) {
-  read_events();
-  const bool is_due = now - looked_ >= kLookPeriod;
-  if (must_scan_ || is_due) scan(now);
-  for (const auto& file : files_) {
-    if (is_due || file->is_dirty) file->look(sink_);
-  }
-  if (is_due) looked_ = now;
-  drop_retired(now);
-  count_behind();
-}
-
-void Follower::read_events() {
-  alignas(inotify_event) std::array<char, 16 << 10> buffer;
-  for (;;) {
-    const ssize_t bytes = ::read(inotify_.get(), buffer.data(), buffer.size());
-    if (bytes <= 0) return;
-    for (ssize_t at = 0; at < bytes;) {
-      inotify_event event{};
-      std::memcpy(&event, buffer.data() + at, sizeof event);
-      const char* const name = buffer.data() + at + sizeof event;
-      read_event(event, event.len == 0 ? "" : name);
-      at += static_cast<ssize_t>(sizeof event + event.len);
-    }
-  }
-}
-
-void Follower::read_event(const inotify_event& event, const std::string& name) {
-  const bool is_overflow = (event.mask & IN_Q_OVERFLOW) != 0;
-  for (const auto& file : files_) {
-    if (!is_overflow && file->watch != event.wd) continue;
-    file->is_dirty = true;
-    if ((event.mask & IN_MODIFY) != 0) file->was_closed = false;
-    if ((event.mask & IN_CLOSE_WRITE) != 0) file->was_closed = true;
-  }
-  const auto folder = folders_.find(event.wd);
-  if (is_overflow || folder != folders_.end()) must_scan_ = true;
-  if (folder != folders_.end() && (event.mask & IN_IGNORED) != 0) {
-    folders_.erase(folder);
-  } else if (folder != folders_.end()) {
-    note_rename(event, in_folder(folder->second, name));
-  }
-}
-
-// A file may get another name before it was ever opened.
-void Follower::note_rename(const inotify_event& event, const std::string& path) {
-  constexpr std::size_t kRenamesMax = 1'024;
-  if ((event.mask & IN_MOVED_FROM) != 0 && (strays_.erase(path) != 0 || is_followed(path))) {
-    if (renames_.size() == kRenamesMax) renames_.clear();
-    renames_.insert(event.cookie);
-  }
-  if ((event.mask & IN_MOVED_TO) == 0 || renames_.erase(event.cookie) == 0) return;
-  if (!is_followed(path) && strays_.size() < kRenamesMax) strays_.insert(path);
+      watch_([this](const std::string& path) { return is_followed(path); }),
+      places_(settings.from, positions, counts, report_),
+      files_(positions, watch_, sink, counts, report_) {
+  if (watch_.fd() < 0) report_("no inotify: files are looked at once a second");
 }
 
 bool Follower::is_followed(const std::string& path) const {
-  return std::ranges::any_of(settings_.paths, [&](const std::string& each) {
+  return std::ranges::any_of(paths_, [&](const std::string& each) {
     return each == path || (is_pattern(each) && ::fnmatch(each.c_str(), path.c_str(), 0) == 0);
   });
 }
 
-// Those whose files are not known were never opened.
-void Follower::read_strays(std::chrono::nanoseconds now) {
-  for (const std::string& path : std::exchange(strays_, {})) {
-    if (opened_before(path) || !make_room()) continue;
-    auto opened = open_log(path, Found::kByPattern);
-    if (!opened) continue;
-    counts_.rotations += 1;
-    add(std::move(opened.value()), path, now);
-    files_.back()->retired = now;
-    files_.back()->was_closed = true;
-  }
+// Files that came meanwhile may be copies of others: these are found first.
+void Follower::start(std::chrono::nanoseconds now) {
+  const auto scanned = positions_.scanned();
+  scan(now);
+  find_renamed(now);
+  add_newcomers(now);
+  is_started_ = true;
+  if (scanned.count() != 0) find_unreported(scanned, now);
+  positions_.accept_boot();
 }
+
+void Follower::look(std::chrono::nanoseconds now) {
+  const ChangeWatch::Changes changes = watch_.read();
+  for (const int watch : changes.files) files_.mark_written(watch);
+  if (changes.is_incomplete) files_.mark_all_written();
+  must_find_unreported_ = must_find_unreported_ || changes.is_incomplete;
+  const bool is_due = now - looked_ >= kLookPeriod;
+  if (must_scan_ || is_due || changes.has_names || changes.is_incomplete) {
+    const auto since = positions_.scanned();
+    scan(now);
+    if (must_find_unreported_) find_unreported(since, now);
+  }
+  files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
+  if (is_due) looked_ = now;
+  files_.drop_retired(now);
+  files_.count();
+}
+
+// ---- names
 
 void Follower::scan(std::chrono::nanoseconds now) {
   const auto begun = SystemClock::realtime();
   must_scan_ = false;
-  seen_.clear();
+  files_.begin_scan();
   missing_.clear();
-  for (const std::string& path : settings_.paths) {
-    watch_folder(path);
-    if (!is_pattern(path)) {
-      find(path, Found::kByName, now);
-      continue;
-    }
-    for (const std::string& each : matches_of(path)) {
-      if (!is_compressed(each)) find(each, Found::kByPattern, now);
-    }
+  left_out_ = 0;
+  for (const std::string& path : paths_) scan_one(path, now);
+  for (const std::string& path : watch_.take_renamed()) add_renamed(path, Arrival::kNew, now);
+  files_.retire_unseen(now);
+  if (left_out_ == 0) is_bound_said_ = false;
+  positions_.set_scanned(begun);
+}
+
+void Follower::scan_one(const std::string& path, std::chrono::nanoseconds now) {
+  if (!watch_.watch_folder(path)) must_find_unreported_ = true;
+  if (!is_pattern(path)) return find(path, Found::kByName, now);
+  std::vector<std::string> found = matches_of(path);
+  std::erase_if(found, [](const std::string& each) { return is_compressed(each); });
+  if (found.empty()) {
+    missing_.insert(path);
+    if (!is_started_) report_("waits for " + path);
   }
-  read_strays(now);
-  retire_unseen(now);
-  if (settings_.positions) settings_.positions->set_scanned(begun);
-}
-
-// inotify knows a folder that is watched already. One that is not there yet is found by the looks.
-void Follower::watch_folder(const std::string& path) {
-  const std::string folder = folder_of(path);
-  if (is_pattern(folder)) return;
-  const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kFolderEvents);
-  if (watch >= 0) folders_[watch] = folder == "." && path.find('/') == path.npos ? "" : folder;
-}
-
-// Most are open already: nothing is opened to find that out.
-LogFile* Follower::opened_before(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return nullptr;
-  const FileIdentity identity{status.st_dev, status.st_ino};
-  const auto known =
-      std::ranges::find_if(files_, [&](const auto& file) { return file->identity() == identity; });
-  return known == files_.end() ? nullptr : known->get();
-}
-
-void Follower::see(LogFile& file, const std::string& path) {
-  if (std::ranges::find(seen_, file.identity()) != seen_.end()) return;
-  seen_.push_back(file.identity());
-  file.retired.reset();
-  if (file.path() == path) return;
-  counts_.rotations += 1;
-  file.rename(path);
+  for (const std::string& each : found) find(each, Found::kByPattern, now);
 }
 
 void Follower::find(const std::string& path, Found found, std::chrono::nanoseconds now) {
-  if (LogFile* const known = opened_before(path)) return see(*known, path);
+  if (LogFile* const known = files_.find(path)) return files_.see(*known, path);
   auto opened = open_log(path, found);
-  if (!opened) {
-    const bool is_missing = opened.error().code == ErrorCode::kNotFound;
-    if (is_missing && found == Found::kByPattern) return;
-    missing_.insert(path);
-    // Between a rename and the file that comes, a name is missing for a moment.
-    if (!is_missing) return say_once(path, opened.error().reason);
+  if (!opened) return note_missing(path, found, opened.error(), now);
+  said_.erase(path);
+  if (!is_started_ && places_.came_meanwhile(opened.value(), path)) {
+    newcomers_.push_back({path, found});
+    return;
+  }
+  if (!files_.make_room()) return leave_out(path);
+  add(std::move(opened.value()), path, is_started_ ? Arrival::kNew : Arrival::kThere, now);
+}
+
+// Between a rename and the file that comes, a name is missing for a moment.
+void Follower::note_missing(const std::string& path, Found found, const Error& error,
+                            std::chrono::nanoseconds now) {
+  constexpr std::size_t kSaidMax = 1'024;
+  const bool is_absent = error.code == ErrorCode::kNotFound;
+  if (is_absent && found == Found::kByPattern) return;
+  missing_.insert(path);
+  if (is_absent) {
     if (!is_started_) report_("waits for " + path);
     return;
   }
-  said_.erase(path);
-  if (!make_room()) return say_once(path, path + ": there are 256 files already");
-  seen_.push_back(opened.value().identity);
-  add(std::move(opened.value()), path, now);
-}
-
-void Follower::say_once(const std::string& path, const std::string& text) {
-  constexpr std::size_t kSaidMax = 1'024;
   if (said_.size() == kSaidMax) said_.clear();
-  if (std::exchange(said_[path], text) != text) report_(text);
+  if (std::exchange(said_[path], error.reason) == error.reason) return;
+  if (refusal_log_.may_log(now)) report_(error.reason + refusal_log_.take_left_out());
 }
 
-void Follower::add(OpenedLog opened, const std::string& path, std::chrono::nanoseconds now) {
-  const LogFile::Start start = start_of(opened, path);
-  auto file = std::make_unique<LogFile>(std::move(opened), path, start, counts_);
-  file->grew = now;
-  keep_position(*file);
-  // The file that is open, whatever has the name by now.
-  const std::string opened_path = "/proc/self/fd/" + std::to_string(file->fd());
-  file->watch = ::inotify_add_watch(inotify_.get(), opened_path.c_str(), kFileEvents);
-  files_.push_back(std::move(file));
+void Follower::leave_out(const std::string& path) {
+  missing_.insert(path);
+  left_out_ += 1;
+  if (std::exchange(is_bound_said_, true)) return;
+  report_(path + ": there are 256 files already; it is not read, and others that come later");
 }
 
-// A file of a folder whose positions are kept came while the feeder did not run.
-LogFile::Start Follower::start_of(const OpenedLog& opened, const std::string& path) {
-  if (settings_.positions) {
-    PositionRecord* const record = settings_.positions->find(opened.identity);
-    if (record && record->is_of(opened.fd.get())) {
-      report_(path + ": continues at byte " + std::to_string(record->offset()));
-      return {record->offset()};
-    }
-    if (record) {
-      report_(path + ": is not what it was, and is read from its start");
-      record->end();
-      return {};
+void Follower::add(OpenedLog opened, const std::string& path, Arrival arrival,
+                   std::chrono::nanoseconds now) {
+  const LogFile::Start start = places_.start_of(opened, path, arrival, files_.all());
+  files_.add(std::move(opened), path, start, now);
+}
+
+// ---- what nothing has reported
+
+// Those that are open have been seen with another name.
+void Follower::add_renamed(const std::string& path, Arrival arrival, std::chrono::nanoseconds now) {
+  if (files_.find(path) || !files_.make_room()) return;
+  auto opened = open_log(path, Found::kByPattern);
+  if (!opened) return;
+  counts_.rotations += 1;
+  add(std::move(opened.value()), path, arrival, now);
+  files_.all().back()->retired = now;
+}
+
+void Follower::add_newcomers(std::chrono::nanoseconds now) {
+  for (const auto& [path, found] : std::exchange(newcomers_, {})) {
+    auto opened = open_log(path, found);
+    if (!opened) {
+      note_missing(path, found, opened.error(), now);
+    } else if (files_.make_room()) {
+      add(std::move(opened.value()), path, Arrival::kUnreported, now);
+    } else {
+      leave_out(path);
     }
   }
-  const bool is_new = is_started_ || known_folders_.contains(folder_of(path));
-  if (is_new || settings_.from == From::kStart) return {};
-  return {opened.size, !ends_a_line(opened.fd.get(), opened.size)};
-}
-
-void Follower::keep_position(LogFile& file) {
-  Positions* const positions = settings_.positions;
-  if (!positions) return;
-  PositionRecord* record = positions->find(file.identity());
-  if (!record) {
-    const auto checkpoint = read_checkpoint(file.fd(), file.offset());
-    record = checkpoint ? positions->add(file.identity(), file.path(), *checkpoint) : nullptr;
-  }
-  if (!record) report_(file.path() + ": there is no room for its position");
-  file.keep_position(record);
 }
 
 // Files that got another name while the feeder did not run.
 void Follower::find_renamed(std::chrono::nanoseconds now) {
-  settings_.positions->each([&](PositionRecord& record) {
+  positions_.each([&](PositionRecord& record) {
     const auto is_open = [&](const auto& file) { return file->record() == &record; };
-    if (std::ranges::any_of(files_, is_open)) return;
-    const std::string was(record.path());
-    const std::string folder = folder_of(was);
-    bool is_found = false;
-    DIR* const entries = ::opendir(folder.c_str());
-    while (const dirent* const entry = entries ? ::readdir(entries) : nullptr) {
-      if (entry->d_ino != record.identity().inode) continue;
-      auto opened = open_log(folder + "/" + entry->d_name, Found::kByPattern);
-      if (!opened || !record.is_of(opened.value().fd.get()) || !make_room()) continue;
-      add(std::move(opened.value()), folder + "/" + entry->d_name, now);
-      // It has been still since its last byte, not since this start.
-      files_.back()->grew = now - still_time(files_.back()->fd());
-      files_.back()->retired = files_.back()->grew;
-      is_found = true;
-      break;
+    if (record.is_followed() && std::ranges::none_of(files_.all(), is_open)) {
+      find_record(record, now);
     }
-    if (entries) ::closedir(entries);
-    if (is_found) return;
+  });
+}
+
+void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now) {
+  const std::string was(record.path());
+  if (!is_followed(was)) {
+    report_(was + ": is not followed any more");
+    return positions_.let_go(record);
+  }
+  const auto path = find_by_inode(folder_of(was), record.identity());
+  auto opened = path ? open_log(*path, Found::kByPattern) : Result<OpenedLog>(Error());
+  const bool is_it = opened && opened.value().identity == record.identity() &&
+                     record.fits(opened.value().fd.get(), opened.value().size);
+  if (!is_it || !files_.make_room()) {
     report_(was + ": what it had from byte " + std::to_string(record.offset()) + " on is gone");
-    record.end();
-  });
+    return places_.lose(record);
+  }
+  add(std::move(opened.value()), *path, Arrival::kThere, now);
+  // It has been still since its last byte, not since this start.
+  LogFile& file = *files_.all().back();
+  file.grew = now - still_time(file.fd());
+  file.retired = file.grew;
 }
 
-// Files that were made and renamed while the feeder did not run have no position. They have the
-// name of a followed file and something behind it, and are younger than the last look at names.
-// File systems that do not know when a file was born have none.
-void Follower::find_born(std::chrono::nanoseconds scanned, std::chrono::nanoseconds now) {
-  for (const std::string& path : settings_.paths) {
-    for (const std::string& each :
-         matches_of((is_pattern(path) ? path : escaped(path)) + "[.-]*")) {
-      struct statx status {};
-      const bool is_unborn = ::statx(AT_FDCWD, each.c_str(), 0, STATX_BTIME, &status) != 0 ||
-                             (status.stx_mask & STATX_BTIME) == 0;
-      const auto born = std::chrono::seconds(status.stx_btime.tv_sec) +
-                        std::chrono::nanoseconds(status.stx_btime.tv_nsec);
-      if (!is_unborn && born + kBirthMargin >= scanned && !is_compressed(each))
-        strays_.insert(each);
+// Such files have the name of a followed file and something after it, and are younger than the last
+// look at names. File systems that do not know when a file was born have none.
+void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nanoseconds now) {
+  must_find_unreported_ = false;
+  for (const std::string& path : paths_) {
+    for (const std::string& each : rotated_since(path, since)) {
+      if (!is_followed(each)) add_renamed(each, Arrival::kUnreported, now);
     }
   }
-  read_strays(now);
-}
-
-void Follower::retire_unseen(std::chrono::nanoseconds now) {
-  for (const auto& file : files_) {
-    if (file->retired || std::ranges::find(seen_, file->identity()) != seen_.end()) continue;
-    file->retired = now;
-    file->is_dirty = true;
-    counts_.rotations += 1;
-  }
-}
-
-void Follower::drop_retired(std::chrono::nanoseconds now) {
-  std::erase_if(files_, [&](const std::unique_ptr<LogFile>& file) {
-    if (!file->retired || file->is_dirty) return false;
-    const auto still = now - std::max(*file->retired, file->grew);
-    if (still < (file->was_closed ? kClosedTime : kRetiredTime)) return false;
-    finish(*file);
-    return true;
-  });
-}
-
-void Follower::finish(LogFile& file) {
-  file.read_rest(chunk_, sink_);
-  if (file.record()) {
-    sink_.settle();
-    file.record()->end();
-  }
-  if (file.watch >= 0) ::inotify_rm_watch(inotify_.get(), file.watch);
-}
-
-// At the bound the file goes that gave way longest ago, without a wait for its writer.
-bool Follower::make_room() {
-  if (files_.size() < kFilesMax) return true;
-  const auto oldest = std::ranges::min_element(files_, {}, [](const auto& file) {
-    return file->retired ? std::max(*file->retired, file->grew) : std::chrono::nanoseconds::max();
-  });
-  if (!(*oldest)->retired) return false;
-  finish(**oldest);
-  files_.erase(oldest);
-  return true;
-}
-
-// ---- reading
-
-bool Follower::read(std::chrono::nanoseconds now) {
-  bool has_more = false;
-  for (const auto& file : files_) {
-    if (!file->is_dirty) continue;
-    const std::uint64_t before = file->offset();
-    has_more = file->read(chunk_, sink_) || has_more;
-    if (file->offset() != before) file->grew = now;
-  }
-  count_behind();
-  return has_more;
-}
-
-void Follower::read_rest(Rest rest) {
-  for (const auto& file : files_) {
-    if (rest == Rest::kIsALine) {
-      file->read_rest(chunk_, sink_);
-    } else {
-      while (file->read(chunk_, sink_)) {
-      }
-    }
-  }
-  count_behind();
-}
-
-void Follower::count_behind() {
-  counts_.files = files_.size();
-  counts_.behind = 0;
-  for (const auto& file : files_) counts_.behind += file->behind();
 }
 
 }  // namespace tallyfs::logs

@@ -35,19 +35,31 @@ int JournalReader::begin(const Settings& settings) {
   (void)::sd_journal_set_data_threshold(journal, kFieldBytesMax);
   if (const int error = add_units(settings.units); error < 0) return error;
   if (const int error = ::sd_journal_get_fd(journal); error < 0) return error;
-  if (!settings.cursor.empty() && ::sd_journal_seek_cursor(journal, settings.cursor.c_str()) >= 0) {
-    // That is the entry itself, or, if it is gone, one near it.
-    const int moved = ::sd_journal_next(journal);
-    if (moved <= 0) return moved;
-    const bool is_it = ::sd_journal_test_cursor(journal, settings.cursor.c_str()) > 0;
-    return is_it ? 0 : ::sd_journal_previous(journal);
-  }
+  if (!settings.cursor.empty()) return continue_after(settings.cursor);
   if (settings.is_from_start) return ::sd_journal_seek_head(journal);
   if (const int error = ::sd_journal_seek_tail(journal); error < 0) return error;
-  return ::sd_journal_previous(journal);
+  const int moved = ::sd_journal_previous(journal);
+  // Entries that come until the next start are after this one, also if none is read now.
+  if (moved > 0) place_.cursor = current_cursor();
+  return moved;
 }
 
-// What units said themselves, and what systemd said of them.
+// A seek leads to the entry itself, or, if it is gone, to one near it. A cursor that is none at all
+// leads to the start: entries count twice rather than never.
+int JournalReader::continue_after(const std::string& cursor) {
+  ::sd_journal* const journal = journal_.get();
+  place_.is_lost = ::sd_journal_seek_cursor(journal, cursor.c_str()) < 0;
+  if (place_.is_lost) return ::sd_journal_seek_head(journal);
+  const int moved = ::sd_journal_next(journal);
+  if (moved <= 0) return moved;
+  if (::sd_journal_test_cursor(journal, cursor.c_str()) > 0) return 0;
+  place_.is_lost = true;
+  // The next one is to be that entry. There is none before it where it is the first.
+  const int back = ::sd_journal_previous(journal);
+  return back == 0 ? ::sd_journal_seek_head(journal) : back;
+}
+
+// What units wrote themselves.
 int JournalReader::add_units(const std::vector<std::string>& units) {
   for (const std::string& unit : units) {
     const bool has_suffix = unit.find('.') != unit.npos;
@@ -56,6 +68,14 @@ int JournalReader::add_units(const std::vector<std::string>& units) {
     if (error < 0) return error;
   }
   return 0;
+}
+
+std::string JournalReader::current_cursor() const {
+  char* text = nullptr;
+  if (::sd_journal_get_cursor(journal_.get(), &text) < 0) return {};
+  std::string cursor = text;
+  std::free(text);
+  return cursor;
 }
 
 void JournalReader::set_fields(std::vector<std::string> fields) {
@@ -83,11 +103,7 @@ std::optional<JournalReader::Entry> JournalReader::next() {
     texts_[i] = field(fields_[i]);
     values_[i] = texts_[i] ? std::optional<std::string_view>(*texts_[i]) : std::nullopt;
   }
-  char* cursor = nullptr;
-  if (::sd_journal_get_cursor(journal_.get(), &cursor) >= 0) {
-    cursor_ = cursor;
-    std::free(cursor);
-  }
+  cursor_ = current_cursor();
   return Entry{message_ ? std::string_view(*message_) : std::string_view(), values_, cursor_};
 }
 

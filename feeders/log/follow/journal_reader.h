@@ -21,17 +21,24 @@ class JournalReader {
     std::string directory{};           // empty: the system's
     std::vector<std::string> units{};  // empty: entries of all
     std::vector<std::string> fields{};
-    std::string cursor{};  // behind which it continues; empty: as is_from_start says
+    std::string cursor{};  // after which it continues; empty: as is_from_start says
     bool is_from_start = false;
   };
   // kInvalid: there is no journal, or this user may not read it.
   static Result<JournalReader> open(Settings settings);
 
+  // Where it began.
+  struct Place {
+    std::string cursor{};  // of the entry before; empty: there is none
+    bool is_lost = false;  // the entry of the settings' cursor is gone
+  };
+  const Place& place() const { return place_; }
+
   int fd() const;
   struct Entry {
     std::string_view message;
     std::span<const std::optional<std::string_view>> fields;  // by the settings
-    std::string_view cursor;                                  // behind it
+    std::string_view cursor;                                  // of it
   };
   // The next one, whose texts live until the next call. Nothing: there is none for now.
   std::optional<Entry> next();
@@ -45,7 +52,9 @@ class JournalReader {
   };
   explicit JournalReader(sd_journal* journal) : journal_(journal) {}
   int begin(const Settings& settings);
+  int continue_after(const std::string& cursor);
   int add_units(const std::vector<std::string>& units);
+  std::string current_cursor() const;
   std::optional<std::string> field(const std::string& name);
 
   std::unique_ptr<sd_journal, Close> journal_;
@@ -54,6 +63,7 @@ class JournalReader {
   std::vector<std::optional<std::string_view>> values_;
   std::optional<std::string> message_;
   std::string cursor_;
+  Place place_;
 };
 
 }  // namespace tallyfs::logs

@@ -23,8 +23,9 @@ class LineSink {
   virtual void take(std::string_view line, const LineOrigin& origin) = 0;
   // The position of a file moves without a line: it was cut to 0, or a long line ended.
   virtual void move(PositionRecord& record, std::uint64_t offset) = 0;
-  // Before a record ends: what was taken is to be as safe as it gets.
-  virtual void settle() = 0;
+  // Before a record ends: confirms what was taken. False: it is in vain, and offsets that were
+  // reached are not stored.
+  virtual bool confirm_all() = 0;
 };
 
 // Totals since the feeder's start, but for those that say what there is.
@@ -32,9 +33,12 @@ struct FollowCounts {
   std::uint64_t bytes = 0;
   std::uint64_t rotations = 0;  // files that were renamed or removed
   std::uint64_t truncations = 0;
+  std::uint64_t read_errors = 0;
+  std::uint64_t tails_lost = 0;  // files that a crash of the machine made shorter
   std::uint64_t cut = 0;     // lines of more than 64 KiB
   std::uint64_t files = 0;   // there are now
   std::uint64_t behind = 0;  // bytes not read yet, now
+  bool operator==(const FollowCounts&) const = default;
 };
 
 }  // namespace tallyfs::logs

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -18,10 +19,10 @@ LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& 
       size_(opened.size),
       is_within_line_(start.is_within_line),
       counts_(counts) {
-  note_checkpoint();
+  checkpoint_ = read_checkpoint(fd_.get(), offset_).value_or(first_checkpoint());
 }
 
-void LogFile::note_checkpoint() {
+void LogFile::store_checkpoint() {
   if (const auto checkpoint = read_checkpoint(fd_.get(), offset_)) {
     checkpoint_ = *checkpoint;
     // A position behind it may not be stored yet; one before it would not be known again.
@@ -29,14 +30,30 @@ void LogFile::note_checkpoint() {
   }
 }
 
-// A file that was cut and has grown beyond the offset since has other bytes before it.
-void LogFile::look(LineSink& sink) {
+void LogFile::note(int failure) {
+  error = failure;
+  counts_.read_errors += failure == 0 ? 0 : 1;
+}
+
+// A file that was cut and has grown beyond the offset since has other bytes before it. What cannot
+// be read says nothing.
+bool LogFile::was_cut() {
   struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) return;
+  if (::fstat(fd_.get(), &status) != 0) {
+    note(errno);
+    return false;
+  }
   size_ = static_cast<std::uint64_t>(status.st_size);
-  const bool was_cut =
-      size_ < read_to_ || read_checkpoint(fd_.get(), checkpoint_.offset) != checkpoint_;
-  if (was_cut) begin_again(sink);
+  if (size_ < offset_) return true;
+  const auto found = read_checkpoint(fd_.get(), checkpoint_.offset);
+  if (found && *found != checkpoint_) return true;
+  // A line without its end became shorter.
+  read_to_ = std::min(read_to_, size_);
+  return false;
+}
+
+void LogFile::look(LineSink& sink) {
+  if (was_cut()) begin_again(sink);
   is_dirty = size_ > read_to_;
 }
 
@@ -46,35 +63,59 @@ void LogFile::begin_again(LineSink& sink) {
   is_within_line_ = false;
   // An offset of 0 fits to every file: first it, then the checkpoint.
   if (record_) sink.move(*record_, 0);
-  checkpoint_ = *read_checkpoint(fd_.get(), 0);
+  checkpoint_ = first_checkpoint();
   if (record_) record_->store(checkpoint_);
 }
 
 bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   const ssize_t bytes = ::pread(fd_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
-  if (bytes <= 0) {
-    is_dirty = false;
-    return false;
+  note(bytes < 0 ? errno : 0);
+  is_dirty = bytes > 0;
+  if (!is_dirty) return false;
+  // It may have been cut since the last look: then these bytes are others.
+  if (was_cut()) {
+    begin_again(sink);
+    return true;
   }
-  const auto read = static_cast<std::size_t>(bytes);
-  const std::uint64_t begin = offset_;
-  counts_.bytes += std::max(begin + read, read_to_) - read_to_;
-  const std::size_t taken = take_lines({chunk.data(), read}, sink);
-  const bool is_full = read == chunk.size();
-  if (taken == 0 && is_full) {
-    // A line longer than a chunk: its begin is the line.
-    if (!is_within_line_) {
-      counts_.cut += 1;
-      sink.take({chunk.data(), kLineMax}, {path_, nullptr, 0});
-    }
-    is_within_line_ = true;
-    offset_ = begin + read;
-  }
-  read_to_ = std::max(read_to_, begin + read);
+  const std::string_view text(chunk.data(), static_cast<std::size_t>(bytes));
+  if (!is_within_line_ && text.front() == '\0') return pass_zeros(text, sink);
+  const std::uint64_t end = offset_ + text.size();
+  counts_.bytes += std::max(end, read_to_) - read_to_;
+  const std::size_t taken = take_lines(text, sink);
+  is_dirty = text.size() == chunk.size();
+  if (taken == 0 && is_dirty) pass_begin(text, sink);
+  read_to_ = std::max(read_to_, end);
   size_ = std::max(size_, read_to_);
-  note_checkpoint();
-  is_dirty = is_full;
-  return is_full;
+  store_checkpoint();
+  return is_dirty;
+}
+
+// Of a hole nothing is read: the file system knows where it ends. Zero bytes up to the end of the
+// file wait, since lines may replace them.
+bool LogFile::pass_zeros(std::string_view text, LineSink& sink) {
+  const std::size_t zeros = std::min(text.find_first_not_of('\0'), text.size());
+  read_to_ = std::max(read_to_, offset_ + text.size());
+  std::uint64_t next = offset_ + zeros;
+  if (zeros == text.size()) {
+    const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset_), SEEK_DATA);
+    if (data < 0 || next >= size_) return is_dirty = false;
+    next = std::max(next, static_cast<std::uint64_t>(data));
+  }
+  offset_ = next;
+  read_to_ = std::max(read_to_, offset_);
+  if (record_) sink.move(*record_, offset_);
+  store_checkpoint();
+  return true;
+}
+
+// Of a line longer than a chunk, its begin is the line.
+void LogFile::pass_begin(std::string_view text, LineSink& sink) {
+  if (!is_within_line_) {
+    counts_.cut += 1;
+    sink.take(text.substr(0, kLineMax), {path_, nullptr, 0});
+  }
+  is_within_line_ = true;
+  offset_ += text.size();
 }
 
 // Returns the bytes of whole lines.
@@ -97,6 +138,7 @@ std::size_t LogFile::take_lines(std::string_view text, LineSink& sink) {
 }
 
 void LogFile::take(std::string_view line, std::uint64_t end, LineSink& sink) {
+  line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
   if (line.size() > kLineMax) {
     counts_.cut += 1;
     line = line.substr(0, kLineMax);
@@ -110,8 +152,9 @@ void LogFile::read_rest(std::span<char> chunk, LineSink& sink) {
   }
   const ssize_t bytes = ::pread(fd_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
   if (bytes <= 0) return;
-  offset_ += static_cast<std::uint64_t>(bytes);
-  if (!is_within_line_) take({chunk.data(), static_cast<std::size_t>(bytes)}, offset_, sink);
+  const std::string_view line(chunk.data(), static_cast<std::size_t>(bytes));
+  offset_ += line.size();
+  if (!is_within_line_ && line.find_first_not_of('\0') != line.npos) take(line, offset_, sink);
 }
 
 }  // namespace tallyfs::logs

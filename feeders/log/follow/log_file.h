@@ -1,5 +1,7 @@
 // One file that is followed: what is read of it, line by line. A last line without its end waits,
-// until the file gives way to another. Confined to one thread.
+// until the file gives way to another. Zero bytes at the start of a line are left out: a program
+// that does not append leaves them where its log was cut to 0, and so does a crash of the machine.
+// Confined to one thread.
 #pragma once
 
 #include <chrono>
@@ -35,6 +37,7 @@ class LogFile {
   std::uint64_t offset() const { return offset_; }
   void keep_position(PositionRecord* record) { record_ = record; }
   PositionRecord* record() const { return record_; }
+  const Checkpoint& checkpoint() const { return checkpoint_; }
 
   // Before reading, when it may have changed: sees whether it was cut, and begins it again then.
   void look(LineSink& sink);
@@ -47,15 +50,19 @@ class LogFile {
   // When it was renamed or removed, and when it had new bytes last.
   std::optional<std::chrono::nanoseconds> retired{};
   std::chrono::nanoseconds grew{0};
-  bool was_closed = false;  // by a writer, after its last byte
   bool is_dirty = true;     // it may have more to read
   int watch = -1;
+  int error = 0;  // errno of the last read, 0 after one that succeeded
 
  private:
+  void note(int failure);
+  bool was_cut();
+  bool pass_zeros(std::string_view text, LineSink& sink);
+  void pass_begin(std::string_view text, LineSink& sink);
   std::size_t take_lines(std::string_view text, LineSink& sink);
   void take(std::string_view line, std::uint64_t end, LineSink& sink);
   void begin_again(LineSink& sink);
-  void note_checkpoint();
+  void store_checkpoint();
 
   Fd fd_;
   FileIdentity identity_;

@@ -11,14 +11,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace tallyfs::logs {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31676f6c796c6174;  // "tallylog1", as far as it fits
+constexpr std::uint64_t kMagic = 0x32676f6c796c6174;  // "talylog2"
 constexpr std::size_t kCursorMax = 500;
+// So long after it was written a file is on the disk, as Linux has it (dirty_expire_centisecs).
+constexpr std::chrono::seconds kAgePeriod{60};
 
 Error refused_file(const std::string& path, const char* what) {
   return invalid("--positions " + path + ": " + what);
@@ -53,6 +56,7 @@ struct Positions::Content {
   };
 
   std::uint64_t magic;
+  std::uint64_t boot;
   std::atomic<std::uint64_t> lines_ahead;
   std::atomic<std::int64_t> scanned_ns;
   std::atomic<std::uint32_t> current_cursor;
@@ -68,6 +72,8 @@ std::optional<Checkpoint> read_checkpoint(int fd, std::uint64_t offset) {
   return Checkpoint{offset, ::XXH3_64bits(bytes, wanted)};
 }
 
+Checkpoint first_checkpoint() { return {0, ::XXH3_64bits("", 0)}; }
+
 // ---- a record
 
 Checkpoint PositionRecord::checkpoint() const {
@@ -80,10 +86,11 @@ void PositionRecord::begin(const FileIdentity& identity, std::string_view path,
   inode_ = identity.inode;
   path_bytes_ = static_cast<std::uint32_t>(std::min(path.size(), kPathMax));
   path.copy(path_, path_bytes_);
-  checkpoints_[0] = checkpoint;
+  checkpoints_.fill(checkpoint);
+  older_.fill(checkpoint);
   current_.store(0, std::memory_order_relaxed);
   offset_.store(checkpoint.offset, std::memory_order_relaxed);
-  used_.store(1, std::memory_order_release);
+  follow();
 }
 
 void PositionRecord::store(const Checkpoint& checkpoint) {
@@ -92,36 +99,82 @@ void PositionRecord::store(const Checkpoint& checkpoint) {
   current_.store(next, std::memory_order_release);
 }
 
-bool PositionRecord::is_of(int fd) const {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return false;
-  if (FileIdentity{status.st_dev, status.st_ino} != identity()) return false;
+void PositionRecord::age_checkpoint() {
+  if (older_[0] == checkpoint()) return;
+  older_[1] = older_[0];
+  older_[0] = checkpoint();
+}
+
+bool PositionRecord::fits(int fd, std::uint64_t size) const {
   const Checkpoint known = checkpoint();
-  const bool reaches = static_cast<std::uint64_t>(status.st_size) >= offset();
-  return reaches && known.offset <= offset() && read_checkpoint(fd, known.offset) == known;
+  return size >= offset() && known.offset <= offset() && read_checkpoint(fd, known.offset) == known;
+}
+
+std::optional<Checkpoint> PositionRecord::last_common(int fd, std::uint64_t size) const {
+  std::optional<Checkpoint> last;
+  for (const auto& known : {checkpoints_[0], checkpoints_[1], older_[0], older_[1]}) {
+    const bool is_later = known.offset > (last ? last->offset : 0) && known.offset <= size;
+    if (is_later && read_checkpoint(fd, known.offset) == known) last = known;
+  }
+  return last;
 }
 
 // ---- the file
 
-Result<Positions> Positions::open(const std::string& path) {
+Result<Positions> Positions::open(const std::string& path, std::uint64_t boot) {
   bool was_made = false;
   auto fd = open_file(path, sizeof(Content), was_made);
   if (!fd) return fd.error();
   void* const at =
       ::mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE, MAP_SHARED, fd.value().get(), 0);
   if (at == MAP_FAILED) return refused_file(path, std::strerror(errno));
-  auto* const content = static_cast<Content*>(at);
-  // A feeder that was killed before this store left an empty one.
-  if (was_made) content->magic = kMagic;
-  Positions positions(std::move(fd.value()), content, was_made);
-  if (content->magic != kMagic) return refused_file(path, "this is no file of positions");
+  Positions positions(std::move(fd.value()), static_cast<Content*>(at));
+  positions.was_made_ = was_made;
+  positions.begin(boot);
+  if (positions.content_->magic != kMagic) {
+    return refused_file(path, "this is no file of positions, or of another version");
+  }
   return positions;
 }
+
+// What a crash of the machine, or a kill before the first store, leaves has zero bytes alone.
+void Positions::begin(std::uint64_t boot) {
+  const auto* const bytes = reinterpret_cast<const char*>(content_);
+  const std::string_view all(bytes, sizeof *content_);
+  if (all.find_first_not_of('\0') == all.npos) {
+    was_blank_ = !std::exchange(was_made_, true);
+    content_->magic = kMagic;
+    content_->boot = boot;
+  }
+  boot_ = boot;
+  was_booted_ = content_->boot != boot;
+}
+
+Positions Positions::in_memory() {
+  void* const at = ::mmap(nullptr, sizeof(Content), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  Positions positions(Fd(), static_cast<Content*>(at));
+  positions.begin(0);
+  return positions;
+}
+
+std::uint64_t Positions::boot_hash() {
+  const Fd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  char id[64];
+  const ssize_t bytes = ::read(fd.get(), id, sizeof id);
+  return ::XXH3_64bits(id, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+}
+
+void Positions::accept_boot() { content_->boot = boot_; }
 
 Positions::Positions(Positions&& other) noexcept
     : fd_(std::move(other.fd_)),
       content_(std::exchange(other.content_, nullptr)),
-      was_made_(other.was_made_) {}
+      boot_(other.boot_),
+      was_made_(other.was_made_),
+      was_blank_(other.was_blank_),
+      was_booted_(other.was_booted_) {}
 
 Positions::~Positions() {
   if (content_) ::munmap(content_, sizeof *content_);
@@ -139,12 +192,19 @@ PositionRecord* Positions::find(const FileIdentity& identity) {
 
 PositionRecord* Positions::add(const FileIdentity& identity, std::string_view path,
                                const Checkpoint& checkpoint) {
-  for (PositionRecord& record : content_->records) {
-    if (record.is_used()) continue;
-    record.begin(identity, path, checkpoint);
-    return &record;
-  }
-  return nullptr;
+  PositionRecord* const place = &*std::ranges::min_element(
+      content_->records, {}, [](const PositionRecord& record) {
+        return record.is_followed() ? UINT32_MAX : record.let_go_order();
+      });
+  if (place->is_followed()) return nullptr;
+  place->begin(identity, path, checkpoint);
+  return place;
+}
+
+void Positions::let_go(PositionRecord& record) {
+  std::uint32_t last = 1;
+  each([&](const PositionRecord& other) { last = std::max(last, other.let_go_order()); });
+  record.let_go(last);
 }
 
 std::uint64_t Positions::lines_ahead() const {
@@ -169,14 +229,23 @@ std::string Positions::cursor() const {
   return {cursor.text, std::min<std::size_t>(cursor.bytes, kCursorMax)};
 }
 
+// One that is cut would be none.
 void Positions::store_cursor(std::string_view cursor) {
+  if (cursor.size() > kCursorMax) return;
   const std::uint32_t next = (content_->current_cursor.load(std::memory_order_relaxed) + 1) & 1;
   Content::CursorText& place = content_->cursors[next];
-  place.bytes = static_cast<std::uint32_t>(std::min(cursor.size(), kCursorMax));
+  place.bytes = static_cast<std::uint32_t>(cursor.size());
   cursor.copy(place.text, place.bytes);
   content_->current_cursor.store(next, std::memory_order_release);
 }
 
-void Positions::sync() { ::msync(content_, sizeof *content_, MS_SYNC); }
+void Positions::sync(std::chrono::nanoseconds now) {
+  if (aged_.count() == 0) aged_ = now;
+  if (now - aged_ >= kAgePeriod) {
+    aged_ = now;
+    each([](PositionRecord& record) { record.age_checkpoint(); });
+  }
+  ::msync(content_, sizeof *content_, MS_SYNC);
+}
 
 }  // namespace tallyfs::logs

@@ -1,10 +1,13 @@
 // The file of --positions: where each followed file continues, in memory that is shared with that
 // file. What is stored there survives a kill of the feeder, as the file does.
 //
-// A record keeps device and inode, the offset behind the last line that was counted, and a
-// checkpoint: an earlier offset with a hash of the 256 bytes before it, by which the file is known
-// again. One store moves the offset; a checkpoint is written beside the one that counts.
-// Bounds: 256 records. The file belongs to one feeder at a time. Confined to one thread.
+// A record keeps device and inode, the offset after the last line that was counted, and
+// checkpoints: earlier offsets with a hash of the 256 bytes before each, by which the file is known
+// again. One store moves the offset; a checkpoint is written next to the one that counts. Two
+// older ones, of a minute ago and more, are for a crash of the machine, after which a file may have
+// lost its last bytes.
+// A record stays when its file is no longer followed, until its place is needed: the file may
+// return. Bounds: 256 records. The file belongs to one feeder at a time. Confined to one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -39,52 +42,82 @@ struct Checkpoint {
 inline constexpr std::size_t kHashedBytes = 256;
 // Of the bytes before `offset`. Nothing: the file has not so many, or cannot be read.
 std::optional<Checkpoint> read_checkpoint(int fd, std::uint64_t offset);
+// Of offset 0, which every file has.
+Checkpoint first_checkpoint();
 
 // In the file, as this machine has numbers.
 class PositionRecord {
  public:
   static constexpr std::size_t kPathMax = 415;
 
-  bool is_used() const { return used_.load(std::memory_order_acquire) != 0; }
+  bool is_used() const { return state_.load(std::memory_order_acquire) != kFree; }
+  bool is_followed() const { return state_.load(std::memory_order_acquire) == kFollowed; }
+  // Its place in the order in which files were let go.
+  std::uint32_t let_go_order() const { return state_.load(std::memory_order_relaxed); }
   FileIdentity identity() const { return {device_, inode_}; }
-  std::string_view path() const { return {path_, path_bytes_}; }
+  std::string_view path() const { return {path_, path_bytes_ < kPathMax ? path_bytes_ : kPathMax}; }
   std::uint64_t offset() const { return offset_.load(std::memory_order_relaxed); }
   Checkpoint checkpoint() const;
 
   void begin(const FileIdentity& identity, std::string_view path, const Checkpoint& checkpoint);
   void store(std::uint64_t offset) { offset_.store(offset, std::memory_order_release); }
   void store(const Checkpoint& checkpoint);
-  void end() { used_.store(0, std::memory_order_release); }
+  // What counts now is one of the older checkpoints from now on.
+  void age_checkpoint();
+  void follow() { state_.store(kFollowed, std::memory_order_release); }
+  // The file is not followed any more; it was counted up to the offset. order: 1 or more.
+  void let_go(std::uint32_t order) { state_.store(kFollowed + order, std::memory_order_release); }
+  void end() { state_.store(kFree, std::memory_order_release); }
+
   // Whether the file has what it had at the checkpoint, and reaches to the offset.
-  bool is_of(int fd) const;
+  bool fits(int fd, std::uint64_t size) const;
+  // The last checkpoint after the file's start at which it has what it had. Nothing: there is none.
+  std::optional<Checkpoint> last_common(int fd, std::uint64_t size) const;
 
  private:
-  std::atomic<std::uint32_t> used_;
+  static constexpr std::uint32_t kFree = 0;
+  static constexpr std::uint32_t kFollowed = 1;
+
+  std::atomic<std::uint32_t> state_;  // beyond kFollowed: let go
   std::atomic<std::uint32_t> current_;  // of the checkpoints
   std::uint64_t device_;
   std::uint64_t inode_;
   std::atomic<std::uint64_t> offset_;
   std::array<Checkpoint, 2> checkpoints_;
+  std::array<Checkpoint, 2> older_;  // the younger one first
   std::uint32_t path_bytes_;
   char path_[kPathMax + 1];
 };
 
 class Positions {
  public:
-  // Made if it is not there. kInvalid: it is no such file; kBusy: another feeder has it.
-  static Result<Positions> open(const std::string& path);
+  // Made if it is not there. kInvalid: it is no such file; kBusy: another feeder has it. boot: what
+  // tells this boot of the machine from others.
+  static Result<Positions> open(const std::string& path, std::uint64_t boot = boot_hash());
+  // Without a file, for as long as the feeder runs.
+  static Positions in_memory();
+  static std::uint64_t boot_hash();
   Positions(Positions&& other) noexcept;
   Positions& operator=(Positions&&) = delete;
   ~Positions();
 
+  // In a file, not in this process alone.
+  bool is_kept() const { return fd_.valid(); }
   bool was_made() const { return was_made_; }
+  // It had zero bytes alone, as a crash of the machine may leave it, and has begun again.
+  bool was_blank() const { return was_blank_; }
+  // The machine was booted since it was used last: files may have lost their last bytes.
+  bool was_booted() const { return was_booted_; }
+  // After that was taken into account.
+  void accept_boot();
   // nullptr: there is none.
   PositionRecord* find(const FileIdentity& identity);
-  // nullptr: there are 256.
+  // In the place of the file that was let go first, if need be. nullptr: 256 are followed.
   PositionRecord* add(const FileIdentity& identity, std::string_view path,
                       const Checkpoint& checkpoint);
   template <typename Visit>
   void each(Visit visit);
+  void let_go(PositionRecord& record);
 
   // Lines that were counted, and whose position is not stored yet: after a kill so many count
   // twice. The line under way, which may count twice as well, is not among them.
@@ -100,17 +133,21 @@ class Positions {
   void store_cursor(std::string_view cursor);
 
   // Returns when it is on the disk.
-  void sync();
+  void sync(std::chrono::nanoseconds now);
 
  private:
   struct Content;
-  Positions(Fd fd, Content* content, bool was_made)
-      : fd_(std::move(fd)), content_(content), was_made_(was_made) {}
+  Positions(Fd fd, Content* content) : fd_(std::move(fd)), content_(content) {}
+  void begin(std::uint64_t boot);
   PositionRecord* records();
 
   Fd fd_;
   Content* content_;
-  bool was_made_;
+  std::uint64_t boot_ = 0;
+  bool was_made_ = false;
+  bool was_blank_ = false;
+  bool was_booted_ = false;
+  std::chrono::nanoseconds aged_{0};
 };
 
 template <typename Visit>

@@ -1,14 +1,17 @@
 // tally-feed-log: what programs write into their logs, as samples. Needs no privileges but to read
 // the logs.
 #include <iostream>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "core/base/text.h"
 #include "feeders/log/program/check_lines.h"
 #include "feeders/log/program/options.h"
 #include "feeders/log/service.h"
-#include "feeders/log/signals.h"
 #include "program/feeder/program.h"
+#include "program/feeder/stop_signal.h"
 #include "program/log.h"
 
 namespace tallyfs::logs {
@@ -34,19 +37,34 @@ void print_counts(const Service& service) {
   print(lines.undated, "undated");
   print(lines.overflowed, "overflowed");
   print(service.files().cut, "lines cut");
+  print(Service::dropped(), "dropped");
   std::cout << '\n';
 }
 
-int finish_once(const Service& service, Service::Outcome outcome) {
+// Each of them was said before, with its reason.
+void log_missing(const std::set<std::string>& missing) {
+  constexpr std::size_t kShownMax = 500;
+  std::string names;
+  for (const std::string& each : missing) names.append(names.empty() ? "" : ", ").append(each);
+  std::string text = std::to_string(missing.size()) + " of the files and patterns found no log: ";
+  append_escaped(text, names, kShownMax, 0);
+  log_error(text);
+}
+
+int finish_once(const Options& options, const Service& service, Service::Outcome outcome) {
   print_counts(service);
+  const bool is_hint_due = service.lines().lines == 0 && options.from == "end";
+  if (is_hint_due && !options.paths.empty() && service.missing().empty()) {
+    log_warning("no line was read: --once reads what is there already with --from start");
+  }
   switch (outcome) {
     case Service::Outcome::kDone:
       return 0;
     case Service::Outcome::kMissing:
-      log_error("a file is missing");
+      log_missing(service.missing());
       return 1;
     case Service::Outcome::kNotTaken:
-      log_error("the daemon has not taken all samples in: is tallyfs running?");
+      log_error("the daemon has not accepted all samples: is tallyfs running?");
       return 1;
   }
   return 1;
@@ -55,6 +73,9 @@ int finish_once(const Service& service, Service::Outcome outcome) {
 int check(const Options& options) {
   auto rules = read_rules(options);
   if (!rules) return refuse(options, rules.error());
+  if (const auto checked = check_paths(options.paths); !checked) {
+    return refuse(options, checked.error());
+  }
   CheckSettings settings{options.paths, options.series_max, options.series_per_name_max};
   std::erase(settings.paths, "-");
   return check_lines(rules.value(), settings);
@@ -66,14 +87,14 @@ int run(const Options& options) {
   if (!settings) return refuse(options, settings.error());
   // Before the log is set up, so that wrong rules are wrong usage.
   if (const auto rules = read_rules(options); !rules) return refuse(options, rules.error());
-  auto signals = Signals::create();
+  auto signals = StopSignal::create(StopSignal::Hangup::kReloads);
   if (!signals) return log_failure(signals.error());
   if (auto done = set_up(options); !done) return log_failure(done.error());
   try {
     auto service = Service::create(std::move(settings.value()), signals.value());
     if (!service) return log_failure(service.error());
     const auto outcome = service.value()->run();
-    if (options.is_once) return finish_once(*service.value(), outcome);
+    if (options.is_once) return finish_once(options, *service.value(), outcome);
   } catch (const std::system_error& error) {
     log_error(error.what());
     return 1;

@@ -1,8 +1,8 @@
-// When the position of a line may be stored: when its samples are where a kill of the feeder does
-// not reach them, in memory that it shares with the daemon, or with the daemon.
+// Stores the position of a line when its samples and events are where a kill of the feeder does not
+// reach them: in memory that it shares with the daemon, or with the daemon.
 //
 // A sample that libtally holds itself (of a statistic that the daemon has not registered yet, or
-// that has no lane) is not; then positions wait for a confirmation by the daemon. It is asked for
+// that has no lane) is not; then positions wait for a confirmation by the daemon. It is requested
 // after one line, two, four and so on, up to 1,000 lines or 100 ms: most statistics are registered
 // with the first confirmation, and have a lane soon after it. Confined to one thread.
 #pragma once
@@ -19,33 +19,33 @@
 
 namespace tallyfs::logs {
 
-class Settled {
+class PositionCommitter {
  public:
   static constexpr std::uint64_t kLinesMax = 1'000;
   static constexpr std::chrono::milliseconds kTimeMax{100};
 
-  // confirm: asks the daemon until it has confirmed all; false: it is in vain. positions may be
-  // nullptr: none are kept.
+  // confirm: waits until the daemon has confirmed all; false: it is in vain. Positions that are not
+  // kept in a file are stored at once.
   using Confirm = std::function<bool()>;
-  Settled(Positions* positions, Confirm confirm)
+  PositionCommitter(Positions& positions, Confirm confirm)
       : positions_(positions), confirm_(std::move(confirm)) {}
 
-  // A line was taken, up to the offset; has_samples: since the last call.
-  void store(PositionRecord* record, std::uint64_t offset, bool has_samples);
-  void store_cursor(std::string_view cursor, bool has_samples);
+  // A line was read, up to the offset; has_sent: samples or events came of it.
+  void store(PositionRecord* record, std::uint64_t offset, bool has_sent);
+  void store_cursor(std::string_view cursor, bool has_sent);
   // Whether lines wait for more than kTimeMax.
   bool is_due() const;
   bool is_waiting() const { return lines_ != 0; }
-  // Confirms what waits, and stores it.
-  void settle();
+  // Confirms what waits, and stores it. False: it could not be confirmed, and waits still.
+  bool commit();
 
  private:
-  bool is_safe(bool has_samples) const;
-  void note_safe();
-  void note(PositionRecord& record, std::uint64_t offset);
+  bool is_safe(bool has_sent) const;
+  void count_safe();
+  void add_pending(PositionRecord& record, std::uint64_t offset);
   void wait();
 
-  Positions* const positions_;
+  Positions& positions_;
   const Confirm confirm_;
   std::vector<std::pair<PositionRecord*, std::uint64_t>> pending_;
   std::string cursor_;

@@ -1,0 +1,90 @@
+#include "feeders/log/follow/change_watch.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "feeders/log/follow/log_paths.h"
+
+namespace tallyfs::logs {
+namespace {
+
+constexpr std::uint32_t kFolderEvents =
+    IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR;
+constexpr std::size_t kRenamesMax = 1'024;
+
+}  // namespace
+
+ChangeWatch::ChangeWatch(IsFollowed is_followed)
+    : is_followed_(std::move(is_followed)), inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
+
+// The file that is open, whatever has its name by now.
+int ChangeWatch::watch_file(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return ::inotify_add_watch(inotify_.get(), path.c_str(), IN_MODIFY);
+}
+
+void ChangeWatch::forget_file(int watch) {
+  if (watch >= 0) ::inotify_rm_watch(inotify_.get(), watch);
+}
+
+// inotify knows a folder that is watched already. One that is not there yet is found by the looks.
+bool ChangeWatch::watch_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  if (is_pattern(folder)) return false;
+  const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kFolderEvents);
+  if (watch < 0) return false;
+  folders_[watch] = folder == "." && path.find('/') == path.npos ? "" : folder;
+  return true;
+}
+
+ChangeWatch::Changes ChangeWatch::read() {
+  alignas(inotify_event) std::array<char, 16 << 10> buffer;
+  for (Changes changes;;) {
+    const ssize_t bytes = ::read(inotify_.get(), buffer.data(), buffer.size());
+    if (bytes <= 0) return changes;
+    for (ssize_t at = 0; at < bytes;) {
+      inotify_event event{};
+      std::memcpy(&event, buffer.data() + at, sizeof event);
+      const char* const name = buffer.data() + at + sizeof event;
+      read_event(event, event.len == 0 ? "" : name, changes);
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+  }
+}
+
+void ChangeWatch::read_event(const inotify_event& event, const std::string& name,
+                             Changes& changes) {
+  if ((event.mask & IN_Q_OVERFLOW) != 0) {
+    changes.is_incomplete = true;
+    return;
+  }
+  const auto folder = folders_.find(event.wd);
+  if (folder == folders_.end()) {
+    if (changes.files.empty() || changes.files.back() != event.wd)
+      changes.files.push_back(event.wd);
+    return;
+  }
+  changes.has_names = true;
+  if ((event.mask & IN_IGNORED) != 0) {
+    folders_.erase(folder);
+  } else {
+    note_rename(event, in_folder(folder->second, name));
+  }
+}
+
+void ChangeWatch::note_rename(const inotify_event& event, const std::string& path) {
+  if ((event.mask & IN_MOVED_FROM) != 0 && (renamed_.erase(path) != 0 || is_followed_(path))) {
+    if (renames_.size() == kRenamesMax) renames_.clear();
+    renames_.insert(event.cookie);
+  }
+  if ((event.mask & IN_MOVED_TO) == 0 || renames_.erase(event.cookie) == 0) return;
+  if (!is_followed_(path) && renamed_.size() < kRenamesMax) renamed_.insert(path);
+}
+
+std::set<std::string> ChangeWatch::take_renamed() { return std::exchange(renamed_, {}); }
+
+}  // namespace tallyfs::logs

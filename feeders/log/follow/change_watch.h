@@ -1,0 +1,54 @@
+// inotify(7): which followed files were written, and which names have changed in their folders.
+// Bounds: 1,024 renames under way, and as many files that were renamed before they were opened.
+// Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/fd.h"
+
+struct inotify_event;
+
+namespace tallyfs::logs {
+
+class ChangeWatch {
+ public:
+  using IsFollowed = std::function<bool(const std::string& path)>;
+
+  explicit ChangeWatch(IsFollowed is_followed);
+
+  // Becomes readable when something has changed; -1: there is no inotify.
+  int fd() const { return inotify_.get(); }
+
+  // -1: its changes are not reported.
+  int watch_file(int fd);
+  void forget_file(int watch);
+  // The folder of that path. False: changes in it are not reported.
+  bool watch_folder(const std::string& path);
+
+  struct Changes {
+    std::vector<int> files{};  // the watches of those that were written
+    bool has_names = false;
+    bool is_incomplete = false;  // the kernel has dropped events: anything may have changed
+  };
+  Changes read();
+  // Files that had followed names, and got others before they were opened.
+  std::set<std::string> take_renamed();
+
+ private:
+  void read_event(const inotify_event& event, const std::string& name, Changes& changes);
+  void note_rename(const inotify_event& event, const std::string& path);
+
+  const IsFollowed is_followed_;
+  Fd inotify_;
+  std::map<int, std::string> folders_;  // by their watches
+  std::set<std::uint32_t> renames_;     // of followed names, under way
+  std::set<std::string> renamed_;
+};
+
+}  // namespace tallyfs::logs

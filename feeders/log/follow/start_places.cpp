@@ -1,0 +1,123 @@
+#include "feeders/log/follow/start_places.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "feeders/log/follow/born_later.h"
+
+namespace tallyfs::logs {
+namespace {
+
+// Zero bytes are passed over before a line.
+bool ends_a_line(int fd, std::uint64_t offset) {
+  char last = '\n';
+  if (offset == 0 || ::pread(fd, &last, 1, static_cast<off_t>(offset - 1)) != 1) return true;
+  return last == '\n' || last == '\0';
+}
+
+bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {
+  return checkpoint.offset <= opened.size &&
+         read_checkpoint(opened.fd.get(), checkpoint.offset) == checkpoint;
+}
+
+}  // namespace
+
+StartPlaces::StartPlaces(From from, Positions& positions, FollowCounts& counts,
+                         const Report& report)
+    : from_(from),
+      positions_(positions),
+      scanned_(positions.scanned()),
+      counts_(counts),
+      report_(report) {}
+
+LogFile::Start StartPlaces::continue_at(const OpenedLog& opened, std::uint64_t offset) const {
+  return {offset, !ends_a_line(opened.fd.get(), offset)};
+}
+
+LogFile::Start StartPlaces::start_of(const OpenedLog& opened, const std::string& path,
+                                     Arrival arrival,
+                                     const std::vector<std::unique_ptr<LogFile>>& files) {
+  if (const auto start = start_by_record(opened, path)) return *start;
+  if (arrival == Arrival::kUnreported) {
+    return start_of_copy(opened, path, files).value_or(LogFile::Start());
+  }
+  if (arrival == Arrival::kNew || from_ == From::kStart) return {};
+  return continue_at(opened, opened.size);
+}
+
+std::optional<LogFile::Start> StartPlaces::start_by_record(const OpenedLog& opened,
+                                                           const std::string& path) {
+  PositionRecord* const record = positions_.find(opened.identity);
+  if (!record) return std::nullopt;
+  if (record->fits(opened.fd.get(), opened.size)) {
+    report_(path + ": continues at byte " + std::to_string(record->offset()));
+    return continue_at(opened, record->offset());
+  }
+  // The numbers of files that are gone are used again.
+  if (!record->is_followed()) {
+    record->end();
+    return std::nullopt;
+  }
+  if (const auto start = start_after_crash(opened, path, *record)) return start;
+  report_(path + ": was cut, and is read from its start");
+  counts_.truncations += 1;
+  lose(*record);
+  return LogFile::Start();
+}
+
+// Positions reach the disk earlier than the lines that they count.
+std::optional<LogFile::Start> StartPlaces::start_after_crash(const OpenedLog& opened,
+                                                             const std::string& path,
+                                                             PositionRecord& record) {
+  if (!positions_.was_booted()) return std::nullopt;
+  const auto common = record.last_common(opened.fd.get(), opened.size);
+  if (!common) return std::nullopt;
+  const std::uint64_t was = record.offset();
+  const bool is_shorter = opened.size < was;
+  const LogFile::Start start = continue_at(opened, is_shorter ? opened.size : common->offset);
+  record.end();
+  counts_.tails_lost += 1;
+  std::string text = path + ": has lost lines that were counted, by a crash of the machine";
+  text.append(is_shorter ? "; continues at byte " : "; lines count again from byte ");
+  report_(text + std::to_string(start.offset) + " instead of " + std::to_string(was));
+  return start;
+}
+
+bool StartPlaces::came_meanwhile(const OpenedLog& opened, const std::string& path) const {
+  if (scanned_.count() == 0) return false;
+  const PositionRecord* const record = positions_.find(opened.identity);
+  if (record && (record->is_followed() || record->fits(opened.fd.get(), opened.size))) return false;
+  if (const auto birth = birth_of(opened.fd.get())) return is_born_after(*birth, scanned_);
+  bool has_path = false;
+  positions_.each([&](const PositionRecord& other) {
+    has_path = has_path || (other.is_followed() && other.path() == path);
+  });
+  return has_path;
+}
+
+void StartPlaces::lose(PositionRecord& record) {
+  const Checkpoint checkpoint = record.checkpoint();
+  if (checkpoint.offset != 0) lost_.push_back({checkpoint, record.offset()});
+  record.end();
+}
+
+// copytruncate and editors leave one: what it has was counted, in a file that was cut, or that is
+// followed. Few bytes may be alike by chance.
+std::optional<LogFile::Start> StartPlaces::start_of_copy(
+    const OpenedLog& opened, const std::string& path,
+    const std::vector<std::unique_ptr<LogFile>>& files) const {
+  for (const Counted& each : lost_) {
+    if (each.offset > opened.size || !has(opened, each.checkpoint)) continue;
+    report_(path + ": continues at byte " + std::to_string(each.offset) + ", as a copy");
+    return continue_at(opened, each.offset);
+  }
+  const bool is_copy = std::ranges::any_of(files, [&](const auto& file) {
+    return file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint());
+  });
+  if (!is_copy) return std::nullopt;
+  report_(path + ": is a copy of a log that is followed, and is not counted again");
+  return continue_at(opened, opened.size);
+}
+
+}  // namespace tallyfs::logs

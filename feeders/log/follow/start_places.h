@@ -1,0 +1,61 @@
+// Where a file begins when it is opened: where it was, at its start, or at its end. Confined to one
+// thread; what it is made of must outlive it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "feeders/log/follow/line_sink.h"
+#include "feeders/log/follow/log_file.h"
+#include "feeders/log/follow/open_log.h"
+#include "feeders/log/follow/positions.h"
+
+namespace tallyfs::logs {
+
+// Where a file begins that was there before, and whose position is not known.
+enum class From { kStart, kEnd };
+
+class StartPlaces {
+ public:
+  using Report = std::function<void(const std::string& text)>;
+
+  StartPlaces(From from, Positions& positions, FollowCounts& counts, const Report& report);
+
+  // kThere: at the feeder's start; kNew: it came afterwards; kUnreported: it came while nothing
+  // reported it.
+  enum class Arrival { kThere, kNew, kUnreported };
+  // files: that are open. May end the file's record, if that is of another file.
+  LogFile::Start start_of(const OpenedLog& opened, const std::string& path, Arrival arrival,
+                          const std::vector<std::unique_ptr<LogFile>>& files);
+  // Whether the file at the start came while the feeder did not run: it has no position.
+  bool came_meanwhile(const OpenedLog& opened, const std::string& path) const;
+  // What the record's file had is gone, unless a copy of it is found.
+  void lose(PositionRecord& record);
+
+ private:
+  // What was counted of a file that is not what it was.
+  struct Counted {
+    Checkpoint checkpoint;
+    std::uint64_t offset;
+  };
+  LogFile::Start continue_at(const OpenedLog& opened, std::uint64_t offset) const;
+  std::optional<LogFile::Start> start_by_record(const OpenedLog& opened, const std::string& path);
+  std::optional<LogFile::Start> start_after_crash(const OpenedLog& opened, const std::string& path,
+                                                  PositionRecord& record);
+  std::optional<LogFile::Start> start_of_copy(
+      const OpenedLog& opened, const std::string& path,
+      const std::vector<std::unique_ptr<LogFile>>& files) const;
+
+  const From from_;
+  Positions& positions_;
+  const std::chrono::nanoseconds scanned_;  // the last look at names of the feeder before
+  FollowCounts& counts_;
+  const Report& report_;
+  std::vector<Counted> lost_;
+};
+
+}  // namespace tallyfs::logs

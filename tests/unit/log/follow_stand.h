@@ -1,0 +1,68 @@
+// Files that are followed, on real files, with a clock that the test moves.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "feeders/log/follow/follower.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace tallyfs::logs {
+
+using namespace std::chrono_literals;
+
+class LogFollowTest : public testing::Test, public LineSink {
+ protected:
+  void take(std::string_view line, const LineOrigin& origin) override {
+    said_ += std::string(line.substr(0, 20)) + ";";
+    longest_ = std::max(longest_, line.size());
+    if (origin.record) origin.record->store(origin.end);
+  }
+  void move(PositionRecord& record, std::uint64_t offset) override { record.store(offset); }
+  bool confirm_all() override { return confirms_; }
+
+  std::string path(const std::string& name) const { return directory_ / name.c_str(); }
+  void append(const std::string& name, const std::string& text) const {
+    std::ofstream(path(name), std::ios::app) << text;
+  }
+  void follow(const std::string& names, From from = From::kEnd, Positions* positions = nullptr) {
+    follower_.reset();
+    if (!positions) positions = &memory_.emplace(Positions::in_memory());
+    follower_ = std::make_unique<Follower>(
+        Follower::Settings{{path(names)}, from}, *positions, *this, counts_,
+        [this](const std::string& text) { reports_ += text + "\n"; });
+    follower_->start(now_);
+  }
+  std::string read(std::chrono::seconds later = 2s) {
+    now_ += later;  // a look at all files is due
+    follower_->look(now_);
+    while (follower_->read(now_)) {
+    }
+    return std::exchange(said_, {});
+  }
+  Positions positions(std::uint64_t boot = 1) {
+    auto opened = Positions::open(path("positions"), boot);
+    EXPECT_TRUE(opened.has_value());
+    return std::move(opened.value());
+  }
+
+  TemporaryDirectory directory_;
+  FollowCounts counts_;
+  std::string said_;
+  std::string reports_;
+  std::size_t longest_ = 0;
+  std::chrono::nanoseconds now_ = 1h;
+  bool confirms_ = true;
+  std::optional<Positions> memory_;
+  std::unique_ptr<Follower> follower_;
+};
+
+}  // namespace tallyfs::logs
