@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Debian package where systemd runs, as an administrator meets it: installed, upgraded while it
 # is fed, stopped, broken, switched off, booted with, removed and purged.
+# Longer than most: each part goes on with the machine of the one before, which takes long to boot.
 #
 # systemd is process 1 of namespaces of the test's own, in the fresh Debian of root.sh, with a
 # control group of its own. It has no capability by which it could change this machine's kernel, and
@@ -390,4 +391,14 @@ check_eq '' "$(inside sh -c 'find /etc /var/lib/systemd /run /usr/lib/systemd -n
 check_eq '' "$(inside systemctl list-units --all --plain --no-legend 'tallyfs*'; inside systemctl \
   --failed --plain --no-legend)" "nor does systemd miss anything"
 check_eq running "$(inside systemctl is-system-running)" "the machine is well"
+
+# ---- installed from source, as docs/getting-started.md says
+check "cmake --install" quietly env DESTDIR="/proc/$INIT/root" cmake --install "$BUILD" \
+  --component daemon --prefix /usr/local
+CLEAN_ENVIRONMENT+=(PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+lines=$(sed -n '/^cmake --install/,/^```/{/^adduser\|^systemd-tmpfiles\|^systemctl/p}' \
+  "$PROJECT/docs/getting-started.md")
+check_eq 3 "$(wc -l <<<"$lines")" "three lines follow it"
+check "which work" quietly inside sh -ec "$lines"
+check "and it is up" is_up source
 echo "# $SECONDS s"

@@ -266,7 +266,7 @@ Findings check_units(const view::Tree& tree, const std::string& prefix) {
   const std::string events = prefix + "/share/tallyfs/tracefs.conf";
   if (tree.tracefs == "off" && is_there(events)) {
     found.push_back({Level::kOk, "units", "the kernel's events are off",
-                     "install -D -t /etc/systemd/system/tallyfs.service.d " + events +
+                     "install -D -m 644 -t /etc/systemd/system/tallyfs.service.d " + events +
                          " && systemctl daemon-reload && systemctl restart tallyfs"});
   }
   return found;
