@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "feeders/intake/attached_descriptors.h"
 #include "feeders/intake/queue_length.h"
 #include "feeders/socket_file/socket_path.h"
 
@@ -30,15 +31,6 @@ Result<Fd> new_socket() {
   return fd;
 }
 
-// A descriptor that a sender attaches is closed by the thread that receives the datagram, and a
-// close may wait: for unsent data of a socket (SO_LINGER), or for a file system of the sender's. So
-// the kernel is to refuse the datagram (EPERM). Before Linux 6.16 it cannot.
-void refuse_descriptors(const Fd& fd) {
-  constexpr int kPassRights = 83;  // SO_PASSRIGHTS of asm-generic/socket.h
-  const int off = 0;
-  ::setsockopt(fd.get(), SOL_SOCKET, kPassRights, &off, sizeof off);
-}
-
 // Before the bind: a datagram that was queued earlier would arrive without credentials. And with
 // room for responses, which count until they are read.
 Result<void> prepare(const Fd& fd) {
@@ -57,7 +49,7 @@ Result<void> prepare(const Fd& fd) {
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
     return system_failure("cannot ask for the senders' credentials");
   }
-  refuse_descriptors(fd);
+  refuse_descriptors(fd.get());
   return {};
 }
 

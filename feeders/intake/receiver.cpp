@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+
+#include "feeders/intake/attached_descriptors.h"
 
 namespace tallyfs {
 namespace {
@@ -28,7 +31,7 @@ void read_credentials(msghdr& header, Origin& origin) {
   }
 }
 
-Receiver::Receiver() {
+Receiver::Receiver(int fd) : fd_(fd), closes_descriptors_(!refuses_descriptors(fd)) {
   void* const mapped = ::mmap(nullptr, kMemory, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -48,13 +51,19 @@ Receiver::Receiver() {
 
 Receiver::~Receiver() { ::munmap(memory_, kMemory); }
 
-std::span<const Datagram> Receiver::receive(int fd, std::size_t at_most) {
+int Receiver::receive_into_headers(std::size_t at_most) {
+  std::optional<ClosingLimit> limit;
+  if (closes_descriptors_) limit.emplace();
+  return ::recvmmsg(fd_, headers_.data(), static_cast<unsigned>(at_most),
+                    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+}
+
+std::span<const Datagram> Receiver::receive(std::size_t at_most) {
   for (mmsghdr& each : std::span(headers_).first(used_)) {
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
     each.msg_hdr.msg_controllen = sizeof(Control);
   }
-  const int count = ::recvmmsg(fd, headers_.data(), static_cast<unsigned>(at_most),
-                               MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+  const int count = receive_into_headers(at_most);
   // One at which it failed, too.
   used_ = std::min(static_cast<std::size_t>(std::max(count, 0)) + 1, kBatch);
   if (count <= 0) return {};

@@ -1,6 +1,7 @@
 // Takes datagrams off the socket, several at a time, into buffers that are there from the start:
 // kBatch of wire::kDatagramBytesMax each, of which the kernel backs only what was ever used.
-// Never blocks. Confined to the thread that has the intake's turn.
+// Does not wait, but for ClosingLimit::kLongest where senders can attach descriptors.
+// Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <sys/socket.h>
@@ -40,19 +41,24 @@ class Receiver {
   // take them.
   static constexpr std::size_t kBatch = 32;
 
-  Receiver();
+  // Receives from this socket, which outlives it.
+  explicit Receiver(int fd);
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
   // What waits in the socket, at_most <= kBatch; empty if nothing does.
-  std::span<const Datagram> receive(int fd, std::size_t at_most = kBatch);
+  std::span<const Datagram> receive(std::size_t at_most = kBatch);
 
  private:
   // Room for the credentials and for nothing else: descriptors that a sender attaches find no
   // place, and the kernel closes them instead of handing them to us.
   using Control = std::array<char, CMSG_SPACE(sizeof(ucred))>;
 
+  int receive_into_headers(std::size_t at_most);
+
+  const int fd_;
+  const bool closes_descriptors_;
   char* memory_ = nullptr;
   std::array<Control, kBatch> control_;
   std::array<iovec, kBatch> vectors_;

@@ -11,7 +11,7 @@ namespace tallyfs {
 
 std::span<const Datagram> SocketQueue::receive(std::size_t at_most) {
   const MutexLock lock(mutex_);
-  const auto batch = receiver_.receive(fd_, at_most);
+  const auto batch = receiver_.receive(at_most);
   for (std::size_t i = 0; i < batch.size() && !queued_.empty(); ++i) {
     queued_bytes_ -= queued_.front().bytes;
     queued_.pop_front();

@@ -30,7 +30,7 @@ class SocketQueue {
   enum class Waiting { kNothing, kOfHeldOnly, kOfOthers, kTooMany };
   static constexpr std::size_t kAll = ~std::size_t{0};
 
-  SocketQueue(int fd, uid_t owner) : fd_(fd), ownership_(owner) {}
+  SocketQueue(int fd, uid_t owner) : fd_(fd), ownership_(owner), receiver_(fd) {}
 
   Key key_of(const Origin& sender) const {
     return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)

@@ -1,7 +1,13 @@
 // Whose datagrams are queued is known without taking them off the socket.
 #include "feeders/intake/socket_queue.h"
 
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/wait.h>
+
+#include <array>
+#include <chrono>
 
 #include "tests/unit/intake/intake_stand.h"
 
@@ -103,6 +109,61 @@ TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
   }
   while (take() != 0) continue;
   EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
+}
+
+// ---- descriptors that senders attach
+
+// A connection with more data on its way than its peer takes, whose close waits for that.
+Fd lingering_connection(const Fd& listener) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
+  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(fd.get(), generic, size), 0);
+  ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+  const std::vector<char> some(65'536);
+  while (::send(fd.get(), some.data(), some.size(), 0) > 0) {
+  }
+  const linger five_seconds{.l_onoff = 1, .l_linger = 5};
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &five_seconds, sizeof five_seconds);
+  return fd;
+}
+
+void send_with(const Fd& to, int attached) {
+  char text[] = "web/hits 1";
+  iovec part{text, sizeof text - 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof attached);
+  std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
+  EXPECT_GT(::sendmsg(to.get(), &header, 0), 0);
+}
+
+// On a socket that takes them, as all did before Linux 6.16.
+TEST(AttachedDescriptorsTest, ACloseThatWaitsHoldsUpNoReceiver) {
+  std::array<int, 2> pair{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair.data()), 0);
+  const Fd sender(pair[0]), receiver(pair[1]);
+  const int on = 1;
+  ASSERT_EQ(::setsockopt(receiver.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::listen(listener.get(), 8), 0);
+  for (int i = 0; i < 3; ++i) send_with(sender, lingering_connection(listener).get());
+  SocketQueue queue(receiver.get(), kOtherDaemon);
+  const auto begun = std::chrono::steady_clock::now();
+  const auto received = queue.receive();
+  const auto took = std::chrono::steady_clock::now() - begun;
+  ASSERT_EQ(received.size(), 3u);
+  for (const Datagram& each : received) EXPECT_TRUE(each.fds_refused);
+  EXPECT_LT(took, std::chrono::seconds(5)) << "one of them was waited for";
 }
 
 }  // namespace
