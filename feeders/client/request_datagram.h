@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/wire/binary.h"
+#include "feeders/client/first_sequence.h"
 #include "feeders/client/request.h"
 
 namespace tallyfs {
@@ -47,7 +48,7 @@ class RequestDatagram {
   wire::DatagramWriter writer_{0};
   std::vector<Numbered> requests_;
   bool is_full_ = false;
-  std::uint32_t last_sequence_ = 0;
+  std::uint32_t last_sequence_ = draw_sequence();
 };
 
 }  // namespace tallyfs

@@ -21,6 +21,7 @@
 #include "core/base/line_splitter.h"
 #include "core/base/result.h"
 #include "core/wire/binary.h"
+#include "feeders/client/first_sequence.h"
 #include "feeders/client/link.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/send/refused_line.h"
@@ -97,7 +98,7 @@ class Sender {
   std::size_t requests_ = 0;     // in writer_
   std::deque<Pending> pending_;  // unanswered, those in writer_ last
   std::size_t unanswered_ = 0;   // datagrams
-  std::uint32_t sequence_ = 0;
+  std::uint32_t sequence_ = draw_sequence();
   Clock::time_point progress_;
   // When the daemon is asked whether it answers at all; nothing: it was, since the last progress.
   std::optional<Clock::time_point> probe_at_;

@@ -212,6 +212,17 @@ TEST_F(ConversationTest, RequestsThatAreSentAloneDoNotPutOffTheTimeOutOfOthers) 
   EXPECT_EQ(round(), Log{"define alone"});
 }
 
+// A response that another sender has asked for to this address is for none of its requests.
+TEST(RequestDatagramTest, NumbersBeginAtRandom) {
+  const auto first_number = [] {
+    RequestDatagram requests;
+    requests.add("attach web/s", {});
+    return requests.take_requests().front().sequence;
+  };
+  const std::uint32_t one = first_number();
+  EXPECT_NE(first_number(), one);
+}
+
 // Not only those after the first: each sequence number of the range is used.
 TEST_F(ConversationTest, TheOldestTimesOutThoughNumbersBeginAnew) {
   PendingRequests pending;
