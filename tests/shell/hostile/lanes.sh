@@ -46,19 +46,19 @@ from raw_lanes import *
 with Children() as children:
     children.start(crowd)
     children.start(end_again_and_again)
-    open(os.environ["CASE"] + "/attacks", "w").close()
+    with open(os.environ["CASE"] + "/attacks", "w") as file: print(os.getpid(), file=file)
     signal.pause()
 EOP
-  local attack=$! i
-  wait_until '[ -e "$CASE/attacks" ]'
+  local i
+  wait_until '[ -s "$CASE/attacks" ]'
   for i in 1 2 3; do
     nap 0.2
     "$TALLYFS" --reload "$MNT"
     assert_data calm 'a 1'
   done
   stop_daemon
-  kill "$attack"
-  wait "$attack" 2>/dev/null || true
+  kill "$(cat "$CASE/attacks")"  # the others end with it
+  wait || true
 }
 
 a_reset_beside_many_cells_stops_nobody() {
