@@ -142,7 +142,7 @@ class Show {
     if (change->counted) {
       return view::draw_statistic(grid, interface, *change->counted, session_.look);
     }
-    const std::string name = interface.name + "/" + statistic.name;
+    const std::string name = view::shown_name(interface.name, statistic.name);
     grid.put_line(name + "  -  reset, defined anew or removed in this interval",
                   {view::Tone::kWarning});
   }

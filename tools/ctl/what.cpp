@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/nearest.h"
+#include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs {
@@ -102,7 +103,10 @@ class Selector {
     std::vector<std::string> known;
     for (const view::Statistic& each : interface.value().statistics) {
       known.push_back(each.name);
-      if (matches(pattern, each.name)) made.statistics.push_back(each.name);
+      const std::string shown = view::shown_name(name, each.name).substr(name.size() + 1);
+      if (matches(pattern, each.name) || matches(pattern, shown)) {
+        made.statistics.push_back(each.name);
+      }
     }
     if (!made.statistics.empty()) {
       made.is_pattern = !is_name || std::ranges::count(made.statistics, pattern) == 0;

@@ -254,7 +254,7 @@ void draw_rows(Grid& grid, const std::vector<StatisticRow>& rows, const Look& lo
         row.change && row.change->counted ? *row.change->counted : *row.statistic;
     const bool is_unknown = row.change && !row.change->counted;
     std::vector<std::string> cells = {
-        std::string(row.interface->name).append("/").append(row.statistic->name),
+        shown_name(row.interface->name, row.statistic->name),
         row.statistic->type, row.statistic->on ? "on" : "off", samples_cell(row)};
     if (has_rates) cells.push_back(rate_cell(row));
     cells.push_back(is_unknown ? "-" : values_text(shown, look));

@@ -166,7 +166,7 @@ std::string counted_text(const Statistic& statistic, std::uint64_t now_us) {
 
 std::vector<std::string> heading_parts(const std::string& interface, const Statistic& statistic,
                                        std::uint64_t now_us) {
-  return {std::string(interface).append("/").append(statistic.name), type_text(statistic),
+  return {shown_name(interface, statistic.name), type_text(statistic),
           std::string(shown_units(statistic.units)), statistic.on ? "on" : "off",
           counted_text(statistic, now_us)};
 }
@@ -226,6 +226,15 @@ std::optional<Int128> count_of(const Statistic& statistic) {
     return sum;
   }
   return std::nullopt;
+}
+
+std::string shown_name(const std::string& interface, const std::string& statistic) {
+  constexpr std::string_view kSlash = "%2F";
+  std::string name = interface + "/" + statistic;
+  for (std::size_t at = name.find('{'); (at = name.find(kSlash, at)) != name.npos; ++at) {
+    name.replace(at, kSlash.size(), "/");
+  }
+  return name;
 }
 
 std::string heading_of(const std::string& interface, const Statistic& statistic,

@@ -27,6 +27,9 @@ std::vector<NamedPercentile> two_percentiles_of(const Statistic& statistic);
 // How many samples or weights the data is of; nothing for types that do not say.
 std::optional<Int128> count_of(const Statistic& statistic);
 
+// INTERFACE/STATISTIC as a person reads it: `%2F` of labels is the `/` that it is made of.
+std::string shown_name(const std::string& interface, const std::string& statistic);
+
 // "web/latency_us  array log2  microseconds/requests  on  573,437 requests in 10 min 14 s, 934/s".
 // Counted since its `data_us`, at the moment `now_us`.
 std::string heading_of(const std::string& interface, const Statistic& statistic,
