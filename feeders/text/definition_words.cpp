@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/change.h"
+#include "core/statistics/definition/strict_words.h"
 #include "core/statistics/definition/unread_words.h"
 #include "feeders/text/number.h"
 
@@ -91,9 +91,8 @@ class Words {
     std::vector<Word> words;
     Tokens tokens(text_);
     while (const auto token = tokens.next()) {
+      if (auto done = strict_.take(*token); !done) return done.error();
       const std::size_t equals = token->text.find('=');
-      if (equals == token->text.npos)
-        return invalid(quoted(token->text) + " is no key=value", token->at);
       words.push_back({token->text.substr(0, equals), token->text.substr(equals + 1), token->at});
       if (auto done = read_own(words.back()); !done) return done.error();
     }
@@ -105,7 +104,6 @@ class Words {
 
   // decimals= counts for words on both sides of it.
   Result<void> read_own(const Word& word) {
-    if (std::ranges::find(keys(), word.key) == keys().end()) return unknown(word);
     if (word.key == "decimals") {
       const auto decimals = parse_unsigned(word.value);
       if (!decimals || *decimals > 9) return invalid("decimals must be 0 to 9", word.at);
@@ -116,13 +114,6 @@ class Words {
     }
     has_range_min_ = has_range_min_ || word.key == "range_min";
     return {};
-  }
-
-  static Error unknown(const Word& word) {
-    std::string reason = "there is no key " + quoted(word.key);
-    if (const auto meant = nearest(word.key, keys()))
-      reason.append("; did you mean ").append(*meant);
-    return invalid(std::move(reason), word.at);
   }
 
   Result<void> add(const Word& word) {
@@ -169,13 +160,9 @@ class Words {
     }
     return error;
   }
-  static std::string quoted(std::string_view word) {
-    std::string out = "'";
-    append_escaped(out, word, 64, 0);
-    return out.append("'");
-  }
 
   const std::string_view text_;
+  StrictWords strict_{keys()};
   DefinitionWords words_;
   std::string units_;
   std::size_t decimals_at_ = 0;

@@ -107,14 +107,18 @@ constexpr Wrong kWrong[] = {
      "line 2: there is no filter 'rute'; did you mean route\n"
      "    count a/b{s:{p|rute}}\n                   ^"},
     {"match (?<p>x)\n  sample a/b = {p} untis=x\n",
-     "line 2: there is no key 'untis'; did you mean units\n"
+     "line 2: there is no key 'untis'; did you mean units?\n"
      "    sample a/b = {p} untis=x\n                     ^"},
     {"match (?<p>x)\n  sample a/b = {p} type=range base_interval=5\n",
      "line 2: base_interval is for type=array\n"
      "    sample a/b = {p} type=range base_interval=5\n                                ^"},
     {"match (?<p>x)\n  sample a/b = {p} milliseconds\n",
-     "line 2: 'milliseconds' is no key=value\n"
+     "line 2: 'milliseconds' is no key=value, and values have no blanks\n"
      "    sample a/b = {p} milliseconds\n                     ^"},
+    {"match (?<p>x)\n  sample a/b = {p} decimals=3 units=s/x decimals=6\n",
+     "line 2: decimals stands twice\n"
+     "    sample a/b = {p} decimals=3 units=s/x decimals=6\n"
+     "                                          ^"},
     {"match (?<p>x)\n  sample a/b {p}\n",
      "line 2: = and a number are needed, as in web/latency = {seconds}\n"
      "    sample a/b {p}\n               ^"},
