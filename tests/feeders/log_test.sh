@@ -145,6 +145,11 @@ check_eq "$(awk '{ n[$9]++; b[$9] += $10; us[$9] += int($NF * 1000000 + 0.5) }
 bytes=$(data nginx | awk '$1 == "bytes" { n += $NF } END { print n }')
 check_eq 100000 "$bytes" "each line is in one bucket of bytes"
 check_eq '' "$(data nginx | grep 'items%2F[0-9]')" "routes have no numbers"
+show() { "$BIN/tallyctl" --mount "$MNT" show "$@" 2>&1; }
+check_eq 1 "$(show 'nginx/latency{*' | grep -c '^nginx/latency{route:/cart,status:200}')" \
+  "tallyctl shows routes as they are read"
+check_eq 1 "$(show 'nginx/latency{route:/cart,status:200}' | grep -c '^nginx/lat.* quantiles')" \
+  "and finds them so"
 
 # ---- what --once does not find, it says
 once() {  # once ARGUMENT...: what it says, and how it ends
@@ -287,11 +292,45 @@ if [ -x $REMOTE ]; then
   check_eq '20 lines, 20 matched, 0 unmatched; 20 samples' "$(journal)" "a unit's journal is read"
   entries 30 39 | "$REMOTE" -o "$WORK/journal/a.journal" - 2>"$WORK/remote"
   check_eq '10 lines, 10 matched, 0 unmatched; 10 samples' "$(journal)" "and continues where it was"
+  journal() {  # journal ARGUMENT...: of a position of its own, what comes after the first call
+    "$FEED" --socket "$SOCK" --journal app --journal-directory "$WORK/journal" --once \
+      --match 'took (?<ms>\d+) ms' --count journal/later "$@" 2>"$WORK/said"
+  }
+  journal --positions "$WORK/quiet" >"$WORK/once"
+  entries 40 44 | "$REMOTE" -o "$WORK/journal/a.journal" - 2>"$WORK/remote"
+  check_eq '5 lines, 5 matched, 0 unmatched; 5 samples' "$(journal --positions "$WORK/quiet")" \
+    "a feeder that has read no entry continues, too"
+  rm "$WORK/journal/a.journal"
+  entries 50 52 | "$REMOTE" -o "$WORK/journal/b.journal" - 2>"$WORK/remote"
+  check_eq '3 lines, 3 matched, 0 unmatched; 3 samples' "$(journal --positions "$WORK/quiet")" \
+    "where its entry is gone it reads the first that there is"
+  check "and says so" grep -q 'does not know the position any more' "$WORK/said"
   check_eq '360 375' "$(value journal 'ms{priority:0}') $(value journal 'ms{priority:1}')" \
     "by a field of it"
 else
   echo "ok $((COUNT += 1)) - a unit's journal is read # SKIP NO systemd-journal-remote"
 fi
+
+# ---- 1,000 rules, and lines that make RE2 use its memory
+for i in $(seq 1000); do
+  printf 'match [ab]a[ab]{%d}c(?<n>%d?[0-9]*)\n' $((i % 4 + 12)) $((i % 10))
+  echo '  count many/rules{n:{n}}'
+done >"$WORK/many.rules"
+python3 - >"$WORK/many.log" <<'LINES'
+import random
+draw = random.Random(1)
+for number in range(5):
+    print("".join(draw.choices("ab", k=3000)) + "c" + str(number))
+LINES
+kib=$(python3 - "$FEED" --socket "$SOCK" --once --from start --rules "$WORK/many.rules" \
+  "$WORK/many.log" <<'RUN'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+RUN
+)
+check "1,000 rules take $((kib / 1024)) MiB, the unit allows 256 while two of them live" \
+  [ "$kib" -le $((128 << 10)) ]
 
 # ---- a signal ends what waits for a pipe
 mkfifo "$WORK/pipe"

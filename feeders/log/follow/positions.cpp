@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <utility>
+
+#include "core/base/clock.h"
 
 namespace tallyfs::logs {
 
@@ -56,7 +59,7 @@ struct Positions::Content {
   };
 
   std::uint64_t magic;
-  std::uint64_t boot;
+  std::int64_t boot_s;
   std::atomic<std::uint64_t> lines_ahead;
   std::atomic<std::int64_t> scanned_ns;
   std::atomic<std::uint32_t> current_cursor;
@@ -121,7 +124,7 @@ std::optional<Checkpoint> PositionRecord::last_common(int fd, std::uint64_t size
 
 // ---- the file
 
-Result<Positions> Positions::open(const std::string& path, std::uint64_t boot) {
+Result<Positions> Positions::open(const std::string& path, std::chrono::seconds boot) {
   bool was_made = false;
   auto fd = open_file(path, sizeof(Content), was_made);
   if (!fd) return fd.error();
@@ -138,16 +141,18 @@ Result<Positions> Positions::open(const std::string& path, std::uint64_t boot) {
 }
 
 // What a crash of the machine, or a kill before the first store, leaves has zero bytes alone.
-void Positions::begin(std::uint64_t boot) {
+void Positions::begin(std::chrono::seconds boot) {
   const auto* const bytes = reinterpret_cast<const char*>(content_);
   const std::string_view all(bytes, sizeof *content_);
   if (all.find_first_not_of('\0') == all.npos) {
     was_blank_ = !std::exchange(was_made_, true);
     content_->magic = kMagic;
-    content_->boot = boot;
+    content_->boot_s = boot.count();
   }
   boot_ = boot;
-  was_booted_ = content_->boot != boot;
+  // Clocks are set while a machine runs, and no crash is suspected where none was.
+  constexpr std::chrono::seconds kTolerance{10};
+  was_booted_ = std::chrono::abs(std::chrono::seconds(content_->boot_s) - boot) > kTolerance;
 }
 
 Positions Positions::in_memory() {
@@ -155,18 +160,19 @@ Positions Positions::in_memory() {
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
   Positions positions(Fd(), static_cast<Content*>(at));
-  positions.begin(0);
+  positions.begin(std::chrono::seconds(0));
   return positions;
 }
 
-std::uint64_t Positions::boot_hash() {
-  const Fd fd(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-  char id[64];
-  const ssize_t bytes = ::read(fd.get(), id, sizeof id);
-  return ::XXH3_64bits(id, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+// The unit hides /proc/sys, which has an id of the boot.
+std::chrono::seconds Positions::boot_time() {
+  timespec booted{};
+  ::clock_gettime(CLOCK_BOOTTIME, &booted);
+  const auto now = std::chrono::floor<std::chrono::seconds>(SystemClock::realtime());
+  return now - std::chrono::seconds(booted.tv_sec);
 }
 
-void Positions::accept_boot() { content_->boot = boot_; }
+void Positions::accept_boot() { content_->boot_s = boot_.count(); }
 
 Positions::Positions(Positions&& other) noexcept
     : fd_(std::move(other.fd_)),

@@ -91,12 +91,12 @@ class PositionRecord {
 
 class Positions {
  public:
-  // Made if it is not there. kInvalid: it is no such file; kBusy: another feeder has it. boot: what
-  // tells this boot of the machine from others.
-  static Result<Positions> open(const std::string& path, std::uint64_t boot = boot_hash());
+  // Made if it is not there. kInvalid: it is no such file; kBusy: another feeder has it. boot: when
+  // the machine was booted, by CLOCK_REALTIME.
+  static Result<Positions> open(const std::string& path, std::chrono::seconds boot = boot_time());
   // Without a file, for as long as the feeder runs.
   static Positions in_memory();
-  static std::uint64_t boot_hash();
+  static std::chrono::seconds boot_time();
   Positions(Positions&& other) noexcept;
   Positions& operator=(Positions&&) = delete;
   ~Positions();
@@ -138,12 +138,12 @@ class Positions {
  private:
   struct Content;
   Positions(Fd fd, Content* content) : fd_(std::move(fd)), content_(content) {}
-  void begin(std::uint64_t boot);
+  void begin(std::chrono::seconds boot);
   PositionRecord* records();
 
   Fd fd_;
   Content* content_;
-  std::uint64_t boot_ = 0;
+  std::chrono::seconds boot_{0};
   bool was_made_ = false;
   bool was_blank_ = false;
   bool was_booted_ = false;

@@ -48,7 +48,7 @@ class LogFollowTest : public testing::Test, public LineSink {
     }
     return std::exchange(said_, {});
   }
-  Positions positions(std::uint64_t boot = 1) {
+  Positions positions(std::chrono::seconds boot = 0s) {
     auto opened = Positions::open(path("positions"), boot);
     EXPECT_TRUE(opened.has_value());
     return std::move(opened.value());
