@@ -42,14 +42,17 @@ bool Follower::is_followed(const std::string& path) const {
   });
 }
 
-// Files that came meanwhile may be copies of others: these are found first.
+// Files that came meanwhile may be copies of others: these are found first. A feeder that is killed
+// before all have records looks for them again.
 void Follower::start(std::chrono::nanoseconds now) {
-  const auto scanned = positions_.scanned();
+  const auto before = positions_.scanned();
+  const auto begun = SystemClock::realtime();
   scan(now);
   find_renamed(now);
   add_newcomers(now);
   is_started_ = true;
-  if (scanned.count() != 0) find_unreported(scanned, now);
+  if (before.count() != 0) find_unreported(before, now);
+  positions_.set_scanned(begun);
   positions_.accept_boot();
 }
 
@@ -59,10 +62,11 @@ void Follower::look(std::chrono::nanoseconds now) {
   if (changes.is_incomplete) files_.mark_all_written();
   must_find_unreported_ = must_find_unreported_ || changes.is_incomplete;
   const bool is_due = now - looked_ >= kLookPeriod;
-  if (must_scan_ || is_due || changes.has_names || changes.is_incomplete) {
-    const auto since = positions_.scanned();
+  if (is_due || changes.has_names || changes.is_incomplete) {
+    const auto begun = SystemClock::realtime();
     scan(now);
-    if (must_find_unreported_) find_unreported(since, now);
+    if (must_find_unreported_) find_unreported(positions_.scanned(), now);
+    positions_.set_scanned(begun);
   }
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
   if (is_due) looked_ = now;
@@ -73,8 +77,6 @@ void Follower::look(std::chrono::nanoseconds now) {
 // ---- names
 
 void Follower::scan(std::chrono::nanoseconds now) {
-  const auto begun = SystemClock::realtime();
-  must_scan_ = false;
   files_.begin_scan();
   missing_.clear();
   left_out_ = 0;
@@ -82,7 +84,6 @@ void Follower::scan(std::chrono::nanoseconds now) {
   for (const std::string& path : watch_.take_renamed()) add_renamed(path, Arrival::kNew, now);
   files_.retire_unseen(now);
   if (left_out_ == 0) is_bound_said_ = false;
-  positions_.set_scanned(begun);
 }
 
 void Follower::scan_one(const std::string& path, std::chrono::nanoseconds now) {

@@ -87,7 +87,6 @@ class Follower {
   std::size_t left_out_ = 0;         // files beyond the bound, by the scan under way
   bool is_bound_said_ = false;
   bool is_started_ = false;
-  bool must_scan_ = true;
   bool must_find_unreported_ = false;
   std::chrono::nanoseconds looked_{0};
 };
