@@ -145,7 +145,7 @@ TEST(LanesFormerTest, ReadingsOfCellsThatNoIndexNamesCount) {
                     .era = stand.era(),
                     .form = {.kind = CellKind::kIncrements}};
   CellPlaces places;
-  for (const std::size_t named : {1000, 0}) {
+  for (const std::size_t named : {std::size_t{1000}, std::size_t{0}}) {
     CellSums sums;
     CellBudget budget;
     made.value().file->add_up(key, places, sums, budget, CellParty{});
