@@ -26,6 +26,7 @@ class CheckingOutlet final : public Outlet {
     fuzz::must(is_name(name), "a name of a statistic");
     return opened_++;
   }
+  void remove(Id) override {}
   void add(Id series, std::int64_t, std::chrono::nanoseconds time) override {
     fuzz::must(series < opened_ && time.count() >= 0, "a sample of a series");
     added += 1;
