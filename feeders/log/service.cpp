@@ -35,6 +35,8 @@ constexpr std::chrono::milliseconds kEndTime = 10'000ms;
 constexpr std::uint64_t kUnderWayMax = 8'192;
 constexpr std::uint64_t kLinesBetweenLooks = 256;
 constexpr std::size_t kJournalEntries = 1'024;
+// After a wait in vain: there is no daemon.
+constexpr std::chrono::milliseconds kCatchUpPause = 1'000ms;
 
 // Names of files are what strangers chose.
 void log_report(const std::string& text) {
@@ -311,14 +313,17 @@ void Service::take_fields(std::string_view line, std::string_view source,
 // Files wait where they are. Programs that write into a pipe must not wait for a daemon that is not
 // there: libtally holds 65,536 of their samples, and then drops and counts them.
 void Service::let_daemon_catch_up() {
-  if (has_given_up_) return;
   const auto begun = SystemClock::monotonic();
+  if (has_given_up_ || begun < catch_up_at_) return;
   std::error_code failure;
   do {
     const auto counts = tally::counts();
     if (counts.held + (counts.sent - counts.confirmed - counts.lost) <= kUnderWayMax) return;
     failure = tally::sync(kConfirmTime);
-    if (settings_.reads_standard_input && failure.value() == ENOTCONN) return;
+    if (settings_.reads_standard_input && failure.value() == ENOTCONN) {
+      catch_up_at_ = SystemClock::monotonic() + kCatchUpPause;
+      return;
+    }
     publish();
   } while (may_ask_again(begun));
   has_given_up_ = is_missing(failure);

@@ -121,6 +121,7 @@ class Service final : public LineSink {
   std::chrono::nanoseconds synced_{0};
   std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last
   bool is_confirmed_ = true;
+  std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
   bool has_given_up_ = false;  // the daemon is missing, and what is left waits no more
 };
 

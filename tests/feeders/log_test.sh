@@ -171,6 +171,23 @@ echo 'took 0.00250000000000000000000000001 ms' >"$WORK/long.log"
 check_eq '3 1 lines, 1 matched, 0 unmatched; 1 samples, 1 rounded' \
   "$(value long us) $(grep matched "$WORK/once")" "a number of any length is rounded exactly"
 
+printf '%s x\n' 2001-01-01T00:00:00+0000 2100-01-01T00:00:00+0000 "$(date -u +%FT%T%z)" no \
+  >"$WORK/timed.log"
+"$FEED" --socket "$SOCK" --once --from start --time %Y-%m-%dT%H:%M:%S%z \
+  --match '^(?<time>\S+) x' --count timed/x "$WORK/timed.log" >"$WORK/once" 2>"$WORK/said"
+check_eq '4 lines, 4 matched, 0 unmatched; 4 samples, 3 undated' "$(cat "$WORK/once")" \
+  "times that are old, to come, or none are undated"
+check "which the log says" grep -q '3 lines count as of now: their time is older' "$WORK/said"
+seq 200000 | sed 's/$/ x/' >"$WORK/held.log"
+"$FEED" --socket "$WORK/none" --once --match x --count a/b - <"$WORK/held.log" >"$WORK/once" \
+  2>"$WORK/said" &
+DROPPING=$!
+wait_until 'grep -q "pos:.$(stat -c %s "$WORK/held.log")$" /proc/$DROPPING/fdinfo/0'
+kill "$DROPPING"
+wait "$DROPPING"
+check_eq 1 "$?" "the standard input without a daemon ends with 1"
+check "and says what was dropped" grep -Eq 'samples, [0-9]+ dropped$' "$WORK/once"
+
 # ---- positions
 KEPT=(--socket "$SOCK" --once --positions "$WORK/kept" --match x --count kept/x)
 echo x >"$WORK/kept.log"
