@@ -129,13 +129,17 @@ void FollowedFiles::finish(LogFile& file) {
   watch_.forget_file(file.watch);
 }
 
-// At the bound the file goes that gave way longest ago, without a wait for its writers.
+bool FollowedFiles::has_room() const {
+  return files_.size() < kFilesMax ||
+         std::ranges::any_of(files_, [](const auto& file) { return file->retired.has_value(); });
+}
+
 bool FollowedFiles::make_room() {
+  if (!has_room()) return false;
   if (files_.size() < kFilesMax) return true;
   const auto oldest = std::ranges::min_element(files_, {}, [](const auto& file) {
     return file->retired ? std::max(*file->retired, file->grew) : std::chrono::nanoseconds::max();
   });
-  if (!(*oldest)->retired) return false;
   finish(**oldest);
   files_.erase(oldest);
   return true;

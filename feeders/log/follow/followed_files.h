@@ -31,6 +31,8 @@ class FollowedFiles {
   // The file that has the path, if it is open. Nothing is opened to find that out.
   LogFile* find(const std::string& path) const;
   // False: there are 256, all of which have their names.
+  bool has_room() const;
+  // At the bound the file goes that gave way longest ago, without a wait for its writers.
   bool make_room();
   LogFile& add(OpenedLog opened, const std::string& path, LogFile::Start start,
                std::chrono::nanoseconds now);
