@@ -15,11 +15,13 @@ constexpr std::size_t kBehindMax = 2;
 // Longer than any entry: location, reason, text and caret, each byte escaped.
 constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
-// Escaped and bounded, so that no text forges an entry.
+// Escaped and bounded, so that no text forges an entry. What a reason quotes is escaped already.
 Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::string_view text,
                    const Error& error, Moment now) {
-  Refusal made{.door = author.source, .uid = author.uid, .time = now};
-  append_escaped(made.reason, error.reason, kReasonBytes, 0);
+  Refusal made{.door = author.source,
+               .uid = author.uid,
+               .time = now,
+               .reason = error.reason.substr(0, kReasonBytes)};
   append_escaped(made.where, error.location.empty() ? location : error.location,
                  ErrorLog::kTextBytes + kNameBytesMax, 0);
   const std::size_t token_at = error.token_at == Error::kNoToken ? 0 : error.token_at;

@@ -50,7 +50,7 @@ a_command_runs_once_for_each_change() {
   define web 'name=us data=reset'
   wait_until 'grep -q ^UNKNOWN "$CASE/out"'
   send 'web/us 1'
-  wait_until '[ "$(grep -c ^OK "$CASE/out")" = 2 ]'
+  wait_until '[ "$(grep -c ^OK "$CASE/ran")" = 1 ]'
   kill $check
   assert_eq 'CRITICAL web/us 20000 
 UNKNOWN web/us  

@@ -309,7 +309,7 @@ a_group_reads_and_does_not_write() {
   assert_fails_with 'Permission denied' _as_member 4711 cat "$MNT/tracing/trace"
   assert_fails_with 'Permission denied' _as_member 4712 ls "$STAT"
   assert_fails_with 'Permission denied' _as_member 4712 cat "$MNT/rules"
-  assert_eq 'metrics rules stats tracing' \
+  assert_eq 'errors.json metrics rules stats tracing' \
     "$(_as_member 4712 ls "$MNT" | grep -v statistics | paste -sd' ')"
   assert_fails_with 'Operation not permitted' chmod 0644 "$STAT/web/data"
   chmod 0440 "$STAT/web/data"
