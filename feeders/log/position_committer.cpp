@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/clock.h"
-#include "tally/statistic.hpp"
 
 namespace tallyfs::logs {
 
@@ -11,7 +10,7 @@ namespace tallyfs::logs {
 // memory.
 bool PositionCommitter::is_safe(bool has_sent) const {
   if (!positions_.is_kept()) return true;
-  return lines_ == 0 && (!has_sent || tally::counts().held == 0);
+  return lines_ == 0 && (!has_sent || !holds_());
 }
 
 void PositionCommitter::count_safe() {
@@ -23,8 +22,25 @@ void PositionCommitter::store(PositionRecord* record, std::uint64_t offset, bool
     if (record) record->store(offset);
     return count_safe();
   }
-  if (record) add_pending(*record, offset);
+  if (record) pending_of(*record).offset = offset;
   wait();
+}
+
+void PositionCommitter::begin_again(PositionRecord& record) {
+  if (is_safe(true)) return record.begin_again();
+  pending_of(record) = {.record = &record, .begins_again = true};
+  wait();
+}
+
+// A file is not known again by what comes after its offset.
+void PositionCommitter::keep(PositionRecord& record, const Checkpoint& checkpoint) {
+  Pending* const pending = find_pending(record);
+  if ((pending ? pending->offset : record.offset()) < checkpoint.offset) return;
+  if (pending) {
+    pending->checkpoint = checkpoint;
+  } else {
+    record.store(checkpoint);
+  }
 }
 
 void PositionCommitter::store_cursor(std::string_view cursor, bool has_sent) {
@@ -36,14 +52,20 @@ void PositionCommitter::store_cursor(std::string_view cursor, bool has_sent) {
   wait();
 }
 
-void PositionCommitter::add_pending(PositionRecord& record, std::uint64_t offset) {
-  const auto found =
-      std::ranges::find(pending_, &record, &std::pair<PositionRecord*, std::uint64_t>::first);
-  if (found != pending_.end()) {
-    found->second = offset;
-  } else {
-    pending_.emplace_back(&record, offset);
-  }
+PositionCommitter::Pending* PositionCommitter::find_pending(const PositionRecord& record) {
+  const auto found = std::ranges::find(pending_, &record, &Pending::record);
+  return found == pending_.end() ? nullptr : &*found;
+}
+
+PositionCommitter::Pending& PositionCommitter::pending_of(PositionRecord& record) {
+  Pending* const found = find_pending(record);
+  return found ? *found : pending_.emplace_back(Pending{.record = &record});
+}
+
+void PositionCommitter::store(const Pending& pending) {
+  if (pending.begins_again) pending.record->begin_again();
+  pending.record->store(pending.offset);
+  if (pending.checkpoint) pending.record->store(*pending.checkpoint);
 }
 
 void PositionCommitter::wait() {
@@ -64,7 +86,7 @@ bool PositionCommitter::is_due() const {
 bool PositionCommitter::commit() {
   if (lines_ == 0) return true;
   if (!confirm_()) return false;
-  for (const auto& [record, offset] : pending_) record->store(offset);
+  for (const Pending& pending : pending_) store(pending);
   if (!cursor_.empty()) positions_.store_cursor(cursor_);
   pending_.clear();
   cursor_.clear();

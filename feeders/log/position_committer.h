@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,11 +28,18 @@ class PositionCommitter {
   // confirm: waits until the daemon has confirmed all; false: it is in vain. Positions that are not
   // kept in a file are stored at once.
   using Confirm = std::function<bool()>;
-  PositionCommitter(Positions& positions, Confirm confirm)
-      : positions_(positions), confirm_(std::move(confirm)) {}
+  // Whether libtally holds samples itself.
+  using Holds = std::function<bool()>;
+  PositionCommitter(Positions& positions, Confirm confirm, Holds holds)
+      : positions_(positions), confirm_(std::move(confirm)), holds_(std::move(holds)) {}
 
   // A line was read, up to the offset; has_sent: samples or events came of it.
   void store(PositionRecord* record, std::uint64_t offset, bool has_sent);
+  // The file was cut: it begins again once what it had before is safe.
+  void begin_again(PositionRecord& record);
+  // Stored with the offset that waits, if one does: a checkpoint of the file after a cut fits to no
+  // offset of before it.
+  void keep(PositionRecord& record, const Checkpoint& checkpoint);
   void store_cursor(std::string_view cursor, bool has_sent);
   // Whether lines wait for more than kTimeMax.
   bool is_due() const;
@@ -42,12 +50,21 @@ class PositionCommitter {
  private:
   bool is_safe(bool has_sent) const;
   void count_safe();
-  void add_pending(PositionRecord& record, std::uint64_t offset);
+  struct Pending {
+    PositionRecord* record;
+    std::uint64_t offset = 0;
+    bool begins_again = false;
+    std::optional<Checkpoint> checkpoint{};
+  };
+  Pending* find_pending(const PositionRecord& record);
+  Pending& pending_of(PositionRecord& record);
+  static void store(const Pending& pending);
   void wait();
 
   Positions& positions_;
   const Confirm confirm_;
-  std::vector<std::pair<PositionRecord*, std::uint64_t>> pending_;
+  const Holds holds_;
+  std::vector<Pending> pending_;
   std::string cursor_;
   std::uint64_t lines_ = 0;       // that wait
   std::uint64_t lines_max_ = 1;   // that may

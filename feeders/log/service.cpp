@@ -72,7 +72,8 @@ Result<void> Service::begin() {
   auto rules = settings_.read_rules({});
   if (!rules) return rules.error();
   if (auto done = open_positions(); !done) return done;
-  committer_ = std::make_unique<PositionCommitter>(*positions_, [this] { return confirm(); });
+  committer_ = std::make_unique<PositionCommitter>(
+      *positions_, [this] { return confirm(); }, [] { return tally::counts().held != 0; });
   if (auto done = open_journal(rules.value()); !done) return done;
   use(std::move(rules.value()));
   return {};
@@ -284,6 +285,12 @@ void Service::take(std::string_view line, const LineOrigin& origin) {
 
 void Service::move(PositionRecord& record, std::uint64_t offset) {
   committer_->store(&record, offset, true);
+}
+
+void Service::begin_again(PositionRecord& record) { committer_->begin_again(record); }
+
+void Service::keep(PositionRecord& record, const Checkpoint& checkpoint) {
+  committer_->keep(record, checkpoint);
 }
 
 bool Service::confirm_all() { return committer_->commit(); }

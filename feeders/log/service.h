@@ -65,6 +65,8 @@ class Service final : public LineSink {
 
   void take(std::string_view line, const LineOrigin& origin) override;
   void move(PositionRecord& record, std::uint64_t offset) override;
+  void begin_again(PositionRecord& record) override;
+  void keep(PositionRecord& record, const Checkpoint& checkpoint) override;
   bool confirm_all() override;
   void take_line(std::string_view line, std::string_view source);
   void take_fields(std::string_view line, std::string_view source, std::span<const Field> fields);

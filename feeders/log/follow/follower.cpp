@@ -47,6 +47,7 @@ bool Follower::is_followed(const std::string& path) const {
 void Follower::start(std::chrono::nanoseconds now) {
   const auto before = positions_.scanned();
   const auto begun = SystemClock::realtime();
+  if (positions_.was_booted()) find_moved_devices();
   scan(now);
   find_renamed(now);
   add_newcomers(now);
@@ -65,7 +66,11 @@ void Follower::look(std::chrono::nanoseconds now) {
   if (is_due || changes.has_names || changes.is_incomplete) {
     const auto begun = SystemClock::realtime();
     scan(now);
-    if (must_find_unreported_) find_unreported(positions_.scanned(), now);
+    if (must_find_unreported_) {
+      // A copy of a file that was cut is known by what that had before.
+      files_.look(FollowedFiles::Which::kAll);
+      find_unreported(positions_.scanned(), now);
+    }
     positions_.set_scanned(begun);
   }
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
@@ -167,6 +172,16 @@ void Follower::add_newcomers(std::chrono::nanoseconds now) {
   }
 }
 
+// All of them before a file looks for its record by its device: two may have changed places.
+void Follower::find_moved_devices() {
+  positions_.each([&](PositionRecord& record) {
+    const std::string path(record.path());
+    const bool is_named = std::ranges::find(paths_, path) != paths_.end();
+    const auto opened = open_log(path, is_named ? Found::kByName : Found::kByPattern);
+    if (opened) (void)places_.is_of(record, opened.value());
+  });
+}
+
 // Files that got another name while the feeder did not run.
 void Follower::find_renamed(std::chrono::nanoseconds now) {
   positions_.each([&](PositionRecord& record) {
@@ -185,7 +200,7 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
   }
   const auto path = find_by_inode(folder_of(was), record.identity());
   auto opened = path ? open_log(*path, Found::kByPattern) : Result<OpenedLog>(Error());
-  const bool is_it = opened && opened.value().identity == record.identity() &&
+  const bool is_it = opened && places_.is_of(record, opened.value()) &&
                      record.fits(opened.value().fd.get(), opened.value().size);
   if (!is_it || !files_.make_room()) {
     report_(was + ": what it had from byte " + std::to_string(record.offset()) + " on is gone");

@@ -64,6 +64,7 @@ class Follower {
            std::chrono::nanoseconds now);
   // Of a file that is read to its end: its name has gone.
   void add_renamed(const std::string& path, Arrival arrival, std::chrono::nanoseconds now);
+  void find_moved_devices();
   void find_renamed(std::chrono::nanoseconds now);
   void find_record(PositionRecord& record, std::chrono::nanoseconds now);
   void add_newcomers(std::chrono::nanoseconds now);

@@ -8,6 +8,7 @@
 namespace tallyfs::logs {
 
 class PositionRecord;
+struct Checkpoint;
 
 // Where a line comes from, and where its file continues.
 struct LineOrigin {
@@ -21,8 +22,12 @@ class LineSink {
   virtual ~LineSink() = default;
   // line: without its end. It lives during the call.
   virtual void take(std::string_view line, const LineOrigin& origin) = 0;
-  // The position of a file moves without a line: it was cut to 0, or a long line ended.
+  // The position of a file moves without a line: a long line ended.
   virtual void move(PositionRecord& record, std::uint64_t offset) = 0;
+  // The file was cut, and begins again.
+  virtual void begin_again(PositionRecord& record) = 0;
+  // By which the file is known again, at the offset of the last line or before it.
+  virtual void keep(PositionRecord& record, const Checkpoint& checkpoint) = 0;
   // Before a record ends: confirms what was taken. False: it is in vain, and offsets that were
   // reached are not stored.
   virtual bool confirm_all() = 0;

@@ -22,11 +22,10 @@ LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& 
   checkpoint_ = read_checkpoint(fd_.get(), offset_).value_or(first_checkpoint());
 }
 
-void LogFile::store_checkpoint() {
+void LogFile::keep_checkpoint(LineSink& sink) {
   if (const auto checkpoint = read_checkpoint(fd_.get(), offset_)) {
     checkpoint_ = *checkpoint;
-    // A position behind it may not be stored yet; one before it would not be known again.
-    if (record_ && record_->offset() >= checkpoint_.offset) record_->store(checkpoint_);
+    if (record_) sink.keep(*record_, checkpoint_);
   }
 }
 
@@ -59,12 +58,11 @@ void LogFile::look(LineSink& sink) {
 
 void LogFile::begin_again(LineSink& sink) {
   counts_.truncations += 1;
+  if (checkpoint_.offset != 0) before_cut_ = {checkpoint_, offset_};
   offset_ = read_to_ = 0;
   is_within_line_ = false;
-  // An offset of 0 fits to every file: first it, then the checkpoint.
-  if (record_) sink.move(*record_, 0);
   checkpoint_ = first_checkpoint();
-  if (record_) record_->store(checkpoint_);
+  if (record_) sink.begin_again(*record_);
 }
 
 bool LogFile::read(std::span<char> chunk, LineSink& sink) {
@@ -86,7 +84,7 @@ bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   if (taken == 0 && is_dirty) pass_begin(text, sink);
   read_to_ = std::max(read_to_, end);
   size_ = std::max(size_, read_to_);
-  store_checkpoint();
+  keep_checkpoint(sink);
   return is_dirty;
 }
 
@@ -104,7 +102,7 @@ bool LogFile::pass_zeros(std::string_view text, LineSink& sink) {
   offset_ = next;
   read_to_ = std::max(read_to_, offset_);
   if (record_) sink.move(*record_, offset_);
-  store_checkpoint();
+  keep_checkpoint(sink);
   return true;
 }
 

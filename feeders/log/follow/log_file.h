@@ -38,6 +38,8 @@ class LogFile {
   void keep_position(PositionRecord* record) { record_ = record; }
   PositionRecord* record() const { return record_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
+  // What was counted of it before it was cut last.
+  const std::optional<CountedPart>& before_cut() const { return before_cut_; }
 
   // Before reading, when it may have changed: sees whether it was cut, and begins it again then.
   void look(LineSink& sink);
@@ -62,7 +64,7 @@ class LogFile {
   std::size_t take_lines(std::string_view text, LineSink& sink);
   void take(std::string_view line, std::uint64_t end, LineSink& sink);
   void begin_again(LineSink& sink);
-  void store_checkpoint();
+  void keep_checkpoint(LineSink& sink);
 
   Fd fd_;
   FileIdentity identity_;
@@ -72,6 +74,7 @@ class LogFile {
   std::uint64_t size_ = 0;
   bool is_within_line_;  // whose begin was taken already, or which is passed over
   Checkpoint checkpoint_{};
+  std::optional<CountedPart> before_cut_;
   PositionRecord* record_ = nullptr;
   FollowCounts& counts_;
 };

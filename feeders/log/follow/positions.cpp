@@ -102,6 +102,11 @@ void PositionRecord::store(const Checkpoint& checkpoint) {
   current_.store(next, std::memory_order_release);
 }
 
+void PositionRecord::begin_again() {
+  store(0);
+  store(first_checkpoint());
+}
+
 void PositionRecord::age_checkpoint() {
   if (older_[0] == checkpoint()) return;
   older_[1] = older_[0];

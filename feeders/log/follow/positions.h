@@ -45,6 +45,12 @@ std::optional<Checkpoint> read_checkpoint(int fd, std::uint64_t offset);
 // Of offset 0, which every file has.
 Checkpoint first_checkpoint();
 
+// What was counted of a file that is not what it was.
+struct CountedPart {
+  Checkpoint checkpoint;
+  std::uint64_t offset = 0;
+};
+
 // In the file, as this machine has numbers.
 class PositionRecord {
  public:
@@ -62,6 +68,10 @@ class PositionRecord {
   void begin(const FileIdentity& identity, std::string_view path, const Checkpoint& checkpoint);
   void store(std::uint64_t offset) { offset_.store(offset, std::memory_order_release); }
   void store(const Checkpoint& checkpoint);
+  // The file was cut. A kill in between leaves an offset that is read from the start.
+  void begin_again();
+  // Devices may have other numbers after the machine was booted.
+  void set_device(std::uint64_t device) { device_ = device; }
   // What counts now is one of the older checkpoints from now on.
   void age_checkpoint();
   void follow() { state_.store(kFollowed, std::memory_order_release); }

@@ -96,10 +96,27 @@ bool StartPlaces::came_meanwhile(const OpenedLog& opened, const std::string& pat
   return has_path;
 }
 
+bool StartPlaces::is_of(PositionRecord& record, const OpenedLog& opened) const {
+  if (opened.identity == record.identity()) return true;
+  if (!positions_.was_booted() || opened.identity.inode != record.identity().inode) return false;
+  const int fd = opened.fd.get();
+  const bool is_it = record.fits(fd, opened.size) || record.last_common(fd, opened.size);
+  if (is_it) record.set_device(opened.identity.device);
+  return is_it;
+}
+
 void StartPlaces::lose(PositionRecord& record) {
   const Checkpoint checkpoint = record.checkpoint();
   if (checkpoint.offset != 0) lost_.push_back({checkpoint, record.offset()});
   record.end();
+}
+
+std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened,
+                                                         const std::string& path,
+                                                         const CountedPart& counted) const {
+  if (counted.offset > opened.size || !has(opened, counted.checkpoint)) return std::nullopt;
+  report_(path + ": continues at byte " + std::to_string(counted.offset) + ", as a copy");
+  return continue_at(opened, counted.offset);
 }
 
 // copytruncate and editors leave one: what it has was counted, in a file that was cut, or that is
@@ -107,10 +124,12 @@ void StartPlaces::lose(PositionRecord& record) {
 std::optional<LogFile::Start> StartPlaces::start_of_copy(
     const OpenedLog& opened, const std::string& path,
     const std::vector<std::unique_ptr<LogFile>>& files) const {
-  for (const Counted& each : lost_) {
-    if (each.offset > opened.size || !has(opened, each.checkpoint)) continue;
-    report_(path + ": continues at byte " + std::to_string(each.offset) + ", as a copy");
-    return continue_at(opened, each.offset);
+  for (const CountedPart& each : lost_) {
+    if (const auto start = start_of_copy(opened, path, each)) return start;
+  }
+  for (const auto& file : files) {
+    if (!file->before_cut()) continue;
+    if (const auto start = start_of_copy(opened, path, *file->before_cut())) return start;
   }
   const bool is_copy = std::ranges::any_of(files, [&](const auto& file) {
     return file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint());

@@ -33,16 +33,16 @@ class StartPlaces {
                           const std::vector<std::unique_ptr<LogFile>>& files);
   // Whether the file at the start came while the feeder did not run: it has no position.
   bool came_meanwhile(const OpenedLog& opened, const std::string& path) const;
+  // After the machine was booted a device may have another number: then the inode and the
+  // checkpoint say whether it is the file, whose record gets that number.
+  bool is_of(PositionRecord& record, const OpenedLog& opened) const;
   // What the record's file had is gone, unless a copy of it is found.
   void lose(PositionRecord& record);
 
  private:
-  // What was counted of a file that is not what it was.
-  struct Counted {
-    Checkpoint checkpoint;
-    std::uint64_t offset;
-  };
   LogFile::Start continue_at(const OpenedLog& opened, std::uint64_t offset) const;
+  std::optional<LogFile::Start> start_of_copy(const OpenedLog& opened, const std::string& path,
+                                              const CountedPart& counted) const;
   std::optional<LogFile::Start> start_by_record(const OpenedLog& opened, const std::string& path);
   std::optional<LogFile::Start> start_after_crash(const OpenedLog& opened, const std::string& path,
                                                   PositionRecord& record);
@@ -55,7 +55,7 @@ class StartPlaces {
   const std::chrono::nanoseconds scanned_;  // the last look at names of the feeder before
   FollowCounts& counts_;
   const Report& report_;
-  std::vector<Counted> lost_;
+  std::vector<CountedPart> lost_;
 };
 
 }  // namespace tallyfs::logs

@@ -52,6 +52,57 @@ TEST_F(LogFollowTest, DoesNotCountACopyOfAFileThatGoesOn) {
   EXPECT_EQ(read(), "5;");
 }
 
+// Where the folder is a pattern, nothing reports names, and the copy is found after the cut.
+TEST_F(LogFollowTest, DoesNotCountACopyThatIsFoundAfterTheCut) {
+  std::filesystem::create_directory(path("day1"));
+  append("day1/log", kLong);
+  follow("day*/log", From::kStart);
+  read();
+  append("day1/log", "5\n");
+  std::filesystem::copy(path("day1/log"), path("day1/log.1"));
+  std::filesystem::resize_file(path("day1/log"), 0);
+  append("day1/log", "6\n");
+  EXPECT_EQ(read(10ms), "6;");
+  std::string said = read() + read();
+  EXPECT_EQ(said, "5;") << "the copy alone has it";
+}
+
+TEST_F(LogFollowTest, KnowsAFileAgainWhoseDeviceHasAnotherNumberAfterABoot) {
+  append("log", kLong);
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    read();
+    kept.each([](PositionRecord& record) { record.set_device(record.identity().device + 1); });
+    kept.set_scanned(SystemClock::realtime() + 1s);  // the file is older than that
+    follower_.reset();
+  }
+  append("log", "5\n");
+  auto kept = positions(1'000s);
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "5;");
+}
+
+TEST_F(LogFollowTest, KnowsARenamedFileAgainWhoseDeviceHasAnotherNumber) {
+  append("log", kLong);
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    read();
+    kept.each([](PositionRecord& record) { record.set_device(record.identity().device + 1); });
+    kept.set_scanned(SystemClock::realtime() + 1s);  // the file is older than that
+    follower_.reset();
+  }
+  append("log", "5\n");
+  std::filesystem::rename(path("log"), path("log.1"));
+  append("log", "6\n");
+  auto kept = positions(1'000s);
+  follow("log", From::kStart, &kept);
+  std::string said = read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+}
+
 TEST_F(LogFollowTest, ContinuesInAFileThatWasAwayForLong) {
   append("log", "1\n2\n");
   follow("log", From::kStart);

@@ -27,6 +27,10 @@ class LogFollowTest : public testing::Test, public LineSink {
     if (origin.record) origin.record->store(origin.end);
   }
   void move(PositionRecord& record, std::uint64_t offset) override { record.store(offset); }
+  void begin_again(PositionRecord& record) override { record.begin_again(); }
+  void keep(PositionRecord& record, const Checkpoint& checkpoint) override {
+    if (record.offset() >= checkpoint.offset) record.store(checkpoint);
+  }
   bool confirm_all() override { return confirms_; }
 
   std::string path(const std::string& name) const { return directory_ / name.c_str(); }
@@ -41,7 +45,7 @@ class LogFollowTest : public testing::Test, public LineSink {
         [this](const std::string& text) { reports_ += text + "\n"; });
     follower_->start(now_);
   }
-  std::string read(std::chrono::seconds later = 2s) {
+  std::string read(std::chrono::milliseconds later = 2s) {
     now_ += later;  // a look at all files is due
     follower_->look(now_);
     while (follower_->read(now_)) {
