@@ -1,3 +1,4 @@
+// Longer than most: one loop joins all of these, and reads on while it waits for the daemon.
 #include "feeders/log/service.h"
 
 #include <poll.h>
