@@ -34,8 +34,10 @@ constexpr std::chrono::milliseconds kConfirmTime = 250ms;
 constexpr std::chrono::milliseconds kEndTime = 10'000ms;
 // Samples that are under way: a ring has room for four times as many, and libtally holds more.
 constexpr std::uint64_t kUnderWayMax = 8'192;
-constexpr std::uint64_t kLinesBetweenLooks = 256;
+constexpr std::uint64_t kSamplesBetweenLooks = 256;
 constexpr std::size_t kJournalEntries = 1'024;
+// Of the standard input, between two questions whether the daemon has taken in what files have.
+constexpr int kChunksMeanwhile = 16;
 // After a wait in vain: there is no daemon.
 constexpr std::chrono::milliseconds kCatchUpPause = 1'000ms;
 
@@ -45,6 +47,16 @@ void log_report(const std::string& text) {
   std::string shown;
   append_escaped(shown, text, kReportMax, 0);
   log_info(shown);
+}
+
+bool has_input_now() {
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+bool has_much_under_way() {
+  const auto counts = tally::counts();
+  return counts.held + (counts.sent - counts.confirmed - counts.lost) > kUnderWayMax;
 }
 
 // The daemon has not answered a sync.
@@ -155,8 +167,9 @@ Service::Outcome Service::run() {
                                          *positions_, *this, files_, log_report);
   reader_->set_now(SystemClock().now());
   follower_->start(now);
+  bool has_read_all = true;
   if (settings_.ends) {
-    read_once();
+    has_read_all = read_once();
   } else {
     say_ready();
     ::sd_notify(0, "READY=1");
@@ -169,20 +182,26 @@ Service::Outcome Service::run() {
   const bool is_late = settings_.ends ? !confirm() : is_missing(tally::sync(2 * kConfirmTime));
   if (dropped() != 0) log_warning(std::to_string(dropped()) + " samples were dropped");
   if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;
+  if (settings_.ends && files_.read_errors != 0) return Outcome::kUnreadable;
+  if (!has_read_all) return Outcome::kStopped;
   const bool is_all = is_committed && is_confirmed_ && !is_late && dropped() == 0;
   return is_all ? Outcome::kDone : Outcome::kNotTaken;
 }
 
 std::uint64_t Service::dropped() { return tally::counts().dropped; }
 
-void Service::read_once() {
+bool Service::read_once() {
   while (has_input_ && !signals_.is_stopped()) {
     wait_for_input();
     signals_.read();
   }
   while (!signals_.is_stopped() && read_journal(kJournalEntries)) signals_.read();
+  const auto now = SystemClock::monotonic();
+  while (!signals_.is_stopped() && follower_->read(now)) signals_.read();
+  if (signals_.is_stopped()) return false;
   // What waits for its end goes to the next run, if there is a place that says so.
   follower_->read_rest(positions_->is_kept() ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
+  return true;
 }
 
 void Service::follow() {
@@ -207,8 +226,7 @@ bool Service::read_some() {
   follower_->look(now.monotonic);
   const bool files = follower_->read(now.monotonic);
   const bool journal = journal_ && read_journal(kJournalEntries);
-  std::array<pollfd, 1> input{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0}}};
-  const bool has_input = has_input_ && ::poll(input.data(), 1, 0) > 0 && read_input();
+  const bool has_input = has_input_ && has_input_now() && read_input();
   return files || journal || has_input;
 }
 
@@ -242,11 +260,15 @@ void Service::wait_for_input() {
 bool Service::read_input() {
   const ssize_t bytes = ::read(STDIN_FILENO, input_bytes_.data(), input_bytes_.size());
   if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  if (bytes < 0) log_error(std::string("standard input: ").append(std::strerror(errno)));
+  if (bytes < 0) {
+    log_error(std::string("standard input: ").append(std::strerror(errno)));
+    files_.read_errors += 1;
+  }
   const auto take_each = [this](const NumberedLine& line) {
     files_.cut += line.too_long ? 1 : 0;
     std::string_view text = line.text;
     if (text.ends_with('\r')) text.remove_suffix(1);
+    let_daemon_catch_up(Source::kPipe);
     take_line(text, "standard input");
   };
   if (bytes <= 0) {
@@ -264,6 +286,7 @@ bool Service::read_input() {
 bool Service::read_journal(std::size_t entries) {
   if (!journal_) return false;
   for (std::size_t i = 0; i < entries; ++i) {
+    let_daemon_catch_up(Source::kKept);
     const auto entry = journal_->next();
     if (!entry) return false;
     files_.bytes += entry->message.size();
@@ -280,6 +303,7 @@ bool Service::read_journal(std::size_t entries) {
 // ---- lines
 
 void Service::take(std::string_view line, const LineOrigin& origin) {
+  let_daemon_catch_up(Source::kKept);
   take_line(line, origin.path);
   committer_->store(origin.record, origin.end, has_sent());
 }
@@ -313,39 +337,48 @@ void Service::take_fields(std::string_view line, std::string_view source,
                           std::span<const Field> fields) {
   if (source_ != source) source_ = source;
   reader_->take(line, fields);
-  if (lines_.lines - lines_checked_ < kLinesBetweenLooks) return;
-  lines_checked_ = lines_.lines;
-  let_daemon_catch_up();
 }
 
-// Files wait where they are. Programs that write into a pipe must not wait for a daemon that is not
-// there: libtally holds 65,536 of their samples, and then drops and counts them.
-void Service::let_daemon_catch_up() {
+// Files and the journal wait where they are. Programs that write into a pipe must not wait for a
+// daemon that is not there: libtally holds 65,536 of their samples, and then drops and counts them.
+void Service::let_daemon_catch_up(Source source) {
+  if (lines_.samples - samples_checked_ < kSamplesBetweenLooks || has_given_up_) return;
   const auto begun = SystemClock::monotonic();
-  if (has_given_up_ || begun < catch_up_at_) return;
-  std::error_code failure;
-  do {
-    const auto counts = tally::counts();
-    if (counts.held + (counts.sent - counts.confirmed - counts.lost) <= kUnderWayMax) return;
-    failure = tally::sync(kConfirmTime);
-    if (settings_.reads_standard_input && failure.value() == ENOTCONN) {
+  if (source == Source::kPipe && begun < catch_up_at_) return;
+  while (has_much_under_way()) {
+    const std::error_code failure = tally::sync(kConfirmTime);
+    if (source == Source::kPipe && failure.value() == ENOTCONN) {
       catch_up_at_ = SystemClock::monotonic() + kCatchUpPause;
       return;
     }
     publish();
-  } while (may_ask_again(begun));
-  has_given_up_ = is_missing(failure);
+    if (!may_ask_again(begun)) {
+      has_given_up_ = is_missing(failure);
+      return;
+    }
+    if (source == Source::kKept) read_on();
+  }
+  samples_checked_ = lines_.samples;
+}
+
+// What does not wait while files do: their names, and the programs that write into a pipe.
+void Service::read_on() {
+  follower_->look_at_names(SystemClock::monotonic());
+  for (int i = 0; i < kChunksMeanwhile && has_input_ && has_input_now(); ++i) (void)read_input();
 }
 
 // The refusal of a statistic is no reason to wait: samples of all others have been taken in.
 bool Service::confirm() {
   if (has_given_up_) return false;
   const auto begun = SystemClock::monotonic();
-  do {
-    if (!is_missing(tally::sync(kConfirmTime))) return true;
-  } while (may_ask_again(begun));
-  has_given_up_ = true;
-  return false;
+  while (is_missing(tally::sync(kConfirmTime))) {
+    if (!may_ask_again(begun)) {
+      has_given_up_ = true;
+      return false;
+    }
+    read_on();
+  }
+  return true;
 }
 
 bool Service::may_ask_again(std::chrono::nanoseconds begun) {

@@ -47,9 +47,9 @@ class Service final : public LineSink {
   static Result<std::unique_ptr<Service>> create(Settings settings, StopSignal& signals);
   ~Service() override;
 
-  enum class Outcome { kDone, kMissing, kNotTaken };
-  // Until a signal, or with `ends` until all was read: then a file may be missing, or the daemon
-  // has not accepted all.
+  enum class Outcome { kDone, kMissing, kUnreadable, kStopped, kNotTaken };
+  // Until a signal, or with `ends` until all was read: then a file may be missing, a read may have
+  // failed, a signal may have come before the end, or the daemon has not accepted all.
   Outcome run();
   // With `ends`, what was not read: files, and patterns that find none.
   const std::set<std::string>& missing() const { return follower_->missing(); }
@@ -73,7 +73,8 @@ class Service final : public LineSink {
   // Since the last call.
   bool has_sent();
 
-  void read_once();
+  // False: a signal has ended it.
+  bool read_once();
   bool read_some();
   void follow();
   void wait_for_input();
@@ -87,7 +88,9 @@ class Service final : public LineSink {
   void publish();
   void sync_positions();
   void log_growth();
-  void let_daemon_catch_up();
+  enum class Source { kKept, kPipe };
+  void let_daemon_catch_up(Source source);
+  void read_on();
   bool confirm();
   // Unless a signal ends it, or --once has waited for long enough.
   bool may_ask_again(std::chrono::nanoseconds begun);
@@ -113,7 +116,7 @@ class Service final : public LineSink {
   bool has_input_ = false;
   std::string source_;           // of the line under way
   std::uint64_t sent_seen_ = 0;  // of lines_, when positions were looked at last
-  std::uint64_t lines_checked_ = 0;
+  std::uint64_t samples_checked_ = 0;  // of lines_, when the daemon had caught up last
   std::chrono::nanoseconds published_{0};
   LineCounts published_lines_;
   FollowCounts published_files_;
@@ -123,7 +126,7 @@ class Service final : public LineSink {
   std::chrono::nanoseconds synced_{0};
   std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last
   bool is_confirmed_ = true;
-  std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
+  std::chrono::nanoseconds catch_up_at_{0};  // no wait of the pipe for the daemon before
   bool has_given_up_ = false;  // the daemon is missing, and what is left waits no more
 };
 

@@ -8,6 +8,23 @@
 
 namespace tallyfs::logs {
 
+class FollowedFiles::Reading {
+ public:
+  explicit Reading(FollowedFiles& files) : files_(files) { files_.is_reading_ = true; }
+  ~Reading() { files_.is_reading_ = false; }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  // By number, since files may be added meanwhile.
+  template <typename Visit>
+  void each(Visit visit) {
+    for (std::size_t i = 0; i < files_.files_.size(); ++i) visit(*files_.files_[i]);
+  }
+
+ private:
+  FollowedFiles& files_;
+};
+
 FollowedFiles::FollowedFiles(Positions& positions, ChangeWatch& watch, LineSink& sink,
                              FollowCounts& counts, const Report& report)
     : positions_(positions),
@@ -73,23 +90,23 @@ void FollowedFiles::mark_all_written() {
 }
 
 void FollowedFiles::look(Which which) {
-  for (const auto& file : files_) {
-    const int before = file->error;
-    if (which == Which::kAll || file->is_dirty) file->look(sink_);
-    report_failure(*file, before);
-  }
+  Reading(*this).each([&](LogFile& file) {
+    const int before = file.error;
+    if (which == Which::kAll || file.is_dirty) file.look(sink_);
+    report_failure(file, before);
+  });
 }
 
 bool FollowedFiles::read(std::chrono::nanoseconds now) {
   bool has_more = false;
-  for (const auto& file : files_) {
-    if (!file->is_dirty) continue;
-    const std::uint64_t offset = file->offset();
-    const int before = file->error;
-    has_more = file->read(chunk_, sink_) || has_more;
-    if (file->offset() != offset) file->grew = now;
-    report_failure(*file, before);
-  }
+  Reading(*this).each([&](LogFile& file) {
+    if (!file.is_dirty) return;
+    const std::uint64_t offset = file.offset();
+    const int before = file.error;
+    has_more = file.read(chunk_, sink_) || has_more;
+    if (file.offset() != offset) file.grew = now;
+    report_failure(file, before);
+  });
   count();
   return has_more;
 }
@@ -100,37 +117,47 @@ void FollowedFiles::report_failure(const LogFile& file, int before) const {
 }
 
 void FollowedFiles::read_rest(Rest rest) {
-  for (const auto& file : files_) {
+  Reading(*this).each([&](LogFile& file) {
+    const int before = file.error;
     if (rest == Rest::kIsALine) {
-      file->read_rest(chunk_, sink_);
+      file.read_rest(chunk_, sink_);
     } else {
-      while (file->read(chunk_, sink_)) {
+      while (file.read(chunk_, sink_)) {
       }
     }
-    report_failure(*file, 0);
-  }
+    report_failure(file, before);
+  });
   count();
 }
 
 void FollowedFiles::drop_retired(std::chrono::nanoseconds now) {
-  std::erase_if(files_, [&](const std::unique_ptr<LogFile>& file) {
-    if (!file->retired || file->is_dirty) return false;
-    if (now - std::max(*file->retired, file->grew) < kRetiredTime) return false;
-    finish(*file);
-    return true;
-  });
+  for (std::size_t i = 0; i < files_.size();) {
+    if (has_gone(*files_[i], now)) {
+      finish(*files_[i]);
+      files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+bool FollowedFiles::has_gone(const LogFile& file, std::chrono::nanoseconds now) const {
+  return file.retired && !file.is_dirty &&
+         now - std::max(*file.retired, file.grew) >= kRetiredTime;
 }
 
 // Its position stays as it is if what was counted could not be confirmed: then the next feeder
 // continues there.
 void FollowedFiles::finish(LogFile& file) {
+  const Reading reading(*this);
   file.read_rest(chunk_, sink_);
   if (file.record() && sink_.confirm_all()) positions_.let_go(*file.record());
   watch_.forget_file(file.watch);
 }
 
 bool FollowedFiles::has_room() const {
-  return files_.size() < kFilesMax ||
+  if (files_.size() < kFilesMax) return true;
+  return !is_reading_ &&
          std::ranges::any_of(files_, [](const auto& file) { return file->retired.has_value(); });
 }
 
@@ -140,8 +167,9 @@ bool FollowedFiles::make_room() {
   const auto oldest = std::ranges::min_element(files_, {}, [](const auto& file) {
     return file->retired ? std::max(*file->retired, file->grew) : std::chrono::nanoseconds::max();
   });
+  const auto place = oldest - files_.begin();
   finish(**oldest);
-  files_.erase(oldest);
+  files_.erase(files_.begin() + place);
   return true;
 }
 

@@ -1,7 +1,8 @@
 // The files that are open. One that was renamed or removed is read on until it has been still for
 // 10 s: other writers than the one that closed it may have it open.
-// Bounds: 256 files; at the bound a file that gave way goes without that wait. Confined to one
-// thread; what it is made of must outlive it.
+// Bounds: 256 files; at the bound a file that gave way goes without that wait. While lines are
+// taken files may be added, but none goes. Confined to one thread; what it is made of must outlive
+// it.
 #pragma once
 
 #include <chrono>
@@ -30,6 +31,8 @@ class FollowedFiles {
   const std::vector<std::unique_ptr<LogFile>>& all() const { return files_; }
   // The file that has the path, if it is open. Nothing is opened to find that out.
   LogFile* find(const std::string& path) const;
+  // Lines are being taken.
+  bool is_reading() const { return is_reading_; }
   // False: there are 256, all of which have their names.
   bool has_room() const;
   // At the bound the file goes that gave way longest ago, without a wait for its writers.
@@ -56,7 +59,9 @@ class FollowedFiles {
   void count();
 
  private:
+  class Reading;
   void keep_position(LogFile& file);
+  bool has_gone(const LogFile& file, std::chrono::nanoseconds now) const;
   void report_failure(const LogFile& file, int before) const;
   void finish(LogFile& file);
 
@@ -68,6 +73,7 @@ class FollowedFiles {
   std::vector<std::unique_ptr<LogFile>> files_;
   std::vector<FileIdentity> seen_;  // by the scan under way
   std::vector<char> chunk_;
+  bool is_reading_ = false;
 };
 
 }  // namespace tallyfs::logs

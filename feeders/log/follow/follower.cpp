@@ -58,25 +58,40 @@ void Follower::start(std::chrono::nanoseconds now) {
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
-  const ChangeWatch::Changes changes = watch_.read();
-  for (const int watch : changes.files) files_.mark_written(watch);
-  if (changes.is_incomplete) files_.mark_all_written();
-  must_find_unreported_ = must_find_unreported_ || changes.is_incomplete;
+  look_at_names(now);
   const bool is_due = now - looked_ >= kLookPeriod;
-  if (is_due || changes.has_names || changes.is_incomplete) {
-    const auto begun = SystemClock::realtime();
-    scan(now);
-    if (must_find_unreported_) {
-      // A copy of a file that was cut is known by what that had before.
-      files_.look(FollowedFiles::Which::kAll);
-      find_unreported(positions_.scanned(), now);
-    }
-    positions_.set_scanned(begun);
-  }
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
   if (is_due) looked_ = now;
   files_.drop_retired(now);
   files_.count();
+}
+
+// A file that goes for another one has lines that may wait for the daemon: then a look is under way.
+void Follower::look_at_names(std::chrono::nanoseconds now) {
+  if (!is_started_ || is_scanning_) return;
+  const ChangeWatch::Changes changes = watch_.read();
+  for (const int watch : changes.files) files_.mark_written(watch);
+  if (changes.is_incomplete) files_.mark_all_written();
+  must_find_unreported_ = must_find_unreported_ || changes.is_incomplete;
+  const bool is_due = now - scanned_ >= kLookPeriod;
+  if (!is_due && !changes.has_names && !changes.is_incomplete) return;
+  is_scanning_ = true;
+  scan_again(now);
+  is_scanning_ = false;
+  scanned_ = now;
+}
+
+void Follower::scan_again(std::chrono::nanoseconds now) {
+  const auto begun = SystemClock::realtime();
+  scan(now);
+  if (must_find_unreported_) {
+    // A copy of a file that was cut is known by what that had before; the next look finds it if
+    // files are being read.
+    if (files_.is_reading()) return;
+    files_.look(FollowedFiles::Which::kAll);
+    find_unreported(positions_.scanned(), now);
+  }
+  positions_.set_scanned(begun);
 }
 
 // ---- names

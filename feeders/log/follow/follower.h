@@ -44,6 +44,8 @@ class Follower {
   void start(std::chrono::nanoseconds now);
   // What has changed, if fd() says so or a period has gone.
   void look(std::chrono::nanoseconds now);
+  // The names alone, also while lines are taken: files must not be gone when they are read at last.
+  void look_at_names(std::chrono::nanoseconds now);
   // Reads a chunk of each file that has more. False: none has.
   bool read(std::chrono::nanoseconds now) { return files_.read(now); }
   void read_rest(Rest rest) { files_.read_rest(rest); }
@@ -54,6 +56,7 @@ class Follower {
   using Arrival = StartPlaces::Arrival;
 
   bool is_followed(const std::string& path) const;
+  void scan_again(std::chrono::nanoseconds now);
   void scan(std::chrono::nanoseconds now);
   void scan_one(const std::string& path, std::chrono::nanoseconds now);
   void find(const std::string& path, Found found, std::chrono::nanoseconds now);
@@ -89,7 +92,9 @@ class Follower {
   bool is_bound_said_ = false;
   bool is_started_ = false;
   bool must_find_unreported_ = false;
+  bool is_scanning_ = false;
   std::chrono::nanoseconds looked_{0};
+  std::chrono::nanoseconds scanned_{0};
 };
 
 }  // namespace tallyfs::logs

@@ -63,6 +63,12 @@ int finish_once(const Options& options, const Service& service, Service::Outcome
     case Service::Outcome::kMissing:
       log_missing(service.missing());
       return 1;
+    case Service::Outcome::kUnreadable:
+      log_error("not all could be read");
+      return 1;
+    case Service::Outcome::kStopped:
+      log_error("a signal has ended it before all was read");
+      return 1;
     case Service::Outcome::kNotTaken:
       log_error("the daemon has not accepted all samples: is tallyfs running?");
       return 1;
