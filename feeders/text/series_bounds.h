@@ -17,7 +17,8 @@ class SeriesBounds {
       : series_max_(series_max), per_name_max_(per_name_max) {}
 
   bool is_full() const { return series_ >= series_max_; }
-  bool has_room(std::size_t of_name) const { return !is_full() && of_name < per_name_max_; }
+  bool has_room(std::size_t of_name) const { return !is_full() && !is_full_of(of_name); }
+  bool is_full_of(std::size_t of_name) const { return of_name >= per_name_max_; }
   void add() { series_ += 1; }
   void remove(std::size_t series) { series_ -= series; }
 

@@ -1,5 +1,6 @@
 #include "feeders/log/rules/series_book.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
@@ -36,7 +37,10 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
   if (is_overflow) {
     texts.labels = kOverflowLabels;
     const auto overflow = series_.find(known->text + texts.labels);
-    if (overflow != series_.end()) return {&overflow->second->series};
+    if (overflow != series_.end()) {
+      overflow->second->series.used_s = now_s;
+      return {&overflow->second->series};
+    }
   }
   const Resolved added = add(*known, texts, action, is_overflow);
   if (added.series) added.series->used_s = now_s;
@@ -73,7 +77,9 @@ SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, unsigned
     if (!give_up_one(now_s)) return nullptr;
   }
   auto name = std::make_unique<Name>(Name{text, decimals});
-  return names_.emplace(text, std::move(name)).first->second.get();
+  Name* const made = names_.emplace(text, std::move(name)).first->second.get();
+  list_empty(*made);
+  return made;
 }
 
 NameDecimals SeriesBook::decimals() const {
@@ -85,9 +91,8 @@ NameDecimals SeriesBook::decimals() const {
 // ---- what gives way
 
 bool SeriesBook::has_room(Name& name, std::uint32_t now_s) {
-  if (bounds_.is_full()) give_up_one(now_s);
-  return bounds_.has_room(name.series) ||
-         (!bounds_.is_full() && give_up_one_of(name, now_s) && bounds_.has_room(name.series));
+  if (bounds_.is_full_of(name.series)) return give_up_one_of(name, now_s);
+  return !bounds_.is_full() || give_up_one(now_s);
 }
 
 bool SeriesBook::give_up_one(std::uint32_t now_s) {
@@ -122,26 +127,44 @@ void SeriesBook::give_up(Entry& entry) {
   bounds_.remove(1);
   Name& name = *entry.name;
   name.series -= 1;
-  if (name.series == 0) empty_names_.push_back(&name);
+  if (name.series == 0) list_empty(name);
   remove(entry);
 }
 
+void SeriesBook::list_empty(Name& name) {
+  all_used_s_.reset();
+  if (!std::exchange(name.is_listed, true)) empty_names_.push_back(&name);
+}
+
+// A look at thousands of names costs much: one in a second, unless one became empty.
 bool SeriesBook::drop_empty_name(std::uint32_t now_s) {
-  while (!empty_names_.empty()) {
-    Name& name = *empty_names_.back();
-    empty_names_.pop_back();
-    const auto overflow = series_.find(name.text + std::string(kOverflowLabels));
-    const bool has_overflow = overflow != series_.end();
-    const bool is_used =
-        name.series != 0 ||
-        (has_overflow && !UnusedList<Entry>::is_unused(overflow->second->series.used_s, now_s));
-    if (is_used) continue;
-    if (has_overflow) remove(*overflow->second);
-    std::erase(empty_names_, &name);
-    names_.erase(names_.find(std::string(name.text)));
-    return true;
+  if (all_used_s_ == now_s) return false;
+  std::erase_if(empty_names_, [](Name* name) {
+    name->is_listed = name->series == 0;
+    return !name->is_listed;
+  });
+  const auto found = std::ranges::find_if(
+      empty_names_, [&](const Name* name) { return !is_used(*name, now_s); });
+  if (found == empty_names_.end()) {
+    all_used_s_ = now_s;
+    return false;
   }
-  return false;
+  const std::string text = (*found)->text;
+  empty_names_.erase(found);
+  const auto overflow = series_.find(text + std::string(kOverflowLabels));
+  if (overflow != series_.end()) {
+    given_up_ += 1;
+    last_given_up_ = overflow->first;
+    remove(*overflow->second);
+  }
+  names_.erase(names_.find(text));
+  return true;
+}
+
+bool SeriesBook::is_used(const Name& name, std::uint32_t now_s) const {
+  const auto overflow = series_.find(name.text + std::string(kOverflowLabels));
+  return overflow != series_.end() &&
+         !UnusedList<Entry>::is_unused(overflow->second->series.used_s, now_s);
 }
 
 void SeriesBook::remove(Entry& entry) {

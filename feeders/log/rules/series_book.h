@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,7 @@ class SeriesBook {
     std::string text;
     unsigned decimals = 0;
     std::size_t series = 0;  // without NAME{*}
+    bool is_listed = false;  // in empty_names_
     UnusedList<Entry> unused{};
   };
   struct Entry {
@@ -81,8 +83,10 @@ class SeriesBook {
   bool give_up_one(std::uint32_t now_s);
   bool give_up_one_of(Name& name, std::uint32_t now_s);
   void give_up(Entry& entry);
-  // Of those that have no statistics any more.
+  void list_empty(Name& name);
+  // Of those that have no statistics, or have NAME{*} alone, unused for an hour.
   bool drop_empty_name(std::uint32_t now_s);
+  bool is_used(const Name& name, std::uint32_t now_s) const;
   void remove(Entry& entry);
 
   SeriesBounds bounds_;
@@ -91,7 +95,8 @@ class SeriesBook {
   ByText<std::unique_ptr<Name>> names_;
   ByText<bool> interfaces_;
   UnusedList<Entry> unused_;  // NAME{*} is in none of the lists
-  std::vector<Name*> empty_names_;
+  std::vector<Name*> empty_names_;  // those with statistics that came since among them
+  std::optional<std::uint32_t> all_used_s_;  // when a look at them found none to drop
   std::uint64_t given_up_ = 0;
   std::string last_given_up_;
   std::string key_;

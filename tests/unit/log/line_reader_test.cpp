@@ -13,8 +13,9 @@ namespace tallyfs::logs {
 namespace {
 
 struct Stand {
-  explicit Stand(const std::string& text, std::size_t per_name_max = 1'000)
-      : book(SeriesBounds(16'000, per_name_max), outlet),
+  explicit Stand(const std::string& text, std::size_t per_name_max = 1'000,
+                 std::size_t series_max = 16'000)
+      : book(SeriesBounds(series_max, per_name_max), outlet),
         reader(rules(text), book, outlet, counts, [this](std::string_view, const Refusal& refusal) {
           refused += std::string(name_of(refusal.reason)) + ":" + std::string(refusal.value) + " ";
         }) {
@@ -237,6 +238,32 @@ TEST(LogLineTest, GivesUpNamesThatAreUnused) {
   EXPECT_EQ(take("4999"), "a/n4999 1; ");
   EXPECT_EQ(take("5000").substr(0, 11), "removed a/n");
   EXPECT_EQ(take("4999"), "a/n4999 1; ");
+}
+
+// Their labels have no room, so that NAME{*} is all that they have.
+TEST(LogLineTest, GivesUpNamesThatHaveOverflowsAlone) {
+  Stand take("match ^(?<n>\\w+) (?<u>.*)$\n  count a/n{n}{u:{u}}\n");
+  const std::string label(300, 'x');
+  for (int i = 0; i < 5'000; ++i) take(std::to_string(i) + " " + label);
+  EXPECT_EQ(take("5000 " + label), "");
+  take.reader.set_now({std::chrono::hours(1'001), std::chrono::seconds(1'700'000'000)});
+  EXPECT_EQ(take("1 " + label), "a/n1{*} 1; ");
+  for (int i = 0; i < 4'999; ++i) {
+    EXPECT_EQ(take("new" + std::to_string(i) + " y").substr(0, 11), "removed a/n");
+  }
+  EXPECT_EQ(take("more y"), "") << "all are in use";
+  EXPECT_EQ(take("1 " + label), "a/n1{*} 1; ") << "and this one stayed";
+  EXPECT_EQ(take("1 y"), "a/n1{u:y} 1; ");
+}
+
+// That would make no room for it.
+TEST(LogLineTest, GivesUpNothingForANameThatIsFull) {
+  Stand take("match ^a(?<u>.*)$\n  count a/a{u:{u}}\nmatch ^b$\n  count a/b\n", 2, 3);
+  take("b");
+  take.reader.set_now({std::chrono::hours(1'001), std::chrono::seconds(1'700'000'000)});
+  take("a1");
+  take("a2");
+  EXPECT_EQ(take("a3"), "a/a{*} 1; ");
 }
 
 TEST(LogLineTest, KeepsNothingOfNamesThatAreTooLong) {
