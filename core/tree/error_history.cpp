@@ -29,9 +29,15 @@ void ErrorHistory::add(Refusal refusal) {
   if (entries_.size() > kEntries) drop_one();
 }
 
+std::size_t ErrorHistory::exposed(uid_t uid, std::size_t count) const {
+  return (uid == 0 || uid == owner_) && count <= kKept ? 0 : count;
+}
+
 void ErrorHistory::drop_one() {
-  const auto most =
-      std::ranges::max_element(counts_, {}, [](const auto& of_uid) { return of_uid.second; });
+  auto most = counts_.begin();
+  for (auto each = counts_.begin(); each != counts_.end(); ++each) {
+    if (exposed(each->first, each->second) >= exposed(most->first, most->second)) most = each;
+  }
   entries_.erase(std::ranges::find(entries_, most->first, &Refusal::uid));
   if (--most->second == 0) counts_.erase(most);
 }

@@ -2,7 +2,8 @@
 // keeps more of them than tracing/error_log, which has as many as the kernel's (docs/json.md).
 //
 // Thread-safe, one lock. Holds kEntries: beyond them the uid that has the most entries loses its
-// oldest one, so that a sender that floods pushes out only its own. A reload begins it anew.
+// oldest one, so that a sender that floods pushes out only its own. Root and the daemon's owner
+// lose none of their newest kKept to others. A reload clears it.
 #pragma once
 
 #include <sys/types.h>
@@ -35,10 +36,11 @@ struct Refusal {
 class ErrorHistory final : public File {
  public:
   static constexpr std::size_t kEntries = 256;
+  static constexpr std::size_t kKept = 64;
 
   // epoch: of the daemon, as in statistics.json.
-  ErrorHistory(std::string epoch, Moment now)
-      : epoch_(std::move(epoch)), begun_(now), last_change_(now) {}
+  ErrorHistory(std::string epoch, uid_t owner, Moment now)
+      : epoch_(std::move(epoch)), owner_(owner), begun_(now), last_change_(now) {}
 
   void add(Refusal refusal) EXCLUDES(mutex_);
 
@@ -48,10 +50,13 @@ class ErrorHistory final : public File {
   Moment last_change(Moment now) const override EXCLUDES(mutex_);
 
  private:
-  // The oldest entry of the uid that has the most.
+  // How many of a uid's entries may make room for others'.
+  std::size_t exposed(uid_t uid, std::size_t count) const;
+  // The oldest entry of the uid that has the most of those; of several, of the greatest uid.
   void drop_one() REQUIRES(mutex_);
 
   const std::string epoch_;
+  const uid_t owner_;
   const Moment begun_;
   mutable Mutex mutex_{LockRank::kErrorHistory};
   std::deque<Refusal> entries_ GUARDED_BY(mutex_);  // oldest first

@@ -28,13 +28,13 @@ class ErrorLog final : public File {
   static constexpr std::size_t kTextBytes = 256;
 
   using Source = Refusal::Door;
-  // Where a line came from, and from which uid; what the daemon reports itself is of uid 0.
+  // Where a line came from, and whose it is: of the entries each uid has a share.
   struct Author {
-    Author(Source its_source, uid_t its_uid = 0)  // NOLINT: implicit by intent
-        : source(its_source), uid(its_uid) {}
     Source source;
     uid_t uid;
   };
+  // Of what the daemon reports itself, and no other user can cause again and again.
+  static constexpr Author kDaemon{Source::kMount, 0};
 
   // history: gets all that is reported; it outlives the log, and may be missing.
   explicit ErrorLog(Moment now, ErrorHistory* history = nullptr)

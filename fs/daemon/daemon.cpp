@@ -75,7 +75,8 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
                  [this](pid_t process) { return process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
-      error_history_(std::make_shared<ErrorHistory>(epoch_text(pages_.epoch()), clock_.now())),
+      error_history_(std::make_shared<ErrorHistory>(epoch_text(pages_.epoch()),
+                                                    options_.owner.uid, clock_.now())),
       errors_(std::make_shared<ErrorLog>(clock_.now(), error_history_.get())) {
   expect_nodes();
   if (!options_.rules_file.empty()) loop_.take_hangups();
@@ -330,7 +331,7 @@ void Daemon::take_refusal() {
   const std::string told = refusal_ ? refusal_() : std::string();
   const std::string reason =
       "the program on disk refuses" + (told.empty() ? ", and the log says why" : ": " + told);
-  errors_->report(ErrorLog::Source::kMount, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
+  errors_->report(ErrorLog::kDaemon, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
   branches_->statistics().counters().count(DaemonCounter::kReloadsRefused, 1, now);
 }
 

@@ -66,7 +66,7 @@ void Daemon::take_state() {
     const Moment now = clock_.now();
     branches_->statistics().counters().count(DaemonCounter::kStateLeftOut, loaded.faults.size(),
                                              now);
-    errors_->report(ErrorLog::Source::kMount, "state", "reload",
+    errors_->report(ErrorLog::kDaemon, "state", "reload",
                     {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
   }
   log_info("reload: took over " + objects_text(loaded));

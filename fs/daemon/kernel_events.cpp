@@ -27,7 +27,7 @@ bool KernelEvents::arrived(const std::string& without_events) {
   std::string reason = "tracing/ has none of the kernel's events";
   if (!without_events.empty()) reason.append(": ").append(without_events);
   log_warning(reason);
-  errors_.report(ErrorLog::Source::kMount, "tracing/events", "",
+  errors_.report(ErrorLog::kDaemon, "tracing/events", "",
                  {ErrorCode::kNoDevice, std::move(reason)}, clock_.now());
   return true;
 }
@@ -43,7 +43,7 @@ void KernelEvents::gone(const std::string& reason) {
 void KernelEvents::refused(OrderedFeeder::Asked what, const Error& error) {
   const bool is_latencies = what == OrderedFeeder::Asked::kForLatencyHist;
   if (is_latencies) branches_.latencies().feeder_refused(clock_.now());
-  errors_.report(ErrorLog::Source::kMount,
+  errors_.report(ErrorLog::kDaemon,
                  is_latencies ? "tracing/latency_hist/enable" : "tracing/events", "", error,
                  clock_.now());
 }

@@ -94,7 +94,7 @@ void StateSaver::load(const BootId& boot) {
 void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
   parts_.counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
   std::string reason = summary_of_faults(loaded);
-  parts_.errors.report(ErrorLog::Source::kMount, "state", path,
+  parts_.errors.report(ErrorLog::kDaemon, "state", path,
                        {ErrorCode::kInvalid, reason.append("; state.incomplete has them")}, now);
 }
 

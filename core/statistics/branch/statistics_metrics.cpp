@@ -72,11 +72,20 @@ class StatisticsBranch::MetricsFile final : public File {
   Moment last_change(Moment now) const override { return now; }
 
  private:
+  // Of the interface of that path: 0 if it is gone.
+  uid_t uid_of(std::string_view path) const {
+    const std::string_view name = path.substr(0, path.find('/'));
+    for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
+      if (each.name == name) return each.interface->uid();
+    }
+    return 0;
+  }
   // Each once, and again when there are more.
   void tell(const MetricsOmitted& omitted, Moment now) const {
     if (!statistics_.errors_) return;
     const auto report = [&](std::string_view what, std::string reason) {
-      statistics_.errors_->report(ErrorLog::Source::kMount, "metrics", what,
+      // Users cause it by the names that they choose.
+      statistics_.errors_->report({ErrorLog::Source::kSocket, uid_of(what)}, "metrics", what,
                                   {ErrorCode::kInvalid, std::move(reason)}, now);
     };
     if (is_news(kind_->told->duplicate, omitted.duplicate)) {

@@ -75,7 +75,7 @@ Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   if (!errors_) return reading;
   const std::size_t shown = std::min(reading.refused.size(), kRefusedLinesShown);
   for (const Rules::RefusedLine& line : std::span(reading.refused).first(shown)) {
-    errors_->report(ErrorLog::Source::kMount, "--rules:" + std::to_string(line.number), line.text,
+    errors_->report(ErrorLog::kDaemon, "--rules:" + std::to_string(line.number), line.text,
                     line.error, now);
   }
   return reading;
@@ -91,7 +91,7 @@ void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Inte
     // What is wrong, or a key that this type does not have.
     const std::optional<Error> fault = done ? interface.remark(line) : done.error();
     if (!fault || !errors_ || !rule.tell_failure()) return;
-    errors_->report(ErrorLog::Source::kMount, "rules, for " + path, line, *fault, now);
+    errors_->report(ErrorLog::kDaemon, "rules, for " + path, line, *fault, now);
   });
 }
 

@@ -100,7 +100,7 @@ Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender
 void StatsBranch::report_idle(const Subsystem& subsystem, Moment now) {
   for (const std::string& rate : subsystem.rates->take_idle()) {
     if (!errors_) return;
-    errors_->warn(ErrorLog::Source::kSocket, "stats/" + subsystem.name, rate,
+    errors_->warn({ErrorLog::Source::kSocket, subsystem.uid}, "stats/" + subsystem.name, rate,
                   {ErrorCode::kNoTemplate, "no running feeder has this template"}, now);
   }
 }

@@ -133,7 +133,7 @@ void EventOffers::take_over(const EventPath& path, const EventOffer& offer, Mome
 
 void EventOffers::report(const EventPath& path, const Error& error, Moment now) {
   if (!options_.error_log) return;
-  options_.error_log->warn(ErrorLog::Source::kMount, "event:" + path.first + ":" + path.second,
+  options_.error_log->warn(ErrorLog::kDaemon, "event:" + path.first + ":" + path.second,
                            path.first + "/" + path.second, error, now);
 }
 

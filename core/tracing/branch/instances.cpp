@@ -44,7 +44,7 @@ Result<SharedInstance> Instances::create(std::string_view name, Moment now) {
     made.value()->last_change = now;
   } else if (options_.error_log) {
     // ENOSPC alone would not name the bound.
-    options_.error_log->warn(ErrorLog::Source::kMount, "instances", name, made.error(), now);
+    options_.error_log->warn(ErrorLog::kDaemon, "instances", name, made.error(), now);
   }
   return made;
 }

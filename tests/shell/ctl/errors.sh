@@ -59,3 +59,16 @@ the_group_reads_it_and_nobody_else() {
   start_daemon -o allow_other --group nogroup
   assert_eq '440 nogroup' "$(stat -c '%a %G' "$MNT/errors.json")"
 }
+
+what_a_user_causes_is_of_that_user() {
+  need_root
+  stop_daemon
+  start_daemon -o allow_other
+  chmod 755 "$CASE" "$CASE/run"
+  printf "create hers/a.b on=1\ncreate hers/a_b on=1\n" >"$CASE/datagram"
+  as_nobody socat -u "OPEN:$CASE/datagram" "UNIX-SENDTO:$SOCK"
+  wait_until '[ -e "$STAT/hers/data" ]'
+  cat "$MNT/metrics/tallyfs.prom" >/dev/null
+  assert_eq "[\"socket\",$(id -u nobody),\"metrics\"]" \
+    "$(jq -c '.errors[] | [.door, .uid, .where]' "$MNT/errors.json")"
+}

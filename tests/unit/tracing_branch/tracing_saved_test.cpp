@@ -297,7 +297,7 @@ TEST_F(TracingSavedTest, FilesOfTheFirstFormatsLoadAndShowWhatWasSaved) {
   define_all(first_);
   set_options(first_);
   feed_all(first_, 1000);
-  first_.errors().report(ErrorLog::Source::kMount, "tracing", "bad junk x",
+  first_.errors().report(ErrorLog::kDaemon, "tracing", "bad junk x",
                          {ErrorCode::kInvalid, "Invalid type", 4}, now());
   golden::expect_same("tracing.1.hex", golden::to_hex(golden::file_of(first_.branch(), now())));
   golden::load_file(golden::from_hex(golden::read("tracing.1.hex")), second_.branch(), now());

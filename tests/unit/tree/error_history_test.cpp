@@ -23,7 +23,7 @@ class ErrorHistoryTest : public testing::Test {
   }
 
   FakeClock clock_{std::chrono::milliseconds(12'345)};
-  ErrorHistory history_{"00ff", clock_.now()};
+  ErrorHistory history_{"00ff", 1000, clock_.now()};
   ErrorLog log_{clock_.now(), &history_};
 };
 
@@ -59,6 +59,15 @@ TEST_F(ErrorHistoryTest, MoreUidsThanEntriesStayWithinTheBound) {
   std::size_t entries = 0;
   for (std::size_t at = 0; (at = all.find("\"door\"", at)) != std::string::npos; ++at) ++entries;
   EXPECT_EQ(entries, ErrorHistory::kEntries);
+}
+
+TEST_F(ErrorHistoryTest, ManyUidsWithOneEntryEachPushOutNoneOfRootAndTheOwner) {
+  for (int i = 0; i < 60; ++i) report(0, "root" + std::to_string(i));
+  for (int i = 0; i < 60; ++i) report(1000, "owner" + std::to_string(i));
+  for (uid_t uid = 2000; uid < 2400; ++uid) report(uid, "line");
+  for (const char* whose : {"root", "owner"}) {
+    for (int i = 0; i < 60; ++i) EXPECT_TRUE(has(whose + std::to_string(i))) << whose << i;
+  }
 }
 
 TEST_F(ErrorHistoryTest, TextIsEscapedAndBounded) {

@@ -12,7 +12,7 @@ namespace {
 class ErrorLogTest : public testing::Test {
  protected:
   void report(ErrorLog::Source source, const std::string& text, std::size_t token_at = 0) {
-    log_.report(source, "statistics/web", text, {ErrorCode::kInvalid, "no good", token_at},
+    log_.report({source, 0}, "statistics/web", text, {ErrorCode::kInvalid, "no good", token_at},
                 clock_.now());
   }
   std::string text() { return log_.render(clock_.now(), 1 << 20).value(); }
@@ -30,7 +30,7 @@ TEST_F(ErrorLogTest, ShowsReasonLineAndACaretUnderTheToken) {
 }
 
 TEST_F(ErrorLogTest, SaysOfWhatWasTakenThatItIsAWarning) {
-  log_.warn(ErrorLog::Source::kMount, "statistics/web", "foo=1",
+  log_.warn({ErrorLog::Source::kMount, 0}, "statistics/web", "foo=1",
             {ErrorCode::kInvalid, "no such key", 0}, clock_.now());
   EXPECT_TRUE(text().starts_with("[12.345000] statistics/web: warning: no such key\n")) << text();
 }
@@ -69,7 +69,7 @@ TEST_F(ErrorLogTest, ANewlineForgesNoEntry) {
 }
 
 TEST_F(ErrorLogTest, AnErrorMayNameAPlaceAndATextOfItsOwn) {
-  log_.report(ErrorLog::Source::kMount, "tracing/events/a/b", "  hist:keys=x  ",
+  log_.report({ErrorLog::Source::kMount, 0}, "tracing/events/a/b", "  hist:keys=x  ",
               {ErrorCode::kInvalid, "Couldn't find field", 10, "hist:a:b", "hist:keys=x"},
               clock_.now());
   EXPECT_EQ(text().substr(text().find(' ') + 1),
@@ -90,7 +90,7 @@ TEST_F(ErrorLogTest, IsThereAfterARestartBeforeWhatCameSince) {
   ByteWriter out(bytes);
   log_.save(out);
   ErrorLog after(clock_.now());
-  after.report(ErrorLog::Source::kMount, "statistics/web", "third", {ErrorCode::kInvalid, "bad", 0},
+  after.report(ErrorLog::kDaemon, "statistics/web", "third", {ErrorCode::kInvalid, "bad", 0},
                clock_.now());
   const std::string third = after.render(clock_.now(), 1 << 20).value();
   ByteReader in(bytes);
@@ -110,7 +110,7 @@ TEST_F(ErrorLogTest, TheSocketsShareHoldsForLoadedEntriesToo) {
   log_.save(out);
   ErrorLog after(clock_.now());
   for (int i = 0; i < 3; ++i) {
-    after.report(ErrorLog::Source::kSocket, "socket pid 1 uid 0", "since",
+    after.report({ErrorLog::Source::kSocket, 0}, "socket pid 1 uid 0", "since",
                  {ErrorCode::kInvalid, "bad", 0}, clock_.now());
   }
   ByteReader in(bytes);
