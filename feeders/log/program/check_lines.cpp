@@ -1,14 +1,21 @@
 #include "feeders/log/program/check_lines.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/line_splitter.h"
 #include "core/base/text.h"
+#include "feeders/log/follow/log_paths.h"
+#include "feeders/log/follow/open_log.h"
 #include "feeders/log/rules/field_reader.h"
 #include "feeders/log/rules/line_reader.h"
 
@@ -86,8 +93,19 @@ class Check {
     reader_.set_now(SystemClock().now());
   }
 
-  void read(std::istream& lines) {
-    for (std::string line; std::getline(lines, line);) take(line);
+  // False: a read has failed.
+  bool read(int fd) {
+    LineSplitter lines(kLineMax);
+    for (;;) {
+      const ssize_t bytes = ::read(fd, chunk_.data(), chunk_.size());
+      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes <= 0) {
+        if (const auto last = lines.last()) take(last->text);
+        return bytes == 0;
+      }
+      lines.feed({chunk_.data(), static_cast<std::size_t>(bytes)});
+      while (const auto line = lines.next()) take(line->text);
+    }
   }
 
   int finish() {
@@ -101,7 +119,6 @@ class Check {
  private:
   void take(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
-    line = line.substr(0, kLineMax);
     std::cout << shown(line) << '\n';
     const LineCounts before = counts_;
     bool is_taken = false;
@@ -159,29 +176,56 @@ class Check {
     }
   }
 
+  static constexpr std::size_t kChunkBytes = 256 << 10;
+
   PrintingOutlet outlet_;
   LineCounts counts_;
   SeriesBook book_;
   LineReader reader_;
   std::optional<FieldReader> fields_;
   std::uint64_t refused_ = 0;
+  std::vector<char> chunk_ = std::vector<char>(kChunkBytes);
   std::map<std::string, std::pair<std::uint64_t, std::string>> unmatched_;  // by likeness
 };
+
+bool refuse_file(std::string_view reason) {
+  std::cerr << "tally-feed-log: " << shown(reason) << '\n';
+  return false;
+}
+
+bool read_standard_input(Check& check) {
+  return check.read(STDIN_FILENO) ||
+         refuse_file(std::string("standard input: ").append(std::strerror(errno)));
+}
+
+bool read_log(Check& check, const std::string& path, Found found) {
+  const auto opened = open_log(path, found);
+  if (!opened) return refuse_file(opened.error().reason);
+  return check.read(opened.value().fd.get()) ||
+         refuse_file(path + ": " + std::string(std::strerror(errno)));
+}
+
+// As the feeder finds them, in the order of their names.
+bool read_path(Check& check, const std::string& path) {
+  if (path == "-") return read_standard_input(check);
+  if (!is_pattern(path)) return read_log(check, path, Found::kByName);
+  std::vector<std::string> found = matches_of(path);
+  std::erase_if(found, [](const std::string& each) { return is_compressed(each); });
+  if (found.empty()) return refuse_file(path + ": finds no log");
+  std::ranges::sort(found);
+  bool is_read = true;
+  for (const auto& each : found) is_read = read_log(check, each, Found::kByPattern) && is_read;
+  return is_read;
+}
 
 }  // namespace
 
 int check_lines(const Rules& rules, const CheckSettings& settings) {
   Check check(rules, settings);
-  bool is_readable = true;
-  if (settings.paths.empty()) check.read(std::cin);
-  for (const std::string& path : settings.paths) {
-    std::ifstream file(path);
-    if (!file) std::cerr << "tally-feed-log: cannot read " << path << '\n';
-    is_readable = is_readable && file;
-    check.read(file);
-  }
+  bool is_read = !settings.paths.empty() || read_standard_input(check);
+  for (const std::string& path : settings.paths) is_read = read_path(check, path) && is_read;
   const int status = check.finish();
-  return is_readable ? status : 1;
+  return is_read ? status : 1;
 }
 
 }  // namespace tallyfs::logs

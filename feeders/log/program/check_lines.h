@@ -9,7 +9,7 @@
 namespace tallyfs::logs {
 
 struct CheckSettings {
-  std::vector<std::string> paths;  // none: the standard input
+  std::vector<std::string> paths;  // or patterns; none, or -: the standard input
   std::size_t series_max = 0;
   std::size_t series_per_name_max = 0;
 };

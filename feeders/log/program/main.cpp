@@ -82,9 +82,11 @@ int check(const Options& options) {
   if (const auto checked = check_paths(options.paths); !checked) {
     return refuse(options, checked.error());
   }
-  CheckSettings settings{options.paths, options.series_max, options.series_per_name_max};
-  std::erase(settings.paths, "-");
-  return check_lines(rules.value(), settings);
+  if (has_journal(options)) {
+    return refuse(options, invalid("--check reads FILE or the standard input, not --journal"));
+  }
+  return check_lines(rules.value(),
+                     {options.paths, options.series_max, options.series_per_name_max});
 }
 
 int run(const Options& options) {

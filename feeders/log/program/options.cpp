@@ -144,6 +144,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   return line.parse(argc, argv);
 }
 
+bool has_journal(const Options& options) {
+  return !options.journal.empty() || !options.journal_directory.empty();
+}
+
 Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
   auto text = text_of(options);
   if (!text) return text.error();
@@ -151,7 +155,7 @@ Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
                                       : options.is_logfmt ? LineForm::kLogfmt
                                                           : LineForm::kText,
                               .time_format = options.time,
-                              .has_journal_fields = !options.journal.empty(),
+                              .has_journal_fields = has_journal(options) || options.checks_lines,
                               .decimals = std::move(decimals)};
   auto rules = parse_rules(text.value(), settings);
   if (rules) return rules;
@@ -185,11 +189,10 @@ Result<Service::Settings> to_settings(const Options& options) {
   Service::Settings settings;
   settings.paths = options.paths;
   settings.reads_standard_input = std::erase(settings.paths, "-") != 0;
-  const bool has_journal = !options.journal.empty() || !options.journal_directory.empty();
-  if (settings.paths.empty() && !settings.reads_standard_input && !has_journal) {
+  if (settings.paths.empty() && !settings.reads_standard_input && !has_journal(options)) {
     return invalid("FILE: a log, - for the standard input, or --journal is needed");
   }
-  if (has_journal) {
+  if (has_journal(options)) {
     settings.journal.emplace();
     settings.journal->directory = options.journal_directory;
     settings.journal->units = options.journal;

@@ -38,6 +38,8 @@ struct Options : ProgramOptions {
 // The status with which to exit at once, if there is one.
 std::optional<int> parse_options(int argc, char** argv, Options& options);
 
+bool has_journal(const Options& options);
+
 // The rules that they name: of the file, the format or the command line itself, each time again.
 // decimals: those of samples so far. kInvalid: the reason begins with the option or the file;
 // kNotFound as open(2).
