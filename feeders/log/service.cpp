@@ -42,11 +42,15 @@ constexpr int kChunksMeanwhile = 16;
 constexpr std::chrono::milliseconds kCatchUpPause = 1'000ms;
 
 // Names of files are what strangers chose.
-void log_report(const std::string& text) {
+void log_report(Told told, const std::string& text) {
   constexpr std::size_t kReportMax = 4'096;
   std::string shown;
   append_escaped(shown, text, kReportMax, 0);
-  log_info(shown);
+  if (told == Told::kLoss) {
+    log_warning(shown);
+  } else {
+    log_info(shown);
+  }
 }
 
 bool has_input_now() {
@@ -288,8 +292,10 @@ bool Service::read_journal(std::size_t entries) {
   for (std::size_t i = 0; i < entries; ++i) {
     let_daemon_catch_up(Source::kKept);
     const auto entry = journal_->next();
+    note_journal_error(journal_->error());
     if (!entry) return false;
     files_.bytes += entry->message.size();
+    files_.cut += entry->is_cut ? 1 : 0;
     if (fields_) {
       take_line(entry->message, "journal");
     } else {
@@ -298,6 +304,16 @@ bool Service::read_journal(std::size_t entries) {
     committer_->store_cursor(entry->cursor, has_sent());
   }
   return true;
+}
+
+void Service::note_journal_error(int error) {
+  if (error == 0) {
+    journal_error_ = 0;
+    return;
+  }
+  files_.read_errors += 1;
+  if (std::exchange(journal_error_, error) == error) return;
+  log_error(std::string("the journal cannot be read: ").append(std::strerror(error)));
 }
 
 // ---- lines
@@ -422,8 +438,8 @@ void Service::log_growth() {
     log_warning(text);
   }
   if (const auto lines = undated_log_.take(lines_.undated, published_); lines != 0) {
-    log_warning(std::to_string(lines) + " lines count as of now: their time is older than 23 h, " +
-                "is still to come, or is not of the format");
+    log_warning(std::to_string(lines) + " lines count as of now: their time is older than 23 h " +
+                "or than the boot, is still to come, or is not of the format");
   }
 }
 

@@ -80,6 +80,7 @@ class Service final : public LineSink {
   void wait_for_input();
   bool read_input();
   bool read_journal(std::size_t entries);
+  void note_journal_error(int error);
   void wait(std::chrono::milliseconds time);
   void reload();
   Result<void> open_positions();
@@ -114,6 +115,7 @@ class Service final : public LineSink {
   LineSplitter input_{LogFile::kLineMax};
   std::vector<char> input_bytes_;
   bool has_input_ = false;
+  int journal_error_ = 0;
   std::string source_;           // of the line under way
   std::uint64_t sent_seen_ = 0;  // of lines_, when positions were looked at last
   std::uint64_t samples_checked_ = 0;  // of lines_, when the daemon had caught up last

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # tally-feed-log, on real files and a real mount: what programs wrote, and what stands in the tree.
+# Longer than most: one daemon and its tree serve all cases.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
@@ -44,6 +45,23 @@ hello 2
 no rule takes:
   2 like hello 1
 5 lines, 3 matched, 2 unmatched, 1 refused' "$(cat "$WORK/checked")" "and says what each line does"
+cp "$LOG" "$WORK/app.log.1"
+check_eq '10 lines, 6 matched, 4 unmatched, 2 refused' \
+  "$("$FEED" --rules "$WORK/app.rules" --check "$WORK/app.log*" | tail -1)" \
+  "--check finds the files of a pattern"
+rm "$WORK/app.log.1"
+check_eq '10 lines, 6 matched, 4 unmatched, 2 refused' \
+  "$("$FEED" --rules "$WORK/app.rules" --check - "$LOG" <"$LOG" | tail -1)" \
+  "and reads the standard input beside a file"
+(ulimit -v 300000 && head -c 500M /dev/zero | "$FEED" --rules "$WORK/app.rules" --check) \
+  >"$WORK/checked" 2>&1
+check_eq '1 lines, 0 matched, 1 unmatched, 0 refused' "$(tail -1 "$WORK/checked")" \
+  "a line without an end takes no memory"
+timeout 10 "$FEED" --rules "$WORK/app.rules" --check /dev/zero >"$WORK/checked" 2>&1
+check_eq "1 1" "$? $(grep -c 'no regular file' "$WORK/checked")" "a device is no log to --check"
+said=$("$FEED" --rules "$WORK/app.rules" --check --journal app 2>&1)
+check_eq "2 tally-feed-log: --check reads FILE or the standard input, not --journal" "$? $said" \
+  "nor is the journal"
 sed 's/status|class/status|clas/' "$WORK/app.rules" >"$WORK/wrong.rules"
 said=$("$FEED" --rules "$WORK/wrong.rules" "$LOG" 2>&1)
 check_eq "2 tally-feed-log: $WORK/wrong.rules, line 5: there is no filter 'clas'; did you mean class
@@ -105,10 +123,25 @@ Failed none for invalid user x sshd[1]: $forged from 192.0.2.9 port 1 ssh2")" \
   "sshd: the name of a user forges no login"
 check_eq '' "$(does sshd "Nov 26 14:30:00 host cron[7]: (sshd[1]: $forged)")" \
   "sshd: nor does another program"
+check_eq 'sshd/logins{method:password,result:failed} 4' "$(does sshd 'Nov 26 14:30:00 h sshd[7]: '\
+'message repeated 4 times: [ Failed password for root from 192.0.2.1 port 22 ssh2]')" \
+  "sshd: failures that rsyslog has counted"
 check_eq 'kernel/oom_kills{command:a%20b} 1' "$(does kernel \
   'kernel: Out of memory: Killed process 12 (a b) total-vm:1kB')" "the kernel: out of memory"
 check_eq 'kernel/io_errors{device:sda} 1' "$(does kernel \
   '[1.2] I/O error, dev sda, sector 5 op 0x0:(READ)')" "the kernel: an I/O error"
+while IFS='|' read -r type line; do
+  check_eq "kernel/filesystem_errors{type:$type} 1" "$(does kernel "kernel: [1.2] $line")" \
+    "the kernel: ${line%% (*}"
+done <<'LINES'
+ext4-fs|EXT4-fs error (device sda1): ext4_lookup:1: inode #2: comm ls: deleted inode
+btrfs|BTRFS error (device sda1): bdev /dev/sda1 errs: wr 1, rd 0
+btrfs|BTRFS: error (device sda1) in btrfs_commit:1: errno=-5 IO failure
+xfs|XFS (sda1): metadata I/O error in "xfs_trans_read_buf_map" at daddr 0x1 len 8 error 5
+xfs|XFS (sda1): Metadata corruption detected at xfs_inode_buf_verify+0x1
+LINES
+check_eq '' "$(does kernel 'kernel: EXT4-fs (sda1): error count since last fsck: 4')" \
+  "the kernel: what it remembers of old errors counts not again"
 check_eq 'postgresql/duration 12345 microseconds
 postgresql/duration_by{verb:select} 12345 microseconds' "$(does postgresql \
   '2026-11-26 UTC [1] LOG:  duration: 12.345 ms  statement: SELECT 1;')" "PostgreSQL: a statement"
@@ -256,11 +289,12 @@ printf 'match took\n  count app/again decimals=3\n' >"$WORK/live.rules"
 kill -HUP "$FEEDER"
 check "rules that would mix two scales are refused" \
   wait_until 'grep -q "line 2: samples of this name have decimals=0 already" "$SAID"'
-# It looks at its files once a second.
+# It looks at its files once a second: six wakes take two seconds at least.
 switches() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$FEEDER/status"; }
 wakes_seldom() {
-  local before
-  before=$(switches) && sleep 3 && [ $(($(switches) - before)) -le 6 ]
+  local until=$(($(switches) + 6)) begun=$EPOCHREALTIME
+  wait_until "[ \$(switches) -ge $until ]"
+  [ $(((${EPOCHREALTIME/./} - ${begun/./}) / 1000000)) -ge 2 ]
 }
 check "without new lines it sleeps" wait_until wakes_seldom
 stop "$FEEDER"
@@ -322,6 +356,26 @@ if [ -x $REMOTE ]; then
   check_eq '3 lines, 3 matched, 0 unmatched; 3 samples' "$(journal --positions "$WORK/quiet")" \
     "where its entry is gone it reads the first that there is"
   check "and says so" grep -q 'does not know the position any more' "$WORK/said"
+  JOURNALS=$WORK/journals
+  mkdir "$JOURNALS"
+  unit() {  # unit POSITIONS ARGUMENT...: of a unit that has no entry at first
+    "$FEED" --socket "$SOCK" --journal-directory "$JOURNALS" --once --match 'took' \
+      --count 'journal/unit{u:{_SYSTEMD_UNIT}}' --positions "$@" 2>"$WORK/said"
+  }
+  entries 10 12 | sed 's/app.service/other.service/' |
+    "$REMOTE" -o "$JOURNALS/a.journal" - 2>"$WORK/remote"
+  unit "$WORK/early" --journal app >"$WORK/once"
+  entries 20 21 | "$REMOTE" -o "$JOURNALS/a.journal" - 2>"$WORK/remote"
+  check_eq '2 lines, 2 matched, 0 unmatched; 2 samples' "$(unit "$WORK/early" --journal app)" \
+    "the first entries of a unit come after a start that found none"
+  printf '%s\n' __REALTIME_TIMESTAMP=1764166000000030 __MONOTONIC_TIMESTAMP=1000030 \
+    _BOOT_ID=0123456789abcdef0123456789abcdef _SYSTEMD_UNIT=app.service \
+    "MESSAGE=took $(head -c 100000 /dev/zero | tr '\0' x)" '' |
+    "$REMOTE" -o "$JOURNALS/a.journal" - 2>"$WORK/remote"
+  check_eq '1 lines, 1 matched, 0 unmatched; 1 samples, 1 lines cut' "$(unit "$WORK/early" --journal app)" \
+    "a message that is too long is cut, and counted"
+  check_eq '6 lines, 6 matched, 0 unmatched; 6 samples, 1 lines cut' \
+    "$(unit "$WORK/all" --from start)" "--journal-directory alone has the fields of all"
   check_eq '360 375' "$(value journal 'ms{priority:0}') $(value journal 'ms{priority:1}')" \
     "by a field of it"
 else

@@ -56,7 +56,7 @@ LogFile& FollowedFiles::add(OpenedLog opened, const std::string& path, LogFile::
 void FollowedFiles::keep_position(LogFile& file) {
   PositionRecord* record = positions_.find(file.identity());
   if (!record) record = positions_.add(file.identity(), file.path(), file.checkpoint());
-  if (!record) return report_(file.path() + ": there is no room for its position");
+  if (!record) return report_(Told::kLoss, file.path() + ": there is no room for its position");
   record->follow();
   file.keep_position(record);
 }
@@ -113,7 +113,7 @@ bool FollowedFiles::read(std::chrono::nanoseconds now) {
 
 void FollowedFiles::report_failure(const LogFile& file, int before) const {
   if (file.error == 0 || file.error == before) return;
-  report_(file.path() + ": cannot be read: " + std::strerror(file.error));
+  report_(Told::kLoss, file.path() + ": cannot be read: " + std::strerror(file.error));
 }
 
 void FollowedFiles::read_rest(Rest rest) {

@@ -21,7 +21,7 @@ namespace tallyfs::logs {
 
 class FollowedFiles {
  public:
-  using Report = std::function<void(const std::string& text)>;
+  using Report = std::function<void(Told told, const std::string& text)>;
 
   static constexpr std::chrono::seconds kRetiredTime{10};
 

@@ -33,7 +33,7 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
       watch_([this](const std::string& path) { return is_followed(path); }),
       places_(settings.from, positions, counts, report_),
       files_(positions, watch_, sink, counts, report_) {
-  if (watch_.fd() < 0) report_("no inotify: files are looked at once a second");
+  if (watch_.fd() < 0) report_(Told::kNews, "no inotify: files are looked at once a second");
 }
 
 bool Follower::is_followed(const std::string& path) const {
@@ -66,7 +66,7 @@ void Follower::look(std::chrono::nanoseconds now) {
   files_.count();
 }
 
-// A file that goes for another one has lines that may wait for the daemon: then a look is under way.
+// Within a look a file may go for another one, and its lines may wait for the daemon.
 void Follower::look_at_names(std::chrono::nanoseconds now) {
   if (!is_started_ || is_scanning_) return;
   const ChangeWatch::Changes changes = watch_.read();
@@ -113,7 +113,7 @@ void Follower::scan_one(const std::string& path, std::chrono::nanoseconds now) {
   std::erase_if(found, [](const std::string& each) { return is_compressed(each); });
   if (found.empty()) {
     missing_.insert(path);
-    if (!is_started_) report_("waits for " + path);
+    if (!is_started_) report_(Told::kNews, "waits for " + path);
   }
   for (const std::string& each : found) find(each, Found::kByPattern, now);
 }
@@ -141,19 +141,20 @@ void Follower::note_missing(const std::string& path, Found found, const Error& e
   if (is_absent && found == Found::kByPattern) return;
   missing_.insert(path);
   if (is_absent) {
-    if (!is_started_) report_("waits for " + path);
+    if (!is_started_) report_(Told::kNews, "waits for " + path);
     return;
   }
   if (said_.size() == kSaidMax) said_.clear();
   if (std::exchange(said_[path], error.reason) == error.reason) return;
-  if (refusal_log_.may_log(now)) report_(error.reason + refusal_log_.take_left_out());
+  if (refusal_log_.may_log(now)) report_(Told::kLoss, error.reason + refusal_log_.take_left_out());
 }
 
 void Follower::leave_out(const std::string& path) {
   missing_.insert(path);
   left_out_ += 1;
   if (std::exchange(is_bound_said_, true)) return;
-  report_(path + ": there are 256 files already; it is not read, and others that come later");
+  report_(Told::kLoss,
+          path + ": there are 256 files already; it is not read, and others that come later");
 }
 
 void Follower::add(OpenedLog opened, const std::string& path, Arrival arrival,
@@ -210,7 +211,7 @@ void Follower::find_renamed(std::chrono::nanoseconds now) {
 void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now) {
   const std::string was(record.path());
   if (!is_followed(was)) {
-    report_(was + ": is not followed any more");
+    report_(Told::kNews, was + ": is not followed any more");
     return positions_.let_go(record);
   }
   const auto path = find_by_inode(folder_of(was), record.identity());
@@ -218,7 +219,8 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
   const bool is_it = opened && places_.is_of(record, opened.value()) &&
                      record.fits(opened.value().fd.get(), opened.value().size);
   if (!is_it || !files_.make_room()) {
-    report_(was + ": what it had from byte " + std::to_string(record.offset()) + " on is gone");
+    const std::string offset = std::to_string(record.offset());
+    report_(Told::kLoss, was + ": what it had from byte " + offset + " on is gone");
     return places_.lose(record);
   }
   add(std::move(opened.value()), *path, Arrival::kThere, now);

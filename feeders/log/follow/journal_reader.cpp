@@ -11,6 +11,8 @@ namespace {
 
 // As of a line of a file; longer ones are cut.
 constexpr std::size_t kFieldBytesMax = 64 << 10;
+// The name of a field, = and a byte more than the bound.
+constexpr std::size_t kThreshold = kFieldBytesMax + 128;
 
 Error failed(int error) { return invalid(std::string("the journal: ") + std::strerror(-error)); }
 
@@ -32,7 +34,7 @@ Result<JournalReader> JournalReader::open(Settings settings) {
 
 int JournalReader::begin(const Settings& settings) {
   ::sd_journal* const journal = journal_.get();
-  (void)::sd_journal_set_data_threshold(journal, kFieldBytesMax);
+  (void)::sd_journal_set_data_threshold(journal, kThreshold);
   if (const int error = add_units(settings.units); error < 0) return error;
   if (const int error = ::sd_journal_get_fd(journal); error < 0) return error;
   if (!settings.cursor.empty()) return continue_after(settings.cursor);
@@ -41,13 +43,16 @@ int JournalReader::begin(const Settings& settings) {
   const int moved = ::sd_journal_previous(journal);
   // Entries that come until the next start are after this one, also if none is read now.
   if (moved > 0) place_.cursor = current_cursor();
-  return moved;
+  if (moved != 0) return moved;
+  place_.cursor = kHead;
+  return ::sd_journal_seek_head(journal);
 }
 
 // A seek leads to the entry itself, or, if it is gone, to one near it. A cursor that is none at all
 // leads to the start: entries count twice rather than never.
 int JournalReader::continue_after(const std::string& cursor) {
   ::sd_journal* const journal = journal_.get();
+  if (cursor == kHead) return ::sd_journal_seek_head(journal);
   place_.is_lost = ::sd_journal_seek_cursor(journal, cursor.c_str()) < 0;
   if (place_.is_lost) return ::sd_journal_seek_head(journal);
   const int moved = ::sd_journal_next(journal);
@@ -93,18 +98,23 @@ std::optional<std::string> JournalReader::field(const std::string& name) {
   std::size_t bytes = 0;
   if (::sd_journal_get_data(journal_.get(), name.c_str(), &data, &bytes) < 0) return std::nullopt;
   const std::string_view text(static_cast<const char*>(data), bytes);
-  return std::string(text.substr(std::min(name.size() + 1, text.size()), kFieldBytesMax));
+  return std::string(text.substr(std::min(name.size() + 1, text.size()), kFieldBytesMax + 1));
 }
 
 std::optional<JournalReader::Entry> JournalReader::next() {
-  if (::sd_journal_next(journal_.get()) <= 0) return std::nullopt;
+  const int moved = ::sd_journal_next(journal_.get());
+  error_ = moved < 0 ? -moved : 0;
+  if (moved <= 0) return std::nullopt;
   message_ = field("MESSAGE");
+  const bool is_cut = message_ && message_->size() > kFieldBytesMax;
+  if (is_cut) message_->resize(kFieldBytesMax);
   for (std::size_t i = 0; i < fields_.size(); ++i) {
     texts_[i] = field(fields_[i]);
     values_[i] = texts_[i] ? std::optional<std::string_view>(*texts_[i]) : std::nullopt;
   }
   cursor_ = current_cursor();
-  return Entry{message_ ? std::string_view(*message_) : std::string_view(), values_, cursor_};
+  const auto message = message_ ? std::string_view(*message_) : std::string_view();
+  return Entry{message, values_, cursor_, is_cut};
 }
 
 }  // namespace tallyfs::logs

@@ -17,6 +17,9 @@ namespace tallyfs::logs {
 
 class JournalReader {
  public:
+  // The cursor where there was no entry yet: all that come are new.
+  static constexpr std::string_view kHead = "head";
+
   struct Settings {
     std::string directory{};           // empty: the system's
     std::vector<std::string> units{};  // empty: entries of all
@@ -29,7 +32,7 @@ class JournalReader {
 
   // Where it began.
   struct Place {
-    std::string cursor{};  // of the entry before; empty: there is none
+    std::string cursor{};  // of the entry before, or kHead; empty: there is none
     bool is_lost = false;  // the entry of the settings' cursor is gone
   };
   const Place& place() const { return place_; }
@@ -39,9 +42,12 @@ class JournalReader {
     std::string_view message;
     std::span<const std::optional<std::string_view>> fields;  // by the settings
     std::string_view cursor;                                  // of it
+    bool is_cut = false;  // the message, which is longer than a line of a file may be
   };
   // The next one, whose texts live until the next call. Nothing: there is none for now.
   std::optional<Entry> next();
+  // errno of the last next(), 0 if it has not failed.
+  int error() const { return error_; }
   // What fd() told, so that it can tell again.
   void acknowledge();
   void set_fields(std::vector<std::string> fields);
@@ -55,6 +61,7 @@ class JournalReader {
   int continue_after(const std::string& cursor);
   int add_units(const std::vector<std::string>& units);
   std::string current_cursor() const;
+  // Up to the bytes of a line, and one more if it has more.
   std::optional<std::string> field(const std::string& name);
 
   std::unique_ptr<sd_journal, Close> journal_;
@@ -64,6 +71,7 @@ class JournalReader {
   std::optional<std::string> message_;
   std::string cursor_;
   Place place_;
+  int error_ = 0;
 };
 
 }  // namespace tallyfs::logs

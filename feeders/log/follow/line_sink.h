@@ -17,6 +17,12 @@ struct LineOrigin {
   std::uint64_t end;       // the offset behind the line
 };
 
+// What a person is told of files.
+enum class Told {
+  kNews,
+  kLoss,  // lines are not counted, or may count twice
+};
+
 class LineSink {
  public:
   virtual ~LineSink() = default;

@@ -51,7 +51,7 @@ std::optional<LogFile::Start> StartPlaces::start_by_record(const OpenedLog& open
   PositionRecord* const record = positions_.find(opened.identity);
   if (!record) return std::nullopt;
   if (record->fits(opened.fd.get(), opened.size)) {
-    report_(path + ": continues at byte " + std::to_string(record->offset()));
+    report_(Told::kNews, path + ": continues at byte " + std::to_string(record->offset()));
     return continue_at(opened, record->offset());
   }
   // The numbers of files that are gone are used again.
@@ -60,7 +60,7 @@ std::optional<LogFile::Start> StartPlaces::start_by_record(const OpenedLog& open
     return std::nullopt;
   }
   if (const auto start = start_after_crash(opened, path, *record)) return start;
-  report_(path + ": was cut, and is read from its start");
+  report_(Told::kLoss, path + ": was cut, and is read from its start");
   counts_.truncations += 1;
   lose(*record);
   return LogFile::Start();
@@ -80,7 +80,7 @@ std::optional<LogFile::Start> StartPlaces::start_after_crash(const OpenedLog& op
   counts_.tails_lost += 1;
   std::string text = path + ": has lost lines that were counted, by a crash of the machine";
   text.append(is_shorter ? "; continues at byte " : "; lines count again from byte ");
-  report_(text + std::to_string(start.offset) + " instead of " + std::to_string(was));
+  report_(Told::kLoss, text + std::to_string(start.offset) + " instead of " + std::to_string(was));
   return start;
 }
 
@@ -115,7 +115,8 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened
                                                          const std::string& path,
                                                          const CountedPart& counted) const {
   if (counted.offset > opened.size || !has(opened, counted.checkpoint)) return std::nullopt;
-  report_(path + ": continues at byte " + std::to_string(counted.offset) + ", as a copy");
+  const std::string offset = std::to_string(counted.offset);
+  report_(Told::kNews, path + ": continues at byte " + offset + ", as a copy");
   return continue_at(opened, counted.offset);
 }
 
@@ -135,7 +136,7 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(
     return file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint());
   });
   if (!is_copy) return std::nullopt;
-  report_(path + ": is a copy of a log that is followed, and is not counted again");
+  report_(Told::kNews, path + ": is a copy of a log that is followed, and is not counted again");
   return continue_at(opened, opened.size);
 }
 

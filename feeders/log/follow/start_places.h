@@ -21,7 +21,7 @@ enum class From { kStart, kEnd };
 
 class StartPlaces {
  public:
-  using Report = std::function<void(const std::string& text)>;
+  using Report = std::function<void(Told told, const std::string& text)>;
 
   StartPlaces(From from, Positions& positions, FollowCounts& counts, const Report& report);
 

@@ -42,7 +42,9 @@ class LogFollowTest : public testing::Test, public LineSink {
     if (!positions) positions = &memory_.emplace(Positions::in_memory());
     follower_ = std::make_unique<Follower>(
         Follower::Settings{{path(names)}, from}, *positions, *this, counts_,
-        [this](const std::string& text) { reports_ += text + "\n"; });
+        [this](Told told, const std::string& text) {
+          reports_ += (told == Told::kLoss ? "lost: " : "") + text + "\n";
+        });
     follower_->start(now_);
   }
   std::string read(std::chrono::milliseconds later = 2s) {
