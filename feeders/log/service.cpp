@@ -178,6 +178,7 @@ Service::Outcome Service::run() {
     say_ready();
     ::sd_notify(0, "READY=1");
     follow();
+    follower_->finish(SystemClock::monotonic());
     ::sd_notify(0, "STOPPING=1");
   }
   const bool is_committed = committer_->commit();

@@ -81,6 +81,11 @@ void Follower::look_at_names(std::chrono::nanoseconds now) {
   scanned_ = now;
 }
 
+void Follower::finish(std::chrono::nanoseconds now) {
+  scanned_ = now - kLookPeriod;
+  look_at_names(now);
+}
+
 void Follower::scan_again(std::chrono::nanoseconds now) {
   const auto begun = SystemClock::realtime();
   scan(now);

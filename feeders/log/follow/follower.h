@@ -46,6 +46,8 @@ class Follower {
   void look(std::chrono::nanoseconds now);
   // The names alone, also while lines are taken: files must not be gone when they are read at last.
   void look_at_names(std::chrono::nanoseconds now);
+  // The last look at names before the feeder ends: what is younger came while it did not run.
+  void finish(std::chrono::nanoseconds now);
   // Reads a chunk of each file that has more. False: none has.
   bool read(std::chrono::nanoseconds now) { return files_.read(now); }
   void read_rest(Rest rest) { files_.read_rest(rest); }

@@ -133,7 +133,11 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(
     if (const auto start = start_of_copy(opened, path, *file->before_cut())) return start;
   }
   const bool is_copy = std::ranges::any_of(files, [&](const auto& file) {
-    return file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint());
+    if (file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint())) return true;
+    // A copy that was made earlier is shorter.
+    const auto common = file->record() ? file->record()->last_common(opened.fd.get(), opened.size)
+                                       : std::nullopt;
+    return common && common->offset >= kHashedBytes;
   });
   if (!is_copy) return std::nullopt;
   report_(Told::kNews, path + ": is a copy of a log that is followed, and is not counted again");

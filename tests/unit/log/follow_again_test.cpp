@@ -1,4 +1,5 @@
 // Files that are followed: what must not count twice, and what must not be lost.
+// Longer than most: each way to lose or to repeat a line is read beside the others.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,6 +51,44 @@ TEST_F(LogFollowTest, DoesNotCountACopyOfAFileThatGoesOn) {
   auto kept = positions();
   follow("log", From::kEnd, &kept);
   EXPECT_EQ(read(), "5;");
+}
+
+TEST_F(LogFollowTest, DoesNotCountAShorterCopyOfAFileThatGrew) {
+  append("log", kLong);
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    read();
+    std::filesystem::copy(path("log"), path("log.saved"));
+    append("log", kLong);
+    read();
+    follower_.reset();
+  }
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "");
+}
+
+TEST_F(LogFollowTest, DoesNotCountACopyThatCameBeforeItEnded) {
+  append("log", kLong);
+  {
+    auto kept = positions();
+    follow("log", From::kStart, &kept);
+    read();
+    const auto copied = SystemClock::realtime();
+    std::filesystem::copy(path("log"), path("log.1"));
+    std::filesystem::resize_file(path("log"), 0);
+    append("log", "5\n");
+    EXPECT_EQ(read(), "5;");
+    while (SystemClock::realtime() < copied + 300ms) {
+    }
+    follower_->finish(now_);
+    follower_.reset();
+  }
+  append("log", "6\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "6;");
 }
 
 // Where the folder is a pattern, nothing reports names, and the copy is found after the cut.
