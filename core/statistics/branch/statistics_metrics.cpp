@@ -74,11 +74,9 @@ class StatisticsBranch::MetricsFile final : public File {
  private:
   // Of the interface of that path: 0 if it is gone.
   uid_t uid_of(std::string_view path) const {
-    const std::string_view name = path.substr(0, path.find('/'));
-    for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
-      if (each.name == name) return each.interface->uid();
-    }
-    return 0;
+    const MutexLock lock(statistics_.mutex_);
+    const InterfaceEntry* const found = statistics_.find_interface(path.substr(0, path.find('/')));
+    return found ? found->interface->uid() : 0;
   }
   // Each once, and again when there are more.
   void tell(const MetricsOmitted& omitted, Moment now) const {
