@@ -1,7 +1,6 @@
 // tallyctl errors: the newest refused lines and warnings of all doors, with the wall clock.
 #include <algorithm>
 
-#include "core/base/text.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/tree/timed_file.h"
@@ -17,15 +16,6 @@ constexpr CommandText kErrorsText = {
 
 // Columns: a terminal wraps what is longer than its lines.
 constexpr int kUncut = 1 << 13;
-
-std::string_view text_at(const Json& json, std::string_view key) {
-  const Json* const found = json.find(key);
-  return found ? std::string_view(found->text) : std::string_view();
-}
-
-std::uint64_t number_at(const Json& json, std::string_view key) {
-  return parse_unsigned(text_at(json, key)).value_or(0);
-}
 
 class Errors {
  public:
@@ -52,9 +42,9 @@ class Errors {
     view::Grid grid(kUncut, session_.terminal.charset);
     const Json* const errors = json.find("errors");
     const std::uint64_t kept = errors ? errors->items.size() : 0;
-    const std::uint64_t reported = number_at(json, "reported");
+    const std::uint64_t reported = json.number_of("reported");
     const bool is_first = epoch_.empty();
-    if (const auto epoch = text_at(json, "epoch"); epoch != epoch_ || reported < seen_) {
+    if (const auto epoch = json.text_of("epoch"); epoch != epoch_ || reported < seen_) {
       if (!is_first) grid.put_line("the daemon has started again", {view::Tone::kWarning});
       epoch_ = epoch;
       seen_ = 0;
@@ -70,20 +60,20 @@ class Errors {
   }
 
   std::string begin_of(const Json& json) const {
-    const std::uint64_t age = number_at(json, "time_us") - number_at(json, "begun_us");
-    return dated(number_at(json, "realtime_us") - age, session_.options.utc);
+    const std::uint64_t age = json.number_of("time_us") - json.number_of("begun_us");
+    return dated(json.number_of("realtime_us") - age, session_.options.utc);
   }
 
   void draw(view::Grid& grid, const Json& each) const {
-    const bool is_warning = text_at(each, "kind") == "warning";
-    std::string line = dated(number_at(each, "realtime_us"), session_.options.utc);
-    line.append("  ").append(text_at(each, "where")).append(": ").append(text_at(each, "kind"));
-    line.append(": ").append(text_at(each, "reason"));
+    const bool is_warning = each.text_of("kind") == "warning";
+    std::string line = dated(each.number_of("realtime_us"), session_.options.utc);
+    line.append("  ").append(each.text_of("where")).append(": ").append(each.text_of("kind"));
+    line.append(": ").append(each.text_of("reason"));
     grid.put_line(line, {is_warning ? view::Tone::kWarning : view::Tone::kBad});
-    const std::string_view text = text_at(each, "text");
+    const std::string_view text = each.text_of("text");
     if (text.empty()) return;
     grid.put_line("  " + std::string(text));
-    grid.put_line("  " + std::string(number_at(each, "column"), ' ') + "^");
+    grid.put_line("  " + std::string(each.number_of("column"), ' ') + "^");
   }
 
   Session& session_;

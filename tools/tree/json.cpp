@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace tallyfs {
 namespace {
 
@@ -82,6 +84,15 @@ class Builder {
 const Json* Json::find(std::string_view key) const {
   const auto found = std::ranges::find(keys, key);
   return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
+}
+
+std::string_view Json::text_of(std::string_view key) const {
+  const Json* const found = find(key);
+  return found ? std::string_view(found->text) : std::string_view();
+}
+
+std::uint64_t Json::number_of(std::string_view key) const {
+  return parse_unsigned(text_of(key)).value_or(0);
 }
 
 Result<Json> parse_json(std::string_view text) {

@@ -14,7 +14,6 @@
 #include <optional>
 #include <set>
 
-#include "core/base/text.h"
 #include "tools/tree/source.h"
 #include "tools/tree/statistics_json.h"
 
@@ -23,15 +22,7 @@ namespace {
 
 using std::chrono::microseconds;
 
-std::string name_of(const Json& line) {
-  const Json* const name = line.find("interface");
-  return name ? name->text : std::string();
-}
-
-std::uint64_t number_of_key(const Json& json, std::string_view key) {
-  const Json* const found = json.find(key);
-  return found ? parse_unsigned(found->text).value_or(0) : 0;
-}
+std::string name_of(const Json& line) { return std::string(line.text_of("interface")); }
 
 void set_number(Json& json, std::string_view key, std::uint64_t value) {
   const auto found = std::ranges::find(json.keys, key);
@@ -105,7 +96,7 @@ class RecordedSource : public Source {
     }
     Json made = found->second;
     // It did not change until this moment.
-    if (!seen_.contains(name) && number_of_key(made, "time_us") < moment_us_) {
+    if (!seen_.contains(name) && made.number_of("time_us") < moment_us_) {
       set_number(made, "time_us", moment_us_);
       set_number(made, "realtime_us", sum_of(moment_us_, offset_us_));
     }
@@ -126,7 +117,7 @@ class RecordedSource : public Source {
   }
 
   microseconds period() const override {
-    return microseconds(static_cast<std::int64_t>(number_of_key(tree_, "every_us")));
+    return microseconds(static_cast<std::int64_t>(tree_.number_of("every_us")));
   }
   const std::string& mount() const override { return no_mount_; }
 
@@ -154,13 +145,13 @@ class RecordedSource : public Source {
   // The lines of one moment are read one after the other, without a pause.
   bool comes_later(const Json& line) const {
     const auto pause = static_cast<std::uint64_t>(period().count()) / 2;
-    return pause > 0 && number_of_key(line, "time_us") >= sum_of(moment_us_, pause);
+    return pause > 0 && line.number_of("time_us") >= sum_of(moment_us_, pause);
   }
 
   void take(const std::string& name) {
-    moment_us_ = std::max(moment_us_, number_of_key(*ahead_, "time_us"));
-    const std::uint64_t time_us = number_of_key(*ahead_, "time_us");
-    offset_us_ = std::max(number_of_key(*ahead_, "realtime_us"), time_us) - time_us;
+    moment_us_ = std::max(moment_us_, ahead_->number_of("time_us"));
+    const std::uint64_t time_us = ahead_->number_of("time_us");
+    offset_us_ = std::max(ahead_->number_of("realtime_us"), time_us) - time_us;
     newest_.insert_or_assign(name, *std::exchange(ahead_, std::nullopt));
   }
 
