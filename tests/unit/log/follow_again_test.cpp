@@ -1,5 +1,4 @@
 // Files that are followed: what must not count twice, and what must not be lost.
-// Longer than most: each way to lose or to repeat a line is read beside the others.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,12 +19,7 @@ constexpr const char* kLong =
 
 TEST_F(LogFollowTest, CountsACopyOnceThatWasCutWhileItDidNotRun) {
   append("log", "1\n2\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    EXPECT_EQ(read(), "1;2;");
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { EXPECT_EQ(read(), "1;2;"); });
   append("log", "3\n");
   std::filesystem::copy(path("log"), path("log.1"));
   std::filesystem::resize_file(path("log"), 0);
@@ -40,12 +34,7 @@ TEST_F(LogFollowTest, CountsACopyOnceThatWasCutWhileItDidNotRun) {
 
 TEST_F(LogFollowTest, DoesNotCountACopyOfAFileThatGoesOn) {
   append("log", kLong);
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    read();
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
   std::filesystem::copy(path("log"), path("log.saved"));
   append("log", "5\n");
   auto kept = positions();
@@ -55,15 +44,12 @@ TEST_F(LogFollowTest, DoesNotCountACopyOfAFileThatGoesOn) {
 
 TEST_F(LogFollowTest, DoesNotCountAShorterCopyOfAFileThatGrew) {
   append("log", kLong);
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
     read();
     std::filesystem::copy(path("log"), path("log.saved"));
     append("log", kLong);
     read();
-    follower_.reset();
-  }
+  });
   auto kept = positions();
   follow("log", From::kEnd, &kept);
   EXPECT_EQ(read(), "");
@@ -71,9 +57,7 @@ TEST_F(LogFollowTest, DoesNotCountAShorterCopyOfAFileThatGrew) {
 
 TEST_F(LogFollowTest, DoesNotCountACopyThatCameBeforeItEnded) {
   append("log", kLong);
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
     read();
     const auto copied = SystemClock::realtime();
     std::filesystem::copy(path("log"), path("log.1"));
@@ -83,8 +67,7 @@ TEST_F(LogFollowTest, DoesNotCountACopyThatCameBeforeItEnded) {
     while (SystemClock::realtime() < copied + 300ms) {
     }
     follower_->finish(now_);
-    follower_.reset();
-  }
+  });
   append("log", "6\n");
   auto kept = positions();
   follow("log", From::kEnd, &kept);
@@ -108,14 +91,11 @@ TEST_F(LogFollowTest, DoesNotCountACopyThatIsFoundAfterTheCut) {
 
 TEST_F(LogFollowTest, KnowsAFileAgainWhoseDeviceHasAnotherNumberAfterABoot) {
   append("log", kLong);
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
     read();
     kept.each([](PositionRecord& record) { record.set_device(record.identity().device + 1); });
     kept.set_scanned(SystemClock::realtime() + 1s);  // the file is older than that
-    follower_.reset();
-  }
+  });
   append("log", "5\n");
   auto kept = positions(1'000s);
   follow("log", From::kEnd, &kept);
@@ -124,14 +104,11 @@ TEST_F(LogFollowTest, KnowsAFileAgainWhoseDeviceHasAnotherNumberAfterABoot) {
 
 TEST_F(LogFollowTest, KnowsARenamedFileAgainWhoseDeviceHasAnotherNumber) {
   append("log", kLong);
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
     read();
     kept.each([](PositionRecord& record) { record.set_device(record.identity().device + 1); });
     kept.set_scanned(SystemClock::realtime() + 1s);  // the file is older than that
-    follower_.reset();
-  }
+  });
   append("log", "5\n");
   std::filesystem::rename(path("log"), path("log.1"));
   append("log", "6\n");
@@ -164,13 +141,10 @@ TEST_F(LogFollowTest, ContinuesInAFileThatWasAwayForLong) {
 TEST_F(LogFollowTest, BeginsAnotherFileOfTheFolderWhereItIsTold) {
   append("log", "1\n");
   append("other", "old\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
     read();
     now_ += 1s;
-    follower_.reset();
-  }
+  });
   std::filesystem::last_write_time(path("other"), std::filesystem::file_time_type::clock::now());
   auto kept = positions();
   kept.set_scanned(SystemClock::realtime() + 1s);
@@ -182,20 +156,12 @@ TEST_F(LogFollowTest, BeginsAnotherFileOfTheFolderWhereItIsTold) {
 TEST_F(LogFollowTest, FollowsNoFileThatIsNotNamedAnyMore) {
   append("log", "1\n");
   append("other", "x\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    read();
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
   append("log", "2\n");
-  {
-    auto kept = positions();
-    follow("other", From::kStart, &kept);
+  follow_for_a_while("other", From::kStart, [&](Positions&) {
     EXPECT_EQ(read(), "x;");
     EXPECT_EQ(counts_.files, 1U);
-    follower_.reset();
-  }
+  });
   auto kept = positions();
   follow("log", From::kEnd, &kept);
   EXPECT_EQ(read(), "2;") << "named again, it continues";
@@ -204,9 +170,7 @@ TEST_F(LogFollowTest, FollowsNoFileThatIsNotNamedAnyMore) {
 TEST_F(LogFollowTest, ContinuesAfterACrashThatLostTheEndOfAFile) {
   append("log", kLong);
   const auto synced = std::filesystem::file_size(path("log"));
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
     read();
     kept.sync(1h);
     kept.sync(2h);  // old enough to be on the disk
@@ -214,8 +178,7 @@ TEST_F(LogFollowTest, ContinuesAfterACrashThatLostTheEndOfAFile) {
     EXPECT_EQ(read(), "5;6;");
     append("log", "7\n");
     EXPECT_EQ(read(), "7;");
-    follower_.reset();
-  }
+  });
   std::filesystem::resize_file(path("log"), synced + 2);
   append("log", "");
   auto kept = positions(1'000s);
@@ -230,9 +193,7 @@ TEST_F(LogFollowTest, ContinuesAfterACrashThatLostTheEndOfAFile) {
 TEST_F(LogFollowTest, CountsAgainFromWhereItIsKnownAfterACrash) {
   append("log", kLong);
   const auto synced = std::filesystem::file_size(path("log"));
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
     read();
     kept.sync(1h);
     kept.sync(2h);
@@ -240,8 +201,7 @@ TEST_F(LogFollowTest, CountsAgainFromWhereItIsKnownAfterACrash) {
     EXPECT_EQ(read(), "5;6;");
     append("log", "7\n");
     EXPECT_EQ(read(), "7;");
-    follower_.reset();
-  }
+  });
   std::filesystem::resize_file(path("log"), synced);
   append("log", "after the crash\n");
   auto kept = positions(1'000s);

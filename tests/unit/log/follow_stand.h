@@ -47,6 +47,14 @@ class LogFollowTest : public testing::Test, public LineSink {
         });
     follower_->start(now_);
   }
+  // Follows the file with positions, and ends after `meanwhile`.
+  template <typename Meanwhile>
+  void follow_for_a_while(const std::string& names, From from, Meanwhile meanwhile) {
+    auto kept = positions();
+    follow(names, from, &kept);
+    meanwhile(kept);
+    follower_.reset();
+  }
   std::string read(std::chrono::milliseconds later = 2s) {
     now_ += later;  // a look at all files is due
     follower_->look(now_);

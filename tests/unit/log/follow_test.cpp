@@ -120,12 +120,7 @@ TEST_F(LogFollowTest, RefusesWhatIsNoLog) {
 
 TEST_F(LogFollowTest, ContinuesWhereItWas) {
   append("log", "1\n2\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    EXPECT_EQ(read(), "1;2;");
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { EXPECT_EQ(read(), "1;2;"); });
   append("log", "3\n");
   // Rotated while no feeder runs; a new file came.
   std::filesystem::rename(path("log"), path("log.1"));
@@ -139,12 +134,7 @@ TEST_F(LogFollowTest, ContinuesWhereItWas) {
 
 TEST_F(LogFollowTest, ReadsFilesThatCameAndWereRenamedWhileItDidNotRun) {
   append("log", "1\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    EXPECT_EQ(read(), "1;");
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { EXPECT_EQ(read(), "1;"); });
   std::filesystem::rename(path("log"), path("log.1"));
   append("log", "2\n");
   std::filesystem::rename(path("log"), path("log.2"));
@@ -158,12 +148,7 @@ TEST_F(LogFollowTest, ReadsFilesThatCameAndWereRenamedWhileItDidNotRun) {
 
 TEST_F(LogFollowTest, DoesNotContinueInAnotherFile) {
   append("log", "1\n2\n");
-  {
-    auto kept = positions();
-    follow("log", From::kStart, &kept);
-    EXPECT_EQ(read(), "1;2;");
-    follower_.reset();
-  }
+  follow_for_a_while("log", From::kStart, [&](Positions&) { EXPECT_EQ(read(), "1;2;"); });
   std::filesystem::resize_file(path("log"), 0);
   append("log", "other\nlines\n");
   auto kept = positions();
