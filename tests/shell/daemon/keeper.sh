@@ -44,7 +44,8 @@ a_killed_server_is_replaced() {
   _nothing_is_left
 }
 
-# The program on disk stops the server before it answers, so that the signal to hand over waits.
+# The program on disk stops the server before it answers, so that the signal to hand over waits. It
+# returns when every thread stands still: a thread that runs takes SIGUSR2 before SIGSTOP.
 a_reload_whose_server_is_killed_fails() {
   _need_resend
   local said
@@ -52,7 +53,12 @@ a_reload_whose_server_is_killed_fails() {
   cp "$(command -v "$TALLYFS")" "$CASE/bin/tallyfs"
   cp "$CASE/bin/tallyfs" "$CASE/bin/real"
   TALLYFS=$CASE/bin/tallyfs start_daemon --state "$CASE/state"
-  printf '#!/bin/sh\nkill -STOP %s\nexec "%s" "$@"\n' "$SERVER" "$CASE/bin/real" >"$CASE/script"
+  cat >"$CASE/script" <<EOT
+#!/bin/sh
+kill -STOP $SERVER
+while grep -sqE '^State:[[:space:]]+[^TZ]' /proc/$SERVER/task/*/status; do :; done
+exec "$CASE/bin/real" "\$@"
+EOT
   chmod 755 "$CASE/script"
   mv "$CASE/script" "$CASE/bin/tallyfs"
   "$CASE/bin/real" --reload "$MNT" 2>"$CASE/said" &

@@ -9,9 +9,11 @@ _set_up() {
   start_daemon -o allow_other
   chmod 755 "$CASE" "$CASE/run"
 }
+# Under a sanitizer the calls of the case itself may have used up its uid's allowance: its samples
+# are shown later then, as limits.md says.
 _still_right() {
   send 'after/a 1' 'after/a 2'
-  assert_data after 'a 2'
+  wait_until '[ "$(data after 2>/dev/null)" = "a 2" ]' 1
   "$TALLYFS" --reload "$MNT"
   assert_data after 'a 2'
   stop_daemon
