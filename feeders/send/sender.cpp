@@ -117,6 +117,24 @@ Result<void> Sender::finish() {
   return {};
 }
 
+Sender::Left Sender::leave() {
+  Left left;
+  const auto unsent = pending_.end() - static_cast<std::ptrdiff_t>(requests_);
+  for (auto each = pending_.begin(); each != unsent; ++each) {
+    if (each->line == 0) continue;
+    if (left.unanswered++ == 0) left.first_unanswered = each->line;
+  }
+  for (auto each = unsent; each != pending_.end(); ++each) {
+    left.unsent.push_back({.number = each->line, .text = std::move(each->text)});
+  }
+  pending_.clear();
+  writer_.clear(0);
+  requests_ = 0;
+  unanswered_ = 0;
+  probe_at_.reset();
+  return left;
+}
+
 Result<void> Sender::wait_for_link(short events) {
   pollfd polled{.fd = link_.fd(), .events = events, .revents = 0};
   return wait(&polled, 1);
@@ -204,13 +222,13 @@ void Sender::settle_front(const wire::Response* response) {
     return;
   }
   Error error{.text = settled.text};
-  if (response) {
-    error.reason = std::string(response->reason) + " (" +
-                   std::strerror(static_cast<int>(response->error)) + ")";
-    if (response->at != wire::Response::kNowhere) error.token_at = response->at;
-  } else {
+  if (!response) {
     error.reason = "its answer was lost, whether it took effect is not known";
+    return options_.unknown(settled.line, error);
   }
+  error.reason = std::string(response->reason) + " (" +
+                 std::strerror(static_cast<int>(response->error)) + ")";
+  if (response->at != wire::Response::kNowhere) error.token_at = response->at;
   options_.refused(settled.line, error);
 }
 

@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/line_splitter.h"
 #include "core/base/result.h"
@@ -24,6 +25,7 @@
 #include "feeders/client/first_sequence.h"
 #include "feeders/client/link.h"
 #include "feeders/client/socket_path.h"
+#include "feeders/send/line_queue.h"
 #include "feeders/send/refused_line.h"
 
 namespace tallyfs {
@@ -42,13 +44,16 @@ class Sender {
     std::chrono::milliseconds timeout{2000};  // without progress
     // Called with the number of each line that was refused, and why.
     std::function<void(std::uint64_t line, const Error& error)> refused;
+    // The same of each line whose answer was lost: whether it took effect is not known.
+    std::function<void(std::uint64_t line, const Error& error)> unknown;
     // The same of each line that took effect, but perhaps not as it was meant.
     std::function<void(std::uint64_t line, const Error& warning)> warned;
   };
 
   explicit Sender(Options options);
 
-  // Everything that fails says in words what to do about it; nothing can be sent afterwards.
+  // Everything that fails says in words what to do about it. After kNotFound and kBusy see leave()
+  // and finish().
   // kNotFound: no daemon, or no more. kNoAccess: the socket's mode forbids it. kBusy: the daemon
   // does not answer. kInvalid: no socket can have this path.
   Result<void> connect();
@@ -61,8 +66,16 @@ class Sender {
   // Returns when there is something to read from `input`. Whatever send() has taken is sent
   // before it waits for that, and answers are heard meanwhile.
   Result<void> wait_for_input(int input);
-  // Sends the rest, and waits for all answers.
+  // Sends the rest, and waits for all answers. After kBusy it may be called again.
   Result<void> finish();
+
+  struct Left {
+    std::vector<KeptLine> unsent;  // in their order
+    std::uint64_t unanswered = 0;  // lines that were sent: whether they took effect is not known
+    std::uint64_t first_unanswered = 0;  // the number of the first of them
+  };
+  // After kNotFound: forgets the daemon that has ended. connect() may follow.
+  Left leave();
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -429,3 +429,89 @@ where_neither_runs_both_are_named() {
   _expect 3 _send_as_nobody "$CASE/nobody_here" 'web/a 1'
   assert_eq "tally-send: no daemon at $(_user_socket) or /run/tallyfs/socket: is tallyfs running? --socket or TALLY_SOCKET says where" "$SAID"
 }
+
+# ---- --wait
+
+# _send_waiting: in the background, its standard input is $FEED, its pid $WAITING; what it says
+# comes to $CASE/told.
+_send_waiting() {
+  mkfifo "$CASE/feed"
+  "$TALLY_SEND" --wait --socket "$SOCK" "$@" <"$CASE/feed" 2>"$CASE/told" &
+  WAITING=$!
+  exec {FEED}>"$CASE/feed"
+}
+_end_of_input() { exec {FEED}>&-; }
+_told() { grep -qF -- "$1" "$CASE/told"; }
+
+wait_begins_before_the_daemon() {
+  stop_daemon
+  _send_waiting
+  _lines 20000 'web/a 1' >&$FEED
+  wait_until '_told "waiting: no daemon at $SOCK"'
+  _end_of_input
+  start_daemon
+  wait $WAITING
+  assert_data web 'a 20000'
+  _told "connected to $SOCK, 20000 lines were kept" || fail "$(cat "$CASE/told")"
+}
+
+# Each line counts once: those before the end of the daemon there, all others in the next one.
+wait_goes_on_with_the_next_daemon() {
+  _send_waiting
+  echo 'web/a 1' >&$FEED
+  wait_until '[ -e "$STAT/web" ]'
+  kill_daemon
+  _lines 30000 'web/a 1' >&$FEED
+  wait_until '_told "waiting: no daemon"'
+  _told "the daemon at $SOCK has ended" || fail "$(cat "$CASE/told")"
+  _end_of_input
+  umount -l "$MNT" 2>/dev/null || fusermount3 -u -z "$MNT"
+  start_daemon
+  wait $WAITING
+  assert_data web 'a 30000'
+}
+
+wait_keeps_on_reading_while_the_daemon_is_silent() {
+  _send_waiting --timeout-ms 200
+  freeze "$SERVER"
+  _lines 100000 'web/a 1' >&$FEED
+  wait_until '_told "does not answer for 200 ms"'
+  _end_of_input
+  kill -CONT "$SERVER"
+  wait $WAITING
+  assert_data web 'a 100000'
+}
+
+wait_drops_and_counts_what_its_memory_has_no_room_for() {
+  stop_daemon
+  _send_waiting
+  # 7 bytes and 64 of each: 236,298 of them in 16 MiB.
+  _lines 236300 'web/a 1' >&$FEED
+  _end_of_input
+  wait_until '_told "line 236299 is dropped, and more will be: 16 MiB of lines wait"'
+  start_daemon
+  local status=0
+  wait $WAITING || status=$?
+  assert_eq 1 $status
+  _told '2 lines were dropped' || fail "$(cat "$CASE/told")"
+  assert_data web 'a 236298'
+}
+
+wait_says_at_a_signal_what_it_did_not_send() {
+  stop_daemon
+  _send_waiting
+  _lines 300 'web/a 1' >&$FEED
+  wait_until '_told waiting'
+  wait_until '[ "$(wc -l <"$CASE/told")" -eq 1 ] && kill -TERM $WAITING'
+  local status=0
+  wait $WAITING || status=$?
+  assert_eq 143 $status
+  _told 'ended by a signal: 300 lines were not sent' || fail "$(cat "$CASE/told")"
+}
+
+wait_does_not_wait_where_that_does_not_help() {
+  _expect 3 env TALLY_SOCKET="$(printf '%0200d' 1)" "$TALLY_SEND" --wait x
+  assert_has 'too long' "$SAID"
+  _expect 1 _send --wait 'web/a 1' wrong
+  assert_data web 'a 1'
+}
