@@ -61,7 +61,11 @@ double turn_us(const std::string& path) {
 }
 
 void small_file(const std::string& mount, const std::string& minimal, Sender& sender) {
-  for (int i = 0; i < 8; ++i) sender.ask("files/statistic_number_" + std::to_string(i) + " 1000");
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "files/statistic_number_" + std::to_string(i);
+    sender.ask("create " + name + " on=1");
+    sender.ask(name + " 1000");
+  }
   const std::string ours = mount + "/statistics/files/data";
   const std::string theirs = minimal + "/data";
   const unsigned last = std::thread::hardware_concurrency() - 1;

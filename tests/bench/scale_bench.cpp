@@ -130,13 +130,13 @@ Intake feed(const Daemon& daemon, const Load& load, int feeders) {
   return best;
 }
 
-// A sample creates its statistic. The intake is asked to keep up, as senders that make it work hard
+// Values, each with a sample. The intake is asked to keep up, as senders that make it work hard
 // have to wait.
 void create(const Sender& sender, const Daemon& daemon, int from, int to) {
   std::string datagram;
   int datagrams = 0;
   for (int i = from; i < to; ++i) {
-    datagram += path_of(i) + " 1\n";
+    datagram += "create " + path_of(i) + " on=1\n" + path_of(i) + " 1\n";
     if (datagram.size() < kDatagramBytes && i + 1 < to) continue;
     sender.send(datagram);
     datagram.clear();

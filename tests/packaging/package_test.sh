@@ -244,7 +244,7 @@ else
 fi
 check "the unit's ExecStart comes up" wait_until 'grep -qx READY "$WORK/service"' ||
   sed 's/^/# /' "$WORK/service"
-check "tally-send feeds it" in_root tally-send 'web/a 5' 'define web name=a type=range' 'web/a 7'
+check "tally-send feeds it" in_root tally-send 'web/a 5' 'define web name=a data=reset' 'web/a 7'
 check_eq 1 "$(in_root python3 -c 'import tally
 each = tally.Interface("py").statistic("each")
 each.start()
@@ -282,7 +282,7 @@ for place in /run/tallyfs/mnt /media; do
     "$(in_root awk -v place=$place '$2 == place { print $1, $2, $3 }' /proc/mounts)" \
     "and it is mounted"
   check "it is fed" in_root tally-send --socket $socket 'web/a 1'
-  check_eq 'a 1' "$(in_root cat $place/statistics/web/data)" "and read"
+  check_eq 'a 1 1 1.000 1' "$(in_root cat $place/statistics/web/data)" "and read"
   check "umount $place ends it" quietly in_root umount $place
   check "its socket goes too" wait_until '! [ -e "$ROOT$socket" ]'
 done

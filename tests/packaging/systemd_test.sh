@@ -78,7 +78,7 @@ state_of() { inside systemctl is-active "tallyfs.$1"; }
 main_process() { inside systemctl show --value -p MainPID tallyfs.service; }
 mounts() { inside awk '$3 == "fuse.tallyfs"' /proc/mounts | wc -l; }
 counted() {
-  inside sh -c "cat $TREE/statistics/$1/data" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'
+  inside sh -c "cat $TREE/statistics/$1/data" 2>/dev/null | awk '{ n += $2 } END { print n + 0 }'
 }
 send() { inside tally-send "$@"; }
 journal() { inside journalctl -q -u tallyfs.service -o cat "$@"; }

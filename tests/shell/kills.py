@@ -80,7 +80,7 @@ def feeder(results, end):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as feed:
         while not end.is_set():
             try:
-                feed.sendto(b"fed/n 0 1\nwritten/x 1\n", SOCKET)
+                feed.sendto(b"create fed/n on=1\nfed/n 0 1\nwritten/x 1\n", SOCKET)
                 outcomes["done"] += 1
             except OSError as error:
                 outcomes[errno.errorcode[error.errno]] += 1

@@ -242,6 +242,8 @@ write_at_once() {
   cat "$CASE/written" >"$file"
 }
 data() { cat "$STAT/$1/data"; }
+# counts INTERFACE: of each line the statistic and how much it has counted, whatever else is shown.
+counts() { data "$1" | cut -d' ' -f1,2; }
 definition() { cat "$STAT/$1/definition"; }
 # line INTERFACE STATISTIC: its line of the definition file
 line() { definition "$1" | grep "^name=$2 "; }
@@ -252,6 +254,12 @@ assert_data() {
   local of=$1
   shift
   assert_eq "$(printf '%s\n' "$@")" "$(data "$of")" "data of $of"
+}
+# assert_counts INTERFACE [LINE...]: the same of counts, for cases whose subject is no type.
+assert_counts() {
+  local of=$1
+  shift
+  assert_eq "$(printf '%s\n' "$@")" "$(counts "$of")" "counts of $of"
 }
 assert_attribute() { assert_eq "$4" "$(attribute "$1" "$2" "$3")" "$3 of $1/$2"; }  # ... KEY WANTED
 errors() { cat "$MNT/tracing/error_log"; }

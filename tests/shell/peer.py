@@ -191,6 +191,11 @@ def data(interface):
         return file.read()
 
 
+def counts(interface):
+    """Of each line the statistic and how much it has counted, whatever else is shown."""
+    return "".join(" ".join(line.split()[:2]) + "\n" for line in data(interface).splitlines())
+
+
 def own(statistic):
     """A number of the daemon's own."""
     return int(next(l for l in data("tallyfs").splitlines() if l.startswith(statistic + " ")).split()[1])

@@ -34,11 +34,11 @@ def read(path):
 
 
 def data(interface):
-    """Of statistics with one line: their last number."""
+    """Of statistics with one line each: how much they have counted."""
     found = {}
     for line in read(f"{STAT}/{interface}/data").splitlines():
-        name, *rest = line.split()
-        found[name] = found.get(name, 0) + int(rest[-1])
+        name, count = line.split()[:2]
+        found[name] = int(count)
     return found
 
 

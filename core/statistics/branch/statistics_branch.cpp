@@ -12,8 +12,9 @@ namespace {
 
 constexpr unsigned kDefinitionPermissions = 0600;
 constexpr unsigned kDataPermissions = 0400;
-// How a statistic begins that a sample named: on, and of the default type.
-constexpr std::string_view kBornOfASample = "on=1";
+// How a statistic begins that a sample named: as a range, which keeps what its samples say. A
+// program that defines a statistic knows what it counts, so the default of definitions is a value.
+constexpr std::string_view kBornOfASample = "on=1 type=range";
 
 }  // namespace
 

@@ -79,7 +79,7 @@ an_interface_with_the_lifetime_of_a_feeder_stays_as_long() {
 
 the_daemons_own_numbers_go_on() {
   send 'web/a 1' 'web/a 1' 'nonsense'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   local datagrams rejects
   datagrams=$(_own datagrams)
   rejects=$(_own rejects)
@@ -87,7 +87,7 @@ the_daemons_own_numbers_go_on() {
   _reload
   assert_eq "$datagrams $rejects" "$(_own datagrams) $(_own rejects)"
   send 'web/a 1'
-  assert_data web 'a 3'
+  assert_counts web 'a 3'
   assert_eq $((datagrams + 1)) "$(_own datagrams)"
   assert_eq 0 "$(_own takeovers)"
 }

@@ -138,7 +138,7 @@ answers_that_are_not_read() {
 from peer import *
 peer = Peer()
 for i in range(20000): peer.send(request(1, "web/hits 1"))
-assert data("web") == "hits 20000\n"
+assert counts("web") == "hits 20000\n"
 EOT
   _finds WARN answers_dropped 'answers did not reach their feeder' 'read the answers'
 }

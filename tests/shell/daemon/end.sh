@@ -21,7 +21,7 @@ sigterm_ends_it_while_the_mount_is_in_use() {
 
 sigterm_loses_nothing_that_was_read() {
   send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   stop_daemon
   start_daemon
   assert_eq tallyfs "$(ls "$STAT")"
@@ -33,7 +33,7 @@ umount_lazily_ends_it_when_the_last_user_is_gone() {
   need_root
   exec 9<"$STAT/web/data"
   umount -l "$MNT"
-  assert_eq 'a 1' "$(cat <&9)"
+  assert_eq 'a 1 1 1.000 1' "$(cat <&9)"
   exec 9<&-
   daemon_ends
   _nothing_is_left
@@ -57,7 +57,7 @@ umount_while_busy_is_refused_and_changes_nothing() {
   assert_eq 32 $status 'exit status of umount'
   assert_has busy "$(cat "$CASE/said")"
   send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   exec 9<&-
 }
 
@@ -71,11 +71,11 @@ _keeps_its_text() {
   assert_eq '' "$(ls "$STAT" | grep -x web || true)"
   assert_fails_with 'No such file or directory' cat "$STAT/web/data"
   assert_fails_with 'No such file or directory' ls "$STAT/web"
-  assert_eq 'a 1' "$(cat <&8)"
+  assert_eq 'a 1 1 1.000 1' "$(cat <&8)"
   assert_fails bash -c 'echo on=0 >&9'
   # A new one of that name is another.
   send 'web/a 0 5'
-  assert_data web 'a 5'
+  assert_counts web 'a 5'
   assert_match 'name=a on=1 .*' "$(definition web)"
   exec 8<&- 9>&- {directory}<&-
 }
@@ -100,7 +100,7 @@ after_a_crash_auto_unmount_cleans_up() {
   start_daemon -o auto_unmount
   assert_eq 1 "$(grep -c " $MNT fuse" /proc/mounts)"
   send 'web/b 1'
-  assert_data web 'b 1'
+  assert_counts web 'b 1'
 }
 
 # 3 a.m.: an earlier look has left the directory's attributes in the kernel, which goes on answering
@@ -111,7 +111,7 @@ a_dead_mount_is_seen_as_such_though_its_attributes_are_cached() {
   assert_fails_with "fusermount3 -u" "$TALLYFS" -f --socket "$SOCK" "$MNT"
   start_daemon -o auto_unmount
   send 'web/b 1'
-  assert_data web 'b 1'
+  assert_counts web 'b 1'
 }
 
 what_it_says_to_do_after_a_crash_helps() {
@@ -119,7 +119,7 @@ what_it_says_to_do_after_a_crash_helps() {
   fusermount3 -u -z "$MNT"
   start_daemon
   send 'web/b 1'
-  assert_data web 'b 1'
+  assert_counts web 'b 1'
 }
 
 # A request stands behind what takes longer than a turn of the loop: the answer shows that all
@@ -169,7 +169,7 @@ EOT
   "$@"
   wait $sender
   start_daemon --state "$CASE/state"
-  assert_data web "n $(cat "$CASE/sent")"
+  assert_counts web "n $(cat "$CASE/sent")"
 }
 
 # The sender never waits, and sends before, while and after a daemon ends.
@@ -217,7 +217,7 @@ try:
 finally:
     ends.set()
     sender.join()
-assert data("web") == f"n {sent}\n", (data("web"), sent)
+assert counts("web") == f"n {sent}\n", (data("web"), sent)
 end(daemon)
 EOT
 }
@@ -226,7 +226,7 @@ sighup_is_no_end_without_a_terminal() {
   kill -HUP "$DAEMON"
   wait_until 'grep -q "SIGHUP: without --rules there is no file to read again" "$STDERR"'
   send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   kill -HUP "$DAEMON"
   wait_until '[ "$(grep -c SIGHUP: "$STDERR")" -eq 2 ]'
   stop_daemon

@@ -27,7 +27,7 @@ _need_resend() {
 a_killed_server_is_replaced() {
   start_daemon
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _replace_server
   assert_eq 1 "$(_takeovers)"
   wait_until '[ "$(_own takeover_us)" ]'
@@ -36,10 +36,10 @@ a_killed_server_is_replaced() {
   # Without --state its numbers went with it.
   [ ! -e "$STAT/web" ] || fail 'the statistics of another server are there'
   send 'web/a 1'
-  assert_data web 'a 1'
-  define web 'name=a type=range'
+  assert_counts web 'a 1'
+  define web 'name=a type=list entries_max=9'
   send 'web/a 3'
-  assert_data web 'a 1 3 3.000 3'
+  assert_data web 'a 0x3 1'
   stop_daemon
   _nothing_is_left
 }
@@ -76,7 +76,7 @@ a_crashed_server_is_replaced() {
   # An ABRT that a sanitizer does not catch: it is the default, as of a broken invariant.
   _replace_server ABRT
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   wait_until 'grep -q "the server before ended by signal 6" "$STDERR"'
 }
 
@@ -89,7 +89,7 @@ paths_that_the_kernel_knows_work_at_once() {
     data web >/dev/null
     _replace_server
     send 'web/b 1'
-    assert_data web 'b 1'
+    assert_counts web 'b 1'
     assert_eq "tallyfs web" "$(ls "$STAT" | paste -sd' ')"
     rmdir "$STAT/web"
   done
@@ -105,7 +105,7 @@ open_files_of_the_server_before_are_stale() {
   assert_fails_with 'Stale file handle' cat <&8
   assert_fails_with 'Stale file handle' sh -c 'cat "$CASE/line" >&9'
   exec 8<&- 9>&-
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 a_read_that_the_killed_server_had_not_answered_is_answered() {
@@ -160,7 +160,7 @@ with_state_what_was_saved_is_there() {
 servers_that_die_before_a_period_is_over_leave_files() {
   start_daemon --state "$CASE/state" --state-period 3600
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   stop_daemon
   start_daemon --state "$CASE/state" --state-period 3600
   touch -d '2 hours ago' "$CASE/state/state.1"
@@ -168,7 +168,7 @@ servers_that_die_before_a_period_is_over_leave_files() {
   send 'web/a 1'
   wait_until '[ -e "$CASE/state/state.2" ]'
   _replace_server
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 an_unmount_from_outside_ends_it() {
@@ -223,7 +223,7 @@ in_the_background_too() {
   SERVER=$(server_of "$DAEMON")
   _replace_server
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   kill -TERM "$DAEMON"
   wait_until '[ ! -e "$SOCK.lock" ]'
   _nothing_is_left
@@ -235,7 +235,7 @@ a_killed_keeper_takes_its_server_along() {
   wait_until '! kill -0 "$SERVER" 2>/dev/null'
   start_daemon -o auto_unmount
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 servers_that_crash_again_and_again_end_it() {
@@ -261,7 +261,7 @@ the_server_is_another_user() {
   assert_eq 65534 "$(awk '$1 == "Uid:" { print $2 }' "/proc/$SERVER/status")"
   assert_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$DAEMON/status")"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   stop_daemon
   wait_until '[ ! -e "$SOCK" ]'
   _nothing_is_left
@@ -327,7 +327,7 @@ a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
   _start_service --state "$CASE/state" --state-period 1
   before=$(_mount) socket=$(stat -c %i "$SOCK")
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
   for i in 2 3 4; do
     kill -KILL "$DAEMON"
@@ -337,7 +337,7 @@ a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
     send 'early/n 1'
     cat "$STAT/web/data" >"$CASE/read" || fail 'the mount is dead'
     _await_ready $i
-    assert_eq 'a 1' "$(cat "$CASE/read")" 'what was saved'
+    assert_eq 'a 1 1 1.000 1' "$(cat "$CASE/read")" 'what was saved'
     assert_eq "$before" "$(_mount)" 'the mount'
     assert_eq "$socket" "$(stat -c %i "$SOCK")" 'the socket'
     assert_eq $((i - 1)) "$(_takeovers)"
@@ -363,7 +363,7 @@ a_reload_leaves_what_systemd_keeps_as_it_is() {
   _await_ready 2
   assert_eq "$before" "$(_mount)" 'the mount'
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _end_service
   _nothing_is_left
 }
@@ -378,7 +378,7 @@ what_systemd_keeps_of_a_mount_that_is_gone_is_dropped() {
   kill -KILL "$DAEMON"
   _await_ready 2
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has 'all begins anew' "$(cat "$STDERR")"
   _end_service
   _nothing_is_left
@@ -392,7 +392,7 @@ without_a_keeper_it_is_one_process() {
     assert_eq '' "$(cat "/proc/$DAEMON/task/$DAEMON/children")"
     assert_eq "$DAEMON" "$SERVER"
     send 'web/a 1'
-    assert_data web 'a 1'
+    assert_counts web 'a 1'
     kill_daemon
     assert_fails_with 'Transport endpoint is not connected' ls "$MNT"
     umount -l "$MNT" 2>/dev/null || fusermount3 -u -z "$MNT"

@@ -34,10 +34,10 @@ _capabilities_are() {
 }
 _it_works() {
   send 'web/a 1' 'web/a 5'
-  assert_data web 'a 2'
-  define web 'name=a type=range'
+  assert_counts web 'a 2'
+  define web 'name=a type=list entries_max=9'
   send 'web/a 3'
-  assert_data web 'a 1 3 3.000 3'
+  assert_data web 'a 0x3 1'
   assert_fails_with 'Invalid argument' define web 'name=a type=lisp'
   assert_has lisp "$(errors)"
   rmdir "$STAT/web"
@@ -103,7 +103,7 @@ its_own_uid_is_a_sender_like_others() {
   _start_as nobody
   send 'web/a 1'
   echo 'remove web' | as_nobody socat -u - "UNIX-SENDTO:$SOCK"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has 'uid' "$(errors)"
 }
 
@@ -189,7 +189,7 @@ for name in "tallyfs-unmount", "tallyfs-spare":
     assert daemon.stdout.readline() == b"READY\n"
     os.kill(helper(daemon.pid, name), signal.SIGKILL)
     Peer(path).socket.send(b"web/a 1\n")
-    assert data("web") == "a 1\n"
+    assert counts("web") == "a 1\n"
     daemon.send_signal(signal.SIGTERM)
     assert daemon.wait(20 * PATIENCE) == 0, name
     assert f" {mnt} " not in open("/proc/mounts").read(), name
@@ -302,7 +302,7 @@ a_group_reads_and_does_not_write() {
     "$(_modes_of . statistics statistics/web statistics/web/{data,definition} stats \
       stats/templates \
       tracing tracing/error_log tracing/trace)"
-  assert_eq 'a 1' "$(_as_member 4711 cat "$STAT/web/data")"
+  assert_eq 'a 1 1 1.000 1' "$(_as_member 4711 cat "$STAT/web/data")"
   assert_has 'name=a on=1' "$(_as_member 4711 cat "$STAT/web/definition")"
   assert_eq '' "$(_as_member 4711 cat "$MNT/tracing/error_log")"
   assert_fails_with 'Permission denied' _as_member 4711 bash -c "echo on=0 >$STAT/web/definition"
@@ -321,7 +321,7 @@ a_write_group_changes_definitions() {
   assert_eq '440 4711,660 4712,640 4711' \
     "$(_modes_of statistics/web/{data,definition} tracing/error_log)"
   _as_member 4711,4712 bash -c "echo data=reset >$STAT/web/definition"
-  assert_eq 'a 0' "$(_as_member 4711,4712 cat "$STAT/web/data")"
+  assert_eq 'a 0 0 0.000 0' "$(_as_member 4711,4712 cat "$STAT/web/data")"
   assert_fails_with 'Permission denied' _as_member 4711 bash -c "echo on=0 >$STAT/web/definition"
   assert_fails_with 'Permission denied' _as_member 4712 bash -c "echo on=0 >$STAT/web/definition"
 }

@@ -21,14 +21,14 @@ everything_goes_on_and_the_process_too() {
   local mount before=$SERVER keeper=$DAEMON
   mount=$(mountpoint -d "$MNT")
   send 'create web/us on=1 type=range' 'web/us 5' 'web/us 7' 'web/n 1'
-  assert_data web 'us 2 5 6.000 7' 'n 1'
+  assert_data web 'us 2 5 6.000 7' 'n 1 1 1.000 1'
   _reload
   [ "$SERVER" != "$before" ] || fail 'the server is the same'
   kill -0 "$keeper"
   assert_eq "$mount" "$(mountpoint -d "$MNT")" 'the mount'
-  assert_data web 'us 2 5 6.000 7' 'n 1'
+  assert_data web 'us 2 5 6.000 7' 'n 1 1 1.000 1'
   send 'web/us 9' 'web/n 1'
-  assert_data web 'us 3 5 7.000 9' 'n 2'
+  assert_data web 'us 3 5 7.000 9' 'n 2 1 1.000 1'
   assert_eq 0 "$(_own takeovers)"
   wait_until 'grep -q "reload: this is version" "$STDERR"'
   stop_daemon
@@ -77,10 +77,10 @@ a_working_directory_stays() {
   send 'web/us 5'
   (
     cd "$STAT/web"
-    assert_eq 'us 1' "$(cat data)"
+    assert_eq 'us 1 5 5.000 5' "$(cat data)"
     _reload
     assert_eq "$STAT/web" "$(/bin/pwd)"
-    assert_eq 'us 1' "$(cat data)"
+    assert_eq 'us 1 5 5.000 5' "$(cat data)"
     assert_has web "$(ls ..)"
   )
 }
@@ -117,7 +117,7 @@ PY
 an_open_file_goes_on_with_the_text_that_it_had() {
   local file whole read rest
   send 'web/us 5' 'db/n 1'
-  assert_data db 'n 1'
+  assert_counts db 'n 1'
   whole=$(cat "$STAT/web/definition")
   exec {file}<"$STAT/web/definition" {removed}<"$STAT/db/data"
   IFS= read -r -N 5 -u "$file" read
@@ -127,7 +127,7 @@ an_open_file_goes_on_with_the_text_that_it_had() {
   _reload
   rest=$(cat <&"$file")
   assert_eq "$whole" "$read$rest"
-  assert_eq 'n 1' "$(cat <&"$removed")" 'of a file that was removed'
+  assert_eq 'n 1 1 1.000 1' "$(cat <&"$removed")" 'of a file that was removed'
   exec {file}<&- {removed}<&-
   assert_has other "$(cat "$STAT/web/definition")"
 }
@@ -156,7 +156,7 @@ PY
 a_writer_of_a_file_that_is_gone_is_told() {
   local definition
   send 'web/us 5'
-  assert_data web 'us 1'
+  assert_counts web 'us 1'
   exec {definition}>>"$STAT/web/definition"
   send 'remove web'
   wait_until '[ ! -e "$STAT/web" ]'
@@ -170,7 +170,7 @@ open_files_count_as_before() {
   stop_daemon
   start_daemon --uid-open-files 4
   send 'web/us 5'
-  assert_data web 'us 1'
+  assert_counts web 'us 1'
   exec {first}<"$STAT/web/data" {second}<"$STAT/web/data" {third}<"$STAT/web/data"
   _reload
   exec {fourth}<"$STAT/web/data"
@@ -231,7 +231,7 @@ PY
   for i in 1 2 3 4 5 6 7 8 9 10; do _reload; done
   touch "$CASE/enough"
   wait $feeder
-  assert_data web "a $(cat "$CASE/sent")"
+  assert_counts web "a $(cat "$CASE/sent")"
   assert_eq 0 "$(_own takeovers)"
 }
 
@@ -245,7 +245,7 @@ the_program_on_disk_serves_then() {
   SERVER=$(server_of "$DAEMON")
   assert_eq "$CASE/bin/tallyfs" "$(readlink "/proc/$SERVER/exe")"
   assert_eq "$CASE/bin/tallyfs" "$(readlink "/proc/$DAEMON/exe")"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 _refusals() { grep -c 'the program on disk refuses: ' "$STDERR" || true; }
@@ -272,7 +272,7 @@ a_program_that_refuses_leaves_the_old_one_serving() {
   _refused "$CASE/broken" 'it cannot be executed: Exec format error'
   assert_eq "$before" "$(server_of "$DAEMON")"
   send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 a_program_that_is_no_tallyfs_leaves_the_old_one_serving() {
@@ -289,7 +289,7 @@ a_program_that_is_no_tallyfs_leaves_the_old_one_serving() {
   _refused "$CASE/other" 'it did not answer in time, and was killed'
   assert_eq "$before" "$(server_of "$DAEMON")"
   assert_eq "$before" "$(cat "/proc/$DAEMON/task/$DAEMON/children" | xargs)" 'children'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has_not 'handing over' "$(cat "$STDERR")"
 }
 
@@ -352,23 +352,23 @@ a_server_that_is_killed_afterwards_is_replaced() {
     [ "$(server_of "$DAEMON")" != "$before" ]
   done
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 with_state_the_directory_stays_locked_and_is_written() {
   stop_daemon
   start_daemon --state "$CASE/state"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _reload
   mkdir "$CASE/other"
   assert_fails_with 'is in use by another daemon' \
     "$TALLYFS" -f --socket "$CASE/run/other" --state "$CASE/state" "$CASE/other"
   send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   stop_daemon
   start_daemon --state "$CASE/state"
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 rules_are_read_anew() {
@@ -386,12 +386,12 @@ as_another_user_too() {
   stop_daemon
   ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 start_daemon --run-as nobody
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _reload
   assert_eq 65534 "$(stat -c %u "/proc/$SERVER")"
   assert_eq 0000000000000000 "$(awk '$1 == "CapEff:" { print $2 }' "/proc/$SERVER/status")"
   assert_eq '0 0' "$(stat -c '%u %g' "$STAT/web/data")"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   stop_daemon
   wait_until '[ ! -e "$SOCK" ]'
   _nothing_is_left
@@ -415,7 +415,7 @@ in_the_background_it_is_reloaded_too() {
   send 'web/a 1'
   _reload
   echo "$SERVER" >>"$CASE/pids"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   kill -TERM "$DAEMON"
   wait_until '[ ! -e "$SOCK.lock" ]'
   _nothing_is_left
@@ -442,7 +442,7 @@ an_unmount_afterwards_ends_it() {
 
 rules_that_cannot_be_read_refuse_it() {
   stop_daemon
-  echo 'web/* type=range on=1' >"$CASE/rules"
+  echo 'web/* type=list entries_max=9' >"$CASE/rules"
   start_daemon --rules "$CASE/rules"
   mv "$CASE/rules" "$CASE/away"
   assert_fails_with "$CASE/rules cannot be read: No such file or directory; the old one goes on" \
@@ -453,7 +453,7 @@ rules_that_cannot_be_read_refuse_it() {
   _reload
   assert_has "1 rule read from $CASE/rules, 0 lines refused" "$(cat "$STDERR")"
   send 'web/a 5'
-  assert_data web 'a 1 5 5.000 5'
+  assert_data web 'a 0x5 1'
 }
 
 a_server_that_does_not_answer_is_named_in_time() {
@@ -462,7 +462,7 @@ a_server_that_does_not_answer_is_named_in_time() {
   assert_fails_with "process $SERVER, does not answer" timeout 60 "$TALLYFS" --reload "$MNT"
   kill -CONT "$SERVER"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_eq "$before" "$(server_of "$DAEMON")"
   assert_has_not 'handing over' "$(cat "$STDERR")"
 }

@@ -7,7 +7,7 @@ a_socket_that_a_running_daemon_holds_is_left_to_it() {
   assert_fails_with "$SOCK" _another
   assert_has 'running' "$(_another 2>&1 || true)"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_eq '' "$(grep " $CASE/other " /proc/mounts || true)"
 }
 
@@ -17,7 +17,7 @@ a_stale_socket_is_taken_over() {
   fusermount3 -u -z "$MNT"
   start_daemon
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 what_is_no_socket_is_left_alone() {
@@ -64,7 +64,7 @@ a_user_that_may_write_to_it_may_feed() {
   need_root
   need socat
   as_nobody bash -c "echo 'web/a 1' | socat -u - UNIX-SENDTO:$SOCK"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   stop_daemon
   start_daemon --socket-mode 0600
   assert_eq 600 "$(stat -c %a "$SOCK")"
@@ -133,11 +133,11 @@ two_daemons_share_a_directory() {
   echo $second >>"$CASE/pids"
   wait_until 'grep -q READY "$CASE/ready"'
   echo 'web/a 1' | socat -u - "UNIX-SENDTO:$SOCK.second"
-  assert_eq 'a 1' "$(cat "$CASE/second/statistics/web/data")"
+  assert_eq 'a 1 1 1.000 1' "$(cat "$CASE/second/statistics/web/data")"
   kill $second
   wait_until '[ ! -e "$SOCK.second" ]'
   send 'web/b 1'
-  assert_data web 'b 1'
+  assert_counts web 'b 1'
 }
 
 a_set_user_id_program_is_not_told_by_its_caller_where_to_send() {
@@ -148,7 +148,7 @@ a_set_user_id_program_is_not_told_by_its_caller_where_to_send() {
   chmod 4755 "$copy"
   as_nobody "$copy" --version >/dev/null 2>&1 || skip 'nobody may not run it here'
   TALLY_SOCKET=$SOCK as_nobody "$TALLY_SEND" 'plain/a 1'
-  assert_data plain 'a 1'
+  assert_counts plain 'a 1'
   # It may reach a daemon of the machine's, but not this one.
   TALLY_SOCKET=$SOCK as_nobody "$copy" 'raised/a 1' >"$CASE/said" 2>&1 || said=$?
   [ ! -e "$STAT/raised" ] || fail 'it sent where its caller said' "$(cat "$CASE/said")"

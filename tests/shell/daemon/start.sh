@@ -18,7 +18,7 @@ _unmount() { fusermount3 -u "$MNT"; wait_until '[ ! -e "$SOCK" ]'; }
 says_ready_when_tree_and_socket_are_usable() {
   start_daemon
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 says_nothing_but_ready_on_stdout() {
@@ -32,7 +32,7 @@ returns_in_the_background_only_when_usable() {
   for i in 1 2 3; do
     _background "$TALLYFS" --socket "$SOCK" "$MNT"
     send 'web/a 1'
-    assert_data web 'a 1'
+    assert_counts web 'a 1'
     _unmount
   done
 }
@@ -76,7 +76,7 @@ takes_source_and_mount_point_as_mount_helpers_do() {
   _background "$TALLYFS" numbers "$MNT" -o "rw,nosuid,socket=$SOCK"
   assert_eq 'numbers fuse.tallyfs' "$(_mounted)"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _unmount
 }
 
@@ -87,7 +87,7 @@ mount_8_mounts_it() {
   _background mount -t fuse -o "socket=$SOCK,nofail,noatime" "$TALLYFS#numbers" "$MNT"
   assert_match 'numbers fuse\.?.*' "$(_mounted)"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   umount "$MNT"
   wait_until '[ ! -e "$SOCK" ]'
 }
@@ -98,7 +98,7 @@ the_mount_helper_of_fuse_mounts_it_by_type() {
     -t fuse.tallyfs
   assert_eq 'numbers fuse.tallyfs' "$(_mounted)"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _unmount
 }
 
@@ -161,7 +161,7 @@ assert "READY=1" in told()
 assert os.path.ismount(os.environ["MNT"])
 feeder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 feeder.sendto(b"web/a 1\n", os.environ["SOCK"])
-assert open(os.environ["STAT"] + "/web/data").read() == "a 1\n"
+assert open(os.environ["STAT"] + "/web/data").read() == "a 1 1 1.000 1\n"
 daemon.send_signal(signal.SIGTERM)
 assert "STOPPING=1" in told()
 assert daemon.wait(20) == 0
@@ -183,7 +183,7 @@ daemon = subprocess.Popen(["bash", "-c", command, "bash", str(passed.fileno()), 
 open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
 assert daemon.stdout.readline() == b"READY\n"
 feeder.sendto(b"web/late 1\n", path)
-assert open(os.environ["STAT"] + "/web/data").read() == "early 1\nlate 1\n"
+assert open(os.environ["STAT"] + "/web/data").read() == "early 1 1 1.000 1\nlate 1 1 1.000 1\n"
 assert not os.path.exists(os.environ["SOCK"]), "it made one of its own too"
 daemon.send_signal(signal.SIGTERM)
 assert daemon.wait(20) == 0
@@ -300,7 +300,7 @@ try:
     for i in range(100): feeder.send(b"web/a 1\n")
 finally:
     os.kill(pid, signal.SIGCONT)
-assert open(os.environ["STAT"] + "/web/data").read() == "a 100\n"
+assert open(os.environ["STAT"] + "/web/data").read() == "a 100 1 1.000 1\n"
 EOT
   _unmount
 }
@@ -320,7 +320,7 @@ a_user_without_privilege_can_run_it() {
   SOCK=$runtime/tallyfs/socket
   [ -S "$SOCK" ] || fail 'no socket in XDG_RUNTIME_DIR'
   as_nobody bash -c "echo 'web/a 1' | socat -u - UNIX-SENDTO:$SOCK"
-  assert_eq 'a 1' "$(as_nobody cat "$STAT/web/data")"
+  assert_eq 'a 1 1 1.000 1' "$(as_nobody cat "$STAT/web/data")"
   as_nobody bash -c "echo on=0 >$STAT/web/definition"
   assert_eq "$(id -u nobody) 600" "$(as_nobody stat -c '%u %a' "$STAT/web/definition")"
   as_nobody fusermount3 -u "$MNT"

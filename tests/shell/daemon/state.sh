@@ -18,7 +18,7 @@ _feed() {
     'create web/seconds type=history mode=increments period=1000000 entries_max=9 on=1'
   local each
   for each in hits latency sizes p range now seconds; do send "web/$each 5 2" "web/$each 700"; done
-  echo 'disk/* type=range' >>"$MNT/rules"
+  echo 'disk/* type=last' >>"$MNT/rules"
   define web 'name=sizes entries_max=3'
 }
 _without_history() { grep -v '^seconds '; }
@@ -32,11 +32,11 @@ a_restart_keeps_definitions_views_rules_and_totals() {
   _start
   assert_eq "$before" "$(data web | _without_history)"
   assert_eq "$definitions" "$(definition web)"
-  assert_eq 'disk/* type=range' "$(cat "$MNT/rules")"
+  assert_eq 'disk/* type=last' "$(cat "$MNT/rules")"
   assert_has "loaded 2 objects from $CASE/state/state." "$(cat "$STDERR")"
   send 'web/hits 1' 'web/slow 1' 'disk/new 4'
   assert_has $'hits 4\nslow 1 ' "$(data web)"
-  assert_attribute disk new type range
+  assert_attribute disk new type last
 }
 
 an_unmount_saves_too() {
@@ -46,20 +46,20 @@ an_unmount_saves_too() {
   fusermount3 -u "$MNT"
   daemon_ends
   _start
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 samples_that_wait_in_the_socket_are_saved() {
   _start
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   freeze "$SERVER"
   send 'web/a 1' 'web/a 1'
   kill -TERM "$DAEMON"
   kill -CONT "$SERVER"
   daemon_ends
   _start
-  assert_data web 'a 3'
+  assert_counts web 'a 3'
 }
 
 the_owner_is_kept() {
@@ -76,11 +76,11 @@ the_owner_is_kept() {
 a_kill_keeps_what_the_last_file_has() {
   _start_that_saves_often
   send 'web/a 1' 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   wait_until 'grep -qs web "$(_newest)"'
   kill_daemon
   _start -o auto_unmount
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 it_writes_only_what_has_changed() {
@@ -90,7 +90,7 @@ it_writes_only_what_has_changed() {
   local before
   before=$(_files)
   _start
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   stop_daemon
   assert_eq "$before" "$(_files)"
 }
@@ -123,7 +123,7 @@ of_broken_files_the_newest_whole_one_is_loaded() {
   broken=$(_newest)
   truncate -s -1 "$broken"
   _start
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has "$broken is not whole: " "$(cat "$STDERR")"
   cmp "$broken" "$CASE/state/state.incomplete"
 }
@@ -142,7 +142,7 @@ with open(sys.argv[1], "r+b") as file:
 EOT
   _start
   assert_eq $'tallyfs\nweb' "$(ls "$STAT")"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_match "the object 'disk' of kind 1 at byte [0-9]+ has wrong bytes" \
     "$(grep -o "the object 'disk' .*" "$STDERR" | sort -u)"
   assert_has 'loaded 1 object from' "$(cat "$STDERR")"
@@ -163,7 +163,7 @@ files_that_are_none_do_not_keep_it_from_starting() {
   assert_has 'state.3: Too many levels of symbolic links' "$(cat "$STDERR")"
   assert_has "nothing could be loaded from $CASE/state" "$(cat "$STDERR")"
   _start
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 what_does_not_fit_is_left_out_and_told() {
@@ -186,7 +186,7 @@ a_second_daemon_is_refused() {
   assert_fails_with "--state: $CASE/state is in use by another daemon" timeout 20 "$TALLYFS" \
     --state "$CASE/state" --socket "$CASE/other.socket" "$CASE/other"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   kill_daemon
   _start -o auto_unmount
 }
@@ -219,13 +219,13 @@ with_run_as_it_belongs_to_that_user() {
   _start_that_saves_often --run-as nobody
   assert_eq 'nobody 700' "$(stat -c '%U %a' "$CASE/state")"
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   wait_until 'grep -qs web "$(_newest)"'
   assert_eq 'nobody 600' "$(stat -c '%U %a' "$(_newest)")"
   send 'web/a 1'
   stop_daemon
   _start --run-as nobody
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   stop_daemon
   mkdir -p "$MNT"
   assert_fails_with 'belongs to uid 65534; the daemon has 0' timeout 20 "$TALLYFS" --socket \
@@ -236,7 +236,7 @@ with_run_as_it_belongs_to_that_user() {
 _restarted_with() {
   stop_daemon
   _start
-  assert_data web "$1"
+  assert_counts web "$1"
 }
 
 a_read_only_directory_is_told_at_the_start_and_may_become_another() {
@@ -318,7 +318,7 @@ a_server_that_replaces_another_finds_the_directory_that_was_made_again() {
   before=$SERVER
   kill -KILL "$SERVER"
   wait_until 'SERVER=$(server_of "$DAEMON") && [ "$SERVER" ] && [ "$SERVER" != '"$before"' ]'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   "$TALLYFS" --reload "$MNT"
   SERVER=$(server_of "$DAEMON")
   send 'web/a 1'
@@ -338,7 +338,7 @@ what_cannot_be_saved_at_an_unmount_is_told() {
   need fusermount3
   _start --no-keeper
   send 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   _remove_the_directory
   fusermount3 -u "$MNT"
   daemon_ends "$DAEMON" 3
@@ -358,7 +358,7 @@ what_it_may_not_read_it_neither_starts_with_nor_removes() {
   # The newest is the daemon's own, and the one before is not.
   install -m 600 -o nobody "$CASE/state/state.1" "$CASE/state/state.2"
   _start_that_saves_often --run-as nobody
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   local last
   for last in 3 4 5 6; do
     send 'web/a 1'
@@ -368,7 +368,7 @@ what_it_may_not_read_it_neither_starts_with_nor_removes() {
   assert_eq 1 "$(_files | head -1)"
   chown -R nobody "$CASE/state"
   _start --run-as nobody
-  assert_data web 'a 5'
+  assert_counts web 'a 5'
 }
 
 the_time_of_the_newest_file_is_shown() {
@@ -405,7 +405,7 @@ a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
   wait_until 'grep -q "state: saved again" "$STDERR"'
   stop_daemon
   _start
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   stop_daemon
   umount "$CASE/state"
 }

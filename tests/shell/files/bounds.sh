@@ -23,7 +23,7 @@ interfaces_of_a_uid() {
   assert_eq "ENOSPC the limit of 3 interfaces for uid $(id -u) is reached" "$(_ask 'd/x 1')"
   send 'd/x 1' 'b/x 1'
   assert_has "the limit of 3 interfaces for uid $(id -u) is reached" "$(errors)"
-  assert_data b 'x 2'
+  assert_counts b 'x 2'
   assert_eq 'a b tallyfs' "$(ls "$STAT" | paste -sd' ')"
   assert_eq 'rejects 3' "$(data tallyfs | grep '^rejects ')"
   rmdir "$STAT/a"
@@ -38,7 +38,7 @@ interfaces_of_another_uid_are_its_own() {
   chmod 755 "$CASE"
   echo 'others/x 1' >"$CASE/others"
   as_nobody "$(command -v socat)" -u "OPEN:$CASE/others" "UNIX-SENDTO:$SOCK"
-  assert_data others 'x 1'
+  assert_counts others 'x 1'
 }
 
 statistics_of_a_uid() {
@@ -53,7 +53,7 @@ statistics_of_a_uid() {
     "$(_ask 'web/c 1')"
   assert_eq "ENOSPC the limit of $((own + 2)) statistics for uid $(id -u) is reached" \
     "$(_ask 'create db/c')"
-  assert_data web 'a 1' 'b 0'
+  assert_counts web 'a 1' 'b 0'
   assert_eq taken "$(_ask 'remove web/b')"
   assert_eq taken "$(_ask 'create web/c')"
 }
@@ -64,8 +64,8 @@ bytes_of_a_uid() {
   assert_fails_with 'No space left on device' define web 'name=a type=raw entries_max=1000000'
   assert_has "the limit of 1048576 bytes of data for uid $(id -u) is reached" "$(errors)"
   assert_has 'name=a type=raw entries_max=1000000' "$(errors)"
-  assert_attribute web a type value
-  assert_data web 'a 1'
+  assert_attribute web a type range
+  assert_counts web 'a 1'
   define web 'name=a type=raw entries_max=1000'
   assert_match "ENOSPC the limit of 1048576 bytes of data .*" \
     "$(_ask 'create web/b type=list entries_max=1000000')"
@@ -76,7 +76,7 @@ bytes_of_the_whole_daemon() {
   send 'web/a 1'
   assert_fails_with 'No space left on device' define web 'name=a type=raw entries_max=1000000'
   assert_has 'the limit of 1048576 bytes of data for the whole daemon is reached' "$(errors)"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 open_files_of_a_uid() {
@@ -93,8 +93,8 @@ open_files_of_a_uid() {
   # A release comes after its close().
   wait_until 'data web >/dev/null 2>&1'
   assert_match 'opens_refused [2-9][0-9]*' "$(data tallyfs | grep '^opens_refused ')"
-  assert_data web 'a 1'
-  for fd in "${fds[@]:1}"; do assert_eq 'a 1' "$(cat <&"$fd")"; exec {fd}<&-; done
+  assert_counts web 'a 1'
+  for fd in "${fds[@]:1}"; do assert_eq 'a 1 1 1.000 1' "$(cat <&"$fd")"; exec {fd}<&-; done
 }
 
 bytes_in_the_open_files_of_a_uid() {
@@ -170,7 +170,7 @@ try:
 except BlockingIOError: pass
 finally: os.kill(server, signal.SIGCONT)
 assert sent == 21, sent  # the kernel takes one more than its limit
-assert data("web") == "a 21\n", data("web")
+assert counts("web") == "a 21\n", data("web")
 EOT
 }
 
@@ -181,7 +181,7 @@ import signal, time
 from peer import *
 peer, server = Peer(), int(os.environ["SERVER"])
 peer.socket.send(b"web/a 1\n" + b"create web/b type=history entries_max=100 mode=range period=1 on=1\n")
-assert data("web").startswith("a 1\n")
+assert data("web").startswith("a 1 ")
 freeze(server)
 # Commands that take longer than any open waits, as many as the queue holds (but 10 without root).
 sent, text = 0, b"define web data=reset\nweb/a 1\n" * 4000
@@ -197,7 +197,8 @@ data("web")
 took = time.monotonic() - start
 assert took < time_limit(2), took
 deadline = time.monotonic() + 60
-while not data("web").startswith("a 1\n") or own("samples") < 4000 * sent + 1: assert time.monotonic() < deadline
+while not data("web").startswith("a 1 ") or own("samples") < 4000 * sent + 1:
+    assert time.monotonic() < deadline
 if sent > 100: assert own("drains_cut") > 0, "no open was cut short"
 EOT
 }

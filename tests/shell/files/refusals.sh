@@ -60,13 +60,13 @@ removing_files() {
   assert_fails_with 'Operation not permitted' rm -f "$STAT/web/data"
   assert_fails_with 'Operation not permitted' rm "$STAT/web/definition"
   assert_fails_with 'Operation not permitted' rm "$MNT/tracing/error_log"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 removing_directories_other_than_interfaces() {
   assert_fails_with 'Operation not permitted' rmdir "$STAT"
   assert_fails_with 'Operation not permitted' rmdir "$MNT/tracing"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 removing_the_daemons_own_interface() {
@@ -140,6 +140,6 @@ while status is None:
     if ended: status = code
 print(dict(heard))
 assert status == 0 and not set(heard) - {"done", "ENOENT"}, heard
-assert data("web") == "a 1\n", data("web")
+assert counts("web") == "a 1\n", data("web")
 EOT
 }

@@ -26,7 +26,7 @@ with Strangers(take):
 EOT
   _is_full '117965 interfaces'
   send 'roots/a 1'
-  assert_data roots 'a 1'
+  assert_counts roots 'a 1'
 }
 
 root_still_makes_statistics() {

@@ -26,7 +26,7 @@ size_sees_what_was_sent_before() {
 }
 
 fstat_of_a_fresh_handle_is_the_length_of_what_it_reads() {
-  send 'web/a 1'
+  send 'create web/a on=1' 'web/a 1'
   py <<'EOT'
 import os
 fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
@@ -36,7 +36,7 @@ EOT
 
 # The kernel asks with the handle for SEEK_END. (For fstat(2) it does not: it gives a path.)
 the_end_of_an_open_handle_is_that_of_its_text() {
-  send 'web/a 1'
+  send 'create web/a on=1' 'web/a 1'
   py <<'EOT'
 from peer import *
 peer = Peer()
@@ -50,7 +50,7 @@ EOT
 }
 
 pread_reads_at_offsets() {
-  send 'web/a 0 12345'
+  send 'create web/a on=1' 'web/a 0 12345'
   py <<'EOT'
 import os
 fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
@@ -63,7 +63,7 @@ EOT
 }
 
 past_the_end_there_are_0_bytes() {
-  send 'web/a 1'
+  send 'create web/a on=1' 'web/a 1'
   py <<'EOT'
 import os
 fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
@@ -76,8 +76,8 @@ a_second_open_is_fresh() {
   exec 8<"$STAT/web/data"
   send 'web/a 1'
   exec 9<"$STAT/web/data"
-  assert_eq 'a 1' "$(cat <&8)"
-  assert_eq 'a 2' "$(cat <&9)"
+  assert_eq 'a 1 1 1.000 1' "$(cat <&8)"
+  assert_eq 'a 2 1 1.000 1' "$(cat <&9)"
   exec 8<&- 9<&-
 }
 
@@ -115,7 +115,7 @@ EOT
 }
 
 a_shared_mmap_is_refused_and_a_private_one_works() {
-  send 'web/a 0 42'
+  send 'create web/a on=1' 'web/a 0 42'
   py <<'EOT'
 import errno, mmap, os
 fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
@@ -129,7 +129,7 @@ EOT
 }
 
 seek_data_and_seek_hole_find_no_holes() {
-  send 'web/a 1'
+  send 'create web/a on=1' 'web/a 1'
   py <<'EOT'
 import errno, os
 fd = os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY)
@@ -158,7 +158,7 @@ EOT
 }
 
 open_handles_of_a_uid_are_bounded() {
-  send 'web/a 1'
+  send 'create web/a on=1' 'web/a 1'
   py <<'EOT'
 import os, resource
 from peer import own

@@ -103,7 +103,7 @@ print(f"{made()} interfaces made, {own('rejects')} refused")
 assert made() == 65_535 and own("rejects") == 100_000 - 65_535  # the daemon's own is one of the 65,536
 assert_resident_below(start + 256)
 waits = Waits()
-for i in range(200): assert waits.read(f"interface_number_{i * 300}") == "a 1\n"
+for i in range(200): assert waits.read(f"interface_number_{i * 300}") == "a 1 1 1.000 1\n"
 waits.assert_short(0.1, 1)
 log = lambda: open(os.environ["MNT"] + "/tracing/error_log").read()
 assert "the limit of 65536 interfaces for uid" in log(), log()
@@ -308,7 +308,7 @@ names = [f"{os.environ['STAT']}/i{i}/data" for i in range(INTERFACES)]
 def read_all():
     start = time.monotonic()
     for name in names:
-        with open(name, "rb") as file: assert file.read() == b"a 1\n", name
+        with open(name, "rb") as file: assert file.read() == b"a 1 1 1.000 1\n", name
     return time.monotonic() - start
 
 
@@ -316,12 +316,12 @@ def read_all():
 # a CPU, for which a thousand processes wait as well.
 LOOP = 'for each; do cat "$each"; done'
 plain = os.environ["CASE"] + "/plain"
-with open(plain, "w") as file: file.write("a 1\n")
+with open(plain, "w") as file: file.write("a 1 1 1.000 1\n")
 def cat_all(files):
     start = time.monotonic()
     said = subprocess.check_output(["sh", "-c", LOOP, "sh", *files])
     took = time.monotonic() - start
-    assert said == b"a 1\n" * INTERFACES
+    assert said == b"a 1 1 1.000 1\n" * INTERFACES
     return took
 
 
@@ -360,7 +360,7 @@ try:
     peer.socket.send(b"polite/a 1\n")
     deadline = time.monotonic() + time_limit(2)
     while not os.path.exists(os.environ["STAT"] + "/polite"): assert time.monotonic() < deadline
-    assert data("polite") == "a 1\n", data("polite")
+    assert counts("polite") == "a 1\n", data("polite")
 finally: sent[8] = 1
 os.waitpid(pid, 0)
 # Waiting for the flood's datagrams would take 20 ms for each of them. A CPU less takes its time, as
@@ -372,7 +372,8 @@ assert of_tallyfs[1] - of_tallyfs[0] < bound, (quiet, flooded)
 assert own("put_off") > 0 and own("drains_cut") > 0
 wanted = struct.unpack("<Q", sent[:8])[0] * (len(text) // len(LINE))
 deadline = time.monotonic() + time_limit(20)
-while data("flood") != f"a {wanted}\n": assert time.monotonic() < deadline, (data("flood"), wanted)
+while counts("flood") != f"a {wanted}\n":
+    assert time.monotonic() < deadline, (data("flood"), wanted)
 assert own("rejects") == 0
 EOT
 }

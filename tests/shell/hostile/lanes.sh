@@ -13,9 +13,9 @@ _set_up() {
 # are shown later then, as limits.md says.
 _still_right() {
   send 'after/a 1' 'after/a 2'
-  wait_until '[ "$(data after 2>/dev/null)" = "a 2" ]' 1
+  wait_until '[ "$(counts after 2>/dev/null)" = "a 2" ]' 1
   "$TALLYFS" --reload "$MNT"
-  assert_data after 'a 2'
+  assert_counts after 'a 2'
   stop_daemon
 }
 
@@ -56,7 +56,7 @@ EOP
   for i in 1 2 3; do
     nap 0.2
     "$TALLYFS" --reload "$MNT"
-    assert_data calm 'a 1'
+    assert_counts calm 'a 1'
   done
   stop_daemon
   kill "$(cat "$CASE/attacks")"  # the others end with it

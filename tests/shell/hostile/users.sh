@@ -5,7 +5,7 @@ _alone=yes
 # _still_right: what is sent is counted, what is written is in force, and as much can be opened as ever.
 _still_right() {
   send 'after/a 1' 'after/a 2'
-  assert_data after 'a 2'
+  assert_counts after 'a 2'
   define after 'name=a type=list entries_max=2'
   send 'after/a 255' 'after/a 255'
   assert_data after 'a 0xff 2'
@@ -53,9 +53,10 @@ for i in range(1000):
     fds.append(os.open(os.environ["STAT"] + "/web/data", os.O_RDONLY))
 assert descriptors() == before, "the daemon's descriptors"
 rng = random.Random(SEED)
-for i in rng.sample(range(1000), 1000): assert os.read(fds[i], 100) == b"a %d\n" % (i + 1), i
+for i in rng.sample(range(1000), 1000):
+    assert os.read(fds[i], 100) == b"a %d 1 1.000 1\n" % (i + 1), i
 for fd in fds: os.close(fd)
-assert data("web") == "a 1000\n"
+assert counts("web") == "a 1000\n"
 EOT
   _still_right
 }

@@ -167,7 +167,7 @@ a_feeder_that_is_stopped_holds_up_nobody() {
     writers+=($!)
   done
   send 'web/hits 1'
-  assert_data web 'hits 1'
+  assert_counts web 'hits 1'
   cat "$HIST/irqsoff/CPU0" >"$CASE/read"
   for each in "${writers[@]}"; do ! wait "$each" || fail "it was done"; done
   for each in 1 2 3 4 5; do
@@ -289,5 +289,5 @@ a_killed_daemon_in_the_background_holds_up_no_process() {
   kill_daemon
   start_daemon -o auto_unmount,tracefs
   send 'web/hits 1'
-  assert_data web 'hits 1'
+  assert_counts web 'hits 1'
 }

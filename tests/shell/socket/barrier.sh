@@ -5,7 +5,7 @@ cat_sees_what_was_sent_before_200_times() {
   need socat
   for i in {1..200}; do
     send 'web/hits 1'
-    assert_data web "hits $i"
+    assert_counts web "hits $i"
   done
 }
 
@@ -48,7 +48,7 @@ a_new_interface_can_be_opened_at_once() {
   for i in {1..50}; do
     [ ! -e "$STAT/interface_$i" ]
     send "interface_$i/a 1"
-    assert_data "interface_$i" 'a 1'
+    assert_counts "interface_$i" 'a 1'
   done
 }
 

@@ -25,8 +25,8 @@ create_makes_an_empty_interface() {
 create_leaves_what_is_there_as_it_is() {
   send 'web/a 1'
   send 'create web/a type=list entries_max=5' 'create web/a on=0'
-  assert_match 'name=a on=1 type=value .*' "$(definition web)"
-  assert_data web 'a 1'
+  assert_match 'name=a on=1 type=range .*' "$(definition web)"
+  assert_data web 'a 1 1 1.000 1'
   assert_eq 0 "$(_own rejects)"
 }
 
@@ -34,12 +34,12 @@ define_is_a_line_written_into_the_definition() {
   send 'web/a 1' 'web/b 1'
   send 'define web name=a type=list entries_max=5' 'define web on=0'
   assert_match 'name=a on=0 type=list .*' "$(line web a)"
-  assert_match 'name=b on=0 type=value .*' "$(line web b)"
+  assert_match 'name=b on=0 type=range .*' "$(line web b)"
 }
 
 remove_removes_a_statistic() {
   send 'web/a 1' 'web/b 1' 'remove web/a'
-  assert_data web 'b 1'
+  assert_counts web 'b 1'
   assert_eq 1 "$(definition web | wc -l)"
 }
 
@@ -50,7 +50,7 @@ remove_removes_an_interface() {
 
 lines_take_effect_in_their_order() {
   send 'web/a 1' 'web/a 1' 'remove web/a' 'web/a 1' 'define web on=0' 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 attach_changes_nothing() {
@@ -80,14 +80,14 @@ no_feeder_feeds_creates_in_or_removes_the_daemons_own_interface() {
 
 others_may_feed_and_create_interfaces() {
   _as_nobody 'web/a 1' 'create db/b on=1' 'db/b 3'
-  assert_data web 'a 1'
-  assert_data db 'b 1'
+  assert_counts web 'a 1'
+  assert_counts db 'b 1'
 }
 
 others_may_feed_what_is_there() {
   send 'web/a 1'
   _as_nobody 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 others_may_not_define_or_remove_what_is_not_theirs() {
@@ -95,7 +95,7 @@ others_may_not_define_or_remove_what_is_not_theirs() {
   _as_nobody 'define web on=0' 'remove web/a' 'remove web' 'define tallyfs on=0'
   assert_eq 4 "$(_own rejects)"
   assert_attribute web a on 1
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has "uid $(id -u nobody):" "$(errors)"
 }
 
@@ -103,7 +103,7 @@ others_may_not_add_to_an_interface_that_is_not_theirs() {
   send 'web/a 1'
   _as_nobody 'web/b 1' 'create web/c'
   assert_eq 2 "$(_own rejects)"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 the_creator_may_define_and_remove() {

@@ -16,7 +16,7 @@ peer.send(samples(number, range(count)))
 # An open waits for so much only as long as a flood may hold it up.
 expected = f"hits {count}\ntext {(262144 - 12) // len(line)}\n"
 deadline = time.monotonic() + time_limit(5)
-while data("web") != expected: assert time.monotonic() < deadline, data("web")
+while counts("web") != expected: assert time.monotonic() < deadline, data("web")
 assert own("truncated") == 0
 EOT
 }
@@ -82,9 +82,9 @@ os.symlink(os.environ["STAT"] + "/web", directory)
 peer.send(header(0) + request(1, "attach web/hits"))
 peer.send(b"web/hits 1\n")
 EOT
-  assert_data web 'hits 1'
+  assert_counts web 'hits 1'
   "$TALLYFS" --reload "$MNT"
-  assert_data web 'hits 1'
+  assert_counts web 'hits 1'
 }
 
 senders_may_come_and_go() {
@@ -94,7 +94,7 @@ for i in range(300):
     peer = Peer(bound=i % 2 == 0)
     peer.send(request(1, "web/hits 1"))
     peer.socket.close()
-assert data("web") == "hits 300\n", data("web")
+assert counts("web") == "hits 300\n", data("web")
 EOT
 }
 
@@ -106,7 +106,7 @@ peer = Peer()
 # Until they fill what the daemon may have on its way, 4 MiB (the kernel doubles it).
 for i in range(20000): peer.send(request(1, "web/hits 1"))
 deadline = time.monotonic() + time_limit(5)
-while data("web") != "hits 20000\n": assert time.monotonic() < deadline, data("web")
+while counts("web") != "hits 20000\n": assert time.monotonic() < deadline, data("web")
 assert own("answers_dropped") > 0
 EOT
 }

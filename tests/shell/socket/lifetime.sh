@@ -66,7 +66,7 @@ one_that_was_removed_and_made_again_is_another() {
   send 'create web' 'web/hits 1'
   kill -KILL $FEEDER
   wait_until '! [ -e "$STAT/marker" ]'
-  assert_data web 'hits 1'
+  assert_counts web 'hits 1'
 }
 
 a_sender_that_is_gone_leaves_nothing() {

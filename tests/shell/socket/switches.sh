@@ -136,7 +136,7 @@ EOT
 
 only_a_request_can_have_it() {
   send switches 'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
   assert_has 'switches are for a binary request' "$(errors)"
   py <<'EOT'
 from peer import *

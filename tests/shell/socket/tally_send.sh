@@ -19,16 +19,16 @@ _refuses() {
 arguments_are_lines() {
   _expect 0 _send 'web/a 1' 'web/a 5 2' 'create web/b on=1 type=range' 'web/b -7' 'attach web/b'
   assert_eq '' "$SAID"
-  assert_data web 'a 3' 'b 1 -7 -7.000 -7'
+  assert_data web 'a 3 1 3.667 5' 'b 1 -7 -7.000 -7'
   _expect 0 _send 'define web name=a on=0' 'remove web/b'
   assert_match 'name=a on=0 .*' "$(definition web)"
 }
 
 without_arguments_it_reads_stdin() {
   printf 'web/a 1\nweb/a 2\n' | _send
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   echo 'web/a 1' | _send -
-  assert_data web 'a 3'
+  assert_counts web 'a 3'
 }
 
 a_dash_is_stdin_between_arguments() {
@@ -41,10 +41,10 @@ an_empty_stdin_is_no_fault() { _expect 0 _send </dev/null; assert_eq '' "$SAID";
 a_stdin_that_cannot_be_read_ends_it_with_1() {
   _expect 1 _send 'web/a 1' - <"$CASE"
   assert_eq 'tally-send: cannot read stdin: Is a directory' "$SAID"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
-the_last_line_may_lack_its_newline() { printf 'web/a 1\nweb/a 1' | _send; assert_data web 'a 2'; }
+the_last_line_may_lack_its_newline() { printf 'web/a 1\nweb/a 1' | _send; assert_counts web 'a 2'; }
 
 blank_lines_and_comments_are_skipped_and_counted_as_lines() {
   printf '# samples\n\n \t\nweb/a 1\r\n  # more\nwrong\n' >"$CASE/lines"
@@ -52,7 +52,7 @@ blank_lines_and_comments_are_skipped_and_counted_as_lines() {
   assert_has 'line 6: ' "$SAID"
   _expect 1 _send '' '# no' wrong
   assert_has 'line 3: ' "$SAID"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 each_kind_of_error_is_told_with_a_caret() {
@@ -81,24 +81,24 @@ a_sender_without_the_right_is_told_so() {
   _expect 3 as_nobody "$TALLY_SEND" --socket "$SOCK" 'web/a 1'
   assert_has 'Permission denied' "$SAID"
   assert_has 'users that may write to the socket may send; see tallyfs --socket-mode' "$SAID"
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 lines_around_a_refused_one_are_sent() {
   _expect 1 _send 'web/a 1' wrong 'web/a 1' 'web/a x' 'web/a 1'
   assert_eq 'line 2 line 4' "$(grep -o 'line [0-9]*' <<<"$SAID" | paste -sd' ')"
-  assert_data web 'a 3'
+  assert_counts web 'a 3'
 }
 
 an_argument_with_newlines_is_many_lines() {
   _expect 1 _send $'web/a 1\nwrong\nweb/a 1' 'wrong too'
   assert_eq 'line 2 line 4' "$(grep -o 'line [0-9]*' <<<"$SAID" | paste -sd' ')"
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 the_caret_counts_characters_not_bytes() {
   _send 'größe/läuft 1'
-  assert_data größe 'läuft 1'
+  assert_counts größe 'läuft 1'
   _refuses 'größe/läuft eins' 'X is not a signed 64-bit number (Invalid argument)' '            ^'
 }
 
@@ -115,7 +115,7 @@ a_very_long_line_is_not_sent_and_said_to_be_too_long() {
   assert_has '  create web/b 000' "$SAID"
   assert_eq 2 "$(wc -l <<<"$SAID")"
   [ ${#SAID} -lt 2000 ] || fail 'all of it was shown'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 a_line_may_have_4096_bytes() {
@@ -123,7 +123,7 @@ a_line_may_have_4096_bytes() {
   printf -v line 'web/a 1%4089s' ''
   _expect 0 _send "$line"
   _expect 1 _send "$line "
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 the_part_of_a_long_line_with_the_fault_is_shown() {
@@ -141,7 +141,7 @@ quiet_tells_by_the_exit_status_only() {
   assert_eq '' "$SAID"
   _expect 3 "$TALLY_SEND" -q --socket "$CASE/nowhere" 'web/a 1'
   assert_eq '' "$SAID"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 wrong_usage_ends_with_2() {
@@ -166,7 +166,7 @@ no_daemon_ends_with_3_and_says_what_to_do() {
 the_environment_says_where_the_socket_is() {
   TALLY_SOCKET=$SOCK "$TALLY_SEND" 'web/a 1'
   TALLY_SOCKET=$CASE/nowhere _send 'web/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 a_stopped_daemon_ends_it_with_3_in_time() {
@@ -180,7 +180,7 @@ a_stopped_daemon_ends_it_with_3_in_time() {
   assert_has 'line 1,' "$SAID"
   [ $took -ge 400000 ] || fail "it waited $took us only"
   _send 'other/a 1'
-  assert_data other 'a 1'
+  assert_counts other 'a 1'
 }
 
 a_daemon_that_goes_on_in_time_is_waited_for() {
@@ -189,7 +189,7 @@ a_daemon_that_goes_on_in_time_is_waited_for() {
   sleep 0.7
   kill -CONT "$SERVER"
   wait $!
-  assert_data web 'a 5000'
+  assert_counts web 'a 5000'
 }
 
 a_daemon_that_ends_meanwhile_is_noticed() {
@@ -227,7 +227,7 @@ what_a_pipe_has_so_far_is_sent_at_once() {
 
 a_hundred_thousand_lines_are_all_counted() {
   seq 100000 | sed 's,.*,web/s_& &,;s,s_[0-9]*\([0-9]\) ,s_\1 ,' | _send
-  assert_eq "$(for i in 1 2 3 4 5 6 7 8 9 0; do echo "s_$i 10000"; done)" "$(data web)"
+  assert_eq "$(for i in 1 2 3 4 5 6 7 8 9 0; do echo "s_$i 10000"; done)" "$(counts web)"
 }
 
 many_refusals_are_all_told() {
@@ -236,14 +236,14 @@ many_refusals_are_all_told() {
   _expect 1 _send <"$CASE/lines"
   assert_eq "$(seq 2 2 40000)" \
     "$(sed -n 's/^tally-send: line \([0-9]*\): X is not.*/\1/p' <<<"$SAID")"
-  assert_data web 'a 20000'
+  assert_counts web 'a 20000'
 }
 
 many_long_lines_are_all_counted() {
   local line
   printf -v line 'web/a 1%3000s' ''
   _lines 2000 "$line" | _send
-  assert_data web 'a 2000'
+  assert_counts web 'a 2000'
 }
 
 many_at_once_get_their_own_answers() {
@@ -253,7 +253,7 @@ many_at_once_get_their_own_answers() {
     senders+=($!)
   done
   for i in "${senders[@]}"; do wait "$i"; done
-  assert_data web 'a 20000'
+  assert_counts web 'a 20000'
 }
 
 # A daemon that answers the odd lines only.
@@ -328,7 +328,7 @@ socat_sends_lines() {
   need socat
   echo 'web/a 1' | socat -u - "UNIX-SENDTO:$SOCK"
   socat -u - "UNIX-SENDTO:$SOCK" <<<$'web/a 1\nweb/a 1 3'
-  assert_data web 'a 5'
+  assert_counts web 'a 5'
 }
 
 # With -b 65536, as much as a pipe holds: a backlog of more than socat's 8192 bytes would be cut
@@ -337,7 +337,7 @@ a_loop_of_echos_into_one_socat_is_counted() {
   need socat
   local i
   for i in {1..3000}; do echo "web/a $i"; done | socat -u -b 65536 - "UNIX-SENDTO:$SOCK"
-  assert_data web 'a 3000'
+  assert_counts web 'a 3000'
 }
 
 _need_nc() {
@@ -354,13 +354,13 @@ nc_sends_lines() {
   echo 'web/a 1' | nc -uU -q0 "$SOCK"
   nc -U -u -q0 "$SOCK" <<<$'web/a 1\nweb/a 1 3'
   { echo 'web/a 1'; sleep 0.2; echo 'web/a 1'; } | nc -uU -q0 "$SOCK"
-  assert_data web 'a 7'
+  assert_counts web 'a 7'
 }
 
 nc_sends_what_is_ready_with_w0() {
   _need_nc
   nc -uU -w0 "$SOCK" <<<'web/a 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 # Together less than the 16384 bytes at which nc would cut a backlog.
@@ -368,7 +368,7 @@ a_loop_of_echos_into_one_nc_is_counted() {
   _need_nc
   local i
   for i in {1..1000}; do echo "web/a $i"; done | nc -uU -q0 "$SOCK"
-  assert_data web 'a 1000'
+  assert_counts web 'a 1000'
 }
 
 what_is_wrong_on_the_command_line_is_told_under_its_name() {
@@ -403,7 +403,7 @@ without_a_daemon_of_his_own_a_user_sends_to_the_systems() {
   _need_a_system
   _expect 0 _send_as_nobody "$CASE/run" 'web/a 1'
   assert_eq '' "$SAID"
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 whose_daemon_refused_a_line_is_told_once_where_it_is_not_the_users() {
@@ -451,7 +451,7 @@ wait_begins_before_the_daemon() {
   _end_of_input
   start_daemon
   wait $WAITING
-  assert_data web 'a 20000'
+  assert_counts web 'a 20000'
   _told "connected to $SOCK, 20000 lines were kept" || fail "$(cat "$CASE/told")"
 }
 
@@ -468,7 +468,7 @@ wait_goes_on_with_the_next_daemon() {
   umount -l "$MNT" 2>/dev/null || fusermount3 -u -z "$MNT"
   start_daemon
   wait $WAITING
-  assert_data web 'a 30000'
+  assert_counts web 'a 30000'
 }
 
 wait_keeps_on_reading_while_the_daemon_is_silent() {
@@ -479,7 +479,7 @@ wait_keeps_on_reading_while_the_daemon_is_silent() {
   _end_of_input
   kill -CONT "$SERVER"
   wait $WAITING
-  assert_data web 'a 100000'
+  assert_counts web 'a 100000'
 }
 
 wait_drops_and_counts_what_its_memory_has_no_room_for() {
@@ -494,7 +494,7 @@ wait_drops_and_counts_what_its_memory_has_no_room_for() {
   wait $WAITING || status=$?
   assert_eq 1 $status
   _told '2 lines were dropped' || fail "$(cat "$CASE/told")"
-  assert_data web 'a 236298'
+  assert_counts web 'a 236298'
 }
 
 wait_says_at_a_signal_what_it_did_not_send() {
@@ -513,5 +513,5 @@ wait_does_not_wait_where_that_does_not_help() {
   _expect 3 env TALLY_SOCKET="$(printf '%0200d' 1)" "$TALLY_SEND" --wait x
   assert_has 'too long' "$SAID"
   _expect 1 _send --wait 'web/a 1' wrong
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }

@@ -26,29 +26,48 @@ a_sample_is_a_name_x_and_y() {
 echo_into_socat_is_all_it_takes() {
   need socat
   echo 'web/latency_us 1750' | socat - "UNIX-SENDTO:$SOCK"
-  assert_data web 'latency_us 1'
+  assert_counts web 'latency_us 1'
 }
 
-an_unknown_name_comes_into_being_on_and_of_type_value() {
-  send 'web/hits 9'
+an_unknown_name_comes_into_being_on_and_of_type_range() {
+  send 'h/temp 42' 'h/temp -7 3'
+  assert_match 'name=temp on=1 type=range .*' "$(definition h)"
+  assert_data h 'temp 4 -7 5.250 42'
+}
+
+what_a_program_creates_is_of_type_value() {
+  send 'create web/hits on=1' 'web/hits 9 2'
   assert_match 'name=hits on=1 type=value .* mode=increments .*' "$(definition web)"
+  assert_data web 'hits 2'
+  py <<'EOT'
+from peer import *
+peer = Peer()
+peer.send(samples(peer.make("web/misses on=1"), [1, 2]))
+assert "name=misses on=1 type=value " in open(os.environ["STAT"] + "/web/definition").read()
+EOT
+}
+
+a_rule_makes_a_counter_of_what_a_sample_names() {
+  echo '*/hits type=value mode=increments' >"$MNT/rules"
+  send 'web/hits 9 2' 'web/temp 9 2'
+  assert_data web 'hits 2' 'temp 2 9 9.000 9'
 }
 
 blank_lines_and_white_space_say_nothing() {
   send_exactly '\n\n  \t \n  web/a\t 1   2  \n\n'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
   assert_eq 0 "$(_own rejects)"
 }
 
 crlf_is_tolerated() {
   send_exactly 'web/a 1\r\nweb/a 1 4\r\n\r\n'
-  assert_data web 'a 5'
+  assert_counts web 'a 5'
   assert_eq 0 "$(_own rejects)"
 }
 
 the_last_newline_may_be_missing() {
   send_exactly 'web/a 1\nweb/a 1'
-  assert_data web 'a 2'
+  assert_counts web 'a 2'
 }
 
 an_empty_datagram_says_nothing() {
@@ -64,13 +83,13 @@ many_lines_fit_into_one_datagram() {
   for i in {1..9000}; do echo "web/statistic_$((i % 10)) $i"; done >"$CASE/samples"
   send_file "$CASE/samples"
   wait_until '[ "$(_own samples)" = 9000 ]'
-  assert_eq "$(for i in 1 2 3 4 5 6 7 8 9 0; do echo "statistic_$i 900"; done)" "$(data web)"
+  assert_eq "$(for i in 1 2 3 4 5 6 7 8 9 0; do echo "statistic_$i 900"; done)" "$(counts web)"
   assert_eq 1 "$(_own datagrams)"
 }
 
 garbage_is_counted_and_the_lines_around_it_take_effect() {
   send 'web/a 1' 'what is this' 'web/a 1' 'web/a' 'web/a one' 'web/a 1'
-  assert_data web 'a 3'
+  assert_counts web 'a 3'
   assert_eq 3 "$(_own rejects)"
   assert_eq 3 "$(_own samples)"
 }
@@ -108,7 +127,7 @@ what_is_no_sample_is_refused() {
     'web/a -9223372036854775809' 'web/a 1 18446744073709551616' \
     'web/a 0x' 'web/a 0xg' 'web/a 1 2 3' 'web/a --5' 'web/a 1e3' '/a 1' 'new/ 1' 'new/a/b 1' \
       'new/a=b 1' './a 1' '../a 1' 'new/.. 1'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 what_is_no_command_is_refused() {
@@ -117,7 +136,7 @@ what_is_no_command_is_refused() {
     'create new/a on=2' 'create new/a range_min=5 range_max=4' \
     'remove new' 'remove web/new' 'define new on=1' 'define web on=2' 'define web name=new on=1' \
       'attach web/new'
-  assert_data web 'a 1'
+  assert_counts web 'a 1'
 }
 
 a_line_with_a_bar_is_reserved() { _rejects 'web/a 1|c' 'web.a:1|c' 'web/a|b 1' 'create web/a|b'; }

@@ -2,11 +2,11 @@
 
 shows_statistics_in_the_order_of_their_creation() {
   send 'web/zebra 1' 'create web/ant type=range' 'web/middle 1 5' 'web/zebra 1'
-  assert_data web 'zebra 2' 'ant 0 0 0.000 0' 'middle 5'
+  assert_data web 'zebra 2 1 1.000 1' 'ant 0 0 0.000 0' 'middle 5 1 1.000 1'
 }
 
 a_handle_keeps_showing_the_moment_of_its_open() {
-  send 'web/a 1' 'web/b 1'
+  send 'create web/a on=1' 'create web/b on=1' 'web/a 1' 'web/b 1'
   py <<'EOT'
 from peer import *
 peer = Peer()

@@ -12,9 +12,9 @@ one_that_a_feeder_creates_is_off_and_has_the_defaults() {
 
 one_that_a_sample_named_is_on_at_once() {
   send 'web/hits 1'
-  assert_match "name=hits on=1 type=value range_min=-9223372036854775808 range_max=9223372036854775807 mode=increments hits_out_of_range=0 data=$_stamp started=$_stamp stopped=$_stamp units=" \
+  assert_match "name=hits on=1 type=range range_min=-9223372036854775808 range_max=9223372036854775807 hits_out_of_range=0 data=$_stamp started=$_stamp stopped=$_stamp units=" \
     "$(definition web)"
-  assert_data web 'hits 1'
+  assert_data web 'hits 1 1 1.000 1'
 }
 
 data_started_and_stopped_begin_as_the_time_of_creation() {
@@ -111,9 +111,9 @@ rmdir_removes_the_interface_with_all_of_it() {
   send 'web/hits 1' 'web/misses 1' 'db/hits 0 7'
   rmdir "$STAT/web"
   [ ! -e "$STAT/web" ] || fail 'still there'
-  assert_data db 'hits 7'
+  assert_counts db 'hits 7'
   send 'web/hits 5 5'
-  assert_data web 'hits 5'
+  assert_counts web 'hits 5'
 }
 
 the_filter_is_inclusive_at_both_ends_and_drops_and_counts() {

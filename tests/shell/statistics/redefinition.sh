@@ -87,5 +87,5 @@ it_leaves_the_other_statistics_alone() {
   _filled 'type=value mode=increments'
   send 'web/y 3 3'
   _discards 'name=x mode=products' 'x 0
-y 3'
+y 3 3 3.000 3'
 }

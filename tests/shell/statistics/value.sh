@@ -19,7 +19,7 @@ is_zero_when_empty() {
 }
 
 increments_never_wrap() {
-  send 'web/hits 0 18446744073709551615'
+  send 'create web/hits on=1' 'web/hits 0 18446744073709551615'
   assert_data web 'hits 18446744073709551615'
   send 'web/hits 0 18446744073709551615'
   assert_match '18446744073709551615|36893488147419103230' "$(data web | cut -d' ' -f2)"

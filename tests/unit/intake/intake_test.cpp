@@ -24,7 +24,7 @@ TEST_F(IntakeTest, WhatWasSentBeforeSettleIsCountedAfterIt) {
   for (int i = 1; i <= 100; ++i) {
     feeder.send("web/hits 1");
     intake_.settle();
-    ASSERT_EQ(read("web"), "hits " + std::to_string(i) + "\n");
+    ASSERT_EQ(read("web"), "hits " + std::to_string(i) + " 1 1.000 1\n");
   }
 }
 
@@ -44,7 +44,7 @@ TEST_F(IntakeTest, SettleGivesATimeBehindAllThatWasTakenIn) {
 TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
   Feeder(path_).send("web/hits 1\nweb/hits\n\ncreate web/size type=list\nweb/hits 2 5");
   intake_.settle();
-  EXPECT_EQ(read("web"), "hits 6\n");
+  EXPECT_EQ(read("web"), "hits 6 1 1.833 2\n");
   EXPECT_EQ(own("rejects"), 2u);
   EXPECT_EQ(own("samples"), 2u);
   const std::string log = errors_.render(clock_.now(), 1 << 20).value();
@@ -57,7 +57,7 @@ TEST_F(IntakeTest, ABadLineIsCountedAndShownAndTheOthersOfItsDatagramCount) {
 TEST_F(IntakeTest, SamplesAndCommandsOfADatagramTakeEffectInTheirOrder) {
   Feeder(path_).send("a/x 1\nremove a\na/x 1\n");
   intake_.settle();
-  EXPECT_EQ(read("a"), "x 1\n");
+  EXPECT_EQ(read("a"), "x 1 1 1.000 1\n");
 }
 
 TEST_F(IntakeTest, ARequestIsAnsweredWithItsNumberByWhichSamplesThenArrive) {
@@ -211,7 +211,7 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
   for (int i = 1; i <= 300; ++i) {
     polite.send("polite/hits 1");
     intake_.settle();
-    counted += read("polite") == "hits " + std::to_string(i) + "\n" ? 1 : 0;
+    counted += read("polite") == "hits " + std::to_string(i) + " 1 1.000 1\n" ? 1 : 0;
   }
   flood.done = true;
   EXPECT_EQ(::waitpid(flooding, nullptr, 0), flooding);
@@ -219,7 +219,7 @@ TEST_F(IntakeTest, ReadersGetTheirTurnConcurrentlyWithAFloodAndNoSampleIsLost) {
   intake.join();
   intake_.take_queued(std::chrono::hours(1));
   EXPECT_EQ(counted, 300);
-  EXPECT_EQ(read("flood"), "hits " + std::to_string(flood.sent) + "\n");
+  EXPECT_EQ(read("flood"), "hits " + std::to_string(flood.sent) + " 1 1.000 1\n");
   ::munmap(shared, sizeof(Flood));
 }
 
@@ -324,7 +324,7 @@ TEST_F(CutIntakeTest, WhatWasCutIsFinishedWithoutAnyMoreDatagrams) {
   ASSERT_EQ(read("a"), "x 0\n");
   // The cut posted a turn, and each cut turn posts the next.
   go_on_until("x 1\n");
-  EXPECT_EQ(read("a"), "x 1\n");
+  EXPECT_EQ(read("a"), "x 1 1 1.000 1\n");
 }
 
 TEST_F(IntakeTest, WhatSaturatesInAReadersDrainIsLoggedWithoutAnyMoreDatagrams) {
@@ -355,7 +355,7 @@ TEST_F(IntakeTest, AQueueWhoseLengthIsNotKnownIsDrainedUntilItIsEmpty) {
   Feeder feeder(path);
   for (int i = 0; i < 200; ++i) feeder.send("web/hits 1");
   intake.settle();
-  EXPECT_EQ(read("web"), "hits 200\n");
+  EXPECT_EQ(read("web"), "hits 200 1 1.000 1\n");
 }
 
 TEST(FeedSocketTest, LeavesASocketAloneThatIsHeld) {

@@ -148,7 +148,7 @@ TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLater) {
   EXPECT_EQ(switch_of(number).generation, number >> 32);
   EXPECT_EQ(switch_of(number).on & kRouteMask, kRouteCell);
   ASSERT_TRUE(next.send(number, 2));
-  EXPECT_EQ(next.read("web", "data"), "named 2\n");
+  EXPECT_EQ(next.read("web", "data"), "named 2 1 1.500 2\n");
 }
 
 TEST_F(HandedTest, ANumberThatWasNotAskedForIsPublishedLaterInASlotThatWasUsed) {

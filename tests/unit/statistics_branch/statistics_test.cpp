@@ -8,10 +8,10 @@
 namespace tallyfs {
 namespace {
 
-TEST_F(StatisticsTest, AnUnknownNameComesIntoBeingOnAndOfTypeValue) {
+TEST_F(StatisticsTest, AnUnknownNameComesIntoBeingOnAndOfTypeRange) {
   EXPECT_EQ(send("web/hits", 5, 3).samples, 1u);
-  EXPECT_EQ(read("web", "data"), "hits 3\n");
-  EXPECT_TRUE(read("web", "definition").starts_with("name=hits on=1 type=value "));
+  EXPECT_EQ(read("web", "data"), "hits 3 5 5.000 5\n");
+  EXPECT_TRUE(read("web", "definition").starts_with("name=hits on=1 type=range "));
 }
 
 TEST_F(StatisticsTest, WhatACommandCreatesIsOffUntilItSaysOtherwise) {
@@ -85,6 +85,7 @@ TEST_F(StatisticsTest, OnlyTheDaemonFeedsAndRemovesItsOwnNumbers) {
 }
 
 TEST_F(StatisticsTest, ACounterAtItsEndIsReportedOnceWithItsInterface) {
+  ASSERT_TRUE(execute("create web/hits on=1"));
   send("web/hits", 0, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(send("web/hits", 0, 1).saturated, std::vector<std::string>{"web"});
   EXPECT_TRUE(send("web/hits", 0, 1).saturated.empty());
@@ -98,8 +99,8 @@ TEST_F(StatisticsTest, ManySamplesOfManyInterfacesInOneBatchAllArrive) {
   }
   EXPECT_TRUE(samples.full());
   EXPECT_EQ(statistics_.add(samples, kAlice, clock_.now()).samples, samples.size());
-  EXPECT_EQ(read("a", "data"), "x 86\ny 85\n");
-  EXPECT_EQ(read("b", "data"), "z 85\n");
+  EXPECT_EQ(read("a", "data"), "x 86 1 1.000 1\ny 85 1 1.000 1\n");
+  EXPECT_EQ(read("b", "data"), "z 85 1 1.000 1\n");
 }
 
 // In a batch the samples of each statistic are put together, which nothing may tell.
