@@ -144,8 +144,7 @@ class Words {
     const auto definition = apply(change.value(), Definition{});
     if (!definition) return definition.error();
     const Attributes attributes = attributes_of(definition.value().settings);
-    if (auto read = check_all_read(line_, attributes, definition.value().units); !read)
-      return read.error();
+    if (auto read = check_all_read(line_, attributes); !read) return read.error();
     if (!change.value().type) return {};
     const tally::Range range{definition.value().range_min, definition.value().range_max};
     words_.type = std::visit([&](const auto& settings) { return to_public(settings, range); },

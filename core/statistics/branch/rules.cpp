@@ -80,8 +80,6 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
       definition.replace(token->at, token->text.size(), token->text.size(), ' ');
     } else if (token->text.starts_with("name=") || token->text.starts_with("of=")) {
       return at(*token, "the pattern says which statistic is meant");
-    } else if (token->text.starts_with("units=")) {
-      return at(*token, "units are said by what feeds the statistic, when it is created");
     } else if (token->text.find('=') == std::string_view::npos) {
       return at(*token, "a rule has KEY=VALUE behind its pattern");
     } else if (!is_strict_mark(token->text)) {
@@ -96,7 +94,7 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   const auto attributes = check_alone(change.value());
   if (!attributes) return attributes.error();
   if (change.value().is_strict) {
-    if (auto read = check_all_read(definition, attributes.value(), ""); !read) return read.error();
+    if (auto read = check_all_read(definition, attributes.value()); !read) return read.error();
   }
   return rule;
 }

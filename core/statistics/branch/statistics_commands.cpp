@@ -88,7 +88,7 @@ std::string settable_words(std::string_view text) {
   Tokens tokens(text);
   while (const auto token = tokens.next()) {
     const std::string_view key = token->text.substr(0, token->text.find('='));
-    const bool is_left_out = key == "name" || key == "of" || key == "units" || key == "data" ||
+    const bool is_left_out = key == "name" || key == "of" || key == "data" ||
                              is_read_only_key(key) || is_strict_mark(token->text);
     if (!is_left_out) words.append(" ").append(token->text);
   }
@@ -200,8 +200,6 @@ Result<Done> StatisticsBranch::leave(const wire::CommandLine& command, const Int
   } else if (!differs.value().empty() && !is_ruled(command)) {
     fault = invalid("it exists with " + differs.value() + " and stays so; to change it: define " +
                     shown(command.target.text) + shown(settable_words(command.rest.text)));
-  } else {
-    fault = owner.interface->units_ignored(name, command.rest.text);
   }
   return with_warning(std::move(done), command, sender, std::move(fault), now);
 }

@@ -36,8 +36,10 @@ bool take_of(Change& change, std::string_view value, std::size_t at) {
   return value.empty() || is_name(value);
 }
 
+// Lines that are read end with an empty one, which says nothing.
 bool take_units(Change& change, std::string_view value, std::size_t at) {
-  change.units = {value, at};
+  if (value.empty()) return true;
+  change.units = {value == kNoUnits ? std::string_view() : value, at};
   return is_units(value);
 }
 
@@ -169,8 +171,8 @@ constexpr std::array kKeys = {
         "precision must be a number from 0 to 8"},
     Key{attribute::Quantiles::kKey, Where::kEverywhere, take_quantiles,
         "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks"},
-    Key{"units", Where::kOnlyInNew, take_units,
-        "units must be at most 255 printable bytes without '='"},
+    Key{"units", Where::kEverywhere, take_units,
+        "units must be at most 255 printable bytes without '=' and blanks, or - for none"},
 };
 
 // So much of a token stands in a reason.
@@ -183,8 +185,8 @@ const Key* find_key(std::string_view word, Where context) {
   return nullptr;
 }
 
-// The keys of a strict line. `name` and `units` are in each line that is printed: what they say is
-// compared where the statistic is known. A new statistic has no data to discard.
+// The keys of a strict line. `name` is in each line that is printed: what it says is compared where
+// the statistic is known. A new statistic has no data to discard.
 std::vector<std::string> strict_keys(Where context) {
   std::vector<std::string> keys;
   for (const Key& key : kKeys) {

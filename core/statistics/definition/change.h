@@ -39,7 +39,7 @@ struct Change {
   std::optional<Requested<std::chrono::microseconds>> period;
   std::optional<Requested<std::uint8_t>> precision;
   std::optional<Requested<QuantileList>> quantiles;
-  std::optional<Requested<std::string_view>> units;  // points into the line
+  std::optional<Requested<std::string_view>> units;  // points into the line; "" clears them
 
   // Whether apply() may make another definition of the one before; else the line only switches and
   // resets.
@@ -62,16 +62,19 @@ struct Change {
 using Attributes = std::bitset<7>;
 Attributes attributes_of(const Settings& settings);
 
-// A line of the definition file: everything but units, which is ignored there. kInvalid with the
-// token whose value is wrong, or, in a line without name=, with the first token that is no
-// key=value or has an unknown key: a misspelt name= would change all statistics. A line with
-// strict=1 is strict in any case; it is refused for each token that StrictWords refuses, and for
-// find_fractions(). Keys of other types are for check_all_read().
+// `units=-` clears the units. `units=` says nothing, as lines of statistics without units end so.
+inline constexpr std::string_view kNoUnits = "-";
+
+// A line of the definition file. kInvalid with the token whose value is wrong, or, in a line
+// without name=, with the first token that is no key=value or has an unknown key: a misspelt name=
+// would change all statistics. A line with strict=1 is strict in any case; it is refused for each
+// token that StrictWords refuses, and for find_fractions(). Keys of other types are for
+// check_all_read().
 Result<Change> parse_change(std::string_view line, Strictness strictness = Strictness::kTolerant);
 // Whether a line of the definition file may have the key, to be set or to be ignored.
 bool is_known_key(std::string_view word);
-// The attributes of a new statistic: units included, but neither name nor data=reset, which are
-// ignored. kInvalid as above.
+// The attributes of a new statistic: neither name nor data=reset, which are ignored. kInvalid as
+// above.
 Result<Change> parse_new_statistic(std::string_view text,
                                    Strictness strictness = Strictness::kTolerant);
 

@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/unit_factor.h"
 
 namespace tallyfs {
 namespace {
@@ -122,10 +123,13 @@ void write_line(Write write, std::string_view name, const Definition& definition
 }  // namespace
 
 bool discards_data(const Definition& before, const Definition& after) {
+  const bool same_factor = unit_of_x(before.units).factor == unit_of_x(after.units).factor;
   const auto* const was = std::get_if<QuantilesSettings>(&before.settings);
   const auto* const is = std::get_if<QuantilesSettings>(&after.settings);
-  if (was && is) return was->precision != is->precision;
+  if (was && is) return was->precision != is->precision || !same_factor;
   if (before.settings != after.settings) return true;
+  const auto* const history = std::get_if<HistorySettings>(&after.settings);
+  if (history && history->mode == Mode::kQuantiles) return !same_factor;
   const bool same_range =
       before.range_min == after.range_min && before.range_max == after.range_max;
   return std::holds_alternative<ArraySettings>(after.settings) && !same_range;

@@ -187,8 +187,9 @@ struct Definition {
 };
 
 // Whether data gathered under `before` means nothing any more under `after`: a changed type or
-// type-specific attribute, and for an array a changed range, which moves its bounds. Which
-// percentiles type=quantiles shows is no matter of its data.
+// type-specific attribute, and for an array a changed range, which moves its bounds. Buckets of
+// percentiles are those of the base unit that the units name, and move with it. Which percentiles
+// type=quantiles shows is no matter of its data.
 bool discards_data(const Definition& before, const Definition& after);
 
 // What a line of the definition file says beyond the definition.

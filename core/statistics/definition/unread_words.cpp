@@ -85,18 +85,7 @@ std::optional<Error> find_ignored_key(std::string_view line, Attributes attribut
   return std::nullopt;
 }
 
-std::optional<Error> find_other_units(std::string_view line, std::string_view units) {
-  constexpr std::string_view kUnits = "units=";
-  Tokens tokens(line);
-  while (const auto token = tokens.next()) {
-    if (!token->text.starts_with(kUnits) || token->text.substr(kUnits.size()) == units) continue;
-    return invalid("units are said when a statistic is created", token->at);
-  }
-  return std::nullopt;
-}
-
-Result<void> check_all_read(std::string_view line, Attributes attributes, std::string_view units) {
-  if (auto other = find_other_units(line, units)) return *other;
+Result<void> check_all_read(std::string_view line, Attributes attributes) {
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const std::string_view key = token->text.substr(0, token->text.find('='));

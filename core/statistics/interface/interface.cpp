@@ -100,8 +100,7 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   auto definition = apply(change.value(), Definition{});
   if (!definition) return definition.error();
   if (change.value().is_strict) {
-    auto read = tallyfs::check_all_read(text, attributes_of(definition.value().settings),
-                                        definition.value().units);
+    auto read = tallyfs::check_all_read(text, attributes_of(definition.value().settings));
     if (!read) return read.error();
   }
 

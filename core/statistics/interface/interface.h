@@ -83,8 +83,6 @@ class Interface {
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
-  // The word units= of such a text, if the statistic that is there has others.
-  std::optional<Error> units_ignored(std::string_view name, std::string_view text) const;
 
   // From now on feeders see there whether the statistic is on, and how it is counted; by default
   // nowhere.
@@ -226,6 +224,9 @@ class Interface {
   // Visits those that a line is for, until a visit fails.
   template <typename Visit>
   Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);
+  template <typename Visit>
+  Result<void> each_change(const Change& change, Statistic* named, Visit visit) const
+      REQUIRES(mutex_);
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now) REQUIRES(mutex_);

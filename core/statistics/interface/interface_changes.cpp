@@ -20,12 +20,6 @@ bool is_open_log2(const Definition& definition) {
          definition.range_min == std::numeric_limits<std::int64_t>::min();
 }
 
-std::optional<Error> ignored_units(std::string_view line, std::string_view units) {
-  auto other = find_other_units(line, units);
-  if (other) other->reason.append(", and were ignored");
-  return other;
-}
-
 std::optional<Error> open_log2(const Change& change, bool is_open) {
   if (!is_open || !change.scale || change.range_min) return std::nullopt;
   return invalid("without range_min the intervals double from -9223372036854775808 on",
@@ -34,7 +28,8 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
 
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
-  return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes();
+  return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
+         after.units.size() - statistic.definition().units.size();
 }
 
 // key=value of the first definition that the second one has otherwise: "type=range" alone where the
@@ -51,6 +46,7 @@ std::string differing_words(const Definition& is, const Definition& asked) {
     const std::string word(token->text);
     if ((" " + asked_text + " ").find(" " + word + " ") != std::string::npos) continue;
     words.append(words.empty() ? "" : " ").append(word);
+    if (word.ends_with('=')) words.append(kNoUnits);
     if (has_other_type) break;
   }
   return words;
@@ -67,21 +63,35 @@ Result<void> Interface::each_of(Statistic* named, Visit visit) const {
   return {};
 }
 
+// Views have the units of their source, until they are given others: they follow it.
+template <typename Visit>
+Result<void> Interface::each_change(const Change& change, Statistic* named, Visit visit) const {
+  const std::string before = named ? named->definition().units : std::string();
+  auto done = each_of(named, [&](Statistic& statistic) { return visit(statistic, change); });
+  if (!done || !named || !change.units) return done;
+  for (Statistic* const view : named->views()) {
+    if (view->definition().units != before) continue;
+    if (done = visit(*view, Change{.units = change.units}); !done) return done;
+  }
+  return {};
+}
+
 // Checks that the line is possible for each statistic that it names, and reserves their growth in
 // the ledger. Returns how many bytes are to be returned to the ledger afterwards. An error if the
 // line is impossible for one of them.
 Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) {
   std::uint64_t more = 0;  // below 0 it wraps, and back in the sum
-  const auto planned = each_of(named, [&](const Statistic& statistic) -> Result<void> {
-    const auto definition = apply(change, statistic.definition());
+  const auto plan = [&](const Statistic& statistic, const Change& its) -> Result<void> {
+    const auto definition = apply(its, statistic.definition());
     if (!definition) {
       Error error = definition.error();
       if (!change.name) error.reason = statistic.name() + ": " + error.reason;
       return error;
     }
-    more += growth(statistic, change, definition.value());
+    more += growth(statistic, its, definition.value());
     return {};
-  });
+  };
+  const auto planned = each_change(change, named, plan);
   if (!planned) return planned.error();
   if (static_cast<std::int64_t>(more) <= 0) return 0 - more;
   if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown.error();
@@ -93,15 +103,15 @@ Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) 
 void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   CellBudget budget = CellBudget::for_command();
   bool changed = false;
-  (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
-    if (change.redefines()) {
-      changed |=
-          statistic.carry_out(change, apply(change, statistic.definition()).value(), now, budget);
+  const auto carry = [&](Statistic& statistic, const Change& its) -> Result<void> {
+    if (its.redefines()) {
+      changed |= statistic.carry_out(its, apply(its, statistic.definition()).value(), now, budget);
     } else {
-      changed |= statistic.carry_out(change, now, budget);
+      changed |= statistic.carry_out(its, now, budget);
     }
     return {};
-  });
+  };
+  (void)each_change(change, named, carry);
   if (changed) note_change(now);
 }
 
@@ -110,16 +120,14 @@ Result<void> Interface::check_all_read(std::string_view line, const Change& chan
                                        Statistic* named) const {
   if (!change.is_strict) return {};
   Attributes attributes;
-  std::string units;
   const auto possible = each_of(named, [&](const Statistic& statistic) -> Result<void> {
     const auto after = apply(change, statistic.definition());
     if (!after) return after.error();
     attributes |= attributes_of(after.value().settings);
-    units = statistic.definition().units;
     return {};
   });
   if (!possible) return {};  // redefine() says why
-  return tallyfs::check_all_read(line, attributes, units);
+  return tallyfs::check_all_read(line, attributes);
 }
 
 Result<void> Interface::define(std::string_view line, Moment now, By by, Strictness strictness) {
@@ -214,12 +222,10 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   const Change& change = parsed.value();
   Attributes attributes;
   bool is_open = false;
-  std::string units;
   {
     const MutexLock lock(mutex_);
     Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
     if (change.name && !named) return std::nullopt;
-    if (named) units = named->definition().units;
     (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
       attributes |= attributes_of(statistic.definition().settings);
       is_open |= is_open_log2(statistic.definition());
@@ -227,15 +233,8 @@ std::optional<Error> Interface::remark(std::string_view line) const {
     });
   }
   if (auto ignored = find_ignored_key(line, attributes)) return ignored;
-  if (auto other = change.name ? ignored_units(line, units) : std::nullopt) return other;
   if (auto fractions = find_fractions(change)) return fractions;
   return open_log2(change, is_open);
-}
-
-std::optional<Error> Interface::units_ignored(std::string_view name, std::string_view text) const {
-  const MutexLock lock(mutex_);
-  const Statistic* const named = find_locked(name);
-  return named ? ignored_units(text, named->definition().units) : std::nullopt;
 }
 
 std::optional<Error> Interface::remark_on_new(std::string_view text) {
@@ -257,9 +256,8 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   const MutexLock lock(mutex_);
   const Statistic* const named = find_locked(name);
   if (!named) return std::string();
-  Change change =
+  const Change change =
       strictness == Strictness::kStrict ? parsed.value() : named->left_of(parsed.value());
-  change.units.reset();
   const Definition& is = named->definition();
   // The attributes of a type that is asked for are all there, and its range is as it is.
   Definition before = is;
@@ -267,8 +265,7 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   const auto asked = apply(change, before);
   if (!asked) return asked.error();
   if (strictness == Strictness::kStrict) {
-    const std::string_view units = parsed.value().units ? parsed.value().units->value : "";
-    const auto read = tallyfs::check_all_read(text, attributes_of(asked.value().settings), units);
+    const auto read = tallyfs::check_all_read(text, attributes_of(asked.value().settings));
     if (!read) return read.error();
   }
   std::string words = differing_words(is, asked.value());

@@ -66,10 +66,8 @@ Result<bool> Interface::create_view(std::string_view name, std::string_view text
 }
 
 Result<Definition> Interface::view_definition(const Change& change, const Statistic& source) {
-  Change begin = change;
-  begin.units.reset();
-  return apply(begin,
-               begin.type ? Definition{.units = source.definition().units} : source.definition());
+  return apply(change,
+               change.type ? Definition{.units = source.definition().units} : source.definition());
 }
 
 // A rule without type= means the definition of the source, which has changed.
@@ -93,8 +91,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
   if (!definition) return definition.error();
   if (change.is_strict) {
     if (change.data_reset) return invalid("a new view has no data yet: data= says nothing");
-    auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings),
-                                        definition.value().units);
+    auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings));
     if (!read) return read;
   }
   auto grown = reservation_.grow(
@@ -122,8 +119,7 @@ Result<void> Interface::define_view(std::string_view line, const Change& change,
     return append_view(change.name->value, *source.value(), line, change, now, by);
   }
   if (change.of->value.empty() && named->source()) {
-    const bool has_units = find_other_units(line, named->definition().units).has_value();
-    if (change.is_strict && (change.redefines() || change.on || change.data_reset || has_units)) {
+    if (change.is_strict && (change.redefines() || change.on || change.data_reset)) {
       return at_source(ErrorCode::kInvalid, "of= removes the view: no other key goes with it",
                        change);
     }

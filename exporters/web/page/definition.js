@@ -29,13 +29,18 @@ const heldOf = statistic => statistic.view.held_text &&
 const mayDiscard = keys => keys.get('data') === 'reset' || keys.get('of') === '' ||
   [...keys.keys()].some(key => !kKeeping.includes(key));
 
+// The word of X in units=X/Y.
+const unitOfX = keys => (keys.get('units') ?? '').split('/').slice(0, -1).join();
+
 // Whether a line would count in another way than the one before. Of quantiles only the precision
-// says how; a range does for arrays alone.
+// and the unit of X say how; a range does for arrays alone.
 function discards(line, before) {
   const [after, was] = [keysOf(line), keysOf(before)];
   const type = after.get('type') ?? was.get('type');
   if (after.get('data') === 'reset' || after.get('of') === '') return true;
   if (type !== was.get('type')) return true;
+  const hasPercentiles = type === 'quantiles' || was.get('mode') === 'quantiles';
+  if (hasPercentiles && after.get('units') && unitOfX(after) !== unitOfX(was)) return true;
   const keeps = key => kKeeping.includes(key) || (type === 'quantiles' && key !== 'precision') ||
     (type !== 'array' && ['range_min', 'range_max'].includes(key));
   return [...after].some(([key, value]) => was.has(key) && was.get(key) !== value && !keeps(key));

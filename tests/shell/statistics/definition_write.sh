@@ -33,7 +33,7 @@ numbers_are_decimal_or_hexadecimal() {
 junk_is_ignored() {
   send 'create web/x units=old'
   local before=$(definition web)
-  define web 'name=x foo=bar nonsense =5 hits_out_of_range=99 hits_missed=7 started=[1.0] stopped=abc units=new data=[0.1] data=xyz'
+  define web 'name=x foo=bar nonsense =5 hits_out_of_range=99 hits_missed=7 started=[1.0] stopped=abc data=[0.1] data=xyz'
   assert_eq "$before" "$(definition web)"
   define web 'junk name=x foo=1 on=1 # on'
   assert_attribute web x on 1

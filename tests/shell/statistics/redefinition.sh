@@ -89,3 +89,46 @@ it_leaves_the_other_statistics_alone() {
   _discards 'name=x mode=products' 'x 0
 y 3 3 3.000 3'
 }
+
+units_are_set_and_cleared_and_keep_the_data() {
+  _filled 'type=range'
+  _keeps 'name=x units=microseconds/requests'
+  assert_attribute web x units microseconds/requests
+  _keeps 'name=x units='
+  assert_attribute web x units microseconds/requests
+  send 'define web/x units=bytes/requests'
+  assert_attribute web x units bytes/requests
+  _keeps 'name=x units=-'
+  assert_attribute web x units ''
+  assert_eq '' "$(errors)"
+}
+
+units_of_another_factor_discard_percentiles() {
+  _filled 'type=quantiles precision=5 quantiles=50 units=microseconds/requests'
+  _keeps 'name=x units=microseconds/queries'
+  assert_attribute web x units microseconds/queries
+  local since=$(attribute web x data)
+  define web 'name=x units=milliseconds/queries'
+  assert_eq 'x count 0' "$(data web | head -1)"
+  [ "$(attribute web x data)" != "$since" ] || fail 'data= did not change'
+}
+
+units_of_a_source_are_those_of_its_views_until_they_have_others() {
+  send 'create web/us on=1 units=us/requests' 'create web/same of=us type=last' \
+    'create web/other of=us type=range units=bytes'
+  define web 'name=us units=microseconds/requests'
+  assert_eq 'microseconds/requests microseconds/requests bytes' \
+    "$(for each in us same other; do attribute web $each units; done | paste -sd' ')"
+}
+
+units_that_a_user_has_set_stay_when_the_feeder_comes_back() {
+  py <<'EOT'
+from peer import *
+peer = Peer()
+peer.make("web/hits on=1 units=requests")
+with open(os.environ["STAT"] + "/web/definition", "w") as file: file.write("name=hits units=pages\n")
+peer.make("web/hits on=1 units=requests")
+EOT
+  assert_attribute web hits units pages
+  assert_eq '' "$(errors)"
+}

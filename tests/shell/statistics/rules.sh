@@ -223,15 +223,12 @@ the_file_of_the_option_is_read_at_sighup_under_nohup_too() {
   wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
 }
 
-units_belong_to_the_feeder() {
-  assert_fails_with 'Invalid argument' _rule 'web/* units=us'
-  assert_has 'units are said by what feeds the statistic' "$(errors)"
-  send 'create web/a units=us/requests'
-  define web 'name=a units=us/requests'
-  assert_eq '' "$(errors | grep 'were ignored' || true)"
-  define web 'name=a units=ns'
-  assert_has 'units are said when a statistic is created, and were ignored' "$(errors)"
-  assert_match '.* units=us/requests' "$(line web a)"
+a_rule_says_units() {
+  _rule 'web/*_us units=microseconds/requests'
+  send 'web/render_us 5' 'create web/query_us units=us' 'create web/hits units=requests'
+  assert_attribute web render_us units microseconds/requests
+  assert_attribute web query_us units microseconds/requests
+  assert_attribute web hits units requests
 }
 
 the_examples_that_are_shipped_are_right() {

@@ -79,7 +79,7 @@ TEST(ChangeTest, TakesTheLastOfTwo) {
 TEST(ChangeTest, IgnoresJunk) {
   const auto change = parse_change(
       " \t words = =1 Name=x ON=1 name=a hits_out_of_range=-1 hits_missed=x started=y stopped=z "
-      "units== data=[1.0] data= unknown=5\r\n");
+      "data=[1.0] data= unknown=5 units=\r\n");
   ASSERT_TRUE(change.has_value());
   EXPECT_FALSE(change.value().on || change.value().data_reset);
   EXPECT_EQ(apply(change.value(), Definition{}).value(), Definition{});
@@ -110,9 +110,14 @@ TEST(ChangeTest, ResetsOnlyWhenToldTo) {
   EXPECT_FALSE(parse_new_statistic("data=reset").value().data_reset);
 }
 
-TEST(ChangeTest, UnitsCountForANewStatisticOnly) {
+TEST(ChangeTest, UnitsAreSetAndClearedAndEmptyOnesSayNothing) {
   EXPECT_EQ(defined("units=us/requests").units, "us/requests");
-  EXPECT_EQ(after("units=other", defined("units=mine")).units, "mine");
+  EXPECT_EQ(defined("units=-").units, "");
+  EXPECT_EQ(after("units=other", defined("units=mine")).units, "other");
+  EXPECT_EQ(after("units=", defined("units=mine")).units, "mine");
+  EXPECT_EQ(after("units=-", defined("units=mine")).units, "");
+  EXPECT_FALSE(parse_change("units=").value().redefines());
+  EXPECT_EQ(refusal("on=1 units=a=b").token_at, 5u);
   EXPECT_FALSE(parse_new_statistic("units=a=b").has_value());
   EXPECT_FALSE(parse_new_statistic("name=/").value().name.has_value());
 }

@@ -51,7 +51,7 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
     EXPECT_EQ(stand.ledger.total(), before);
     EXPECT_EQ(stand.define(text), "");
     EXPECT_EQ(stand.define("type=value mode=increments range_min=-9223372036854775808 "
-                           "range_max=9223372036854775807"),
+                           "range_max=9223372036854775807 units=a/b"),
               "");
     EXPECT_EQ(stand.ledger.total(), before);
   }
