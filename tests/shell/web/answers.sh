@@ -66,8 +66,10 @@ the_slowest_are_first_by_their_p99() {
       select(. != "tallyfs")] | join(" ")'
   }
   wait_until '[ "$(_order)" = "slow web fast" ]'
-  assert_match 'us 1[0-2][0-9]ms \(65-128\)' "$(api 'statistics?sort=p99&rows=1' |
-    jq -r '.interfaces[0].view.p99 | "\(.statistic) \(.bounds)"')"
+  # Where the percentile is in its bucket depends on how many samples the last look had.
+  local shown='.interfaces[0].view.p99 | "\(.statistic) \(.bounds)"'
+  assert_match 'us (6[5-9]|[7-9][0-9]|1[0-2][0-9])ms \(65-128\)' \
+    "$(api 'statistics?sort=p99&rows=1' | jq -r "$shown")"
 }
 
 the_p99_of_the_busiest_stays_while_others_are_looked_at() {
