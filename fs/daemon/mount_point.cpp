@@ -116,6 +116,15 @@ bool has_mount(const std::string& path, std::uint64_t mount) {
   });
 }
 
+// /run is empty after a boot. Where it may not be made, stat(2) says why.
+void make_for_all(const std::filesystem::path& path) {
+  std::error_code error;
+  for (const auto& each : {path.parent_path(), path}) {
+    if (!std::filesystem::create_directory(each, error)) continue;
+    std::filesystem::permissions(each, std::filesystem::perms(0755), error);
+  }
+}
+
 Result<std::string> prepare_mount_point(const std::string& given, Leftover leftover) {
   struct stat status {};
   const auto found = absolute_mount_point(given);
@@ -124,6 +133,7 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
   if (is_dead_mount(path)) {
     if (auto done = clean_up(path, leftover); !done) return done.error();
   }
+  if (path == kDefaultMountPoint) make_for_all(path);
   if (::stat(path.c_str(), &status) != 0) {
     const std::string advice = errno == ENOENT ? "; mkdir -p " + given : std::string();
     return failure("cannot mount on " + given + ": " + std::strerror(errno) + advice);

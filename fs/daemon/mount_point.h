@@ -11,8 +11,12 @@ namespace tallyfs {
 
 enum class Leftover { kReport, kCleanUp };
 
-// The absolute path of a directory that can be mounted on. A mount of a dead daemon is reported
-// with its remedy, or removed. kInvalid with a reason for a person.
+// Where the unit and the documents mount.
+inline constexpr const char* kDefaultMountPoint = "/run/tallyfs/mnt";
+
+// The absolute path of a directory that can be mounted on. kDefaultMountPoint is made if it is
+// missing, for all to enter. A mount of a dead daemon is reported with its remedy, or removed.
+// kInvalid with a reason for a person.
 Result<std::string> prepare_mount_point(const std::string& path, Leftover leftover);
 
 // The same path, of which no file is looked at. kInvalid.
