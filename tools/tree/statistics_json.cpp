@@ -206,7 +206,7 @@ Result<view::Values> to_values(const std::string& type, const Members& from) {
 
 // What a definition line may be written with. The others are read-only.
 bool is_definition_key(std::string_view key) {
-  return !key.ends_with("_us") && !key.starts_with("hits_") && key != "units" && key != "samples" &&
+  return !key.ends_with("_us") && !key.starts_with("hits_") && key != "samples" &&
          key != "values" && key != "serial" && key != "view";
 }
 
@@ -233,7 +233,10 @@ Result<view::Statistic> to_statistic(const Json& json) {
                        .samples = from.count("samples")};
   if (made.name.empty()) return invalid("a statistic without a name");
   for (std::size_t i = 0; i < json.keys.size(); ++i) {
-    if (!is_definition_key(json.keys[i])) continue;
+    // Empty units leave a statistic as it is.
+    if (!is_definition_key(json.keys[i]) || (json.keys[i] == "units" && made.units.empty())) {
+      continue;
+    }
     made.definition.push_back({json.keys[i], definition_value(json.items[i])});
   }
   auto values = to_values(made.type, Members(from.member("values")));

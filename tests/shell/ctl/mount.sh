@@ -153,6 +153,17 @@ switches_and_resets() {
   _status 1 "nothing is called 'nowhere'" "$TALLYCTL" reset nowhere
 }
 
+definitions_have_units() {
+  send 'create web/new on=1 units=requests'
+  "$TALLYCTL" definitions web/new >"$CASE/saved"
+  define web 'name=new units=pages'
+  assert_eq '~ web/new units=pages->requests' "$("$TALLYCTL" apply "$CASE/saved")"
+  assert_attribute web new units requests
+  send 'remove web/new'
+  assert_eq '+ web/new' "$("$TALLYCTL" apply --create "$CASE/saved")"
+  assert_attribute web new units requests
+}
+
 definitions_come_back() {
   local before
   before=$("$TALLYCTL" definitions web db)

@@ -218,7 +218,7 @@ what_is_changed_there_takes_effect() {
   wait_until 'data web | grep -q "<=32 0"'
   _keys d
   _sees 'name=us on=1 type=array'
-  _keys BSpace BSpace BSpace BSpace 'lisp' Enter
+  _keys ' lisp' Enter
   _sees 'write it?'
   _keys y
   _sees 'refused, nothing changed'

@@ -85,7 +85,7 @@ TEST(StatisticsJsonTest, DefinitionsHaveOnlyWhatCanBeWritten) {
   const auto read = read_one(R"({"total":1})", "value");
   std::string keys;
   for (const auto& key : read.definition) keys += key.name + "=" + key.value + " ";
-  EXPECT_EQ(keys, "name=x on=1 type=value range_min=0 ");
+  EXPECT_EQ(keys, "name=x on=1 type=value range_min=0 units=a/b ");
 }
 
 TEST(StatisticsJsonTest, AnEmptyRangeHasNoEnds) {
