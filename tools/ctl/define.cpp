@@ -48,7 +48,7 @@ Result<std::string> line_like(Session& session, const std::string& word) {
   if (!found) return invalid(word + " has been removed");
   std::string line;
   for (const view::Key& key : found->definition) {
-    constexpr std::array kOwn = {"name", "on", "of", "units"};
+    constexpr std::array kOwn = {"name", "on", "of", "units", "help"};
     if (std::ranges::find(kOwn, key.name) != kOwn.end()) continue;
     if (has_key(session.options.words, key.name)) continue;
     line.append(" ").append(key.name).append("=").append(key.value);
@@ -171,7 +171,7 @@ int run_define(int argc, char** argv) {
   line.add({.names = "--like",
             .variable = &like,
             .value = "WHAT",
-            .text = "begin with this statistic's definition, all but name, on, of and units",
+            .text = "begin with this statistic's definition, all but name, on, of, units and help",
             .shown = Option::Default::kHidden});
   line.add_arguments("WHAT", session.options.words,
                      "INTERFACE/STATISTIC, then KEY=VALUE... as tally-definition(5) says",

@@ -39,8 +39,30 @@ bool take_of(Change& change, std::string_view value, std::size_t at) {
 // Lines that are read end with an empty one, which says nothing.
 bool take_units(Change& change, std::string_view value, std::size_t at) {
   if (value.empty()) return true;
-  change.units = {value == kNoUnits ? std::string_view() : value, at};
+  change.units = {value == kClearWord ? std::string_view() : value, at};
   return is_units(value);
+}
+
+bool is_hexadecimal(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// Printable, without blanks and `"`; each % begins an escape of two digits.
+bool is_help(std::string_view text) {
+  std::string plain(text);
+  std::ranges::replace(plain, '=', '_');
+  if (!is_units(plain) || text.find('"') != std::string_view::npos) return false;
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    if (at + 2 >= text.size()) return false;
+    if (!is_hexadecimal(text[at + 1]) || !is_hexadecimal(text[at + 2])) return false;
+  }
+  return true;
+}
+
+bool take_help(Change& change, std::string_view value, std::size_t at) {
+  if (value.empty()) return true;
+  change.help = {value == kClearWord ? std::string_view() : value, at};
+  return is_help(value);
 }
 
 bool take_on(Change& change, std::string_view value, std::size_t at) {
@@ -173,6 +195,9 @@ constexpr std::array kKeys = {
         "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks"},
     Key{"units", Where::kEverywhere, take_units,
         "units must be at most 255 printable bytes without '=' and blanks, or - for none"},
+    Key{"help", Where::kEverywhere, take_help,
+        "help must be one word of at most 255 bytes, with %20 for a blank, %25 for %, %22 for a "
+        "quote, or - for none"},
 };
 
 // So much of a token stands in a reason.

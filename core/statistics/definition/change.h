@@ -40,12 +40,12 @@ struct Change {
   std::optional<Requested<std::uint8_t>> precision;
   std::optional<Requested<QuantileList>> quantiles;
   std::optional<Requested<std::string_view>> units;  // points into the line; "" clears them
+  std::optional<Requested<std::string_view>> help;   // the same
 
-  // Whether apply() may make another definition of the one before; else the line only switches and
-  // resets.
+  // Whether it says how the statistic counts or what it is; else the line only switches and resets.
   bool redefines() const {
     return type || range_min || range_max || entries_max || base_interval || scale || mode ||
-           period || precision || quantiles || units;
+           period || precision || quantiles || units || help;
   }
 
   // What it asks for an attribute.
@@ -62,8 +62,9 @@ struct Change {
 using Attributes = std::bitset<7>;
 Attributes attributes_of(const Settings& settings);
 
-// `units=-` clears the units. `units=` says nothing, as lines of statistics without units end so.
-inline constexpr std::string_view kNoUnits = "-";
+// `units=-` clears the units, and so does `help=-`. `units=` says nothing, as lines of statistics
+// without units end so.
+inline constexpr std::string_view kClearWord = "-";
 
 // A line of the definition file. kInvalid with the token whose value is wrong, or, in a line
 // without name=, with the first token that is no key=value or has an unknown key: a misspelt name=

@@ -118,6 +118,7 @@ void write_line(Write write, std::string_view name, const Definition& definition
   write("started", state.started);
   write("stopped", state.stopped);
   write("units", std::string_view(definition.units));
+  if (!state.help.empty()) write("help", state.help);
 }
 
 }  // namespace

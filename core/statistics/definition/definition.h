@@ -201,6 +201,7 @@ struct LineState {
   std::chrono::nanoseconds data{0};
   std::chrono::nanoseconds started{0};
   std::chrono::nanoseconds stopped{0};
+  std::string_view help{};  // what it is, for people, with escapes as in URLs; "": not said
 };
 
 // No line is shorter than this, and than the name and the units that come on top.

@@ -38,7 +38,8 @@ Holdings Interface::holdings_of(std::string_view name, const Definition& definit
 }
 
 Holdings Interface::holdings_of(const Statistic& statistic) {
-  return holdings_of(statistic.name(), statistic.definition(), statistic.worst_case_bytes());
+  return holdings_of(statistic.name(), statistic.definition(),
+                     statistic.worst_case_bytes() + statistic.help().size());
 }
 
 Interface::Interface(Reservation reservation, Moment now)
@@ -111,8 +112,10 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
                                          : "there is a statistic of that name already"};
   }
   // Before its data are made, which may be half a megabyte.
+  const auto& help = change.value().help;
   auto grown = reservation_.grow(
-      holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
+      holdings_of(name, definition.value(),
+                  worst_case_bytes(definition.value()) + (help ? help->value.size() : 0)));
   if (!grown) return grown.error();
   auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
   CellBudget none;  // it has no cells yet

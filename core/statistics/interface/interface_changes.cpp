@@ -28,8 +28,10 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
 
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
+  const std::size_t help_bytes = change.help ? change.help->value.size() : statistic.help().size();
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
-         after.units.size() - statistic.definition().units.size();
+         after.units.size() - statistic.definition().units.size() + help_bytes -
+         statistic.help().size();
 }
 
 // key=value of the first definition that the second one has otherwise: "type=range" alone where the
@@ -46,7 +48,7 @@ std::string differing_words(const Definition& is, const Definition& asked) {
     const std::string word(token->text);
     if ((" " + asked_text + " ").find(" " + word + " ") != std::string::npos) continue;
     words.append(words.empty() ? "" : " ").append(word);
-    if (word.ends_with('=')) words.append(kNoUnits);
+    if (word.ends_with('=')) words.append(kClearWord);
     if (has_other_type) break;
   }
   return words;
@@ -176,6 +178,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
     if (!ruled) continue;
     after = std::move(ruled);
     if (left.on) change.on = left.on;
+    if (left.help) change.help = left.help;
   }
   if (auto done = become(*named, change, std::move(after.value()), now); !done) return done;
   for (const std::string& rule : rules) {
@@ -269,6 +272,10 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
     if (!read) return read.error();
   }
   std::string words = differing_words(is, asked.value());
+  if (change.help && change.help->value != named->help()) {
+    words.append(words.empty() ? "help=" : " help=");
+    words.append(named->help().empty() ? kClearWord : named->help());
+  }
   if (change.on && change.on->value != named->is_on()) {
     words.append(words.empty() ? "" : " ").append(named->is_on() ? "on=1" : "on=0");
   }

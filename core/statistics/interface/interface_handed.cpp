@@ -99,7 +99,7 @@ std::vector<std::string> Interface::take_data(Interface& other, Moment now) {
 }
 
 Result<void> Interface::take_data(Statistic& from, Statistic& to) {
-  const std::uint64_t before = to.worst_case_bytes(), after = from.worst_case_bytes();
+  const std::uint64_t before = holdings_of(to).bytes, after = holdings_of(from).bytes;
   if (after > before) {
     if (auto grown = reservation_.grow({.bytes = after - before}); !grown) return grown;
   }
@@ -156,6 +156,7 @@ void Statistic::go_on_at(const Published& at) {
 
 void Statistic::take_data(Statistic& from) {
   definition_ = std::move(from.definition_);
+  set_help(from.help());
   gathered_ = std::move(from.gathered_);
   on_ = from.on_;
   saturated_ = from.saturated_;

@@ -94,8 +94,9 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
     auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings));
     if (!read) return read;
   }
+  const std::size_t help_bytes = change.help ? change.help->value.size() : 0;
   auto grown = reservation_.grow(
-      holdings_of(name, definition.value(), worst_case_bytes(definition.value())));
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value()) + help_bytes));
   if (!grown) return grown.error();
   auto view = std::make_unique<Statistic>(name, definition.value(), now);
   CellBudget none;  // views have no cells

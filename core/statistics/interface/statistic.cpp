@@ -16,11 +16,19 @@ constexpr std::uint8_t kStatisticVersion = 3;
 
 Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a statistic"}; }
 
+struct SavedDefinition {
+  Definition definition;
+  std::string help;
+};
+
 // The definition is saved as text, so that one parser says what a definition may be.
-Result<Definition> load_definition(ByteReader& in) {
+Result<SavedDefinition> load_definition(ByteReader& in) {
   const auto change = parse_new_statistic(in.get_text());
   if (!in.ok() || !change) return no_statistic();
-  return apply(change.value(), Definition{});
+  auto definition = apply(change.value(), Definition{});
+  if (!definition) return definition.error();
+  const auto& help = change.value().help;
+  return SavedDefinition{std::move(definition.value()), std::string(help ? help->value : "")};
 }
 
 }  // namespace
@@ -150,6 +158,7 @@ bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget) 
 bool Statistic::take_effect(const Change& change, Gathering gathering, Moment now) {
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
   bool changed = anew;
+  if (change.help) changed |= set_help(change.help->value);
   if (change.on && !change.on->value) changed |= stop(now.monotonic);
   if (anew) gather_anew(now);
   if (change.on && change.on->value) changed |= start(now.monotonic);
@@ -178,16 +187,28 @@ Change Statistic::left_of(Change change) const {
   return change;
 }
 
+bool Statistic::set_help(std::string_view text) {
+  if (help() == text) return false;
+  links().help = text.empty() ? nullptr : std::make_unique<const std::string>(text);
+  return true;
+}
+
+// Just as many as there are: the links of a statistic take no more memory than they need.
 void Statistic::attach_view(Statistic& view) {
-  links().views.push_back(&view);
+  auto more = std::make_unique<Statistic*[]>(links().views_size + 1);
+  *std::ranges::copy(views(), more.get()).out = &view;
+  links_->views = std::move(more);
+  ++links_->views_size;
   has_views_ = true;
   view.links().source = this;
   publish();
 }
 
 void Statistic::detach_view(Statistic& view) {
-  std::erase(links_->views, &view);
-  has_views_ = !links_->views.empty();
+  Statistic** const end = links_->views.get() + links_->views_size;
+  links_->views_size = static_cast<std::uint32_t>(std::remove(links_->views.get(), end, &view) -
+                                                  links_->views.get());
+  has_views_ = links_->views_size != 0;
   view.links_->source = nullptr;
   publish();
 }
@@ -251,7 +272,8 @@ LineState Statistic::line_state() const {
           .hits_missed = missed(),
           .data = data_since_,
           .started = started_,
-          .stopped = stopped_};
+          .stopped = stopped_,
+          .help = help()};
 }
 
 void Statistic::render_definition(std::string& out) const {
@@ -315,6 +337,7 @@ void Statistic::save(ByteWriter& out, Cells cells) const {
   const bool has_both = cells == Cells::kIncluded && has_cells();
   std::string definition;
   append_definition(definition, definition_);
+  if (!help().empty()) definition.append(" help=").append(help());
   out.put(kStatisticVersion);
   out.put_text(name_);
   out.put_text(definition);
@@ -335,9 +358,10 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   const auto version = in.get<std::uint8_t>();
   if (version < 1 || version > kStatisticVersion) in.fail();
   const std::string_view name = in.get_text();
-  auto definition = load_definition(in);
-  if (!is_name(name) || !definition) return no_statistic();
-  Statistic statistic(name, std::move(definition.value()), {});
+  auto saved = load_definition(in);
+  if (!is_name(name) || !saved) return no_statistic();
+  Statistic statistic(name, std::move(saved.value().definition), {});
+  statistic.set_help(saved.value().help);
   statistic.on_ = in.get_flag();
   statistic.saturated_ = in.get_flag();
   statistic.data_since_ = load_time(in);

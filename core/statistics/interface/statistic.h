@@ -48,7 +48,12 @@ class Statistic {
   const Statistic* source() const { return links_ ? links_->source : nullptr; }
   bool has_views() const { return has_views_; }
   std::span<Statistic* const> views() const {
-    return links_ ? std::span<Statistic* const>(links_->views) : std::span<Statistic* const>();
+    return links_ ? std::span(links_->views.get(), links_->views_size)
+                  : std::span<Statistic* const>();
+  }
+  // As LineState has it.
+  std::string_view help() const {
+    return links_ && links_->help ? std::string_view(*links_->help) : std::string_view();
   }
   // The view has no source yet. It must be detached before either goes.
   void attach_view(Statistic& view);
@@ -216,6 +221,7 @@ class Statistic {
   enum class Gathering { kGoesOn, kAnew };
   bool take_effect(const Change& change, Gathering gathering, Moment now);
   void gather_anew(Moment now);
+  bool set_help(std::string_view help);
   template <typename AddTo>
   Added add_by(std::span<const Sample> samples, std::chrono::nanoseconds now, AddTo add_to);
   template <typename Type>
@@ -228,11 +234,13 @@ class Statistic {
     return x >= definition_.range_min && x <= definition_.range_max;
   }
 
-  // What binds it to feeders and to other statistics. Few statistics have any of it.
+  // What binds it to feeders and to other statistics, and its help. Few statistics have any of it.
   struct Links {
     std::unique_ptr<FeederCells> cells{};
     Statistic* source = nullptr;
-    std::vector<Statistic*> views{};  // in the order of their creation
+    std::unique_ptr<Statistic* []> views {};  // in the order of their creation
+    std::unique_ptr<const std::string> help{};
+    std::uint32_t views_size = 0;
   };
 
   // What add() needs comes first, and together: with many statistics each line of memory counts.

@@ -153,8 +153,8 @@ switches_and_resets() {
   _status 1 "nothing is called 'nowhere'" "$TALLYCTL" reset nowhere
 }
 
-definitions_have_units() {
-  send 'create web/new on=1 units=requests'
+definitions_have_units_and_help() {
+  send 'create web/new on=1 units=requests help=Of%20all'
   "$TALLYCTL" definitions web/new >"$CASE/saved"
   define web 'name=new units=pages'
   assert_eq '~ web/new units=pages->requests' "$("$TALLYCTL" apply "$CASE/saved")"
@@ -162,6 +162,7 @@ definitions_have_units() {
   send 'remove web/new'
   assert_eq '+ web/new' "$("$TALLYCTL" apply --create "$CASE/saved")"
   assert_attribute web new units requests
+  assert_attribute web new help Of%20all
 }
 
 definitions_come_back() {

@@ -39,6 +39,15 @@ a_restart_keeps_definitions_views_rules_and_totals() {
   assert_attribute disk new type last
 }
 
+a_restart_keeps_help() {
+  _start
+  send 'create web/us on=1 help=Time%20of%20a%20request' 'create web/slow of=us help=The%20slow'
+  stop_daemon
+  _start
+  assert_attribute web us help Time%20of%20a%20request
+  assert_attribute web slow help The%20slow
+}
+
 an_unmount_saves_too() {
   need fusermount3
   _start

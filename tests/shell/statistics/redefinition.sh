@@ -132,3 +132,37 @@ EOT
   assert_attribute web hits units pages
   assert_eq '' "$(errors)"
 }
+
+help_is_one_word_at_the_end_of_the_line() {
+  send 'create web/us on=1 units=us/requests help=Time%20of%20a%20request' 'create web/hits'
+  assert_match '.* units=us/requests help=Time%20of%20a%20request' "$(line web us)"
+  assert_match '.* units=' "$(line web hits)"
+  assert_has ',"help":"Time%20of%20a%20request","data_realtime_us"' "$(cat "$STAT/web/data.json")"
+  send 'web/us 5'
+  define web 'name=us help=100%25=all'
+  assert_match '.* help=100%25=all' "$(line web us)"
+  assert_data web 'us 1' 'hits 0'
+  define web 'name=us help='
+  assert_attribute web us help '100%25=all'
+  define web 'name=us help=-'
+  assert_match '.* units=us/requests' "$(line web us)"
+}
+
+help_that_is_no_word_is_refused() {
+  local help
+  send 'create web/us help=Time'
+  for help in 100% a%2 a%2g 'a"b' "$(printf '%0256d' 0)"; do
+    assert_fails_with 'Invalid argument' define web "name=us help=$help"
+    assert_has 'help must be one word of at most 255 bytes' "$(errors | tail -3)"
+  done
+  assert_fails_with "'of' is no key=value" \
+    "$TALLY_SEND" --socket "$SOCK" 'define web/us help=Time of'
+  assert_attribute web us help Time
+}
+
+a_create_line_with_other_help_says_so() {
+  send 'create web/us help=Time' 'create web/us help=Time'
+  assert_eq '' "$(errors)"
+  assert_has 'it exists with help=Time and stays so; to change it: define web/us help=Delay' \
+    "$("$TALLY_SEND" --socket "$SOCK" 'create web/us help=Delay' 2>&1)"
+}

@@ -223,6 +223,14 @@ the_file_of_the_option_is_read_at_sighup_under_nohup_too() {
   wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'
 }
 
+a_rule_says_help() {
+  _rule 'web/*_us help=Time%20in%20microseconds'
+  send 'web/render_us 5' 'create web/query_us help=Time' 'web/hits 1'
+  assert_attribute web render_us help Time%20in%20microseconds
+  assert_attribute web query_us help Time%20in%20microseconds
+  assert_attribute web hits help ''
+}
+
 a_rule_says_units() {
   _rule 'web/*_us units=microseconds/requests'
   send 'web/render_us 5' 'create web/query_us units=us' 'create web/hits units=requests'

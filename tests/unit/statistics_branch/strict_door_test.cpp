@@ -176,7 +176,7 @@ constexpr std::array kValid = {"define web/us range_min=3",
 constexpr std::array kKeys = {"name",      "of",        "on",          "data",          "type",
                               "range_min", "range_max", "entries_max", "base_interval", "scale",
                               "mode",      "period",    "precision",   "quantiles",     "units",
-                              "lifetime",  "default",   "hits"};
+                              "help",      "lifetime",  "default",     "hits"};
 constexpr std::array kValues = {
     "",      "0",       "1",           "5",    "77",  "-4",   "reset",    "us",
     "v",     "range",   "value",       "list", "lin", "log2", "products", "quantiles",
@@ -229,8 +229,8 @@ bool is_so(const std::string& line, const std::string& definitions, const std::s
   }
   const bool discards = definitions.find("data=[0.001000]") != std::string::npos;
   const bool is_target = word.starts_with("name=") && line.find("/" + word.substr(5)) != line.npos;
-  // Lines of statistics without units end with the empty ones, which leave units as they are.
-  const bool is_empty = word == "units=";
+  // Lines of statistics without units end with empty ones, which leave them as they are.
+  const bool is_empty = word == "units=" || word == "help=";
   return is_target || is_empty || (word == "data=reset" && discards) || word == "default=1";
 }
 

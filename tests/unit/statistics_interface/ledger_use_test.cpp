@@ -41,7 +41,7 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
   const Holdings before = stand.ledger.total();
   const std::string definition = stand.definition();
   for (const char* text :
-       {"", "type=range units=x", "type=list entries_max=9", kBigArray,
+       {"", "type=range units=x help=Time", "type=list entries_max=9", kBigArray,
         "type=history entries_max=9 mode=range period=1", "type=raw entries_max=9",
         "type=quantiles precision=8 quantiles=50 units=microseconds/n", "type=last",
         "type=history entries_max=9 mode=quantiles period=1 precision=1 quantiles=1"}) {
@@ -51,7 +51,7 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
     EXPECT_EQ(stand.ledger.total(), before);
     EXPECT_EQ(stand.define(text), "");
     EXPECT_EQ(stand.define("type=value mode=increments range_min=-9223372036854775808 "
-                           "range_max=9223372036854775807 units=a/b"),
+                           "range_max=9223372036854775807 units=a/b help=-"),
               "");
     EXPECT_EQ(stand.ledger.total(), before);
   }
