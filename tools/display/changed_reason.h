@@ -1,0 +1,31 @@
+// Why a row of "what changed most" is there, in words with numbers: by how much, from what to what.
+// Percentiles are of buckets of a quarter of an octave, so that they are within a tenth of the true
+// ones. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/display/look.h"
+#include "tools/display/most_changed.h"
+
+namespace tallyfs::view {
+
+// "rate", "level", "tail", "far tail", "value".
+std::string_view name_of(Channel channel);
+
+struct ReasonFacts {
+  const ChangedRow* row = nullptr;
+  const Past* past = nullptr;    // of the row's first member
+  std::size_t in_interface = 0;  // statistics of its interface that are watched
+  std::string units{};           // of the first member
+  double unit_seconds = 1;
+  std::size_t baseline_spans = Past::kBaselineSpans;  // wanted
+};
+
+// "slower x6.4, p99 8.1ms -> 52ms (1,204 samples)", "x10, 5.0/s -> 51/s",
+// "3.9 % above 40ms, before 0.9 %", "silent, before 12/s", "4.1GiB, before 1.9GiB to 2.1GiB",
+// "28 of 30 statistics: rate x2.0".
+std::string reason_of(const ReasonFacts& facts, const Look& look);
+
+}  // namespace tallyfs::view

@@ -1,0 +1,21 @@
+// What a statistic counted between two of its snapshots, as a Portion of its past. Pure functions.
+#pragma once
+
+#include <optional>
+
+#include "tools/display/past.h"
+#include "tools/display/statistic.h"
+
+namespace tallyfs::view {
+
+// False of what is off, and of types that show past times themselves (history, raw).
+bool has_past(const Statistic& statistic);
+
+// Nothing if it is not known: after a reset or another definition, or if a total fell. A view has
+// no count: its samples are those of its statistic.
+std::optional<Portion> portion_between(const Statistic& before, const Statistic& after);
+
+// How wide its buckets are at its median, in octaves, 1/4 to 1.
+double bucket_octaves_of(const Statistic& statistic);
+
+}  // namespace tallyfs::view
