@@ -18,7 +18,7 @@ constexpr CommandText kRecordText = {
     "record", "Writes snapshots of all statistics into a file, until it is interrupted.",
     "  tallyctl record night.jsonl                  each second\n"
     "  tallyctl record --every 10s --count 360 -    an hour, on stdout\n"
-    "  tallyctl show --from night.jsonl web         what it was at the end"};
+    "  tallyctl show --changed --from night.jsonl   what behaves unlike before at its end"};
 
 volatile sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }

@@ -6,10 +6,12 @@
 #include <map>
 
 #include "core/base/nearest.h"
+#include "tools/ctl/changed.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
+#include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
 #include "tools/tree/view_json.h"
@@ -229,15 +231,21 @@ class Show {
 
 int run_show(int argc, char** argv) {
   Session session;
+  bool changed = false;
   CommandLine line = command_line(kShowText, session.options);
   add_from(line, session.options);
   add_every(line, session.options);
   line.add_flag("--total", session.options.total, "with --every: totals, not intervals");
+  line.add_flag("--changed", changed,
+                "what behaves most unlike before; a SPAN as 5m, before WHAT, else 60s, is "
+                "compared with the nine before it",
+                "--every");
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
+  if (changed) return show_changed(session);
   return Show(session, std::string_view(argv[0]) == "show").run();
 }
 

@@ -1,0 +1,194 @@
+#include "tools/ctl/changed.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "core/base/json.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/past_reader.h"
+#include "tools/ctl/what.h"
+#include "tools/display/changed_reason.h"
+#include "tools/display/most_changed.h"
+#include "tools/display/summary.h"
+#include "tools/display/table.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr microseconds kSpan = std::chrono::seconds(60);
+constexpr microseconds kSpanMin = std::chrono::seconds(6);
+// Of a mount, whose past nothing keeps: the span, and two of baseline.
+constexpr std::uint64_t kSpansOfMount = 3;
+constexpr std::size_t kRows = 20;
+// Pale ones, if nothing is unusual.
+constexpr std::size_t kRowsOfQuiet = 3;
+
+class Changed {
+ public:
+  Changed(Session& session, microseconds span)
+      : session_(session), span_(span), reader_(*session.source, span) {}
+
+  int run() {
+    const bool is_mount = !session_.source->mount().empty();
+    if (is_mount) {
+      complain(kDone,
+               "reads the mount for " +
+                   view::duration_text(kSpansOfMount * static_cast<std::uint64_t>(span_.count())) +
+                   "; show --changed --from RECORDING ranks at once");
+    }
+    if (const auto done = reader_.read(kSpansOfMount); !done) return complain(done.error());
+    const auto selections = select(*session_.source, session_.options.words);
+    if (!selections) return complain(selections.error());
+    watch(selections.value());
+    rows_ = view::most_changed(watched_, {.rows_max = kRows});
+    const bool is_quiet = rows_.empty() || !rows_.front().is_unusual;
+    if (is_quiet) rows_.resize(std::min(rows_.size(), kRowsOfQuiet));
+    session_.options.json ? print_json() : draw(is_quiet);
+    return kDone;
+  }
+
+ private:
+  void watch(const std::vector<Selection>& selections) {
+    std::set<std::string> whole;
+    std::set<PastReader::Name> single;
+    for (const Selection& each : selections) {
+      if (each.is_whole) whole.insert(each.interface);
+      for (const std::string& name : each.statistics) single.insert({each.interface, name});
+    }
+    for (const auto& [name, series] : reader_.series()) {
+      if (!whole.contains(name.first) && !single.contains(name)) continue;
+      if (series.is_new) new_.push_back(view::shown_name(name.first, name.second));
+      spans_ = std::max(spans_, view::baseline_spans(series.past));
+      if (view::baseline_spans(series.past) < kSpansOfMount - 1) {
+        ++too_young_;
+        continue;
+      }
+      watched_.push_back({name.first, &series.past});
+      names_.push_back({name, &series});
+      ++in_interface_[name.first];
+    }
+  }
+
+  std::string duration(std::uint64_t spans) const {
+    return view::duration_text(spans * static_cast<std::uint64_t>(span_.count()));
+  }
+
+  void draw(bool is_quiet) const {
+    view::Grid grid = session_.grid();
+    const view::Style dim{view::Tone::kDim};
+    if (watched_.empty()) {
+      grid.put_line("too little past: " + std::to_string(spans_) +
+                        " spans of baseline; nothing is ranked below two",
+                    {view::Tone::kWarning});
+    } else {
+      const std::string compared = "the last " + duration(1) + " beside the " + duration(spans_) +
+                                   " before, of " + std::to_string(watched_.size()) + " statistics";
+      grid.put_line((is_quiet ? "nothing unusual: " : "unusual: ") + compared, dim);
+    }
+    draw_table(grid);
+    if (!watched_.empty() && too_young_ > 0) {
+      grid.put_line(std::to_string(too_young_) + " have too little past, and are not ranked", dim);
+    }
+    for (const std::string& each : new_) grid.put_line(each + ": new", dim);
+    print(grid, session_.terminal);
+  }
+
+  void draw_table(view::Grid& grid) const {
+    if (rows_.empty()) return;
+    view::Table table(session_.look);
+    table.add_column("STATISTIC", view::Align::kLeft);
+    table.add_column("SINCE", view::Align::kLeft);
+    table.add_column("WHAT CHANGED", view::Align::kLeft);
+    table.add_column("SCORE");
+    for (const view::ChangedRow& each : rows_) {
+      const std::string score =
+          view::number_text(each.behaviour.score, {}, view::Digits::kTwo, session_.look.charset);
+      table.add_row({name_of_row(each), session_.look.moment(since_us(each)), reason(each), score},
+                    std::nullopt, each.is_unusual ? view::Tone::kPlain : view::Tone::kDim);
+    }
+    table.draw(grid);
+  }
+
+  void print_json() const {
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
+    writer.key("span_us").number(span_.count());
+    writer.key("baseline_spans").number(static_cast<std::uint64_t>(spans_));
+    writer.key("ranked").number(static_cast<std::uint64_t>(watched_.size()));
+    writer.key("too_little_past").number(static_cast<std::uint64_t>(too_young_));
+    writer.key("rows").begin_array();
+    for (const view::ChangedRow& each : rows_) write_row(writer, each);
+    writer.end_array().key("new").begin_array();
+    for (const std::string& each : new_) writer.string(each);
+    writer.end_array().end_object();
+    print(text.append("\n"));
+  }
+
+  void write_row(JsonWriter& writer, const view::ChangedRow& row) const {
+    writer.begin_object().key("interface").string(first(row).name.first);
+    writer.key("statistics").begin_array();
+    for (const std::size_t each : row.members) writer.string(names_[each].name.second);
+    writer.end_array().key("channel").string(view::name_of(row.behaviour.channel));
+    writer.key("direction");
+    writer.string(row.behaviour.direction == view::Direction::kUp ? "up" : "down");
+    writer.key("score_thousandths");
+    writer.number(static_cast<std::uint64_t>(row.behaviour.score * 1000));
+    writer.key("unusual").boolean(row.is_unusual);
+    writer.key("since_us").number(since_us(row)).key("why").string(reason(row));
+    writer.end_object();
+  }
+
+  struct Named {
+    PastReader::Name name;
+    const PastReader::Series* series;
+  };
+  const Named& first(const view::ChangedRow& row) const { return names_[row.members.front()]; }
+
+  std::string name_of_row(const view::ChangedRow& row) const {
+    const PastReader::Name& name = first(row).name;
+    return row.members.size() == 1 ? view::shown_name(name.first, name.second) : name.first;
+  }
+  std::uint64_t since_us(const view::ChangedRow& row) const {
+    return reader_.realtime_us(*first(row).series, row.onset.begin);
+  }
+  std::string reason(const view::ChangedRow& row) const {
+    const Named& named = first(row);
+    return view::reason_of({.row = &row,
+                            .past = &named.series->past,
+                            .in_interface = in_interface_.at(named.name.first),
+                            .units = named.series->units,
+                            .unit_seconds = static_cast<double>(span_.count()) / 1e6 /
+                                            static_cast<double>(PastReader::kUnits)},
+                           session_.look);
+  }
+
+  Session& session_;
+  const microseconds span_;
+  PastReader reader_;
+  std::vector<view::Watched> watched_;
+  std::vector<Named> names_;  // of those that are watched
+  std::map<std::string, std::size_t> in_interface_;
+  std::vector<view::ChangedRow> rows_;
+  std::vector<std::string> new_;
+  std::size_t spans_ = 0;  // of the longest baseline
+  std::size_t too_young_ = 0;
+};
+
+}  // namespace
+
+int show_changed(Session& session) {
+  std::vector<std::string>& words = session.options.words;
+  microseconds span = kSpan;
+  if (!words.empty() && parse_period(words.front()) != microseconds(0)) {
+    span = parse_period(words.front());
+    words.erase(words.begin());
+  }
+  if (span < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
+  return Changed(session, span).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,13 @@
+// tallyctl show --changed: which statistics behave most unlike before, from a recording, or from a
+// mount that is read for three spans. (tools/display/behaviour.h has the rule.)
+#pragma once
+
+#include "tools/ctl/session.h"
+
+namespace tallyfs {
+
+// The first of the session's words may be a span, as "5m"; the others say which statistics.
+// Returns an exit status.
+int show_changed(Session& session);
+
+}  // namespace tallyfs

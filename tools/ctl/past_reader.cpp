@@ -1,0 +1,165 @@
+#include "tools/ctl/past_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/display/portion.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs {
+namespace {
+
+// A moment that is read later than that ends the past; what one counted that is less late is spread
+// evenly, since only its place in time is unknown.
+constexpr std::uint64_t kLateUnits = 4 * view::Past::kBlockUnits;
+
+void add_portion(view::Portion& sum, const view::Portion& more) {
+  sum.count += more.count;
+  sum.levels += more.levels;
+  sum.level_sum += more.level_sum;
+  sum.level_squares += more.level_squares;
+  view::add_buckets(sum.buckets, more.buckets);
+  if (more.value) sum.value = more.value;
+}
+
+// A part of what was counted in `parts` units.
+view::Portion part_of(view::Portion portion, std::uint64_t parts) {
+  const double part = 1 / static_cast<double>(parts);
+  portion.count *= part;
+  portion.levels *= part;
+  portion.level_sum *= part;
+  portion.level_squares *= part;
+  for (view::Bucket& each : portion.buckets) each.count *= static_cast<float>(part);
+  return portion;
+}
+
+}  // namespace
+
+Result<void> PastReader::read(std::uint64_t spans) {
+  const bool is_mount = !source_.mount().empty();
+  const auto block_us = static_cast<std::int64_t>(unit_us_ * view::Past::kBlockUnits);
+  if (source_.period().count() > block_us) {
+    return Error{ErrorCode::kInvalid, "the recording has a moment each " +
+                                          std::to_string(source_.period().count() / 1'000'000) +
+                                          " s; a span needs twelve of them at least"};
+  }
+  const std::chrono::microseconds every(is_mount ? static_cast<std::int64_t>(unit_us_) : 0);
+  for (;;) {
+    if (auto done = read_moment(); !done) return done.error();
+    if (is_mount && units_ >= spans * kUnits) return {};
+    const auto next = source_.next(every);
+    if (!next) return next.error();
+    if (next.value() == Source::Next::kEnd) return {};
+  }
+}
+
+Result<void> PastReader::read_moment() {
+  const auto names = interfaces();
+  if (!names) return names.error();
+  for (const std::string& each : names.value()) {
+    if (auto done = read_interface(each); !done) return done.error();
+  }
+  if (units_ < until_) close_units();
+  return {};
+}
+
+// Those of this moment that moved; those that are gone are forgotten.
+Result<std::vector<std::string>> PastReader::interfaces() {
+  const auto tree = read_tree(source_);
+  if (!tree) return tree.error();
+  go_to(tree.value());
+  realtime_offset_us_ = tree.value().realtime_us - tree.value().time_us;
+  std::vector<std::string> moved;
+  std::map<std::string, std::uint64_t> serials;
+  for (const auto& each : tree.value().interfaces) {
+    serials[each.name] = each.serial;
+    const auto known = serials_.find(each.name);
+    if (known == serials_.end() || known->second != each.serial) moved.push_back(each.name);
+  }
+  std::erase_if(newest_, [&](const auto& each) { return !serials.contains(each.first); });
+  std::erase_if(series_, [&](const auto& each) { return !serials.contains(each.first.first); });
+  serials_ = std::move(serials);
+  return moved;
+}
+
+Result<void> PastReader::read_interface(const std::string& name) {
+  auto interface = tallyfs::read_interface(source_, name);
+  if (!interface && interface.error().code == ErrorCode::kNotFound) return {};
+  if (!interface) return interface.error();
+  take(interface.value());
+  newest_.insert_or_assign(name, std::move(interface).value());
+  return {};
+}
+
+void PastReader::take(const view::Interface& now) {
+  const auto before = newest_.find(now.name);
+  for (const view::Statistic& each : now.statistics) {
+    take({now.name, each.name}, before == newest_.end() ? nullptr : before->second.find(each.name),
+         each);
+  }
+  std::erase_if(series_, [&](const auto& each) {
+    return each.first.first == now.name && !now.find(each.first.second);
+  });
+}
+
+void PastReader::take(const Name& name, const view::Statistic* before, const view::Statistic& now) {
+  const auto found = series_.find(name);
+  if (!view::has_past(now)) {
+    if (found != series_.end()) series_.erase(found);
+    return;
+  }
+  const auto portion = before ? view::portion_between(*before, now) : std::nullopt;
+  if (found != series_.end() && portion) return add_portion(found->second.open, *portion);
+  const bool is_new = found == series_.end() ? until_ > 0 : found->second.is_new;
+  series_.insert_or_assign(name, Series{.past = view::Past(view::bucket_octaves_of(now)),
+                                        .units = now.units,
+                                        .first_unit = until_,
+                                        .is_new = is_new});
+}
+
+void PastReader::go_to(const view::Tree& tree) {
+  if (tree.epoch != epoch_ || first_us_ == 0) {
+    series_.clear();
+    epoch_ = tree.epoch;
+    first_us_ = tree.time_us;
+    units_ = 0;
+    forget();
+  }
+  now_us_ = std::max(first_us_, tree.time_us);
+  // To the nearest: a moment is read some milliseconds early or late.
+  until_ = (now_us_ - first_us_ + unit_us_ / 2) / unit_us_;
+  if (until_ > units_ + kLateUnits) {
+    units_ = until_;
+    forget();
+  }
+}
+
+void PastReader::forget() {
+  newest_.clear();
+  serials_.clear();
+  for (auto& [name, series] : series_) {
+    series.past = view::Past(series.past.bucket_octaves());
+    series.open = {};
+    series.first_unit = until_;
+  }
+}
+
+void PastReader::close_units() {
+  const std::uint64_t units = until_ - units_;
+  for (auto& [name, series] : series_) {
+    if (series.first_unit > units_) continue;
+    const view::Portion part = part_of(std::exchange(series.open, {}), units);
+    for (std::uint64_t i = 0; i < units; ++i) series.past.add(part);
+  }
+  units_ = until_;
+}
+
+std::uint64_t PastReader::realtime_us(const Series& series, std::size_t units_before) const {
+  const std::uint64_t closed = units_ - std::min(units_, series.first_unit);
+  const std::uint64_t units = closed / view::Past::kBlockUnits * view::Past::kBlockUnits;
+  const std::uint64_t end = series.first_unit + units;
+  const std::uint64_t begin = end - std::min<std::uint64_t>(end, units_before);
+  return first_us_ + begin * unit_us_ + realtime_offset_us_;
+}
+
+}  // namespace tallyfs
