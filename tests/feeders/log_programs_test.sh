@@ -173,5 +173,47 @@ else
   missing postgresql
 fi
 
+# ---- sshd, with a login by key and two that fail
+if has sshd && has ssh; then
+  PORT=$(free_port)
+  [ "$(id -u)" -ne 0 ] || install -d -m 755 /run/sshd
+  ssh-keygen -q -t ed25519 -N '' -f "$WORK/host_key"
+  ssh-keygen -q -t ed25519 -N '' -f "$WORK/user_key"
+  cat >"$WORK/sshd.conf" <<CONF
+ListenAddress 127.0.0.1:$PORT
+HostKey $WORK/host_key
+AuthorizedKeysFile $WORK/user_key.pub
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin yes
+CONF
+  "$(command -v sshd)" -D -e -f "$WORK/sshd.conf" 2>"$WORK/sshd.log" &
+  STARTED+=($!)
+  SERVES=$!
+  check "sshd serves" wait_until 'grep -q "Server listening" "$WORK/sshd.log"'
+  printf '#!/bin/sh\necho wrong\n' >"$WORK/askpass"
+  chmod 755 "$WORK/askpass"
+  login() {  # login USER OPTION...: of a client that knows no other hosts, agents and keys
+    SSH_ASKPASS=$WORK/askpass SSH_ASKPASS_REQUIRE=force ssh -F /dev/null -p "$PORT" -l "$1" \
+      -o StrictHostKeyChecking=no -o UserKnownHostsFile="$WORK/known_hosts" -o IdentityAgent=none \
+      -o NumberOfPasswordPrompts=1 "${@:2}" 127.0.0.1 true >>"$WORK/ssh.said" 2>&1 </dev/null
+  }
+  KEY=(-o IdentitiesOnly=yes -i "$WORK/user_key" -o PreferredAuthentications=publickey)
+  PASSWORD=(-o PreferredAuthentications=password)
+  login "$(id -un)" "${KEY[@]}"
+  check_eq 0 $? "a key logs in"
+  login "$(id -un)" "${PASSWORD[@]}" && not_ok "a wrong password logs in"
+  login tally-nobody "${PASSWORD[@]}" && not_ok "an unknown user logs in"
+  check "its log is there" wait_until '[ "$(grep -c "^Failed password" "$WORK/sshd.log")" = 2 ]'
+  stop "$SERVES"
+  feed --format sshd "$WORK/sshd.log"
+  check_eq 1 "$(value sshd 'logins{method:publickey,result:accepted}')" "sshd: a login by key"
+  check_eq "2 1" "$(value sshd 'logins{method:password,result:failed}') $(value sshd \
+    invalid_users)" "and failures, one of an unknown user"
+else
+  missing sshd
+fi
+
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]
