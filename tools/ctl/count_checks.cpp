@@ -156,6 +156,18 @@ constexpr CountedProblem kProblems[] = {
      "that uid's feeders must read their answers, or not ask for them"},
 };
 
+constexpr CountedProblem kFeederProblems[] = {
+    {"overflowed", "sample went to NAME{*}, since there was no room for another statistic",
+     "samples went to NAME{*}, since there was no room for more statistics",
+     "the feeder's log names the last NAME: fewer values of its labels, as by |route, or larger "
+     "--series-per-name-max and --series-max"},
+    {"unread", "byte of a log was cut off before it was read, and is in no copy",
+     "bytes of logs were cut off before they were read, and are in no copy",
+     "rotate by rename (create of logrotate), or let copies stay for a while (delaycompress)"},
+    {"read_errors", "read of a log failed", "reads of logs failed",
+     "the feeder's log names the file and the reason"},
+};
+
 }  // namespace
 
 std::span<const CountedProblem> counted_problems() { return kProblems; }
@@ -193,6 +205,19 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
   }
   if (found.empty())
     found.push_back({Level::kOk, "counts", "no fault was counted since the start", ""});
+  return found;
+}
+
+Findings check_feeder_counts(const view::Interface& before, const view::Interface& now) {
+  Findings found;
+  for (const CountedProblem& problem : kFeederProblems) {
+    const Int128 total = total_of(now, problem.name);
+    if (total == 0) continue;
+    std::string text = now.name + ": " + view::grouped_text(total);
+    text.append(" ").append(total == 1 ? problem.one : problem.many);
+    text.append(newly_counted(before, now, problem.name));
+    found.push_back({Level::kWarning, problem.name, std::move(text), problem.advice});
+  }
   return found;
 }
 

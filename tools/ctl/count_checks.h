@@ -25,6 +25,10 @@ std::span<const CountedProblem> counted_problems();
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log);
 
+// A finding for each problem that a feeder of logs or of StatsD has counted in its interface.
+// Nothing if it counted none.
+Findings check_feeder_counts(const view::Interface& before, const view::Interface& now);
+
 // How old the newest file of --state is. A warning if the last try to write one failed. Nothing
 // without --state, and before the first.
 Findings check_state(const view::Interface& now);

@@ -87,6 +87,7 @@ class Doctor {
   int look_again(const view::Tree& before) {
     const auto own_before = read_interface(*session_.source, "tallyfs");
     if (!own_before) return no_answer(own_before.error());
+    const auto feeders_before = counting_feeders(before);
     const auto next = session_.source->next(session_.options.period());
     if (!next) return no_answer(next.error());
     const auto now = read_tree(*session_.source);
@@ -106,9 +107,28 @@ class Doctor {
     add(check_state(own.value()));
     add(check_lanes(own_before.value(), own.value(), entries));
     add(check_counts(own_before.value(), own.value(), entries));
+    add_feeder_counts(feeders_before);
     const bool is_well = std::ranges::all_of(
         findings_, [](const Finding& each) { return each.level == Level::kOk; });
     return is_well ? kDone : kRefused;
+  }
+
+  // Those that count what they could not take.
+  std::vector<view::Interface> counting_feeders(const view::Tree& tree) {
+    std::vector<view::Interface> found;
+    for (const char* const name : {"tally-feed-log", "tally-feed-statsd"}) {
+      if (std::ranges::count(tree.interfaces, name, &view::InterfaceSummary::name) == 0) continue;
+      auto feeder = read_interface(*session_.source, name);
+      if (feeder) found.push_back(std::move(feeder.value()));
+    }
+    return found;
+  }
+
+  void add_feeder_counts(const std::vector<view::Interface>& before) {
+    for (const view::Interface& each : before) {
+      const auto now = read_interface(*session_.source, each.name);
+      if (now) add(check_feeder_counts(each, now.value()));
+    }
   }
 
   void add_timer_names(const view::Tree& tree) {

@@ -36,6 +36,13 @@ every_count_of_the_daemon_is_known() {
   done
 }
 
+what_a_feeder_of_logs_could_not_take() {
+  send 'tally-feed-log/overflowed 1 3' 'tally-feed-log/unread 1 20' 'tally-feed-statsd/overflowed 1'
+  _finds WARN overflowed 'tally-feed-log: 3 samples went to NAME{*}' 'fewer values of its labels'
+  _finds WARN overflowed 'tally-feed-statsd: 1 sample went to NAME{*}' 'series-per-name-max'
+  _finds WARN unread 'tally-feed-log: 20 bytes of logs were cut off' 'rotate by rename'
+}
+
 a_server_that_was_replaced() {
   kill -KILL "$SERVER"
   wait_until 'grep -qx "takeovers 1" "$STAT/tallyfs/data"'
