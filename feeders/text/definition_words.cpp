@@ -66,10 +66,21 @@ bool is_from_zero(std::string_view units) {
   return std::ranges::find(kUnits, units.substr(0, units.find('/'))) != kUnits.end();
 }
 
+// Units in which a number of seconds is stored; seconds are not rounded to whole ones.
+struct StoredTime {
+  std::string_view word;
+  std::string_view symbol;
+  unsigned decimals;
+};
+constexpr std::array<StoredTime, 4> kTimes{{{"seconds", "s", 6},
+                                            {"milliseconds", "ms", 3},
+                                            {"microseconds", "us", 6},
+                                            {"nanoseconds", "ns", 9}}};
+
 // The words, those of decimals taken out, with bounds as stored integers.
 class Words {
  public:
-  explicit Words(std::string_view text) : text_(text) {}
+  Words(std::string_view text, NumberUnit unit) : text_(text), unit_(unit) {}
 
   Result<DefinitionWords> parse() {
     if (auto done = read_tokens(); !done) return done.error();
@@ -96,10 +107,24 @@ class Words {
       words.push_back({token->text.substr(0, equals), token->text.substr(equals + 1), token->at});
       if (auto done = read_own(words.back()); !done) return done.error();
     }
+    assume_unit();
     for (const Word& word : words) {
       if (auto done = add(word); !done) return done.error();
     }
     return {};
+  }
+
+  void assume_unit() {
+    if (unit_ == NumberUnit::kBytes && units_.empty()) units_ = "bytes/samples";
+    if (unit_ != NumberUnit::kSeconds) return;
+    if (units_.empty()) units_ = "seconds/samples";
+    const std::size_t end = std::min(units_.find('/'), units_.size());
+    const auto stored = std::ranges::find_if(kTimes, [&](const StoredTime& each) {
+      return units_.substr(0, end) == each.word || units_.substr(0, end) == each.symbol;
+    });
+    if (has_decimals_ || stored == kTimes.end()) return;
+    words_.decimals = stored->decimals;
+    units_.replace(0, end, "seconds");
   }
 
   // decimals= counts for words on both sides of it.
@@ -109,6 +134,7 @@ class Words {
       if (!decimals || *decimals > 9) return invalid("decimals must be 0 to 9", word.at);
       words_.decimals = static_cast<unsigned>(*decimals);
       decimals_at_ = word.at;
+      has_decimals_ = true;
     } else if (word.key == "units") {
       units_ = word.value;
     }
@@ -161,10 +187,12 @@ class Words {
   }
 
   const std::string_view text_;
+  const NumberUnit unit_;
   StrictWords strict_{keys()};
   DefinitionWords words_;
   std::string units_;
   std::size_t decimals_at_ = 0;
+  bool has_decimals_ = false;
   bool has_range_min_ = false;
   std::string line_;
   std::vector<std::pair<std::size_t, std::size_t>> places_;  // of the words, in line_ and text_
@@ -172,21 +200,22 @@ class Words {
 
 }  // namespace
 
-Result<DefinitionWords> parse_definition_words(std::string_view text) {
-  return Words(text).parse();
+Result<DefinitionWords> parse_definition_words(std::string_view text, NumberUnit unit) {
+  return Words(text, unit).parse();
 }
 
 Result<std::string> units_with_decimals(const std::string& units, unsigned decimals) {
   if (decimals == 0) return units;
-  constexpr std::array<std::string_view, 3> kTimes{"milliseconds", "microseconds", "nanoseconds"};
+  constexpr std::array<std::string_view, 3> kTimeParts{"milliseconds", "microseconds",
+                                                       "nanoseconds"};
   constexpr std::array<std::string_view, 2> kParts{"thousandths", "millionths"};
   const std::size_t end = std::min(units.find('/'), units.size());
   const std::string_view x = std::string_view(units).substr(0, end);
   const bool is_time = x == "seconds";
-  if (decimals % 3 != 0 || decimals / 3 > (is_time ? kTimes.size() : kParts.size())) {
+  if (decimals % 3 != 0 || decimals / 3 > (is_time ? kTimeParts.size() : kParts.size())) {
     return invalid(is_time ? "of seconds, decimals must be 3, 6 or 9" : "decimals must be 3 or 6");
   }
-  std::string text(is_time ? kTimes[decimals / 3 - 1] : kParts[decimals / 3 - 1]);
+  std::string text(is_time ? kTimeParts[decimals / 3 - 1] : kParts[decimals / 3 - 1]);
   return text.append(end == units.size() ? "/samples" : units.substr(end));
 }
 

@@ -14,16 +14,22 @@ namespace tallyfs {
 
 struct DefinitionWords {
   std::optional<tally::Type> type{};
-  std::string
-      units{};  // of X as it is stored: microseconds/..., where it says seconds and 6 decimals
+  // The units of X as it is stored: microseconds/..., where the text says seconds and 6 decimals.
+  std::string units{};
   unsigned decimals = 0;  // X is the number * 10^decimals
   tally::Begin begin = tally::Begin::kOn;
 };
 
-// Bounds of X (range_min=, range_max=, base_interval=) are decimals where decimals= is there, and
-// become the stored integers. scale=log2 without range_min= begins at 0 where X is a time, bytes or
-// bits. kInvalid with the token to blame.
-Result<DefinitionWords> parse_definition_words(std::string_view text);
+// What the number is that the words are for, if its expression says so.
+enum class NumberUnit { kUnknown, kSeconds, kBytes };
+
+// A number of seconds has 6 decimals, or 3 or 9 where units= says milliseconds or nanoseconds,
+// unless decimals= says how many. Units are microseconds/samples or bytes/samples unless units=
+// says which. Bounds of X (range_min=, range_max=, base_interval=) are decimals where the number
+// has some, and become the stored integers. scale=log2 without range_min= begins at 0 where X is a
+// time, bytes or bits. kInvalid with the token to blame.
+Result<DefinitionWords> parse_definition_words(std::string_view text,
+                                               NumberUnit unit = NumberUnit::kUnknown);
 
 // `units` for an X that is stored with so many decimals. kInvalid: no word of units says it.
 Result<std::string> units_with_decimals(const std::string& units, unsigned decimals);

@@ -12,7 +12,7 @@ void append_percent(std::string& out, std::string_view bytes);
 // `% { } , / = ~`, blanks, controls, unprintable characters and bytes that are not UTF-8 become
 // %XX.
 void append_encoded(std::string& out, std::string_view text);
-// The same for a whole name; "." and ".." are encoded too.
+// A whole name is encoded in the same way; "." and ".." are encoded, too.
 std::string encoded_name(std::string_view name);
 
 }  // namespace tallyfs

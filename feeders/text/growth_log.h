@@ -1,4 +1,4 @@
-// By how much a count has grown, for the log: once a minute at most. Confined to one thread.
+// Says for the log, once a minute at most, by how much a count has grown. Confined to one thread.
 #pragma once
 
 #include <chrono>

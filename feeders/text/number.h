@@ -40,7 +40,7 @@ struct Fixed {
   Int128 units = 0;  // of 10^-18; the whole part fits into 64 bits
   bool is_rounded = false;
 };
-// The same with 18 decimals.
+// The number * 10^scale with 18 decimals.
 std::optional<Fixed> to_fixed(const Number& number, unsigned scale);
 
 // How many samples one stands for: 1/rate, as a whole number and a rest in units of 10^-18, which

@@ -161,6 +161,7 @@ Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
   if (rules) return rules;
   Error error = rules.error();
   const std::string& file = !options.rules.empty() ? options.rules : options.format;
+  if (error.location.empty() && !file.empty()) error.reason.insert(0, file + ": ");
   if (!error.location.empty()) {
     error.location =
         file.empty() ? "--match, --sample, --count or --event" : file + ", " + error.location;

@@ -13,7 +13,7 @@
 
 namespace tallyfs::logs {
 
-// As they are written.
+// The options as they are written.
 struct Options : ProgramOptions {
   std::vector<std::string> paths;
   std::string rules;

@@ -25,7 +25,8 @@ class FieldReader {
   FieldReader(FieldReader&&) noexcept;
   FieldReader& operator=(FieldReader&&) noexcept;
 
-  // By the fields, until the next call. Nothing: the line is not of the form.
+  // The values in the order of the fields, until the next call. Nothing: the line is not of the
+  // form.
   std::optional<std::span<const std::optional<std::string_view>>> read(std::string_view line);
 
  private:

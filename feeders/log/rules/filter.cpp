@@ -119,7 +119,7 @@ std::size_t number_bytes(std::string_view value) {
   return static_cast<std::size_t>(end - value.begin());
 }
 
-// As a Number, so that it can multiply one.
+// The unit is a Number, so that it can multiply one.
 std::optional<Number> unit_of(Filter filter, std::string_view text) {
   std::string unit;
   for (const char c : text) {

@@ -1,5 +1,5 @@
-// From lines to samples and events, by the rules. Each line is matched or unmatched; each action of
-// a rule that takes it makes a sample, or is counted as absent or refused.
+// Makes samples and events of lines, by the rules. Each line is matched or unmatched; each action
+// of a rule that takes it makes a sample, or is counted as absent or refused.
 //
 // Confined to one thread. The outlet, the book and the counts must outlive it; a new one is made
 // when the rules are read again.
@@ -45,7 +45,7 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   const Rules& rules() const { return rules_; }
-  // Of what lines have as times.
+  // The time to which times of lines are compared.
   void set_now(const Moment& now);
 
   // line: without its end. fields: by Rules::fields; of a line that has none to be read, empty.
@@ -77,7 +77,7 @@ class LineReader {
   Series* make(const SampleAction& action, const Line& line);
   void fill(std::string& out, const Template& parts, const Line& line);
   void forget_known();
-  // Of a name's pieces, the text by which it is known. False: one is absent.
+  // Makes the text by which a name is known, of its pieces. False: one is absent.
   bool make_key(const Memory& memory, const Line& line);
   std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
                                      const Line& line);

@@ -21,7 +21,7 @@ LongDecimal::LongDecimal(std::string_view text) {
   exponent_ += power ? power->exponent : 0;
 }
 
-// From the last digit to the first, as by hand.
+// The digits are multiplied from the last to the first, as by hand.
 void LongDecimal::multiply(const Number& factor) {
   std::string product;
   UInt128 carry = 0;

@@ -15,11 +15,11 @@ class LongDecimal {
   // text: one that parse_number() takes. Its sign is left out.
   explicit LongDecimal(std::string_view text);
 
-  // By factor.digits * 10^factor.exponent; the sign is left out.
+  // Multiplies by factor.digits * 10^factor.exponent; the sign is left out.
   void multiply(const Number& factor);
   // Takes as much memory as the exponents are apart.
   void add(LongDecimal other);
-  // With the first 19 digits; the tail says what the others are.
+  // The number has the first 19 digits; its tail says what the others are.
   Number rounded() const;
 
  private:

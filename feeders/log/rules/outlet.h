@@ -13,7 +13,7 @@
 
 namespace tallyfs::logs {
 
-// Of an event: the number, or the text, as its definition says.
+// A value of an event is the number or the text, as its definition says.
 struct EventValue {
   std::int64_t number = 0;
   std::string_view text{};

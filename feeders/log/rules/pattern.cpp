@@ -22,6 +22,21 @@ Error refused(const re2::RE2& compiled, std::string_view text) {
 
 }  // namespace
 
+// A ']' that comes first is one of the class.
+std::size_t class_end(std::string_view text, std::size_t at) {
+  std::size_t i = at + 1;
+  if (i < text.size() && text[i] == '^') ++i;
+  if (i < text.size() && text[i] == ']') ++i;
+  for (; i < text.size() && text[i] != ']'; ++i) {
+    if (text[i] == '\\') ++i;
+    if (i < text.size() && text.substr(i).starts_with("[:")) {
+      const std::size_t end = text.find(":]", i + 2);
+      if (end != text.npos) i = end + 1;
+    }
+  }
+  return std::min(i + 1, text.size());
+}
+
 Result<Pattern> Pattern::parse(std::string_view text) {
   if (text.size() > ExpressionBounds::kPatternBytesMax) {
     return invalid("a pattern has at most 4096 bytes", 0);
@@ -63,7 +78,7 @@ Result<std::size_t> Pattern::read_one(std::size_t at, std::vector<std::size_t>& 
     case '\\':
       return read_escape(at);
     case '[':
-      return class_end(at);
+      return class_end(text_, at);
     case '(':
       open.push_back(at);
       return read_open(at);
@@ -84,21 +99,6 @@ Result<std::size_t> Pattern::read_escape(std::size_t at) const {
     return end == text_.npos ? text_.size() : end + 2;
   }
   return std::min(at + 2, text_.size());
-}
-
-// A ']' that comes first is one of the class.
-std::size_t Pattern::class_end(std::size_t at) const {
-  std::size_t i = at + 1;
-  if (i < text_.size() && text_[i] == '^') ++i;
-  if (i < text_.size() && text_[i] == ']') ++i;
-  for (; i < text_.size() && text_[i] != ']'; ++i) {
-    if (text_[i] == '\\') ++i;
-    if (text_.compare(i, 2, "[:") == 0) {
-      const std::size_t end = text_.find(":]", i + 2);
-      if (end != text_.npos) i = end + 1;
-    }
-  }
-  return std::min(i + 1, text_.size());
 }
 
 Result<std::size_t> Pattern::read_open(std::size_t at) {

@@ -15,10 +15,13 @@
 
 namespace tallyfs::logs {
 
-// Of the names of groups.
+// Names of groups have these bytes.
 constexpr bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
+
+// The place after the class of bytes, as `[a-z[:digit:]]`, that begins at `at`.
+std::size_t class_end(std::string_view text, std::size_t at);
 
 class Pattern {
  public:
@@ -28,7 +31,7 @@ class Pattern {
   const std::string& text() const { return text_; }  // as it was written
   bool has_group(std::string_view name) const;
   std::vector<std::string> group_names() const;
-  // For RE2: with the groups of these names, as its groups 1, 2, ... in the order of groups().
+  // The text for RE2 has the groups of these names, as 1, 2, ... in the order of groups().
   std::string expression(const std::vector<std::string>& used) const;
   // Which of these there are, in the order of the pattern.
   std::vector<std::string> groups(const std::vector<std::string>& used) const;
@@ -44,7 +47,6 @@ class Pattern {
   Result<std::size_t> read_one(std::size_t at, std::vector<std::size_t>& open);
   Result<std::size_t> read_open(std::size_t at);
   Result<std::size_t> read_escape(std::size_t at) const;
-  std::size_t class_end(std::size_t at) const;
   Result<void> check_names() const;
 
   std::string text_;
@@ -59,8 +61,8 @@ Result<void> check_pattern_memory(std::string_view text, std::size_t rules);
 struct ExpressionBounds {
   static constexpr std::size_t kPatternBytesMax = 4'096;
   static constexpr std::int64_t kMemoryMax = 1 << 20;  // of one expression
-  // Of all expressions, and of a set of them. While rules are read again there are two of each, and
-  // the service has 256 MiB.
+  // All expressions share this memory, and a set of them the next. While rules are read again there
+  // are two of each, and the service has 256 MiB.
   static constexpr std::int64_t kAllMemoryMax = 32 << 20;
   static constexpr std::int64_t kSetMemoryMax = 32 << 20;
 

@@ -35,7 +35,7 @@ std::size_t piece_bytes(std::string_view text) {
   return is_name && name.find_first_of("{,") == name.npos ? end + 1 : 0;
 }
 
-// As a name has it; `%XX` that a person has typed stay.
+// Appends the text as a name has it; `%XX` that a person has typed stay.
 void append_label(std::string& out, std::string_view text) {
   for (const char c : text) {
     if (c == '%' || c == ':') {
@@ -60,6 +60,13 @@ std::size_t word_end(std::string_view text, std::size_t at, std::string_view sto
     if (depth == 0 && (is_blank(c) || stops.find(c) != stops.npos)) break;
   }
   return at;
+}
+
+NumberUnit unit_of(const NumberExpression& x) {
+  if (!x.piece || x.has_factor || x.piece->filters.empty()) return NumberUnit::kUnknown;
+  const Filter last = x.piece->filters.back();
+  if (!last.is_numeric()) return NumberUnit::kUnknown;
+  return last.kind == Filter::Kind::kDuration ? NumberUnit::kSeconds : NumberUnit::kBytes;
 }
 
 Result<Piece> PieceReader::read_piece(std::string_view text) {

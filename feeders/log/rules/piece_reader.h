@@ -10,11 +10,15 @@
 
 #include "core/base/result.h"
 #include "feeders/log/rules/rules.h"
+#include "feeders/text/definition_words.h"
 
 namespace tallyfs::logs {
 
 // The end of the word at `at`: the first blank, or one of `stops`, that is not within braces.
 std::size_t word_end(std::string_view text, std::size_t at, std::string_view stops);
+
+// What the number is if its last filter says so; a factor makes another unit of it.
+NumberUnit unit_of(const NumberExpression& x);
 
 class PieceReader {
  public:

@@ -7,17 +7,8 @@
 namespace tallyfs::logs {
 namespace {
 
-// So many places are tried before RE2 searches the line itself.
+// The search tries so many places before RE2 searches the line itself.
 constexpr int kPlacesMax = 4;
-
-// The end of the class that begins at `at`; a ']' that comes first is one of it.
-std::size_t class_end_of(std::string_view text, std::size_t at) {
-  ++at;
-  if (at < text.size() && text[at] == '^') ++at;
-  if (at < text.size() && text[at] == ']') ++at;
-  while (at < text.size() && text[at] != ']') at += text[at] == '\\' ? 2 : 1;
-  return at;
-}
 
 // Whether there is a | outside of parentheses, or something that may hide one.
 bool may_have_branches(std::string_view text) {
@@ -29,9 +20,7 @@ bool may_have_branches(std::string_view text) {
         ++at;
         break;
       case '[':
-        // A class of classes, [[:alpha:]], has several ends.
-        if (text.find("[:", at + 1) != text.npos) return true;
-        at = class_end_of(text, at);
+        at = class_end(text, at) - 1;
         break;
       case '(':
         ++depth;

@@ -27,7 +27,7 @@ RuleSet::RuleSet(const std::vector<Rule>& rules) : rules_(rules) {
   if (set->Compile()) set_ = std::move(set);
 }
 
-// Without a set, or where its memory does not do for a line, each rule is tried.
+// Each rule is tried if there is no set, or its memory does not do for a line.
 void RuleSet::find(std::string_view line) {
   if (set_) {
     re2::RE2::Set::ErrorInfo error{};

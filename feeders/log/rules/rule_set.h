@@ -29,7 +29,7 @@ class RuleSet {
   void each_match(std::string_view line, Visit visit);
 
  private:
-  // Those that match, or all that might, in matched_.
+  // Leaves those that match, or all that might, in matched_.
   void find(std::string_view line);
 
   const std::vector<Rule>& rules_;

@@ -257,7 +257,7 @@ class Reader {
 
   Result<void> add(SampleAction action, std::string_view text, std::size_t at,
                    const tally::Type& fallback) {
-    auto words = parse_definition_words(text.substr(at));
+    auto words = parse_definition_words(text.substr(at), unit_of(action.x));
     if (!words) return error_at(words.error(), at);
     DefinitionWords& said = words.value();
     if (auto done = note_decimals(action.name.text, said.decimals); !done) return done;

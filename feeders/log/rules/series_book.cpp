@@ -35,6 +35,7 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
   const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
   const bool is_overflow = is_long || !has_room(*known, now_s);
   if (is_overflow) {
+    last_overflowed_ = known->text;
     texts.labels = kOverflowLabels;
     const auto overflow = series_.find(known->text + texts.labels);
     if (overflow != series_.end()) {

@@ -53,7 +53,9 @@ class SeriesBook {
   // Statistics that gave way, and the last one's name.
   std::uint64_t given_up() const { return given_up_; }
   const std::string& last_given_up() const { return last_given_up_; }
-  // Of all names.
+  // The name, without labels, of which a statistic found no room last.
+  const std::string& last_overflowed() const { return last_overflowed_; }
+  // The decimals of all names.
   NameDecimals decimals() const;
 
  private:
@@ -84,7 +86,7 @@ class SeriesBook {
   bool give_up_one_of(Name& name, std::uint32_t now_s);
   void give_up(Entry& entry);
   void list_empty(Name& name);
-  // Of those that have no statistics, or have NAME{*} alone, unused for an hour.
+  // Drops a name that has no statistics, or has NAME{*} alone, unused for an hour.
   bool drop_empty_name(std::uint32_t now_s);
   bool is_used(const Name& name, std::uint32_t now_s) const;
   void remove(Entry& entry);
@@ -99,6 +101,7 @@ class SeriesBook {
   std::optional<std::uint32_t> all_used_s_;  // when a look at them found none to drop
   std::uint64_t given_up_ = 0;
   std::string last_given_up_;
+  std::string last_overflowed_;
   std::string key_;
 };
 

@@ -74,15 +74,17 @@ TEST(LogLineTest, FindsWhereExpressionsBegin) {
   EXPECT_EQ(first_byte_of("\"[A-Z]+ ([^|)]+)\\|"), '"');
   EXPECT_EQ(first_byte_of("\\[([^]|]+)(a|b)"), '[');
   EXPECT_EQ(first_byte_of("took (\\d+)"), 't');
+  EXPECT_EQ(first_byte_of("a[[:alpha:]|]"), 'a');
   for (const char* const none : {"", "^a", ".a", "a*b", "a?b", "a{0}b", "a|b", "ab|c", "(a)b",
-                                 "[a]b", "\\d", "\\ba", "\\Qa\\E", "aa\\Q|\\E", "a[[:alpha:]|]"}) {
+                                 "[a]b", "\\d", "\\ba", "\\Qa\\E", "aa\\Q|\\E"}) {
     EXPECT_EQ(first_byte_of(none), std::nullopt) << none;
   }
 }
 
 // Both with and without a byte that each match begins with.
 TEST(LogLineTest, FindsTheLeftmostMatch) {
-  const char* const patterns[] = {"a(b*)a", "a(a|b)(c)?", "ab(.*)$", "a(b|ca)b\\b", "\\.(a+)"};
+  const char* const patterns[] = {"a(b*)a", "a(a|b)(c)?", "ab(.*)$", "a(b|ca)b\\b", "\\.(a+)",
+                                  "a[[:alpha:]|](b*)"};
   Random random;
   SCOPED_TRACE(random.seed());
   for (const char* const pattern : patterns) {

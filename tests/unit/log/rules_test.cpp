@@ -83,6 +83,23 @@ TEST(LogRulesTest, BeginsLog2OfTimesAndBytesAtZero) {
   EXPECT_EQ(range_min("degrees/requests"), STATISTIC_RANGE_MIN);
 }
 
+TEST(LogRulesTest, StoresDurationsInMicrosecondsUnlessUnitsSayOtherwise) {
+  const auto stored = [](const std::string& expression, const std::string& words) {
+    const Rules rules = parsed("match (?<t>x)\n  sample a/b = " + expression + words + "\n");
+    const auto& action = std::get<SampleAction>(rules.rules[0].actions[0]);
+    return std::to_string(action.decimals) + " " + action.definition.units;
+  };
+  EXPECT_EQ(stored("{t|duration}", ""), "6 microseconds/samples");
+  EXPECT_EQ(stored("{t|duration}", " units=seconds/queries"), "6 microseconds/queries");
+  EXPECT_EQ(stored("{t|duration}", " units=ms/queries"), "3 milliseconds/queries");
+  EXPECT_EQ(stored("{t|duration}", " units=nanoseconds"), "9 nanoseconds/samples");
+  EXPECT_EQ(stored("{t|duration}", " units=seconds/queries decimals=0"), "0 seconds/queries");
+  EXPECT_EQ(stored("{t|duration}", " units=laps/queries"), "0 laps/queries");
+  EXPECT_EQ(stored("{t|duration}*1000", " units=milliseconds/queries"), "0 milliseconds/queries");
+  EXPECT_EQ(stored("{t|bytes}", ""), "0 bytes/samples");
+  EXPECT_EQ(stored("{t}", ""), "0 ");
+}
+
 struct Wrong {
   const char* text;
   const char* said;
