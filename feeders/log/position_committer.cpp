@@ -26,9 +26,9 @@ void PositionCommitter::store(PositionRecord* record, std::uint64_t offset, bool
   wait();
 }
 
-void PositionCommitter::begin_again(PositionRecord& record) {
-  if (is_safe(true)) return record.begin_again();
-  pending_of(record) = {.record = &record, .begins_again = true};
+void PositionCommitter::begin_again(PositionRecord& record, const Checkpoint& before) {
+  if (is_safe(true)) return record.begin_again(before);
+  pending_of(record) = {.record = &record, .before_cut = before};
   wait();
 }
 
@@ -63,7 +63,7 @@ PositionCommitter::Pending& PositionCommitter::pending_of(PositionRecord& record
 }
 
 void PositionCommitter::store(const Pending& pending) {
-  if (pending.begins_again) pending.record->begin_again();
+  if (pending.before_cut) pending.record->begin_again(*pending.before_cut);
   pending.record->store(pending.offset);
   if (pending.checkpoint) pending.record->store(*pending.checkpoint);
 }

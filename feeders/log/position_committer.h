@@ -36,7 +36,7 @@ class PositionCommitter {
   // A line was read, up to the offset; has_sent: samples or events came of it.
   void store(PositionRecord* record, std::uint64_t offset, bool has_sent);
   // The file was cut: it begins again once what it had before is safe.
-  void begin_again(PositionRecord& record);
+  void begin_again(PositionRecord& record, const Checkpoint& before);
   // Stored with the offset that waits, if one does: a checkpoint of the file after a cut fits to no
   // offset of before it.
   void keep(PositionRecord& record, const Checkpoint& checkpoint);
@@ -53,7 +53,7 @@ class PositionCommitter {
   struct Pending {
     PositionRecord* record;
     std::uint64_t offset = 0;
-    bool begins_again = false;
+    std::optional<Checkpoint> before_cut{};  // it begins again
     std::optional<Checkpoint> checkpoint{};
   };
   Pending* find_pending(const PositionRecord& record);

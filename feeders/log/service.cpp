@@ -329,7 +329,9 @@ void Service::move(PositionRecord& record, std::uint64_t offset) {
   committer_->store(&record, offset, true);
 }
 
-void Service::begin_again(PositionRecord& record) { committer_->begin_again(record); }
+void Service::begin_again(PositionRecord& record, const Checkpoint& before) {
+  committer_->begin_again(record, before);
+}
 
 void Service::keep(PositionRecord& record, const Checkpoint& checkpoint) {
   committer_->keep(record, checkpoint);

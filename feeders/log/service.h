@@ -65,7 +65,7 @@ class Service final : public LineSink {
 
   void take(std::string_view line, const LineOrigin& origin) override;
   void move(PositionRecord& record, std::uint64_t offset) override;
-  void begin_again(PositionRecord& record) override;
+  void begin_again(PositionRecord& record, const Checkpoint& before) override;
   void keep(PositionRecord& record, const Checkpoint& checkpoint) override;
   bool confirm_all() override;
   void take_line(std::string_view line, std::string_view source);

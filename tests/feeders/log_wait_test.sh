@@ -21,6 +21,18 @@ check "names are looked at while files wait for the daemon" \
 mv "$WORK/logs/b.log" "$WORK/logs/b.log.1"
 gzip "$WORK/logs/b.log.1"
 
+# ---- what is cut meanwhile is in its copy, which is compressed soon
+seq 150000 >"$WORK/cut.log"
+start "$FEED" --socket "$SOCK" --from start --match '' --count cut/x "$WORK/cut.log"
+CUT=$PID
+wait_until 'grep -q "no daemon yet" "$WORK/output.$OUTPUTS.err"'
+cp "$WORK/cut.log" "$WORK/cut.log.1"
+: >"$WORK/cut.log"
+echo new >>"$WORK/cut.log"
+check "the copy of a log is held open" \
+  wait_until 'ls -l "/proc/$CUT/fd" | grep -q "cut.log.1"'
+gzip "$WORK/cut.log.1"
+
 # ---- what comes by a pipe is read meanwhile, beyond what libtally holds
 seq 100000 | sed 's/^/piped /' >"$WORK/piped"
 printf 'match! piped\n  count both/piped\nmatch\n  count both/x\n' >"$WORK/both.rules"
@@ -39,9 +51,11 @@ wait_until 'grep -q "no daemon yet" "$WORK/output.$OUTPUTS.err"'
 
 start_daemon
 becomes 200001 waits x "files lose no line, also when they are gone"
+becomes 150001 cut x "nor do they if they are cut, and their copies are gone"
 becomes 200000 both x "nor where a pipe is read"
 becomes 300000 wide x "nor do lines that have many samples"
 stop "$WAITING"
+stop "$CUT"
 stop "$BOTH"
 stop "$WIDE"
 

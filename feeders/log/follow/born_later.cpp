@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "feeders/log/follow/log_paths.h"
@@ -14,17 +15,29 @@ namespace {
 // Files that gave way are known for longer than this.
 constexpr std::chrono::milliseconds kBirthMargin{100};
 
-std::optional<std::chrono::nanoseconds> birth_at(int directory, const char* path, int flags) {
+std::chrono::nanoseconds time_of(const statx_timestamp& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+struct FileTimes {
+  std::optional<std::chrono::nanoseconds> birth;
+  std::chrono::nanoseconds written{0};
+};
+
+std::optional<FileTimes> times_at(int directory, const char* path, int flags) {
   struct statx status {};
-  if (::statx(directory, path, flags, STATX_BTIME, &status) != 0) return std::nullopt;
-  if ((status.stx_mask & STATX_BTIME) == 0) return std::nullopt;
-  return std::chrono::seconds(status.stx_btime.tv_sec) +
-         std::chrono::nanoseconds(status.stx_btime.tv_nsec);
+  if (::statx(directory, path, flags, STATX_BTIME | STATX_MTIME, &status) != 0) return std::nullopt;
+  FileTimes times{.written = time_of(status.stx_mtime)};
+  if ((status.stx_mask & STATX_BTIME) != 0) times.birth = time_of(status.stx_btime);
+  return times;
 }
 
 }  // namespace
 
-std::optional<std::chrono::nanoseconds> birth_of(int fd) { return birth_at(fd, "", AT_EMPTY_PATH); }
+std::optional<std::chrono::nanoseconds> birth_of(int fd) {
+  const auto times = times_at(fd, "", AT_EMPTY_PATH);
+  return times ? times->birth : std::nullopt;
+}
 
 bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time) {
   return birth + kBirthMargin >= time;
@@ -38,12 +51,15 @@ std::optional<std::string> find_by_inode(const std::string& folder, const FileId
   return std::nullopt;
 }
 
-std::vector<std::string> rotated_since(const std::string& followed, std::chrono::nanoseconds time) {
-  std::vector<std::string> found;
+// The copy of a large log was born long before it was whole, when the log was cut.
+std::vector<Rotated> written_since(const std::string& followed, std::chrono::nanoseconds time) {
+  std::vector<Rotated> found;
   const std::string pattern = is_pattern(followed) ? followed : escaped(followed);
   for (const std::string& path : matches_of(pattern + "[.-]*")) {
-    const auto birth = birth_at(AT_FDCWD, path.c_str(), 0);
-    if (birth && is_born_after(*birth, time) && !is_compressed(path)) found.push_back(path);
+    const auto times = is_compressed(path) ? std::nullopt : times_at(AT_FDCWD, path.c_str(), 0);
+    if (!times) continue;
+    const auto birth = times->birth.value_or(std::chrono::nanoseconds(0));
+    if (is_born_after(std::max(birth, times->written), time)) found.push_back({path, birth});
   }
   return found;
 }

@@ -11,7 +11,7 @@
 
 namespace tallyfs::logs {
 
-// By CLOCK_REALTIME. Nothing: the file system does not know it.
+// The time is of CLOCK_REALTIME. Nothing: the file system does not know it.
 std::optional<std::chrono::nanoseconds> birth_of(int fd);
 // The clock of births is coarse: whether a file may have been born after that time.
 bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time);
@@ -19,8 +19,12 @@ bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time
 // The file in that folder, whatever its name.
 std::optional<std::string> find_by_inode(const std::string& folder, const FileIdentity& identity);
 
-// Those of the files that were born after that time and have the name of a followed file with
-// something after it, as rotations make them. Compressed ones are left out.
-std::vector<std::string> rotated_since(const std::string& followed, std::chrono::nanoseconds time);
+// Files that have the name of a followed file with something after it, as rotations make them, and
+// were born or written after that time. Compressed ones are left out.
+struct Rotated {
+  std::string path;
+  std::chrono::nanoseconds birth{0};  // 0: the file system does not know it
+};
+std::vector<Rotated> written_since(const std::string& followed, std::chrono::nanoseconds time);
 
 }  // namespace tallyfs::logs

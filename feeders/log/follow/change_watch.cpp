@@ -77,14 +77,22 @@ void ChangeWatch::read_event(const inotify_event& event, const std::string& name
 }
 
 void ChangeWatch::note_rename(const inotify_event& event, const std::string& path) {
-  if ((event.mask & IN_MOVED_FROM) != 0 && (renamed_.erase(path) != 0 || is_followed_(path))) {
-    if (renames_.size() == kRenamesMax) renames_.clear();
-    renames_.insert(event.cookie);
-  }
-  if ((event.mask & IN_MOVED_TO) == 0 || renames_.erase(event.cookie) == 0) return;
-  if (!is_followed_(path) && renamed_.size() < kRenamesMax) renamed_.insert(path);
+  if ((event.mask & IN_MOVED_FROM) != 0) return begin_rename(event, path);
+  if ((event.mask & IN_MOVED_TO) == 0) return;
+  const auto rename = renames_.extract(event.cookie);
+  if (rename.empty() || is_followed_(path) || renamed_.size() == kRenamesMax) return;
+  renamed_.emplace(path, rename.mapped());
 }
 
-std::set<std::string> ChangeWatch::take_renamed() { return std::exchange(renamed_, {}); }
+void ChangeWatch::begin_rename(const inotify_event& event, const std::string& path) {
+  const auto renamed = renamed_.extract(path);
+  if (renamed.empty() && !is_followed_(path)) return;
+  if (renames_.size() == kRenamesMax) renames_.clear();
+  renames_.emplace(event.cookie, renamed.empty() ? path : renamed.mapped());
+}
+
+std::map<std::string, std::string> ChangeWatch::take_renamed() {
+  return std::exchange(renamed_, {});
+}
 
 }  // namespace tallyfs::logs

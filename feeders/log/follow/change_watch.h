@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -37,18 +36,20 @@ class ChangeWatch {
     bool is_incomplete = false;  // the kernel has dropped events: anything may have changed
   };
   Changes read();
-  // Files that had followed names, and got others before they were opened.
-  std::set<std::string> take_renamed();
+  // Files that had followed names, and got others before they were opened: the names that they have
+  // now, and those that they had.
+  std::map<std::string, std::string> take_renamed();
 
  private:
   void read_event(const inotify_event& event, const std::string& name, Changes& changes);
   void note_rename(const inotify_event& event, const std::string& path);
+  void begin_rename(const inotify_event& event, const std::string& path);
 
   const IsFollowed is_followed_;
   Fd inotify_;
   std::map<int, std::string> folders_;  // by their watches
-  std::set<std::uint32_t> renames_;     // of followed names, under way
-  std::set<std::string> renamed_;
+  std::map<std::uint32_t, std::string> renames_;  // of followed names, under way
+  std::map<std::string, std::string> renamed_;
 };
 
 }  // namespace tallyfs::logs

@@ -15,7 +15,7 @@ class FollowedFiles::Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
-  // By number, since files may be added meanwhile.
+  // The numbers hold while files are added meanwhile.
   template <typename Visit>
   void each(Visit visit) {
     for (std::size_t i = 0; i < files_.files_.size(); ++i) visit(*files_.files_[i]);
@@ -37,25 +37,28 @@ FollowedFiles::FollowedFiles(Positions& positions, ChangeWatch& watch, LineSink&
 LogFile* FollowedFiles::find(const std::string& path) const {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return nullptr;
-  const FileIdentity identity{status.st_dev, status.st_ino};
+  return find(FileIdentity{status.st_dev, status.st_ino});
+}
+
+LogFile* FollowedFiles::find(const FileIdentity& identity) const {
   const auto known =
       std::ranges::find_if(files_, [&](const auto& file) { return file->identity() == identity; });
   return known == files_.end() ? nullptr : known->get();
 }
 
-LogFile& FollowedFiles::add(OpenedLog opened, const std::string& path, LogFile::Start start,
-                            std::chrono::nanoseconds now) {
+LogFile& FollowedFiles::add(OpenedLog opened, const std::string& path, const std::string& followed,
+                            LogFile::Start start, std::chrono::nanoseconds now) {
   auto file = std::make_unique<LogFile>(std::move(opened), path, start, counts_);
   file->grew = now;
-  keep_position(*file);
+  keep_position(*file, followed);
   file->watch = watch_.watch_file(file->fd());
   seen_.push_back(file->identity());
   return *files_.emplace_back(std::move(file));
 }
 
-void FollowedFiles::keep_position(LogFile& file) {
+void FollowedFiles::keep_position(LogFile& file, const std::string& followed) {
   PositionRecord* record = positions_.find(file.identity());
-  if (!record) record = positions_.add(file.identity(), file.path(), file.checkpoint());
+  if (!record) record = positions_.add(file.identity(), followed, file.checkpoint());
   if (!record) return report_(Told::kLoss, file.path() + ": there is no room for its position");
   record->follow();
   file.keep_position(record);

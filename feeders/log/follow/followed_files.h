@@ -31,14 +31,17 @@ class FollowedFiles {
   const std::vector<std::unique_ptr<LogFile>>& all() const { return files_; }
   // The file that has the path, if it is open. Nothing is opened to find that out.
   LogFile* find(const std::string& path) const;
+  LogFile* find(const FileIdentity& identity) const;
   // Lines are being taken.
   bool is_reading() const { return is_reading_; }
   // False: there are 256, all of which have their names.
   bool has_room() const;
-  // At the bound the file goes that gave way longest ago, without a wait for its writers.
+  // The file that gave way longest ago goes at the bound, without a wait for its writers.
   bool make_room();
-  LogFile& add(OpenedLog opened, const std::string& path, LogFile::Start start,
-               std::chrono::nanoseconds now);
+  // followed: the path or pattern by which it is followed, which finds its position again; of a
+  // file that was renamed, or copied and cut, not its path.
+  LogFile& add(OpenedLog opened, const std::string& path, const std::string& followed,
+               LogFile::Start start, std::chrono::nanoseconds now);
 
   // Names are looked for again: which files have theirs is seen() before retire_unseen().
   void begin_scan() { seen_.clear(); }
@@ -60,7 +63,7 @@ class FollowedFiles {
 
  private:
   class Reading;
-  void keep_position(LogFile& file);
+  void keep_position(LogFile& file, const std::string& followed);
   bool has_gone(const LogFile& file, std::chrono::nanoseconds now) const;
   void report_failure(const LogFile& file, int before) const;
   void finish(LogFile& file);

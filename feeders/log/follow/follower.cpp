@@ -13,6 +13,13 @@
 namespace tallyfs::logs {
 namespace {
 
+using namespace std::chrono_literals;
+
+// Between the last byte of a copy and the cut of its log.
+constexpr std::chrono::seconds kCopyTimeMax{10};
+// Since a copy was made, until the look that finds it.
+constexpr std::chrono::seconds kUnseenTimeMax{2 * Follower::kLookPeriod};
+
 // Since its last byte.
 std::chrono::nanoseconds still_time(int fd) {
   struct stat status {};
@@ -32,7 +39,8 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
       report_(std::move(report)),
       watch_([this](const std::string& path) { return is_followed(path); }),
       places_(settings.from, positions, counts, report_),
-      files_(positions, watch_, sink, counts, report_) {
+      files_(positions, watch_, sink, counts, report_),
+      sink_(sink) {
   if (watch_.fd() < 0) report_(Told::kNews, "no inotify: files are looked at once a second");
 }
 
@@ -55,21 +63,34 @@ void Follower::start(std::chrono::nanoseconds now) {
   if (before.count() != 0) find_unreported(before, now);
   positions_.set_scanned(begun);
   positions_.accept_boot();
+  started_ = begun;
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
   look_at_names(now);
   const bool is_due = now - looked_ >= kLookPeriod;
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
-  if (is_due) looked_ = now;
+  continue_in_copies(now);
+  if (is_due) {
+    looked_ = now;
+    find_unseen_copies(now);
+    copies_.drop();
+  }
   files_.drop_retired(now);
   files_.count();
 }
 
-// Within a look a file may go for another one, and its lines may wait for the daemon.
+bool Follower::read(std::chrono::nanoseconds now) {
+  const bool has_more = files_.read(now);
+  continue_in_copies(now);
+  return has_more;
+}
+
+// A file may go for another one during a look, and its lines may wait for the daemon.
 void Follower::look_at_names(std::chrono::nanoseconds now) {
   if (!is_started_ || is_scanning_) return;
   const ChangeWatch::Changes changes = watch_.read();
+  have_names_changed_ = have_names_changed_ || changes.has_names || changes.is_incomplete;
   for (const int watch : changes.files) files_.mark_written(watch);
   if (changes.is_incomplete) files_.mark_all_written();
   must_find_unreported_ = must_find_unreported_ || changes.is_incomplete;
@@ -77,6 +98,12 @@ void Follower::look_at_names(std::chrono::nanoseconds now) {
   if (!is_due && !changes.has_names && !changes.is_incomplete) return;
   is_scanning_ = true;
   scan_again(now);
+  if (files_.is_reading()) {
+    for (const auto& file : files_.all()) {
+      copies_.hold(file->path(), file->intact());
+      file->look_at_begin();
+    }
+  }
   is_scanning_ = false;
   scanned_ = now;
 }
@@ -106,7 +133,9 @@ void Follower::scan(std::chrono::nanoseconds now) {
   missing_.clear();
   left_out_ = 0;
   for (const std::string& path : paths_) scan_one(path, now);
-  for (const std::string& path : watch_.take_renamed()) add_renamed(path, Arrival::kNew, now);
+  for (const auto& [path, before] : watch_.take_renamed()) {
+    add_renamed(path, before, Arrival::kNew, now);
+  }
   files_.retire_unseen(now);
   if (left_out_ == 0) is_bound_said_ = false;
 }
@@ -165,19 +194,20 @@ void Follower::leave_out(const std::string& path) {
 void Follower::add(OpenedLog opened, const std::string& path, Arrival arrival,
                    std::chrono::nanoseconds now) {
   const LogFile::Start start = places_.start_of(opened, path, arrival, files_.all());
-  files_.add(std::move(opened), path, start, now);
+  files_.add(std::move(opened), path, path, start, now);
 }
 
 // ---- what nothing has reported
 
-// Those that are open have been seen with another name.
-void Follower::add_renamed(const std::string& path, Arrival arrival, std::chrono::nanoseconds now) {
+// Files that are open have been seen with another name.
+void Follower::add_renamed(const std::string& path, const std::string& followed, Arrival arrival,
+                           std::chrono::nanoseconds now) {
   if (files_.find(path) || !files_.make_room()) return;
   auto opened = open_log(path, Found::kByPattern);
   if (!opened) return;
   counts_.rotations += 1;
-  add(std::move(opened.value()), path, arrival, now);
-  files_.all().back()->retired = now;
+  const auto start = places_.start_of(opened.value(), path, arrival, files_.all());
+  files_.add(std::move(opened.value()), path, followed, start, now).retired = now;
 }
 
 void Follower::add_newcomers(std::chrono::nanoseconds now) {
@@ -228,9 +258,9 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
     report_(Told::kLoss, was + ": what it had from byte " + offset + " on is gone");
     return places_.lose(record);
   }
-  add(std::move(opened.value()), *path, Arrival::kThere, now);
+  const auto start = places_.start_of(opened.value(), *path, Arrival::kThere, files_.all());
+  LogFile& file = files_.add(std::move(opened.value()), *path, was, start, now);
   // It has been still since its last byte, not since this start.
-  LogFile& file = *files_.all().back();
   file.grew = now - still_time(file.fd());
   file.retired = file.grew;
 }
@@ -240,10 +270,127 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
 void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nanoseconds now) {
   must_find_unreported_ = false;
   for (const std::string& path : paths_) {
-    for (const std::string& each : rotated_since(path, since)) {
-      if (!is_followed(each)) add_renamed(each, Arrival::kUnreported, now);
+    for (const Rotated& each : written_since(path, since - kCopyTimeMax)) {
+      if (is_followed(each.path)) continue;
+      // What the log still has may be cut before it was read: then the copy is looked for.
+      if (places_.is_copy_of_now(each.path, files_.all())) continue;
+      if (is_born_after(each.birth, since) || places_.is_lost_part(each.path)) {
+        add_renamed(each.path, path, Arrival::kUnreported, now);
+      }
     }
   }
+}
+
+// ---- files that were cut
+
+void Follower::continue_in_copies(std::chrono::nanoseconds now) {
+  for (std::size_t i = 0; i < files_.all().size(); ++i) {
+    LogFile& file = *files_.all()[i];
+    const auto cut = file.take_cut();
+    if (cut && !file.retired) continue_after(*cut, file, now);
+  }
+}
+
+void Follower::find_unseen_copies(std::chrono::nanoseconds now) {
+  if (!std::exchange(have_names_changed_, false)) return;
+  for (std::size_t i = 0; i < files_.all().size(); ++i) {
+    const LogFile& file = *files_.all()[i];
+    if (!file.retired) add_copies(unseen_copies(file), file.path(), 0, now);
+  }
+}
+
+// The position of a copy says that all before it was counted.
+void Follower::continue_after(const LogFile::Cut& cut, const LogFile& file,
+                              std::chrono::nanoseconds now) {
+  const std::string log = file.path();
+  auto copies = copies_of(file, cut);
+  if (copies.empty() || !sink_.confirm_all()) {
+    if (!is_read_in_copy(cut)) report_loss(log, cut.unread);
+  } else {
+    add_copies(std::move(copies), log, cut.counted.offset, now);
+  }
+}
+
+// A look at names may have found the copy first.
+bool Follower::is_read_in_copy(const LogFile::Cut& cut) const {
+  return std::ranges::any_of(files_.all(), [&](const auto& file) {
+    return file->retired && cut.counted.checkpoint.offset != 0 &&
+           read_checkpoint(file->fd(), cut.counted.checkpoint.offset) == cut.counted.checkpoint;
+  });
+}
+
+// The copy belongs to a cut that is still to come, or to be seen.
+bool Follower::is_of_now(const LogFile& file, const LogCopy& copy) {
+  const Checkpoint& counted = file.checkpoint();
+  return begin_alike(file.fd(), copy.opened) ||
+         (counted.offset != 0 && has(copy.opened, counted));
+}
+
+std::vector<LogCopy> Follower::new_copies(const LogFile& file, std::chrono::nanoseconds since) {
+  auto copies = copies_.take(file.path(), since);
+  std::erase_if(copies, [&](const LogCopy& copy) {
+    return copy.opened.size == 0 || is_followed(copy.path) ||
+           files_.find(copy.opened.identity) || places_.is_counted(copy.opened);
+  });
+  return copies;
+}
+
+// The copy that has what was counted, and those of later cuts: what they have was never seen. Of a
+// log that was empty any copy is one; else the last one that has its bytes, since users make
+// copies, too.
+std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut& cut) {
+  const bool was_empty = cut.counted.checkpoint.offset == 0;
+  auto copies = new_copies(file, cut.intact - (was_empty ? 0s : kCopyTimeMax));
+  if (!was_empty) {
+    const auto last = std::find_if(copies.rbegin(), copies.rend(), [&](const LogCopy& copy) {
+      return cut.counted.offset <= copy.opened.size && has(copy.opened, cut.counted.checkpoint);
+    });
+    copies.erase(copies.begin(), last == copies.rend() ? copies.end() : std::prev(last.base()));
+  }
+  if (copies.empty()) return {};
+  const auto later = std::remove_if(
+      copies.begin() + (was_empty ? 0 : 1), copies.end(),
+      [&, first = copies.front().birth](const LogCopy& copy) {
+        const bool has_birth = was_empty || copy.birth.count() != 0;
+        return !has_birth || copy.birth < first || is_of_now(file, copy);
+      });
+  copies.erase(later, copies.end());
+  return copies;
+}
+
+// A log that was empty when it was looked at may have been written, copied and cut since: its copy
+// alone says so. Only names as rotations make them count, since people make files, too.
+std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
+  auto copies = new_copies(file, SystemClock::realtime() - kUnseenTimeMax);
+  std::erase_if(copies, [&](const LogCopy& copy) {
+    return copy.birth < started_ || !is_numbered(copy.path, file.path()) || is_of_now(file, copy);
+  });
+  return copies;
+}
+
+void Follower::add_copies(std::vector<LogCopy> copies, const std::string& log,
+                          std::uint64_t offset, std::chrono::nanoseconds now) {
+  for (LogCopy& copy : copies) {
+    const std::uint64_t begin = std::exchange(offset, 0);
+    copies_.note_read(copy);
+    if (!files_.make_room()) {
+      report_loss(log, copy.opened.size - begin);
+      continue;
+    }
+    if (copy.opened.size > begin) {
+      report_(Told::kNews, copy.path + ": is read from byte " + std::to_string(begin) +
+                               " on, as a copy of a log that was cut");
+    }
+    const LogFile::Start start = StartPlaces::continue_at(copy.opened, begin);
+    files_.add(std::move(copy.opened), copy.path, log, start, now).retired = now;
+  }
+}
+
+void Follower::report_loss(const std::string& path, std::uint64_t bytes) {
+  counts_.unread += bytes;
+  if (bytes == 0) return;
+  report_(Told::kLoss, path + ": was cut before " + std::to_string(bytes) +
+                           " bytes of it were read, and no copy of it has them");
 }
 
 }  // namespace tallyfs::logs

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "feeders/log/follow/change_watch.h"
+#include "feeders/log/follow/cut_copies.h"
 #include "feeders/log/follow/followed_files.h"
 #include "feeders/log/follow/line_sink.h"
 #include "feeders/log/follow/open_log.h"
@@ -49,7 +50,7 @@ class Follower {
   // The last look at names before the feeder ends: what is younger came while it did not run.
   void finish(std::chrono::nanoseconds now);
   // Reads a chunk of each file that has more. False: none has.
-  bool read(std::chrono::nanoseconds now) { return files_.read(now); }
+  bool read(std::chrono::nanoseconds now);
   void read_rest(Rest rest) { files_.read_rest(rest); }
   // Files that were named and cannot be read, and patterns that find nothing.
   const std::set<std::string>& missing() const { return missing_; }
@@ -67,8 +68,22 @@ class Follower {
   void leave_out(const std::string& path);
   void add(OpenedLog opened, const std::string& path, Arrival arrival,
            std::chrono::nanoseconds now);
-  // Of a file that is read to its end: its name has gone.
-  void add_renamed(const std::string& path, Arrival arrival, std::chrono::nanoseconds now);
+  // The file is read to its end: it had the name `followed`, which has gone.
+  void add_renamed(const std::string& path, const std::string& followed, Arrival arrival,
+                   std::chrono::nanoseconds now);
+  // Reads what a file had before it was cut on in its copies, or reports the loss.
+  void continue_in_copies(std::chrono::nanoseconds now);
+  void find_unseen_copies(std::chrono::nanoseconds now);
+  void continue_after(const LogFile::Cut& cut, const LogFile& file, std::chrono::nanoseconds now);
+  // The copies that are not followed, and of which nothing was counted.
+  std::vector<LogCopy> new_copies(const LogFile& file, std::chrono::nanoseconds since);
+  bool is_read_in_copy(const LogFile::Cut& cut) const;
+  static bool is_of_now(const LogFile& file, const LogCopy& copy);
+  std::vector<LogCopy> copies_of(const LogFile& file, const LogFile::Cut& cut);
+  std::vector<LogCopy> unseen_copies(const LogFile& file);
+  void add_copies(std::vector<LogCopy> copies, const std::string& log, std::uint64_t offset,
+                  std::chrono::nanoseconds now);
+  void report_loss(const std::string& path, std::uint64_t bytes);
   void find_moved_devices();
   void find_renamed(std::chrono::nanoseconds now);
   void find_record(PositionRecord& record, std::chrono::nanoseconds now);
@@ -86,6 +101,8 @@ class Follower {
   ChangeWatch watch_;
   StartPlaces places_;
   FollowedFiles files_;
+  CutCopies copies_;
+  LineSink& sink_;
   RefusalLog refusal_log_;
   std::map<std::string, std::string> said_;  // why paths are not read
   std::set<std::string> missing_;
@@ -95,6 +112,8 @@ class Follower {
   bool is_started_ = false;
   bool must_find_unreported_ = false;
   bool is_scanning_ = false;
+  bool have_names_changed_ = false;  // since copies were looked for
+  std::chrono::nanoseconds started_{0};  // by CLOCK_REALTIME
   std::chrono::nanoseconds looked_{0};
   std::chrono::nanoseconds scanned_{0};
 };

@@ -9,7 +9,7 @@
 namespace tallyfs::logs {
 namespace {
 
-// As of a line of a file; longer ones are cut.
+// A message is as long as a line of a file; longer ones are cut.
 constexpr std::size_t kFieldBytesMax = 64 << 10;
 // The name of a field, = and a byte more than the bound.
 constexpr std::size_t kThreshold = kFieldBytesMax + 128;

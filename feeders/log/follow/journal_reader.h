@@ -61,7 +61,7 @@ class JournalReader {
   int continue_after(const std::string& cursor);
   int add_units(const std::vector<std::string>& units);
   std::string current_cursor() const;
-  // Up to the bytes of a line, and one more if it has more.
+  // The field up to the bytes of a line, and one more if it has more.
   std::optional<std::string> field(const std::string& name);
 
   std::unique_ptr<sd_journal, Close> journal_;

@@ -30,9 +30,9 @@ class LineSink {
   virtual void take(std::string_view line, const LineOrigin& origin) = 0;
   // The position of a file moves without a line: a long line ended.
   virtual void move(PositionRecord& record, std::uint64_t offset) = 0;
-  // The file was cut, and begins again.
-  virtual void begin_again(PositionRecord& record) = 0;
-  // By which the file is known again, at the offset of the last line or before it.
+  // The file was cut, and begins again. before: its checkpoint before the cut.
+  virtual void begin_again(PositionRecord& record, const Checkpoint& before) = 0;
+  // The checkpoint by which the file is known again lies at the end of the last line or before it.
   virtual void keep(PositionRecord& record, const Checkpoint& checkpoint) = 0;
   // Before a record ends: confirms what was taken. False: it is in vain, and offsets that were
   // reached are not stored.
@@ -44,6 +44,7 @@ struct FollowCounts {
   std::uint64_t bytes = 0;
   std::uint64_t rotations = 0;  // files that were renamed or removed
   std::uint64_t truncations = 0;
+  std::uint64_t unread = 0;  // bytes that were cut off before they were read
   std::uint64_t read_errors = 0;
   std::uint64_t tails_lost = 0;  // files that a crash of the machine made shorter
   std::uint64_t cut = 0;     // lines of more than 64 KiB

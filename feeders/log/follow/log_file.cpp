@@ -8,7 +8,21 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/clock.h"
+
 namespace tallyfs::logs {
+namespace {
+
+// Reads at most as many as are hashed, and none if that fails.
+std::string read_bytes(int fd, std::uint64_t end) {
+  std::string bytes(std::min<std::uint64_t>(end, kHashedBytes), '\0');
+  const ssize_t read =
+      ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(end - bytes.size()));
+  bytes.resize(read < 0 ? 0 : static_cast<std::size_t>(read));
+  return bytes;
+}
+
+}  // namespace
 
 LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& counts)
     : fd_(std::move(opened.fd)),
@@ -18,15 +32,32 @@ LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& 
       read_to_(start.offset),
       size_(opened.size),
       is_within_line_(start.is_within_line),
+      begin_(first_checkpoint()),
+      tail_(read_bytes(fd_.get(), offset_)),
+      intact_(SystemClock::realtime()),
       counts_(counts) {
   checkpoint_ = read_checkpoint(fd_.get(), offset_).value_or(first_checkpoint());
+  // It may be cut before the first look.
+  if (offset_ == 0) learn_begin();
 }
 
+// Zero bytes are left out: lines may replace them.
+void LogFile::learn_begin() {
+  std::string begin = read_bytes(fd_.get(), std::min<std::uint64_t>(size_, kHashedBytes));
+  begin.resize(std::min(begin.find('\0'), begin.size()));
+  begin_ = checkpoint_of(begin, begin.size());
+}
+
+// The file may have been cut, and written again, since the bytes were read.
 void LogFile::keep_checkpoint(LineSink& sink) {
-  if (const auto checkpoint = read_checkpoint(fd_.get(), offset_)) {
-    checkpoint_ = *checkpoint;
-    if (record_) sink.keep(*record_, checkpoint_);
-  }
+  if (tail_.size() < std::min<std::uint64_t>(offset_, kHashedBytes)) return;
+  checkpoint_ = checkpoint_of(tail_, offset_);
+  if (record_) sink.keep(*record_, checkpoint_);
+}
+
+void LogFile::remember(std::string_view bytes) {
+  tail_.append(bytes.substr(bytes.size() - std::min(bytes.size(), kHashedBytes)));
+  tail_.erase(0, tail_.size() - std::min(tail_.size(), kHashedBytes));
 }
 
 void LogFile::note(int failure) {
@@ -34,21 +65,39 @@ void LogFile::note(int failure) {
   counts_.read_errors += failure == 0 ? 0 : 1;
 }
 
-// A file that was cut and has grown beyond the offset since has other bytes before it. What cannot
-// be read says nothing.
+// A file that was cut and has grown beyond the offset since has other bytes before it; of a file of
+// which nothing was taken the first bytes are others. What cannot be read says nothing.
+bool LogFile::has_other_bytes() {
+  const Checkpoint& known = offset_ == 0 ? begin_ : checkpoint_;
+  if (size_ < std::max(offset_, known.offset)) return true;
+  const auto found = read_checkpoint(fd_.get(), known.offset);
+  if (found && *found != known) return true;
+  if (offset_ == 0 && begin_.offset < kHashedBytes) learn_begin();
+  return false;
+}
+
 bool LogFile::was_cut() {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) {
     note(errno);
     return false;
   }
+  const std::uint64_t known_bytes = std::max({size_, read_to_, offset_});
   size_ = static_cast<std::uint64_t>(status.st_size);
-  if (size_ < offset_) return true;
-  const auto found = read_checkpoint(fd_.get(), checkpoint_.offset);
-  if (found && *found != checkpoint_) return true;
+  if (has_other_bytes()) {
+    note_cut(known_bytes);
+    return true;
+  }
+  intact_ = SystemClock::realtime();
   // A line without its end became shorter.
   read_to_ = std::min(read_to_, size_);
   return false;
+}
+
+// Nothing was taken between two cuts that come before one call of take_cut().
+void LogFile::note_cut(std::uint64_t known_bytes) {
+  if (!cut_) cut_ = {{offset_ == 0 ? begin_ : checkpoint_, offset_}, intact_, 0};
+  cut_->unread += known_bytes - offset_;
 }
 
 void LogFile::look(LineSink& sink) {
@@ -56,13 +105,21 @@ void LogFile::look(LineSink& sink) {
   is_dirty = size_ > read_to_;
 }
 
+void LogFile::look_at_begin() {
+  if (offset_ != 0 || !was_cut()) return;
+  counts_.truncations += 1;
+  begin_ = first_checkpoint();
+}
+
 void LogFile::begin_again(LineSink& sink) {
   counts_.truncations += 1;
   if (checkpoint_.offset != 0) before_cut_ = {checkpoint_, offset_};
   offset_ = read_to_ = 0;
   is_within_line_ = false;
-  checkpoint_ = first_checkpoint();
-  if (record_) sink.begin_again(*record_);
+  const Checkpoint before = std::exchange(checkpoint_, first_checkpoint());
+  begin_ = first_checkpoint();
+  tail_.clear();
+  if (record_) sink.begin_again(*record_, before);
 }
 
 bool LogFile::read(std::span<char> chunk, LineSink& sink) {
@@ -80,6 +137,7 @@ bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   const std::uint64_t end = offset_ + text.size();
   counts_.bytes += std::max(end, read_to_) - read_to_;
   const std::size_t taken = take_lines(text, sink);
+  remember(text.substr(0, taken));
   is_dirty = text.size() == chunk.size();
   if (taken == 0 && is_dirty) pass_begin(text, sink);
   read_to_ = std::max(read_to_, end);
@@ -88,7 +146,7 @@ bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   return is_dirty;
 }
 
-// Of a hole nothing is read: the file system knows where it ends. Zero bytes up to the end of the
+// Nothing is read of a hole: the file system knows where it ends. Zero bytes up to the end of the
 // file wait, since lines may replace them.
 bool LogFile::pass_zeros(std::string_view text, LineSink& sink) {
   const std::size_t zeros = std::min(text.find_first_not_of('\0'), text.size());
@@ -102,11 +160,12 @@ bool LogFile::pass_zeros(std::string_view text, LineSink& sink) {
   offset_ = next;
   read_to_ = std::max(read_to_, offset_);
   if (record_) sink.move(*record_, offset_);
+  tail_ = read_bytes(fd_.get(), offset_);
   keep_checkpoint(sink);
   return true;
 }
 
-// Of a line longer than a chunk, its begin is the line.
+// The begin of a line that is longer than a chunk is the line.
 void LogFile::pass_begin(std::string_view text, LineSink& sink) {
   if (!is_within_line_) {
     counts_.cut += 1;
@@ -114,6 +173,7 @@ void LogFile::pass_begin(std::string_view text, LineSink& sink) {
   }
   is_within_line_ = true;
   offset_ += text.size();
+  remember(text);
 }
 
 // Returns the bytes of whole lines.
@@ -131,8 +191,15 @@ std::size_t LogFile::take_lines(std::string_view text, LineSink& sink) {
     } else {
       take(text.substr(at, next - 1 - at), offset_, sink);
     }
+    if (begin == 0 && checkpoint_.offset < kHashedBytes) keep_begin(text.substr(0, next), sink);
     at = next;
   }
+}
+
+// A chunk may be long under way, and the file be cut meanwhile.
+void LogFile::keep_begin(std::string_view begin, LineSink& sink) {
+  checkpoint_ = checkpoint_of(begin, begin.size());
+  if (record_) sink.keep(*record_, checkpoint_);
 }
 
 void LogFile::take(std::string_view line, std::uint64_t end, LineSink& sink) {

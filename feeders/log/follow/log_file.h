@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "feeders/log/follow/line_sink.h"
@@ -40,6 +42,18 @@ class LogFile {
   const Checkpoint& checkpoint() const { return checkpoint_; }
   // What was counted of it before it was cut last.
   const std::optional<CountedPart>& before_cut() const { return before_cut_; }
+  // Sees whether it was cut before anything of it was taken, also while lines of others are taken.
+  void look_at_begin();
+  // When the file was seen last as it was read, by CLOCK_REALTIME.
+  std::chrono::nanoseconds intact() const { return intact_; }
+
+  struct Cut {
+    CountedPart counted;
+    std::chrono::nanoseconds intact{0};
+    std::uint64_t unread = 0;  // bytes that it is known to have had beyond those that were counted
+  };
+  // The cut that was seen since the last call.
+  std::optional<Cut> take_cut() { return std::exchange(cut_, std::nullopt); }
 
   // Before reading, when it may have changed: sees whether it was cut, and begins it again then.
   void look(LineSink& sink);
@@ -59,11 +73,16 @@ class LogFile {
  private:
   void note(int failure);
   bool was_cut();
+  void learn_begin();
+  bool has_other_bytes();
   bool pass_zeros(std::string_view text, LineSink& sink);
   void pass_begin(std::string_view text, LineSink& sink);
   std::size_t take_lines(std::string_view text, LineSink& sink);
   void take(std::string_view line, std::uint64_t end, LineSink& sink);
   void begin_again(LineSink& sink);
+  void note_cut(std::uint64_t known_bytes);
+  void remember(std::string_view bytes);
+  void keep_begin(std::string_view begin, LineSink& sink);
   void keep_checkpoint(LineSink& sink);
 
   Fd fd_;
@@ -74,7 +93,11 @@ class LogFile {
   std::uint64_t size_ = 0;
   bool is_within_line_;  // whose begin was taken already, or which is passed over
   Checkpoint checkpoint_{};
+  Checkpoint begin_{};  // of its first bytes, while none of them was taken
+  std::string tail_;    // the last bytes before offset_, as they were read
+  std::chrono::nanoseconds intact_{0};
   std::optional<CountedPart> before_cut_;
+  std::optional<Cut> cut_;
   PositionRecord* record_ = nullptr;
   FollowCounts& counts_;
 };

@@ -20,6 +20,13 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 
 bool is_pattern(const std::string& path) { return path.find_first_of("*?[") != path.npos; }
 
+bool is_numbered(std::string_view path, std::string_view log) {
+  if (!path.starts_with(log) || path.size() < log.size() + 2) return false;
+  const std::string_view suffix = path.substr(log.size());
+  return (suffix[0] == '.' || suffix[0] == '-') &&
+         suffix.substr(1).find_first_not_of("0123456789-_") == suffix.npos;
+}
+
 bool is_compressed(std::string_view path) {
   constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });

@@ -12,11 +12,14 @@ std::string folder_of(std::string_view path);
 // A name in that folder; folder "": the name alone.
 std::string in_folder(const std::string& folder, const std::string& name);
 
-// Of glob(7).
+// The patterns are those of glob(7).
 bool is_pattern(const std::string& path);
 std::vector<std::string> matches_of(const std::string& pattern);
 // The path as a pattern that it alone matches.
 std::string escaped(const std::string& path);
+
+// Whether it is the name of the log with . or - and a number after it: app.log.1, app.log-20261126.
+bool is_numbered(std::string_view path, std::string_view log);
 
 bool is_compressed(std::string_view path);
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x32676f6c796c6174;  // "talylog2"
 constexpr std::size_t kCursorMax = 500;
-// So long after it was written a file is on the disk, as Linux has it (dirty_expire_centisecs).
+// Linux has a file on the disk so long after it was written (dirty_expire_centisecs).
 constexpr std::chrono::seconds kAgePeriod{60};
 
 Error refused_file(const std::string& path, const char* what) {
@@ -75,6 +75,11 @@ std::optional<Checkpoint> read_checkpoint(int fd, std::uint64_t offset) {
   return Checkpoint{offset, ::XXH3_64bits(bytes, wanted)};
 }
 
+Checkpoint checkpoint_of(std::string_view bytes, std::uint64_t offset) {
+  const std::size_t hashed = std::min<std::uint64_t>(offset, kHashedBytes);
+  return {offset, ::XXH3_64bits(bytes.data() + bytes.size() - hashed, hashed)};
+}
+
 Checkpoint first_checkpoint() { return {0, ::XXH3_64bits("", 0)}; }
 
 // ---- a record
@@ -102,7 +107,11 @@ void PositionRecord::store(const Checkpoint& checkpoint) {
   current_.store(next, std::memory_order_release);
 }
 
-void PositionRecord::begin_again() {
+void PositionRecord::begin_again(const Checkpoint& before) {
+  if (before.offset != 0 && older_[0] != before) {
+    older_[1] = older_[0];
+    older_[0] = before;
+  }
   store(0);
   store(first_checkpoint());
 }

@@ -40,9 +40,11 @@ struct Checkpoint {
   bool operator==(const Checkpoint&) const = default;
 };
 inline constexpr std::size_t kHashedBytes = 256;
-// Of the bytes before `offset`. Nothing: the file has not so many, or cannot be read.
+// The checkpoint of the bytes before `offset`. Nothing: the file has fewer, or cannot be read.
 std::optional<Checkpoint> read_checkpoint(int fd, std::uint64_t offset);
-// Of offset 0, which every file has.
+// The checkpoint of bytes that were read: `bytes` ends at `offset`, and has kHashedBytes or all.
+Checkpoint checkpoint_of(std::string_view bytes, std::uint64_t offset);
+// The checkpoint of offset 0, which every file has.
 Checkpoint first_checkpoint();
 
 // What was counted of a file that is not what it was.
@@ -68,8 +70,9 @@ class PositionRecord {
   void begin(const FileIdentity& identity, std::string_view path, const Checkpoint& checkpoint);
   void store(std::uint64_t offset) { offset_.store(offset, std::memory_order_release); }
   void store(const Checkpoint& checkpoint);
-  // The file was cut. A kill in between leaves an offset that is read from the start.
-  void begin_again();
+  // The file was cut; `before` is its checkpoint of before that, by which a copy is known after a
+  // kill. A kill in between leaves an offset that is read from the start.
+  void begin_again(const Checkpoint& before);
   // Devices may have other numbers after the machine was booted.
   void set_device(std::uint64_t device) { device_ = device; }
   // What counts now is one of the older checkpoints from now on.
@@ -104,7 +107,7 @@ class Positions {
   // Made if it is not there. kInvalid: it is no such file; kBusy: another feeder has it. boot: when
   // the machine was booted, by CLOCK_REALTIME.
   static Result<Positions> open(const std::string& path, std::chrono::seconds boot = boot_time());
-  // Without a file, for as long as the feeder runs.
+  // They last as long as the feeder, without a file.
   static Positions in_memory();
   static std::chrono::seconds boot_time();
   Positions(Positions&& other) noexcept;
@@ -138,7 +141,7 @@ class Positions {
   std::chrono::nanoseconds scanned() const;
   void set_scanned(std::chrono::nanoseconds time);
 
-  // Of the journal: where it continues. One store makes the new one count.
+  // The place where the journal continues. One store makes the new one count.
   std::string cursor() const;
   void store_cursor(std::string_view cursor);
 

@@ -5,20 +5,23 @@
 #include <algorithm>
 
 #include "feeders/log/follow/born_later.h"
+#include "feeders/log/follow/cut_copies.h"
 
 namespace tallyfs::logs {
 namespace {
+
+bool has_now(const LogFile& file, const Checkpoint& common) {
+  return read_checkpoint(file.fd(), common.offset) == common;
+}
+bool is_whole(const LogFile& file, const Checkpoint& common, const OpenedLog& copy) {
+  return common.offset >= kHashedBytes || begin_alike(file.fd(), copy);
+}
 
 // Zero bytes are passed over before a line.
 bool ends_a_line(int fd, std::uint64_t offset) {
   char last = '\n';
   if (offset == 0 || ::pread(fd, &last, 1, static_cast<off_t>(offset - 1)) != 1) return true;
   return last == '\n' || last == '\0';
-}
-
-bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {
-  return checkpoint.offset <= opened.size &&
-         read_checkpoint(opened.fd.get(), checkpoint.offset) == checkpoint;
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ StartPlaces::StartPlaces(From from, Positions& positions, FollowCounts& counts,
       counts_(counts),
       report_(report) {}
 
-LogFile::Start StartPlaces::continue_at(const OpenedLog& opened, std::uint64_t offset) const {
+LogFile::Start StartPlaces::continue_at(const OpenedLog& opened, std::uint64_t offset) {
   return {offset, !ends_a_line(opened.fd.get(), offset)};
 }
 
@@ -111,6 +114,23 @@ void StartPlaces::lose(PositionRecord& record) {
   record.end();
 }
 
+bool StartPlaces::is_lost_part(const std::string& path) const {
+  if (lost_.empty()) return false;
+  const auto opened = open_log(path, Found::kByPattern);
+  return opened && std::ranges::any_of(lost_, [&](const CountedPart& part) {
+           return part.offset <= opened.value().size && has(opened.value(), part.checkpoint);
+         });
+}
+
+// The numbers of files that are gone are used again.
+bool StartPlaces::is_counted(const OpenedLog& opened) const {
+  PositionRecord* const record = positions_.find(opened.identity);
+  if (!record) return false;
+  if (record->fits(opened.fd.get(), opened.size)) return true;
+  if (!record->is_followed()) record->end();
+  return record->is_followed();
+}
+
 std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened,
                                                          const std::string& path,
                                                          const CountedPart& counted) const {
@@ -121,7 +141,7 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened
 }
 
 // copytruncate and editors leave one: what it has was counted, in a file that was cut, or that is
-// followed. Few bytes may be alike by chance.
+// followed.
 std::optional<LogFile::Start> StartPlaces::start_of_copy(
     const OpenedLog& opened, const std::string& path,
     const std::vector<std::unique_ptr<LogFile>>& files) const {
@@ -132,16 +152,39 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(
     if (!file->before_cut()) continue;
     if (const auto start = start_of_copy(opened, path, *file->before_cut())) return start;
   }
-  const bool is_copy = std::ranges::any_of(files, [&](const auto& file) {
-    if (file->checkpoint().offset >= kHashedBytes && has(opened, file->checkpoint())) return true;
-    // A copy that was made earlier is shorter.
-    const auto common = file->record() ? file->record()->last_common(opened.fd.get(), opened.size)
-                                       : std::nullopt;
-    return common && common->offset >= kHashedBytes;
-  });
-  if (!is_copy) return std::nullopt;
-  report_(Told::kNews, path + ": is a copy of a log that is followed, and is not counted again");
-  return continue_at(opened, opened.size);
+  for (const auto& file : files) {
+    const auto common = common_part(opened, path, *file);
+    if (!common) continue;
+    // A kill came between the cut and the copy.
+    if (!has_now(*file, *common)) return start_of_copy(opened, path, {*common, common->offset});
+    if (!is_whole(*file, *common, opened)) continue;
+    report_(Told::kNews, path + ": is a copy of a log that is followed, and is not counted again");
+    return continue_at(opened, opened.size);
+  }
+  return std::nullopt;
+}
+
+bool StartPlaces::is_copy_of_now(const std::string& path,
+                                 const std::vector<std::unique_ptr<LogFile>>& files) {
+  const auto opened = open_log(path, Found::kByPattern);
+  return opened && std::ranges::any_of(files, [&](const auto& file) {
+           const auto common = common_part(opened.value(), path, *file);
+           return common && has_now(*file, *common) && is_whole(*file, *common, opened.value());
+         });
+}
+
+// Few bytes may be alike by chance, but not where the name says of which log it is the copy. A copy
+// that was made earlier is shorter.
+std::optional<Checkpoint> StartPlaces::common_part(const OpenedLog& opened, const std::string& path,
+                                                   const LogFile& file) {
+  const bool has_name = path.starts_with(file.path()) && path.size() > file.path().size();
+  const std::uint64_t bytes_min = has_name ? 1 : kHashedBytes;
+  if (file.checkpoint().offset >= bytes_min && has(opened, file.checkpoint())) {
+    return file.checkpoint();
+  }
+  if (!file.record()) return std::nullopt;
+  const auto common = file.record()->last_common(opened.fd.get(), opened.size);
+  return common && common->offset >= bytes_min ? common : std::nullopt;
 }
 
 }  // namespace tallyfs::logs

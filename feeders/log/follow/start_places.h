@@ -38,11 +38,20 @@ class StartPlaces {
   bool is_of(PositionRecord& record, const OpenedLog& opened) const;
   // What the record's file had is gone, unless a copy of it is found.
   void lose(PositionRecord& record);
+  // Whether the file has what such a file had.
+  bool is_lost_part(const std::string& path) const;
+  // Whether the file has what one that is open has still, too.
+  static bool is_copy_of_now(const std::string& path,
+                             const std::vector<std::unique_ptr<LogFile>>& files);
+  // Whether the position of the file is known: it was read. May end the record of another file.
+  bool is_counted(const OpenedLog& opened) const;
+  static LogFile::Start continue_at(const OpenedLog& opened, std::uint64_t offset);
 
  private:
-  LogFile::Start continue_at(const OpenedLog& opened, std::uint64_t offset) const;
   std::optional<LogFile::Start> start_of_copy(const OpenedLog& opened, const std::string& path,
                                               const CountedPart& counted) const;
+  static std::optional<Checkpoint> common_part(const OpenedLog& opened, const std::string& path,
+                                               const LogFile& file);
   std::optional<LogFile::Start> start_by_record(const OpenedLog& opened, const std::string& path);
   std::optional<LogFile::Start> start_after_crash(const OpenedLog& opened, const std::string& path,
                                                   PositionRecord& record);

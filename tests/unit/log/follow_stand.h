@@ -1,6 +1,7 @@
 // Files that are followed, on real files, with a clock that the test moves.
 #pragma once
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,12 +13,20 @@
 #include <string>
 #include <utility>
 
+#include "feeders/log/follow/born_later.h"
 #include "feeders/log/follow/follower.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace tallyfs::logs {
 
 using namespace std::chrono_literals;
+
+// More than is hashed of a file, 256 bytes.
+inline constexpr const char* kLong =
+    "2026-11-26 a line that has its time, as most logs have, so that no other one is like it\n"
+    "2026-11-27 another one, which makes the file longer than what is hashed of it, 256 bytes\n"
+    "2026-11-28 and a third one, so that these bytes are enough to tell one file from another\n"
+    "2026-11-29 end\n";
 
 class LogFollowTest : public testing::Test, public LineSink {
  protected:
@@ -27,7 +36,9 @@ class LogFollowTest : public testing::Test, public LineSink {
     if (origin.record) origin.record->store(origin.end);
   }
   void move(PositionRecord& record, std::uint64_t offset) override { record.store(offset); }
-  void begin_again(PositionRecord& record) override { record.begin_again(); }
+  void begin_again(PositionRecord& record, const Checkpoint& before) override {
+    record.begin_again(before);
+  }
   void keep(PositionRecord& record, const Checkpoint& checkpoint) override {
     if (record.offset() >= checkpoint.offset) record.store(checkpoint);
   }
@@ -36,6 +47,21 @@ class LogFollowTest : public testing::Test, public LineSink {
   std::string path(const std::string& name) const { return directory_ / name.c_str(); }
   void append(const std::string& name, const std::string& text) const {
     std::ofstream(path(name), std::ios::app) << text;
+  }
+  // As logrotate's copytruncate.
+  void copy_and_cut(const std::string& copy) const {
+    std::filesystem::copy(path("log"), path(copy));
+    std::filesystem::resize_file(path("log"), 0);
+  }
+  // The clock of births has ticks of some milliseconds.
+  void wait_for_the_clock_of_births() const {
+    const auto first = birth_of_a_new_file();
+    while (birth_of_a_new_file() == first) {
+    }
+  }
+  std::optional<std::chrono::nanoseconds> birth_of_a_new_file() const {
+    const Fd fd(::open(path(".").c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    return birth_of(fd.get());
   }
   void follow(const std::string& names, From from = From::kEnd, Positions* positions = nullptr) {
     follower_.reset();

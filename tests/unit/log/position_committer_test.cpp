@@ -31,7 +31,7 @@ class LogCommitterTest : public testing::Test {
 };
 
 TEST_F(LogCommitterTest, StoresTheCheckpointOfACutFileWithItsOffset) {
-  committer_.begin_again(*record_);
+  committer_.begin_again(*record_, first_checkpoint());
   committer_.keep(*record_, first_checkpoint());
   committer_.store(record_, 200, true);
   committer_.keep(*record_, {200, 8});

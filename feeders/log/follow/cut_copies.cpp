@@ -1,0 +1,64 @@
+#include "feeders/log/follow/cut_copies.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "feeders/log/follow/born_later.h"
+
+namespace tallyfs::logs {
+
+bool CutCopies::is_known(const LogCopy& copy) const {
+  const FileIdentity& identity = copy.opened.identity;
+  const auto is_it = [&](const Held& each) { return each.copy.opened.identity == identity; };
+  return std::ranges::any_of(held_, is_it) ||
+         std::ranges::find(read_, Read{identity, copy.birth}) != read_.end();
+}
+
+void CutCopies::note_read(const LogCopy& copy) {
+  if (read_.size() == kReadMax) read_.pop_front();
+  read_.push_back({copy.opened.identity, copy.birth});
+}
+
+void CutCopies::hold(const std::string& log, std::chrono::nanoseconds since) {
+  for (const Rotated& each : written_since(log, since)) {
+    if (held_.size() == kHeldMax) return;
+    auto opened = open_log(each.path, Found::kByPattern);
+    if (!opened) continue;
+    LogCopy copy{std::move(opened.value()), each.path, each.birth};
+    if (!is_known(copy)) held_.push_back({log, std::move(copy)});
+  }
+}
+
+// A copy that was held when it was made has grown since.
+std::vector<LogCopy> CutCopies::take(const std::string& log, std::chrono::nanoseconds since) {
+  hold(log, since);
+  std::vector<LogCopy> taken;
+  for (Held& each : held_) {
+    if (each.log != log) continue;
+    struct stat status {};
+    if (::fstat(each.copy.opened.fd.get(), &status) != 0) continue;
+    each.copy.opened.size = static_cast<std::uint64_t>(status.st_size);
+    taken.push_back(std::move(each.copy));
+  }
+  std::erase_if(held_, [&](const Held& each) { return each.log == log; });
+  std::ranges::stable_sort(taken, {}, &LogCopy::birth);
+  return taken;
+}
+
+bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {
+  return checkpoint.offset <= opened.size &&
+         read_checkpoint(opened.fd.get(), checkpoint.offset) == checkpoint;
+}
+
+bool begin_alike(int log, const OpenedLog& copy) {
+  struct stat status {};
+  if (::fstat(log, &status) != 0) return false;
+  const std::uint64_t bytes = std::min<std::uint64_t>(
+      {static_cast<std::uint64_t>(status.st_size), copy.size, kHashedBytes});
+  const auto begin = read_checkpoint(log, bytes);
+  return bytes != 0 && begin && has(copy, *begin);
+}
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,61 @@
+// The copies that copytruncate makes of a log before it cuts it to 0: files that have its name and
+// something after it. Copies that are seen while lines wait for the daemon are held open, since
+// they may be compressed or removed before their lines are read.
+// Bounds: 64 are held, and 1,024 known as read: more copies than positions are kept of may come
+// within seconds. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feeders/log/follow/open_log.h"
+#include "feeders/log/follow/positions.h"
+
+namespace tallyfs::logs {
+
+struct LogCopy {
+  OpenedLog opened;
+  std::string path;
+  std::chrono::nanoseconds birth{0};  // 0: the file system does not know it
+};
+
+class CutCopies {
+ public:
+  // Opens what came or was written since that time, by CLOCK_REALTIME.
+  void hold(const std::string& log, std::chrono::nanoseconds since);
+  // All of them but those that were read, those that are held included, the oldest first.
+  std::vector<LogCopy> take(const std::string& log, std::chrono::nanoseconds since);
+  // The copy is followed from now on.
+  void note_read(const LogCopy& copy);
+  // Closes those that are held: all logs were looked at, and none of theirs was cut.
+  void drop() { held_.clear(); }
+
+ private:
+  static constexpr std::size_t kHeldMax = 64;
+  static constexpr std::size_t kReadMax = 1'024;
+
+  struct Held {
+    std::string log;
+    LogCopy copy;
+  };
+  // The numbers of files that are gone are used again, by files of another birth.
+  struct Read {
+    FileIdentity identity;
+    std::chrono::nanoseconds birth{0};
+    bool operator==(const Read&) const = default;
+  };
+  bool is_known(const LogCopy& copy) const;
+
+  std::vector<Held> held_;
+  std::deque<Read> read_;
+};
+
+// Whether the file has the bytes of that checkpoint.
+bool has(const OpenedLog& opened, const Checkpoint& checkpoint);
+// Whether both begin with the same bytes: the copy was made of what the log has now.
+bool begin_alike(int log, const OpenedLog& copy);
+
+}  // namespace tallyfs::logs

@@ -1,0 +1,139 @@
+// Files that are cut while the feeder runs, and the copies that copytruncate makes before.
+#include "core/base/clock.h"
+#include "tests/unit/log/follow_stand.h"
+
+namespace tallyfs::logs {
+namespace {
+
+TEST_F(LogFollowTest, ReadsOnInTheCopyWhatItHadNotReadBeforeACut) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "5\n");
+  copy_and_cut("log.1");
+  append("log", "6\n");
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+  EXPECT_EQ(counts_.unread, 0U);
+}
+
+TEST_F(LogFollowTest, ReadsOnInTheCopiesOfCutsThatCameTogether) {
+  append("log", "1\n");
+  follow("log", From::kStart);
+  read();
+  for (int i = 2; i <= 4; ++i) {
+    append("log", std::to_string(i) + "\n");
+    copy_and_cut("log." + std::to_string(i));
+    wait_for_the_clock_of_births();
+  }
+  append("log", "5\n");
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "2345;;;;");
+}
+
+TEST_F(LogFollowTest, ReadsTheCopyOfALogOfWhichNothingWasRead) {
+  append("log", "1\n");
+  follow("log", From::kStart);
+  follower_->look(now_);
+  copy_and_cut("log.1");
+  append("log", "a longer line\n");
+  std::string said = read() + read();
+  EXPECT_NE(said.find("1;"), said.npos) << said;
+  EXPECT_NE(said.find("a longer line;"), said.npos) << said;
+}
+
+// The log was empty before, and is empty again.
+TEST_F(LogFollowTest, ReadsTheCopyOfALogThatWasWrittenAndCutBetweenTwoLooks) {
+  append("log", "");
+  follow("log", From::kStart);
+  EXPECT_EQ(read(), "");
+  append("log", "1\n");
+  copy_and_cut("log.1");
+  append("log", "2\n");
+  std::filesystem::copy(path("log"), path("log.2"));  // its cut is still to come
+  append("log.errors", "no log\n");
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "12;;");
+}
+
+TEST_F(LogFollowTest, CountsWhatWasCutOffUnread) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "5\n");
+  now_ += 2s;
+  follower_->look(now_);  // it sees that there is more
+  std::filesystem::resize_file(path("log"), 0);
+  append("log", "6\n");
+  EXPECT_EQ(read() + read(), "6;");
+  EXPECT_EQ(counts_.unread, 2U);
+  EXPECT_NE(reports_.find("lost: " + path("log") + ": was cut before 2 bytes"), reports_.npos)
+      << reports_;
+}
+
+TEST_F(LogFollowTest, ContinuesInACopyAfterAKill) {
+  append("log", kLong);
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
+    read();
+    append("log", "5\n");
+    copy_and_cut("log.1");
+    now_ += 2s;
+    follower_->look(now_);  // sees the cut and opens the copy
+  });
+  append("log", "6\n");
+  auto kept = positions();
+  kept.set_scanned(SystemClock::realtime() + 1s);
+  follow("log", From::kEnd, &kept);
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+}
+
+TEST_F(LogFollowTest, DoesNotCountACopyAgainThatWasMadeJustBeforeAKill) {
+  for (const char* const text : {"1\n", kLong}) {
+    SCOPED_TRACE(text);
+    std::filesystem::remove(path("log.1"));
+    std::filesystem::remove(path("positions"));
+    std::filesystem::remove(path("log"));
+    append("log", text);
+    follow_for_a_while("log", From::kStart, [&](Positions&) {
+      read();
+      copy_and_cut("log.1");
+      append("log", "5\n");
+      EXPECT_EQ(read(), "5;");
+    });
+    append("log", "6\n");
+    auto kept = positions();
+    follow("log", From::kEnd, &kept);
+    EXPECT_EQ(read() + read(), "6;");
+  }
+}
+
+TEST_F(LogFollowTest, ReadsTheRestInACopyThatWasMadeBeforeAStart) {
+  append("log", kLong);
+  follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
+  append("log", "5\n");
+  std::filesystem::copy(path("log"), path("log.1"));
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  std::filesystem::resize_file(path("log"), 0);
+  append("log", "6\n");
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+}
+
+TEST_F(LogFollowTest, DoesNotCountAShortCopyAgainThatWasNotCutYet) {
+  append("log", "1\n");
+  follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
+  std::filesystem::copy(path("log"), path("log.1"));
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read() + read(), "");
+}
+
+}  // namespace
+}  // namespace tallyfs::logs
