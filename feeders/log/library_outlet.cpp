@@ -6,7 +6,7 @@
 namespace tallyfs::logs {
 namespace {
 
-// Of a text field, with the byte 0 behind it.
+// A text field has these bytes, with the byte 0 after the text.
 constexpr std::size_t kTextBytes = 64;
 
 std::string declaration_of(const EventDefinition& event) {
@@ -58,7 +58,7 @@ bool LibraryOutlet::wants(const EventDefinition& event) {
   return found != events_.end() && ::event_enabled(found->second) != 0;
 }
 
-// As the C structure of the fields: texts have no alignment, numbers that of an s64.
+// The layout is that of the C structure: texts have no alignment, numbers that of an s64.
 void LibraryOutlet::write(const EventDefinition& event, std::span<const EventValue> values) {
   fields_.assign(values.size() * kTextBytes + sizeof(std::int64_t), 0);
   std::size_t at = 0;

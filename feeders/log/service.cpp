@@ -1,4 +1,3 @@
-// Longer than most: one loop joins all of these, and reads on while it waits for the daemon.
 #include "feeders/log/service.h"
 
 #include <poll.h>
@@ -7,9 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -26,20 +23,11 @@ using namespace std::chrono_literals;
 // Changes gather so long before files are read again.
 constexpr std::chrono::milliseconds kGatherTime = 10ms;
 constexpr std::chrono::milliseconds kIdleTime = 1'000ms;
-constexpr std::chrono::milliseconds kPublishPeriod = 100ms;
 constexpr std::chrono::milliseconds kSyncPeriod = 1'000ms;
-// For one question whether the daemon has taken all in; and how long --once, and a feeder that
-// ends, ask in vain.
-constexpr std::chrono::milliseconds kConfirmTime = 250ms;
-constexpr std::chrono::milliseconds kEndTime = 10'000ms;
-// Samples that are under way: a ring has room for four times as many, and libtally holds more.
-constexpr std::uint64_t kUnderWayMax = 8'192;
-constexpr std::uint64_t kSamplesBetweenLooks = 256;
+// So many entries of the journal are read at a time, and so many chunks of the standard input while
+// files wait for the daemon.
 constexpr std::size_t kJournalEntries = 1'024;
-// Of the standard input, between two questions whether the daemon has taken in what files have.
 constexpr int kChunksMeanwhile = 16;
-// After a wait in vain: there is no daemon.
-constexpr std::chrono::milliseconds kCatchUpPause = 1'000ms;
 
 // Names of files are what strangers chose.
 void log_report(Told told, const std::string& text) {
@@ -53,29 +41,17 @@ void log_report(Told told, const std::string& text) {
   }
 }
 
-bool has_input_now() {
-  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-  return ::poll(&input, 1, 0) > 0;
-}
-
-bool has_much_under_way() {
-  const auto counts = tally::counts();
-  return counts.held + (counts.sent - counts.confirmed - counts.lost) > kUnderWayMax;
-}
-
-// The daemon has not answered a sync.
-bool is_missing(std::error_code failure) {
-  return failure.value() == ETIMEDOUT || failure.value() == ENOTCONN;
-}
-
 }  // namespace
 
 Service::Service(Settings settings, StopSignal& signals)
     : settings_(std::move(settings)),
       signals_(signals),
-      book_(SeriesBounds(settings_.series_max, settings_.series_per_name_max), outlet_),
-      input_bytes_(LogFile::kChunkBytes),
-      has_input_(settings_.reads_standard_input) {}
+      intake_(SeriesBounds(settings_.series_max, settings_.series_per_name_max)),
+      progress_(intake_, files_),
+      pace_(settings_.ends ? DaemonPace::Patience::kBounded : DaemonPace::Patience::kEndless,
+            signals, {[this] { progress_.publish(); }, [this] { read_on(); }}),
+      input_(settings_.reads_standard_input, files_,
+             [this](std::string_view line) { take_piped(line); }) {}
 
 Service::~Service() = default;
 
@@ -90,7 +66,7 @@ Result<void> Service::begin() {
   if (!rules) return rules.error();
   if (auto done = open_positions(); !done) return done;
   committer_ = std::make_unique<PositionCommitter>(
-      *positions_, [this] { return confirm(); }, [] { return tally::counts().held != 0; });
+      *positions_, [this] { return pace_.confirm(); }, [] { return tally::counts().held != 0; });
   if (auto done = open_journal(rules.value()); !done) return done;
   use(std::move(rules.value()));
   return {};
@@ -104,7 +80,7 @@ Result<void> Service::open_positions() {
   auto positions = Positions::open(settings_.positions);
   if (!positions) return positions.error();
   positions_.emplace(std::move(positions.value()));
-  tell_how_it_continues();
+  log_continuation();
   return {};
 }
 
@@ -123,8 +99,8 @@ Result<void> Service::open_journal(const Rules& rules) {
   return {};
 }
 
-// What the last feeder could not store before it was killed.
-void Service::tell_how_it_continues() {
+// The feeder before may have been killed before it stored the position of what it had counted.
+void Service::log_continuation() {
   if (positions_->was_blank()) {
     log_warning("--positions " + settings_.positions +
                 ": has zero bytes alone, as after a crash of the machine, and begins again: files "
@@ -142,19 +118,12 @@ void Service::tell_how_it_continues() {
 }
 
 void Service::use(Rules rules) {
-  reader_ = std::make_unique<LineReader>(
-      std::move(rules), book_, outlet_, lines_,
-      [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); });
-  outlet_.register_events(reader_->rules().events);
-  fields_.reset();
-  if (reader_->rules().form != LineForm::kText) {
-    fields_.emplace(reader_->rules().form, reader_->rules().fields);
-  }
-  if (journal_) journal_->set_fields(reader_->rules().fields);
+  intake_.use(std::move(rules));
+  if (journal_) journal_->set_fields(intake_.rules().fields);
 }
 
 void Service::reload() {
-  auto rules = settings_.read_rules(book_.decimals());
+  auto rules = settings_.read_rules(intake_.book().decimals());
   if (!rules) {
     log_error("the rules stay as they were: " + to_text(rules.error()));
     return;
@@ -169,11 +138,11 @@ Service::Outcome Service::run() {
   const auto now = SystemClock::monotonic();
   follower_ = std::make_unique<Follower>(Follower::Settings{settings_.paths, settings_.from},
                                          *positions_, *this, files_, log_report);
-  reader_->set_now(SystemClock().now());
+  intake_.set_now(SystemClock().now());
   follower_->start(now);
-  bool has_read_all = true;
+  bool is_all_read = true;
   if (settings_.ends) {
-    has_read_all = read_once();
+    is_all_read = read_once();
   } else {
     say_ready();
     ::sd_notify(0, "READY=1");
@@ -182,25 +151,32 @@ Service::Outcome Service::run() {
     ::sd_notify(0, "STOPPING=1");
   }
   const bool is_committed = committer_->commit();
-  publish();
+  progress_.publish();
   positions_->sync(now);
-  const bool is_late = settings_.ends ? !confirm() : is_missing(tally::sync(2 * kConfirmTime));
-  if (dropped() != 0) log_warning(std::to_string(dropped()) + " samples were dropped");
-  if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;
-  if (settings_.ends && files_.read_errors != 0) return Outcome::kUnreadable;
-  if (!has_read_all) return Outcome::kStopped;
-  const bool is_all = is_committed && is_confirmed_ && !is_late && dropped() == 0;
-  return is_all ? Outcome::kDone : Outcome::kNotTaken;
+  return outcome(is_all_read, is_committed);
 }
 
-std::uint64_t Service::dropped() { return tally::counts().dropped; }
+Service::Outcome Service::outcome(bool is_all_read, bool is_committed) {
+  bool is_confirmed = is_committed;
+  if (settings_.ends) {
+    is_confirmed = pace_.confirm() && is_committed && !pace_.has_waited_in_vain();
+  } else {
+    pace_.finish();
+  }
+  const std::uint64_t dropped = Progress::dropped();
+  if (dropped != 0) log_warning(std::to_string(dropped) + " samples were dropped");
+  if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;
+  if (settings_.ends && files_.read_errors != 0) return Outcome::kUnreadable;
+  if (!is_all_read) return Outcome::kStopped;
+  return is_confirmed && dropped == 0 ? Outcome::kDone : Outcome::kNotTaken;
+}
 
 bool Service::read_once() {
-  while (has_input_ && !signals_.is_stopped()) {
+  while (input_.is_open() && !signals_.is_stopped()) {
     wait_for_input();
     signals_.read();
   }
-  while (!signals_.is_stopped() && read_journal(kJournalEntries)) signals_.read();
+  while (!signals_.is_stopped() && read_journal()) signals_.read();
   const auto now = SystemClock::monotonic();
   while (!signals_.is_stopped() && follower_->read(now)) signals_.read();
   if (signals_.is_stopped()) return false;
@@ -215,27 +191,27 @@ void Service::follow() {
     const bool has_more = read_some();
     // In vain only at the end, which says so.
     if (committer_->is_due()) (void)committer_->commit();
-    if (SystemClock::monotonic() - published_ >= kPublishPeriod) publish();
+    if (progress_.is_due()) progress_.publish();
     sync_positions();
-    if (settings_.reads_standard_input && !has_input_ && !has_more_than_input) return;
+    if (settings_.reads_standard_input && !input_.is_open() && !has_more_than_input) return;
     signals_.read();
     if (signals_.take_reload()) reload();
-    if (has_more) continue;
+    if (has_more || signals_.is_stopped()) continue;
     wait(committer_->is_waiting() ? PositionCommitter::kTimeMax : kIdleTime);
   }
 }
 
 bool Service::read_some() {
   const Moment now = SystemClock().now();
-  reader_->set_now(now);
+  intake_.set_now(now);
   follower_->look(now.monotonic);
   const bool files = follower_->read(now.monotonic);
-  const bool journal = journal_ && read_journal(kJournalEntries);
-  const bool has_input = has_input_ && has_input_now() && read_input();
-  return files || journal || has_input;
+  const bool journal = read_journal();
+  const bool input = input_.is_ready() && input_.read();
+  return files || journal || input;
 }
 
-// Until something comes, and then a little longer for more of it.
+// The wait ends when something comes, and goes on a little longer for more of it.
 void Service::wait(std::chrono::milliseconds time) {
   std::array<pollfd, 4> waited{};
   nfds_t count = 0;
@@ -243,9 +219,9 @@ void Service::wait(std::chrono::milliseconds time) {
   add(signals_.fd());
   if (follower_->fd() >= 0) add(follower_->fd());
   if (journal_) add(journal_->fd());
-  if (has_input_) add(STDIN_FILENO);
-  if (is_unpublished()) {
-    const auto left = published_ + kPublishPeriod - SystemClock::monotonic();
+  if (input_.is_open()) add(STDIN_FILENO);
+  if (progress_.is_unpublished()) {
+    const auto left = progress_.due_at() - SystemClock::monotonic();
     time = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms, time);
   }
   if (::poll(waited.data(), count, static_cast<int>(time.count())) > 0 && waited[0].revents == 0) {
@@ -258,71 +234,62 @@ void Service::wait(std::chrono::milliseconds time) {
 void Service::wait_for_input() {
   std::array<pollfd, 2> waited{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
                                 {.fd = signals_.fd(), .events = POLLIN, .revents = 0}}};
-  if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) (void)read_input();
+  if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) (void)input_.read();
 }
 
-// False: it has ended.
-bool Service::read_input() {
-  const ssize_t bytes = ::read(STDIN_FILENO, input_bytes_.data(), input_bytes_.size());
-  if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) return true;
-  if (bytes < 0) {
-    log_error(std::string("standard input: ").append(std::strerror(errno)));
-    files_.read_errors += 1;
-  }
-  const auto take_each = [this](const NumberedLine& line) {
-    files_.cut += line.too_long ? 1 : 0;
-    std::string_view text = line.text;
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    let_daemon_catch_up(Source::kPipe);
-    take_line(text, "standard input");
-  };
-  if (bytes <= 0) {
-    if (const auto last = input_.last()) take_each(*last);
-    has_input_ = false;
-    return false;
-  }
-  files_.bytes += static_cast<std::uint64_t>(bytes);
-  input_.feed({input_bytes_.data(), static_cast<std::size_t>(bytes)});
-  while (const auto line = input_.next()) take_each(*line);
-  return true;
+// While files wait for the daemon, their names do not, nor do programs that write into a pipe.
+void Service::read_on() {
+  follower_->look_at_names(SystemClock::monotonic());
+  for (int i = 0; i < kChunksMeanwhile && input_.is_ready(); ++i) (void)input_.read();
 }
 
-// False: there are no more for now.
-bool Service::read_journal(std::size_t entries) {
+// False: there are no more entries for now.
+bool Service::read_journal() {
   if (!journal_) return false;
-  for (std::size_t i = 0; i < entries; ++i) {
-    let_daemon_catch_up(Source::kKept);
+  for (std::size_t i = 0; i < kJournalEntries; ++i) {
+    pace_.let_catch_up(DaemonPace::Source::kKept, lines().samples);
     const auto entry = journal_->next();
     note_journal_error(journal_->error());
     if (!entry) return false;
     files_.bytes += entry->message.size();
     files_.cut += entry->is_cut ? 1 : 0;
-    if (fields_) {
-      take_line(entry->message, "journal");
+    if (intake_.reads_fields()) {
+      intake_.take(entry->message, "journal");
     } else {
-      take_fields(entry->message, "journal", entry->fields);
+      intake_.take(entry->message, "journal", entry->fields);
     }
-    committer_->store_cursor(entry->cursor, has_sent());
+    committer_->store_cursor(entry->cursor, intake_.has_sent());
   }
   return true;
 }
 
 void Service::note_journal_error(int error) {
-  if (error == 0) {
-    journal_error_ = 0;
-    return;
-  }
+  const int before = std::exchange(journal_error_, error);
+  if (error == 0) return;
   files_.read_errors += 1;
-  if (std::exchange(journal_error_, error) == error) return;
+  if (before == error) return;
   log_error(std::string("the journal cannot be read: ").append(std::strerror(error)));
+}
+
+void Service::sync_positions() {
+  const auto now = SystemClock::monotonic();
+  if (now - synced_ < kSyncPeriod || synced_bytes_ == files_.bytes) return;
+  synced_ = now;
+  synced_bytes_ = files_.bytes;
+  if (positions_->is_kept()) positions_->sync(now);
 }
 
 // ---- lines
 
+void Service::take_piped(std::string_view line) {
+  pace_.let_catch_up(DaemonPace::Source::kPipe, lines().samples);
+  intake_.take(line, "standard input");
+}
+
 void Service::take(std::string_view line, const LineOrigin& origin) {
-  let_daemon_catch_up(Source::kKept);
-  take_line(line, origin.path);
-  committer_->store(origin.record, origin.end, has_sent());
+  pace_.let_catch_up(DaemonPace::Source::kKept, lines().samples);
+  intake_.take(line, origin.path);
+  committer_->store(origin.record, origin.end, intake_.has_sent());
 }
 
 void Service::move(PositionRecord& record, std::uint64_t offset) {
@@ -338,121 +305,5 @@ void Service::keep(PositionRecord& record, const Checkpoint& checkpoint) {
 }
 
 bool Service::confirm_all() { return committer_->commit(); }
-
-bool Service::has_sent() {
-  const std::uint64_t sent = lines_.samples + lines_.events;
-  return std::exchange(sent_seen_, sent) != sent;
-}
-
-void Service::take_line(std::string_view line, std::string_view source) {
-  if (!fields_) return take_fields(line, source, {});
-  const auto fields = fields_->read(line);
-  if (fields) return take_fields(line, source, *fields);
-  source_ = source;
-  reader_->refuse_form(line);
-}
-
-void Service::take_fields(std::string_view line, std::string_view source,
-                          std::span<const Field> fields) {
-  if (source_ != source) source_ = source;
-  reader_->take(line, fields);
-}
-
-// Files and the journal wait where they are. Programs that write into a pipe must not wait for a
-// daemon that is not there: libtally holds 65,536 of their samples, and then drops and counts them.
-void Service::let_daemon_catch_up(Source source) {
-  if (lines_.samples - samples_checked_ < kSamplesBetweenLooks || has_given_up_) return;
-  const auto begun = SystemClock::monotonic();
-  if (source == Source::kPipe && begun < catch_up_at_) return;
-  while (has_much_under_way()) {
-    const std::error_code failure = tally::sync(kConfirmTime);
-    if (source == Source::kPipe && failure.value() == ENOTCONN) {
-      catch_up_at_ = SystemClock::monotonic() + kCatchUpPause;
-      return;
-    }
-    publish();
-    if (!may_ask_again(begun)) {
-      has_given_up_ = is_missing(failure);
-      return;
-    }
-    if (source == Source::kKept) read_on();
-  }
-  samples_checked_ = lines_.samples;
-}
-
-// What does not wait while files do: their names, and the programs that write into a pipe.
-void Service::read_on() {
-  follower_->look_at_names(SystemClock::monotonic());
-  for (int i = 0; i < kChunksMeanwhile && has_input_ && has_input_now(); ++i) (void)read_input();
-}
-
-// The refusal of a statistic is no reason to wait: samples of all others have been taken in.
-bool Service::confirm() {
-  if (has_given_up_) return false;
-  const auto begun = SystemClock::monotonic();
-  while (is_missing(tally::sync(kConfirmTime))) {
-    if (!may_ask_again(begun)) {
-      has_given_up_ = true;
-      return false;
-    }
-    read_on();
-  }
-  return true;
-}
-
-bool Service::may_ask_again(std::chrono::nanoseconds begun) {
-  signals_.read();
-  const bool is_over = settings_.ends && SystemClock::monotonic() - begun >= kEndTime;
-  if (is_over) is_confirmed_ = false;
-  return !is_over && !signals_.is_stopped();
-}
-
-// ---- what is said
-
-bool Service::is_unpublished() const {
-  return lines_ != published_lines_ || files_ != published_files_ ||
-         dropped() != published_dropped_;
-}
-
-void Service::publish() {
-  if (!is_unpublished()) return;
-  published_ = SystemClock::monotonic();
-  published_lines_ = lines_;
-  published_files_ = files_;
-  published_dropped_ = dropped();
-  own_.publish(lines_, files_, published_dropped_);
-  log_growth();
-}
-
-void Service::sync_positions() {
-  const auto now = SystemClock::monotonic();
-  if (now - synced_ < kSyncPeriod || synced_bytes_ == files_.bytes) return;
-  synced_ = now;
-  synced_bytes_ = files_.bytes;
-  if (positions_->is_kept()) positions_->sync(now);
-}
-
-void Service::log_growth() {
-  constexpr std::size_t kNameShownMax = 120;
-  if (const auto names = given_up_log_.take(lines_.names_given_up, published_); names != 0) {
-    std::string text = std::to_string(names);
-    text.append(" statistics that were unused for an hour gave way to new ones; the last: ");
-    append_escaped(text, book_.last_given_up(), kNameShownMax, 0);
-    log_warning(text);
-  }
-  if (const auto lines = undated_log_.take(lines_.undated, published_); lines != 0) {
-    log_warning(std::to_string(lines) + " lines count as of now: their time is older than 23 h " +
-                "or than the boot, is still to come, or is not of the format");
-  }
-}
-
-void Service::log_refusal(std::string_view line, const Refusal& refusal) {
-  if (!refusal_log_.may_log(SystemClock::monotonic())) return;
-  const char* const at = refusal.value.data();
-  const bool is_within = at && at >= line.data() && at <= line.data() + line.size();
-  const RefusedPlace place{source_, name_of(refusal.reason), refusal.text,
-                           is_within ? static_cast<std::size_t>(at - line.data()) : 0};
-  log_warning(to_text(place, line) + refusal_log_.take_left_out());
-}
 
 }  // namespace tallyfs::logs

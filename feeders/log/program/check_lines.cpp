@@ -205,7 +205,7 @@ bool read_log(Check& check, const std::string& path, Found found) {
          refuse_file(path + ": " + std::string(std::strerror(errno)));
 }
 
-// As the feeder finds them, in the order of their names.
+// The files are those that the feeder finds, in the order of their names.
 bool read_path(Check& check, const std::string& path) {
   if (path == "-") return read_standard_input(check);
   if (!is_pattern(path)) return read_log(check, path, Found::kByName);

@@ -37,7 +37,7 @@ void print_counts(const Service& service) {
   print(lines.undated, "undated");
   print(lines.overflowed, "overflowed");
   print(service.files().cut, "lines cut");
-  print(Service::dropped(), "dropped");
+  print(Progress::dropped(), "dropped");
   std::cout << '\n';
 }
 

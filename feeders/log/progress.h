@@ -1,0 +1,46 @@
+// What the feeder says of its work: its own statistics, ten times a second at most, and what grows
+// that a person should know, in the log once a minute. Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "feeders/log/follow/line_sink.h"
+#include "feeders/log/line_intake.h"
+#include "feeders/log/own_statistics.h"
+#include "feeders/text/growth_log.h"
+
+namespace tallyfs::logs {
+
+class Progress {
+ public:
+  static constexpr std::chrono::milliseconds kPeriod{100};
+
+  // Both must outlive it. Throws std::system_error, as libtally does.
+  Progress(const LineIntake& lines, const FollowCounts& files) : lines_(lines), files_(files) {}
+
+  // The period since the last publication has gone.
+  bool is_due() const;
+  bool is_unpublished() const;
+  std::chrono::nanoseconds due_at() const { return published_at_ + kPeriod; }
+  void publish();
+
+  // Samples that there was no room for, or that the daemon has refused.
+  static std::uint64_t dropped();
+
+ private:
+  void log_growth();
+
+  const LineIntake& lines_;
+  const FollowCounts& files_;
+  OwnStatistics own_;
+  std::chrono::nanoseconds published_at_{0};
+  LineCounts published_lines_;
+  FollowCounts published_files_;
+  std::uint64_t published_dropped_ = 0;
+  GrowthLog given_up_log_;
+  GrowthLog undated_log_;
+  GrowthLog overflowed_log_;
+};
+
+}  // namespace tallyfs::logs
