@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # tally-feed-log, on real files and a real mount: what programs wrote, and what stands in the tree.
-# Longer than most: one daemon and its tree serve all cases.
+# Longer than most: one daemon and its tree serve all cases. TALLY_LINES, TALLY_ROTATIONS and
+# TALLY_KILLS prolong it, as `tests/run long` does.
+LINES_READ=${TALLY_LINES:-100000} ROTATIONS=${TALLY_ROTATIONS:-20} KILLS=${TALLY_KILLS:-20}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lib.sh"
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
@@ -90,6 +92,13 @@ check_eq "2 tally-feed-log: $WORK/wrong.rules, line 1: a ) has no (
   match )x
         ^" "$? $said" "a parenthesis has its place"
 
+echo '# nothing yet' >"$WORK/wrong.rules"
+said=$("$FEED" --rules "$WORK/wrong.rules" "$LOG" 2>&1)
+check_eq "2 tally-feed-log: $WORK/wrong.rules: there is no rule: match PATTERN" "$? $said" \
+  "rules without a rule are refused by the name of their file"
+check_eq '    app/took 1500 microseconds' "$(echo 'took 1.5ms' | "$FEED" --match 'took (?<t>\S+)' \
+  --sample 'app/took={t|duration}' --check | sed -n 3p)" "a duration is not rounded to seconds"
+
 # ends_soon TEXT FILE [STDIN]: with --once and without a daemon, SIGTERM ends it once it says TEXT.
 ends_soon() {
   local begun
@@ -105,6 +114,10 @@ ends_soon() {
 seq 60000 | sed 's/$/ took 3 ms/' >"$WORK/many"
 ends_soon 'no daemon yet' "$WORK/many"
 ends_soon 'Is a directory' - "$WORK"
+begun=$SECONDS
+"$FEED" --socket "$WORK/none" --once --from start "${TOOK[@]}" "$LOG" >"$WORK/said" 2>&1
+check_eq 1 $? "--once without a daemon ends with 1"
+check "in less than the ten seconds of a daemon that is slow" [ $((SECONDS - begun)) -le 8 ]
 
 # ---- the formats, with lines that programs have written (log_programs_test.sh has more of them)
 does() {  # does FORMAT LINE: what comes of the line
@@ -155,12 +168,13 @@ check_eq 'json/lines{level:info} 1' "$(does json '{"level":"INFO"}')" "JSON"
 check_eq 'json/lines{level:caf%E9} 1' "$(does json $'{"level":"caf\xe9"}')" "JSON that is not UTF-8"
 check_eq 'logfmt/lines{level:warn} 1' "$(does logfmt 'level=warn msg="a b"')" "logfmt"
 
-# ---- exactly what awk counts, of 100,000 random lines
+# ---- exactly what awk counts, of random lines
 start_daemon
-writer lines 100000 "${TALLY_SEED:-7}" >"$WORK/access.log"
+writer lines "$LINES_READ" "${TALLY_SEED:-7}" >"$WORK/access.log"
 "$FEED" --socket "$SOCK" --format nginx --from start --once "$WORK/access.log" >"$WORK/once" \
   2>"$WORK/once.err" || not_ok "--once ends well" "$(cat "$WORK/once.err")"
-check_eq '100000 lines, 100000 matched, 0 unmatched; 300000 samples' "$(cat "$WORK/once")" \
+check_eq "$LINES_READ lines, $LINES_READ matched, 0 unmatched; $((LINES_READ * 3)) samples" \
+  "$(cat "$WORK/once")" \
   "--once prints what it counted"
 cat >"$WORK/exact.rules" <<'RULES'
 match (?<status>\d{3}) (?<bytes>\d+) .* (?<seconds>[\d.]+)$
@@ -176,7 +190,7 @@ check_eq "$(awk '{ n[$9]++; b[$9] += $10; us[$9] += int($NF * 1000000 + 0.5) }
     printf "requests{status:%s} %d\n", s, n[s] } }' "$WORK/access.log" | sort)" \
   "$(data exact | sort)" "sums by status are those of awk"
 bytes=$(data nginx | awk '$1 == "bytes" { n += $NF } END { print n }')
-check_eq 100000 "$bytes" "each line is in one bucket of bytes"
+check_eq "$LINES_READ" "$bytes" "each line is in one bucket of bytes"
 check_eq '' "$(data nginx | grep 'items%2F[0-9]')" "routes have no numbers"
 show() { "$BIN/tallyctl" --mount "$MNT" show "$@" 2>&1; }
 check_eq 1 "$(show 'nginx/latency{*' | grep -c '^nginx/latency{route:/cart,status:200}')" \
@@ -241,9 +255,10 @@ check_eq "4 1" "$(value kept x) $(value tally-feed-log truncations)" \
 # ---- rotations under a writer
 : >"$LOG"
 start_feeder "${TOOK[@]}" "$LOG"
-read -r lines total rotations < <(writer write "$LOG" 30000 20000 create)
+read -r lines total rotations < <(writer write "$LOG" $((ROTATIONS * 1000)) 20000 create)
 becomes "$lines" value app lines
 check_eq "$total" "$(value app ms)" "$rotations renames lose nothing"
+echo "# measured: $rotations renames under $lines lines"
 becomes $((rotations + 1)) value tally-feed-log rotations
 read -r more sum cuts < <(writer write "$LOG" 10000 50000 truncate "$DATA")
 becomes $((lines + more)) value app lines
@@ -251,6 +266,14 @@ check_eq "$((total + sum))" "$(value app ms)" \
   "$cuts truncations lose nothing that the file has"
 becomes $((cuts + 1)) value tally-feed-log truncations
 lines=$((lines + more))
+rm "$LOG".*
+read -r more copied copies < <(writer write "$LOG" $((ROTATIONS * 1000)) 20000 copytruncate)
+becomes $((lines + more)) value app lines
+check_eq "$((total + sum + copied)) 0" "$(value app ms) $(value tally-feed-log unread)" \
+  "$copies copies and cuts lose nothing, also where the copy alone has it"
+echo "# measured: $copies copies and cuts under $more lines"
+lines=$((lines + more)) sum=$((sum + copied))
+rm "$LOG".*
 
 # ---- reloads of the daemon meanwhile
 writer write "$LOG" 20000 10000 none >"$WORK/wrote" &
@@ -299,18 +322,35 @@ wakes_seldom() {
 check "without new lines it sleeps" wait_until wakes_seldom
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
+# The shortest of three: the machine may be busy. A look at all files would come after a second.
+ends_at_once() {
+  local begun
+  for _ in 1 2 3; do
+    start_feeder --rules "$WORK/live.rules" "$LOG"
+    wait_until wakes_seldom
+    begun=$EPOCHREALTIME
+    stop "$FEEDER"
+    [ $(((${EPOCHREALTIME/./} - ${begun/./}) / 1000)) -ge 700 ] || return 0
+  done
+  return 1
+}
+check "and at once if it is idle" ends_at_once
 
 # ---- kill -9 with positions, while files rotate; each line has a number of its own
-: >"$WORK/killed.log"
-read -r lines twice exact < <(writer kill "$WORK/killed.log" 40000 20000 \
-  "${TALLY_KILLS:-20}" "$DATA" "$FEED" --socket "$SOCK" --positions "$WORK/positions" \
-  --match 'took (?<ms>\d+) ms' --sample 'killed/ms={ms} type=list entries_max=65536' \
-  --count killed/lines "$WORK/killed.log")
-data killed | writer twice "$lines" >"$WORK/killed"
-read -r lost more <"$WORK/killed"
-check_eq 0 "$lost" "of $lines lines none is lost by kills"
-check "$more count twice, of $twice that may" [ "$more" -ge 0 -a "$more" -le "$twice" ]
-check "$exact starts said that one line at most counts twice" [ "$exact" -ge 1 ]
+kills() {  # kills HOW: by which the log rotates
+  local log=$WORK/killed-$1.log lines twice exact lost more
+  : >"$log"
+  read -r lines twice exact < <(writer kill "$log" $((KILLS * 2000)) 20000 "$1" "$KILLS" "$DATA" \
+    "$FEED" --socket "$SOCK" --positions "$WORK/positions-$1" --match 'took (?<ms>\d+) ms' \
+    --sample "killed-$1/ms={ms} type=list entries_max=1000000" --count "killed-$1/lines" "$log")
+  data "killed-$1" | writer twice "$lines" >"$WORK/killed"
+  read -r lost more <"$WORK/killed"
+  echo "# measured: $KILLS kills, $1: of $lines lines $lost lost, $more twice of $twice that may"
+  check_eq 0 "$lost" "$1: of $lines lines none is lost by kills"
+  check "$more count twice, of $twice that may" [ "$more" -ge 0 -a "$more" -le "$twice" ]
+  check "$exact starts said that one line at most counts twice" [ "$exact" -ge 1 ]
+}
+kills create
 
 # ---- SIGTERM amid lines whose new series go by the socket: what was sent is confirmed first
 for i in $(seq 900); do echo "name$i took 3 ms"; done >"$WORK/ended.log"

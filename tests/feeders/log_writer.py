@@ -4,11 +4,12 @@ log_writer.py lines N SEED        N random lines of nginx, on the standard outpu
 log_writer.py write FILE N RATE HOW [DATA]
     writes N lines `took N ms` at RATE a second, and rotates FILE after each 1,000. HOW is create
     (renamed, and made again, while the old one is written on for a moment), truncate (cut to 0
-    when the feeder has counted all lines so far, as its file DATA of the mount says), or none.
+    when the feeder has counted all lines so far, as its file DATA of the mount says), copytruncate
+    (copied, and cut to 0 at any time), or none.
     Prints how many lines there were, the sum of their numbers, and how many rotations.
-log_writer.py kill FILE N RATE KILLS DATA COMMAND...
-    the same with HOW=create and a number of its own in each line, from 0, while the feeder COMMAND
-    is killed and started again. Prints how many lines there were, how many the feeders said may
+log_writer.py kill FILE N RATE HOW KILLS DATA COMMAND...
+    the same with a number of its own in each line, from 0, while the feeder COMMAND is killed and
+    started again. Prints how many lines there were, how many the feeders said may
     count twice, and how many starts said that it is one line at most.
 log_writer.py twice N
     reads the list of numbers that a feeder made. Prints how many of the lines from 0 to N - 1 it
@@ -17,6 +18,7 @@ log_writer.py twice N
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +69,9 @@ class Log:
         elif self.how == "truncate":
             wait_for(lambda: own_number(self.data, "lines") - self.counted_before >=
                      self.lines)
+            os.truncate(self.path, 0)
+        elif self.how == "copytruncate":
+            shutil.copyfile(self.path, f"{self.path}.{self.rotations}")
             os.truncate(self.path, 0)
 
     def write_all(self, count, rate):
@@ -125,8 +130,8 @@ class Feeder:
         return exact + len(more) + sum(more), exact
 
 
-def kill(path, count, rate, kills, data, command):
-    log = Log(path, "create", None, is_unique=True)
+def kill(path, count, rate, how, kills, data, command):
+    log = Log(path, how, None, is_unique=True)
     feeder = Feeder(command, path + ".said")
     feeder.start()
     writer = threading.Thread(target=log.write_all, args=(count, rate))
@@ -165,7 +170,7 @@ def main(command, *rest):
     elif command == "twice":
         twice(int(rest[0]))
     else:
-        kill(rest[0], int(rest[1]), float(rest[2]), int(rest[3]), rest[4], rest[5:])
+        kill(rest[0], int(rest[1]), float(rest[2]), rest[3], int(rest[4]), rest[5], rest[6:])
 
 
 if __name__ == "__main__":
