@@ -153,6 +153,11 @@ switches_and_resets() {
   _status 1 "nothing is called 'nowhere'" "$TALLYCTL" reset nowhere
 }
 
+show_says_what_a_statistic_is() {
+  send 'create web/queue on=1 type=range help=Time%20in%20the%20queue,%20100%25%0a'
+  assert_eq 'Time in the queue, 100%%0a' "$("$TALLYCTL" show web/queue | sed -n 2p)"
+}
+
 definitions_have_units_and_help() {
   send 'create web/new on=1 units=requests help=Of%20all'
   "$TALLYCTL" definitions web/new >"$CASE/saved"
