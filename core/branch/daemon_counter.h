@@ -45,9 +45,10 @@ enum class DaemonCounter {
   kStateSavedS,
   kStateFailedS,
   kStateLeftOut,
+  kPutOffDropped,
 };
 
 inline constexpr std::size_t kDaemonCounters =
-    static_cast<std::size_t>(DaemonCounter::kStateLeftOut) + 1;
+    static_cast<std::size_t>(DaemonCounter::kPutOffDropped) + 1;
 
 }  // namespace tallyfs

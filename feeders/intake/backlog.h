@@ -7,8 +7,12 @@
 // A sender is a process. Of a uid that is neither root's nor the daemon's all processes together
 // are one, since they may be as many as they like.
 //
-// Limits: kBytesOfSenderMax of one sender, kBytesMax of all: then the intake takes the oldest at
-// once. kSendersMax senders have an account, and of further ones nothing is put off.
+// A user namespace has as many uids as its root likes. So all such uids together have the share and
+// the allowance of one sender, too: while they are beyond it, each has an equal part.
+//
+// Limits: kBytesOfSenderMax of one sender, kBytesMax of all: then the intake makes room.
+// kSendersMax processes and kUidsMax uids have an account; further processes share one, and further
+// uids another.
 // Confined to the thread that has the intake's turn.
 #pragma once
 
@@ -53,6 +57,10 @@ class Backlog {
   static constexpr std::size_t kBytesOfSenderMax = 16u << 20;
   static constexpr std::size_t kBytesMax = 64u << 20;
   static constexpr std::size_t kSendersMax = 1024;
+  // One datagram of each at least is begun before its uid is held, for which others wait.
+  static constexpr std::size_t kUidsMax = 16;
+  // An account stays for so long after its use, so that no flood of new uids takes its place.
+  static constexpr std::chrono::seconds kKeptUnused{10};
 
   // A datagram, or the rest of one that was begun.
   struct Late {
@@ -68,7 +76,7 @@ class Backlog {
   void charge(const Origin& sender, Cost cost, Nanoseconds spent, Nanoseconds now);
   // The most that datagrams of so many bytes are charged with.
   Nanoseconds cost_max(const Origin& sender, std::size_t bytes) const;
-  // Whether it is beyond its share. That ends when its debt is within kAllowance and none
+  // Whether it is beyond its share. That ends when its debt is within its allowance and none
   // of its datagrams is left here, which is looked at once a second. A load and a branch while no
   // sender is held.
   bool holds(const Origin& sender, Nanoseconds now) {
@@ -78,58 +86,81 @@ class Backlog {
   bool holds_for_commands(const Origin& sender) const;
   bool has_late_of(const Origin& sender) const;
 
-  // What readers have left for long rings of this sender. Takes no lock. Of a sender that has no
-  // account, and gets none, nothing is noted.
+  // What readers have left for long rings of this sender. Takes no lock. Senders without an account
+  // share one such time.
   Nanoseconds reading_left(const Origin& sender, Nanoseconds now) const;
   void spend_reading(const Origin& sender, Nanoseconds spent, Nanoseconds now);
 
   // Only of a sender that it holds, and for which there is room.
   bool has_room(const Origin& sender, std::size_t bytes) const;
+  // Whether what the sender has here leaves no room for so many bytes.
+  bool is_full_of(SocketQueue::Key sender, std::size_t bytes) const;
   void put(const Datagram& datagram);
   // What is left of one that was begun, before all else of its sender. There is room for one that
   // was just taken from here.
   void put_rest(const Datagram& datagram, std::vector<char> rest);
 
-  // What a server before has put off: its sender is held from now on. kNoSpace.
-  Result<void> adopt(Late late, Nanoseconds now);
+  // What a server before has put off: its sender is held from now on.
+  void adopt(Late late, Nanoseconds now);
 
   bool empty() const { return turns_.empty(); }
   // The next one, taking senders in turn. Not while empty().
   Late take();
-  // The oldest of this sender; if there is none, as take().
-  Late take_oldest_of(const Origin& sender);
+  // The oldest that is in the way of so many bytes of this sender, for which there is no room: its
+  // own where it has too many, else one of the sender with most.
+  Late take_in_the_way_of(const Origin& sender, std::size_t bytes);
 
  private:
-  struct Account {
-    SocketQueue::Key sender = 0;
-    Nanoseconds debt{0};  // these as of `as_of`
-    Nanoseconds debt_of_commands{0};
+  using Key = SocketQueue::Key;
+  // What was taken beyond the share.
+  struct Debt {
+    Nanoseconds of_all{0};  // these as of `as_of`
+    Nanoseconds of_commands{0};
     Nanoseconds as_of{0};
+
+    // parts: of the share, one is had.
+    void let_time_pass(Nanoseconds now, int parts);
+    void add(Cost cost, Nanoseconds spent);
+    bool is_within(Nanoseconds allowance) const {
+      return of_all <= allowance && of_commands <= allowance;
+    }
+    bool is_none() const { return of_all.count() == 0 && of_commands.count() == 0; }
+  };
+  struct Account {
+    Key sender = 0;
+    Debt debt;
+    Nanoseconds used{0};  // last
     RefilledTime reading{kReadingMax, kReadingShare};
     bool is_held = false;
     std::deque<Late> late;
     std::size_t bytes = 0;
-
-    void let_time_pass(Nanoseconds now);
-    bool is_within_allowance() const {
-      return debt <= kAllowance && debt_of_commands <= kAllowance;
-    }
-    bool has_debt() const { return debt.count() != 0 || debt_of_commands.count() != 0; }
   };
   static constexpr std::chrono::seconds kLookPause{1};
 
   Account* find(const Origin& sender) const;
-  Account* find_or_make(const Origin& sender, Nanoseconds now);
-  Account* make(SocketQueue::Key sender, Nanoseconds now);
+  Account* find(Key sender) const;
+  Account* find_or_shared(Key sender) const;
+  Account& find_or_make(const Origin& sender, Nanoseconds now);
+  Account& make(Key sender, Nanoseconds now);
+  bool has_place_for(Key sender) const;
+  // Into how many parts the share and the allowance are divided of which the sender has one.
+  int parts_for(Key sender) const;
+  bool is_within_allowance(const Account& account) const {
+    return account.debt.is_within(kAllowance / parts_for(account.sender));
+  }
   bool is_held(const Origin& sender, Nanoseconds now);
   // Senders without debt or datagrams lose their account.
   void look_at_all(Nanoseconds now);
+  void forget(Key sender);
   Account& entered(const Origin& sender, std::size_t bytes);
   Late take_first_of(Account& account);
 
   SocketQueue& queue_;
   Nanoseconds looked_{0};  // at all
-  boost::unordered_flat_map<SocketQueue::Key, std::unique_ptr<Account>> accounts_;
+  boost::unordered_flat_map<Key, std::unique_ptr<Account>> accounts_;
+  std::size_t uids_ = 0;  // of the accounts
+  Debt uids_debt_;        // of all together
+  RefilledTime reading_of_others_{kReadingMax, kReadingShare};
   std::deque<Account*> turns_;  // those with something late, the next one first
   std::size_t bytes_ = 0;
 };

@@ -20,9 +20,6 @@ namespace {
 // command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kMessagesBetweenLooks = 16;
 
-// What stands for a text in the error log where there is none.
-constexpr std::string_view kWholeDatagram = "(a datagram)";
-
 // The line of text in which the token stands.
 std::string_view line_around(std::string_view text, std::string_view token) {
   const auto at = static_cast<std::size_t>(token.data() - text.data());

@@ -98,6 +98,9 @@ class Dispatcher {
   // Whether the datagram that was last at hand has events of the kernel.
   bool is_of_kernel() const { return is_of_kernel_; }
   void count_put_off() { counts_.add(DaemonCounter::kPutOff); }
+  // A datagram that was put off, or for which there was no room, is dropped unread.
+  void count_put_off_dropped(Piece piece);
+  void report_put_off_dropped(const Origin& sender, Moment now);
 
   // Interfaces in which a counter reached its end since the last call, for the log.
   bool has_saturated() const { return !saturated_.empty(); }
@@ -144,6 +147,7 @@ class Dispatcher {
   static constexpr std::chrono::milliseconds kRingsMax{20};
   // What stands in the error log for what has no text.
   static constexpr std::string_view kMessage = "(a binary message)";
+  static constexpr std::string_view kWholeDatagram = "(a datagram)";
 
   // The branch of a line or message, by the alternative's index; nullptr: no branch takes it.
   struct Route {

@@ -44,6 +44,20 @@ bool Dispatcher::is_news(std::uint64_t number) {
   return true;
 }
 
+void Dispatcher::count_put_off_dropped(Piece piece) {
+  if (piece == Piece::kWhole) counts_.add(DaemonCounter::kDatagrams);
+  counts_.add(DaemonCounter::kPutOffDropped);
+  counts_.add(DaemonCounter::kRejects);
+}
+
+void Dispatcher::report_put_off_dropped(const Origin& sender, Moment now) {
+  errors_.report({ErrorLog::Source::kSocket, sender.uid},
+                 "socket uid " + std::to_string(sender.uid), kWholeDatagram,
+                 {ErrorCode::kNoSpace, "datagrams of this uid were dropped: it sends more than can "
+                                       "wait (put_off_dropped)"},
+                 now);
+}
+
 void Dispatcher::respond_refused(std::uint32_t sequence, const Error& error) {
   responses_.add({.sequence = sequence,
                   .error = error_number(error),

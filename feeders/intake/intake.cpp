@@ -76,6 +76,7 @@ Intake::Progress Intake::take_turn() {
   if (readers_waiting_.load() != 0) readers_served_.wait(served);
   auto progress = Progress::kDone;
   std::vector<std::string> saturated;
+  Dropped dropped;
   {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
@@ -97,9 +98,11 @@ Intake::Progress Intake::take_turn() {
     if (looks_at_rings_ || dispatcher_.has_rung()) progress = Progress::kCut;
     if (dispatcher_.has_rings()) watch_rings();
     saturated = dispatcher_.take_saturated();
+    dropped = take_dropped(clock_.now());
     works_.store(false, std::memory_order_relaxed);
   }
   log_saturated(std::move(saturated));
+  log_dropped(dropped);
   return progress;
 }
 
@@ -116,18 +119,24 @@ Intake::Progress Intake::work(const Until& until) {
 
 // While something is put off, more of the same senders is put off, too: less than the turn has
 // taken, so that the backlog becomes empty under a flood. Where a turn takes but a few, what else
-// is queued would wait too long behind theirs, and a look at each costs less than they do.
+// is queued would wait too long behind theirs, and a look at each costs less than they do. Nor
+// would others find a place in a queue that is full of theirs.
 bool Intake::wants_to_receive() {
   if (backlog_.empty()) return true;
   const std::size_t put_off_max = late_work_.taken / 2;
-  if (put_off_max < kSmallBatch) return queue_.has_prompt_sender();
+  if (put_off_max < kSmallBatch) {
+    const bool may_move = late_work_.put_off < kMovedMax;
+    return queue_.has_prompt_sender() || (may_move && queue_.is_full(queue_length_));
+  }
   return late_work_.put_off + kSmallBatch <= put_off_max;
 }
 
 bool Intake::receive() {
+  drop_queued();
   const std::size_t at_most = backlog_.empty() ? Receiver::kBatch : kSmallBatch;
   receiving_ = clock_.now().monotonic;
   batch_ = queue_.receive(at_most);
+  others_wait_ = !backlog_.empty() && queue_.holds_any() && has_others_waiting();
   return batch_.size() == at_most;
 }
 
@@ -303,19 +312,65 @@ bool Intake::put_off_rest(const Datagram& datagram) {
   return true;
 }
 
-// Where there is no room, the sender's oldest make it: their samples count, but the commands of a
-// sender that is held for its commands are refused, for which there is no time.
 bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
-  while (!backlog_.has_room(datagram.origin, datagram.bytes.size())) {
-    const Backlog::Late late = backlog_.take_oldest_of(datagram.origin);
-    const auto commands = backlog_.holds_for_commands(late.datagram.origin)
-                              ? Dispatcher::Commands::kRefused
-                              : Dispatcher::Commands::kCarriedOut;
-    if (!take_late(late, commands, now, until)) return false;
+  const Origin& sender = datagram.origin;
+  const std::size_t bytes = datagram.bytes.size();
+  while (!backlog_.has_room(sender, bytes)) {
+    if (is_beyond_room(queue_.key_of(sender), bytes)) {
+      note_dropped(sender, Piece::kWhole);
+      return true;
+    }
+    if (!make_room(backlog_.take_in_the_way_of(sender, bytes), now, until)) return false;
   }
   backlog_.put(datagram);
   note_put_off();
   return true;
+}
+
+bool Intake::is_beyond_room(SocketQueue::Key sender, std::size_t bytes) {
+  return SocketQueue::is_uid(sender) && backlog_.is_full_of(sender, bytes) && !has_time_for_room();
+}
+
+bool Intake::has_time_for_room() {
+  return !others_wait_ || making_room_.left(clock_.now().monotonic) >= kCatchUpLeast;
+}
+
+bool Intake::has_others_waiting() {
+  return queue_.received_of_others() || queue_.has_prompt_sender() ||
+         queue_.is_full(queue_length_);
+}
+
+void Intake::drop_queued() {
+  if (backlog_.empty() || !queue_.holds_any()) return;
+  others_wait_ = has_others_waiting();
+  for (auto first = queue_.first(); first && is_beyond_room(first->sender, first->bytes);
+       first = queue_.first()) {
+    if (!queue_.discard_first()) return;
+    note_dropped({.uid = static_cast<uid_t>(first->sender)}, Piece::kWhole);
+  }
+}
+
+// The commands of a sender that is held for its commands are refused, for which there is no time.
+bool Intake::make_room(const Backlog::Late& late, Moment now, const Until& until) {
+  const Origin& sender = late.datagram.origin;
+  const auto begun = clock_.now().monotonic;
+  const bool is_trusted = queue_.is_trusted(sender);
+  if (!is_trusted && !has_time_for_room()) {
+    note_dropped(sender, late.is_rest ? Piece::kRest : Piece::kWhole);
+    return true;
+  }
+  const auto commands = backlog_.holds_for_commands(sender) ? Dispatcher::Commands::kRefused
+                                                            : Dispatcher::Commands::kCarriedOut;
+  const Until at_most{std::min(until.deadline, begun + kTurnMax), until.wanted};
+  const bool done = take_late(late, commands, now, at_most);
+  if (!is_trusted && others_wait_) making_room_.spend(clock_.now().monotonic - begun, begun);
+  return done || !dispatcher_.is_past(until);
+}
+
+void Intake::note_dropped(const Origin& sender, Piece piece) {
+  dispatcher_.count_put_off_dropped(piece);
+  dropped_.sender = sender;
+  if (dropped_.datagrams++ == 0) dispatcher_.report_put_off_dropped(sender, clock_.now());
 }
 
 void Intake::note_put_off() {
@@ -384,6 +439,20 @@ void Intake::log_saturated(std::vector<std::string> names) {
     log_warning("a counter of statistics/" + name +
                 " reached the end of its type and stays there until it is reset");
   }
+}
+
+// Once a second at most, as above; `put_off_dropped` counts all.
+Intake::Dropped Intake::take_dropped(Moment now) {
+  const bool is_soon = dropped_logged_.count() != 0 && now.monotonic - dropped_logged_ < kLogPause;
+  if (dropped_.datagrams == 0 || is_soon) return {};
+  dropped_logged_ = now.monotonic;
+  return std::exchange(dropped_, {});
+}
+
+void Intake::log_dropped(const Dropped& dropped) {
+  if (dropped.datagrams == 0) return;
+  log_warning(std::to_string(dropped.datagrams) + " datagrams were dropped, the last of uid " +
+              std::to_string(dropped.sender.uid) + ": it sends more than can wait");
 }
 
 }  // namespace tallyfs

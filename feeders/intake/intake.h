@@ -77,6 +77,11 @@ class Intake final : public Barrier, public HandedPart {
   // senders beyond their share, all together, and the part of the time at which it is refilled.
   static constexpr std::chrono::milliseconds kHeldEndsMax{20};
   static constexpr int kHeldEndsShare = 10;
+  // The time in which datagrams that are put off are carried out only to make room for others of
+  // their sender: of all senders but processes of root and of the daemon's uid, since others' wait
+  // behind them in the queue. Beyond it, what finds no room is dropped where others are waiting.
+  static constexpr std::chrono::milliseconds kMakingRoomMax{20};
+  static constexpr int kMakingRoomShare = 10;
   // How often rings are looked at while there are records in them, and else.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
@@ -85,6 +90,8 @@ class Intake final : public Barrier, public HandedPart {
   static constexpr std::size_t kFewDatagrams = 32;
   // So many are received at a time while something is put off.
   static constexpr std::size_t kSmallBatch = 8;
+  // So many a turn are put off only to make room in the queue.
+  static constexpr std::size_t kMovedMax = 4 * kSmallBatch;
 
   // All outlive the intake, the list of branches aside.
   Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
@@ -193,6 +200,18 @@ class Intake final : public Barrier, public HandedPart {
   bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
   // Keeps the whole of a datagram for later. False: there is no room yet.
   bool put_off(const Datagram& datagram, Moment now, const Until& until) REQUIRES(turn_);
+  // Whether others' datagrams are behind those that are received, or may find no place in the
+  // queue.
+  bool has_others_waiting() REQUIRES(turn_);
+  bool has_time_for_room() REQUIRES(turn_);
+  // A datagram of so many bytes is dropped: its sender's leave no room, and there is no time to
+  // make any.
+  bool is_beyond_room(SocketQueue::Key sender, std::size_t bytes) REQUIRES(turn_);
+  // The first ones of the queue that are. So none of their bytes is copied.
+  void drop_queued() REQUIRES(turn_);
+  // Carries out what is in the way, or drops it. False: it is not done yet.
+  bool make_room(const Backlog::Late& late, Moment now, const Until& until) REQUIRES(turn_);
+  void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
@@ -204,6 +223,13 @@ class Intake final : public Barrier, public HandedPart {
   // Takes what was put off.
   Progress catch_up(const Until& until) REQUIRES(turn_);
   void log_saturated(std::vector<std::string> names);
+  // What was dropped since it was logged last, and of whom the last was.
+  struct Dropped {
+    std::uint64_t datagrams = 0;
+    Origin sender;
+  };
+  Dropped take_dropped(Moment now) REQUIRES(turn_);
+  static void log_dropped(const Dropped& dropped);
 
   EventLoop& loop_;
   const std::optional<unsigned> queue_length_;
@@ -212,6 +238,7 @@ class Intake final : public Barrier, public HandedPart {
   Lanes* const lanes_;                                      // nullptr: there are none
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
+  std::chrono::nanoseconds dropped_logged_{0};
 
   SharedDrain drains_;
   SharedDrain ring_drains_;  // of readers that wait for rings alone
@@ -235,9 +262,13 @@ class Intake final : public Barrier, public HandedPart {
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;
+  // When the batch was received: nothing is dropped else.
+  bool others_wait_ GUARDED_BY(turn_) = false;
   LateWork late_work_ GUARDED_BY(turn_);
   RefilledTime long_rings_ GUARDED_BY(turn_){kLongRingsMax, kLongRingsShare};
   RefilledTime held_ends_ GUARDED_BY(turn_){kHeldEndsMax, kHeldEndsShare};
+  RefilledTime making_room_ GUARDED_BY(turn_){kMakingRoomMax, kMakingRoomShare};
+  Dropped dropped_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
   std::vector<Backlog::Late> left_ GUARDED_BY(turn_);        // for the next server
 };

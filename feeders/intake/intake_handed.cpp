@@ -97,7 +97,8 @@ Result<void> Intake::load(const SavedObject& object, const Loading& loading, Han
   auto late = load_late(in);
   if (!late) return not_handed_on();
   leaves_late_ = true;
-  return backlog_.adopt(std::move(*late), loading.now.monotonic);
+  backlog_.adopt(std::move(*late), loading.now.monotonic);
+  return {};
 }
 
 }  // namespace tallyfs

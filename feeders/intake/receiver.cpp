@@ -58,6 +58,12 @@ int Receiver::receive_into_headers(std::size_t at_most) {
                     MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
 }
 
+bool Receiver::discard() {
+  std::optional<ClosingLimit> limit;
+  if (closes_descriptors_) limit.emplace();
+  return ::recv(fd_, nullptr, 0, MSG_DONTWAIT) >= 0;
+}
+
 std::span<const Datagram> Receiver::receive(std::size_t at_most) {
   for (mmsghdr& each : std::span(headers_).first(used_)) {
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);

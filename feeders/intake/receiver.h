@@ -49,6 +49,8 @@ class Receiver {
 
   // What waits in the socket, at_most <= kBatch; empty if nothing does.
   std::span<const Datagram> receive(std::size_t at_most = kBatch);
+  // Drops the next one, of which nothing is copied. False: there is none.
+  bool discard();
 
  private:
   // Room for the credentials and for nothing else: descriptors that a sender attaches find no

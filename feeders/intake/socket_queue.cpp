@@ -21,6 +21,21 @@ std::span<const Datagram> SocketQueue::receive(std::size_t at_most) {
   return batch;
 }
 
+std::optional<SocketQueue::Queued> SocketQueue::first() {
+  const MutexLock lock(mutex_);
+  if (queued_.empty()) return std::nullopt;
+  return queued_.front();
+}
+
+// Descriptors that are attached are closed by the kernel, as there is no room for them.
+bool SocketQueue::discard_first() {
+  const MutexLock lock(mutex_);
+  if (queued_.empty() || !receiver_.discard()) return false;
+  queued_bytes_ -= queued_.front().bytes;
+  queued_.pop_front();
+  return true;
+}
+
 void SocketQueue::finish_received() {
   const MutexLock lock(mutex_);
   received_ = received_of_others_ = 0;
@@ -34,8 +49,23 @@ bool SocketQueue::received_of_others() const {
 std::size_t SocketQueue::count_others(std::span<const Datagram> datagrams) const {
   if (held_.empty()) return datagrams.size();
   const auto is_other = [this](const Datagram& each)
-                            REQUIRES(mutex_) { return !held_.contains(key_of(each.origin)); };
+                            REQUIRES(mutex_) { return !has(held_, key_of(each.origin)); };
   return static_cast<std::size_t>(std::ranges::count_if(datagrams, is_other));
+}
+
+bool SocketQueue::has(const Keys& keys, Key sender) const {
+  return keys.contains(sender) ||
+         (!known_.contains(sender) && keys.contains(shared_by(sender)));
+}
+
+void SocketQueue::know(Key sender) {
+  const MutexLock lock(mutex_);
+  known_.insert(sender);
+}
+
+void SocketQueue::forget(Key sender) {
+  const MutexLock lock(mutex_);
+  known_.erase(sender);
 }
 
 void SocketQueue::hold(Key sender) {
@@ -56,7 +86,7 @@ SocketQueue::Waiting SocketQueue::waiting(std::size_t looks_max) {
   const Look last = look(looks_max);
   if (last == Look::kFailed) return Waiting::kOfOthers;
   for (const Queued& each : queued_) {
-    if (!held_.contains(each.sender)) return Waiting::kOfOthers;
+    if (!has(held_, each.sender)) return Waiting::kOfOthers;
   }
   if (last == Look::kFound) return Waiting::kTooMany;
   return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
@@ -76,9 +106,14 @@ bool SocketQueue::has_prompt_sender() {
   const MutexLock lock(mutex_);
   if (look(kAll) == Look::kFailed) return true;
   for (const Queued& each : queued_) {
-    if (!late_.contains(each.sender)) return true;
+    if (!has(late_, each.sender)) return true;
   }
   return false;
+}
+
+bool SocketQueue::is_full(std::optional<unsigned> length) {
+  const MutexLock lock(mutex_);
+  return !length || look(kAll) == Look::kFailed || queued_.size() >= *length;
 }
 
 SocketQueue::Look SocketQueue::look(std::size_t looks_max) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 
 #include "core/base/mutex.h"
@@ -23,7 +24,8 @@ namespace tallyfs {
 
 class SocketQueue {
  public:
-  // A sender: a process of root's or of the daemon's uid, else a uid with all its processes.
+  // A sender: a process of root's or of the daemon's uid, else a uid with all its processes. Or all
+  // processes or uids together that are not known one by one.
   using Key = std::uint64_t;
   // Whose datagrams are queued, or received and not finished. kTooMany: held senders' among others
   // that were not looked at.
@@ -37,15 +39,28 @@ class SocketQueue {
                                              : sender.uid;
   }
   bool is_trusted(const Origin& sender) const { return ownership_.is_trusted(sender.uid); }
+  static bool is_uid(Key sender) { return (sender & kOneProcess) == 0; }
+  static Key shared_by(Key sender) { return (sender & kOneProcess) | kShared; }
 
   // The next ones, at_most <= Receiver::kBatch; good until the next call. Not while one is
   // unfinished.
   std::span<const Datagram> receive(std::size_t at_most = Receiver::kBatch) EXCLUDES(mutex_);
+  // What is queued, as far as it was looked at.
+  struct Queued {
+    Key sender = 0;
+    std::size_t bytes = 0;
+  };
+  std::optional<Queued> first() EXCLUDES(mutex_);
+  // Takes that one off and drops it. Not while one that was received is unfinished.
+  bool discard_first() EXCLUDES(mutex_);
   // All that was received is taken in, or put off.
   void finish_received() EXCLUDES(mutex_);
   // Of what was received, has a sender within its share sent something?
   bool received_of_others() const EXCLUDES(mutex_);
 
+  // A sender that is not known is held with those that share its key.
+  void know(Key sender) EXCLUDES(mutex_);
+  void forget(Key sender) EXCLUDES(mutex_);
   void hold(Key sender) EXCLUDES(mutex_);
   void let_go(Key sender) EXCLUDES(mutex_);
   bool holds_any() const { return holds_any_.load(std::memory_order_relaxed); }
@@ -59,14 +74,14 @@ class SocketQueue {
   // Whether something is queued of a sender with nothing put off. True as well where the kernel
   // does not tell.
   bool has_prompt_sender() EXCLUDES(mutex_);
+  // Whether senders may be waiting for room in a queue of this length. True as well where that, or
+  // what is queued, is not known.
+  bool is_full(std::optional<unsigned> length) EXCLUDES(mutex_);
 
  private:
   static constexpr Key kOneProcess = Key{1} << 32;
-
-  struct Queued {
-    Key sender = 0;
-    std::size_t bytes = 0;
-  };
+  static constexpr Key kShared = Key{1} << 33;
+  using Keys = boost::unordered_flat_set<Key>;
 
   enum class Look { kFound, kEnd, kFailed };
   // Notes what came since the last look. kFound: there may be more; kFailed: the kernel does not
@@ -74,6 +89,7 @@ class SocketQueue {
   Look look(std::size_t looks_max) REQUIRES(mutex_);
   // One datagram behind those that are noted.
   Look look_at_next() REQUIRES(mutex_);
+  bool has(const Keys& keys, Key sender) const REQUIRES(mutex_);
   std::size_t count_others(std::span<const Datagram> datagrams) const REQUIRES(mutex_);
 
   const int fd_;
@@ -81,8 +97,9 @@ class SocketQueue {
   std::atomic<bool> holds_any_{false};
   mutable Mutex mutex_{LockRank::kIntakeQueue};
   Receiver receiver_ GUARDED_BY(mutex_);
-  boost::unordered_flat_set<Key> held_ GUARDED_BY(mutex_);
-  boost::unordered_flat_set<Key> late_ GUARDED_BY(mutex_);  // with something put off
+  Keys known_ GUARDED_BY(mutex_);
+  Keys held_ GUARDED_BY(mutex_);
+  Keys late_ GUARDED_BY(mutex_);  // with something put off
   std::size_t received_ GUARDED_BY(mutex_) = 0;
   std::size_t received_of_others_ GUARDED_BY(mutex_) = 0;
   std::deque<Queued> queued_ GUARDED_BY(mutex_);  // the first of the queue

@@ -5,10 +5,11 @@ import fcntl
 import mmap
 import os
 import signal
+import socket
 import struct
 import time
 
-from peer import PATIENCE, Peer, data, message, time_limit
+from peer import PATIENCE, Peer, data, header, message, time_limit
 
 BINDING = 13
 ENTRIES, ENTRIES_AT, HEAP_AT = 1024, 4096, 69_632
@@ -131,6 +132,50 @@ class Children:
     def __exit__(self, *_):
         for pid in self.pids: os.kill(pid, signal.SIGKILL)
         for pid in self.pids: os.waitpid(pid, 0)
+
+
+def as_root_of_many_uids(run, first=100_000, count=65_536):
+    """run, as the root of a user namespace with these uids, as subuid(5) gives them to a user. Of a
+    Children(0)."""
+    def inside(ready):
+        unshared, mapped = os.pipe(), os.pipe()
+        me = os.getpid()
+        if os.fork() == 0:
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+            os.close(unshared[1])
+            if os.read(unshared[0], 1):
+                for kind in "gid", "uid":
+                    with open(f"/proc/{me}/{kind}_map", "w") as file:
+                        file.write(f"0 {first} {count}\n")
+                os.write(mapped[1], b"m")
+            os._exit(0)
+        os.setgid(65534)
+        os.setuid(65534)
+        libc = ctypes.CDLL(None, use_errno=True)
+        CLONE_NEWUSER = 0x10000000
+        assert libc.unshare(CLONE_NEWUSER) == 0, os.strerror(ctypes.get_errno())
+        os.write(unshared[1], b"u")
+        os.close(mapped[1])
+        assert os.read(mapped[0], 1) == b"m", "no uids"
+        os.setresgid(0, 0, 0)
+        os.setresuid(0, 0, 0)
+        libc.prctl(1, signal.SIGKILL)
+        run(ready)
+    return inside
+
+
+def send_as(sock, uid, *parts):
+    """Of such a root: as another uid of the namespace."""
+    sock.sendmsg(parts, [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS,
+                          struct.pack("iii", os.getpid(), uid, 0))])
+
+
+class PeerOfUid(Peer):
+    """Sends as this uid of the namespace."""
+    uid = 0
+
+    def send(self, *messages):
+        send_as(self.socket, self.uid, header(self.epoch), *messages)
 
 
 def crowd(ready):

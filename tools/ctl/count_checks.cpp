@@ -128,8 +128,11 @@ constexpr CountedProblem kProblems[] = {
      "orders of events across processes may be wrong: let the sources send more often"},
     {"put_off", "datagram waited behind others since its sender had used up its share of time",
      "datagrams waited behind others since their senders had used up their shares of time",
-     "send less in that feeder, and create and define less often; what it sends comes late, but "
-     "none is lost"},
+     "send less in that feeder, and create and define less often; what it sends comes late, and "
+     "none is lost unless put_off_dropped grows"},
+    {"put_off_dropped", "datagram was dropped: its sender had sent more than can wait",
+     "datagrams were dropped: their senders had sent more than can wait",
+     "the daemon's log and tracing/error_log name such senders: let them send less"},
     {"state_failures", "file of --state could not be written",
      "files of --state could not be written",
      "the daemon's log says why: room and rights in its directory; the file before is still "

@@ -106,6 +106,8 @@ constexpr std::array kCounterStatistics = {
                      "on=1 type=last units=seconds"},
     // what a state that was loaded, at the start or in a reload, had and is not there
     CounterStatistic{DaemonCounter::kStateLeftOut, "state_left_out", COUNTER "units=objects"},
+    // datagrams that were put off and dropped, as more came than may wait; `rejects` has them too
+    CounterStatistic{DaemonCounter::kPutOffDropped, "put_off_dropped", COUNTER "units=datagrams"},
 };
 
 #undef COUNTER

@@ -83,6 +83,15 @@ TEST(CountChecksTest, RejectsAreExplainedByTheNewestEntry) {
       << found[0].text;
 }
 
+TEST(CountChecksTest, DatagramsThatWerePutOffAndDroppedHaveAWarningOfTheirOwn) {
+  const auto found =
+      check_counts(own_numbers("put_off_dropped", 3, 1), own_numbers("put_off_dropped", 5, 2), "");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].level, Level::kWarning);
+  EXPECT_TRUE(found[0].text.find("had sent more than can wait") != std::string::npos)
+      << found[0].text;
+}
+
 view::Interface own_drops(Int128 dropped, Int128 at_full_rings) {
   view::Interface own = own_numbers("dropped", dropped, 1);
   own.statistics.push_back(own_numbers("lane_dropped", at_full_rings, 1).statistics.front());

@@ -69,17 +69,18 @@ TEST_F(BacklogTest, HoldsASenderWhoseSamplesTakeMoreThanHalfOfTheTime) {
   EXPECT_TRUE(queue_.holds_any());
 }
 
-TEST_F(BacklogTest, TakesTheOldestOfASenderFirstElseOfAny) {
+TEST_F(BacklogTest, RoomIsMadeByTheSenderThatHasTooManyElseByTheOneWithMost) {
   charge(0, 7, 1s);
   charge(0, 8, 1s);
   for (const char* text : {"a1", "a2"}) ASSERT_TRUE(put(text, 0, 7));
   ASSERT_TRUE(put("b1", 0, 8));
-  std::string order;
-  for (int i = 0; i < 3; ++i) {
-    const auto late = backlog_.take_oldest_of({.pid = 8, .uid = 0});
-    order += std::string(late.datagram.bytes.begin(), late.datagram.bytes.end()) + " ";
-  }
-  EXPECT_EQ(order, "b1 a1 a2 ");
+  const auto taken = [&](std::size_t bytes) {
+    const auto late = backlog_.take_in_the_way_of({.pid = 8, .uid = 0}, bytes);
+    return std::string(late.datagram.bytes.begin(), late.datagram.bytes.end());
+  };
+  EXPECT_EQ(taken(Backlog::kBytesOfSenderMax), "b1");
+  EXPECT_EQ(taken(1), "a1");
+  EXPECT_EQ(taken(1), "a2");
   EXPECT_TRUE(backlog_.empty());
 }
 
@@ -143,12 +144,58 @@ TEST_F(BacklogTest, HasNoRoomBeyondTheBoundOfASenderAndOfAll) {
   EXPECT_TRUE(put("x", 0, 1));
 }
 
-TEST_F(BacklogTest, KnowsABoundedNumberOfSendersAndHoldsNoMore) {
-  for (pid_t pid = 1; pid <= 2 * static_cast<pid_t>(Backlog::kSendersMax); ++pid) {
-    charge(0, pid, 1s);
+TEST_F(BacklogTest, ProcessesBeyondABoundedNumberAreHeldAsOne) {
+  for (pid_t pid = 1; pid <= static_cast<pid_t>(Backlog::kSendersMax); ++pid) charge(0, pid, 1us);
+  charge(0, 5000, Backlog::kAllowance);
+  EXPECT_FALSE(holds(0, 5000));
+  charge(0, 5001, 1us);
+  EXPECT_TRUE(holds(0, 5000));
+  EXPECT_TRUE(holds(0, 5002));
+  EXPECT_FALSE(holds(0, 1));
+}
+
+// A user namespace has as many as its root likes.
+TEST_F(BacklogTest, AnyNumberOfUidsTogetherHaveTheTimeOfOneSender) {
+  constexpr auto kDatagram = 500us;
+  std::chrono::nanoseconds taken{0};
+  for (uid_t uid = 100'000; uid < 103'000; ++uid) {
+    if (holds(uid, 7)) continue;
+    charge(uid, 7, kDatagram);
+    taken += kDatagram;
   }
-  EXPECT_TRUE(holds(0, Backlog::kSendersMax));
-  EXPECT_FALSE(holds(0, Backlog::kSendersMax + 1));
+  EXPECT_LE(taken, 2 * Backlog::kAllowance);
+  EXPECT_TRUE(holds(200'000, 7));
+  EXPECT_FALSE(holds(0, 7));
+}
+
+TEST_F(BacklogTest, AUidThatSendsLittleIsNotHeldBesideManyThatSendMuch) {
+  for (int second = 0; second < 60; ++second) {
+    charge(1000, 7, 10us);
+    EXPECT_FALSE(holds(1000, 7)) << second;
+    for (uid_t uid = 100'000; uid < 101'000; ++uid) {
+      if (!holds(uid, 8)) charge(uid, 8, 5ms);
+    }
+    now_ += 1s;
+  }
+}
+
+// What was put off of one of them would be overtaken else.
+TEST_F(BacklogTest, AUidWithSomethingPutOffKeepsItsOrderThoughThereIsRoomForAnAccount) {
+  for (uid_t uid = 1; uid <= Backlog::kUidsMax; ++uid) charge(100'000 + uid, 7, 1us);
+  charge(1000, 8, 1s);
+  ASSERT_TRUE(put("first", 1000, 8));
+  now_ += Backlog::kKeptUnused * 2;
+  EXPECT_TRUE(holds(1000, 8));
+  charge(1000, 8, 1us);
+  EXPECT_TRUE(backlog_.has_late_of({.pid = 8, .uid = 1000}));
+  EXPECT_EQ(take(), "first");
+}
+
+TEST_F(BacklogTest, LongRingsOfUidsWithoutAnAccountHaveOneTimeTogether) {
+  backlog_.spend_reading({.pid = 7, .uid = 100'000}, Backlog::kReadingMax, now_);
+  EXPECT_EQ(backlog_.reading_left({.pid = 7, .uid = 100'001}, now_), 0ns);
+  charge(1000, 8, 1us);
+  EXPECT_EQ(backlog_.reading_left({.pid = 8, .uid = 1000}, now_), Backlog::kReadingMax);
 }
 
 }  // namespace
