@@ -3,7 +3,9 @@
 // very many cells.
 //
 // A uid that needs much shares what there is for all such uids. One that needs little has its own,
-// whatever others need. All of it comes back within kRefill.
+// whatever uids that need much use up. What little uids need comes to kLittleOfAllMax at most, as a
+// user namespace has as many of them as its root likes: they have it in turn (FeederCells). All of
+// it comes back within kRefill.
 //
 // Thread-safe, without a lock. Readers at the same time may each spend what is left.
 #pragma once
@@ -25,6 +27,7 @@ class CellCredit {
   static constexpr std::size_t kOfAllMax = 200'000;
   static constexpr std::size_t kOfUidMax = kOfAllMax / 2;
   static constexpr std::size_t kLittle = kOfUidMax / 10;
+  static constexpr std::size_t kLittleOfAllMax = 4 * kLittle;
   static constexpr std::chrono::nanoseconds kRefill{std::chrono::milliseconds(100)};
 
   // So many cells, of which each comes back after its part of kRefill. Thread-safe.
@@ -51,26 +54,35 @@ class CellCredit {
     std::atomic<std::chrono::nanoseconds> full_{std::chrono::nanoseconds(0)};
   };
 
-  // all: of kOfAllMax, shared by all uids; it lives as long as the last of them. The clock outlives
-  // it.
-  CellCredit(const Clock& clock, std::shared_ptr<Account> all)
+  // Of all uids.
+  struct OfAll {
+    Account much{kOfAllMax};
+    Account little{kLittleOfAllMax};
+  };
+
+  // all: shared by all uids; it lives as long as the last of them. The clock outlives it.
+  CellCredit(const Clock& clock, std::shared_ptr<OfAll> all)
       : clock_(clock), all_(std::move(all)) {}
 
   std::chrono::nanoseconds now() const { return clock_.now().monotonic; }
   std::size_t left(std::chrono::nanoseconds now) const {
-    return std::max(little_.left(now), std::min(much_.left(now), all_->left(now)));
+    return std::max(little_left(now), std::min(much_.left(now), all_->much.left(now)));
   }
   void spend(std::size_t cells, std::chrono::nanoseconds now) {
-    const bool is_little = cells <= little_.left(now);
+    const bool is_little = cells <= little_left(now);
     little_.spend(cells, now);
-    if (is_little) return;
+    if (is_little) return all_->little.spend(cells, now);
     much_.spend(cells, now);
-    all_->spend(cells, now);
+    all_->much.spend(cells, now);
   }
 
  private:
+  std::size_t little_left(std::chrono::nanoseconds now) const {
+    return std::min(little_.left(now), all_->little.left(now));
+  }
+
   const Clock& clock_;
-  const std::shared_ptr<Account> all_;
+  const std::shared_ptr<OfAll> all_;
   Account little_{kLittle};
   Account much_{kOfUidMax};
 };

@@ -117,7 +117,13 @@ class FormerReadings {
 
 class FormerReadings::Look {
  public:
-  explicit Look(FormerReadings& all) : all_(all) {}
+  // From this place on.
+  Look(FormerReadings& all, std::uint32_t from) : all_(all) {
+    const auto& readings = all.by_place_;
+    if (from == 0) return;
+    const auto first = std::ranges::lower_bound(readings, from, {}, &Reading::at);
+    next_ = static_cast<std::size_t>(first - readings.begin());
+  }
 
   // Nullptr: nothing is known of this cell.
   CellSums* find(std::uint32_t at) {
@@ -131,9 +137,11 @@ class FormerReadings::Look {
     if (!all_.account_->take(cell_bytes(intervals))) return;
     added_.push_back({.at = at, .sums = std::move(reading)});
   }
-  // Nothing is found behind it.
-  void end() {
-    if (!added_.empty()) all_.add(std::move(added_));
+  // How many were kept. Nothing is found after it.
+  std::size_t end() {
+    const std::size_t kept = added_.size();
+    if (kept != 0) all_.add(std::move(added_));
+    return kept;
   }
 
  private:

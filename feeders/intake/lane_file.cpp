@@ -115,23 +115,34 @@ bool LaneFile::keeps_its_pages() const {
 
 LaneFile::~LaneFile() { ::munmap(const_cast<std::byte*>(memory_.data()), memory_.size() + kGap); }
 
-void LaneFile::add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
-                      const CellParty& party) const {
-  if (key.era == 0) return;
+CellsRead LaneFile::add_up(const CellKey& key, CellPlaces& places, CellsPart& part, CellSums& sums,
+                           CellBudget& budget, const CellParty& party) const {
+  if (key.era == 0) return {};
   begin_former(key, places);
-  if (is_closed()) return places.former.add_others({}, sums);
-  find_places(key, places, budget, party);
-  FormerReadings::Look former(places.former);
-  std::size_t unread = places.former.size();
-  std::uint64_t bytes = 0;
-  for (const std::uint32_t at : places.at) {
+  const std::size_t first = part.next;
+  if (is_closed()) return add_others(places, std::span(places.at).first(first), part.known, sums);
+  if (first == 0) find_places(key, places, budget, party);
+  FormerReadings::Look former(places.former, first == 0 ? 0 : places.at[first]);
+  const std::size_t end = std::min(places.at.size(), first + kCellsAtOnce);
+  for (; part.next < end; ++part.next) {
+    const std::uint32_t at = places.at[part.next];
     // At the third fault the rest counts as it was read before: faults cost more than cells.
-    const bool has_room = !is_closed() && has_room_for(at, key, places, bytes);
-    unread -= add_cell(at, key, has_room, former, sums) ? 1 : 0;
+    const bool has_room = !is_closed() && has_room_for(at, key, places, part.bytes);
+    part.known += add_cell(at, key, has_room, former, sums) ? 1 : 0;
   }
-  if (unread != 0) places.former.add_others(places.at, sums);
-  former.end();
-  counts_->merged.fetch_add(places.at.size(), std::memory_order_relaxed);
+  part.known += former.end();
+  counts_->merged.fetch_add(end - first, std::memory_order_relaxed);
+  if (end < places.at.size()) return {.cells = end - first, .all = false};
+  const CellsRead others = add_others(places, places.at, part.known, sums);
+  return {.cells = end - first + others.cells};
+}
+
+// Readings of cells that no index names any more, and of those that are not read.
+CellsRead LaneFile::add_others(const CellPlaces& places, std::span<const std::uint32_t> than,
+                               std::size_t known, CellSums& sums) {
+  const std::size_t others = places.former.size() - known;
+  if (others != 0) places.former.add_others(than, sums);
+  return {.cells = others};
 }
 
 void LaneFile::prefetch(const CellKey& key, const CellPlaces& places,

@@ -73,8 +73,8 @@ class alignas(64) LaneFile final : public CellSource {
   uid_t uid() const override { return charged_.reservation.uid(); }
   bool is_trusted() const override { return whose_ == Whose::kTrusted; }
   std::shared_ptr<CellCredit> credit() const override { return charged_.credit; }
-  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
-              const CellParty& party) const override;
+  CellsRead add_up(const CellKey& key, CellPlaces& places, CellsPart& part, CellSums& sums,
+                   CellBudget& budget, const CellParty& party) const override;
   // Its feeder has ended: all places are looked for once more, and none from then on. Called once,
   // by one thread.
   void end();
@@ -156,6 +156,8 @@ class alignas(64) LaneFile final : public CellSource {
   void note_too_many_cells(std::uint64_t at) const;
   bool has_room_for(std::uint32_t at, const CellKey& key, CellPlaces& places,
                     std::uint64_t& bytes) const;
+  static CellsRead add_others(const CellPlaces& places, std::span<const std::uint32_t> than,
+                              std::size_t known, CellSums& sums);
   void begin_former(const CellKey& key, CellPlaces& places) const;
   bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings::Look& former,
                 CellSums& sums) const;

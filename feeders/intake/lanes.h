@@ -256,8 +256,7 @@ class Lanes final : public HandedPart {
   const uid_t owner_;
   const std::shared_ptr<LaneCounts> counts_ = std::make_shared<LaneCounts>();  // with the files
   // Of all uids that need one; shared with their files.
-  const std::shared_ptr<CellCredit::Account> credit_ =
-      std::make_shared<CellCredit::Account>(CellCredit::kOfAllMax);
+  const std::shared_ptr<CellCredit::OfAll> credit_ = std::make_shared<CellCredit::OfAll>();
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;

@@ -68,8 +68,29 @@ UidCells& FeederCells::cells_of(const CellParty& party) {
 
 void FeederCells::read(const CellForm& form, CellBudget& budget) {
   if (!held_) return;
-  for (UidCells& each : held_->uids) each.read(key(form), budget, held_->tally);
+  auto& uids = held_->uids;
+  const auto is_other = [](const UidCells& each) { return each.party().rank == CellRank::kOther; };
+  const auto others = std::ranges::find_if(uids, is_other);
+  for (auto each = uids.begin(); each != others; ++each) {
+    each->read(key(form), budget, held_->tally);
+  }
+  read_in_turn({others, uids.end()}, form, budget);
   if (std::ranges::all_of(held_->uids, &UidCells::is_known)) forget_inherited();
+}
+
+// Where the first was cut, the next look begins: after it, if something of it was read. So all have
+// their turn, however little there is for them together.
+void FeederCells::read_in_turn(std::span<UidCells> uids, const CellForm& form,
+                               CellBudget& budget) {
+  if (uids.empty()) return;
+  const std::size_t first = held_->first_of_others;
+  bool is_cut = false;
+  for (std::size_t i = 0; i < uids.size(); ++i) {
+    const std::size_t place = (first + i) % uids.size();
+    const auto done = uids[place].read(key(form), budget, held_->tally);
+    if (done == UidCells::Done::kAll || std::exchange(is_cut, true)) continue;
+    held_->first_of_others = done == UidCells::Done::kSome ? place + 1 : place;
+  }
 }
 
 // Of lanes that could not be handed on, what they held stays.

@@ -4,7 +4,7 @@
 // Cells are added up on the way to a reader, and belong to no sum of the statistic before their
 // feeder has ended. What was read last is kept: it is shown when too many cells have been read for
 // one open already. Those of root and the daemon's uid are read first, then those of the
-// interface's owner, then others'.
+// interface's owner, then others', each uid in its turn.
 //
 // Confined to its Interface's lock. At most kSourcesMax lane files.
 #pragma once
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,9 @@ class FeederCells {
  private:
   // Of a statistic that has had cells.
   struct Held {
-    std::vector<UidCells> uids{};  // in the order in which they are read
+    // In the order in which they are read; those of neither the trusted nor the owner in turn.
+    std::vector<UidCells> uids{};
+    std::size_t first_of_others = 0;  // modulo their number
     CellTally tally{};
     std::uint64_t untold = 0;  // of all samples that were ever counted
     // What cells held for the server before: shown until all were read in this one.
@@ -114,6 +117,7 @@ class FeederCells {
     return {.number = at_.number, .id = 0, .era = era_, .form = form};
   }
   UidCells& cells_of(const CellParty& party);
+  void read_in_turn(std::span<UidCells> uids, const CellForm& form, CellBudget& budget);
   void forget_inherited();
 
   const Published at_;

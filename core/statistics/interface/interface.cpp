@@ -187,9 +187,11 @@ std::uint64_t Interface::data_bytes_min() const {
 // Under the lock: a copy of all definitions would take as long as their text.
 Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
   std::string text;
+  const auto arrival = cell_looks_.arrive();
   const MutexLock lock(mutex_);
   CellBudget budget;
-  if (look == Look::kNow) read_cells(budget);
+  const bool is_served = cell_looks_.has_served(arrival, CellLooks::Use::kAnOpen);
+  if (look == Look::kNow && !is_served) read_cells(budget);
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -206,8 +208,18 @@ Result<std::string> Interface::render_definition(std::size_t bytes_max, Look loo
 
 // Lets the time of all histories pass, up to this moment, and counts what cells hold.
 void Interface::advance(Moment now, CellBudget& budget) {
-  bool changed = false;
   read_cells(budget);
+  pass_time(now);
+}
+
+void Interface::advance(Moment now, const CellLooks::Arrival& arrival, CellLooks::Use use) {
+  CellBudget budget;
+  if (!cell_looks_.has_served(arrival, use)) read_cells(budget);
+  pass_time(now);
+}
+
+void Interface::pass_time(Moment now) {
+  bool changed = false;
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
     if (cell_rounds_) changed |= count_cells(statistic);
@@ -222,9 +234,10 @@ struct Interface::Measured {
 
 Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max, Look look) {
   Measured data;
+  const auto arrival = cell_looks_.arrive();
   {
     const MutexLock lock(mutex_);
-    if (look == Look::kNow) advance(now);
+    if (look == Look::kNow) advance(now, arrival);
     if (data_bytes_min() > bytes_max) return too_long(bytes_max);
     std::size_t shown = 0;
     for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;
@@ -253,26 +266,30 @@ Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
   return measured.value().bytes;
 }
 
-void Interface::advance(Moment now) {
-  CellBudget budget;
-  advance(now, budget);
-}
-
 std::uint64_t Interface::version(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   advance(now, budget);
   return version_;
 }
 
-Moment Interface::last_change(Moment now) {
+std::uint64_t Interface::version(Moment now) {
+  const auto arrival = cell_looks_.arrive();
   const MutexLock lock(mutex_);
-  advance(now);
+  advance(now, arrival);
+  return version_;
+}
+
+Moment Interface::last_change(Moment now) {
+  const auto arrival = cell_looks_.arrive();
+  const MutexLock lock(mutex_);
+  advance(now, arrival, CellLooks::Use::kItsState);
   return last_change_;
 }
 
 Interface::State Interface::look(Moment now) {
+  const auto arrival = cell_looks_.arrive();
   const MutexLock lock(mutex_);
-  advance(now);
+  advance(now, arrival, CellLooks::Use::kItsState);
   return {version_, last_change_};
 }
 

@@ -29,6 +29,7 @@
 #include "core/model/sample.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/definition.h"
+#include "core/statistics/interface/cell_looks.h"
 #include "core/statistics/interface/statistic.h"
 #include "core/statistics/interface/statistic_row.h"
 
@@ -153,10 +154,7 @@ class Interface {
 
   // Counts the changes of data and definition so far.
   std::uint64_t version(Moment now, CellBudget& budget);
-  std::uint64_t version(Moment now) {
-    CellBudget budget;
-    return version(now, budget);
-  }
+  std::uint64_t version(Moment now);
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
   // Both, by one look at what feeders count in cells.
@@ -229,8 +227,11 @@ class Interface {
       REQUIRES(mutex_);
   Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
-  void advance(Moment now) REQUIRES(mutex_);
   void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
+  // By a look at the cells of one's own, unless another's has served.
+  void advance(Moment now, const CellLooks::Arrival& arrival,
+               CellLooks::Use use = CellLooks::Use::kAnOpen) REQUIRES(mutex_);
+  void pass_time(Moment now) REQUIRES(mutex_);
   void read_cells(CellBudget& budget) const REQUIRES(mutex_);
   bool count_cells(Statistic& statistic) REQUIRES(mutex_);
   static Error too_long(std::size_t bytes_max);
@@ -242,6 +243,7 @@ class Interface {
   void note_change(Moment now) REQUIRES(mutex_);
 
   const uid_t uid_;
+  mutable CellLooks cell_looks_;
   mutable Mutex mutex_{LockRank::kInterface};
   Reservation reservation_ GUARDED_BY(mutex_);
   Moment last_change_ GUARDED_BY(mutex_);

@@ -40,11 +40,14 @@ void Interface::read_cells(CellBudget& budget) const {
   if (!cell_rounds_) return;
   const bool is_an_open = budget.is_of_one_interface();
   if (is_an_open) {
+    cell_looks_.begin();
     cell_rounds_->begin_open();
     budget.go_by(*cell_rounds_);
   }
   for (const Statistic& statistic : statistics_) statistic.read_cells(budget);
-  if (is_an_open) cell_rounds_->end_open();
+  if (!is_an_open) return;
+  cell_rounds_->end_open();
+  cell_looks_.end();
 }
 
 }  // namespace tallyfs

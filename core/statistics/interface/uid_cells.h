@@ -64,7 +64,9 @@ class UidCells {
   }
 
   // Its id aside, the key is that of all cells. Nothing where it has had its turn in this round.
-  void read(const CellKey& key, CellBudget& budget, CellTally& tally);
+  // Of the others, how far the budget went.
+  enum class Done { kAll, kSome, kNothing };
+  Done read(const CellKey& key, CellBudget& budget, CellTally& tally);
   // Whether the last whole look was at all that are bound now.
   bool is_known() const { return known_ == bound_.size(); }
   // Of all, as of the last whole look.
@@ -95,8 +97,16 @@ class UidCells {
     bool has_looked_at = false;
   };
 
-  bool read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
-  void read(Bound& bound, CellKey key, CellSums& sums, CellBudget& budget, CellTally& tally);
+  // How far the cells of one are read.
+  struct Part {
+    CellsPart of_file{};
+    std::uint64_t samples = 0;
+  };
+
+  Done read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
+  CellsRead read_part(Bound& bound, CellKey key, Part& part, CellSums& sums, CellBudget& budget,
+                      CellTally& tally);
+  void read_last(Bound& bound, const CellKey& key, CellSums& sums, CellTally& tally);
   void prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const;
   void begin_look();
   void finish_look(CellBudget& budget, CellTally& tally);
@@ -105,8 +115,9 @@ class UidCells {
   std::vector<Bound> bound_{};
   boost::unordered_flat_set<std::pair<const CellSource*, std::uint32_t>> ids_{};  // those of bound_
   CellSums shown_{};
-  CellSums look_{};  // under way: of the first looked_ of them
+  CellSums look_{};  // under way: of the first looked_ of them, and of a part of the next
   std::size_t looked_ = 0;
+  Part part_{};
   std::size_t known_ = 0;  // of the first ones is what is shown
   CellOpens whole_looks_{};
   std::unique_ptr<Ended> ended_{};  // nullptr: there are none

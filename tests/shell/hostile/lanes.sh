@@ -441,3 +441,90 @@ assert_others_wait_no_longer(calm, SECONDS / 2, begin(True), begin(False))
 EOP
   _still_right
 }
+
+# Each cell is a page for itself, so that a look at it has the processor walk its page tables, and
+# one id has a thousand of them. Sizes are asked for of the file that shows them.
+cells_one_to_a_page_stop_nobody() {
+  SERVER=$SERVER py <<'EOP'
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, UIDS, LANES, LOOKERS = Calm(Peer()), range(60000, 60006), 20, 4
+FIRST = HEAP_AT + 8192 - HEAP_AT % 4096
+
+
+def spread(ready):
+    peer = Peer()
+    number = peer.ask("attach calm/a")[1]
+    lanes = [Lane(peer) for _ in range(LANES)]
+    for lane in lanes:
+        pages = range(FIRST, lane.bytes - 4096, 4096)
+        for at in pages: lane.memory[at + 2048] = 1
+        lane.memory[HEAP_AT:HEAP_AT + 4 * len(pages)] = struct.pack(f"<{len(pages)}I", *pages)
+        lane.memory[ENTRIES_AT:ENTRIES_AT + 64 * len(pages)] = b"".join(
+            struct.pack("<IIQ48x", 1, 0, 1 << 32 | HEAP_AT + 4 * i) for i in range(len(pages)))
+        lane.changed()
+        lane.bind(number)
+    ready()
+    while True: pass
+
+
+def ask_for_sizes(ready):
+    ready()
+    while True: os.stat(f"{os.environ['STAT']}/calm/data")
+
+
+def attack(children):
+    for uid in UIDS:
+        children.uid = uid
+        children.start(spread)
+    for _ in range(30): data("calm")
+    for _ in range(LOOKERS): children.start(ask_for_sizes)
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(len(UIDS) + LOOKERS))
+EOP
+  _still_right
+}
+
+cells_of_hundreds_of_uids_of_a_user_namespace_stop_nobody() {
+  SERVER=$SERVER py <<'EOP'
+import resource
+from hostile import *
+from peer import *
+from raw_lanes import *
+calm, UIDS, LOOKERS = Calm(Peer()), 300, 4
+
+
+def bind_as_many_uids(ready):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    peer = PeerOfUid()
+    number = peer.ask("attach calm/a")[1]
+    era = Shapes(peer).era(number)
+    lanes = []
+    for uid in range(1, UIDS + 1):
+        peer.uid = uid
+        lanes.append(Lane(peer, 2))
+        lanes[-1].fill(number, era, 1, ENTRIES, ENTRIES)
+        lanes[-1].bind(number)
+    ready()
+    signal.pause()
+
+
+def ask_for_sizes(ready):
+    ready()
+    while True: os.stat(f"{os.environ['STAT']}/calm/data")
+
+
+def attack(children):
+    children.uid = 0
+    children.start(as_root_of_many_uids(bind_as_many_uids))
+    for _ in range(30): data("calm")
+    children.uid = 65533
+    for _ in range(LOOKERS): children.start(ask_for_sizes)
+
+
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(LOOKERS))
+EOP
+  _still_right
+}

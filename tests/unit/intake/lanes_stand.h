@@ -153,4 +153,17 @@ class LanesStand {
   char* memory_ = nullptr;
 };
 
+// All cells of one id, a part after the other. Returns how many they were.
+inline std::size_t add_up_all(const CellSource& file, const CellKey& key, CellPlaces& places,
+                              CellSums& sums, CellBudget& budget, const CellParty& party) {
+  CellsPart part;
+  std::size_t cells = 0;
+  for (bool all = false; !all;) {
+    const CellsRead read = file.add_up(key, places, part, sums, budget, party);
+    cells += read.cells;
+    all = read.all;
+  }
+  return cells;
+}
+
 }  // namespace tallyfs

@@ -267,12 +267,12 @@ TEST(LanesTest, LooksForCellsAreBounded) {
   const CellKey key{.era = 1};
   const CellParty root{};
   CellBudget none = looks_for_root(0);
-  file.add_up(key, places, sums, none, root);
+  add_up_all(file, key, places, sums, none, root);
   CellBudget one = looks_for_root(1);
-  file.add_up(key, places, sums, one, root);
+  add_up_all(file, key, places, sums, one, root);
   EXPECT_FALSE(one.has_looks_for(root));
   CellBudget two = looks_for_root(1);
-  file.add_up(key, places, sums, two, root);  // nothing has changed
+  add_up_all(file, key, places, sums, two, root);  // nothing has changed
   EXPECT_TRUE(two.has_looks_for(root));
 }
 
@@ -293,7 +293,7 @@ TEST(LanesTest, EntriesAreReadOnceForAllIdsUntilTheyChange) {
     CellPlaces places;
     CellSums sums;
     CellBudget budget = looks_for_root(1000);
-    file->add_up({.id = id, .era = 1}, places, sums, budget, root);
+    add_up_all(*file, {.id = id, .era = 1}, places, sums, budget, root);
     std::size_t left = 0;
     for (; budget.has_looks_for(root); ++left) budget.charge_looks(root, 1);
     return 1000 - left;
@@ -319,7 +319,7 @@ TEST(LanesTest, AnOpenLooksForNewPlacesOnceAndACommandEachTime) {
   CellPlaces places;
   const auto seen = [&](CellBudget& budget) {
     CellSums sums;
-    file.add_up({.id = kIdOfS, .era = 1}, places, sums, budget, CellParty{});
+    add_up_all(file, {.id = kIdOfS, .era = 1}, places, sums, budget, CellParty{});
     return places.changes;
   };
   CellBudget early;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tallyfs {
 namespace {
@@ -34,8 +35,7 @@ class CreditTest : public testing::Test {
 
   static constexpr std::size_t kMost = CellCredit::kOfUidMax;
   CellsStand stand_{2};
-  const std::shared_ptr<CellCredit::Account> of_all_ =
-      std::make_shared<CellCredit::Account>(CellCredit::kOfAllMax);
+  const std::shared_ptr<CellCredit::OfAll> of_all_ = std::make_shared<CellCredit::OfAll>();
 };
 
 TEST_F(CreditTest, OpensThatFollowEachOtherReadWhatHasComeBack) {
@@ -107,6 +107,55 @@ TEST_F(CreditTest, CellsThatTakeLongerCountForMore) {
   pass(std::chrono::hours(1));
   slow->time = std::chrono::seconds(1);
   EXPECT_GE(open(slow), kMost / CellBudget::Reading::kSlowerMax);
+}
+
+// No open waits for the thousand of an id.
+TEST_F(CreditTest, CellsOfOneIdAreCutAndContinued) {
+  const auto slow = bind(kUid, 1);
+  slow->cells = 1000;
+  slow->cells_at_once = CellSource::kCellsAtOnce;
+  slow->time = std::chrono::milliseconds(2);
+  slow->clock = &stand_.stand.clock;
+  slow->add(stand_.shapes[0], 7);
+  credit_of_a_uid()->spend(CellCredit::kOfAllMax, now());
+  stand_.stand.interface->version(clock().now());
+  constexpr auto kCost = CellBudget::Reading::kSlowerMax * CellSource::kCellsAtOnce;
+  EXPECT_EQ(slow->reads, CellCredit::kLittle / kCost + 1);
+  EXPECT_LT(slow->reads, 4u);
+  EXPECT_EQ(stand_.data(), 0u) << "a part is not shown";
+  for (int i = 0; i < 3; ++i) {
+    pass(CellCredit::kRefill);
+    stand_.stand.interface->version(clock().now());
+  }
+  EXPECT_EQ(stand_.data(), 7u);
+}
+
+// A user namespace has as many as its root likes.
+TEST_F(CreditTest, UidsThatNeedLittleHaveABoundTogetherAndTheirTurn) {
+  constexpr std::size_t kUids = 100;
+  std::vector<std::shared_ptr<FakeSource>> all;
+  for (std::size_t i = 0; i < kUids; ++i) {
+    all.push_back(bind(kStranger + static_cast<uid_t>(i), 10));
+    all.back()->add(stand_.shapes[0], 1);
+  }
+  const auto reads = [&all] {
+    std::size_t sum = 0;
+    for (const auto& each : all) sum += each->reads * 100;
+    return sum;
+  };
+  std::size_t before = 0;
+  for (int i = 0; i < 100; ++i) {
+    credit_of_a_uid()->spend(CellCredit::kOfAllMax, now());
+    stand_.stand.interface->version(clock().now());
+  }
+  EXPECT_LE(reads() - before, CellCredit::kLittleOfAllMax + CellCredit::kLittle);
+  for (int i = 0; i < 40; ++i) {
+    pass(CellCredit::kRefill / 10);
+    before = reads();
+    stand_.stand.interface->version(clock().now());
+    EXPECT_LE(reads() - before, CellCredit::kLittleOfAllMax / 5);
+  }
+  EXPECT_EQ(stand_.data(), kUids * 10);
 }
 
 // A command needs no credit. Its time is bounded all the same.

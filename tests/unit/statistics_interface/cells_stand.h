@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -28,16 +29,20 @@ class FakeSource final : public CellSource {
   uid_t uid() const override { return uid_; }
   bool is_trusted() const override { return uid_ == 0 || uid_ == kDaemon; }
   std::shared_ptr<CellCredit> credit() const override { return credit_; }
-  void add_up(const CellKey& key, CellPlaces& places, CellSums& sums, CellBudget& budget,
-              const CellParty& party) const override {
+  CellsRead add_up(const CellKey& key, CellPlaces&, CellsPart& part, CellSums& sums,
+                   CellBudget& budget, const CellParty& party) const override {
     ++reads;
     if (clock) clock->advance(time);
-    places.at.resize(cells);
     if (looks != 0) budget.charge_looks(party, looks);
-    if (key.era != era) return;
-    sums.samples += total;
-    sums.number += total;
-    total += grows_by;
+    const std::size_t some = std::min(cells - part.next, cells_at_once);
+    const bool is_first = part.next == 0;
+    part.next += some;
+    if (is_first && key.era == era) {
+      sums.samples += total;
+      sums.number += total;
+      total += grows_by;
+    }
+    return {.cells = some, .all = part.next == cells};
   }
   void prefetch(const CellKey&, const CellPlaces&, const CellBudget&) const override {}
   void note_not_read() const override { ++not_read; }
@@ -51,6 +56,7 @@ class FakeSource final : public CellSource {
   mutable std::uint64_t total = 0;
   std::uint32_t era = 0;
   std::size_t cells = 1;
+  std::size_t cells_at_once = SIZE_MAX;
   std::size_t looks = 0;
   FakeClock* clock = nullptr;  // nullptr: a look takes no time
   std::chrono::nanoseconds time{0};

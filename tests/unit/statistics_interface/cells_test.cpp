@@ -396,6 +396,7 @@ class RandomFeeders {
   void begin() {
     sources_.push_back(stand_.bind(static_cast<uid_t>(kUid + random_() % 3)));
     sources_.back()->cells = random_() % 4;
+    sources_.back()->cells_at_once = 1 + random_() % 3;
   }
   void end(std::size_t which) {
     stand_.end(sources_[which]);
@@ -439,6 +440,22 @@ TEST(CellsTest, WhateverIsCutNothingIsCountedTwiceOrLost) {
     feeders.end_all();
     feeders.check_all();
   }
+}
+
+TEST(CellsTest, ALookServesAllThatCameBeforeItBegan) {
+  CellLooks looks;
+  const auto early = looks.arrive();
+  looks.begin();
+  const auto meanwhile = looks.arrive();
+  EXPECT_FALSE(looks.has_served(early, CellLooks::Use::kAnOpen));
+  looks.end();
+  EXPECT_TRUE(looks.has_served(early, CellLooks::Use::kAnOpen));
+  EXPECT_FALSE(looks.has_served(meanwhile, CellLooks::Use::kAnOpen));
+  EXPECT_TRUE(looks.has_served(meanwhile, CellLooks::Use::kItsState));
+  EXPECT_FALSE(looks.has_served(looks.arrive(), CellLooks::Use::kItsState));
+  looks.begin();
+  looks.end();
+  EXPECT_TRUE(looks.has_served(meanwhile, CellLooks::Use::kAnOpen));
 }
 
 }  // namespace
