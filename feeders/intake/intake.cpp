@@ -1,3 +1,4 @@
+// Longer than most: turns, drains and what is put off are steps of one sequence under one lock.
 #include "feeders/intake/intake.h"
 
 #include <algorithm>

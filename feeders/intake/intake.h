@@ -223,7 +223,7 @@ class Intake final : public Barrier, public HandedPart {
   // Takes what was put off.
   Progress catch_up(const Until& until) REQUIRES(turn_);
   void log_saturated(std::vector<std::string> names);
-  // What was dropped since it was logged last, and of whom the last was.
+  // What was dropped since it was logged last, and the sender of the last one.
   struct Dropped {
     std::uint64_t datagrams = 0;
     Origin sender;

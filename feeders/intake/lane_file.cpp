@@ -1,3 +1,4 @@
+// Longer than most: all that is read of a lane file is here, since each word of it is checked.
 #include "feeders/intake/lane_file.h"
 
 #include <fcntl.h>

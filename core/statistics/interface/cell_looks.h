@@ -18,8 +18,8 @@ class CellLooks {
   };
   Arrival arrive() const { return {begun_.load(), done_.load()}; }
 
-  // kAnOpen: shows all that was there when it came. kItsState: a size or a time, of which a look will
-  // do that was under way then.
+  // kAnOpen: shows all that was there when it came. kItsState: a size or a time, for which a look
+  // will do that was under way then.
   enum class Use { kAnOpen, kItsState };
   bool has_served(const Arrival& arrival, Use use) const {
     return done_.load() > (use == Use::kAnOpen ? arrival.begun : arrival.done);

@@ -1,5 +1,5 @@
-# Whatever a user sends, as however many uids, others' opens, requests and samples are as soon there:
-# they may wait 100 ms longer at the 99th percentile than beside as many busy loops.
+# Whatever a user sends, as however many uids, others wait for their opens, requests and samples no
+# longer than 100 ms more at the 99th percentile than beside as many busy loops.
 _alone=yes
 
 _set_up() {
