@@ -122,6 +122,24 @@ TEST(ChangeTest, UnitsAreSetAndClearedAndEmptyOnesSayNothing) {
   EXPECT_FALSE(parse_new_statistic("name=/").value().name.has_value());
 }
 
+TEST(ChangeTest, HelpIsOneWordWithEscapes) {
+  for (const char* help : {"Time", "Time%20of%20all", "100%25", "a=b", "%e2%82%AC"}) {
+    const std::string line = std::string("name=a help=") + help;
+    const auto change = parse_change(line);
+    ASSERT_TRUE(change) << help;
+    EXPECT_EQ(change.value().help->value, help);
+  }
+  for (const std::string help : {"100%", "a%2", "a%2g", "a\"b",
+                                 "a\x01"
+                                 "b"}) {
+    EXPECT_EQ(refusal("on=1 help=" + help).token_at, 5u) << help;
+  }
+  EXPECT_TRUE(parse_change("help=" + std::string(255, 'x')));
+  EXPECT_FALSE(parse_change("help=" + std::string(256, 'x')));
+  EXPECT_EQ(parse_change("help=-").value().help->value, "");
+  EXPECT_FALSE(parse_change("help=").value().redefines());
+}
+
 TEST(ChangeTest, ReadsHexadecimalNumbers) {
   const Definition definition =
       defined("type=list entries_max=0x10 range_min=-0x10 range_max=0xff");
