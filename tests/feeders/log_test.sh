@@ -351,6 +351,7 @@ kills() {  # kills HOW: by which the log rotates
   check "$exact starts said that one line at most counts twice" [ "$exact" -ge 1 ]
 }
 kills create
+kills copytruncate
 
 # ---- SIGTERM amid lines whose new series go by the socket: what was sent is confirmed first
 for i in $(seq 900); do echo "name$i took 3 ms"; done >"$WORK/ended.log"

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "feeders/log/follow/born_later.h"
@@ -21,8 +22,11 @@ void CutCopies::note_read(const LogCopy& copy) {
   read_.push_back({copy.opened.identity, copy.birth});
 }
 
+// The youngest come first: older ones were read, as a feeder that was started since does not know.
 void CutCopies::hold(const std::string& log, std::chrono::nanoseconds since) {
-  for (const Rotated& each : written_since(log, since)) {
+  std::vector<Rotated> found = written_since(log, since);
+  std::ranges::stable_sort(found, std::ranges::greater(), &Rotated::birth);
+  for (const Rotated& each : found) {
     if (held_.size() == kHeldMax) return;
     auto opened = open_log(each.path, Found::kByPattern);
     if (!opened) continue;

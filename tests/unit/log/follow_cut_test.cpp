@@ -126,6 +126,18 @@ TEST_F(LogFollowTest, ReadsTheRestInACopyThatWasMadeBeforeAStart) {
   EXPECT_EQ(said, "56;;");
 }
 
+// More than are held at a time.
+TEST_F(LogFollowTest, FindsTheCopyAmongManyThatWereMadeBeforeAStart) {
+  for (int i = 0; i < 200; ++i) append("log." + std::to_string(i), std::to_string(i) + "\n");
+  wait_for_the_clock_of_births();
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "5\n");
+  copy_and_cut("log.200");
+  EXPECT_EQ(read() + read(), "5;");
+}
+
 TEST_F(LogFollowTest, DoesNotCountAShortCopyAgainThatWasNotCutYet) {
   append("log", "1\n");
   follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
