@@ -1,6 +1,7 @@
 #include "tools/ctl/past_reader.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tools/display/portion.h"
@@ -97,9 +98,10 @@ void PastReader::take(const view::Interface& now) {
     take({now.name, each.name}, before == newest_.end() ? nullptr : before->second.find(each.name),
          each);
   }
-  std::erase_if(series_, [&](const auto& each) {
-    return each.first.first == now.name && !now.find(each.first.second);
-  });
+  for (auto each = series_.lower_bound({now.name, ""});
+       each != series_.end() && each->first.first == now.name;) {
+    each = now.find(each->first.second) ? std::next(each) : series_.erase(each);
+  }
 }
 
 void PastReader::take(const Name& name, const view::Statistic* before, const view::Statistic& now) {

@@ -1,6 +1,6 @@
 // Why a row of "what changed most" is there, in words with numbers: by how much, from what to what.
-// Percentiles are of buckets of a quarter of an octave, so that they are within a tenth of the true
-// ones. Pure functions.
+// Percentiles are of buckets of a quarter of an octave, or of an array's own bin where that is
+// wider. Pure functions.
 #pragma once
 
 #include <string>
