@@ -104,6 +104,8 @@ class Backlog {
   void adopt(Late late, Nanoseconds now);
 
   bool empty() const { return turns_.empty(); }
+  // A sender may soon have no room.
+  bool is_nearly_full() const { return bytes_ > kBytesOfSenderMax / 2; }
   // The next one, taking senders in turn. Not while empty().
   Late take();
   // The oldest that is in the way of so many bytes of this sender, for which there is no room: its

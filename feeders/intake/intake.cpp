@@ -137,7 +137,7 @@ bool Intake::receive() {
   const std::size_t at_most = backlog_.empty() ? Receiver::kBatch : kSmallBatch;
   receiving_ = clock_.now().monotonic;
   batch_ = queue_.receive(at_most);
-  others_wait_ = !backlog_.empty() && queue_.holds_any() && has_others_waiting();
+  others_wait_ = backlog_.is_nearly_full() && queue_.holds_any() && has_others_waiting();
   return batch_.size() == at_most;
 }
 
@@ -342,7 +342,7 @@ bool Intake::has_others_waiting() {
 }
 
 void Intake::drop_queued() {
-  if (backlog_.empty() || !queue_.holds_any()) return;
+  if (!backlog_.is_nearly_full() || !queue_.holds_any()) return;
   others_wait_ = has_others_waiting();
   for (auto first = queue_.first(); first && is_beyond_room(first->sender, first->bytes);
        first = queue_.first()) {
