@@ -11,7 +11,7 @@ _set_up() {
 # What is left of a flood is before it in the queue.
 _still_right() {
   send 'after/a 1' 'after/a 2'
-  wait_until '[ "$(cat "$STAT/after/data" 2>/dev/null)" = "a 2" ]'
+  wait_until '[ "$(counts after 2>/dev/null)" = "a 2" ]'
 }
 
 # More than may wait of one sender fills the queue: each datagram takes 20 ms and more.
