@@ -37,6 +37,8 @@ every_count_of_the_daemon_is_known() {
 }
 
 what_a_feeder_of_logs_could_not_take() {
+  local each
+  for each in tally-feed-{log/{overflowed,unread},statsd/overflowed}; do send "create $each on=1"; done
   send 'tally-feed-log/overflowed 1 3' 'tally-feed-log/unread 1 20' 'tally-feed-statsd/overflowed 1'
   _finds WARN overflowed 'tally-feed-log: 3 samples went to NAME{*}' 'fewer values of its labels'
   _finds WARN overflowed 'tally-feed-statsd: 1 sample went to NAME{*}' 'series-per-name-max'
