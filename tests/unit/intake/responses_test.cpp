@@ -77,7 +77,7 @@ TEST_F(ResponsesTest, AnEmptyRequestIsAnsweredBehindWhatWasSentBefore) {
   const auto response = ask("");
   EXPECT_EQ(response.error, 0u);
   EXPECT_EQ(response.number, 0u);
-  EXPECT_EQ(read("web"), "hits 1\n");
+  EXPECT_EQ(read("web"), "hits 1 5 5.000 5\n");
   EXPECT_EQ(own("rejects"), 0u);
 }
 
@@ -158,7 +158,7 @@ TEST_F(SwitchesResponseTest, ALineOfTextIsRefusedAndTheOthersTaken) {
   feeder.send("web/hits 1\nswitches\nweb/hits 1");
   with_page_.settle();
   EXPECT_TRUE(feeder.responses().empty());
-  EXPECT_EQ(read("web"), "hits 2\n");
+  EXPECT_EQ(read("web"), "hits 2 1 1.000 1\n");
   EXPECT_EQ(own("rejects"), 1u);
   EXPECT_NE(errors_.render(clock_.now(), 1 << 20).value().find("  Command: switches\n"),
             std::string::npos);
