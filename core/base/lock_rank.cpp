@@ -46,6 +46,7 @@ constexpr std::array kNames{
     "kMountSite",
     "kScrapeReading",
     "kScrapeNumbers",
+    "kLineQueue",
     "kTcpRates",
     "kClientSettings",
     "kClient",

@@ -49,6 +49,7 @@ enum class LockRank : std::uint8_t {
   kMountSite,       // exporters/web/mount_site.h
   kScrapeReading,   // exporters/web/shared_reading.h
   kScrapeNumbers,   // exporters/web/scrape.h
+  kLineQueue,       // feeders/send/line_queue.h
   kTcpRates,        // feeders/tcp/tcp_rates.cpp
   kClientSettings,  // feeders/client/statistic.cpp
   kClient,          // feeders/client/client.h

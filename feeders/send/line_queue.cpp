@@ -6,7 +6,7 @@
 namespace tallyfs {
 
 bool LineQueue::push(std::uint64_t number, std::string_view text) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (bytes_ + cost(text) > kBytesMax) {
     dropped_ += 1;
     return false;
@@ -18,19 +18,19 @@ bool LineQueue::push(std::uint64_t number, std::string_view text) {
 }
 
 void LineQueue::end() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   has_ended_ = true;
   changed_.notify_one();
 }
 
 std::optional<KeptLine> LineQueue::try_pop() {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return pop_front();
 }
 
 std::optional<KeptLine> LineQueue::pop() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return has_ended_ || !lines_.empty(); });
+  const MutexLock lock(mutex_);
+  while (!has_ended_ && lines_.empty()) changed_.wait(mutex_);
   return pop_front();
 }
 
@@ -43,19 +43,19 @@ std::optional<KeptLine> LineQueue::pop_front() {
 }
 
 void LineQueue::put_back(std::vector<KeptLine> lines) {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const KeptLine& line : lines) bytes_ += cost(line.text);
   lines_.insert(lines_.begin(), std::make_move_iterator(lines.begin()),
                 std::make_move_iterator(lines.end()));
 }
 
 std::size_t LineQueue::size() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return lines_.size();
 }
 
 std::uint64_t LineQueue::dropped() const {
-  const std::scoped_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return dropped_;
 }
 

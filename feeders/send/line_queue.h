@@ -8,11 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/base/mutex.h"
 
 namespace tallyfs {
 
@@ -28,29 +29,29 @@ class LineQueue {
   static constexpr std::size_t kOverhead = 64;
 
   // False: it was dropped.
-  bool push(std::uint64_t number, std::string_view text);
+  bool push(std::uint64_t number, std::string_view text) EXCLUDES(mutex_);
   // No line comes after this.
-  void end();
+  void end() EXCLUDES(mutex_);
   // The next line that is there.
-  std::optional<KeptLine> try_pop();
+  std::optional<KeptLine> try_pop() EXCLUDES(mutex_);
   // Waits for the next line. Nothing: the end.
-  std::optional<KeptLine> pop();
+  std::optional<KeptLine> pop() EXCLUDES(mutex_);
   // Lines that were popped come first again, whatever the bound says.
-  void put_back(std::vector<KeptLine> lines);
+  void put_back(std::vector<KeptLine> lines) EXCLUDES(mutex_);
 
-  std::size_t size() const;
-  std::uint64_t dropped() const;
+  std::size_t size() const EXCLUDES(mutex_);
+  std::uint64_t dropped() const EXCLUDES(mutex_);
 
  private:
   static std::size_t cost(std::string_view text) { return text.size() + kOverhead; }
-  std::optional<KeptLine> pop_front();
+  std::optional<KeptLine> pop_front() REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<KeptLine> lines_;
-  std::size_t bytes_ = 0;
-  std::uint64_t dropped_ = 0;
-  bool has_ended_ = false;
+  mutable Mutex mutex_{LockRank::kLineQueue};
+  std::condition_variable_any changed_;  // waits on mutex_
+  std::deque<KeptLine> lines_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
+  bool has_ended_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tallyfs

@@ -255,16 +255,16 @@ def busy_loops(count):
     return start
 
 
-def assert_others_wait_no_longer(calm, seconds, attack, control, share=.99):
-    """Than beside the control, but for 100 ms of an idle CPU. attack(children) starts the attackers,
-    control(children) as many processes that mean no harm."""
+def assert_others_wait_no_longer(calm, seconds, attack, control, share=.99, later=.1):
+    """Than beside the control, but for so many seconds of an idle CPU. attack(children) starts the
+    attackers, control(children) as many processes that mean no harm."""
     with Children() as children:
         control(children)
         *quiet, slow = calm.times(seconds, share)
     with Children() as children:
         attack(children)
         *attacked, _ = calm.times(seconds, share)
-    later = 0.1 * PATIENCE * max(1, slow)
+    later *= PATIENCE * max(1, slow)
     print(f"{later * 1e3:.0f} ms more are allowed. Of data, a request, statistics.json, metrics:")
     for name, times in ("control", quiet), ("attack", attacked):
         print(f"  {name:7}", *(f"{each * 1e3:8.1f}" for each in times), flush=True)
