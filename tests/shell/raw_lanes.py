@@ -249,6 +249,14 @@ class Calm:
         return [column[min(len(column) - 1, int(len(column) * share))] for column in columns]
 
 
+def ask_for_sizes(interface):
+    """A process that asks for the size of its file data all the time."""
+    def run(ready):
+        ready()
+        while True: os.stat(f"{os.environ['STAT']}/{interface}/data")
+    return run
+
+
 def busy_loops(count):
     def start(children):
         for _ in range(count): children.start(busy)

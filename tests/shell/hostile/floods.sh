@@ -3,12 +3,7 @@
 # its place in a full queue among the flood, 0.1 to 0.6 s.
 _alone=yes
 
-_set_up() {
-  need_root
-  need_python
-  start_daemon -o allow_other
-  chmod 755 "$CASE" "$CASE/run"
-}
+_set_up() { start_daemon_for_all_users; }
 # What is left of a flood is before it in the queue.
 _still_right() {
   send 'after/a 1' 'after/a 2'

@@ -3,12 +3,7 @@
 # Longer than most: an attack is a program of its own.
 _alone=yes
 
-_set_up() {
-  need_root
-  need_python
-  start_daemon -o allow_other
-  chmod 755 "$CASE" "$CASE/run"
-}
+_set_up() { start_daemon_for_all_users; }
 # Under a sanitizer the calls of the case itself may have used up its uid's allowance: its samples
 # are shown later then, as limits.md says.
 _still_right() {
@@ -315,11 +310,6 @@ def punch(ready):
             fallocate(lane.fd, PUNCH_AND_KEEP_SIZE, FIRST, lane.bytes - FIRST)
 
 
-def ask_for_sizes(ready):
-    ready()
-    while True: os.stat(f"{os.environ['STAT']}/hostile{os.getuid()}/data")
-
-
 def attack(children):
     for uid in UIDS:
         children.uid = uid
@@ -327,7 +317,7 @@ def attack(children):
         for _ in range(30): data(f"hostile{uid}")
     for i in range(LOOKERS):
         children.uid = UIDS[i % len(UIDS)]
-        children.start(ask_for_sizes)
+        children.start(ask_for_sizes(f"hostile{children.uid}"))
 
 
 assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(len(UIDS) + LOOKERS))
@@ -362,11 +352,6 @@ def forget_all(ready):
     signal.pause()
 
 
-def ask_for_sizes(ready):
-    ready()
-    while True: os.stat(f"{os.environ['STAT']}/calm/data")
-
-
 def attack(children):
     for i, uid in enumerate(UIDS):
         children.uid = uid
@@ -377,7 +362,7 @@ def attack(children):
         os.write(order, b"f")
         os.read(reports, 1)
     for _ in range(30): data("calm")
-    for _ in range(LOOKERS): children.start(ask_for_sizes)
+    for _ in range(LOOKERS): children.start(ask_for_sizes("calm"))
 
 
 assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(LOOKERS))
@@ -469,17 +454,12 @@ def spread(ready):
     while True: pass
 
 
-def ask_for_sizes(ready):
-    ready()
-    while True: os.stat(f"{os.environ['STAT']}/calm/data")
-
-
 def attack(children):
     for uid in UIDS:
         children.uid = uid
         children.start(spread)
     for _ in range(30): data("calm")
-    for _ in range(LOOKERS): children.start(ask_for_sizes)
+    for _ in range(LOOKERS): children.start(ask_for_sizes("calm"))
 
 
 assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(len(UIDS) + LOOKERS))
@@ -511,17 +491,12 @@ def bind_as_many_uids(ready):
     signal.pause()
 
 
-def ask_for_sizes(ready):
-    ready()
-    while True: os.stat(f"{os.environ['STAT']}/calm/data")
-
-
 def attack(children):
     children.uid = 0
     children.start(as_root_of_many_uids(bind_as_many_uids))
     for _ in range(30): data("calm")
     children.uid = 65533
-    for _ in range(LOOKERS): children.start(ask_for_sizes)
+    for _ in range(LOOKERS): children.start(ask_for_sizes("calm"))
 
 
 assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(LOOKERS))
