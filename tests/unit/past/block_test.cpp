@@ -1,0 +1,155 @@
+// Points as bytes of a block, and what becomes of bytes that are damaged.
+#include "tools/past/block.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+
+#include "tests/unit/random.h"
+
+namespace tallyfs::past {
+namespace {
+
+using Points = std::map<std::uint64_t, std::map<unsigned, Point>>;
+constexpr std::uint64_t kPieces = 10;
+
+std::string pack(const Points& points) {
+  BlockBuilder builder;
+  for (const auto& [series, at] : points) {
+    Column column;
+    for (const auto& [number, point] : at) column.add(number, point, kPieces);
+    builder.add(series, column, nullptr);
+  }
+  return builder.take();
+}
+
+// Nothing if the block is damaged.
+std::optional<Points> unpack(const std::string& block) {
+  Points made;
+  const bool is_whole = read_block(block, [&](std::uint64_t series, const ColumnBytes& column) {
+    return read_column(column, kPieces,
+                       [&](unsigned at, const Point& point) { made[series][at] = point; });
+  });
+  return is_whole ? std::optional(made) : std::nullopt;
+}
+
+std::int64_t any_signed(Random& random) {
+  const auto value = static_cast<std::int64_t>(random.any());
+  return random.below(2) == 0 ? value : value % 1000;
+}
+
+Point any_point(Random& random) {
+  Point made{.known = random.below(4) == 0 ? random.below(kPieces) + 1 : kPieces};
+  if (random.below(4) == 0) return made;
+  for (std::uint64_t i = random.below(5); i > 0; --i) {
+    made.cells.push_back({any_signed(random), random.below(1000) + 1});
+  }
+  std::ranges::sort(made.cells, {}, &Cell::key);
+  const auto [first, last] = std::ranges::unique(made.cells, {}, &Cell::key);
+  made.cells.erase(first, last);
+  for (const Cell& each : made.cells) made.samples += each.count;
+  if (random.below(3) == 0) made.samples = random.any();
+  made.number = random.below(3) == 0 ? random.any() : made.samples;
+  made.total = random.below(3) == 0 ? static_cast<Int128>(made.samples)
+                                    : Int128{any_signed(random)} * any_signed(random);
+  if (random.below(3) == 0) made.last = any_signed(random);
+  if (random.below(3) == 0) made.min = any_signed(random);
+  if (random.below(3) == 0) made.max = any_signed(random);
+  if (random.below(3) == 0) made.out_of_range = random.any();
+  if (random.below(3) == 0) made.missed = random.below(10);
+  return made;
+}
+
+Points any_points(Random& random) {
+  Points made;
+  for (std::uint64_t i = random.below(20) + 1; i > 0; --i) {
+    auto& at = made[random.below(1000)];
+    for (unsigned number = 0; number < kBlockPoints; ++number) {
+      if (random.below(3) > 0) at[number] = any_point(random);
+    }
+    if (at.empty()) at[0] = any_point(random);
+  }
+  return made;
+}
+
+TEST(BlockTest, PointsOfEachKindComeBackExactly) {
+  Random random;
+  for (int i = 0; i < 200; ++i) {
+    const Points points = any_points(random);
+    EXPECT_TRUE(unpack(pack(points)) == points) << random.seed();
+  }
+}
+
+// FORMAT.md has this example.
+TEST(BlockTest, TheExampleOfTheFormatHasItsBytes) {
+  Column column;
+  Point point{.known = kPieces, .samples = 5, .number = 5};
+  point.cells = {{1, 3}, {4, 2}};
+  column.add(2, point, kPieces);
+  EXPECT_EQ(column.known(), 4u);
+  EXPECT_EQ(column.bytes_of(Stream::kMarks), "\x01");
+  EXPECT_EQ(column.bytes_of(Stream::kKeys), "\x02\x02\x02");
+  EXPECT_EQ(column.bytes_of(Stream::kCounts), "\x02\x01");
+}
+
+TEST(BlockTest, TheEndsOfEachNumberComeBack) {
+  constexpr auto kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kCountMax = std::numeric_limits<std::uint64_t>::max();
+  Point point{.known = kPieces, .samples = 1, .number = kCountMax};
+  point.total = static_cast<Int128>(~UInt128{0} >> 1);
+  point.cells = {{kMin, kCountMax}, {kMax, 1}};
+  point.min = kMin;
+  point.max = kMax;
+  Points points{{1, {{0, point}}}};
+  points[kCountMax][59] = point;
+  points[kCountMax][59].total = -point.total - 1;
+  EXPECT_TRUE(unpack(pack(points)) == points);
+}
+
+TEST(BlockTest, DamageIsFoundAndNeverCrashes) {
+  Random random;
+  const Points points = any_points(random);
+  const std::string block = pack(points);
+  std::size_t found = 0;
+  for (std::size_t at = 0; at < block.size(); ++at) {
+    std::string damaged = block;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << random.below(8)));
+    const auto read = unpack(damaged);
+    found += read ? 0 : 1;
+    // A bit of a frame's header may say nothing of the content.
+    EXPECT_TRUE(!read || *read == points) << random.seed();
+  }
+  EXPECT_GT(found, block.size() * 9 / 10) << random.seed();
+  for (std::size_t size = 0; size < block.size(); ++size) {
+    EXPECT_FALSE(unpack(block.substr(0, size))) << size;
+  }
+}
+
+TEST(BlockTest, BytesAtRandomAreNoColumn) {
+  Random random;
+  for (int i = 0; i < 20'000; ++i) {
+    std::array<std::string, kStreams> bytes;
+    ColumnBytes column{.known = ~std::uint64_t{0} >> 4, .sampled = random.any(), .streams = {}};
+    for (std::size_t k = 0; k < kStreams; ++k) {
+      for (std::uint64_t n = random.below(40); n > 0; --n) {
+        bytes[k].push_back(static_cast<char>(random.any()));
+      }
+      column.streams[k] = bytes[k];
+    }
+    read_column(column, kPieces, [&](unsigned at, const Point& point) {
+      EXPECT_LT(at, kBlockPoints);
+      EXPECT_LE(point.known, kPieces);
+    });
+  }
+}
+
+TEST(BlockTest, ABlockThatPromisesMuchIsNotUnpacked) {
+  std::string block("\xff\xff\xff\xff\x7f\x01", 6);
+  block.append(6, '\0').append("x");
+  EXPECT_FALSE(unpack(block));
+}
+
+}  // namespace
+}  // namespace tallyfs::past

@@ -1,0 +1,328 @@
+// Writer and readers of one store: spans against sums of what was written, what a kill loses, and
+// each bound.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+#include "tests/unit/past/second.h"
+#include "tests/unit/random.h"
+#include "tests/unit/temporary_directory.h"
+#include "tools/past/span_source.h"
+#include "tools/past/store_writer.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs::past {
+namespace {
+
+constexpr std::uint64_t kHourUs = 3600 * kSecondUs;
+// A full hour.
+constexpr std::uint64_t kBeginUs = 1'795'737'600 * kSecondUs;
+constexpr const char* kShape = R"({"name":"us","type":"array","values":{"bounds":[1,2,4,8]}})";
+
+StoreWriter::Settings settings() { return {.tiers = parse_tiers(kDefaultTiers).value()}; }
+
+std::unique_ptr<StoreWriter> write_to(const std::string& directory,
+                                      StoreWriter::Settings with = settings()) {
+  auto made = StoreWriter::open(directory, std::move(with));
+  EXPECT_TRUE(made) << (made ? "" : made.error().reason);
+  return made ? std::move(made).value() : nullptr;
+}
+
+Point second_of(std::uint64_t bin, std::uint64_t count) {
+  Point made{.known = 1, .samples = count, .number = count};
+  if (count > 0) made.cells.push_back({static_cast<std::int64_t>(bin), count});
+  return made;
+}
+
+// What was written, second by second.
+class Model {
+ public:
+  explicit Model(StoreWriter& writer) : writer_(writer), id_(writer.series("web", "us", kShape)) {}
+
+  void write(std::uint64_t begin, std::uint64_t seconds) {
+    for (std::uint64_t i = 0; i < seconds; ++i) {
+      const std::uint64_t moment = begin + i * kSecondUs;
+      const std::uint64_t bin = random_.below(5);
+      const std::uint64_t count = random_.below(4);
+      writer_.go_to(moment + kSecondUs / 2);
+      writer_.add(id_, second_of(bin, count));
+      seconds_[moment] = {bin, count};
+      EXPECT_TRUE(!writer_.is_due() || writer_.flush());
+    }
+  }
+
+  std::vector<Int128> counts(const Span& span) const {
+    std::vector<Int128> made(5);
+    for (auto each = seconds_.lower_bound(span.begin_us);
+         each != seconds_.end() && each->first < span.end_us; ++each) {
+      made[each->second.first] += static_cast<Int128>(each->second.second);
+    }
+    return made;
+  }
+  std::string seed() const { return random_.seed(); }
+  Random& random() { return random_; }
+
+ private:
+  StoreWriter& writer_;
+  const std::uint64_t id_;
+  Random random_;
+  std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> seconds_;
+};
+
+struct Found {
+  Span span;
+  std::vector<Int128> counts;
+  std::uint64_t known_us = 0;
+  std::vector<Fact> facts;
+};
+
+Found read(const std::string& directory, const Span& span, const char* statistic = "us") {
+  Found made;
+  auto store = StoreReader::open(directory);
+  EXPECT_TRUE(store) << (store ? "" : store.error().reason);
+  if (!store) return made;
+  auto source = SpanSource::open(std::move(store).value(), span);
+  EXPECT_TRUE(source);
+  made.span = source.value()->span();
+  const auto interface = read_interface(*source.value(), "web");
+  EXPECT_TRUE(interface) << (interface ? "" : interface.error().reason);
+  const view::Statistic* const found = interface ? interface.value().find(statistic) : nullptr;
+  if (found) {
+    made.counts = std::get<view::Array>(found->values).counts;
+    made.known_us = interface.value().time_us - found->data_us;
+  }
+  made.facts = source.value()->facts().value();
+  return made;
+}
+
+TEST(StoreTest, AnySpanIsTheSumOfItsSeconds) {
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store");
+  Model model(*writer);
+  model.write(kBeginUs + 17 * kSecondUs, 3 * 3600);
+  ASSERT_TRUE(writer->end());
+  for (int i = 0; i < 60; ++i) {
+    const std::uint64_t begin = kBeginUs + model.random().below(3 * 3600) * kSecondUs;
+    const Span span{begin, begin + (model.random().below(7200) + 1) * kSecondUs};
+    const Found found = read(directory / "store", span);
+    const auto wanted = model.counts(found.span);
+    if (found.counts.empty()) {
+      EXPECT_EQ(std::accumulate(wanted.begin(), wanted.end(), Int128{0}), 0);
+      continue;
+    }
+    EXPECT_EQ(found.counts, wanted) << model.seed();
+    // Ends of the last hour are exact to the second.
+    const bool is_fine = begin >= kBeginUs + 2 * kHourUs + 100 * kSecondUs;
+    EXPECT_EQ(found.span, is_fine ? span : found.span) << model.seed();
+  }
+}
+
+TEST(StoreTest, AKillLosesNoMoreThanCameAfterTheLastFlush) {
+  TemporaryDirectory directory;
+  std::uint64_t flushed = 0;
+  {
+    const auto writer = write_to(directory / "store");
+    Model model(*writer);
+    for (std::uint64_t i = 0; i < 95; ++i) {
+      model.write(kBeginUs + i * kSecondUs, 1);
+      flushed = i / 10 * 10;
+    }
+    const Found beside = read(directory / "store", {kBeginUs, kBeginUs + flushed * kSecondUs});
+    EXPECT_EQ(beside.counts, model.counts({kBeginUs, kBeginUs + flushed * kSecondUs}))
+        << model.seed();
+    // It is not ended: what it kept in memory goes.
+  }
+  const Found after = read(directory / "store", {kBeginUs, kBeginUs + kHourUs});
+  EXPECT_GE(after.known_us, flushed * kSecondUs);
+  const auto again = write_to(directory / "store");
+  EXPECT_EQ(again->written_until_us() / kSecondUs, kBeginUs / kSecondUs + flushed + 1);
+  Model more(*again);
+  more.write(kBeginUs + 200 * kSecondUs, 60);
+  ASSERT_TRUE(again->end());
+  EXPECT_EQ(
+      read(directory / "store", {kBeginUs + 200 * kSecondUs, kBeginUs + 260 * kSecondUs}).counts,
+      more.counts({kBeginUs + 200 * kSecondUs, kBeginUs + 260 * kSecondUs}))
+      << more.seed();
+  EXPECT_EQ(read(directory / "store", {kBeginUs, kBeginUs + kHourUs}).known_us,
+            after.known_us + 60 * kSecondUs);
+}
+
+TEST(StoreTest, EachTierIsKeptForItsTimeAndTheCoarserOneAnswersBeyond) {
+  TemporaryDirectory directory;
+  StoreWriter::Settings short_ones{.tiers = parse_tiers("1s:2m,10s:10m,1m:1h").value()};
+  const auto writer = write_to(directory / "store", short_ones);
+  Model model(*writer);
+  model.write(kBeginUs, 2 * 3600 + 200);
+  ASSERT_TRUE(writer->flush());
+  const Found old =
+      read(directory / "store", {kBeginUs + 5000 * kSecondUs, kBeginUs + 5400 * kSecondUs});
+  // To the minute: no finer points are there any more.
+  EXPECT_EQ(old.span, (Span{kBeginUs + 4980 * kSecondUs, kBeginUs + 5400 * kSecondUs}));
+  EXPECT_EQ(old.counts, model.counts(old.span)) << model.seed();
+  EXPECT_TRUE(read(directory / "store", {kBeginUs, kBeginUs + 600 * kSecondUs}).counts.empty());
+}
+
+TEST(StoreTest, AStoreStaysBelowItsSizeAndLosesTheFinestFirst) {
+  TemporaryDirectory directory;
+  StoreWriter::Settings small = settings();
+  small.bytes_max = 6 << 20;
+  const auto writer = write_to(directory / "store", small);
+  Random random;
+  const std::string file = directory / "store/past.sqlite";
+  for (std::uint64_t i = 0; i < 2400; ++i) {
+    writer->go_to(kBeginUs + i * kSecondUs);
+    for (std::uint64_t k = 0; k < 30; ++k) {
+      Point point{.known = 1};
+      for (std::int64_t x = 0; x < 60; ++x) point.cells.push_back({x, random.below(60'000) + 1});
+      writer->add(writer->series("web", "us" + std::to_string(k), kShape), point);
+    }
+    ASSERT_TRUE(!writer->is_due() || writer->flush());
+  }
+  const auto size = std::filesystem::file_size(file) + std::filesystem::file_size(file + "-wal");
+  EXPECT_LT(size, small.bytes_max * 3 / 2);
+  auto store = StoreReader::open(directory / "store");
+  ASSERT_TRUE(store);
+  const auto parts = store.value().cover({kBeginUs, kBeginUs + 2400 * kSecondUs});
+  ASSERT_TRUE(parts);
+  ASSERT_EQ(parts.value().size(), 1u);
+  EXPECT_EQ(parts.value()[0].tier, 2u);
+  EXPECT_EQ(parts.value()[0].span.begin_us, kBeginUs);
+}
+
+TEST(StoreTest, AReaderThatHoldsTheLogStopsTheWritingAndNothingElse) {
+  TemporaryDirectory directory;
+  StoreWriter::Settings tight = settings();
+  tight.wal_bytes_max = 1 << 20;
+  const auto writer = write_to(directory / "store", tight);
+  Model model(*writer);
+  model.write(kBeginUs, 5);
+  ASSERT_TRUE(writer->flush());
+  auto reader = Database::open_to_read(file_of(directory / "store"));
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(reader.value().run("BEGIN"));
+  ASSERT_TRUE(reader.value().number("SELECT count(*) FROM block"));
+  Result<void> done;
+  for (std::uint64_t i = 0; i < 400 && done; ++i) {
+    writer->go_to(kBeginUs + 5 * kSecondUs + i * 10 * kSecondUs);
+    writer->add(writer->series("web", "us", kShape), second_of(1, 1));
+    done = writer->flush();
+  }
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kBusy);
+  ASSERT_TRUE(reader.value().run("COMMIT"));
+  EXPECT_TRUE(writer->flush());
+}
+
+TEST(StoreTest, ADamagedBlockIsAGapWithItsReason) {
+  TemporaryDirectory directory;
+  {
+    const auto writer = write_to(directory / "store");
+    Model(*writer).write(kBeginUs, 180);
+    ASSERT_TRUE(writer->end());
+  }
+  auto database = Database::open_to_write(file_of(directory / "store"));
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(
+      database.value().run("UPDATE block SET data=substr(data,1,length(data)-3) "
+                           "WHERE tier=0 AND begin_us=" +
+                           std::to_string(kBeginUs + 60 * kSecondUs)));
+  const Found found =
+      read(directory / "store", {kBeginUs + 61 * kSecondUs, kBeginUs + 119 * kSecondUs});
+  ASSERT_FALSE(found.facts.empty());
+  EXPECT_EQ(found.facts.back().reason, "damaged in the store");
+  EXPECT_EQ(found.facts.back().span, (Span{kBeginUs + 60 * kSecondUs, kBeginUs + 120 * kSecondUs}));
+}
+
+TEST(StoreTest, ASecondWriterANewerFormatAndOtherTiersAreRefused) {
+  TemporaryDirectory directory;
+  auto writer = write_to(directory / "store");
+  const auto second = StoreWriter::open(directory / "store", settings());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kBusy);
+  writer.reset();
+  const auto others =
+      StoreWriter::open(directory / "store", {.tiers = parse_tiers("2s:1h,1m:1d").value()});
+  ASSERT_FALSE(others);
+  EXPECT_NE(others.error().reason.find("1s:1h,10s:1d,1m:30d"), std::string::npos);
+  auto database = Database::open_to_write(file_of(directory / "store"));
+  ASSERT_TRUE(database.value().run("PRAGMA user_version=7"));
+  const auto reader = StoreReader::open(directory / "store");
+  ASSERT_FALSE(reader);
+  EXPECT_NE(reader.error().reason.find("format 7"), std::string::npos);
+  EXPECT_FALSE(StoreWriter::open(directory / "store", settings()));
+}
+
+TEST(StoreTest, AMissingStoreSaysWhatMakesOneAndTextIsNone) {
+  TemporaryDirectory directory;
+  const auto missing = StoreReader::open(directory / "none");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(missing.error().reason.find("tallyctl record --store"), std::string::npos);
+  std::filesystem::create_directory(directory / "text");
+  std::FILE* const file = std::fopen((directory / "text/past.sqlite").c_str(), "w");
+  for (int i = 0; i < 1000; ++i) std::fputs("no database ", file);
+  std::fclose(file);
+  const auto damaged = StoreReader::open(directory / "text");
+  ASSERT_FALSE(damaged);
+  EXPECT_NE(damaged.error().reason.find("damaged"), std::string::npos);
+}
+
+TEST(StoreTest, ACopyWithoutALogIsRead) {
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store");
+  Model model(*writer);
+  model.write(kBeginUs, 30);
+  ASSERT_TRUE(writer->end());
+  std::filesystem::create_directory(directory / "copy");
+  std::filesystem::copy(directory / "store/past.sqlite", directory / "copy/past.sqlite");
+  EXPECT_EQ(read(directory / "copy", {kBeginUs, kBeginUs + 30 * kSecondUs}).counts,
+            model.counts({kBeginUs, kBeginUs + 30 * kSecondUs}));
+  struct stat status {};
+  ASSERT_EQ(::stat((directory / "store/past.sqlite").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0640u);
+}
+
+TEST(StoreTest, AClockThatGoesBackLosesNothing) {
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store");
+  Model first(*writer);
+  first.write(kBeginUs + 600 * kSecondUs, 100);
+  Model second(*writer);
+  second.write(kBeginUs, 100);
+  ASSERT_TRUE(writer->end());
+  EXPECT_EQ(read(directory / "store", {kBeginUs, kBeginUs + 100 * kSecondUs}).counts,
+            second.counts({kBeginUs, kBeginUs + 100 * kSecondUs}));
+  EXPECT_EQ(
+      read(directory / "store", {kBeginUs + 600 * kSecondUs, kBeginUs + 700 * kSecondUs}).counts,
+      first.counts({kBeginUs + 600 * kSecondUs, kBeginUs + 700 * kSecondUs}));
+}
+
+TEST(TiersTest, AreReadAndWrittenAndRefused) {
+  EXPECT_EQ(tiers_text(parse_tiers("1s:1h,10s:1d,1m:30d").value()), "1s:1h,10s:1d,1m:30d");
+  for (const char* wrong : {"", "1s", "1s:1h,", "2s:1h,3s:1d", "1s:1h,1s:1d", "0s:1h", "10s:1s",
+                            "1s:1h,2s:1h,4s:1h,8s:1h,16s:1h", "1x:1h", "1s:99999d"}) {
+    EXPECT_FALSE(parse_tiers(wrong)) << wrong;
+  }
+}
+
+TEST(CoverTest, TheMiddleIsOfTheCoarsestTierAndTheEndsOfFinerOnes) {
+  const Tiers tiers = parse_tiers(kDefaultTiers).value();
+  const std::vector<TierSpan> wanted = {
+      {0, {kBeginUs + 250 * kSecondUs, kBeginUs + 255 * kSecondUs}},
+      {1, {kBeginUs + 240 * kSecondUs, kBeginUs + 250 * kSecondUs}},
+      {2, {kBeginUs + 60 * kSecondUs, kBeginUs + 240 * kSecondUs}},
+      {1, {kBeginUs + 10 * kSecondUs, kBeginUs + 60 * kSecondUs}},
+      {0, {kBeginUs + 3 * kSecondUs, kBeginUs + 10 * kSecondUs}}};
+  EXPECT_EQ(cover({kBeginUs + 3 * kSecondUs, kBeginUs + 255 * kSecondUs}, tiers, {0, 0, 0}),
+            wanted);
+  const std::vector<TierSpan> rounded = {{2, {kBeginUs, kBeginUs + 240 * kSecondUs}}};
+  EXPECT_EQ(cover({kBeginUs + 3 * kSecondUs, kBeginUs + 255 * kSecondUs}, tiers,
+                  {kBeginUs + kHourUs, kBeginUs + kHourUs, 0}),
+            rounded);
+}
+
+}  // namespace
+}  // namespace tallyfs::past

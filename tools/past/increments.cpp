@@ -1,0 +1,147 @@
+#include "tools/past/increments.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs::past {
+namespace {
+
+// The wall clock is set, not slewed, if it moves by more between two moments.
+constexpr std::uint64_t kClockStepUs = 500'000;
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
+
+// But for `on`, which says nothing of how samples are counted.
+bool is_alike(const view::Statistic& a, const view::Statistic& b) {
+  const auto differs = [](const view::Key& x, const view::Key& y) {
+    return x.name != y.name || (x.name != "on" && x.value != y.value);
+  };
+  if (a.definition.size() != b.definition.size()) return false;
+  for (std::size_t i = 0; i < a.definition.size(); ++i) {
+    if (differs(a.definition[i], b.definition[i])) return false;
+  }
+  return true;
+}
+
+std::string text_of(const Json& json) {
+  std::string text;
+  JsonWriter writer(text);
+  write_json(writer, json);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> Increments::begin(const view::Tree& tree) {
+  note_pause(tree);
+  if (tree.epoch != epoch_) kept_.clear();
+  epoch_ = tree.epoch;
+  // Samples between two moments belong to the middle.
+  const std::uint64_t length = tree.realtime_us - std::min(tree.realtime_us, realtime_us_);
+  const std::uint64_t step_us = writer_.step_us();
+  const std::uint64_t back = before_us_ == 0 ? step_us / 2 : std::min(length, step_us) / 2;
+  time_us_ = tree.time_us;
+  realtime_us_ = tree.realtime_us;
+  writer_.go_to(realtime_us_ - std::min(realtime_us_, back));
+  serials_.clear();
+  std::vector<std::string> wanted;
+  for (const view::InterfaceSummary& each : tree.interfaces) {
+    serials_[each.name] = each.serial;
+    const auto found = kept_.find(each.name);
+    if (found == kept_.end() || found->second.serial != each.serial)
+      wanted.push_back(each.name);
+    else
+      observe(found->second);
+  }
+  std::erase_if(kept_, [&](const auto& each) { return !serials_.contains(each.first); });
+  return wanted;
+}
+
+void Increments::note_pause(const view::Tree& tree) {
+  const Span span{realtime_us_, tree.realtime_us};
+  const std::string lost = std::exchange(lost_, {});
+  before_us_ = std::exchange(time_us_, 0);
+  if (before_us_ == 0) {
+    const std::uint64_t until = writer_.written_until_us();
+    const std::uint64_t begin = tree.realtime_us - std::min(tree.realtime_us, writer_.step_us());
+    if (until > 0 && until < begin) {
+      writer_.note({.span = {until, tree.realtime_us}, .reason = "the recorder did not run"});
+    }
+    return;
+  }
+  if (tree.epoch != epoch_) {
+    before_us_ = std::min(before_us_, tree.time_us);
+    return writer_.note({.span = span, .reason = "the daemon has started again"});
+  }
+  const std::uint64_t length = tree.time_us - std::min(tree.time_us, before_us_);
+  const std::uint64_t clock = tree.realtime_us - std::min(tree.realtime_us, realtime_us_);
+  if (distance(length, clock) > kClockStepUs) {
+    writer_.note({.span = {std::min(span.begin_us, span.end_us), tree.realtime_us},
+                  .reason = "the clock was set"});
+  } else if (length > 2 * writer_.step_us()) {
+    writer_.note({.span = span, .reason = lost.empty() ? "not read in time" : lost});
+  }
+}
+
+void Increments::observe(const Kept& kept) {
+  for (std::size_t i = 0; i < kept.series.size(); ++i) {
+    if (kept.series[i] == 0 || !kept.newest.statistics[i].on) continue;
+    writer_.add(kept.series[i], {.known = 1});
+  }
+}
+
+Result<void> Increments::take(const Json& json) {
+  auto interface = to_interface(json);
+  if (!interface) return interface.error();
+  const Json* const statistics = json.find("statistics");
+  view::Interface& now = interface.value();
+  // The daemon has started again since statistics.json was read: the next moment tells.
+  if (now.epoch != epoch_) return {};
+  const auto found = kept_.find(now.name);
+  Kept made{.serial = serials_[now.name], .series = {}};
+  made.series.resize(now.statistics.size());
+  for (std::size_t i = 0; i < now.statistics.size(); ++i) {
+    if (!is_stored(now.statistics[i])) continue;
+    take(now, now.statistics[i], statistics->items[i],
+         found == kept_.end() ? nullptr : &found->second, made.series[i]);
+  }
+  // It may have counted on since the tree was read: then it is read again.
+  made.newest = std::move(now);
+  kept_.insert_or_assign(made.newest.name, std::move(made));
+  return {};
+}
+
+// All that it has was counted since the moment before.
+bool Increments::is_new(const view::Statistic& statistic) const {
+  return before_us_ != 0 && statistic.data_us >= before_us_;
+}
+
+void Increments::take(const view::Interface& now, const view::Statistic& statistic,
+                      const Json& json, const Kept* kept, std::uint64_t& series) {
+  const view::Statistic* before = kept ? kept->newest.find(statistic.name) : nullptr;
+  const bool is_same = before && is_alike(*before, statistic);
+  if (is_same) {
+    series = kept->series[static_cast<std::size_t>(before - kept->newest.statistics.data())];
+  } else {
+    series = writer_.series(now.name, statistic.name, text_of(shape_of(json)));
+  }
+  const bool goes_on = is_same && before->data_us == statistic.data_us;
+  if (before && !goes_on) {
+    writer_.note({.span = {realtime_us_, realtime_us_},
+                  .interface = now.name,
+                  .statistic = statistic.name,
+                  .reason = is_same ? "reset" : "defined anew"});
+  }
+  if (!goes_on && !is_new(statistic)) return;
+  auto point = point_between(goes_on ? before : nullptr, statistic);
+  if (!point) return;
+  if (before && !goes_on) {
+    point->samples = statistic.samples - std::min(before->samples, statistic.samples);
+  }
+  if (!statistic.on && !point->has_samples()) return;
+  writer_.add(series, *point, statistic.type == "list");
+}
+
+}  // namespace tallyfs::past

@@ -1,0 +1,63 @@
+// A point of the store: what one statistic counted in a piece of time, of whichever type it is.
+// Points add up, so that those of a minute are the sum of those of its seconds, and percentiles of
+// any span are those of its samples. Counts end at the end of their type. Values, pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/int128.h"
+#include "tools/display/statistic.h"
+#include "tools/tree/json.h"
+
+namespace tallyfs::past {
+
+// Samples of one place: of an array the number of its bin, of a list X, of quantiles the bucket.
+struct Cell {
+  std::int64_t key = 0;
+  std::uint64_t count = 0;
+
+  bool operator==(const Cell&) const = default;
+};
+
+struct Point {
+  // Finest pieces of time that were observed.
+  std::uint64_t known = 0;
+  std::uint64_t samples = 0;
+  std::uint64_t out_of_range = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t number = 0;  // of a range and of quantiles
+  Int128 total = 0;          // of a value; the sum of a range and of quantiles
+  // A record that was broken within the piece: only then it is known that it lies there.
+  std::optional<std::int64_t> min{};
+  std::optional<std::int64_t> max{};
+  std::optional<std::int64_t> last{};
+  std::vector<Cell> cells{};  // by key, ascending; none is 0
+
+  bool operator==(const Point&) const = default;
+  bool has_samples() const;
+};
+
+// `more` is the later one.
+void add(Point& sum, const Point& more);
+
+// So many entries of a list are kept, those with the most. The others' counts are `missed`.
+inline constexpr std::size_t kListEntries = 100;
+void keep_largest(Point& point);
+
+// False of types that show past times themselves: history and raw.
+bool is_stored(const view::Statistic& statistic);
+
+// Returns what was counted from `before` to `now`, with known = 1. Without `before` it is all that
+// `now` has. Nothing if it is not known: a total fell, or the types differ.
+std::optional<Point> point_between(const view::Statistic* before, const view::Statistic& now);
+
+// A statistic's JSON without all that counts: its definition, the bounds of an array, the
+// percentiles that are shown. Two that are equal count alike.
+Json shape_of(const Json& statistic);
+// The shape as data.json has it, with what the point counted since `data_us`.
+Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us);
+
+}  // namespace tallyfs::past

@@ -1,0 +1,119 @@
+#include "tools/past/store.h"
+
+#include <array>
+
+#include "core/base/text.h"
+
+namespace tallyfs::past {
+namespace {
+
+constexpr std::size_t kTiersMax = 4;
+constexpr std::uint64_t kKeepMax = std::uint64_t{3660} * 86'400'000'000;
+
+struct Unit {
+  char suffix;
+  std::uint64_t micros;
+};
+constexpr std::array kUnits = {Unit{'d', 86'400'000'000}, Unit{'h', 3'600'000'000},
+                               Unit{'m', 60'000'000}, Unit{'s', 1'000'000}};
+
+constexpr const char* kTables =
+    "CREATE TABLE tier(number INTEGER PRIMARY KEY, step_us INTEGER, keep_us INTEGER);"
+    "CREATE TABLE series(id INTEGER PRIMARY KEY, interface TEXT, name TEXT, shape TEXT,"
+    " last_us INTEGER);"
+    "CREATE TABLE block(id INTEGER PRIMARY KEY, tier INTEGER, begin_us INTEGER, end_us INTEGER,"
+    " first_series INTEGER, last_series INTEGER, data BLOB);"
+    "CREATE INDEX block_by_time ON block(tier, begin_us);"
+    "CREATE TABLE fact(id INTEGER PRIMARY KEY, begin_us INTEGER, end_us INTEGER, interface TEXT,"
+    " name TEXT, reason TEXT);"
+    "CREATE INDEX fact_by_time ON fact(end_us);";
+
+std::string duration_text(std::uint64_t micros) {
+  for (const Unit& unit : kUnits) {
+    if (micros % unit.micros == 0) return std::to_string(micros / unit.micros) + unit.suffix;
+  }
+  return std::to_string(micros) + "us";
+}
+
+Result<Tier> parse_tier(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Tier made{.step_us = parse_duration(text.substr(0, colon))};
+  if (colon != std::string_view::npos) made.keep_us = parse_duration(text.substr(colon + 1));
+  if (made.step_us > 0 && made.keep_us >= made.step_us) return made;
+  return invalid("'" + std::string(text) + "' is no tier, as 10s:1d: points of 10 s for a day");
+}
+
+}  // namespace
+
+std::string file_of(const std::string& directory) { return directory + "/past.sqlite"; }
+
+std::uint64_t parse_duration(std::string_view text) {
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.suffix)) continue;
+    const auto number = parse_unsigned(text.substr(0, text.size() - 1));
+    return number && *number <= kKeepMax / unit.micros ? *number * unit.micros : 0;
+  }
+  return 0;
+}
+
+Result<Tiers> parse_tiers(std::string_view text) {
+  Tiers made;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const auto tier = parse_tier(text.substr(at, end - at));
+    if (!tier) return tier.error();
+    if (!made.empty() && (tier.value().step_us % made.back().step_us != 0 ||
+                          tier.value().step_us == made.back().step_us)) {
+      return invalid("the step of each tier is a multiple of the one before");
+    }
+    made.push_back(tier.value());
+    at = end + 1;
+  }
+  if (made.size() > kTiersMax) return invalid("a store has four tiers at most");
+  return made;
+}
+
+std::string tiers_text(const Tiers& tiers) {
+  std::string made;
+  for (const Tier& each : tiers) {
+    if (!made.empty()) made.append(",");
+    made.append(duration_text(each.step_us)).append(":").append(duration_text(each.keep_us));
+  }
+  return made;
+}
+
+Result<void> make_tables(Database& database, const Tiers& tiers) {
+  std::string sql("BEGIN;");
+  sql.append(kTables);
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    sql.append("INSERT INTO tier VALUES(").append(std::to_string(i)).append(",");
+    sql.append(std::to_string(tiers[i].step_us)).append(",");
+    sql.append(std::to_string(tiers[i].keep_us)).append(");");
+  }
+  sql.append("PRAGMA user_version=").append(std::to_string(kStoreFormat)).append(";COMMIT");
+  return database.run(sql);
+}
+
+Result<Tiers> read_tiers(Database& database) {
+  const auto format = database.number("PRAGMA user_version");
+  if (!format) return format.error();
+  if (format.value() > kStoreFormat) {
+    return invalid("the store has format " + std::to_string(format.value()) +
+                   ", and this tallyctl knows formats up to " + std::to_string(kStoreFormat) +
+                   "; use the tallyctl that wrote it");
+  }
+  auto statement = database.prepare("SELECT step_us, keep_us FROM tier ORDER BY number");
+  if (!statement) return statement.error();
+  Tiers made;
+  for (;;) {
+    const auto row = statement.value().step();
+    if (!row) return row.error();
+    if (!row.value()) break;
+    made.push_back({statement.value().number(0), statement.value().number(1)});
+    if (made.back().step_us == 0) return invalid("the store is damaged: a tier without a step");
+  }
+  if (made.empty()) return invalid("the store is damaged: it has no tiers");
+  return made;
+}
+
+}  // namespace tallyfs::past

@@ -1,0 +1,59 @@
+// The store of the past, as writer and readers share it: its place, its tiers, its facts, its
+// format (FORMAT.md). Times are of the wall clock, in microseconds. Values, pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tools/past/database.h"
+
+namespace tallyfs::past {
+
+// user_version of the file. A reader refuses a newer one by its number.
+inline constexpr std::uint64_t kStoreFormat = 1;
+// The package's service writes this one.
+inline constexpr const char* kDefaultStore = "/var/lib/tally-record";
+
+std::string file_of(const std::string& directory);
+
+// Points of `step_us` are kept for `keep_us`. Each step is a multiple of the one before.
+struct Tier {
+  std::uint64_t step_us = 0;
+  std::uint64_t keep_us = 0;
+
+  bool operator==(const Tier&) const = default;
+};
+using Tiers = std::vector<Tier>;
+
+inline constexpr const char* kDefaultTiers = "1s:1h,10s:1d,1m:30d";
+// kInvalid says what is wrong.
+Result<Tiers> parse_tiers(std::string_view text);
+std::string tiers_text(const Tiers& tiers);
+// "30s", "5m", "1h", "30d" in microseconds; 0 if it is no such time.
+std::uint64_t parse_duration(std::string_view text);
+
+// The time from `begin_us` up to `end_us`, without it.
+struct Span {
+  std::uint64_t begin_us = 0;
+  std::uint64_t end_us = 0;
+
+  bool operator==(const Span&) const = default;
+};
+
+// A reason why something is not known, or counts otherwise: a gap, a reset, a restart.
+struct Fact {
+  Span span;
+  std::string interface {};  // empty: of all
+  std::string statistic{};
+  std::string reason{};
+};
+
+// Makes the tables in an empty file, with these tiers.
+Result<void> make_tables(Database& database, const Tiers& tiers);
+// The tiers of a store. kInvalid: it is none, or of a newer format.
+Result<Tiers> read_tiers(Database& database);
+
+}  // namespace tallyfs::past

@@ -1,0 +1,226 @@
+#include "tools/past/store_reader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tools/past/block.h"
+
+namespace tallyfs::past {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The writer cannot shorten its log while a transaction of a reader lasts.
+constexpr std::chrono::milliseconds kHoldMax{500};
+
+std::uint64_t down(std::uint64_t moment, std::uint64_t step) { return moment - moment % step; }
+std::uint64_t up(std::uint64_t moment, std::uint64_t step) { return down(moment + step - 1, step); }
+std::uint64_t nearest(std::uint64_t moment, std::uint64_t step) {
+  return down(moment + step / 2, step);
+}
+
+// The finest tier that reaches back to the moment, or the coarsest.
+std::size_t finest_at(std::uint64_t moment, const std::vector<std::uint64_t>& oldest) {
+  for (std::size_t i = 0; i < oldest.size(); ++i) {
+    if (oldest[i] <= moment) return i;
+  }
+  return oldest.size() - 1;
+}
+
+class Coverer {
+ public:
+  Coverer(const Tiers& tiers, std::vector<TierSpan>& made) : tiers_(tiers), made_(made) {}
+
+  // `finest`: the ends lie on its pieces.
+  void cover(const Span& span, std::size_t tier) {
+    if (span.begin_us >= span.end_us) return;
+    const std::uint64_t step = tiers_[tier].step_us;
+    const Span whole{up(span.begin_us, step), down(span.end_us, step)};
+    if (tier == 0 || whole.begin_us >= whole.end_us) {
+      if (tier == 0) return put(0, span);
+      return cover(span, tier - 1);
+    }
+    // The newest first: blocks there are rewritten.
+    cover({whole.end_us, span.end_us}, tier - 1);
+    put(tier, whole);
+    cover({span.begin_us, whole.begin_us}, tier - 1);
+  }
+
+ private:
+  void put(std::size_t tier, const Span& span) { made_.push_back({tier, span}); }
+
+  const Tiers& tiers_;
+  std::vector<TierSpan>& made_;
+};
+
+Error with_advice(Error error, const std::string& directory) {
+  if (error.code == ErrorCode::kNotFound) {
+    error.reason = "there is no store of the past in " + directory +
+                   ": systemctl enable --now tally-record, or tallyctl record --store " +
+                   directory + ", makes one; --store names another";
+  } else if (error.code == ErrorCode::kNoAccess) {
+    error.reason.append("; the store is for root and the group that owns it");
+  }
+  return error;
+}
+
+}  // namespace
+
+std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
+                            const std::vector<std::uint64_t>& oldest) {
+  const std::uint64_t begin_step = tiers[finest_at(span.begin_us, oldest)].step_us;
+  const std::uint64_t end_step = tiers[finest_at(span.end_us, oldest)].step_us;
+  const Span rounded{nearest(span.begin_us, begin_step), nearest(span.end_us, end_step)};
+  std::vector<TierSpan> made;
+  Coverer(tiers, made).cover(rounded, tiers.size() - 1);
+  return made;
+}
+
+Result<StoreReader> StoreReader::open(const std::string& directory) {
+  auto database = Database::open_to_read(file_of(directory));
+  if (!database) return with_advice(database.error(), directory);
+  auto tiers = read_tiers(database.value());
+  if (!tiers) return Error{tiers.error().code, directory + ": " + tiers.error().reason};
+  return StoreReader(std::move(database).value(), std::move(tiers).value());
+}
+
+Result<std::optional<Span>> StoreReader::extent() {
+  const auto begin = database_.number("SELECT min(begin_us) FROM block");
+  if (!begin) return begin.error();
+  const auto end = database_.number("SELECT max(end_us) FROM block WHERE tier=0");
+  if (!end) return end.error();
+  if (begin.value() == 0) return std::optional<Span>();
+  return std::optional(Span{begin.value(), end.value()});
+}
+
+Result<std::vector<StoredSeries>> StoreReader::series() {
+  auto statement = database_.prepare(
+      "SELECT id, interface, name, shape FROM series ORDER BY interface, name, id");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  std::vector<StoredSeries> made;
+  for (;;) {
+    const auto found = row.step();
+    if (!found) return found.error();
+    if (!found.value()) return made;
+    made.push_back({row.number(0), std::string(row.text(1)), std::string(row.text(2)),
+                    std::string(row.text(3))});
+  }
+}
+
+Result<std::vector<TierSpan>> StoreReader::cover(const Span& span) {
+  std::vector<std::uint64_t> oldest;
+  for (std::size_t i = 0; i < tiers_.size(); ++i) {
+    const auto begin =
+        database_.number("SELECT min(begin_us) FROM block WHERE tier=" + std::to_string(i));
+    if (!begin) return begin.error();
+    oldest.push_back(begin.value());
+  }
+  // Before the store began no tier has anything: no end has to be moved for that.
+  const std::uint64_t began = *std::ranges::min_element(oldest) + tiers_.back().step_us;
+  for (std::uint64_t& each : oldest) {
+    if (each <= began) each = 0;
+  }
+  return past::cover(span, tiers_, oldest);
+}
+
+Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part,
+                                                            std::uint64_t first,
+                                                            std::uint64_t last) {
+  auto statement = database_.prepare(
+      "SELECT id FROM block WHERE tier=? AND begin_us<? AND begin_us>? AND end_us>?"
+      " AND first_series<=? AND last_series>=? ORDER BY id DESC");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  const std::uint64_t block_us = tiers_[part.tier].step_us * kBlockPoints;
+  row.bind(std::uint64_t{part.tier}).bind(part.span.end_us);
+  row.bind(part.span.begin_us - std::min(part.span.begin_us, block_us)).bind(part.span.begin_us);
+  row.bind(last).bind(first);
+  std::vector<std::uint64_t> made;
+  for (;;) {
+    const auto found = row.step();
+    if (!found) return found.error();
+    if (!found.value()) return made;
+    made.push_back(row.number(0));
+  }
+}
+
+Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part,
+                                    const std::set<std::uint64_t>& series, Sums& sums) {
+  auto statement = database_.prepare("SELECT begin_us, end_us, data FROM block WHERE id=?");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  const auto found = row.bind(id).step();
+  if (!found) return found.error();
+  // Deleted meanwhile, since it is too old.
+  if (!found.value()) return {};
+  const std::uint64_t begin_us = row.number(0);
+  const std::uint64_t step_us = tiers_[part.tier].step_us;
+  const std::uint64_t pieces = step_us / tiers_.front().step_us;
+  std::map<std::uint64_t, Point> made;
+  const bool is_whole =
+      read_block(row.bytes(2), [&](std::uint64_t number, const ColumnBytes& column) {
+        if (!series.contains(number)) return true;
+        return read_column(column, pieces, [&](unsigned at, const Point& point) {
+          const std::uint64_t moment = begin_us + at * step_us;
+          if (moment < part.span.begin_us || moment >= part.span.end_us) return;
+          add(made[number], point);
+        });
+      });
+  if (!is_whole) {
+    sums.damaged.push_back({.span = {begin_us, row.number(1)}, .reason = "damaged in the store"});
+    return {};
+  }
+  for (const auto& [number, point] : made) {
+    // The sum so far came later.
+    Point& sum = sums.points[number];
+    const auto last = sum.last;
+    add(sum, point);
+    if (last) sum.last = last;
+  }
+  return {};
+}
+
+Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts,
+                               const std::set<std::uint64_t>& series) {
+  Sums made;
+  if (series.empty()) return made;
+  if (auto done = database_.run("BEGIN"); !done) return done.error();
+  auto held_since = Clock::now();
+  // Blocks that are closed never change, so that only the newest, which come first, have to be of
+  // one transaction.
+  for (const TierSpan& part : parts) {
+    const auto blocks = find_blocks(part, *series.begin(), *series.rbegin());
+    if (!blocks) return blocks.error();
+    for (const std::uint64_t each : blocks.value()) {
+      if (auto done = add_block(each, part, series, made); !done) return done.error();
+      if (Clock::now() - held_since < kHoldMax) continue;
+      if (auto done = database_.run("COMMIT; BEGIN"); !done) return done.error();
+      held_since = Clock::now();
+    }
+  }
+  if (auto done = database_.run("COMMIT"); !done) return done.error();
+  return made;
+}
+
+Result<std::vector<Fact>> StoreReader::facts(const Span& span) {
+  auto statement = database_.prepare(
+      "SELECT begin_us, end_us, interface, name, reason FROM fact WHERE end_us>? AND begin_us<?"
+      " ORDER BY begin_us, id");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  row.bind(span.begin_us).bind(span.end_us);
+  std::vector<Fact> made;
+  for (;;) {
+    const auto found = row.step();
+    if (!found) return found.error();
+    if (!found.value()) return made;
+    made.push_back({{row.number(0), row.number(1)},
+                    std::string(row.text(2)),
+                    std::string(row.text(3)),
+                    std::string(row.text(4))});
+  }
+}
+
+}  // namespace tallyfs::past

@@ -1,0 +1,74 @@
+// Reads a store beside its writer: which statistics it has, and what each counted in a span. A span
+// is added up from the coarsest tier whose pieces fit in it, and its ends from finer ones, as far
+// as those are kept. A block that is damaged is a gap. Holds the store for half a second at most.
+// Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tools/past/point.h"
+#include "tools/past/store.h"
+
+namespace tallyfs::past {
+
+struct StoredSeries {
+  std::uint64_t id = 0;
+  std::string interface {};
+  std::string name{};
+  std::string shape{};  // JSON, see point.h
+};
+
+struct Sums {
+  // Statistics that were observed in the span; Point::known is in steps of the finest tier.
+  std::map<std::uint64_t, Point> points{};
+  std::vector<Fact> damaged{};
+};
+
+// Parts of a span, each with the tier that has it.
+struct TierSpan {
+  std::size_t tier = 0;
+  Span span;
+
+  bool operator==(const TierSpan&) const = default;
+};
+// `oldest`: of each tier, the begin of its oldest point. Ends that no tier has so finely are moved
+// to the nearest piece of one that has them.
+std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
+                            const std::vector<std::uint64_t>& oldest);
+
+class StoreReader {
+ public:
+  // kNotFound, kNoAccess: there is none, or none to read for this user; the reason says what to do.
+  // kInvalid: it is damaged, or of a newer format.
+  static Result<StoreReader> open(const std::string& directory);
+
+  const Tiers& tiers() const { return tiers_; }
+  // Reaches from the oldest point to the end of the newest; nothing in an empty store.
+  Result<std::optional<Span>> extent();
+  // They come in order of names, and the newest of one name last.
+  Result<std::vector<StoredSeries>> series();
+  Result<std::vector<TierSpan>> cover(const Span& span);
+  Result<Sums> sums(const std::vector<TierSpan>& parts, const std::set<std::uint64_t>& series);
+  // Returns those that touch the span, oldest first.
+  Result<std::vector<Fact>> facts(const Span& span);
+
+ private:
+  StoreReader(Database database, Tiers tiers)
+      : database_(std::move(database)), tiers_(std::move(tiers)) {}
+  Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
+                                                 std::uint64_t last);
+  Result<void> add_block(std::uint64_t id, const TierSpan& part,
+                         const std::set<std::uint64_t>& series, Sums& sums);
+
+  Database database_;
+  Tiers tiers_;
+};
+
+}  // namespace tallyfs::past
