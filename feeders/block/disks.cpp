@@ -13,7 +13,7 @@ constexpr const char* kDirectionNames[kDirections] = {"read", "write", "other"};
 
 // 1,024 sizes: the sizes of requests are multiples of a page, up to a few MiB.
 const tally::Definition kSizes{.units = "bytes/requests",
-                               .type = tally::List{.entries_max = 1024},
+                               .type = tally::List{.entries_max = 1024, .base = 10},
                                .begin = tally::Begin::kOn};
 // 22 intervals, 0 to a second in powers of two; what takes longer is a disk in trouble and stands
 // under `>`. Microseconds: a fast disk takes ten, a spinning one ten thousand.

@@ -100,8 +100,10 @@ Result<std::string> array_text(const RangeOfX& range, std::uint64_t base_interva
                     range);
 }
 
-Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max) {
-  return with_entries("type=list", range, entries_max);
+// Daemons of old do not know the key.
+Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max, unsigned base) {
+  if (base != 10 && base != 16) return invalid("base must be 10 or 16");
+  return with_entries(base == 10 ? "type=list base=10" : "type=list", range, entries_max);
 }
 
 Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max) {

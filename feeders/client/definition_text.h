@@ -20,7 +20,7 @@ Result<std::string> value_text(const RangeOfX& range, statistic_mode mode);
 Result<std::string> range_text(const RangeOfX& range);
 Result<std::string> array_text(const RangeOfX& range, std::uint64_t base_interval,
                                statistic_scale scale);
-Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max);
+Result<std::string> list_text(const RangeOfX& range, std::uint32_t entries_max, unsigned base);
 Result<std::string> raw_text(const RangeOfX& range, std::uint32_t entries_max);
 Result<std::string> history_text(const RangeOfX& range, std::uint32_t entries_max,
                                  std::uint64_t period_us, statistic_mode mode);

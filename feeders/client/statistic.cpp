@@ -362,7 +362,12 @@ int statistic_define_array(::statistic* statistic, int64_t range_min, int64_t ra
 
 int statistic_define_list(::statistic* statistic, int64_t range_min, int64_t range_max,
                           uint32_t entries_max) {
-  return define(statistic, list_text({range_min, range_max}, entries_max));
+  return statistic_define_list_base(statistic, range_min, range_max, entries_max, 16);
+}
+
+int statistic_define_list_base(::statistic* statistic, int64_t range_min, int64_t range_max,
+                               uint32_t entries_max, unsigned base) {
+  return define(statistic, list_text({range_min, range_max}, entries_max, base));
 }
 
 int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t range_max,

@@ -24,7 +24,7 @@ tally::Type to_public(const S& settings, tally::Range range) {
   } else if constexpr (std::is_same_v<S, RangeSettings>) {
     return tally::MinMax{range};
   } else if constexpr (std::is_same_v<S, ListSettings>) {
-    return tally::List{range, settings.entries_max};
+    return tally::List{range, settings.entries_max, static_cast<std::uint8_t>(settings.base)};
   } else if constexpr (std::is_same_v<S, ArraySettings>) {
     return tally::Array{range, settings.base_interval,
                         settings.scale == Scale::kLog2 ? tally::Scale::kLog2 : tally::Scale::kLin};
@@ -49,8 +49,8 @@ tally::Type to_public(const S& settings, tally::Range range) {
 
 const std::vector<std::string>& keys() {
   static const std::vector<std::string> kKeys{
-      "type",  "range_min", "range_max", "entries_max", "base_interval", "scale", "mode",
-      "units", "period",    "precision", "quantiles",   "decimals",      "on"};
+      "type", "range_min", "range_max", "entries_max", "base",      "base_interval", "scale",
+      "mode", "units",     "period",    "precision",   "quantiles", "decimals",      "on"};
   return kKeys;
 }
 
@@ -164,7 +164,7 @@ class Words {
     if (!has_range_min_ && line_.find("scale=log2") != line_.npos && is_from_zero(words_.units)) {
       line_.append("range_min=0");
     }
-    const auto change = parse_new_statistic(line_);
+    const auto change = parse_new_statistic(line_, Strictness::kStrict);
     if (!change) return change.error();
     if (change.value().on && !change.value().on->value) words_.begin = tally::Begin::kOff;
     const auto definition = apply(change.value(), Definition{});

@@ -199,6 +199,10 @@ TALLY_EXPORT int statistic_define_array(struct statistic* statistic, int64_t ran
 TALLY_EXPORT int statistic_define_list(struct statistic* statistic, int64_t range_min,
                                        int64_t range_max, uint32_t entries_max);
 
+/* The same, which shows X with this base, 16 or 10. statistic_define_list() means 16. */
+TALLY_EXPORT int statistic_define_list_base(struct statistic* statistic, int64_t range_min,
+                                            int64_t range_max, uint32_t entries_max, unsigned base);
+
 /* The newest entries_max (1 to 1,048,576) samples with their times. */
 TALLY_EXPORT int statistic_define_raw(struct statistic* statistic, int64_t range_min,
                                       int64_t range_max, uint32_t entries_max);

@@ -54,6 +54,7 @@ struct Array {
 struct List {
   Range range{};
   std::uint32_t entries_max = 256;
+  std::uint8_t base = 16;  // or 10: how X is shown
 };
 struct Raw {
   Range range{};
@@ -201,6 +202,10 @@ class Statistic {
                                     static_cast<::statistic_scale>(s.scale));
   }
   int define_as(const List& s) {
+    if (s.base != 16) {
+      return ::statistic_define_list_base(statistic_, s.range.min, s.range.max, s.entries_max,
+                                          s.base);
+    }
     return ::statistic_define_list(statistic_, s.range.min, s.range.max, s.entries_max);
   }
   int define_as(const Raw& s) {

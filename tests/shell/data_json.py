@@ -48,7 +48,7 @@ def _range(statistic):
 def _list(statistic):
     values = statistic["values"]
     for x, total in zip(values["x"], values["totals"], strict=True):
-        yield f" {x % 2**64:#x} {total}"
+        yield f" {x if statistic.get('base') == 10 else hex(x % 2**64)} {total}"
 
 
 def _array(statistic):

@@ -58,6 +58,21 @@ struct Line {
   std::vector<view::Key> parsed;
 };
 
+// What is so of a list although its definition does not have it (GRAMMAR.md).
+constexpr std::string_view kBase = "base";
+constexpr std::string_view kBaseNotPrinted = "16";
+
+bool is_list_without_base(const std::vector<view::Key>& keys) {
+  const bool is_list = std::ranges::any_of(
+      keys, [](const view::Key& key) { return key.name == "type" && key.value == "list"; });
+  return is_list && std::ranges::count(keys, kBase, &view::Key::name) == 0;
+}
+
+std::string_view value_of(const view::Statistic& statistic, const view::Key& key) {
+  const bool is_left_out = key.name == kBase && is_list_without_base(statistic.definition);
+  return is_left_out ? kBaseNotPrinted : statistic.key(key.name);
+}
+
 Result<Line> parse_line(const std::string& text) {
   Tokens tokens(text);
   const auto command = tokens.next();
@@ -75,6 +90,10 @@ Result<Line> parse_line(const std::string& text) {
     if (made.parsed.back().name == "name") made.statistic = made.parsed.back().value;
   }
   if (made.statistic.empty()) return invalid("name= is missing");
+  if (is_list_without_base(made.parsed)) {
+    made.parsed.push_back({std::string(kBase), std::string(kBaseNotPrinted)});
+    made.keys.append(" ").append(kBase).append("=").append(kBaseNotPrinted);
+  }
   return made;
 }
 
@@ -126,7 +145,7 @@ class Apply {
     }
     std::string changes;
     for (const view::Key& key : line.parsed) {
-      const std::string_view was = now->key(key.name);
+      const std::string_view was = value_of(*now, key);
       if (was == key.value) continue;
       changes.append(" ").append(key.name).append("=").append(was).append("->").append(key.value);
     }

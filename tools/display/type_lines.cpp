@@ -17,10 +17,10 @@ namespace {
 constexpr std::string_view kLeast = "-9223372036854775808";
 constexpr std::string_view kMost = "9223372036854775807";
 // Keys that a definition line may have (docs/statistics.md).
-constexpr std::array<std::string_view, 16> kKeys = {
-    "name",          "of",        "on",        "type",        "mode",      "scale",
-    "base_interval", "range_min", "range_max", "entries_max", "precision", "quantiles",
-    "period",        "data",      "units",     "help"};
+constexpr std::array<std::string_view, 17> kKeys = {
+    "name",          "of",        "on",        "type",        "mode", "scale",
+    "base_interval", "range_min", "range_max", "entries_max", "base", "precision",
+    "quantiles",     "period",    "data",      "units",       "help"};
 constexpr int kBinsWanted = 64;  // of an array with a linear scale
 
 // The least and the greatest X that there were, as far as the values tell.

@@ -96,6 +96,10 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   if (change.value().is_strict) {
     if (auto read = check_all_read(definition, attributes.value()); !read) return read.error();
   }
+  // People write rules, and read decimal numbers.
+  const auto& type = change.value().type;
+  const bool is_list = type && std::holds_alternative<ListSettings>(type->value);
+  if (is_list && !change.value().base) rule.attributes_.append(" base=10");
   return rule;
 }
 

@@ -100,6 +100,12 @@ bool take_entries_max(Change& change, std::string_view value, std::size_t at) {
   return number >= 1 && number <= kEntriesMaxBound;
 }
 
+bool take_base(Change& change, std::string_view value, std::size_t at) {
+  const std::uint64_t number = parse_unsigned(value).value_or(0);
+  change.base = {static_cast<Base>(number), at};
+  return number == 10 || number == 16;
+}
+
 bool take_base_interval(Change& change, std::string_view value, std::size_t at) {
   change.base_interval = {parse_unsigned(value).value_or(0), at};
   return change.base_interval->value >= 1;
@@ -182,6 +188,7 @@ constexpr std::array kKeys = {
         "range_max must be a signed 64-bit number"},
     Key{attribute::EntriesMax::kKey, Where::kEverywhere, take_entries_max,
         "entries_max must be a number from 1 to 1048576"},
+    Key{attribute::BaseNumber::kKey, Where::kEverywhere, take_base, "base must be 10 or 16"},
     Key{attribute::BaseInterval::kKey, Where::kEverywhere, take_base_interval,
         "base_interval must be a 64-bit number, 1 or more"},
     Key{attribute::ScaleWord::kKey, Where::kEverywhere, take_scale, "scale must be lin or log2"},
@@ -256,7 +263,7 @@ std::string merge(const Change& change, Settings& settings) {
         alternative.each_attribute(alternative, [&](auto attribute, auto& field) {
           if (const auto& asked = change.asked(attribute)) {
             field = asked->value;
-          } else {
+          } else if constexpr (!requires { attribute.kDefault; }) {
             missing.append(" ").append(attribute.kKey);
           }
         });
@@ -273,6 +280,14 @@ bool settle_mode(HistorySettings& history) {
   history.precision = HistorySettings::kNoPrecision;
   history.quantiles = {};
   return true;
+}
+
+// People read decimal numbers. A line that was printed leaves out base=16, so that a strict one
+// leaves the base of a list that is there.
+Base base_of_type(const Change& change, const Definition& before) {
+  if (!change.is_strict) return attribute::BaseNumber::kDefault;
+  const auto* const list = std::get_if<ListSettings>(&before.settings);
+  return list ? list->base : Base::kDecimal;
 }
 
 // The token of the first of these that the line has.
@@ -311,6 +326,8 @@ Result<void> check(const Change& change, const Definition& definition) {
 Result<Definition> merge(const Change& change, const Definition& before) {
   Definition after = before;
   if (change.type) after.settings = change.type->value;
+  auto* const list = std::get_if<ListSettings>(&after.settings);
+  if (list && change.type) list->base = base_of_type(change, before);
   const std::string missing = merge(change, after.settings);
   if (change.type && !missing.empty()) {
     return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};

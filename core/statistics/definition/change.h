@@ -33,6 +33,7 @@ struct Change {
   std::optional<Requested<std::int64_t>> range_min;
   std::optional<Requested<std::int64_t>> range_max;
   std::optional<Requested<std::uint32_t>> entries_max;
+  std::optional<Requested<Base>> base;
   std::optional<Requested<std::uint64_t>> base_interval;
   std::optional<Requested<Scale>> scale;
   std::optional<Requested<Mode>> mode;
@@ -44,12 +45,13 @@ struct Change {
 
   // Whether it says how the statistic counts or what it is; else the line only switches and resets.
   bool redefines() const {
-    return type || range_min || range_max || entries_max || base_interval || scale || mode ||
-           period || precision || quantiles || units || help;
+    return type || range_min || range_max || entries_max || base || base_interval || scale ||
+           mode || period || precision || quantiles || units || help;
   }
 
   // What it asks for an attribute.
   const auto& asked(attribute::EntriesMax) const { return entries_max; }
+  const auto& asked(attribute::BaseNumber) const { return base; }
   const auto& asked(attribute::BaseInterval) const { return base_interval; }
   const auto& asked(attribute::ScaleWord) const { return scale; }
   const auto& asked(attribute::ModeWord) const { return mode; }
@@ -59,7 +61,7 @@ struct Change {
 };
 
 // The type-specific attributes of definitions, as a set.
-using Attributes = std::bitset<7>;
+using Attributes = std::bitset<8>;
 Attributes attributes_of(const Settings& settings);
 
 // `units=-` clears the units, and so does `help=-`. `units=` says nothing, as lines of statistics
@@ -79,8 +81,9 @@ bool is_known_key(std::string_view word);
 Result<Change> parse_new_statistic(std::string_view text,
                                    Strictness strictness = Strictness::kTolerant);
 
-// The definition that results. kInvalid with the token to blame: the type lacks an attribute, the
-// mode does not go with the type, range_min is above range_max, too many intervals.
+// The definition that results. A list that comes into being shows its X in decimal if the line is
+// strict and says nothing of the base. kInvalid with the token to blame: the type lacks an
+// attribute, the mode does not go with the type, range_min is above range_max, too many intervals.
 Result<Definition> apply(const Change& change, const Definition& before);
 // Whether there is a definition to which the change could be applied: for changes of statistics
 // that do not exist yet. Returns the attributes that it may have. kInvalid as above.

@@ -57,6 +57,7 @@ class LineWriter {
   void append(std::chrono::microseconds period) { append(std::int64_t{period.count()}); }
   void append(Mode mode) { append(spelled(mode)); }
   void append(Scale scale) { append(spelled(scale)); }
+  void append(Base base) { append(static_cast<std::uint64_t>(base)); }
   void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
   std::string& out_;
@@ -86,6 +87,7 @@ class MemberWriter {
   void append(std::chrono::microseconds period) { json_.number(std::int64_t{period.count()}); }
   void append(Mode mode) { append(spelled(mode)); }
   void append(Scale scale) { append(spelled(scale)); }
+  void append(Base base) { append(static_cast<std::uint64_t>(base)); }
   void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
   JsonWriter& json_;
@@ -98,8 +100,23 @@ void write_type(Write& write, const Definition& definition) {
         write("type", settings.kType);
         write("range_min", definition.range_min);
         write("range_max", definition.range_max);
-        settings.each_attribute(
-            settings, [&](auto attribute, const auto& field) { write(attribute.kKey, field); });
+        settings.each_attribute(settings, [&](auto attribute, const auto& field) {
+          if constexpr (!requires { attribute.kDefault; }) write(attribute.kKey, field);
+        });
+      },
+      definition.settings);
+}
+
+// The attributes that lines of old do not have.
+template <typename Write>
+void write_other_than_default(Write& write, const Definition& definition) {
+  std::visit(
+      [&](const auto& settings) {
+        settings.each_attribute(settings, [&](auto attribute, const auto& field) {
+          if constexpr (requires { attribute.kDefault; }) {
+            if (field != attribute.kDefault) write(attribute.kKey, field);
+          }
+        });
       },
       definition.settings);
 }
@@ -113,6 +130,7 @@ void write_line(Write write, std::string_view name, const Definition& definition
   write("on", std::uint64_t{state.on});
   write_type(write, definition);
   if (state.hits_missed) write("hits_missed", *state.hits_missed);
+  write_other_than_default(write, definition);
   write("hits_out_of_range", state.hits_out_of_range);
   write("data", state.data);
   write("started", state.started);
@@ -128,6 +146,9 @@ bool discards_data(const Definition& before, const Definition& after) {
   const auto* const was = std::get_if<QuantilesSettings>(&before.settings);
   const auto* const is = std::get_if<QuantilesSettings>(&after.settings);
   if (was && is) return was->precision != is->precision || !same_factor;
+  const auto* const had = std::get_if<ListSettings>(&before.settings);
+  const auto* const has = std::get_if<ListSettings>(&after.settings);
+  if (had && has) return had->entries_max != has->entries_max;
   if (before.settings != after.settings) return true;
   const auto* const history = std::get_if<HistorySettings>(&after.settings);
   if (history && history->mode == Mode::kQuantiles) return !same_factor;
@@ -150,6 +171,7 @@ void write_members(JsonWriter& json, std::string_view name, const Definition& de
 void append_definition(std::string& out, const Definition& definition) {
   LineWriter write(out);
   write_type(write, definition);
+  write_other_than_default(write, definition);
   write("units", std::string_view(definition.units));
 }
 

@@ -29,13 +29,20 @@ inline constexpr std::uint8_t kPrecisionMax = 8;
 
 enum class Mode : std::uint8_t { kIncrements, kProducts, kRange, kQuantiles };
 enum class Scale : std::uint8_t { kLin, kLog2 };
+// In which the data file shows X of a list; JSON and metrics are decimal always.
+enum class Base : std::uint8_t { kDecimal = 10, kHexadecimal = 16 };
 
 // The type-specific attributes by their keys. Parsing, printing and merging go by what each type
-// shows of them in each_attribute(), so that a type states its attributes once.
+// shows of them in each_attribute(), so that a type states its attributes once. One that has a
+// kDefault may be missing in a line, and is printed behind hits_missed where it is another.
 namespace attribute {
 
 struct EntriesMax {
   static constexpr std::string_view kKey = "entries_max";
+};
+struct BaseNumber {
+  static constexpr std::string_view kKey = "base";
+  static constexpr Base kDefault = Base::kHexadecimal;
 };
 struct BaseInterval {
   static constexpr std::string_view kKey = "base_interval";
@@ -83,11 +90,13 @@ struct RangeSettings {
 struct ListSettings {
   static constexpr std::string_view kType = "list";
   std::uint32_t entries_max = 1;
+  Base base = attribute::BaseNumber::kDefault;
   bool operator==(const ListSettings&) const = default;
 
   template <typename Self, typename Visit>
   static void each_attribute(Self& self, Visit visit) {
     visit(attribute::EntriesMax{}, self.entries_max);
+    visit(attribute::BaseNumber{}, self.base);
   }
 };
 
@@ -189,7 +198,7 @@ struct Definition {
 // Whether data gathered under `before` means nothing any more under `after`: a changed type or
 // type-specific attribute, and for an array a changed range, which moves its bounds. Buckets of
 // percentiles are those of the base unit that the units name, and move with it. Which percentiles
-// type=quantiles shows is no matter of its data.
+// type=quantiles shows, and in which base a list shows X, is no matter of its data.
 bool discards_data(const Definition& before, const Definition& after);
 
 // What a line of the definition file says beyond the definition.

@@ -12,10 +12,10 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::array kAttributeKeys = {attribute::EntriesMax::kKey, attribute::BaseInterval::kKey,
-                                       attribute::ScaleWord::kKey,  attribute::ModeWord::kKey,
-                                       attribute::Period::kKey,     attribute::Precision::kKey,
-                                       attribute::Quantiles::kKey};
+constexpr std::array kAttributeKeys = {attribute::EntriesMax::kKey,   attribute::BaseNumber::kKey,
+                                       attribute::BaseInterval::kKey, attribute::ScaleWord::kKey,
+                                       attribute::ModeWord::kKey,     attribute::Period::kKey,
+                                       attribute::Precision::kKey,    attribute::Quantiles::kKey};
 static_assert(kAttributeKeys.size() == Attributes().size());
 
 // Of the key in key=value among the attributes; their number: it is none.

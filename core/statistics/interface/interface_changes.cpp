@@ -271,7 +271,15 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
     const auto read = tallyfs::check_all_read(text, attributes_of(asked.value().settings));
     if (!read) return read.error();
   }
-  std::string words = differing_words(is, asked.value());
+  Definition asked_definition = asked.value();
+  auto* const asked_list = std::get_if<ListSettings>(&asked_definition.settings);
+  const auto* const list = std::get_if<ListSettings>(&is.settings);
+  const bool has_other_base = asked_list && list && asked_list->base != list->base;
+  if (has_other_base) asked_list->base = list->base;
+  std::string words = differing_words(is, asked_definition);
+  if (has_other_base && change.base) {
+    words.append(words.empty() ? "base=" : " base=").append(std::to_string(int(list->base)));
+  }
   if (change.help && change.help->value != named->help()) {
     words.append(words.empty() ? "help=" : " help=");
     words.append(named->help().empty() ? kClearWord : named->help());

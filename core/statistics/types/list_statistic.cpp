@@ -17,6 +17,15 @@ namespace {
 constexpr std::uint8_t kListVersion = 1;
 constexpr std::size_t kSavedEntryBytes = 16;
 
+void append_x(std::string& out, std::int64_t x, Base base) {
+  if (base == Base::kDecimal) return append_number(out, x);
+  append_hex(out, static_cast<std::uint64_t>(x));
+}
+
+std::uint64_t length_of_x(std::int64_t x, Base base) {
+  return base == Base::kDecimal ? number_length(x) : hex_length(static_cast<std::uint64_t>(x));
+}
+
 }  // namespace
 
 std::size_t ListStatistic::Hash::operator()(std::int64_t x) const {
@@ -46,15 +55,18 @@ bool ListStatistic::add(std::span<const Sample> samples) {
 }
 
 ListStatistic::Snapshot ListStatistic::snapshot() const {
+  // The base takes no memory: it lies between the others.
+  static_assert(sizeof(ListStatistic) == 2 * sizeof(std::uint64_t) + sizeof totals_);
   Snapshot copy;
   copy.totals_.assign(totals_.begin(), totals_.end());
+  copy.base_ = base_;
   return copy;
 }
 
 std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const {
   std::uint64_t length = totals_.size() * (name.size() + 3);  // two blanks and the newline
   for (const auto& [x, total] : totals_) {
-    length += hex_length(static_cast<std::uint64_t>(x)) + number_length(total);
+    length += length_of_x(x, base_) + number_length(total);
   }
   return length;
 }
@@ -80,7 +92,7 @@ void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
   sort(totals_.size());
   for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
-    append_hex(out, static_cast<std::uint64_t>(x));
+    append_x(out, x, base_);
     out.push_back(' ');
     append_number(out, total);
     out.push_back('\n');

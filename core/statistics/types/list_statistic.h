@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/bytes.h"
@@ -21,13 +22,19 @@ namespace tallyfs {
 
 class ListStatistic {
  public:
-  static constexpr std::string_view kShortestLine = " 0x0 0\n";
+  static constexpr std::string_view kShortestLine = " 0 0\n";
   using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;  // X and total
 
-  explicit ListStatistic(const ListSettings& settings) : entries_max_(settings.entries_max) {}
+  explicit ListStatistic(const ListSettings& settings)
+      : entries_max_(settings.entries_max), base_(settings.base) {}
 
   // Half as much again for the moment in which the table grows.
   static std::uint64_t worst_case_bytes(const ListSettings& settings);
+
+  // To one that shows X in another base.
+  void redefine(const Definition& definition) {
+    base_ = std::get<ListSettings>(definition.settings).base;
+  }
 
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return totals_.size(); }
@@ -35,7 +42,8 @@ class ListStatistic {
   class Snapshot {
    public:
     std::uint64_t text_length(std::string_view name) const;
-    // `name 0xX total` for each X, in two's complement: largest total first, then smallest X
+    // `name X total` for each X: largest total first, then smallest X. In hexadecimal X is 0xX in
+    // two's complement.
     void render(std::string_view name, std::string& out);
 
    private:
@@ -44,6 +52,7 @@ class ListStatistic {
     void sort(std::size_t count);
 
     Entries totals_;
+    Base base_ = Base::kHexadecimal;
   };
   Snapshot snapshot() const;
   void write_values(JsonWriter& json) const;
@@ -62,6 +71,7 @@ class ListStatistic {
   };
 
   std::uint32_t entries_max_;
+  Base base_;
   std::uint64_t missed_ = 0;
   boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals_;
 };

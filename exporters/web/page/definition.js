@@ -7,8 +7,8 @@ import {byId} from './state.js';
 
 const kTypes = ['value', 'range', 'list', 'array', 'quantiles', 'last', 'history', 'raw'];
 // Keys that change nothing of how it counts, or that cannot be set.
-const kKeeping = ['name', 'of', 'on', 'units', 'help', 'hits_out_of_range', 'hits_missed', 'data',
-                  'started', 'stopped'];
+const kKeeping = ['name', 'of', 'on', 'base', 'units', 'help', 'hits_out_of_range', 'hits_missed',
+                  'data', 'started', 'stopped'];
 
 function keysOf(line) {
   return new Map(line.trim().split(/\s+/).filter(each => each.includes('='))

@@ -170,6 +170,20 @@ definitions_have_units_and_help() {
   assert_attribute web new help Of%20all
 }
 
+definitions_have_the_base_of_lists() {
+  send 'create web/ten type=list entries_max=9' 'create web/hex type=list entries_max=9 base=16'
+  "$TALLYCTL" definitions web/ten web/hex >"$CASE/saved"
+  assert_eq "$(printf '= web/ten\n= web/hex')" "$("$TALLYCTL" apply "$CASE/saved")"
+  "$TALLYCTL" define web/ten base=16
+  "$TALLYCTL" define web/hex base=10
+  assert_eq "$(printf '~ web/ten base=16->10\n~ web/hex base=10->16')" \
+    "$("$TALLYCTL" apply "$CASE/saved")"
+  send 'remove web/ten' 'remove web/hex'
+  assert_eq "$(printf '+ web/ten\n+ web/hex')" "$("$TALLYCTL" apply --create "$CASE/saved")"
+  assert_attribute web ten base 10
+  assert_attribute web hex base ''
+}
+
 definitions_come_back() {
   local before
   before=$("$TALLYCTL" definitions web db)

@@ -378,7 +378,7 @@ rules_are_read_anew() {
   echo 'web/* type=list entries_max=10 on=1' >"$CASE/rules"
   _reload
   send 'web/a 1'
-  assert_data web 'a 0x1 1'
+  assert_data web 'a 1 1'
 }
 
 as_another_user_too() {
@@ -453,7 +453,7 @@ rules_that_cannot_be_read_refuse_it() {
   _reload
   assert_has "1 rule read from $CASE/rules, 0 lines refused" "$(cat "$STDERR")"
   send 'web/a 5'
-  assert_data web 'a 0x5 1'
+  assert_data web 'a 5 1'
 }
 
 a_server_that_does_not_answer_is_named_in_time() {

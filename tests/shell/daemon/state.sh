@@ -48,6 +48,15 @@ a_restart_keeps_help() {
   assert_attribute web slow help The%20slow
 }
 
+a_restart_keeps_the_base_of_lists() {
+  _start
+  send 'create web/ten on=1 type=list entries_max=9' 'web/ten 255'
+  send 'create web/hex on=1 type=list entries_max=9 base=16' 'web/hex 255'
+  stop_daemon
+  _start
+  assert_data web 'ten 255 1' 'hex 0xff 1'
+}
+
 an_unmount_saves_too() {
   need fusermount3
   _start

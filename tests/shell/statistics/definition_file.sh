@@ -15,7 +15,8 @@ of_a_value_in_products_mode() {
 }
 of_a_range() { _shows 'type=range' 'type=range range_min=0 range_max=100'; }
 of_a_list() {
-  _shows 'entries_max=8 type=list' 'type=list range_min=0 range_max=100 entries_max=8 hits_missed=0'
+  _shows 'entries_max=8 type=list' \
+    'type=list range_min=0 range_max=100 entries_max=8 hits_missed=0 base=10'
 }
 of_a_linear_array() {
   _shows 'type=array scale=lin base_interval=0xA' \

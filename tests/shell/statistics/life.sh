@@ -32,7 +32,7 @@ EOT
 
 a_feeder_may_supply_other_defaults() {
   send 'create web/lat on=1 type=list entries_max=7 range_min=-5 range_max=0x10 units=us/requests'
-  assert_match "name=lat on=1 type=list range_min=-5 range_max=16 entries_max=7 hits_missed=0 hits_out_of_range=0 data=$_stamp started=$_stamp stopped=$_stamp units=us/requests" \
+  assert_match "name=lat on=1 type=list range_min=-5 range_max=16 entries_max=7 hits_missed=0 base=10 hits_out_of_range=0 data=$_stamp started=$_stamp stopped=$_stamp units=us/requests" \
     "$(definition web)"
 }
 

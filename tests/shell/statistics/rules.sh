@@ -231,6 +231,14 @@ a_rule_says_help() {
   assert_attribute web hits help ''
 }
 
+a_rule_that_makes_a_list_makes_it_decimal() {
+  _rule 'web/* type=list entries_max=9'
+  _rule 'web/*_hex base=16'
+  send 'web/sizes 4096' 'web/sizes_hex 4096'
+  assert_data web 'sizes 4096 1' 'sizes_hex 0x1000 1'
+  assert_eq 'web/* type=list entries_max=9' "$(head -1 "$MNT/rules")"
+}
+
 a_rule_says_units() {
   _rule 'web/*_us units=microseconds/requests'
   send 'web/render_us 5' 'create web/query_us units=us' 'create web/hits units=requests'

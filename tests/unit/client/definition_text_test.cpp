@@ -34,7 +34,9 @@ TEST(DefinitionTextTest, AnArraySaysItsIntervalsAndScale) {
 }
 
 TEST(DefinitionTextTest, AListSaysItsEntries) {
-  EXPECT_EQ(text_of(list_text({1, 2}, 3)), "type=list entries_max=3 range_min=1 range_max=2");
+  EXPECT_EQ(text_of(list_text({1, 2}, 3, 16)), "type=list entries_max=3 range_min=1 range_max=2");
+  EXPECT_EQ(text_of(list_text({1, 2}, 3, 10)),
+            "type=list base=10 entries_max=3 range_min=1 range_max=2");
 }
 
 TEST(DefinitionTextTest, RawSaysItsEntries) {
@@ -55,19 +57,19 @@ TEST(DefinitionTextTest, RefusesARangeThatEndsBeforeItsStart) {
   EXPECT_EQ(text_of(range_text(kInverted)), "(invalid)");
   EXPECT_EQ(text_of(array_text(kInverted, 1, STATISTIC_SCALE_LIN)), "(invalid)");
   EXPECT_EQ(text_of(array_text(kInverted, 1, STATISTIC_SCALE_LOG2)), "(invalid)");
-  EXPECT_EQ(text_of(list_text(kInverted, 1)), "(invalid)");
+  EXPECT_EQ(text_of(list_text(kInverted, 1, 16)), "(invalid)");
   EXPECT_EQ(text_of(raw_text(kInverted, 1)), "(invalid)");
   EXPECT_EQ(text_of(history_text(kInverted, 1, 1, STATISTIC_MODE_RANGE)), "(invalid)");
 }
 
 TEST(DefinitionTextTest, TakesEntriesWithinTheirBoundsOnly) {
   for (const auto entries_max : {1u, 1'048'576u}) {
-    EXPECT_TRUE(list_text(kAll, entries_max));
+    EXPECT_TRUE(list_text(kAll, entries_max, 16));
     EXPECT_TRUE(raw_text(kAll, entries_max));
     EXPECT_TRUE(history_text(kAll, entries_max, 1, STATISTIC_MODE_RANGE));
   }
   for (const auto entries_max : {0u, 1'048'577u, UINT32_MAX}) {
-    EXPECT_EQ(text_of(list_text(kAll, entries_max)), "(invalid)");
+    EXPECT_EQ(text_of(list_text(kAll, entries_max, 16)), "(invalid)");
     EXPECT_EQ(text_of(raw_text(kAll, entries_max)), "(invalid)");
     EXPECT_EQ(text_of(history_text(kAll, entries_max, 1, STATISTIC_MODE_RANGE)), "(invalid)");
   }
@@ -123,7 +125,8 @@ TEST(DefinitionTextTest, ARefusalHasItsReason) {
   };
   EXPECT_EQ(reason(range_text(kInverted)), "range_min must not be above range_max");
   EXPECT_EQ(reason(value_text(kAll, STATISTIC_MODE_RANGE)), "mode must be increments or products");
-  EXPECT_EQ(reason(list_text(kAll, 0)), "entries_max must be a number from 1 to 1048576");
+  EXPECT_EQ(reason(list_text(kAll, 0, 16)), "entries_max must be a number from 1 to 1048576");
+  EXPECT_EQ(reason(list_text(kAll, 1, 8)), "base must be 10 or 16");
   EXPECT_EQ(reason(array_text(kAll, 0, STATISTIC_SCALE_LIN)), "base_interval must be 1 or more");
   EXPECT_EQ(reason(array_text(kAll, 1, STATISTIC_SCALE_LIN)),
             "more than 65536 intervals: range or base_interval must change");

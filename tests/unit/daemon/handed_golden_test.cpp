@@ -89,7 +89,7 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
 
 // Both have a statistic and a feeder with one ring, of which one record was taken.
 TEST(HandedGoldenTest, LanesAndTheirRings) {
-  LanesStand before("type=list entries_max=9");
+  LanesStand before("type=list entries_max=9 base=16");
   RingFeeder feeder(*before.lanes_, LanesStand::sender());
   ASSERT_TRUE(feeder.bind(*before.lanes_, before.number_));
   ASSERT_TRUE(feeder.put(3));
@@ -100,7 +100,7 @@ TEST(HandedGoldenTest, LanesAndTheirRings) {
   HandedDescriptors sent;
   before.lanes_->hand_on(left, sent);
   const SavedObjects kept = golden::kept_as("lanes.1.hex", left);
-  LanesStand next("type=list entries_max=9");
+  LanesStand next("type=list entries_max=9 base=16");
   HandedDescriptors received = copies_of(sent);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto loaded = next.lanes_->load(kept.at(i), kGoesOn, received);
@@ -160,8 +160,8 @@ TEST(HandedGoldenTest, DirectoriesThatTheKernelKnows) {
   Notifier before([](NodeId) { return true; });
   before.gives_attributes(kDirectory);
   before.stop();
-  const std::string kept = golden::kept_contents(
-      "directories.1.hex", SavedKind::kCachedDirectories, contents_of(before));
+  const std::string kept = golden::kept_contents("directories.1.hex", SavedKind::kCachedDirectories,
+                                                 contents_of(before));
   Notifier next([](NodeId) { return true; });
   ASSERT_TRUE(next.resume(kept));
   EXPECT_EQ(next.given(), 1u);

@@ -94,7 +94,7 @@ TEST_F(HandedTest, NumbersGoOnAndAreNotGivenTwice) {
   EXPECT_EQ(next.execute("attach web/a").value().number, a);
   ASSERT_TRUE(next.send(a, 4));
   ASSERT_TRUE(next.send(list, 7));
-  EXPECT_EQ(next.read("web", "data"), "a 2\nc 0x7 1\n");
+  EXPECT_EQ(next.read("web", "data"), "a 2\nc 7 1\n");
   EXPECT_FALSE(next.send(gone, 4)) << "it is gone";
   const auto made = next.execute("create web/d").value().number;
   EXPECT_EQ(made, gone + (std::uint64_t{1} << 32)) << "the next of the same slot";

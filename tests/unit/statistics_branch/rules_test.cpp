@@ -291,7 +291,7 @@ TEST_F(RulesTest, DefaultsDefineWhatUsersHaveLeftToThem) {
   EXPECT_EQ(begin(), "name=a on=1 type=list");
   send("web/a", 5);
   EXPECT_TRUE(execute("define web name=a default=1 type=list entries_max=5"));
-  EXPECT_EQ(read("web", "data"), "a 0x5 1\n");
+  EXPECT_EQ(read("web", "data"), "a 5 1\n");
   EXPECT_TRUE(execute("define web name=a default=1 type=range"));
   EXPECT_EQ(begin(), "name=a on=1 type=range");
 }

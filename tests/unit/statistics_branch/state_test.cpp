@@ -63,7 +63,7 @@ class StateTest : public StatisticsTest {
     clock_.advance(std::chrono::seconds(100));
     execute("create web/hits on=1").value();
     execute("create web/slow of=hits type=range range_min=100").value();
-    execute("create web/sizes type=list entries_max=9 on=1").value();
+    execute("create web/sizes type=list entries_max=9 base=16 on=1").value();
     execute("create web/seconds type=history mode=increments period=1000000 entries_max=9 on=1")
         .value();
     execute("create disk/busy type=last on=1", kBob).value();

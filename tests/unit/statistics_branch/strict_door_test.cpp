@@ -176,11 +176,11 @@ constexpr std::array kValid = {"define web/us range_min=3",
 constexpr std::array kKeys = {"name",      "of",        "on",          "data",          "type",
                               "range_min", "range_max", "entries_max", "base_interval", "scale",
                               "mode",      "period",    "precision",   "quantiles",     "units",
-                              "help",      "lifetime",  "default",     "hits"};
+                              "help",      "base",      "lifetime",    "default",       "hits"};
 constexpr std::array kValues = {
     "",      "0",       "1",           "5",    "77",  "-4",   "reset",    "us",
     "v",     "range",   "value",       "list", "lin", "log2", "products", "quantiles",
-    "10,95", "0.1,0.2", "us/requests", "ms",   "=",   "x"};
+    "10,95", "0.1,0.2", "us/requests", "ms",   "=",   "x",    "10",       "16"};
 
 // A daemon for one line.
 class Fresh : public StrictDoorTest {

@@ -42,7 +42,7 @@ TEST(StrictWordsTest, AWordThatNothingReadsIsRefusedWithWhatToWrite) {
 TEST(StrictWordsTest, AWordThatIsNearToNoneIsRefusedWithTheList) {
   EXPECT_EQ(strict_refusal("colour=1").reason,
             "there is no key 'colour'; the keys are name of on data type range_min range_max "
-            "entries_max base_interval scale mode period precision quantiles units help");
+            "entries_max base base_interval scale mode period precision quantiles units help");
 }
 
 TEST(StrictWordsTest, WhatIsPrintedIsAccepted) {

@@ -29,6 +29,19 @@ TEST(ListTest, SamplesOfANewXBeyondEntriesMaxAreMissed) {
   EXPECT_EQ(stand.data(), "");
 }
 
+TEST(ListTest, ShowsXInTheBaseThatIsAskedForAndKeepsTheData) {
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  Stand stand("on=1 type=list entries_max=3 base=10");
+  stand.add({{.x = 0, .y = 3}, {.x = 255, .y = 2}, {.x = kLeast}});
+  EXPECT_EQ(stand.data(), "s 0 3\ns 255 2\ns -9223372036854775808 1\n");
+  EXPECT_EQ(stand.attribute("base"), "10");
+  EXPECT_EQ(stand.define("base=16"), "");
+  EXPECT_EQ(stand.data(), "s 0x0 3\ns 0xff 2\ns 0x8000000000000000 1\n");
+  EXPECT_EQ(stand.definition().find("base="), std::string::npos);
+  EXPECT_EQ(stand.define("base=10 entries_max=3"), "");
+  EXPECT_EQ(stand.data(), "s 0 3\ns 255 2\ns -9223372036854775808 1\n");
+}
+
 TEST(ListTest, TotalsStopAtTheEndOf64Bits) {
   Stand stand("on=1 type=list entries_max=1");
   stand.add(1, std::numeric_limits<std::uint64_t>::max() - 1);
