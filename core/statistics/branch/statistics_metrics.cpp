@@ -24,6 +24,12 @@ bool is_news(std::atomic<std::uint64_t>& told, std::uint64_t count) {
   return false;
 }
 
+// A collector that reads the files of several interfaces refuses two texts for one family. What all
+// of them say, the file of one does not know.
+void forget_helps(std::vector<StatisticCopy>& copies) {
+  for (StatisticCopy& copy : copies) copy.help.clear();
+}
+
 }  // namespace
 
 // Of all interfaces, or of one. Called from several threads. One interface is locked at a time, and
@@ -60,6 +66,7 @@ class StatisticsBranch::MetricsFile final : public File {
     if (!of_) budget.go_by(rounds);
     for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
       each.interface->copy(copies, call.now, budget);
+      if (of_) forget_helps(copies);
       metrics.add(each.name, copies);
       if (metrics.bytes() > bytes_max) return too_long;
     }

@@ -36,8 +36,9 @@ class Format {
   virtual void add_histogram(std::string& body, std::string_view family, std::string_view labels,
                              const HistogramSeries& series,
                              std::chrono::nanoseconds created) const = 0;
-  // Appends a family with the text of all its series, in parts.
-  virtual void add_family(std::string& out, const FamilyName& family,
+  // Appends a family with the text of all its series, in parts. help: what people say of it; empty:
+  // nothing.
+  virtual void add_family(std::string& out, const FamilyName& family, std::string_view help,
                           std::span<const std::string> parts) const = 0;
   virtual void finish(std::string& out) const = 0;
 };

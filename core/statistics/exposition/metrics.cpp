@@ -55,6 +55,7 @@ class Metrics::Adder {
                              metrics_.bytes_ > metrics_.options_.bytes_max;
     if (is_too_much) return take_back();
     if (is_duplicate_) note_duplicate();
+    if (!statistic_.help.empty()) note_help();
   }
 
  private:
@@ -191,6 +192,7 @@ class Metrics::Adder {
       return false;
     }
     metrics_.touch(family);
+    touched_.back().is_own = true;
     return true;
   }
   Family* duplicate() {
@@ -250,6 +252,15 @@ class Metrics::Adder {
   void note_duplicate() {
     MetricsOmitted& omitted = metrics_.omitted_;
     if (++omitted.duplicate == 1) omitted.first_duplicate = path();
+  }
+
+  void note_help() {
+    for (const Touched& each : touched_) {
+      Family& family = *each.family;
+      if (!each.is_own || family.help == statistic_.help) continue;
+      family.has_several_helps |= !family.help.empty();
+      family.help = statistic_.help;
+    }
   }
 
   void take_back() {
@@ -367,7 +378,9 @@ std::string Metrics::finish(std::chrono::nanoseconds rendering) {
   std::string text;
   text.reserve(bytes_ + families_.size() * kFamilyBytes);
   for (const auto& each : families_) {
-    if (!each->empty()) format_->add_family(text, each->name, each->parts);
+    if (each->empty()) continue;
+    const std::string help = each->has_several_helps ? std::string() : plain_help(each->help);
+    format_->add_family(text, each->name, help, each->parts);
   }
   format_->finish(text);
   return text;

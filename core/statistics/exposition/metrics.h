@@ -58,6 +58,9 @@ class Metrics {
     // Of its series: parts that are full, and the last one, to which is added. All of a statistic
     // is in one part. So nothing is copied as the text grows.
     std::vector<std::string> parts{1};
+    // Of its statistics that have a help, if all of them say the same.
+    std::string help;
+    bool has_several_helps = false;
     // Labels of the series of the interface that came last: the first series, and all others.
     std::uint64_t interface = 0;
     std::string first;
@@ -90,6 +93,7 @@ class Metrics {
     Family* family;
     std::size_t size;
     bool is_first;
+    bool is_own = false;  // of statistics of this name, not of all statistics
   };
 
   // place: of the statistic in its interface.

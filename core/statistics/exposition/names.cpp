@@ -42,13 +42,16 @@ std::optional<unsigned> hex_digit(char c) {
   return std::nullopt;
 }
 
-std::string without_escapes(std::string_view text) {
+// keeps: whether the escape of that byte stays.
+std::string without_escapes(
+    std::string_view text, bool (*keeps)(char) = [](char) { return false; }) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
     const auto low = high ? hex_digit(text[i + 2]) : std::nullopt;
-    if (low) {
-      decoded.push_back(static_cast<char>(*high << 4 | *low));
+    const char byte = low ? static_cast<char>(*high << 4 | *low) : text[i];
+    if (low && !keeps(byte)) {
+      decoded.push_back(byte);
       i += 2;
     } else {
       decoded.push_back(text[i]);
@@ -180,6 +183,10 @@ void cut_reserved(std::string& name) {
 }
 
 }  // namespace
+
+std::string plain_help(std::string_view help) {
+  return in_utf8(without_escapes(help, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }));
+}
 
 TaggedName split_tags(std::string_view statistic, NameCharacters characters) {
   const auto tags = find_tags(statistic);

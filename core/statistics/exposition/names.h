@@ -29,6 +29,9 @@ struct TaggedName {
 TaggedName split_tags(std::string_view statistic,
                       NameCharacters characters = NameCharacters::kAscii);
 
+// The text of help=: UTF-8 with the escapes undone, but those of control bytes.
+std::string plain_help(std::string_view help);
+
 // Whether a name has ASCII letters, digits and `_` alone, none of the digits first.
 bool is_plain_name(std::string_view name);
 

@@ -161,12 +161,12 @@ void ProtobufFormat::add_histogram(std::string& body, std::string_view, std::str
 }
 
 // Counters are called by the name of their samples, as in the text.
-void ProtobufFormat::add_family(std::string& out, const FamilyName& family,
+void ProtobufFormat::add_family(std::string& out, const FamilyName& family, std::string_view help,
                                 std::span<const std::string> parts) const {
   std::string head;
   ProtobufWriter writer(head);
   writer.bytes(kName, family.name + (family.kind == MetricKind::kCounter ? "_total" : ""));
-  writer.bytes(kHelp, help_of(family.kind));
+  writer.bytes(kHelp, help.empty() ? help_of(family.kind) : help);
   writer.number(kType, type_number(family.kind));
   if (!family.unit.empty()) writer.bytes(kUnit, family.unit);
   std::size_t size = head.size();

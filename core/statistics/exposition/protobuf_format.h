@@ -16,7 +16,7 @@ class ProtobufFormat final : public Format {
   void add_histogram(std::string& body, std::string_view family, std::string_view labels,
                      const HistogramSeries& series,
                      std::chrono::nanoseconds created) const override;
-  void add_family(std::string& out, const FamilyName& family,
+  void add_family(std::string& out, const FamilyName& family, std::string_view help,
                   std::span<const std::string> parts) const override;
   void finish(std::string&) const override {}
 };

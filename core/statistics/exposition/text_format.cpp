@@ -79,6 +79,14 @@ void TextFormat::add_line(std::string& body, std::string_view family, std::strin
   body.push_back('\n');
 }
 
+// Text 0.0.4 knows no escape of a quote there.
+void TextFormat::append_escaped_help(std::string& out, std::string_view help) const {
+  for (const char c : help) {
+    if (c == '\\' || (c == '"' && is_open_metrics_)) out.push_back('\\');
+    out.push_back(c);
+  }
+}
+
 void TextFormat::add_created(std::string& body, std::string_view family, std::string_view labels,
                              std::chrono::nanoseconds created) const {
   if (created_ == ShowCreated::kNo || created.count() == 0) return;
@@ -125,11 +133,13 @@ void TextFormat::add_histogram(std::string& body, std::string_view family, std::
 }
 
 // Text 0.0.4 calls a counter by the name of its samples.
-void TextFormat::add_family(std::string& out, const FamilyName& family,
+void TextFormat::add_family(std::string& out, const FamilyName& family, std::string_view help,
                             std::span<const std::string> parts) const {
   const bool is_total = family.kind == MetricKind::kCounter && !is_open_metrics_;
   const std::string name = shown(family.name + (is_total ? "_total" : ""));
-  out.append("# HELP ").append(name).append(" ").append(help_of(family.kind)).append("\n");
+  out.append("# HELP ").append(name).append(" ");
+  append_escaped_help(out, help.empty() ? help_of(family.kind) : help);
+  out.append("\n");
   out.append("# TYPE ").append(name).append(" ").append(spelled(family.kind)).append("\n");
   if (is_open_metrics_ && !family.unit.empty()) {
     out.append("# UNIT ").append(name).append(" ").append(family.unit).append("\n");

@@ -5,8 +5,8 @@
 
 namespace tallyfs {
 
-// What is said of families of a kind. Scrapers refuse two texts for one family, so that it depends
-// on nothing else.
+// What is said of families of a kind whose statistics say nothing. Scrapers refuse two texts for
+// one family, so that it depends on nothing else.
 std::string_view help_of(MetricKind kind);
 
 class TextFormat : public Format {
@@ -23,7 +23,7 @@ class TextFormat : public Format {
   void add_histogram(std::string& body, std::string_view family, std::string_view labels,
                      const HistogramSeries& series,
                      std::chrono::nanoseconds created) const override;
-  void add_family(std::string& out, const FamilyName& family,
+  void add_family(std::string& out, const FamilyName& family, std::string_view help,
                   std::span<const std::string> parts) const override;
   void finish(std::string& out) const override;
 
@@ -35,6 +35,7 @@ class TextFormat : public Format {
   virtual std::string shown(std::string name) const { return name; }
 
  private:
+  void append_escaped_help(std::string& out, std::string_view help) const;
   void add_line(std::string& body, std::string_view family, std::string_view end,
                 std::string_view labels, const Quantity& value) const;
   void add_created(std::string& body, std::string_view family, std::string_view labels,

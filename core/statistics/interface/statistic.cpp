@@ -311,6 +311,7 @@ std::uint64_t Statistic::values_bytes_min() const {
 void Statistic::copy(StatisticCopy& to) const {
   to.name = name_;
   to.definition = definition_;
+  to.help = help();
   to.hits_out_of_range = hits_out_of_range();
   to.hits_missed = missed();
   to.created = created_;

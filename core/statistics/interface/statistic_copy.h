@@ -14,6 +14,7 @@ namespace tallyfs {
 struct StatisticCopy {
   std::string name{};
   Definition definition{};
+  std::string help{};  // as LineState has it
   std::uint64_t hits_out_of_range = 0;
   std::optional<std::uint64_t> hits_missed{};
   std::chrono::nanoseconds created{0};  // since when it gathers, on the wall clock; 0: not known

@@ -47,6 +47,40 @@ has_each_type() {
   assert_has_not trail "$text"
 }
 
+_help_of() { grep "^# HELP $1 " "$MNT/metrics/tallyfs.$2"; }
+_needs_valid_metrics() {
+  if command -v promtool >/dev/null; then promtool check metrics <"$MNT/metrics/tallyfs.prom"; fi
+}
+
+says_the_help_of_statistics() {
+  send 'create web/hits on=1 help=Pages%20%22seen%22%20in%20C:\all' 'create dns/hits on=1'
+  send 'create web/wait_us on=1 type=range units=microseconds/n help=Time'
+  local quoted='"seen"' escaped='\"seen\"'
+  assert_eq "# HELP tally_hits_total Pages $quoted in C:\\\\all" "$(_help_of tally_hits_total prom)"
+  assert_eq "# HELP tally_hits Pages $escaped in C:\\\\all" "$(_help_of tally_hits om)"
+  assert_eq '# HELP tally_wait_seconds Time' "$(_help_of tally_wait_seconds prom)"
+  assert_has 'Pages "seen" in C:\all' "$(cat "$MNT/metrics/tallyfs.pb" | tr -d '\0')"
+  _needs_valid_metrics
+}
+
+two_helps_of_a_family_are_none() {
+  send 'create web/hits on=1 help=Pages' 'create dns/hits on=1 help=Names' 'create x/hits on=1'
+  assert_eq '# HELP tally_hits_total Total of a statistic of tallyfs.' \
+    "$(_help_of tally_hits_total prom)"
+  define dns 'name=hits help=Pages'
+  assert_eq '# HELP tally_hits_total Pages' "$(_help_of tally_hits_total prom)"
+  # Files of one interface do not know what the others say.
+  assert_has '# HELP tally_hits_total Total of a statistic of tallyfs.' \
+    "$(cat "$MNT/metrics/prom/web")"
+}
+
+help_has_no_control_bytes() {
+  send 'create web/hits on=1 help=a%0A%1B%7F%ff%c3%a4%3Cscript%3E'
+  assert_eq $'# HELP tally_hits_total a%0A%1B%7F\xef\xbf\xbd\xc3\xa4<script>' \
+    "$(_help_of tally_hits_total prom)"
+  _needs_valid_metrics
+}
+
 has_a_file_for_each_interface() {
   _makes_metrics
   _feeds

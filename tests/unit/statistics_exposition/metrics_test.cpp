@@ -71,6 +71,18 @@ TEST(MetricsTest, ACounterOfIncrements) {
   EXPECT_TRUE(stand.whole(MetricsFormat::kOpenMetrics).ends_with("# EOF\n"));
 }
 
+TEST(MetricsTest, TheHelpOfAFamilyIsThatOfItsStatistics) {
+  MetricsStand stand("on=1 range_min=0 help=a%20%22b%22%5C%0A");
+  EXPECT_TRUE(
+      stand.whole(MetricsFormat::kProm).starts_with("# HELP tally_s_total a \"b\"\\\\%0A\n"));
+  EXPECT_TRUE(
+      stand.whole(MetricsFormat::kOpenMetrics).starts_with("# HELP tally_s a \\\"b\\\"\\\\%0A\n"));
+  EXPECT_NE(stand.whole(MetricsFormat::kProtobuf).find("a \"b\"\\%0A"), std::string::npos);
+  EXPECT_NE(stand.whole(MetricsFormat::kProm)
+                .find("# HELP tally_hits_out_of_range_total Total of a statistic of tallyfs.\n"),
+            std::string::npos);
+}
+
 TEST(MetricsTest, ProductsAreACounterUntilAnXIsBelowZero) {
   MetricsStand stand("on=1 mode=products units=microseconds/requests");
   stand.add(1500, 2);
