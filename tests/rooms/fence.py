@@ -13,6 +13,8 @@ WINGS = ("core/statistics", "core/tracing", "core/latency_hist", "core/stats3")
 EXCEPTIONS = {
     ("feeders/text", "core/statistics/definition"):
         "a map or rule is refused at the start if the daemon would refuse its definitions",
+    ("tools/ctl", "core/statistics/exposition"):
+        "a rule for Prometheus names the families as metrics/ names them",
     ("feeders/statsd/listen", "feeders/socket_file"):
         "its own socket's file is locked and taken over as the daemon's is",
     ("feeders/block", "core/tracing/format"): "libtally has no parser of the kernel's formats",

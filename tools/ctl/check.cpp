@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "tools/ctl/alert_rule.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/condition.h"
 #include "tools/ctl/hook.h"
@@ -31,6 +32,7 @@ struct CheckOptions {
   std::string over;
   std::string lasting;
   std::string command;
+  bool prints_rule = false;
 };
 
 struct Judged {
@@ -79,6 +81,25 @@ class Check {
         options_(options),
         critical_(std::move(critical)),
         warning_(std::move(warning)) {}
+
+  int print_rule() {
+    const auto selected = select_one(*session_.source, {critical_.what});
+    if (!selected) return complain(kUnknown, selected.error().reason);
+    Json json;
+    const auto interface = read_selected(*session_.source, selected.value(), json);
+    if (!interface) return complain(kUnknown, interface.error().reason);
+    const view::Statistic* const statistic = interface.value().find(selected.value().statistic);
+    if (!statistic) return complain(kUnknown, "it has been removed");
+    const bool repeats = !session_.options.every.empty();
+    const AlertSettings settings{
+        .over = over(),
+        .lasting = options_.lasting.empty() ? microseconds(0) : parse_period(options_.lasting),
+        .every = repeats ? session_.options.period() : microseconds(0)};
+    const auto rules = alert_rules(critical_, warning_, interface.value(), *statistic, settings);
+    if (!rules) return complain(kUnknown, critical_.what + ": " + rules.error().reason);
+    print(rules.value());
+    return kOk;
+  }
 
   int run() {
     const bool repeats = !session_.options.every.empty();
@@ -204,6 +225,8 @@ void add_options(CommandLine& line, Session& session, CheckOptions& options) {
             .text = "run by /bin/sh when the status changes, with TALLY_WHAT, TALLY_VALUE and "
                     "TALLY_STATUS; killed after 60 s",
             .shown = Option::Default::kHidden});
+  line.add_flag("--print-rule", options.prints_rule,
+                "print the alert of Prometheus that says the same, and check nothing");
   line.add_arguments("CONDITION", session.options.words, "WHAT METRIC < LIMIT, in quotes",
                      {.least = 1});
 }
@@ -230,11 +253,13 @@ int run_check(int argc, char** argv) {
     if (!parsed) return complain(kUnknown, "--warn: " + parsed.error().reason);
     warning = std::move(parsed).value();
   }
-  if (!options.lasting.empty() && session.options.every.empty()) {
+  const bool needs_every = !options.lasting.empty() && !options.prints_rule;
+  if (needs_every && session.options.every.empty()) {
     return complain(kUnknown, "--for needs --every");
   }
   if (session.open()) return kUnknown;
-  return Check(session, options, std::move(critical).value(), std::move(warning)).run();
+  Check check(session, options, std::move(critical).value(), std::move(warning));
+  return options.prints_rule ? check.print_rule() : check.run();
 }
 
 }  // namespace tallyfs

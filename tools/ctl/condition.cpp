@@ -232,10 +232,14 @@ Result<Condition> parse_condition(std::string_view text) {
   return made;
 }
 
+Result<double> limit_of(const Condition& condition, const view::Statistic& statistic) {
+  return limit_in(condition, quantity_of(condition, statistic), statistic.units);
+}
+
 Result<Measured> measure(const Condition& condition, const view::Statistic& statistic,
                          const view::Change* change, view::Charset charset) {
   if (!statistic.on) return invalid("it is off");
-  const auto limit = limit_in(condition, quantity_of(condition, statistic), statistic.units);
+  const auto limit = limit_of(condition, statistic);
   if (!limit) return limit.error();
   const auto found = find_value(condition, statistic, change, charset);
   if (!found) return found.error();

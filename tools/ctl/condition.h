@@ -42,6 +42,9 @@ struct Condition {
 // kInvalid: it is none; the reason has one that is right.
 Result<Condition> parse_condition(std::string_view text);
 
+// The limit in the unit of the number that is compared. kInvalid: it has another unit.
+Result<double> limit_of(const Condition& condition, const view::Statistic& statistic);
+
 struct Measured {
   double value = 0;  // in the unit of the statistic's X, or of its counts
   double limit = 0;  // in the same unit

@@ -57,6 +57,63 @@ UNKNOWN web/us
 OK web/us 1 ' "$(cat "$CASE/ran")"
 }
 
+_rule() { "$TALLYCTL" check --print-rule "$@"; }
+_expression() { _rule "$@" | sed -n 's/^ *expr: "\(.*\)"$/\1/p' | tr -d '\\'; }
+_needs_valid_rules() {
+  if command -v promtool >/dev/null; then promtool check rules "$1"; fi
+}
+
+a_rule_of_prometheus_says_the_same() {
+  send 'create web/wait on=1 type=quantiles precision=5 quantiles=99 units=microseconds/n' \
+    'create web/hits on=1 units=requests' 'create web/heat on=1 type=last units=celsius/readings' \
+    'create web/size on=1 type=array scale=log2 base_interval=1 range_min=0 units=KiB/n'
+  assert_eq 'histogram_quantile(0.99, tally_wait_seconds_bucket{interface="web"}) >= 0.02' \
+    "$(_expression 'web/wait p99 < 20ms')"
+  local buckets='tally_size_bytes_bucket{interface="web"}'
+  assert_eq "histogram_quantile(0.999, rate($buckets[5m])) > 2048.0" \
+    "$(_expression --over 5m 'web/size p99.9 <= 2')"
+  assert_eq 'tally_us_max_seconds{interface="web"} >= 1.0' "$(_expression 'web/us max < 1s')"
+  local sum='tally_us_seconds_sum{interface="web"}' count='tally_us_seconds_count{interface="web"}'
+  assert_eq "$sum / $count >= 0.00025" "$(_expression 'web/us avg < 250')"
+  assert_eq 'rate(tally_hits_requests_total{interface="web"}[10s]) <= 3.0' \
+    "$(_expression --over 10s 'web/hits rate > 3')"
+  assert_eq 'increase(tally_us_seconds_count{interface="web"}[1m]) < 5.0' \
+    "$(_expression --over 1m 'web/us count >= 5')"
+  assert_eq 'tally_hits_requests_total{interface="web"} >= 1000.0' \
+    "$(_expression 'web/hits value < 1k')"
+  assert_eq 'tally_heat_last_celsius{interface="web"} >= 70.0' \
+    "$(_expression 'web/heat last < 70')"
+  _rule --warn 'max < 8ms' --for 5m --every 30s 'web/us max < 10ms' >"$CASE/rules.yml"
+  _needs_valid_rules "$CASE/rules.yml"
+  assert_eq 'interval: 30s
+for: 5m
+severity: warning
+for: 5m
+severity: critical' "$(grep -oE '(interval|for|severity): .*' "$CASE/rules.yml")"
+}
+
+a_rule_is_of_one_statistic_and_quotes_its_name() {
+  send 'create web/us{route:%2Fcart} on=1 type=range units=microseconds/n' \
+    'create web/{{"x"}}\ on=1 type=last'
+  assert_eq 'tally_us_max_seconds{interface="web",route=""} >= 1.0' \
+    "$(_expression 'web/us max < 1s')"
+  assert_eq 'tally_us_max_seconds{interface="web",route="/cart"} >= 1.0' \
+    "$(_expression 'web/us{route:%2Fcart} max < 1s')"
+  _rule 'web/{{"x"}}\ last < 1' >"$CASE/rules.yml"
+  _needs_valid_rules "$CASE/rules.yml"
+  assert_has 'alert: "web/{{\"x\"}}\\ last < 1"' "$(cat "$CASE/rules.yml")"
+}
+
+what_metrics_do_not_have_has_no_rule() {
+  send 'create web/log on=1 type=raw entries_max=9'
+  _check 3 'metrics have no p99 of type=range' --print-rule 'web/us p99 < 1ms'
+  _check 3 'metrics have no max of type=range in an interval' \
+    --print-rule --over 1s 'web/us max < 1'
+  _check 3 'metrics have no last of type=raw' --print-rule 'web/log last < 1'
+  _check 3 'is in another unit' --print-rule 'web/us max < 1KiB'
+  _check 3 "nothing is called 'web/nil'" --print-rule 'web/nil max < 1'
+}
+
 a_fault_that_does_not_last_is_none() {
   send 'web/us 20000'
   "$TALLYCTL" check --every 100ms --for 1440m --count 3 'web/us max < 10ms' >"$CASE/out" ||

@@ -1,0 +1,215 @@
+#include "tools/ctl/alert_rule.h"
+
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/base/json.h"
+#include "core/statistics/exposition/names.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr std::string_view kPrefix = "tally_";
+constexpr std::array<std::string_view, 4> kContraries = {">=", ">", "<=", "<"};  // of Operator
+
+// "5m", "250ms"
+std::string duration_of(microseconds time) {
+  const std::int64_t milliseconds = std::max<std::int64_t>(1, time.count() / 1000);
+  if (milliseconds % 60'000 == 0) return std::to_string(milliseconds / 60'000) + "m";
+  if (milliseconds % 1000 == 0) return std::to_string(milliseconds / 1000) + "s";
+  return std::to_string(milliseconds) + "ms";
+}
+
+// JSON has what a string of YAML in double quotes may have.
+std::string quoted(std::string_view text) {
+  std::string made;
+  JsonWriter(made).string(text);
+  return made;
+}
+
+// As text of an annotation, which Prometheus reads as a template.
+std::string in_template(std::string_view text) {
+  std::string made;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool begins = text.substr(i).starts_with("{{");
+    made.append(begins ? "{{\"{{\"}}" : text.substr(i, 1));
+    i += begins ? 1 : 0;
+  }
+  return made;
+}
+
+// A value in an expression.
+std::string label_value(std::string_view value) {
+  std::string made = "\"";
+  for (const char c : value) {
+    if (c == '\\' || c == '"') made.push_back('\\');
+    made.append(c == '\n' ? std::string("\\n") : std::string(1, c));
+  }
+  return made.append("\"");
+}
+
+FamilyNames names_of(const view::Statistic& statistic) {
+  return FamilyNames(kPrefix, split_tags(statistic.name).name, statistic.units);
+}
+
+class Expression {
+ public:
+  Expression(const Condition& condition, const view::Interface& interface,
+             const view::Statistic& what, microseconds over)
+      : condition_(condition),
+        interface_(interface),
+        what_(what),
+        over_(over),
+        names_(names_of(what)) {}
+
+  Result<std::string> text() {
+    const std::string value = value_text();
+    if (value.empty()) {
+      return invalid("metrics have no " + condition_.metric_text + " of type=" + what_.type +
+                     (over_.count() != 0 ? " in an interval" : ""));
+    }
+    const auto limit = limit_of(condition_, what_);
+    if (!limit) return limit.error();
+    std::string text = value;
+    text.append(" ").append(kContraries[static_cast<std::size_t>(condition_.op)]).append(" ");
+    append_go_double(text, limit.value() * static_cast<double>(scale_.multiplier) /
+                               std::pow(10.0, scale_.decimals));
+    return text;
+  }
+
+ private:
+  using Metric = Condition::Metric;
+
+  // "": there is none.
+  std::string value_text() {
+    switch (condition_.metric) {
+      case Metric::kPercentile:
+        return has_buckets() ? percentile() : "";
+      case Metric::kMin:
+        return is("range") && over_.count() == 0 ? series(Role::kMin, "") : "";
+      case Metric::kMax:
+        return is("range") && over_.count() == 0 ? series(Role::kMax, "") : "";
+      case Metric::kAvg:
+        return has_buckets() || is("range") ? average() : "";
+      case Metric::kCount:
+        return has_buckets() || is("range") ? grown("increase", count()) : "";
+      case Metric::kRate:
+        return rate();
+      case Metric::kValue:
+        return is("value") ? grown("increase", total()) : "";
+      case Metric::kLast:
+        return is("last") ? series(Role::kLast, "") : "";
+    }
+    return {};
+  }
+
+  bool is(std::string_view type) const { return what_.type == type; }
+  bool has_buckets() const { return is("array") || is("quantiles"); }
+
+  std::string percentile() {
+    std::string text = "histogram_quantile(";
+    append_go_double(text, condition_.millionths / 1e6);
+    return text + ", " + grown("rate", series(Role::kDistribution, "_bucket")) + ")";
+  }
+  std::string average() {
+    const std::string sum = grown("rate", series(Role::kDistribution, "_sum"));
+    return sum + " / " + grown("rate", series(Role::kDistribution, "_count"));
+  }
+  std::string count() {
+    std::string text = series(Role::kDistribution, "_count");
+    scale_ = {};
+    return text;
+  }
+  std::string total() {
+    return series(what_.key("mode") == "products" ? Role::kSummed : Role::kTotal, "_total");
+  }
+  // Counts samples, which a sum of products does not.
+  std::string rate() {
+    if (over_.count() == 0) return {};
+    if (has_buckets() || is("range")) return grown("rate", count());
+    return is("value") && what_.key("mode") != "products" ? grown("rate", total()) : "";
+  }
+
+  std::string grown(const char* function, const std::string& of) const {
+    if (over_.count() == 0) return of;
+    return std::string(function) + "(" + of + "[" + duration_of(over_) + "])";
+  }
+
+  // Of this statistic alone: a matcher without a label would find others of the family, too.
+  std::string series(Role role, std::string_view end) {
+    const FamilyName family = names_.of(role);
+    scale_ = family.scale;
+    std::string text = family.name + std::string(end);
+    text.append("{interface=").append(label_value(interface_.name));
+    std::set<std::string> missing = labels_beside(family.name, role);
+    for (const Label& label : split_tags(what_.name).labels) {
+      text.append(",").append(label.name).append("=").append(label_value(label.value));
+      missing.erase(label.name);
+    }
+    for (const std::string& label : missing) text.append(",").append(label).append("=\"\"");
+    return text.append("}");
+  }
+
+  // Labels of the interface's statistics of this family.
+  std::set<std::string> labels_beside(const std::string& family, Role role) const {
+    std::set<std::string> labels;
+    for (const view::Statistic& each : interface_.statistics) {
+      if (names_of(each).of(role).name != family) continue;
+      for (const Label& label : split_tags(each.name).labels) labels.insert(label.name);
+    }
+    return labels;
+  }
+
+  const Condition& condition_;
+  const view::Interface& interface_;
+  const view::Statistic& what_;
+  const microseconds over_;
+  const FamilyNames names_;
+  UnitScale scale_{};  // of the series that came last
+};
+
+struct Alert {
+  const Condition& condition;
+  const char* severity;
+  std::string expression;
+};
+
+void append_alert(std::string& out, const Alert& alert, const AlertSettings& settings) {
+  const Condition& condition = alert.condition;
+  const std::string name = condition.what + " " + condition.metric_text;
+  out.append("      - alert: ").append(quoted(name + " " + condition.wanted_text())).append("\n");
+  out.append("        expr: ").append(quoted(alert.expression)).append("\n");
+  if (settings.lasting.count() != 0) {
+    out.append("        for: ").append(duration_of(settings.lasting)).append("\n");
+  }
+  out.append("        labels:\n          severity: ").append(alert.severity).append("\n");
+  const std::string summary = "{{ $labels.instance }}: " + in_template(name) +
+                              " is {{ $value }}, wanted " + condition.wanted_text();
+  out.append("        annotations:\n          summary: ").append(quoted(summary)).append("\n");
+}
+
+}  // namespace
+
+Result<std::string> alert_rules(const Condition& critical, const std::optional<Condition>& warning,
+                                const view::Interface& interface, const view::Statistic& what,
+                                const AlertSettings& settings) {
+  std::string text = "groups:\n  - name: " + quoted("tallyctl check " + critical.what) + "\n";
+  if (settings.every.count() != 0) {
+    text.append("    interval: ").append(duration_of(settings.every)).append("\n");
+  }
+  text.append("    rules:\n");
+  for (const Condition* const each : {warning ? &*warning : nullptr, &critical}) {
+    if (!each) continue;
+    auto expression = Expression(*each, interface, what, settings.over).text();
+    if (!expression) return expression.error();
+    append_alert(text,
+                 {*each, each == &critical ? "critical" : "warning", std::move(expression).value()},
+                 settings);
+  }
+  return text;
+}
+
+}  // namespace tallyfs
