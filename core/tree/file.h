@@ -42,7 +42,8 @@ class File {
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
   virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;
-  // How many bytes render() would give, with less memory where that is possible; fails as it does.
+  // How many bytes render_seen() would give right behind look(), with less memory where that is
+  // possible; fails as it does.
   virtual Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const;
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.

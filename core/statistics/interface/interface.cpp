@@ -187,11 +187,10 @@ std::uint64_t Interface::data_bytes_min() const {
 // Under the lock: a copy of all definitions would take as long as their text.
 Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
   std::string text;
-  const auto arrival = cell_looks_.arrive();
+  const CellLooks::Open open(cell_looks_);
   const MutexLock lock(mutex_);
   CellBudget budget;
-  const bool is_served = cell_looks_.has_served(arrival, CellLooks::Use::kAnOpen);
-  if (look == Look::kNow && !is_served) read_cells(budget);
+  if (look == Look::kNow && !open.is_served()) read_cells(budget);
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -212,9 +211,10 @@ void Interface::advance(Moment now, CellBudget& budget) {
   pass_time(now);
 }
 
-void Interface::advance(Moment now, const CellLooks::Arrival& arrival, CellLooks::Use use) {
+template <typename Call>
+void Interface::advance_for(const Call& call, Moment now) {
   CellBudget budget;
-  if (!cell_looks_.has_served(arrival, use)) read_cells(budget);
+  if (!call.is_served()) read_cells(budget);
   pass_time(now);
 }
 
@@ -234,10 +234,10 @@ struct Interface::Measured {
 
 Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max, Look look) {
   Measured data;
-  const auto arrival = cell_looks_.arrive();
   {
+    const CellLooks::Open open(cell_looks_);
     const MutexLock lock(mutex_);
-    if (look == Look::kNow) advance(now, arrival);
+    if (look == Look::kNow) advance_for(open, now);
     if (data_bytes_min() > bytes_max) return too_long(bytes_max);
     std::size_t shown = 0;
     for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;
@@ -261,7 +261,7 @@ Result<std::string> Interface::render_data(Moment now, std::size_t bytes_max, Lo
 }
 
 Result<std::size_t> Interface::data_length(Moment now, std::size_t bytes_max) {
-  const auto measured = measure_data(now, bytes_max, Look::kNow);
+  const auto measured = measure_data(now, bytes_max, Look::kDone);
   if (!measured) return measured.error();
   return measured.value().bytes;
 }
@@ -273,23 +273,23 @@ std::uint64_t Interface::version(Moment now, CellBudget& budget) {
 }
 
 std::uint64_t Interface::version(Moment now) {
-  const auto arrival = cell_looks_.arrive();
+  const CellLooks::Open open(cell_looks_);
   const MutexLock lock(mutex_);
-  advance(now, arrival);
+  advance_for(open, now);
   return version_;
 }
 
 Moment Interface::last_change(Moment now) {
-  const auto arrival = cell_looks_.arrive();
+  const CellLooks::Stat stat(cell_looks_);
   const MutexLock lock(mutex_);
-  advance(now, arrival, CellLooks::Use::kItsState);
+  advance_for(stat, now);
   return last_change_;
 }
 
 Interface::State Interface::look(Moment now) {
-  const auto arrival = cell_looks_.arrive();
+  const CellLooks::Stat stat(cell_looks_);
   const MutexLock lock(mutex_);
-  advance(now, arrival, CellLooks::Use::kItsState);
+  advance_for(stat, now);
   return {version_, last_change_};
 }
 

@@ -132,7 +132,7 @@ class Interface {
   enum class Look { kNow, kDone };
   Result<std::string> render_definition(std::size_t bytes_max, Look look = Look::kNow) const;
   Result<std::string> render_data(Moment now, std::size_t bytes_max, Look look = Look::kNow);
-  // The exact length of the text of the data file at this moment; kNoSpace as above.
+  // The exact length of the text of the data file, right behind look(); kNoSpace as above.
   Result<std::size_t> data_length(Moment now, std::size_t bytes_max);
   // Both as JSON, all of one moment: the text of data.json (docs/json.md). name: the interface's.
   // epoch: of the daemon. kNoSpace as above; a short text is rendered, one element beyond at most.
@@ -229,8 +229,8 @@ class Interface {
   void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
   // By a look at the cells of one's own, unless another's has served.
-  void advance(Moment now, const CellLooks::Arrival& arrival,
-               CellLooks::Use use = CellLooks::Use::kAnOpen) REQUIRES(mutex_);
+  template <typename Call>
+  void advance_for(const Call& call, Moment now) REQUIRES(mutex_);
   void pass_time(Moment now) REQUIRES(mutex_);
   void read_cells(CellBudget& budget) const REQUIRES(mutex_);
   bool count_cells(Statistic& statistic) REQUIRES(mutex_);

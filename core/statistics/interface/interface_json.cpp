@@ -42,10 +42,10 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   std::vector<Copy> copies;
   std::uint64_t version = 0;
   std::uint64_t bytes_min = 0;
-  const auto arrival = cell_looks_.arrive();
+  const CellLooks::Open open(cell_looks_);
   {
     const MutexLock lock(mutex_);
-    advance(now, arrival);
+    advance_for(open, now);
     version = version_;
     bytes_min = statistics_.size() * kMembersBytesMin;
     for (const Statistic& statistic : statistics_) bytes_min += statistic.values_bytes_min();

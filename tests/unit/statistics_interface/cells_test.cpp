@@ -444,18 +444,34 @@ TEST(CellsTest, WhateverIsCutNothingIsCountedTwiceOrLost) {
 
 TEST(CellsTest, ALookServesAllThatCameBeforeItBegan) {
   CellLooks looks;
-  const auto early = looks.arrive();
+  const CellLooks::Open early(looks);
   looks.begin();
-  const auto meanwhile = looks.arrive();
-  EXPECT_FALSE(looks.has_served(early, CellLooks::Use::kAnOpen));
+  const CellLooks::Open meanwhile(looks);
+  EXPECT_FALSE(early.is_served());
   looks.end();
-  EXPECT_TRUE(looks.has_served(early, CellLooks::Use::kAnOpen));
-  EXPECT_FALSE(looks.has_served(meanwhile, CellLooks::Use::kAnOpen));
-  EXPECT_TRUE(looks.has_served(meanwhile, CellLooks::Use::kItsState));
-  EXPECT_FALSE(looks.has_served(looks.arrive(), CellLooks::Use::kItsState));
+  EXPECT_TRUE(early.is_served());
+  EXPECT_FALSE(meanwhile.is_served());
   looks.begin();
   looks.end();
-  EXPECT_TRUE(looks.has_served(meanwhile, CellLooks::Use::kAnOpen));
+  EXPECT_TRUE(meanwhile.is_served());
+}
+
+TEST(CellsTest, StatNeedsNoLookBesideAnOpenThatWaits) {
+  CellLooks looks;
+  const CellLooks::Stat early(looks);
+  looks.begin();
+  const CellLooks::Stat meanwhile(looks);
+  EXPECT_FALSE(meanwhile.is_served());
+  looks.end();
+  EXPECT_TRUE(early.is_served());
+  EXPECT_TRUE(meanwhile.is_served());
+
+  const CellLooks::Stat late(looks);
+  {
+    const CellLooks::Open open(looks);
+    EXPECT_TRUE(late.is_served());
+  }
+  EXPECT_FALSE(late.is_served());
 }
 
 }  // namespace
