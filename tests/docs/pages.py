@@ -4,7 +4,8 @@ Rules that a page may use, each in a comment on the line before a block:
   <!-- replay: needs NAME... -->   skip the block unless the machine has each NAME: root, tracefs, libtally
                                    (cmake --install works in the build tree), or a program in the PATH
   <!-- replay: skip REASON -->     never run the block; it is counted as skipped
-  <!-- replay: any numbers -->     a number stands for any number, and white space for any white space
+  <!-- replay: any numbers -->     a number stands for any number, also for one with bounds, and white
+                                   space for any white space
   <!-- replay: in time -->         a command whose output differs is typed again, for up to 10 s: what it
                                    shows comes by itself, as a feeder's first registration does
   <!-- replay: daemon OPTIONS -->  start a new daemon with these options, and a new shell
@@ -19,6 +20,8 @@ BLOCK = re.compile(r"((?:^<!-- replay: [^\n]* -->\n)*)^```console\n(.*?)^```$", 
 TIME = re.compile(r"\[\s*\d+\.\d{6}\]")
 TOKEN = re.compile(r"\b[0-9a-f]{64}\b")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+# tallyctl shows them of a percentile that it does not know exactly.
+BOUNDS = re.compile(r" \(\d[\d.]*-\d[\d.]*\)")
 
 
 @dataclasses.dataclass
@@ -85,15 +88,19 @@ def pattern_of(text, varying):
 def line_pattern(line, any_numbers):
     """Of a line: times and tokens vary, and numbers and white space where said."""
     if any_numbers:
-        return pattern_of(" ".join(line.split()), [NUMBER])
+        return pattern_of(of_any_numbers(line), [NUMBER])
     return pattern_of(line, [TIME, TOKEN])
+
+
+def of_any_numbers(line):
+    return BOUNDS.sub("", " ".join(line.split()))
 
 
 def matches(wanted, got, any_numbers):
     pattern = "".join(r"(?:.*\n)*" if line == "..." else line_pattern(line, any_numbers) + r"\n"
                       for line in wanted)
     if any_numbers:
-        got = [" ".join(line.split()) for line in got]
+        got = [of_any_numbers(line) for line in got]
     return re.fullmatch(pattern, "".join(line + "\n" for line in got)) is not None
 
 

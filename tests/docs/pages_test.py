@@ -67,6 +67,8 @@ class MatchesTest(unittest.TestCase):
         self.assert_matches(True, ["n   1 -2.5 us"], ["n 23 4 us"], any_numbers=True)
         self.assert_matches(False, ["n 1 us"], ["n 23 ms"], any_numbers=True)
         self.assert_matches(False, ["n 1 us"], ["n us"], any_numbers=True)
+        self.assert_matches(True, ["p50 1.1ms p99 4ms (3.99-4.00)"], ["p50 2.0ms (1.9-2)   p99 2ms"],
+                            any_numbers=True)
 
     def test_dots_stand_for_any_lines(self):
         self.assert_matches(True, ["first", "...", "last"], ["first", "last"])
