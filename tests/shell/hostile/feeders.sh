@@ -370,10 +370,14 @@ assert flooded[0] - quiet[0] < bound, (quiet, flooded)
 of_tallyfs = [times[1] - times[2] for times in (quiet, flooded)]
 assert of_tallyfs[1] - of_tallyfs[0] < bound, (quiet, flooded)
 assert own("put_off") > 0 and own("drains_cut") > 0
-wanted = struct.unpack("<Q", sent[:8])[0] * (len(text) // len(LINE))
+# Beside a sanitizer the daemon is so slow that more waits than may: the rest is dropped.
+dropped = own("put_off_dropped")
+assert dropped == 0 or PATIENCE > 1, dropped
+wanted = (struct.unpack("<Q", sent[:8])[0] - dropped) * (len(text) // len(LINE))
 deadline = time.monotonic() + time_limit(20)
 while counts("flood") != f"a {wanted}\n":
     assert time.monotonic() < deadline, (data("flood"), wanted)
-assert own("rejects") == 0
+    assert own("put_off_dropped") == dropped
+assert own("rejects") == dropped
 EOT
 }
