@@ -117,6 +117,10 @@ std::string create_line(const FedStatistic& statistic) {
   if (on) line += " on=1";
   if (!on && !statistic.source.empty()) line += " on=0";  // a view is on by default
   if (!statistic.units.empty()) line += " units=" + statistic.units;
+  const bool is_exact = (statistic.interface->flags & STATISTIC_UNITS_EXACT) != 0;
+  if (statistic.source.empty() && is_exact) {
+    line += " sample_units=" + (statistic.units.empty() ? "-" : statistic.units);
+  }
   return line;
 }
 

@@ -163,6 +163,11 @@ Service::Outcome Service::outcome(bool is_all_read, bool is_committed) {
   } else {
     pace_.finish();
   }
+  // The daemon has said by now what it refuses.
+  if (progress_.is_unpublished()) {
+    progress_.publish();
+    pace_.finish();
+  }
   const std::uint64_t dropped = Progress::dropped();
   if (dropped != 0) log_warning(std::to_string(dropped) + " samples were dropped");
   if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;

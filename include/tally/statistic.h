@@ -115,9 +115,13 @@ TALLY_EXPORT int statistic_configure(const struct statistic_settings* settings);
 
 /* The interface and all in it go when this process ends, instead of staying to be looked at. */
 #define STATISTIC_LIFETIME_FEEDER 1u
+/* Samples have the units that statistic_create() names. A statistic of the interface that is there
+ * with samples of other units, as of an earlier run of this program, is refused. Users may give it
+ * any units since: those are for people. Without this flag, the samples of both are added up. */
+#define STATISTIC_UNITS_EXACT 2u
 
 /* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..". flags:
- * 0 or STATISTIC_LIFETIME_FEEDER. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST:
+ * 0, or those above, combined. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST:
  * this process has it already; -ENOMEM; -ENOSPC: this process has 65,536; -EAGAIN: no thread could
  * be started. */
 TALLY_EXPORT int statistic_create_interface(struct statistic_interface** interface,

@@ -1,5 +1,6 @@
 // Statistics of libtally by name, made when their first sample comes, for feeders that do not know
-// them before. Confined to one thread.
+// them before. One that is there with samples of other units, as of an earlier run with other
+// settings, is refused: its samples are dropped, and counted. Confined to one thread.
 #pragma once
 
 #include <cstdint>

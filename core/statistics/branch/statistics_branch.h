@@ -252,6 +252,9 @@ class StatisticsBranch final : public Branch {
                       Moment now) REQUIRES(mutex_);
   Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
                      const Sender& sender, Moment now) REQUIRES(mutex_);
+  // kInvalid: the samples of the line and those that the statistic has do not add up.
+  Result<void> agree_on_units(const wire::CommandLine& command, const InterfaceEntry& owner,
+                              const Sender& sender) const REQUIRES(mutex_);
   bool is_ruled(const wire::CommandLine& command) REQUIRES(mutex_);
   Done with_warning(Done done, const wire::CommandLine& command, const Sender& sender,
                     std::optional<Error> fault, Moment now) const;

@@ -89,6 +89,7 @@ std::string settable_words(std::string_view text) {
   while (const auto token = tokens.next()) {
     const std::string_view key = token->text.substr(0, token->text.find('='));
     const bool is_left_out = key == "name" || key == "of" || key == "data" ||
+                             key == "sample_units" ||
                              is_read_only_key(key) || is_strict_mark(token->text);
     if (!is_left_out) words.append(" ").append(token->text);
   }
@@ -188,10 +189,24 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   return error_at(made.error(), start);
 }
 
+// Another user's feeder does not decide about the samples of this one's.
+Result<void> StatisticsBranch::agree_on_units(const wire::CommandLine& command,
+                                              const InterfaceEntry& owner,
+                                              const Sender& sender) const {
+  const std::string_view name = wire::split_path(command.target.text).statistic;
+  if (auto refusal = owner.interface->refuse_sample_units(name, command.rest.text)) {
+    refusal->reason += ": remove it with tallyctl rm, or take another name";
+    return error_at(*refusal, command.rest.at);
+  }
+  if (!may_change(owner, sender.uid)) return {};
+  return owner.interface->note_sample_units(name, command.rest.text);
+}
+
 // What a line says of a statistic that is there is left to its definition.
 Result<Done> StatisticsBranch::leave(const wire::CommandLine& command, const InterfaceEntry& owner,
                                      Done done, const Sender& sender, Moment now) {
   const std::string_view name = wire::split_path(command.target.text).statistic;
+  if (auto agreed = agree_on_units(command, owner, sender); !agreed) return agreed.error();
   const auto differs = owner.interface->difference(name, command.rest.text, strictness_of(command));
   std::optional<Error> fault;
   if (!differs) {

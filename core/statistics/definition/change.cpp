@@ -43,6 +43,11 @@ bool take_units(Change& change, std::string_view value, std::size_t at) {
   return is_units(value);
 }
 
+bool take_sample_units(Change& change, std::string_view value, std::size_t at) {
+  change.sample_units = {value == kClearWord ? std::string_view() : value, at};
+  return is_units(value);
+}
+
 bool is_hexadecimal(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -205,6 +210,8 @@ constexpr std::array kKeys = {
     Key{"help", Where::kEverywhere, take_help,
         "help must be one word of at most 255 bytes, with %20 for a blank, %25 for %, %22 for a "
         "quote, or - for none"},
+    Key{"sample_units", Where::kOnlyInNew, take_sample_units,
+        "sample_units must be at most 255 printable bytes without '=' and blanks, or - for none"},
 };
 
 // So much of a token stands in a reason.
@@ -217,11 +224,13 @@ const Key* find_key(std::string_view word, Where context) {
   return nullptr;
 }
 
-// The keys of a strict line. `name` is in each line that is printed: what it says is compared where
-// the statistic is known. A new statistic has no data to discard.
+// The keys of a strict line, which a person has typed: feeders alone say what their samples have.
+// `name` is in each line that is printed: what it says is compared where the statistic is known. A
+// new statistic has no data to discard.
 std::vector<std::string> strict_keys(Where context) {
   std::vector<std::string> keys;
   for (const Key& key : kKeys) {
+    if (key.where == Where::kOnlyInNew) continue;
     if (context != Where::kOnlyInNew || key.take != take_data) keys.emplace_back(key.word);
   }
   return keys;

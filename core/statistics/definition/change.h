@@ -42,6 +42,8 @@ struct Change {
   std::optional<Requested<QuantileList>> quantiles;
   std::optional<Requested<std::string_view>> units;  // points into the line; "" clears them
   std::optional<Requested<std::string_view>> help;   // the same
+  // Those that the samples of a feeder have; the same. Only of a new statistic.
+  std::optional<Requested<std::string_view>> sample_units;
 
   // Whether it says how the statistic counts or what it is; else the line only switches and resets.
   bool redefines() const {

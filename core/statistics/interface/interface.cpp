@@ -39,7 +39,7 @@ Holdings Interface::holdings_of(std::string_view name, const Definition& definit
 
 Holdings Interface::holdings_of(const Statistic& statistic) {
   return holdings_of(statistic.name(), statistic.definition(),
-                     statistic.worst_case_bytes() + statistic.help().size());
+                     statistic.worst_case_bytes() + statistic.text_bytes());
 }
 
 Interface::Interface(Reservation reservation, Moment now)
@@ -112,14 +112,14 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
                                          : "there is a statistic of that name already"};
   }
   // Before its data are made, which may be half a megabyte.
-  const auto& help = change.value().help;
+  const std::size_t texts = Statistic::new_text_bytes(change.value(), definition.value());
   auto grown = reservation_.grow(
-      holdings_of(name, definition.value(),
-                  worst_case_bytes(definition.value()) + (help ? help->value.size() : 0)));
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value()) + texts));
   if (!grown) return grown.error();
   auto statistic = std::make_unique<Statistic>(name, definition.value(), now);
   CellBudget none;  // it has no cells yet
   statistic->carry_out(change.value(), std::move(definition.value()), now, none);
+  if (const auto& units = change.value().sample_units) statistic->set_sample_units(units->value);
   note_change(now);
   return append(std::move(statistic));
 }

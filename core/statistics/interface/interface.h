@@ -77,6 +77,12 @@ class Interface {
   // difference. kInvalid: the text is refused where the statistic is new, too.
   Result<std::string> difference(std::string_view name, std::string_view text,
                                  Strictness strictness) const;
+  // Such a text may say which units the samples of a feeder have. Why it is refused: those of the
+  // statistic that is there have others, to which they do not add up, whatever users have made of
+  // its units since.
+  std::optional<Error> refuse_sample_units(std::string_view name, std::string_view text) const;
+  // The same of a statistic that is there, unless a feeder has said it before. kNoSpace.
+  Result<void> note_sample_units(std::string_view name, std::string_view text);
   // Nullptr when there is none of that name.
   Statistic* find(std::string_view name) const;
   // With its views. False when there is none of that name.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/base/unit_factor.h"
 #include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
@@ -26,12 +27,23 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
                  change.scale->at);
 }
 
+// Whether samples of the two units may be added up, as far as the units say.
+bool have_one_scale(std::string_view units, std::string_view others) {
+  const Unit unit = unit_of_x(units);
+  const Unit other = unit_of_x(others);
+  const bool is_one_base = unit.base == other.base || unit.base.empty() || other.base.empty();
+  return is_one_base && unit.factor == other.factor;
+}
+
+std::string units_text(std::string_view units) {
+  return units.empty() ? "no units" : std::string("units=").append(units);
+}
+
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
-  const std::size_t help_bytes = change.help ? change.help->value.size() : statistic.help().size();
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
-         after.units.size() - statistic.definition().units.size() + help_bytes -
-         statistic.help().size();
+         after.units.size() - statistic.definition().units.size() +
+         statistic.text_bytes_after(change, after) - statistic.text_bytes();
 }
 
 // key=value of the first definition that the second one has otherwise: "type=range" alone where the
@@ -238,6 +250,33 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   if (auto ignored = find_ignored_key(line, attributes)) return ignored;
   if (auto fractions = find_fractions(change)) return fractions;
   return open_log2(change, is_open);
+}
+
+std::optional<Error> Interface::refuse_sample_units(std::string_view name,
+                                                    std::string_view text) const {
+  const auto change = parse_new_statistic(text);
+  if (!change || !change.value().sample_units) return std::nullopt;
+  const auto& units = *change.value().sample_units;
+  const MutexLock lock(mutex_);
+  const Statistic* const named = find_locked(name);
+  const auto there = named ? named->sample_units() : std::nullopt;
+  if (!there || have_one_scale(*there, units.value)) return std::nullopt;
+  return invalid("its samples have " + units_text(*there) + ", to which samples with " +
+                     units_text(units.value) + " do not add up",
+                 units.at);
+}
+
+Result<void> Interface::note_sample_units(std::string_view name, std::string_view text) {
+  const auto change = parse_new_statistic(text);
+  if (!change || !change.value().sample_units) return {};
+  const MutexLock lock(mutex_);
+  Statistic* const named = find_locked(name);
+  if (!named || named->source() || named->sample_units()) return {};
+  const std::string_view units = change.value().sample_units->value;
+  const std::size_t more = named->text_bytes_with(units) - named->text_bytes();
+  if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown;
+  named->set_sample_units(units);
+  return {};
 }
 
 std::optional<Error> Interface::remark_on_new(std::string_view text) {

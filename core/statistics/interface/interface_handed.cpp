@@ -156,7 +156,8 @@ void Statistic::go_on_at(const Published& at) {
 
 void Statistic::take_data(Statistic& from) {
   definition_ = std::move(from.definition_);
-  set_help(from.help());
+  set_texts(from.texts());
+  has_sample_units_ = from.has_sample_units_;
   gathered_ = std::move(from.gathered_);
   on_ = from.on_;
   saturated_ = from.saturated_;

@@ -87,6 +87,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
   Change begin = change;
   if (!begin.on) begin.on = {true, 0};
   begin.data_reset = false;
+  begin.sample_units.reset();  // no feeder has samples for it
   auto definition = view_definition(change, source);
   if (!definition) return definition.error();
   if (change.is_strict) {
@@ -94,9 +95,9 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
     auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings));
     if (!read) return read;
   }
-  const std::size_t help_bytes = change.help ? change.help->value.size() : 0;
+  const std::size_t texts = Statistic::new_text_bytes(begin, definition.value());
   auto grown = reservation_.grow(
-      holdings_of(name, definition.value(), worst_case_bytes(definition.value()) + help_bytes));
+      holdings_of(name, definition.value(), worst_case_bytes(definition.value()) + texts));
   if (!grown) return grown.error();
   auto view = std::make_unique<Statistic>(name, definition.value(), now);
   CellBudget none;  // views have no cells

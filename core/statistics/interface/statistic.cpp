@@ -1,6 +1,7 @@
 #include "core/statistics/interface/statistic.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/base/saturating.h"
@@ -19,6 +20,7 @@ Error no_statistic() { return {ErrorCode::kInvalid, "not the saved state of a st
 struct SavedDefinition {
   Definition definition;
   std::string help;
+  std::optional<std::string> sample_units;
 };
 
 // The definition is saved as text, so that one parser says what a definition may be.
@@ -27,8 +29,11 @@ Result<SavedDefinition> load_definition(ByteReader& in) {
   if (!in.ok() || !change) return no_statistic();
   auto definition = apply(change.value(), Definition{});
   if (!definition) return definition.error();
-  const auto& help = change.value().help;
-  return SavedDefinition{std::move(definition.value()), std::string(help ? help->value : "")};
+  const auto& [help, sample_units] = std::tie(change.value().help, change.value().sample_units);
+  SavedDefinition saved{.definition = std::move(definition.value())};
+  if (help) saved.help = help->value;
+  if (sample_units) saved.sample_units = sample_units->value;
+  return saved;
 }
 
 }  // namespace
@@ -130,7 +135,7 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now, Ce
   const bool other_cells = cells() && (anew || cell_form(definition_) != cell_form(after));
   if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept, budget);
   bool changed = after != definition_;
-  definition_ = std::move(after);
+  redefine(std::move(after));
   if (changed && gathering == Gathering::kGoesOn) {
     std::visit(
         [&](auto& gathered) {
@@ -185,12 +190,6 @@ Change Statistic::left_of(Change change) const {
   change.of.reset();
   change.data_reset = false;
   return change;
-}
-
-bool Statistic::set_help(std::string_view text) {
-  if (help() == text) return false;
-  links().help = text.empty() ? nullptr : std::make_unique<const std::string>(text);
-  return true;
 }
 
 // Just as many as there are: the links of a statistic take no more memory than they need.
@@ -339,6 +338,9 @@ void Statistic::save(ByteWriter& out, Cells cells) const {
   std::string definition;
   append_definition(definition, definition_);
   if (!help().empty()) definition.append(" help=").append(help());
+  if (const auto units = sample_units()) {
+    definition.append(" sample_units=").append(units->empty() ? kClearWord : *units);
+  }
   out.put(kStatisticVersion);
   out.put_text(name_);
   out.put_text(definition);
@@ -363,6 +365,7 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   if (!is_name(name) || !saved) return no_statistic();
   Statistic statistic(name, std::move(saved.value().definition), {});
   statistic.set_help(saved.value().help);
+  if (saved.value().sample_units) statistic.set_sample_units(*saved.value().sample_units);
   statistic.on_ = in.get_flag();
   statistic.saturated_ = in.get_flag();
   statistic.data_since_ = load_time(in);

@@ -52,9 +52,17 @@ class Statistic {
                   : std::span<Statistic* const>();
   }
   // As LineState has it.
-  std::string_view help() const {
-    return links_ && links_->help ? std::string_view(*links_->help) : std::string_view();
-  }
+  std::string_view help() const { return texts().help; }
+  // The units that feeders have said their samples have. What users make of units= later is a label
+  // for people, and does not change them. Nothing: no feeder has said any.
+  std::optional<std::string_view> sample_units() const;
+  void set_sample_units(std::string_view units);
+  // The bytes of both texts: as they are, after a change, with these units of samples, and of a
+  // statistic that is created.
+  std::size_t text_bytes() const { return texts().help.size() + texts().sample_units.size(); }
+  std::size_t text_bytes_after(const Change& change, const Definition& after) const;
+  std::size_t text_bytes_with(std::string_view sample_units) const;
+  static std::size_t new_text_bytes(const Change& change, const Definition& definition);
   // The view has no source yet. It must be detached before either goes.
   void attach_view(Statistic& view);
   void detach_view(Statistic& view);
@@ -222,6 +230,7 @@ class Statistic {
   bool take_effect(const Change& change, Gathering gathering, Moment now);
   void gather_anew(Moment now);
   bool set_help(std::string_view help);
+  void redefine(Definition after);
   template <typename AddTo>
   Added add_by(std::span<const Sample> samples, std::chrono::nanoseconds now, AddTo add_to);
   template <typename Type>
@@ -234,12 +243,20 @@ class Statistic {
     return x >= definition_.range_min && x <= definition_.range_max;
   }
 
-  // What binds it to feeders and to other statistics, and its help. Few statistics have any of it.
+  struct Texts {
+    std::string help;
+    // Empty: those of the definition, or none have been said.
+    std::string sample_units;
+  };
+  const Texts& texts() const;
+  void set_texts(Texts texts);
+
+  // What binds it to feeders and to other statistics, and texts. Few statistics have any of it.
   struct Links {
     std::unique_ptr<FeederCells> cells{};
     Statistic* source = nullptr;
     std::unique_ptr<Statistic* []> views {};  // in the order of their creation
-    std::unique_ptr<const std::string> help{};
+    std::unique_ptr<const Texts> texts{};
     std::uint32_t views_size = 0;
   };
 
@@ -253,6 +270,7 @@ class Statistic {
   bool asked_definition_ : 1 = false;
   bool asked_on_ : 1 = false;
   bool of_rule_ : 1 = false;
+  bool has_sample_units_ : 1 = false;
   std::uint32_t place_ = 0;  // the StatisticRow's
   std::uint64_t hits_out_of_range_ = 0;
   std::uint64_t samples_ = 0;

@@ -46,7 +46,7 @@ void Statistic::publish() {
 }
 
 Statistic::Links& Statistic::links() {
-  // What cells, a source and views alone take, too: without help it is not a byte more.
+  // What cells, a source and views alone take, too: without texts it is not a byte more.
   static_assert(sizeof(Links) <= 5 * sizeof(void*));
   if (!links_) links_ = std::make_unique<Links>();
   return *links_;

@@ -70,7 +70,7 @@ int finish_once(const Options& options, const Service& service, Service::Outcome
       log_error("a signal has ended it before all was read");
       return 1;
     case Service::Outcome::kNotTaken:
-      log_error("the daemon has not accepted all samples: is tallyfs running?");
+      log_error("the daemon has not accepted all samples: the lines above say why");
       return 1;
   }
   return 1;

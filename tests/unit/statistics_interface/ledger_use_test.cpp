@@ -60,6 +60,22 @@ TEST(LedgerUseTest, IsBackWhereItWasAfterCreateRedefineAndRemove) {
   EXPECT_EQ(stand.ledger.total(), Holdings{});
 }
 
+TEST(LedgerUseTest, CountsUnitsOfSamplesThatAreNotThoseOfTheDefinition) {
+  Stand stand;
+  const Holdings empty = stand.ledger.total();
+  stand.create("s", "units=ms/n sample_units=ms/n");
+  const std::uint64_t bytes = empty.bytes + bare(1);
+  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
+  EXPECT_EQ(stand.define("name=s units=people"), "");
+  EXPECT_EQ(stand.ledger.total().bytes, bytes + 6 + 4);
+  EXPECT_EQ(stand.define("name=s units=ms/n"), "");
+  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
+  EXPECT_EQ(stand.define("name=s units=-"), "");
+  EXPECT_EQ(stand.ledger.total().bytes, bytes + 4);
+  EXPECT_TRUE(stand.interface->remove_statistic("s", stand.clock.now()));
+  EXPECT_EQ(stand.ledger.total(), empty);
+}
+
 TEST(LedgerUseTest, TheLastByteMayBeHeldAndNotOneMore) {
   const std::uint64_t bytes = kInterfaceBytes + bare(4, 2) + Ring<Sample>::worst_case_bytes(5);
   for (const std::uint64_t room : {bytes, bytes - 1}) {

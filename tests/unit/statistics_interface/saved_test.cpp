@@ -47,6 +47,40 @@ TEST(SavedTest, LoadsWhatReadsTheSame) {
   EXPECT_EQ(ledger.total(), stand.ledger.total());
 }
 
+// What a feeder that says sample_units=SECONDS hears of the statistic s.
+std::string refusal(const Interface& interface, const std::string& sample_units) {
+  const auto refused = interface.refuse_sample_units("s", "sample_units=" + sample_units);
+  return refused ? refused->reason : "";
+}
+
+TEST(SavedTest, KnowsTheUnitsOfSamplesAgain) {
+  for (const char* units : {"", "units=milliseconds/n", "units=hours/n", "units=-"}) {
+    SCOPED_TRACE(units);
+    Stand stand;
+    stand.create("s", "units=milliseconds/n sample_units=milliseconds/n");
+    EXPECT_EQ(stand.define(std::string("name=s ") + units), "");
+    const auto loaded = load(stand.saved(), stand.ledger);
+    ASSERT_TRUE(loaded.has_value());
+    EXPECT_EQ(refusal(*loaded.value(), "milliseconds/people"), "");
+    EXPECT_EQ(refusal(*loaded.value(), "microseconds/n"),
+              "its samples have units=milliseconds/n, to which samples with "
+              "units=microseconds/n do not add up");
+    EXPECT_NE(refusal(*loaded.value(), "-"), "") << "pure numbers";
+  }
+}
+
+TEST(SavedTest, TheFirstFeederSaysTheUnitsOfSamples) {
+  Stand stand;
+  stand.create("s", "units=people");
+  EXPECT_EQ(refusal(*stand.interface, "hours/n"), "") << "nobody has said any";
+  EXPECT_TRUE(stand.interface->note_sample_units("s", "sample_units=-").has_value());
+  EXPECT_TRUE(stand.interface->note_sample_units("s", "sample_units=hours/n").has_value());
+  EXPECT_EQ(refusal(*stand.interface, "-"), "");
+  EXPECT_EQ(refusal(*stand.interface, "bytes/n"), "") << "of the same scale";
+  EXPECT_EQ(refusal(*stand.interface, "hours/n"),
+            "its samples have no units, to which samples with units=hours/n do not add up");
+}
+
 TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
   for (const char* text : kEachType) {
     SCOPED_TRACE(text);
