@@ -9,6 +9,7 @@
 #include "feeders/log/line_intake.h"
 #include "feeders/log/own_statistics.h"
 #include "feeders/text/growth_log.h"
+#include "feeders/text/series_log.h"
 
 namespace tallyfs::logs {
 
@@ -38,9 +39,8 @@ class Progress {
   LineCounts published_lines_;
   FollowCounts published_files_;
   std::uint64_t published_dropped_ = 0;
-  GrowthLog given_up_log_;
+  SeriesLog series_log_{"statistics"};
   GrowthLog undated_log_;
-  GrowthLog overflowed_log_;
 };
 
 }  // namespace tallyfs::logs

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "core/base/text.h"
 #include "program/feeder/program.h"
 #include "program/log.h"
 #include "tally/statistic.hpp"
@@ -21,7 +20,6 @@ constexpr std::chrono::milliseconds kSyncTime{2'000};
 // those that come between two looks.
 constexpr std::uint64_t kHeldBound = 30'000;
 constexpr std::uint64_t kMetricsBetweenLooks = 1'024;
-constexpr std::size_t kNameShownMax = 120;
 // After a wait in vain: the daemon is away, or slow.
 constexpr std::chrono::seconds kCatchUpPause{10};
 
@@ -187,17 +185,15 @@ void Service::publish() {
     translator_.counts().kernel_drops += listener->take_kernel_drops();
   }
   own_.publish(translator_.counts());
-  log_given_up();
+  log_bounds();
 }
 
-void Service::log_given_up() {
-  const std::uint64_t names =
-      given_up_log_.take(translator_.counts().names_given_up, SystemClock::monotonic());
-  if (names == 0) return;
-  std::string text = std::to_string(names);
-  text.append(" names that were unused for an hour gave way to new ones; the last: ");
-  append_escaped(text, translator_.last_given_up(), kNameShownMax, 0);
-  log_warning(text);
+void Service::log_bounds() {
+  const auto now = SystemClock::monotonic();
+  const std::uint64_t overflowed = translator_.counts().overflowed;
+  for (const std::string& line : series_log_.take(translator_.bounds(), overflowed, now)) {
+    log_warning(line);
+  }
 }
 
 }  // namespace tallyfs::statsd

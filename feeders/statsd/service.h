@@ -17,7 +17,7 @@
 #include "feeders/statsd/listen/stream_listener.h"
 #include "feeders/statsd/own_statistics.h"
 #include "feeders/statsd/series/translator.h"
-#include "feeders/text/growth_log.h"
+#include "feeders/text/series_log.h"
 #include "feeders/text/refusal_log.h"
 #include "program/feeder/stop_signal.h"
 
@@ -42,7 +42,7 @@ class Service final : public PacketSink {
   void publish_soon();
   void publish();
   static void log_losses();
-  void log_given_up();
+  void log_bounds();
   void wait_for_window();
   void wait_for(const StopSignal& stop);
 
@@ -63,7 +63,7 @@ class Service final : public PacketSink {
   Arrival arrival_;
   std::vector<Sender> senders_;               // of the batch's packets
   std::uint64_t metrics_checked_ = 0;         // of the counts, when held samples were looked at
-  GrowthLog given_up_log_;
+  SeriesLog series_log_{"names"};
   bool will_publish_ = false;
   std::chrono::nanoseconds catch_up_at_{0};  // no wait for the daemon before
 };

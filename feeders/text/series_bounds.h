@@ -1,20 +1,38 @@
-// How many statistics a feeder makes of what strangers write: in all, and of one name. Beyond them
-// samples go to the name's `NAME{*}`, which counts for no bound, so that totals remain whole.
+// What a feeder makes of names that strangers write, within bounds: interfaces, names, statistics
+// in all and of one name. Beyond the bounds of statistics samples go to the name's `NAME{*}`, which
+// counts for no bound, so that totals remain whole. Which names or statistics give way to new ones
+// is for the feeder; here it is counted, for its own numbers and its log.
+//
 // Confined to one thread.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
 #include <string_view>
+
+#include "core/base/keyed_hash.h"
 
 namespace tallyfs {
 
 inline constexpr std::string_view kOverflowLabels = "{*}";
-inline constexpr std::size_t kSeriesNamesMax = 5'000;
 
 class SeriesBounds {
  public:
+  static constexpr std::size_t kInterfacesMax = 1'024;
+  static constexpr std::size_t kNamesMax = 5'000;
+
   SeriesBounds(std::size_t series_max, std::size_t per_name_max)
       : series_max_(series_max), per_name_max_(per_name_max) {}
+
+  // False: there are kInterfacesMax others. Interfaces stay.
+  bool admit_interface(std::string_view interface);
+
+  bool has_room_for_name() const { return names_ < kNamesMax; }
+  void add_name() { names_ += 1; }
+  void remove_name() { names_ -= 1; }
 
   bool is_full() const { return series_ >= series_max_; }
   bool has_room(std::size_t of_name) const { return !is_full() && !is_full_of(of_name); }
@@ -22,10 +40,23 @@ class SeriesBounds {
   void add() { series_ += 1; }
   void remove(std::size_t series) { series_ -= series; }
 
+  // A name, or a statistic, gave way.
+  void note_given_up(std::string_view name);
+  std::uint64_t given_up() const { return given_up_; }
+  const std::string& last_given_up() const { return last_given_up_; }
+  // A statistic of the name found no room.
+  void note_overflow(std::string_view name) { last_overflowed_ = name; }
+  const std::string& last_overflowed() const { return last_overflowed_; }
+
  private:
   const std::size_t series_max_;
   const std::size_t per_name_max_;
+  boost::unordered_flat_set<std::string, KeyedHash, std::equal_to<>> interfaces_;
+  std::size_t names_ = 0;
   std::size_t series_ = 0;
+  std::uint64_t given_up_ = 0;
+  std::string last_given_up_;
+  std::string last_overflowed_;
 };
 
 }  // namespace tallyfs

@@ -221,7 +221,8 @@ Series* LineReader::make(const SampleAction& action, const Line& line) {
   fill(name_.labels, action.name.labels, line);
   const auto resolved = book_.resolve(name_, action, now_s_);
   // Pointers to what was given up are forgotten.
-  if (std::exchange(given_up_, book_.given_up()) != book_.given_up()) forget_known();
+  const std::uint64_t given_up = book_.bounds().given_up();
+  if (std::exchange(given_up_, given_up) != given_up) forget_known();
   counts_.names_given_up = given_up_;
   if (!resolved.series) refuse(line, {Reason::kName, resolved.refusal});
   return resolved.series;

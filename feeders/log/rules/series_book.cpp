@@ -35,7 +35,7 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
   const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
   const bool is_overflow = is_long || !has_room(*known, now_s);
   if (is_overflow) {
-    last_overflowed_ = known->text;
+    bounds_.note_overflow(known->text);
     texts.labels = kOverflowLabels;
     const auto overflow = series_.find(known->text + texts.labels);
     if (overflow != series_.end()) {
@@ -64,21 +64,19 @@ SeriesBook::Resolved SeriesBook::add(Name& name, const SeriesName& texts,
 }
 
 const char* SeriesBook::refuse_interface(const std::string& interface) {
-  if (interfaces_.contains(interface)) return nullptr;
   if (!is_name(interface)) return "this is no name of an interface";
-  if (interfaces_.size() == kInterfacesMax) return "there are 1,024 interfaces already";
-  interfaces_.emplace(interface, true);
-  return nullptr;
+  return bounds_.admit_interface(interface) ? nullptr : "there are 1,024 interfaces already";
 }
 
 SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, unsigned decimals,
                                                std::uint32_t now_s) {
   if (const auto found = names_.find(text); found != names_.end()) return found->second.get();
-  while (names_.size() == kSeriesNamesMax && !drop_empty_name(now_s)) {
+  while (!bounds_.has_room_for_name() && !drop_empty_name(now_s)) {
     if (!give_up_one(now_s)) return nullptr;
   }
   auto name = std::make_unique<Name>(Name{text, decimals});
   Name* const made = names_.emplace(text, std::move(name)).first->second.get();
+  bounds_.add_name();
   list_empty(*made);
   return made;
 }
@@ -123,8 +121,7 @@ bool SeriesBook::give_up_one_of(Name& name, std::uint32_t now_s) {
 }
 
 void SeriesBook::give_up(Entry& entry) {
-  given_up_ += 1;
-  last_given_up_ = entry.key;
+  bounds_.note_given_up(entry.key);
   bounds_.remove(1);
   Name& name = *entry.name;
   name.series -= 1;
@@ -154,11 +151,11 @@ bool SeriesBook::drop_empty_name(std::uint32_t now_s) {
   empty_names_.erase(found);
   const auto overflow = series_.find(text + std::string(kOverflowLabels));
   if (overflow != series_.end()) {
-    given_up_ += 1;
-    last_given_up_ = overflow->first;
+    bounds_.note_given_up(overflow->first);
     remove(*overflow->second);
   }
   names_.erase(names_.find(text));
+  bounds_.remove_name();
   return true;
 }
 

@@ -1,6 +1,6 @@
 // All statistics that lines feed, by their names. They stay when the rules are read again.
 //
-// Bounds: 5,000 names in 1,024 interfaces; SeriesBounds, beyond which samples go to `NAME{*}`.
+// Bounds: SeriesBounds, beyond which samples go to `NAME{*}`.
 // Statistics expire only when a new one finds no room: then the one that was unused longest, for an
 // hour at least, is given up and removed. Interfaces stay. Confined to one thread.
 #pragma once
@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/keyed_hash.h"
@@ -39,22 +40,18 @@ struct SeriesName {
 
 class SeriesBook {
  public:
-  static constexpr std::size_t kInterfacesMax = 1'024;
-
-  SeriesBook(SeriesBounds bounds, Outlet& outlet) : bounds_(bounds), outlet_(outlet) {}
+  SeriesBook(SeriesBounds bounds, Outlet& outlet)
+      : bounds_(std::move(bounds)), outlet_(outlet) {}
 
   struct Resolved {
     Series* series = nullptr;
     const char* refusal = nullptr;  // why there is none
   };
-  // Makes the statistic if need be. The pointer is valid until given_up() changes.
+  // Makes the statistic if need be. The pointer is valid until bounds().given_up() changes.
   Resolved resolve(const SeriesName& name, const SampleAction& action, std::uint32_t now_s);
 
-  // Statistics that gave way, and the last one's name.
-  std::uint64_t given_up() const { return given_up_; }
-  const std::string& last_given_up() const { return last_given_up_; }
-  // The name, without labels, of which a statistic found no room last.
-  const std::string& last_overflowed() const { return last_overflowed_; }
+  // Statistics give way.
+  const SeriesBounds& bounds() const { return bounds_; }
   // The decimals of all names.
   NameDecimals decimals() const;
 
@@ -95,13 +92,9 @@ class SeriesBook {
   Outlet& outlet_;
   ByText<std::unique_ptr<Entry>> series_;
   ByText<std::unique_ptr<Name>> names_;
-  ByText<bool> interfaces_;
   UnusedList<Entry> unused_;  // NAME{*} is in none of the lists
   std::vector<Name*> empty_names_;  // those with statistics that came since among them
   std::optional<std::uint32_t> all_used_s_;  // when a look at them found none to drop
-  std::uint64_t given_up_ = 0;
-  std::string last_given_up_;
-  std::string last_overflowed_;
   std::string key_;
 };
 

@@ -101,7 +101,7 @@ SeriesBook::Name* SeriesBook::add_name(const SeriesKey& key, std::string_view na
     refusal = name_refused("the name has more than 255 bytes");
     return nullptr;
   }
-  if (names_ == kSeriesNamesMax && !give_up_one(now_s)) {
+  if (!bounds_.has_room_for_name() && !give_up_one(now_s)) {
     refusal = name_refused("there are 5,000 names already, all used within the last hour");
     return nullptr;
   }
@@ -111,7 +111,7 @@ SeriesBook::Name* SeriesBook::add_name(const SeriesKey& key, std::string_view na
   made->interface = interface_of(name, made->rule, key.space);
   made->first = key.kind;
   made->made_s = now_s;
-  names_ += 1;
+  bounds_.add_name();
   return table_of(key.space).names.emplace(std::string(name), std::move(made)).first->second.get();
 }
 
@@ -127,10 +127,8 @@ std::string SeriesBook::interface_of(std::string_view name, const MapRule* rule,
     append_encoded(interface, name.substr(0, dot));
   }
   if (interface.size() > kNameBytesMax) return kDefaultInterface;
-  if (interface == kDefaultInterface || interfaces_.contains(interface)) return interface;
-  if (interfaces_.size() == kInterfacesMax) return kDefaultInterface;
-  interfaces_.emplace(interface, true);
-  return interface;
+  const bool has_room = interface == kDefaultInterface || bounds_.admit_interface(interface);
+  return has_room ? interface : kDefaultInterface;
 }
 
 bool SeriesBook::has_room(const Name& name, Kind kind) const {
@@ -150,6 +148,7 @@ SeriesBook::Resolved SeriesBook::resolve_name(const SeriesKey& key, Table& table
     if (found != table.series.end()) return {found->second.get(), {}};
     if (has_room(name, key.kind)) return make(key, table, name, named);
   }
+  bounds_.note_overflow(name.sent);
   named = {base.append(kOverflowLabels), true};
   const auto found = table.series.find(named.name);
   if (found != table.series.end()) return {found->second.get(), {}};

@@ -1,8 +1,7 @@
 // All series, by the names and tags of metrics.
 //
-// Bounds: 5,000 names; Settings::series_max series, and series_per_name_max of a name, beyond which
-// samples go to `name{*}`; 1,024 sets, and 256 `name{*}` of sets; 1,024 interfaces, beyond which
-// names are in `statsd`.
+// Bounds: SeriesBounds, beyond which samples go to `name{*}`, and names are in the interface
+// `statsd`; 1,024 sets, and 256 `name{*}` of sets.
 //
 // Names expire only when a new one finds no room: then the name unused longest, for an hour at
 // least, is given up, and its statistics are removed. Interfaces stay. Confined to one thread.
@@ -40,7 +39,6 @@ struct SeriesKey {
 
 class SeriesBook {
  public:
-  static constexpr std::size_t kInterfacesMax = 1'024;
   static constexpr std::size_t kSetsMax = 1'024;
   static constexpr std::size_t kOverflowSetsMax = 256;
 
@@ -62,9 +60,8 @@ class SeriesBook {
   std::uint64_t made() const { return made_; }
   const std::vector<Series*>& sets() const { return sets_; }
 
-  std::uint64_t names_given_up() const { return names_given_up_; }
-  // As it was sent.
-  const std::string& last_given_up() const { return last_given_up_; }
+  // Names give way; they are there as they were sent.
+  const SeriesBounds& bounds() const { return bounds_; }
   // Series of names that were given up: they stay until forget_given_up(), since known lines refer
   // to them.
   std::size_t given_up_held() const { return given_up_.size(); }
@@ -124,17 +121,13 @@ class SeriesBook {
   SeriesBounds bounds_;  // of all but name{*}
   Outlet& outlet_;
   Table tables_[2];
-  ByText<bool> interfaces_;
   std::vector<Series*> sets_;
   std::vector<Name*> names_of_sets_;  // in the same order
-  std::size_t names_ = 0;
   std::uint64_t made_ = 0;
   std::size_t overflow_sets_ = 0;
   UnusedList<Name> unused_;
   std::optional<std::uint32_t> looked_at_sets_s_;
   std::vector<std::unique_ptr<Series>> given_up_;
-  std::uint64_t names_given_up_ = 0;
-  std::string last_given_up_;
   std::vector<std::string_view> tags_;  // this is kept for its memory
 };
 

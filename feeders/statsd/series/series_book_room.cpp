@@ -55,10 +55,9 @@ void SeriesBook::give_up(Name& name) {
     table.series.erase(found);
   }
   bounds_.remove(name.members.size() - name.overflows);
-  names_ -= 1;
-  names_given_up_ += 1;
-  last_given_up_ = name.sent;
-  table.names.erase(table.names.find(last_given_up_));
+  bounds_.remove_name();
+  bounds_.note_given_up(name.sent);
+  table.names.erase(table.names.find(bounds_.last_given_up()));
 }
 
 void SeriesBook::forget_set(const Series& set) {

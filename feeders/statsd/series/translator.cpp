@@ -212,7 +212,7 @@ SeriesBook::Resolved Translator::resolve(const SeriesKey& key) {
   const auto resolved = book_.resolve(key, now_s_);
   if (resolved.series) resolved.series->note_use(now_s_);
   counts_.series = book_.made();
-  counts_.names_given_up = book_.names_given_up();
+  counts_.names_given_up = book_.bounds().given_up();
   return resolved;
 }
 

@@ -50,8 +50,7 @@ class Translator {
   void end_set_windows(std::chrono::nanoseconds end);
 
   Counts& counts() { return counts_; }
-  // Of the names that were given up, the last one, as it was sent.
-  const std::string& last_given_up() const { return book_.last_given_up(); }
+  const SeriesBounds& bounds() const { return book_.bounds(); }
 
  private:
   // A part of a line, ready to be added.

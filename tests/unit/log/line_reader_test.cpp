@@ -224,7 +224,7 @@ TEST(LogLineTest, GivesUpWhatWasUnusedLongest) {
   EXPECT_EQ(take("x"), "a/b{*} 1; a/all 1; ") << "y and z are in use";
   EXPECT_EQ(take("z"), "a/b{u:z} 1; a/all 1; ");
   EXPECT_EQ(take.counts.names_given_up, 1U);
-  EXPECT_EQ(take.book.last_given_up(), "a/b{u:x}");
+  EXPECT_EQ(take.book.bounds().last_given_up(), "a/b{u:x}");
   at(std::chrono::hours(2));
   take("z");
   at(std::chrono::hours(3));

@@ -67,7 +67,7 @@ TEST(StatsdSeriesTest, TheNameUnusedLongestGivesWay) {
   EXPECT_EQ(stand.take("another:1|c\nthird:1|c"), "another c 1x1, third c 1x1");
   EXPECT_EQ(stand.outlet.removed, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_EQ(stand.translator.counts().names_given_up, 2u);
-  EXPECT_EQ(stand.translator.last_given_up(), "n2");
+  EXPECT_EQ(stand.translator.bounds().last_given_up(), "n2");
   EXPECT_EQ(stand.take("n0:1|c"), "n0 c 1x1");
   EXPECT_EQ(stand.take("n3:1|c"), "n3 c 1x1");
   EXPECT_EQ(stand.translator.counts().series, 5'002u);
@@ -126,7 +126,7 @@ TEST(StatsdSeriesTest, SetsGiveWayToSets) {
   stand.take("c:1|s");
   EXPECT_EQ(stand.outlet.opened.back().name, "c");
   EXPECT_EQ(stand.outlet.removed.size(), 1'025u);
-  EXPECT_EQ(stand.translator.last_given_up(), "a");
+  EXPECT_EQ(stand.translator.bounds().last_given_up(), "a");
 }
 
 TEST(StatsdSeriesTest, BoundsSets) {
