@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
+#include "core/statistics/definition/synonyms.h"
 #include "core/statistics/definition/unread_words.h"
 
 namespace tallyfs {
@@ -150,23 +151,6 @@ bool take_quantiles(Change& change, std::string_view value, std::size_t at) {
   return set(change.quantiles, QuantileList::parse(value), at);
 }
 
-struct Synonym {
-  std::string_view word;
-  const char* refusal;
-};
-// Words of other tools, which people type.
-constexpr std::array kSynonyms = {
-    Synonym{"counter", "a counter is type=value here"},
-    Synonym{"gauge", "a gauge is type=last here"},
-    Synonym{"histogram", "a histogram is type=array or type=quantiles here"},
-    Synonym{"summary", "a summary is type=quantiles here"},
-    Synonym{"percentiles", "percentiles are type=quantiles here"}};
-
-std::string refusal_of_type(std::string_view type) {
-  const auto* const meant = std::ranges::find(kSynonyms, type, &Synonym::word);
-  return meant == kSynonyms.end() ? "type must be " + listed_types() : meant->refusal;
-}
-
 struct Key {
   std::string_view word;
   Where where;
@@ -174,7 +158,10 @@ struct Key {
   const char* rule;
 
   std::string refusal(std::string_view value) const {
-    return take == take_type ? refusal_of_type(value) : std::string(rule);
+    const char* synonym = take == take_type ? refusal_of_type_synonym(value) : nullptr;
+    if (take == take_mode) synonym = refusal_of_mode_synonym(value);
+    if (synonym) return synonym;
+    return take == take_type ? "type must be " + listed_types() : std::string(rule);
   }
 };
 
@@ -198,7 +185,7 @@ constexpr std::array kKeys = {
         "base_interval must be a 64-bit number, 1 or more"},
     Key{attribute::ScaleWord::kKey, Where::kEverywhere, take_scale, "scale must be lin or log2"},
     Key{attribute::ModeWord::kKey, Where::kEverywhere, take_mode,
-        "mode must be increments, products, range or quantiles"},
+        "mode must be increments (it adds Y), products (X*Y), range or quantiles"},
     Key{attribute::Period::kKey, Where::kEverywhere, take_period,
         "period must be a number of microseconds from 1 to 3153600000000000"},
     Key{attribute::Precision::kKey, Where::kEverywhere, take_precision,

@@ -298,6 +298,12 @@ TEST(ChangeTest, AnAttributeOfAnotherModeIsIgnored) {
 
 TEST(ChangeTest, WordsOfOtherToolsAreRefusedWithTheWordThatIsMeant) {
   EXPECT_EQ(refusal("type=counter").reason, "a counter is type=value here");
+  EXPECT_EQ(refusal("mode=sum").reason,
+            "a sum of X is mode=products, a sum of Y is mode=increments");
+  EXPECT_EQ(refusal("mode=avg").reason,
+            "an average is in type=range, or in mode=range of type=history");
+  EXPECT_EQ(refusal("mode=none").reason,
+            "mode must be increments (it adds Y), products (X*Y), range or quantiles");
   EXPECT_EQ(refusal("type=gauge").reason, "a gauge is type=last here");
   EXPECT_EQ(refusal("type=histogram").reason, "a histogram is type=array or type=quantiles here");
   EXPECT_EQ(refusal("type=summary").reason, "a summary is type=quantiles here");
