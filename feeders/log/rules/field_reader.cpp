@@ -5,6 +5,8 @@
 #include <boost/json/src.hpp>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace tallyfs::logs {
 namespace {
 
@@ -92,7 +94,29 @@ class Handler {
   bool is_object_ = false;
 };
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+struct LogfmtValue {
+  std::string_view text;
+  std::size_t end;  // the place after it in the line
+};
+
+std::size_t key_end(std::string_view line, std::size_t at) {
+  while (at < line.size() && !is_blank(line[at]) && line[at] != '=') ++at;
+  return at;
+}
+
+// Nothing: a quotation mark has no end.
+std::optional<LogfmtValue> logfmt_value(std::string_view line, std::size_t at) {
+  std::size_t end = at;
+  if (at == line.size() || line[at] != '"') {
+    while (end < line.size() && !is_blank(line[end])) ++end;
+    return LogfmtValue{line.substr(at, end - at), end};
+  }
+  for (end = at + 1; end < line.size() && line[end] != '"'; ++end) {
+    if (line[end] == '\\') ++end;
+  }
+  if (end >= line.size()) return std::nullopt;
+  return LogfmtValue{line.substr(at + 1, end - at - 1), end + 1};
+}
 
 }  // namespace
 
@@ -174,28 +198,17 @@ bool FieldReader::read_logfmt(std::string_view line) {
       ++at;
       continue;
     }
-    std::size_t end = at;
-    while (end < line.size() && !is_blank(line[end]) && line[end] != '=') ++end;
-    const std::string_view key = line.substr(at, end - at);
+    const std::size_t end = key_end(line, at);
     if (end == line.size() || line[end] != '=') {
       at = end;
       continue;
     }
-    if (key.empty()) return false;
+    const std::string_view key = line.substr(at, end - at);
+    const auto value = key.empty() ? std::nullopt : logfmt_value(line, end + 1);
+    if (!value) return false;
+    set(key, value->text);
     has_value = true;
-    at = end + 1;
-    if (at < line.size() && line[at] == '"') {
-      for (end = at + 1; end < line.size() && line[end] != '"'; ++end) {
-        if (line[end] == '\\') ++end;
-      }
-      if (end >= line.size()) return false;
-      set(key, line.substr(at + 1, end - at - 1));
-      at = end + 1;
-    } else {
-      for (end = at; end < line.size() && !is_blank(line[end]);) ++end;
-      set(key, line.substr(at, end - at));
-      at = end;
-    }
+    at = value->end;
   }
   return has_value;
 }

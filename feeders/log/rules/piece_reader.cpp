@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "feeders/text/encoded_name.h"
-#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -238,7 +238,7 @@ Result<NumberExpression> PieceReader::read_number(std::string_view text) {
   const std::string_view factor = text.substr(number.has_factor ? end + 1 : 0);
   const auto parsed = parse_number(factor);
   if (!parsed || parsed->tail != Number::Tail::kNone || parsed->digits == 0) {
-    return invalid(number.has_factor ? "behind * stands a number that is not 0"
+    return invalid(number.has_factor ? "* is followed by a number other than 0"
                                      : "a number is needed, or a piece of the line as {seconds}",
                    number.has_factor ? end + 1 : 0);
   }

@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "feeders/log/rules/piece_reader.h"
 #include "feeders/text/definition_words.h"
-#include "core/base/nearest.h"
 
 namespace tallyfs::logs {
 namespace {
@@ -273,8 +273,9 @@ class Reader {
   Result<void> note_decimals(const std::string& name, unsigned decimals) {
     const auto known = decimals_.try_emplace(name, decimals).first;
     if (known->second == decimals) return {};
-    return invalid(
-        "samples of this name have decimals=" + std::to_string(known->second) + " already", 0);
+    return invalid("samples of this name have decimals=" + std::to_string(known->second) +
+                       " already; take another name",
+                   0);
   }
 
   static std::size_t after_blanks(std::string_view text, std::size_t at) {

@@ -10,7 +10,7 @@ constexpr std::string_view kFraction = "%f";
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
-// Digits behind a point, of which a nanosecond has nine.
+// Digits after a point, of which a nanosecond has nine.
 std::chrono::nanoseconds read_fraction(const char*& text) {
   std::int64_t ns = 0;
   std::int64_t unit = 100'000'000;

@@ -116,7 +116,8 @@ constexpr Wrong kWrong[] = {
     {"match a(b\n", "line 1: a ( has no )\n  match a(b\n         ^"},
     {"match (?<a>x))[)]\\)\n", "line 1: a ) has no (\n  match (?<a>x))[)]\\)\n               ^"},
     {"match x\n  sample a/b = 1 decimals=3\n  count a/b{c:d}\n",
-     "line 3: samples of this name have decimals=3 already\n    count a/b{c:d}\n          ^"},
+     "line 3: samples of this name have decimals=3 already; take another name\n"
+     "    count a/b{c:d}\n          ^"},
     {"match (?<status>\\d+)\n  count a/b{s:{stauts}}\n",
      "line 2: the pattern has no group 'stauts'; did you mean status\n"
      "    count a/b{s:{stauts}}\n                 ^"},
@@ -156,7 +157,7 @@ constexpr Wrong kWrong[] = {
     {"match x\nmatch y\n  count a/b\n", "line 2: the rule above has no action\n  match y\n  ^"},
     {"else\n  count a/b\nmatch x\n", "line 3: else is the last rule\n  match x\n        ^"},
     {"match (?<x>.)\n  sample a/b = {x}*0\n",
-     "line 2: behind * stands a number that is not 0\n    sample a/b = {x}*0\n                   "
+     "line 2: * is followed by a number other than 0\n    sample a/b = {x}*0\n                   "
      "  ^"},
     {"lines\nmatch x\n",
      "line 1: there is no word ''; there are text, json, logfmt\n  lines\n       ^"},
@@ -171,8 +172,8 @@ TEST(LogRulesTest, SaysWhereAndWhyItRefuses) {
 // Rules that are read again meet the samples that were added before.
 TEST(LogRulesTest, RefusesOtherDecimalsThanSamplesHave) {
   const std::string text = "match (?<p>x)\n  sample a/b{p:{p}} = {p} decimals=3\n";
-  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 6}}}).substr(0, 52),
-            "line 2: samples of this name have decimals=6 already");
+  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 6}}}).substr(0, 71),
+            "line 2: samples of this name have decimals=6 already; take another name");
   EXPECT_EQ(refused(text, {.decimals = {{"a/b", 3}, {"a/c", 6}}}), "taken");
 }
 
