@@ -2,13 +2,10 @@
 # The shipped formats of tally-feed-log, with the logs that real programs write of what real clients
 # did. A program that is not installed is skipped, and told.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-. "$here/lib.sh"
-[ -e /dev/fuse ] || skip_all "no /dev/fuse"
+. "$here/log_lib.sh"
 has() { command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ]; }
 PATH=$PATH:/usr/sbin
-FEED=$BIN/tally-feed-log
 missing() { echo "ok $((COUNT += 1)) - $1 # SKIP $1 IS NOT INSTALLED"; }
-value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
 # count_of INTERFACE STATISTIC: the samples of all statistics of that name.
 count_of() {
   data "$1" | awk -v name="$2" 'index($1, name "{") == 1 && $2 == "count" { n += $3 }
@@ -33,6 +30,14 @@ get_all() {
     curl -s "http://127.0.0.1:$PORT/index.html?n=$i" "http://127.0.0.1:$PORT/cart/$i" \
       "http://127.0.0.1:$PORT/index.html" >/dev/null
   done
+}
+# to_journal UNIT: its input, a message a line, as systemd-journal-remote reads it.
+to_journal() {
+  awk -v unit="$1" '{ sub(/\r$/, "")
+    printf "__REALTIME_TIMESTAMP=%d\n", 1764166000000000 + NR
+    printf "__MONOTONIC_TIMESTAMP=%d\n", NR + 1000
+    print "_BOOT_ID=0123456789abcdef0123456789abcdef"
+    printf "_SYSTEMD_UNIT=%s\nMESSAGE=%s\n\n", unit, $0 }'
 }
 mkdir -p "$WORK/html"
 echo hello >"$WORK/html/index.html"
@@ -211,6 +216,20 @@ CONF
   check_eq 1 "$(value sshd 'logins{method:publickey,result:accepted}')" "sshd: a login by key"
   check_eq "2 1" "$(value sshd 'logins{method:password,result:failed}') $(value sshd \
     invalid_users)" "and failures, one of an unknown user"
+  # The same messages in the journal, beside those of another unit.
+  if [ -x /lib/systemd/systemd-journal-remote ]; then
+    mkdir "$WORK/journal"
+    {
+      to_journal ssh.service <"$WORK/sshd.log"
+      to_journal other.service <"$WORK/sshd.log"
+    } | /lib/systemd/systemd-journal-remote -o "$WORK/journal/a.journal" - >"$WORK/remote" 2>&1
+    feed --format sshd --journal ssh --journal-directory "$WORK/journal"
+    check_eq "2 4 2" "$(value sshd 'logins{method:publickey,result:accepted}') $(value sshd \
+      'logins{method:password,result:failed}') $(value sshd invalid_users)" \
+      "sshd: once more by the journal, of its unit alone"
+  else
+    missing systemd-journal-remote
+  fi
 else
   missing sshd
 fi

@@ -1,13 +1,7 @@
 #!/usr/bin/env bash
 # tally-feed-log while there is no daemon, and where it does not come to the end of what it reads.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-. "$here/lib.sh"
-[ -e /dev/fuse ] || skip_all "no /dev/fuse"
-FEED=$BIN/tally-feed-log
-value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
-becomes() {
-  wait_until "[ \"\$(value $2 $3)\" = $1 ]" && ok "$4" || not_ok "$4" "got: $(value "$2" "$3")"
-}
+. "$here/log_lib.sh"
 
 # ---- files wait for the daemon, but names do not
 mkdir "$WORK/logs"
@@ -50,10 +44,14 @@ WIDE=$PID
 wait_until 'grep -q "no daemon yet" "$WORK/output.$OUTPUTS.err"'
 
 start_daemon
-becomes 200001 waits x "files lose no line, also when they are gone"
-becomes 150001 cut x "nor do they if they are cut, and their copies are gone"
-becomes 200000 both x "nor where a pipe is read"
-becomes 300000 wide x "nor do lines that have many samples"
+# Files lose no line, also when they are gone,
+becomes 200001 value waits x
+# nor if they are cut, and their copies are gone,
+becomes 150001 value cut x
+# nor where a pipe is read, too,
+becomes 200000 value both x
+# nor of lines that have many samples.
+becomes 300000 value wide x
 stop "$WAITING"
 stop "$CUT"
 stop "$BOTH"
