@@ -154,8 +154,8 @@ def twice(count):
     counted = {}
     for line in sys.stdin:
         words = line.split()
-        if words[0] == "ms" and words[1].startswith("0x"):
-            counted[int(words[1], 16)] = int(words[2])
+        if words[0] == "ms" and words[1].isdigit():
+            counted[int(words[1])] = int(words[2])
     lost = sum(number not in counted for number in range(count))
     print(lost, sum(counted.values()) + lost - count)
 

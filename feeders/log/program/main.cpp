@@ -51,12 +51,22 @@ void log_missing(const std::set<std::string>& missing) {
   log_error(text);
 }
 
-int finish_once(const Options& options, const Service& service, Service::Outcome outcome) {
-  print_counts(service);
+// What a person may look for in vain afterwards.
+void log_hints(const Options& options, const Service& service) {
+  if (service.lines().absent != 0) {
+    log_info(std::to_string(service.lines().absent) +
+             " samples are absent: lines have no such part, as a request time that the server "
+             "writes only if it is told to");
+  }
   const bool is_hint_due = service.lines().lines == 0 && options.from == "end";
   if (is_hint_due && !options.paths.empty() && service.missing().empty()) {
     log_warning("no line was read: --once reads what is there already with --from start");
   }
+}
+
+int finish_once(const Options& options, const Service& service, Service::Outcome outcome) {
+  print_counts(service);
+  log_hints(options, service);
   switch (outcome) {
     case Service::Outcome::kDone:
       return 0;
@@ -70,7 +80,7 @@ int finish_once(const Options& options, const Service& service, Service::Outcome
       log_error("a signal has ended it before all was read");
       return 1;
     case Service::Outcome::kNotTaken:
-      log_error("the daemon has not accepted all samples: the lines above say why");
+      log_error("the daemon has not accepted all samples: is tallyfs running? The lines above say more");
       return 1;
   }
   return 1;
