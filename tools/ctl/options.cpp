@@ -100,9 +100,10 @@ void add_table_options(CommandLine& line, Options& options) {
 }
 
 bool takes_value(std::string_view word) {
-  static constexpr std::array<std::string_view, 14> kWithValue = {
+  static constexpr std::array<std::string_view, 19> kWithValue = {
       "--mount", "--color", "--theme",    "--from", "--every", "--count", "--like",
-      "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run"};
+      "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run",
+      "--store", "--tiers", "--at",       "--last", "--vs"};
   return std::ranges::find(kWithValue, word) != kWithValue.end();
 }
 

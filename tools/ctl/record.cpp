@@ -1,4 +1,4 @@
-// tallyctl record: snapshots, each period, into a file.
+// tallyctl record: snapshots, each period, into a file, or what was counted into a store.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -10,15 +10,16 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/recorder.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/store_recorder.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr CommandText kRecordText = {
-    "record", "Writes snapshots of all statistics into a file, until it is interrupted.",
-    "  tallyctl record night.jsonl                  each second\n"
+    "record", "Writes snapshots of all statistics into a file or a store, until it is interrupted.",
+    "  tallyctl record night.jsonl                  each second, for --from\n"
     "  tallyctl record --every 10s --count 360 -    an hour, on stdout\n"
-    "  tallyctl show --changed --from night.jsonl   what behaves unlike before at its end"};
+    "  tallyctl record --store /var/lib/past        for ever, for show --at, --last and --vs"};
 
 volatile sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }
@@ -27,6 +28,17 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = note_interrupt;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+int record_into_store(Session& session, const std::string& directory, const std::string& tiers,
+                      std::uint64_t size_max) {
+  const auto parsed = past::parse_tiers(tiers);
+  if (!parsed) return complain(kWrongUsage, "--tiers: " + parsed.error().reason);
+  auto writer =
+      past::StoreWriter::open(directory, {.tiers = parsed.value(), .bytes_max = size_max});
+  if (!writer) return complain(kRefused, writer.error().reason);
+  catch_interrupts();
+  return StoreRecorder(session, *writer.value(), [] { return interrupted != 0; }).run();
 }
 
 int record(Session& session, Recorder& recorder) {
@@ -48,17 +60,34 @@ int record(Session& session, Recorder& recorder) {
 int run_record(int argc, char** argv) {
   Session session;
   std::uint64_t size_max = Recorder::kBytesMax;
+  std::string store;
+  std::string tiers = past::kDefaultTiers;
   CommandLine line = command_line(kRecordText, session.options);
   add_every(line, session.options);
   line.add({.names = "--max-size",
             .variable = &size_max,
             .value = "BYTES",
-            .text = "end when the file would be larger",
+            .text = "a file ends before it is larger; of a store the oldest points go",
             .check = Bytes{1 << 10, std::uint64_t{1} << 50}});
-  line.add_arguments("FILE", session.options.words, "made anew; - is stdout",
-                     {.least = 1, .most = 1});
+  line.add({.names = "--store",
+            .variable = &store,
+            .value = "DIR",
+            .text = "write the past into this store, which is made where it is not there",
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--tiers",
+            .variable = &tiers,
+            .value = "LIST",
+            .text = "how far apart points of a store are, and for how long they are kept"});
+  line.add_arguments("FILE", session.options.words, "made anew; - is stdout", {.most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (session.options.words.empty() == store.empty()) {
+    return complain(kWrongUsage, "a FILE is needed, or --store DIR, and not both");
+  }
+  if (!store.empty() && !session.options.every.empty()) {
+    return complain(kWrongUsage, "a store is written as --tiers says; --every is of a FILE");
+  }
   if (const auto status = session.open()) return *status;
+  if (!store.empty()) return record_into_store(session, store, tiers, size_max);
   const std::string& path = session.options.words.front();
   Fd file(path == "-" ? ::dup(STDOUT_FILENO)
                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

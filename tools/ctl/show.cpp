@@ -3,33 +3,27 @@
 #include "tools/display/show.h"
 
 #include <algorithm>
-#include <map>
 
 #include "core/base/nearest.h"
 #include "tools/ctl/changed.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/moment.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/show_past.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
 #include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
-#include "tools/tree/view_json.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr CommandText kShowText = {
     "show", "Shows statistics as tables, with percentiles and rates.",
-    "  tallyctl show block-vda                          a row for each statistic\n"
     "  tallyctl show block-vda/latencies_read           one with all it has\n"
-    "  tallyctl show --every 1s 'block-*/latencies_*'   what each second brought"};
-
-struct Read {
-  Json json;
-  view::Interface interface;
-};
-using Moment = std::map<std::string, Read>;
+    "  tallyctl show --every 1s 'block-*/latencies_*'   what each second brought\n"
+    "  tallyctl show --last 5m --vs before web          beside the five minutes before"};
 
 class Show {
  public:
@@ -58,14 +52,7 @@ class Show {
     auto found = select(*session_.source, words);
     if (!found) return explain(found.error());
     selections_ = std::move(found).value();
-    // A pattern that one statistic alone matches is its name.
-    std::size_t matched = 0;
-    for (const Selection& each : selections_) {
-      matched += each.is_pattern ? each.statistics.size() : 0;
-    }
-    if (matched == 1) {
-      for (Selection& each : selections_) each.is_pattern = false;
-    }
+    name_single_match(selections_);
     return kDone;
   }
 
@@ -101,20 +88,7 @@ class Show {
     return kDone;
   }
 
-  // One that has been removed since is left out.
-  Result<Moment> read() {
-    Moment made;
-    for (const Selection& each : selections_) {
-      auto json = session_.source->interface(each.interface);
-      if (!json && json.error().code == ErrorCode::kNotFound) continue;
-      if (!json) return json.error();
-      auto interface = to_interface(json.value());
-      if (!interface) return interface.error();
-      made.insert_or_assign(each.interface,
-                            Read{std::move(json).value(), std::move(interface).value()});
-    }
-    return made;
-  }
+  Result<Moment> read() { return read_moment(*session_.source, selections_); }
 
   void draw(const Moment& now, const Moment* before) const {
     if (session_.options.json) return print_json(now, before);
@@ -162,18 +136,10 @@ class Show {
     JsonWriter writer(text);
     writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
     writer.key("interfaces").begin_array();
-    for (const Selection& selection : selections_) {
-      const auto found = now.find(selection.interface);
-      if (found == now.end()) continue;
-      write_interface(
-          writer, found->second.json, found->second.interface,
-          [&](const std::string& name) {
-            return selection.is_whole || std::ranges::count(selection.statistics, name) > 0;
-          },
-          [&](const std::string& name) {
-            return change_of(before, found->second.interface, name);
-          });
-    }
+    write_moment(writer, now, selections_,
+                 [&](const view::Interface& interface, const std::string& name) {
+                   return change_of(before, interface, name);
+                 });
     writer.end_array().end_object();
     print(text.append("\n"));
   }
@@ -240,10 +206,20 @@ int run_show(int argc, char** argv) {
                 "what behaves most unlike before; a SPAN as 5m, before WHAT, else 60s, is "
                 "compared with the nine before it",
                 "--every");
+  PastOptions past;
+  add_past(line, past);
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (past.is_wanted()) {
+    if (changed || !session.options.every.empty() || !session.options.from.empty()) {
+      return complain(kWrongUsage,
+                      "--at, --last and --vs are of a store; --changed, --every and "
+                      "--from are not");
+    }
+    return show_past(session, past);
+  }
   if (const auto status = session.open()) return *status;
   if (changed) return show_changed(session);
   return Show(session, std::string_view(argv[0]) == "show").run();

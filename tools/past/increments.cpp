@@ -87,8 +87,8 @@ void Increments::note_pause(const view::Tree& tree) {
 
 void Increments::observe(const Kept& kept) {
   for (std::size_t i = 0; i < kept.series.size(); ++i) {
-    if (kept.series[i] == 0 || !kept.newest.statistics[i].on) continue;
-    writer_.add(kept.series[i], {.known = 1});
+    const view::Statistic& statistic = kept.newest.statistics[i];
+    if (kept.series[i] != 0 && statistic.on) writer_.add(kept.series[i], quiet_point(statistic));
   }
 }
 

@@ -273,6 +273,13 @@ void keep_largest(Point& point) {
   std::ranges::sort(point.cells, {}, &Cell::key);
 }
 
+Point quiet_point(const view::Statistic& statistic) {
+  Point made{.known = 1};
+  Gatherer gather(made);
+  if (const auto* last = std::get_if<view::Last>(&statistic.values)) gather(*last);
+  return made;
+}
+
 bool is_stored(const view::Statistic& statistic) {
   return statistic.type != "history" && statistic.type != "raw";
 }
@@ -285,10 +292,7 @@ std::optional<Point> point_between(const view::Statistic* before, const view::St
   made.samples = now.samples - (before ? before->samples : 0);
   made.out_of_range = grown(before ? before->hits_out_of_range : 0, now.hits_out_of_range);
   made.missed = grown(before ? before->hits_missed : 0, now.hits_missed);
-  // A last value that nothing was added to is known from before.
-  if (!std::holds_alternative<view::Last>(*values) || made.samples > 0) {
-    std::visit(Gatherer(made), *values);
-  }
+  std::visit(Gatherer(made), *values);
   if (const view::Range* const range = range_of(now.values); range && made.number > 0) {
     find_records(made, before ? range_of(before->values) : nullptr, *range);
   }

@@ -54,6 +54,9 @@ bool is_stored(const view::Statistic& statistic);
 // `now` has. Nothing if it is not known: a total fell, or the types differ.
 std::optional<Point> point_between(const view::Statistic* before, const view::Statistic& now);
 
+// The point of a moment in which the statistic counted nothing: a last value is still known.
+Point quiet_point(const view::Statistic& statistic);
+
 // A statistic's JSON without all that counts: its definition, the bounds of an array, the
 // percentiles that are shown. Two that are equal count alike.
 Json shape_of(const Json& statistic);

@@ -98,6 +98,7 @@ std::uint64_t StoreWriter::series(const std::string& interface, const std::strin
   const auto [at, is_new] = series_.try_emplace(Name(interface, name, shape));
   if (is_new) {
     at->second.id = next_series_++;
+    at->second.last_us = now_us_;
     by_id_[at->second.id] = &at->second;
     unwritten_.push_back(&at->first);
   }

@@ -17,6 +17,7 @@ _offers_what_it_should() {
   assert_eq 'web' "$(_offers tallyctl show w | grep '^w')"
   assert_eq 'web/hits web/us' "$(_offers tallyctl define web/ | grep '^web/' | sort | paste -sd' ')"
   assert_eq 'always' "$(_offers tallyctl show --color al | grep '^al')"
+  assert_eq 'before' "$(_offers tallyctl show --vs be | grep '^be')"
 }
 
 bash_completes() {

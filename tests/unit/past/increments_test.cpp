@@ -100,6 +100,8 @@ using Counted = Recorder::Counted;
 TEST(IncrementsTest, WhatWasThereAtTheStartIsNoCount) {
   Recorder recorder;
   recorder.take({.at = 100, .total = 500, .samples = 50});
+  // A flush does not forget one that has counted nothing yet.
+  EXPECT_FALSE(recorder.counted(99, 101));
   recorder.take({.at = 101, .total = 507, .samples = 52});
   recorder.take_quiet({.at = 102});
   EXPECT_EQ(recorder.counted(99, 103), (Counted{7, 2}));

@@ -84,6 +84,9 @@ TEST(PointTest, ValueRangeListAndLastAreOfTheInterval) {
   const auto last = counted(R"("type":"last","samples":1,"values":{"time_us":4,"x":40})",
                             R"("type":"last","samples":2,"values":{"time_us":9,"x":41})");
   EXPECT_EQ(std::get<view::Last>(last.values).x, 41);
+  const std::string quiet = R"("type":"last","samples":1,"values":{"time_us":4,"x":40})";
+  EXPECT_EQ(std::get<view::Last>(counted(quiet, quiet).values).x, 40);
+  EXPECT_EQ(quiet_point(statistic_from(json_of(quiet))).last, 40);
 }
 
 TEST(PointTest, ATotalThatFellIsNotKnown) {

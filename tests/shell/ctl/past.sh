@@ -1,0 +1,185 @@
+# tallyctl record --store, and show --at, --last, --vs, which read it: with a daemon, a mount and a
+# store of each case's own.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() {
+  need sqlite3
+  start_daemon
+  STORE=$CASE/store
+  export TALLY_MOUNT=$MNT TALLY_STORE=$STORE TZ=UTC
+  RECORDER=''
+  send 'create web/us type=quantiles precision=5 quantiles=50,99 units=microseconds/requests on=1' \
+    'create web/hits on=1' 'create web/depth type=last on=1' 'create db/us type=range on=1'
+}
+# _record [OPTION...]: in the background; returns when the first moment was read.
+_record() {
+  "$TALLYCTL" record --store "$STORE" "$@" 2>>"$CASE/recorder" &
+  RECORDER=$!
+  echo "$RECORDER" >>"$CASE/pids"
+  wait_until '[ "$(_sql "SELECT count(*) FROM series")" != "" ]'
+  wait_until '[ "$(_sql "SELECT count(*) FROM series")" -gt 4 ]'
+}
+_sql() { sqlite3 "file:$STORE/past.sqlite?mode=ro" "$1" 2>/dev/null || true; }
+# _end_recorder: as systemd ends it; what it has is written.
+_end_recorder() {
+  kill -TERM "$RECORDER"
+  wait "$RECORDER" || fail "the recorder ended with $?" "$(cat "$CASE/recorder")"
+}
+_show() { "$TALLYCTL" show "$@"; }
+_total() { _show --json --last 10m "web/$1" | jq -r '.interfaces[0].statistics[0] | .samples'; }
+_next_second() {
+  local second=${EPOCHREALTIME%.*}
+  wait_until "[ \${EPOCHREALTIME%.*} != $second ]"
+}
+
+what_was_counted_comes_back_with_its_percentiles() {
+  _record
+  local i
+  for ((i = 1; i <= 200; ++i)); do echo "web/us $((i * 37 % 1000 + 1))"; done >"$CASE/samples"
+  send_file "$CASE/samples"
+  send 'web/hits 1' 'web/hits 1' 'web/depth 42' 'db/us 5' 'db/us 9'
+  _end_recorder
+  _show --last 10m web db/us >"$CASE/out"
+  assert_match 'web/us +quantiles +on +200 .*p50 .*p99 .*' "$(grep '^web/us' "$CASE/out")"
+  assert_match 'web/hits +value +on +2 .* 2' "$(grep '^web/hits' "$CASE/out")"
+  assert_match 'web/depth +last +on +1 .* 42' "$(grep '^web/depth' "$CASE/out")"
+  local of='.interfaces[0].statistics[0].view.quantiles'
+  assert_eq "$(_show --json web/us | jq -c "$of")" \
+    "$(_show --json --last 10m web/us | jq -c "$of")" 'percentiles of the store and the mount'
+  assert_has '200 requests' "$(_show --last 10m web/us)"
+}
+
+a_span_has_its_own_samples_and_the_other_beside_it() {
+  _record
+  send 'web/us 10' 'web/hits 1' 'web/hits 1'
+  _next_second
+  local middle
+  _next_second
+  middle=$(date '+%F %T')
+  _next_second
+  send 'web/us 900' 'web/us 900'
+  _next_second
+  _next_second
+  _end_recorder
+  local samples='.interfaces[0].statistics[0].samples'
+  assert_eq 2 "$(_show --json --at "$middle+30s" web/us | jq "$samples")"
+  assert_eq 1 "$(_show --json --at "$(date -d '-5 minutes' '+%F %T')..$middle" web/us | jq "$samples")"
+  _show --at "$middle+30s" --vs before web >"$CASE/out"
+  assert_has 'before: ' "$(cat "$CASE/out")"
+  assert_match 'web/hits .* silent .*' "$(grep '^web/hits' "$CASE/out")"
+  assert_eq '2 1' "$(_show --json --at "$middle+30s" --vs before web/us |
+    jq -r '[.interfaces, .before.interfaces | .[0].statistics[0].samples] | join(" ")')"
+}
+
+a_kill_of_the_recorder_loses_ten_seconds_at_most() {
+  _record
+  send 'web/hits 1' 'web/hits 1'
+  wait_until '[ "$(_total hits 2>/dev/null)" = 2 ]' 25
+  kill -KILL "$RECORDER"
+  wait "$RECORDER" 2>/dev/null || true
+  assert_eq 2 "$(_total hits)"
+  assert_eq ok "$(_sql 'PRAGMA integrity_check')"
+  # The gap is longer than a point.
+  _next_second
+  _next_second
+  _next_second
+  send 'web/hits 1'
+  "$TALLYCTL" record --store "$STORE" --count 1
+  send 'web/hits 1'
+  assert_has 'the recorder did not run' "$(_show --last 10m web)"
+  assert_eq 2 "$(_total hits)"
+}
+
+resets_restarts_and_definitions_are_told() {
+  _record
+  send 'web/hits 1'
+  _next_second
+  _next_second
+  define web 'name=hits data=reset'
+  define web 'name=depth type=range'
+  _next_second
+  _next_second
+  kill_daemon
+  fusermount3 -u -z "$MNT"
+  start_daemon
+  send 'create web/hits on=1' 'web/hits 5'
+  _next_second
+  _next_second
+  _end_recorder
+  _show --last 10m web >"$CASE/out"
+  assert_has 'web/hits: reset' "$(cat "$CASE/out")"
+  assert_has 'web/depth: defined anew' "$(cat "$CASE/out")"
+  assert_has 'the daemon has started again' "$(cat "$CASE/out")"
+}
+
+a_full_disk_stops_the_recording_alone() {
+  need_root
+  mkdir -p "$STORE"
+  mount -t tmpfs -o size=600k,mode=750 store "$STORE" || skip 'no tmpfs can be mounted'
+  local status=0
+  _full_disk || status=$?
+  umount -l "$STORE"
+  return $status
+}
+_full_disk() {
+  _record
+  head -c 10000000 /dev/zero >"$STORE/ballast" 2>/dev/null || true
+  wait_until 'grep -q "the disk is full" "$CASE/recorder"' 30
+  assert_eq 1 "$(grep -c 'not written' "$CASE/recorder")"
+  kill -0 "$RECORDER"
+  rm "$STORE/ballast"
+  wait_until 'grep -q "written again" "$CASE/recorder"' 30
+  _end_recorder
+  _show --last 10m web >/dev/null
+}
+
+errors_say_what_to_do() {
+  assert_fails_with 'tallyctl record --store' _show --last 5m --store "$CASE/none"
+  _record
+  assert_fails_with 'a store has one writer' "$TALLYCTL" record --store "$STORE"
+  _next_second
+  _next_second
+  _end_recorder
+  assert_fails_with 'is no span of time' _show --at noon
+  assert_fails_with 'has not come yet' _show --at 23:59:59+1s
+  assert_fails_with 'is no length of time' _show --last 12:00
+  assert_fails_with 'compares the span' _show --vs before
+  assert_fails_with 'two spans' _show --at 00:00 --last 5m
+  assert_fails_with '--from are not' _show --last 5m --every 1s
+  assert_fails_with 'statistics/' _show --last 5m tracing/latency_hist/wakeup
+  assert_fails_with 'did you mean web/hits' _show --last 5m web/hist
+  assert_fails_with 'not both' "$TALLYCTL" record --store "$STORE" file
+  assert_fails_with 'not both' "$TALLYCTL" record
+  assert_fails_with '--tiers says' "$TALLYCTL" record --store "$STORE" --every 1s
+  assert_fails_with 'is no tier' "$TALLYCTL" record --store "$STORE" --tiers 1s
+  assert_fails_with '1s:1h,10s:1d,1m:30d' "$TALLYCTL" record --store "$STORE" --tiers 2s:1h
+  sqlite3 "$STORE/past.sqlite" 'PRAGMA user_version=9'
+  assert_fails_with 'format 9' _show --last 5m
+  head -c 20000 /dev/urandom >"$STORE/past.sqlite"
+  rm -f "$STORE"/past.sqlite-*
+  assert_fails_with 'is damaged' _show --last 5m
+  assert_fails_with 'is damaged' "$TALLYCTL" record --store "$STORE"
+}
+
+a_damaged_block_is_a_gap_and_the_rest_is_shown() {
+  _record
+  send 'web/hits 1'
+  _next_second
+  _next_second
+  _end_recorder
+  sqlite3 "$STORE/past.sqlite" "UPDATE block SET data=x'01020304'"
+  assert_has 'damaged in the store' "$(_show --last 1m web)"
+}
+
+the_group_reads_and_others_do_not() {
+  _record
+  _end_recorder
+  assert_eq '750 640 640' "$(stat -c %a "$STORE" "$STORE/past.sqlite" "$STORE/past.sqlite-wal" |
+    paste -sd' ')"
+  chmod 755 "$CASE"
+  cp "$(command -v "$TALLYCTL")" "$CASE/tallyctl"
+  chmod 755 "$CASE/tallyctl"
+  assert_fails_with 'Permission denied' as_nobody env TALLY_STORE="$STORE" "$CASE/tallyctl" show \
+    --last 5m
+}

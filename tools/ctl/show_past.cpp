@@ -1,0 +1,356 @@
+#include "tools/ctl/show_past.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "core/base/json.h"
+#include "tools/ctl/commands.h"
+#include "tools/ctl/moment.h"
+#include "tools/ctl/time_span.h"
+#include "tools/display/show.h"
+#include "tools/display/summary.h"
+#include "tools/display/table.h"
+#include "tools/past/span_source.h"
+
+namespace tallyfs {
+namespace {
+
+using past::Span;
+
+constexpr std::size_t kFactsShown = 10;
+// The store of a recorder that runs is no older.
+constexpr std::uint64_t kFreshUs = 30'000'000;
+
+std::uint64_t realtime_now_us() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
+std::string store_of(const PastOptions& options) {
+  if (!options.store.empty()) return options.store;
+  const char* const named = std::getenv("TALLY_STORE");
+  return named && *named ? named : past::kDefaultStore;
+}
+
+// What was counted in a span, with the time in which it was observed.
+view::Change change_of(const view::Interface& interface, const view::Statistic& statistic) {
+  return {.micros = interface.time_us - statistic.data_us,
+          .samples = statistic.samples,
+          .counted = statistic};
+}
+
+std::optional<view::Change> change_in(const view::Interface& interface, const std::string& name) {
+  const view::Statistic* const found = interface.find(name);
+  return found ? std::optional(change_of(interface, *found)) : std::nullopt;
+}
+
+// A span that was read.
+struct ReadSpan {
+  Span wanted;
+  Span span;
+  Moment moment;
+  std::vector<past::Fact> facts;
+};
+
+class ShowPast {
+ public:
+  ShowPast(Session& session, const PastOptions& options)
+      : session_(session), options_(options), store_(store_of(options)) {}
+
+  int run() {
+    if (const auto usage = wanted_span(); !usage) {
+      return complain(kWrongUsage, usage.error().reason);
+    }
+    auto store = past::StoreReader::open(store_);
+    if (!store) return complain(kRefused, store.error().reason);
+    const auto extent = store.value().extent();
+    if (!extent) return complain(kRefused, extent.error().reason);
+    if (!extent.value()) return complain(kRefused, "the store " + store_ + " is empty as yet");
+    extent_ = *extent.value();
+    const auto span = wanted_span();
+    if (!span) return complain(kWrongUsage, span.error().reason);
+    auto now = read(std::move(store).value(), span.value());
+    if (!now) return complain(kRefused, now.error().reason);
+    return options_.versus.empty() ? show(now.value()) : run_beside(now.value());
+  }
+
+ private:
+  // The end of the newest point, as long as a recorder writes: its last seconds are not stored yet.
+  Now now() const {
+    const std::uint64_t realtime_us = realtime_now_us();
+    const bool is_fresh = extent_.end_us + kFreshUs > realtime_us;
+    return {is_fresh ? extent_.end_us : realtime_us, session_.options.utc};
+  }
+
+  Result<Span> wanted_span() const {
+    if (!options_.last.empty() && past::parse_duration(options_.last) == 0) {
+      return invalid("--last: '" + options_.last + "' is no length of time, as 30s, 5m, 2h or 1d");
+    }
+    const std::string& text = options_.last.empty() ? options_.at : options_.last;
+    if (text.empty()) return invalid("--vs compares the span of --at or --last");
+    return parse_span(text, now());
+  }
+
+  Result<Span> other_span(const Span& span) const {
+    if (options_.versus != "before") return parse_span(options_.versus, now());
+    const std::uint64_t length_us = span.end_us - span.begin_us;
+    return Span{span.begin_us - std::min(span.begin_us, length_us), span.begin_us};
+  }
+
+  Result<ReadSpan> read(past::StoreReader store, const Span& span) {
+    auto source = past::SpanSource::open(std::move(store), span);
+    if (!source) return source.error();
+    for (const std::string& each : session_.options.words) {
+      if (path_of(each, "").empty()) continue;
+      return invalid("the store has what is in statistics/; " + each + " is not");
+    }
+    auto selections = select(*source.value(), session_.options.words);
+    if (!selections) return selections.error();
+    selections_ = std::move(selections).value();
+    name_single_match(selections_);
+    auto moment = read_moment(*source.value(), selections_);
+    if (!moment) return moment.error();
+    auto facts = source.value()->facts();
+    if (!facts) return facts.error();
+    std::erase_if(facts.value(), [&](const past::Fact& fact) { return !concerns(fact); });
+    return ReadSpan{span, source.value()->span(), std::move(moment).value(),
+                    std::move(facts).value()};
+  }
+
+  bool concerns(const past::Fact& fact) const {
+    if (fact.interface.empty()) return true;
+    return std::ranges::any_of(selections_, [&](const Selection& each) {
+      return each.interface == fact.interface &&
+             (each.is_whole || std::ranges::count(each.statistics, fact.statistic) > 0);
+    });
+  }
+
+  int run_beside(const ReadSpan& now) {
+    const auto span = other_span(now.wanted);
+    if (!span) return complain(kWrongUsage, span.error().reason);
+    auto store = past::StoreReader::open(store_);
+    if (!store) return complain(kRefused, store.error().reason);
+    auto before = read(std::move(store).value(), span.value());
+    if (!before) return complain(kRefused, before.error().reason);
+    return show_beside(now, before.value());
+  }
+
+  int show(const ReadSpan& now) {
+    if (session_.options.json) return print_json(now, nullptr);
+    view::Grid grid = session_.grid();
+    put_span(grid, "", now);
+    std::vector<view::StatisticRow> rows;
+    bool is_empty = true;
+    for_each([&](const Selection& selection, const std::string&) {
+      const auto found = now.moment.find(selection.interface);
+      if (found == now.moment.end()) return;
+      const view::Interface& interface = found->second.interface;
+      for (const view::Statistic* each : selected(interface, selection)) {
+        is_empty = false;
+        if (selection.is_whole || selection.is_pattern)
+          rows.push_back({&interface, each, change_of(interface, *each)});
+        else
+          view::draw_statistic(grid, interface, *each, session_.look);
+      }
+    });
+    if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
+    if (is_empty) put_nothing(grid);
+    put_facts(grid, now);
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  int show_beside(const ReadSpan& now, const ReadSpan& before) {
+    if (session_.options.json) return print_json(now, &before);
+    view::Grid grid = session_.grid();
+    put_span(grid, "", now);
+    put_span(grid, "before: ", before);
+    view::Table table(session_.look);
+    table.add_column("STATISTIC", view::Align::kLeft);
+    table.add_column("RATE");
+    table.add_column("BEFORE");
+    table.add_column("CHANGE");
+    table.add_column("VALUES", view::Align::kLeft);
+    table.add_column("BEFORE", view::Align::kLeft);
+    for_each([&](const Selection& selection, const std::string& interface) {
+      for (const std::string& name : names(selection, now, before)) {
+        add_row(table, interface, name, find(now, interface, name), find(before, interface, name));
+      }
+    });
+    table.empty() ? put_nothing(grid) : table.draw(grid);
+    put_facts(grid, now);
+    put_facts(grid, before);
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  template <typename Step>
+  void for_each(const Step& step) const {
+    for (const Selection& each : selections_) step(each, each.interface);
+  }
+
+  // Of both spans, in the order of the later one.
+  static std::vector<std::string> names(const Selection& selection, const ReadSpan& now,
+                                        const ReadSpan& before) {
+    std::vector<std::string> made;
+    for (const ReadSpan* read : {&now, &before}) {
+      const auto found = read->moment.find(selection.interface);
+      if (found == read->moment.end()) continue;
+      for (const view::Statistic* each : selected(found->second.interface, selection)) {
+        if (std::ranges::count(made, each->name) == 0) made.push_back(each->name);
+      }
+    }
+    return made;
+  }
+
+  static std::optional<view::Change> find(const ReadSpan& read, const std::string& interface,
+                                          const std::string& name) {
+    const auto found = read.moment.find(interface);
+    if (found == read.moment.end()) return std::nullopt;
+    return change_in(found->second.interface, name);
+  }
+
+  void add_row(view::Table& table, const std::string& interface, const std::string& name,
+               const std::optional<view::Change>& now,
+               const std::optional<view::Change>& before) const {
+    const auto rate = [](const std::optional<view::Change>& change) {
+      const auto found = change ? change->rate() : std::nullopt;
+      return found ? view::rate_text(*found) : std::string("-");
+    };
+    const auto values = [&](const std::optional<view::Change>& change) {
+      return change ? view::values_text(*change->counted, session_.look) : std::string("-");
+    };
+    table.add_row({view::shown_name(interface, name), rate(now), rate(before),
+                   factor_text(now, before), values(now), values(before)});
+  }
+
+  // "x2.1": how many times the rate before; "new" and "silent" where one of them is 0.
+  static std::string factor_text(const std::optional<view::Change>& now,
+                                 const std::optional<view::Change>& before) {
+    constexpr double kUnknown = -1;
+    const double rate = now ? now->rate().value_or(kUnknown) : kUnknown;
+    const double was = before ? before->rate().value_or(kUnknown) : kUnknown;
+    if (rate == kUnknown || was == kUnknown || (rate == 0 && was == 0)) return "-";
+    if (was == 0) return "new";
+    if (rate == 0) return "silent";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), rate < 10 * was ? "x%.2f" : "x%.0f", rate / was);
+    return text.data();
+  }
+
+  std::string span_text(const Span& span) const {
+    const std::string end = dated(span.end_us, session_.options.utc);
+    const std::string begin = dated(span.begin_us, session_.options.utc);
+    constexpr std::size_t kDate = 11;
+    const bool is_one_day = begin.substr(0, kDate) == end.substr(0, kDate);
+    return begin + " to " + (is_one_day ? end.substr(kDate) : end);
+  }
+
+  void put_span(view::Grid& grid, const std::string& prefix, const ReadSpan& read) const {
+    std::string text = prefix + span_text(read.span);
+    if (distance(read.wanted, read.span) >= 1'000'000) {
+      text.append("  (of the store's points; finer ones are not kept so long)");
+    }
+    grid.put_line(text, {view::Tone::kDim});
+  }
+  static std::uint64_t distance(const Span& a, const Span& b) {
+    const auto between = [](std::uint64_t x, std::uint64_t y) { return x < y ? y - x : x - y; };
+    return std::max(between(a.begin_us, b.begin_us), between(a.end_us, b.end_us));
+  }
+
+  void put_nothing(view::Grid& grid) const {
+    grid.put_line("nothing was observed in it; the store has " + span_text(extent_),
+                  {view::Tone::kWarning});
+  }
+
+  void put_facts(view::Grid& grid, const ReadSpan& read) const {
+    const std::size_t most = session_.options.all ? read.facts.size() : kFactsShown;
+    for (std::size_t i = 0; i < std::min(most, read.facts.size()); ++i) {
+      const past::Fact& each = read.facts[i];
+      std::string text = session_.look.moment(each.span.begin_us);
+      if (each.span.end_us != each.span.begin_us) {
+        text.append(" to ").append(session_.look.moment(each.span.end_us));
+      }
+      if (!each.interface.empty()) {
+        text.append("  ").append(view::shown_name(each.interface, each.statistic));
+      }
+      grid.put_line(text.append(": ").append(each.reason), {view::Tone::kWarning});
+    }
+    if (read.facts.size() > most) {
+      grid.put_line("(" + std::to_string(read.facts.size() - most) + " more: --all)",
+                    {view::Tone::kDim});
+    }
+  }
+
+  int print_json(const ReadSpan& now, const ReadSpan* before) {
+    std::string text;
+    JsonWriter writer(text);
+    writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
+    write(writer, now);
+    if (before) {
+      writer.key("before").begin_object();
+      write(writer, *before);
+      writer.end_object();
+    }
+    writer.end_object();
+    print(text.append("\n"));
+    return kDone;
+  }
+
+  void write(JsonWriter& writer, const ReadSpan& read) const {
+    writer.key("begin_us").number(read.span.begin_us).key("end_us").number(read.span.end_us);
+    writer.key("facts").begin_array();
+    for (const past::Fact& each : read.facts) {
+      writer.begin_object().key("begin_us").number(each.span.begin_us);
+      writer.key("end_us").number(each.span.end_us).key("interface").string(each.interface);
+      writer.key("name").string(each.statistic).key("reason").string(each.reason).end_object();
+    }
+    writer.end_array().key("interfaces").begin_array();
+    write_moment(writer, read.moment, selections_, change_in);
+    writer.end_array();
+  }
+
+  Session& session_;
+  const PastOptions& options_;
+  const std::string store_;
+  Span extent_;
+  std::vector<Selection> selections_;
+};
+
+}  // namespace
+
+void add_past(CommandLine& line, PastOptions& options) {
+  const auto add = [&](const char* name, std::string& variable, const char* value,
+                       const char* text) {
+    line.add({.names = name,
+              .variable = &variable,
+              .value = value,
+              .text = text,
+              .shown = Option::Default::kHidden});
+  };
+  add("--at", options.at, "SPAN",
+      "what a span of the past counted, from a store: 12:03, 12:00..12:03, 12:03+5m, "
+      "\"yesterday 23:00..23:30\"");
+  add("--last", options.last, "TIME", "the same of the last 30s, 5m, 2h, 1d");
+  add("--vs", options.versus, "SPAN",
+      "beside it another span, or \"before\": as long, directly before");
+  add("--store", options.store, "DIR",
+      "the store of tallyctl record; else $TALLY_STORE, else /var/lib/tally-record");
+}
+
+int show_past(Session& session, const PastOptions& options) {
+  if (!options.at.empty() && !options.last.empty()) {
+    return complain(kWrongUsage, "--at and --last are two spans; the second is --vs");
+  }
+  session.terminal = find_terminal(session.options);
+  session.look = look_of(session.options, session.terminal);
+  return ShowPast(session, options).run();
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,72 @@
+#include "tools/ctl/store_recorder.h"
+
+#include <time.h>
+
+#include "tools/ctl/commands.h"
+
+namespace tallyfs {
+
+int StoreRecorder::run() {
+  for (std::uint64_t n = 0;; ++n) {
+    const auto done = read_moment();
+    if (!done && n == 0) return complain(done.error());
+    report_reading(done);
+    if (writer_.is_due()) report_writing(writer_.flush());
+    // The moment of the end has been read, so that nothing is lost that came before.
+    if (is_interrupted_() || (session_.options.count != 0 && n == session_.options.count)) break;
+    sleep_until_next();
+  }
+  const auto done = writer_.end();
+  return done ? kDone : complain(kRefused, "the last seconds are lost: " + done.error().reason);
+}
+
+Result<void> StoreRecorder::read_moment() {
+  const auto tree = read_tree(*session_.source);
+  if (!tree) return tree.error();
+  for (const std::string& each : increments_.begin(tree.value())) {
+    const auto json = session_.source->interface(each);
+    if (!json && json.error().code == ErrorCode::kNotFound) continue;  // removed meanwhile
+    if (!json) return json.error();
+    if (auto done = increments_.take(json.value()); !done) return done;
+  }
+  return {};
+}
+
+void StoreRecorder::report_reading(const Result<void>& done) {
+  if (!done) increments_.lose("the daemon did not answer");
+  if (!done && unread_.empty()) {
+    unread_ = done.error().reason;
+    complain(kDone, "nothing is recorded: " + unread_);
+  } else if (done && !unread_.empty()) {
+    unread_.clear();
+    complain(kDone, "the mount can be read again, and is recorded");
+  }
+}
+
+void StoreRecorder::report_writing(const Result<void>& done) {
+  if (!done && unwritten_.empty()) {
+    unwritten_ = done.error().reason;
+    complain(kDone, "the store is not written: " + unwritten_ +
+                        "; it is tried again each 10 s, and newest points are kept");
+  } else if (done && !unwritten_.empty()) {
+    unwritten_.clear();
+    complain(kDone, "the store is written again");
+  }
+}
+
+// At whole steps what was read in between belongs to one piece of time.
+void StoreRecorder::sleep_until_next() const {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  constexpr std::uint64_t kSecondNs = 1'000'000'000;
+  const std::uint64_t step_ns = writer_.step_us() * 1000;
+  const std::uint64_t now_ns =
+      static_cast<std::uint64_t>(now.tv_sec) * kSecondNs + static_cast<std::uint64_t>(now.tv_nsec);
+  const std::uint64_t next_ns = (now_ns / step_ns + 1) * step_ns;
+  const timespec until{.tv_sec = static_cast<time_t>(next_ns / kSecondNs),
+                       .tv_nsec = static_cast<long>(next_ns % kSecondNs)};
+  // A signal that the program handles ends it early.
+  ::clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr);
+}
+
+}  // namespace tallyfs
