@@ -64,7 +64,9 @@ a_span_has_its_own_samples_and_the_other_beside_it() {
   _end_recorder
   local samples='.interfaces[0].statistics[0].samples'
   assert_eq 2 "$(_show --json --at "$middle+30s" web/us | jq "$samples")"
-  assert_eq 1 "$(_show --json --at "$(date -d '-5 minutes' '+%F %T')..$middle" web/us | jq "$samples")"
+  local begin
+  begin=$(date -d '-5 minutes' '+%F %T')
+  assert_eq 1 "$(_show --json --at "$begin..$middle" web/us | jq "$samples")"
   _show --at "$middle+30s" --vs before web >"$CASE/out"
   assert_has 'before: ' "$(cat "$CASE/out")"
   assert_match 'web/hits .* silent .*' "$(grep '^web/hits' "$CASE/out")"

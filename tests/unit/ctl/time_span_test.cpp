@@ -47,7 +47,8 @@ TEST(TimeSpanTest, ASpanEndsNowAndNoneBeginsLater) {
   EXPECT_FALSE(span_of("12:00"));
   EXPECT_FALSE(span_of("2026-11-28 11:00"));
   const auto later = parse_span("23:50", {.realtime_us = kNoonUs, .utc = true});
-  EXPECT_EQ(later.error().reason, "'23:50' has not come yet; \"yesterday 23:50\" is the day before");
+  EXPECT_EQ(later.error().reason,
+            "'23:50' has not come yet; \"yesterday 23:50\" is the day before");
 }
 
 TEST(TimeSpanTest, AllElseIsRefused) {
