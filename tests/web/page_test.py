@@ -1,11 +1,12 @@
 """The page of tally-web in a real Chromium."""
 import os
 import re
+import subprocess
 import unittest
 import urllib.request
 
 from page_case import COLOURS, CONTRAST, PageCase
-from stand import PATIENCE, ROOT, Web, until
+from stand import BIN, PATIENCE, ROOT, Web, until
 
 
 class PageTest(PageCase):
@@ -174,6 +175,23 @@ class PageTest(PageCase):
         self.browser.run("[...document.querySelectorAll('#interface-table button')]"
                          ".find(e => e.textContent === 'web').click()")
         until(lambda: "latency_us" in shown(), "another interface has no filter")
+
+    def test_shows_percentiles_of_a_log_by_route(self):
+        log = self.mount.folder / "access.log"
+        log.write_text("".join(
+            f'::1 - - [26/Nov/2026:14:30:00 +0000] "GET /cart/{n} HTTP/1.1" 200 9 "-" "-" 0.{n}\n'
+            for n in range(100, 300)))
+        subprocess.run([BIN / "tally-feed-log", "--socket", self.mount.socket, "--format", "nginx",
+                        "--from", "start", "--once", log], check=True, capture_output=True)
+        self.addCleanup((self.mount.mount / "statistics/nginx").rmdir)
+        name = "latency{route:%2Fcart%2F*,status:200}"
+        self.open("nginx/requests{status:200}")
+        until(lambda: name in self.browser.texts("#statistic-table tbody button"), "the route")
+        self.browser.run("[...document.querySelectorAll('#statistic-table button')]"
+                         f".find(e => e.textContent === '{name}').click()")
+        self.browser.shows("#shown-name", "nginx / " + name)
+        until(lambda: any(each.startswith("p99") and "297" in each
+                          for each in self.browser.texts("#percentiles div")), "p99 of 297 ms")
 
     def test_a_definition_is_changed_and_refused(self):
         self.mount.send("create form/us on=1 type=range units=microseconds/requests", "form/us 7")
