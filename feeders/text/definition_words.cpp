@@ -178,7 +178,7 @@ class Words {
     return {};
   }
 
-  // An error in line_, where the word stands in the text.
+  // An error in line_, where the word is in the text.
   Error place(Error error) const {
     for (const auto& [in_line, in_text] : places_) {
       if (in_line == error.token_at) error.token_at = in_text;

@@ -14,10 +14,10 @@ struct Checkpoint;
 struct LineOrigin {
   const std::string& path;
   PositionRecord* record;  // nullptr: its position is not kept
-  std::uint64_t end;       // the offset behind the line
+  std::uint64_t end;       // the offset after the line
 };
 
-// What a person is told of files.
+// Reports on files, for a person.
 enum class Told {
   kNews,
   kLoss,  // lines are not counted, or may count twice

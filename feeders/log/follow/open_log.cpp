@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "feeders/log/follow/log_paths.h"
@@ -68,34 +69,43 @@ const char* kind_of(mode_t mode) {
   return "this is no regular file";
 }
 
-}  // namespace
+// Nothing: it is a regular file.
+std::optional<Error> refuse_kind(const std::string& path, mode_t mode) {
+  if (S_ISREG(mode)) return std::nullopt;
+  return failed(path, S_ISLNK(mode) ? "a symbolic link where others may write" : kind_of(mode));
+}
 
-Result<OpenedLog> open_log(const std::string& path, Found found) {
+Result<Fd> open_directory(const std::string& path, Found found) {
   const std::string folder = folder_of(path);
-  const std::string name = path.substr(path.rfind('/') + 1);
-  const Fd directory = found == Found::kByPattern
-                           ? open_found_directory(folder)
-                           : open_in(AT_FDCWD, folder.c_str(), O_PATH | O_DIRECTORY,
-                                     RESOLVE_NO_MAGICLINKS);
-  const bool is_link = !directory.valid() && (errno == ELOOP || errno == ENOTDIR);
-  if (is_link && found == Found::kByPattern) {
+  Fd at = found == Found::kByPattern
+              ? open_found_directory(folder)
+              : open_in(AT_FDCWD, folder.c_str(), O_PATH | O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
+  if (at.valid()) return at;
+  if (found == Found::kByPattern && (errno == ELOOP || errno == ENOTDIR)) {
     return failed(path, "a symbolic link on the way to it, where others may write");
   }
-  if (!directory.valid()) return failed(path, errno);
-  const bool follows = found == Found::kByName || !is_shared(directory.get());
-  const int no_follow = follows ? 0 : O_NOFOLLOW;
-  // Before it is opened, since to open a device may do something to it; and again, since it may
-  // have been replaced in between.
+  return failed(path, errno);
+}
+
+}  // namespace
+
+// To open a device may do something to it, so that the kind is looked at before; and again after,
+// since the file may have been replaced in between.
+Result<OpenedLog> open_log(const std::string& path, Found found) {
+  const auto directory = open_directory(path, found);
+  if (!directory) return directory.error();
+  const int at = directory.value().get();
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const bool follows = found == Found::kByName || !is_shared(at);
   struct stat status {};
-  const int flags = follows ? 0 : AT_SYMLINK_NOFOLLOW;
-  if (::fstatat(directory.get(), name.c_str(), &status, flags) != 0) return failed(path, errno);
-  if (S_ISLNK(status.st_mode)) return failed(path, "a symbolic link where others may write");
-  if (!S_ISREG(status.st_mode)) return failed(path, kind_of(status.st_mode));
-  Fd fd = open_in(directory.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | no_follow,
-                  RESOLVE_NO_MAGICLINKS);
-  if (!fd.valid()) return failed(path, errno);
-  if (::fstat(fd.get(), &status) != 0) return failed(path, errno);
-  if (!S_ISREG(status.st_mode)) return failed(path, kind_of(status.st_mode));
+  if (::fstatat(at, name.c_str(), &status, follows ? 0 : AT_SYMLINK_NOFOLLOW) != 0) {
+    return failed(path, errno);
+  }
+  if (const auto refused = refuse_kind(path, status.st_mode)) return *refused;
+  const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (follows ? 0 : O_NOFOLLOW);
+  Fd fd = open_in(at, name.c_str(), flags, RESOLVE_NO_MAGICLINKS);
+  if (!fd.valid() || ::fstat(fd.get(), &status) != 0) return failed(path, errno);
+  if (const auto refused = refuse_kind(path, status.st_mode)) return *refused;
   return OpenedLog{
       std::move(fd), {status.st_dev, status.st_ino}, static_cast<std::uint64_t>(status.st_size)};
 }

@@ -1,6 +1,6 @@
 // The fields of a line that is an object of JSON, or logfmt (key=value key="value" ...). Of JSON, a
 // field is the path to a string, a number, true or false: `request.seconds`; numbers are as the
-// text has them. null is absent. Where a key stands twice the last one counts.
+// text has them. null is absent. Of a key that is there twice the last one counts.
 //
 // Bounds: 32 objects and arrays within one another; elements of arrays are no fields.
 // Confined to one thread.

@@ -139,7 +139,7 @@ std::uint64_t nanoseconds_of(const Number& unit) {
   return ns;
 }
 
-// 1h2m3.5s: each unit is smaller than the one before it. The sign stands before all.
+// 1h2m3.5s: each unit is smaller than the one before it. The sign is before all of them.
 std::optional<LongDecimal> sum_of_parts(std::string_view value) {
   if (value.starts_with('-') || value.starts_with('+')) value.remove_prefix(1);
   std::optional<LongDecimal> sum;

@@ -124,22 +124,23 @@ void LineReader::sample(const SampleAction& action, Memory& memory, const Line& 
 
 std::optional<std::int64_t> LineReader::number(const NumberExpression& expression,
                                                unsigned decimals, const Line& line) {
-  Field text;
-  if (expression.piece) {
-    text = text_of(*expression.piece, line);
-    if (!text) {
-      counts_.absent += 1;
-      return std::nullopt;
-    }
-  }
-  const auto read = expression.piece ? this->read(expression, *text) : expression.factor;
-  if (!read) {
-    refuse(line, {Reason::kValue, "this is no decimal number", text.value_or("")});
+  if (!expression.piece) return integer(expression.factor, decimals, line, "");
+  const Field text = text_of(*expression.piece, line);
+  if (!text) {
+    counts_.absent += 1;
     return std::nullopt;
   }
-  const auto x = to_integer(*read, decimals);
+  const auto read = this->read(expression, *text);
+  if (read) return integer(*read, decimals, line, *text);
+  refuse(line, {Reason::kValue, "this is no decimal number", *text});
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> LineReader::integer(const Number& number, unsigned decimals,
+                                                const Line& line, std::string_view text) {
+  const auto x = to_integer(number, decimals);
   if (!x) {
-    refuse(line, {Reason::kRange, "the number does not fit into 64 bits", text.value_or("")});
+    refuse(line, {Reason::kRange, "the number does not fit into 64 bits", text});
     return std::nullopt;
   }
   counts_.rounded += x->is_rounded ? 1 : 0;
@@ -246,24 +247,30 @@ void LineReader::event(const EventAction& action, const Line& line) {
   if (!outlet_.wants(definition)) return;
   values_.assign(action.values.size(), {});
   for (std::size_t i = 0; i < action.values.size(); ++i) {
-    if (definition.fields[i].is_number) {
-      const auto read = number(action.values[i], 0, line);
-      if (!read) return;
-      values_[i].number = *read;
-      continue;
-    }
-    const Piece& piece = *action.values[i].piece;
-    const Field text = text_of(piece, line);
-    if (!text) {
-      counts_.absent += 1;
-      return;
-    }
-    const std::string_view made = filtered(piece, *text, room_);
-    texts_[i].assign(made);
-    values_[i].text = texts_[i];
+    const NumberExpression& value = action.values[i];
+    const bool is_there = definition.fields[i].is_number ? set_number(i, value, line)
+                                                         : set_text(i, *value.piece, line);
+    if (!is_there) return;
   }
   counts_.events += 1;
   outlet_.write(definition, values_);
+}
+
+bool LineReader::set_number(std::size_t field, const NumberExpression& value, const Line& line) {
+  const auto read = number(value, 0, line);
+  if (read) values_[field].number = *read;
+  return read.has_value();
+}
+
+bool LineReader::set_text(std::size_t field, const Piece& piece, const Line& line) {
+  const Field text = text_of(piece, line);
+  if (!text) {
+    counts_.absent += 1;
+    return false;
+  }
+  texts_[field].assign(filtered(piece, *text, room_));
+  values_[field].text = texts_[field];
+  return true;
 }
 
 // ---- time, and what is wrong

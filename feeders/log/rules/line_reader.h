@@ -72,6 +72,9 @@ class LineReader {
   static bool is_one(const SampleAction& action);
   void sample(const SampleAction& action, Memory& memory, const Line& line);
   void event(const EventAction& action, const Line& line);
+  // Sets the field of values_. False: the line has none.
+  bool set_number(std::size_t field, const NumberExpression& value, const Line& line);
+  bool set_text(std::size_t field, const Piece& piece, const Line& line);
   // nullptr: there is none, which was counted.
   Series* find(const SampleAction& action, Memory& memory, const Line& line);
   Series* make(const SampleAction& action, const Line& line);
@@ -81,6 +84,8 @@ class LineReader {
   bool make_key(const Memory& memory, const Line& line);
   std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
                                      const Line& line);
+  std::optional<std::int64_t> integer(const Number& number, unsigned decimals, const Line& line,
+                                      std::string_view text);
   std::optional<Number> read(const NumberExpression& expression, std::string_view text);
   static Field text_of(const Piece& piece, const Line& line);
   std::string_view filtered(const Piece& piece, std::string_view text, std::string& room);
