@@ -265,9 +265,14 @@ Result<int> serve_alone(Prepared& prepared) {
   return serve(prepared, mount, [&] { report_ready(prepared); });
 }
 
+GivesFiles gives_files(const std::optional<StateDirectory>& state) {
+  return state && state->is_of_another() ? GivesFiles::kYes : GivesFiles::kNo;
+}
+
 // The mount is made with all rights, and served with those that are left.
 Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>& identity,
-                    std::optional<Watchdog>& watchdog, std::optional<StoredMount>& stored) {
+                    std::optional<Watchdog>& watchdog, std::optional<StoredMount>& stored,
+                    GivesFiles gives) {
   auto mount = stored ? Mount::adopt(std::move(stored->fd), options.mount_point)
                       : Mount::make(options.mount_point, options.mount_options);
   if (!mount) return mount.error();
@@ -275,13 +280,30 @@ Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>&
   // A server that has changed its identity could not take that back for itself.
   if (options.keeper && !identity) Keeper::avoid_oom_kill();
   const auto executes = options.keeper ? Executes::kOwnProgram : Executes::kNothing;
-  if (const auto dropped = drop_privileges(identity, executes); !dropped) return dropped.error();
+  const auto dropped = drop_privileges(identity, executes, gives);
+  if (!dropped) return dropped.error();
   return mount;
+}
+
+// Of root's daemon where the service would be, which finds later what this one has kept.
+std::optional<StateDirectory> open_default_state(const DaemonOptions& options,
+                                                 const std::optional<Identity>& identity) {
+  const bool is_like_the_service = ::geteuid() == 0 && !identity &&
+                                   options.mount_point == kDefaultMountPoint &&
+                                   options.subtree.empty();
+  if (options.no_state || !is_like_the_service) return std::nullopt;
+  auto directory = StateDirectory::open_of_any_owner(kDefaultState);
+  if (!directory) {
+    log_info("nothing is kept for the next start: " + directory.error().reason);
+    return std::nullopt;
+  }
+  log_info(std::string("state is kept in ") + kDefaultState + "; --no-state keeps none");
+  return std::move(directory.value());
 }
 
 Result<std::optional<StateDirectory>> open_state(const DaemonOptions& options,
                                                  const std::optional<Identity>& identity) {
-  if (options.state.empty()) return std::optional<StateDirectory>();
+  if (options.state.empty()) return open_default_state(options, identity);
   auto directory = StateDirectory::open(options.state, identity);
   if (!directory) return directory.error();
   if (const auto writable = directory.value().check_writable(); !writable) {
@@ -368,8 +390,10 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   options.sock_diag = from.sock_diag;
   std::signal(SIGPIPE, SIG_IGN);
   start_log(options);
+  std::optional<StateDirectory> state;
+  if (from.state >= 0) state.emplace(StateDirectory::adopt(Fd(from.state)));
   if (::geteuid() == 0) {
-    const auto dropped = keep_only_what_unmounts(Executes::kOwnProgram);
+    const auto dropped = keep_only_what_unmounts(Executes::kOwnProgram, gives_files(state));
     if (!dropped) return dropped.error();
   }
   Prepared prepared{options,
@@ -377,13 +401,12 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
                     std::nullopt,
                     FeedSocket::take_over(from.socket),
                     SideProcesses{},
-                    std::nullopt,
+                    std::move(state),
                     Mount::adopt(Fd(from.mount), from.mount_point)};
   if (from.feeder >= 0) prepared.side.feeder = Fd(from.feeder);
   if (!from.watchdog.empty()) {
     prepared.side.watchdog.emplace(Watchdog::take_over(from.mount_point, from.watchdog));
   }
-  if (from.state >= 0) prepared.state.emplace(StateDirectory::adopt(Fd(from.state)));
   const int status = keep(prepared, handover.value(), Keeper::Begin::kReady);
   remove_mount(prepared);
   return status;
@@ -411,7 +434,8 @@ Result<int> run(DaemonOptions options, char** arguments) {
   allow_descriptors();
   auto state = open_state(options, identity.value());
   if (!state) return state.error();
-  auto made = mount(options, identity.value(), side.value().watchdog, stored_mount);
+  auto made = mount(options, identity.value(), side.value().watchdog, stored_mount,
+                    gives_files(state.value()));
   if (!made) return made.error();
   Prepared prepared{options,
                     arguments,

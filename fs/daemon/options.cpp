@@ -187,7 +187,10 @@ class OptionsParser {
     add({.names = "--state",
          .variable = &options_.state,
          .value = "DIR",
-         .text = "keep definitions, totals and triggers in this directory, for the next start"});
+         .text = "keep definitions, totals and triggers in this directory, for the next start; "
+                 "root on /run/tallyfs/mnt without --run-as: /var/lib/tallyfs, if it is there"});
+    line_.add_flag("--no-state", options_.no_state, "keep nothing; also -o no_state",
+                   "--state");
     add({.names = "--state-period",
          .variable = &options_.state_period,
          .value = "SECONDS",
@@ -286,6 +289,8 @@ class OptionsParser {
       options_.tracefs = true;
     } else if (option == "no_keeper") {
       no_keeper_ = true;
+    } else if (option == "no_state") {
+      options_.no_state = true;
     } else if (option == "metrics_readable") {
       metrics_readable_ = true;
     } else if (option == "metrics_created") {

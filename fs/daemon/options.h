@@ -29,7 +29,8 @@ struct DaemonOptions {
   bool over_tracefs = false;        // tracing/ alone, on top of a tracefs; both go at the end
   std::string subtree;              // the part of the tree that is mounted; empty: all of it
   std::string rules_file;           // of --rules; empty: there is none
-  std::string state;                // of --state: the directory; empty: nothing outlives the daemon
+  std::string state;                // of --state: the directory; empty: the default one, or none
+  bool no_state = false;            // nothing outlives the daemon, whatever the default
   std::uint64_t state_period = 60;  // seconds
   Identity owner;                   // of the files: the identity that mounts
   std::string run_as;               // USER[:GROUP]; empty: the daemon keeps its identity

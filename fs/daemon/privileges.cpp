@@ -148,10 +148,11 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
   return groups;
 }
 
-Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes) {
+Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes,
+                             GivesFiles gives) {
   if (mounts_by_capability()) return renounce_capabilities();
   if (::geteuid() != 0) return {};
-  return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts(executes);
+  return to && to->uid != 0 ? become(*to) : keep_only_what_unmounts(executes, gives);
 }
 
 void keep_to_oneself() {
@@ -162,9 +163,10 @@ void keep_to_oneself() {
   (void)capng_apply(CAPNG_SELECT_CAPS);
 }
 
-Result<void> keep_only_what_unmounts(Executes executes) {
-  constexpr std::array<unsigned, 2> kKept{CAP_SYS_ADMIN, CAP_DAC_OVERRIDE};
-  return keep_only(kKept, {}, executes);
+Result<void> keep_only_what_unmounts(Executes executes, GivesFiles gives) {
+  constexpr std::array<unsigned, 3> kKept{CAP_SYS_ADMIN, CAP_DAC_OVERRIDE, CAP_CHOWN};
+  const std::size_t count = gives == GivesFiles::kYes ? 3 : 2;
+  return keep_only(std::span(kKept).first(count), {}, executes);
 }
 
 Result<void> keep_only_what_traces() {

@@ -34,13 +34,16 @@ Result<Groups> find_groups(const std::string& readers, const std::string& writer
 // Permanent: no program that is executed gets privileges back, nor does the bounding set hold any.
 //   to an identity: that uid, that group and no other, no capability.
 //   to none, as root: root with CAP_SYS_ADMIN, to unmount at the end, and CAP_DAC_OVERRIDE, to
-//     answer feeders on their sockets and to remove its own socket from any directory.
+//     answer feeders on their sockets and to remove its own socket from any directory; and
+//     CAP_CHOWN, if it gives what it keeps to another uid.
 //   to none, as another user with CAP_SYS_ADMIN: no capability; the watchdog unmounts then.
 //   to none, as another user: nothing happens; fusermount3 unmounts then.
 // A keeper executes this program anew (SIGUSR2): that has then what the keeper has left, as root.
 // kNotPermitted: the kernel refused.
 enum class Executes { kNothing, kOwnProgram };
-Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes);
+enum class GivesFiles { kNo, kYes };
+Result<void> drop_privileges(const std::optional<Identity>& to, Executes executes,
+                             GivesFiles gives);
 
 // Whether this process is not root, and mounts by CAP_SYS_ADMIN all the same, as a service does
 // with User= and AmbientCapabilities=.
@@ -50,7 +53,8 @@ bool mounts_by_capability();
 void keep_to_oneself();
 
 // As drop_privileges() to none, for a process that was root and stays root.
-Result<void> keep_only_what_unmounts(Executes executes = Executes::kNothing);
+Result<void> keep_only_what_unmounts(Executes executes = Executes::kNothing,
+                                     GivesFiles gives = GivesFiles::kNo);
 
 // The same for the process that starts the feeder of the kernel's events, and for that: root with
 // CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols. It has

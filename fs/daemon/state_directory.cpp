@@ -69,12 +69,12 @@ Result<void> make(const std::string& path, const std::optional<Identity>& identi
   return error;
 }
 
-Result<void> check(const Fd& directory, const std::string& path, uid_t owner) {
+Result<void> check(const Fd& directory, const std::string& path, std::optional<uid_t> owner) {
   struct stat status {};
   if (::fstat(directory.get(), &status) != 0) return unusable(path);
-  if (status.st_uid != owner) {
+  if (owner && status.st_uid != *owner) {
     return refused(path, " belongs to uid " + std::to_string(status.st_uid) + "; the daemon has " +
-                             std::to_string(owner));
+                             std::to_string(*owner));
   }
   if ((status.st_mode & 0777) == 0700) return {};
   char mode[8];
@@ -119,6 +119,15 @@ Result<StateDirectory> StateDirectory::open(const std::string& path,
   return opened;
 }
 
+Result<StateDirectory> StateDirectory::open_of_any_owner(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+    return Error{ErrorCode::kNotFound, "`mkdir -m 700 " + path + "` makes the place for it"};
+  }
+  auto fd = open_locked(path, std::nullopt);
+  if (!fd) return fd.error();
+  return StateDirectory(std::move(fd.value()), path);
+}
+
 // Without it the daemon would begin anew, and what it saves then would hide that file for good.
 Result<void> StateDirectory::check_newest(const std::optional<Identity>& identity) const {
   const auto known = numbers();
@@ -136,7 +145,7 @@ Result<void> StateDirectory::check_newest(const std::optional<Identity>& identit
                                          "`chown -R " + uid + " " + path_ + "` makes it so");
 }
 
-Result<Fd> StateDirectory::open_locked(const std::string& path, uid_t owner) {
+Result<Fd> StateDirectory::open_locked(const std::string& path, std::optional<uid_t> owner) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) return unusable(path);
   if (const auto checked = check(fd, path, owner); !checked) return checked.error();
@@ -160,7 +169,9 @@ StateDirectory StateDirectory::adopt(Fd fd) {
 
 Result<void> StateDirectory::find_again() {
   if (!is_removed(fd_)) return {};
-  auto fd = open_locked(path_, ::geteuid());
+  struct stat before {};
+  if (::fstat(fd_.get(), &before) != 0) return unusable(path_);
+  auto fd = open_locked(path_, before.st_uid);
   if (fd) {
     fd_ = std::move(fd.value());
     return {};
@@ -262,8 +273,22 @@ Result<SavedState> StateDirectory::write_temporary(const WriteAll& write_all) co
     return write_all_of(some, file.get());
   });
   if (!written) return Error{written.error().code, path_ + ": " + written.error().reason};
+  if (const auto given = give_to_owner(file); !given) return given.error();
   if (::fsync(file.get()) != 0) return failure(kTemporary);
   return written;
+}
+
+bool StateDirectory::is_of_another() const {
+  struct stat status {};
+  return ::fstat(fd_.get(), &status) == 0 && status.st_uid != ::geteuid();
+}
+
+Result<void> StateDirectory::give_to_owner(const Fd& file) const {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) return failure(".");
+  if (status.st_uid == ::geteuid()) return {};
+  if (::fchown(file.get(), status.st_uid, status.st_gid) != 0) return failure(kTemporary);
+  return {};
 }
 
 Result<void> StateDirectory::publish() const {

@@ -24,6 +24,9 @@
 
 namespace tallyfs {
 
+// The service's. Root's daemon on the service's mount point uses it if it is there.
+inline constexpr const char* kDefaultState = "/var/lib/tallyfs";
+
 class StateDirectory {
  public:
   static constexpr std::size_t kKept = 3;
@@ -35,6 +38,9 @@ class StateDirectory {
   // not for the daemon to read; kInvalid: with the system's reason.
   static Result<StateDirectory> open(const std::string& path,
                                      const std::optional<Identity>& identity);
+  // As open(), by root, of a directory that is there and may belong to any uid, which gets what is
+  // written: the service that runs as that uid reads it later.
+  static Result<StateDirectory> open_of_any_owner(const std::string& path);
 
   // Of another program, which took over the process of the one that opened it.
   static StateDirectory adopt(Fd fd);
@@ -43,6 +49,9 @@ class StateDirectory {
   Result<void> find_again();
   // kInvalid, with the reason: no file can be made in it at present.
   Result<void> check_writable() const;
+
+  // Whether what is written is given to another uid.
+  bool is_of_another() const;
 
   int fd() const { return fd_.get(); }
   const std::string& path() const { return path_; }
@@ -68,9 +77,11 @@ class StateDirectory {
  private:
   StateDirectory(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
-  static Result<Fd> open_locked(const std::string& path, uid_t owner);
+  // owner: the uid that it must belong to; nothing: any.
+  static Result<Fd> open_locked(const std::string& path, std::optional<uid_t> owner);
   Result<void> check_newest(const std::optional<Identity>& identity) const;
   Result<SavedState> write_temporary(const WriteAll& write_all) const;
+  Result<void> give_to_owner(const Fd& file) const;
   Result<void> publish() const;
   void remove_old() const;
   Error failure(const std::string& what) const;

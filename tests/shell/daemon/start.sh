@@ -37,21 +37,6 @@ returns_in_the_background_only_when_usable() {
   done
 }
 
-the_default_mount_point_is_made() {
-  need_root
-  unshare -m true 2>/dev/null || skip 'there are no mount namespaces here'
-  export TALLYFS SOCK
-  assert_eq $'755\n755\nrules\n755' "$(unshare -m --propagation private bash -euc '
-    mount -t tmpfs none /run
-    umask 077
-    "$TALLYFS" --socket "$SOCK" /run/tallyfs/mnt
-    stat -c %a /run/tallyfs
-    stat -c %a /run/tallyfs/mnt
-    ls /run/tallyfs/mnt | grep rules
-    umount /run/tallyfs/mnt
-    stat -c %a /run/tallyfs/mnt')"
-}
-
 in_the_background_it_lets_go_of_terminal_and_directory() {
   # A pipe that another process keeps open would keep cat waiting.
   (_background "$TALLYFS" --socket "$SOCK" "$MNT") | timeout 10 cat
