@@ -69,5 +69,24 @@ timeout 20 "$FEED" --socket "$SOCK" --match x --count a/b --once "$WORK/fifo" \
 check_eq "1 1" "$? $(grep -c 'no regular file' "$WORK/said")" \
   "a FIFO is refused, and waits for no writer"
 
+# ---- a log where others may write is swapped for a link to what they may not read
+echo secret >"$WORK/secret.log"
+mkdir -m 1777 "$WORK/shared"
+SHARED=(--from start --match '^(?<word>[a-z]+)$' --count 'shared/lines{w:{word}}')
+start_feeder "${SHARED[@]}" "$WORK/shared/*.log"
+for i in $(seq 300); do
+  echo own >"$WORK/shared/new"
+  mv "$WORK/shared/new" "$WORK/shared/x.log"
+  ln -s "$WORK/secret.log" "$WORK/shared/link"
+  mv "$WORK/shared/link" "$WORK/shared/x.log"
+done
+echo last >"$WORK/shared/last.log"
+becomes 1 value shared 'lines{w:last}'
+check_eq '' "$(value shared 'lines{w:secret}')" "a link that others put there is not followed"
+check "the log says so" grep -q 'x.log: a symbolic link where others may write' "$SAID"
+stop "$FEEDER"
+"$FEED" --socket "$SOCK" --once "${SHARED[@]}" "$WORK/shared/x.log" >"$WORK/once" 2>&1
+check_eq 1 "$(value shared 'lines{w:secret}')" "one that a person names is"
+
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]
