@@ -21,18 +21,18 @@ _discards() {  # _discards LINE: data and hits, but not on
 }
 
 the_same_type_and_attributes_keep_it() {
-  _filled 'type=list entries_max=9'
+  _filled 'type=list entries_max=9 base=16'
   _keeps 'name=x type=list entries_max=9'
   _keeps 'name=x entries_max=0x9 range_min=0'
 }
 
 a_changed_type_discards_it() {
-  _filled 'type=list entries_max=9'
+  _filled 'type=list entries_max=9 base=16'
   _discards 'name=x type=range' 'x 0 0 0.000 0'
 }
 
 a_changed_attribute_discards_it() {
-  _filled 'type=list entries_max=9'
+  _filled 'type=list entries_max=9 base=16'
   _discards 'name=x entries_max=10' ''
 }
 
