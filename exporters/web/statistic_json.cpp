@@ -280,6 +280,7 @@ void write_full_view(JsonWriter& writer, const StatisticView& shown) {
   write_view(writer, shown.statistic, shown.change);
   write_row_view(writer, shown);
   write_lines(writer, shown.statistic);
+  writer.key("help_text").string(view::help_text(shown.statistic));
   writer.key("since_us").number(of.realtime_at(shown.statistic.data_us));
   writer.key("counts_of").string(view::quantity_of_counts(shown.statistic.units).name);
   const auto count = view::count_of(shown.statistic);

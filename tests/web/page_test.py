@@ -230,12 +230,14 @@ class PageTest(PageCase):
 
     def test_names_are_text(self):
         hostile, statistic, units = "<plaintext>", "a'b\"c", "</title><b>"
-        self.mount.send(f"create {hostile}/{statistic} on=1 type=range units={units}",
+        self.mount.send(f"create {hostile}/{statistic} on=1 type=range units={units}"
+                        " help=%3Cb%3E%20is%20%22bold%22%1B",
                         f"{hostile}/{statistic} 7")
         self.addCleanup((self.mount.mount / "statistics" / hostile).rmdir)
         self.open(f"%3Cplaintext%3E/{statistic}")
         self.browser.shows("#shown-name", f"{hostile} / {statistic}")
         self.browser.shows("#shown-about", units)
+        self.browser.shows("#shown-help", '<b> is "bold"%1B')
         until(lambda: hostile in self.browser.texts("#interface-table tbody button"), "the row")
         self.assertEqual(0, self.browser.run(
             "return document.querySelectorAll('plaintext, article b, nav b').length"))

@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "core/base/text.h"
 #include "tools/display/distribution.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
 
 namespace tallyfs::view {
 namespace {
-
-// As a person reads it. What is not printable ASCII stays escaped.
-std::string plain_help(const Statistic& statistic) {
-  std::string text(statistic.key("help"));
-  for (std::size_t at = 0; (at = text.find('%', at)) != text.npos; ++at) {
-    const auto code = parse_unsigned("0x" + text.substr(at + 1, 2));
-    if (code && *code >= ' ' && *code <= '~') text.replace(at, 3, 1, static_cast<char>(*code));
-  }
-  return text;
-}
 
 class StatisticDrawer {
  public:
@@ -243,7 +232,7 @@ std::string rate_cell(const StatisticRow& row) {
 void draw_statistic(Grid& grid, const Interface& interface, const Statistic& statistic,
                     const Look& look) {
   grid.put_line(heading_of(interface.name, statistic, interface.time_us), {Tone::kBold});
-  if (const std::string help = plain_help(statistic); !help.empty()) grid.put_line(help);
+  if (const std::string help = help_text(statistic); !help.empty()) grid.put_line(help);
   if (const auto text = percentiles_text(statistic, look); !text.empty()) grid.put_line(text);
   if (const auto text = left_out_text(statistic, look); !text.empty()) {
     grid.put_line(text, {Tone::kWarning});
@@ -265,9 +254,9 @@ void draw_rows(Grid& grid, const std::vector<StatisticRow>& rows, const Look& lo
     const Statistic& shown =
         row.change && row.change->counted ? *row.change->counted : *row.statistic;
     const bool is_unknown = row.change && !row.change->counted;
-    std::vector<std::string> cells = {
-        shown_name(row.interface->name, row.statistic->name),
-        row.statistic->type, row.statistic->on ? "on" : "off", samples_cell(row)};
+    std::vector<std::string> cells = {shown_name(row.interface->name, row.statistic->name),
+                                      row.statistic->type, row.statistic->on ? "on" : "off",
+                                      samples_cell(row)};
     if (has_rates) cells.push_back(rate_cell(row));
     cells.push_back(is_unknown ? "-" : values_text(shown, look));
     const std::string out = left_out_text(shown, look);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/base/quantile_list.h"
+#include "core/base/text.h"
 #include "tools/display/grid.h"
 
 namespace tallyfs::view {
@@ -235,6 +236,15 @@ std::string shown_name(const std::string& interface, const std::string& statisti
     name.replace(at, kSlash.size(), "/");
   }
   return name;
+}
+
+std::string help_text(const Statistic& statistic) {
+  std::string text(statistic.key("help"));
+  for (std::size_t at = 0; (at = text.find('%', at)) != text.npos; ++at) {
+    const auto code = parse_unsigned("0x" + text.substr(at + 1, 2));
+    if (code && *code >= ' ' && *code <= '~') text.replace(at, 3, 1, static_cast<char>(*code));
+  }
+  return text;
 }
 
 std::string heading_of(const std::string& interface, const Statistic& statistic,

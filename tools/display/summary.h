@@ -30,6 +30,9 @@ std::optional<Int128> count_of(const Statistic& statistic);
 // INTERFACE/STATISTIC as a person reads it: `%2F` of labels is the `/` that it is made of.
 std::string shown_name(const std::string& interface, const std::string& statistic);
 
+// What its help= says, as a person reads it: what is not printable ASCII stays escaped.
+std::string help_text(const Statistic& statistic);
+
 // "web/latency_us  array log2  microseconds/requests  on  573,437 requests in 10 min 14 s, 934/s".
 // Counted since its `data_us`, at the moment `now_us`.
 std::string heading_of(const std::string& interface, const Statistic& statistic,

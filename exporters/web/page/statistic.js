@@ -155,6 +155,8 @@ export function showStatistic(statistic, all) {
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
+  setText(byId('shown-help'), view.help_text ?? '');
+  byId('shown-help').hidden = !view.help_text;
   setText(byId('since'), clock(view.since_us));
   byId('since').title = byId('shown-about').title = `since ${isoTime(view.since_us)}`;
   setText(byId('interval'), intervalText(view));

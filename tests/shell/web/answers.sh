@@ -132,6 +132,13 @@ a_statistic_that_is_not_there_is_not_found() {
   assert_eq 200 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=")"
 }
 
+help_is_shown_as_plain_text() {
+  send 'create web/wait on=1 help=Time%20in%20%22queue%22%1B'
+  assert_eq 'Time in "queue"%1B' "$(api 'statistics/web?statistic=wait' |
+    jq -r '.statistics[0].view.help_text')"
+  assert_eq '' "$(api 'statistics/web?statistic=us' | jq -r '.statistics[0].view.help_text')"
+}
+
 what_a_full_list_misses_is_told() {
   send 'create full/codes type=list entries_max=2 on=1' 'full/codes 1' 'full/codes 2' \
     'full/codes 3' 'full/codes 4'
