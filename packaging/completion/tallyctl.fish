@@ -1,6 +1,6 @@
 # fish completion for tallyctl: commands, options as --help names them, names as the mount has them.
 set -l commands show top plot heat define ls doctor definitions apply record diff since \
-    errors check create rm reset on off help
+    errors check create rm reset undo on off help
 
 function __tallyctl_command
     for word in (commandline -opc)[2..-1]

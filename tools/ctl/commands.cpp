@@ -67,6 +67,7 @@ const std::vector<Command>& commands() {
       {"create", "make a statistic", run_create},
       {"rm", "remove statistics, views and interfaces", run_rm},
       {"reset", "discard the data of statistics", run_reset},
+      {"undo", "bring back what a reset or a definition discarded", run_undo},
       {"on", "switch statistics on", run_on},
       {"off", "switch statistics off", run_off},
       {"help", "show how a command is used", run_help},

@@ -36,6 +36,7 @@ int run_errors(int argc, char** argv);
 int run_since(int argc, char** argv);
 int run_help(int argc, char** argv);
 int run_reset(int argc, char** argv);
+int run_undo(int argc, char** argv);
 int run_on(int argc, char** argv);
 int run_off(int argc, char** argv);
 

@@ -1,9 +1,10 @@
-// tallyctl reset, on and off: one line for each statistic that is named, or one for an interface.
+// tallyctl reset, undo, on and off: one line for each statistic that is named, or one for an
+// interface.
 #include "tools/ctl/commands.h"
-#include "tools/tree/definition_file.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
+#include "tools/tree/definition_file.h"
 
 namespace tallyfs {
 namespace {
@@ -13,6 +14,11 @@ constexpr CommandText kResetText = {
     "  tallyctl reset web               of all of an interface, in one step\n"
     "  tallyctl reset web/us            of one\n"
     "  tallyctl reset 'block-*'         of all whose names match"};
+constexpr CommandText kUndoText = {
+    "undo", "Brings data back that a reset or a new definition discarded, for 60 s.",
+    "  tallyctl undo web                of all of an interface, in one step\n"
+    "  tallyctl undo web/us             of one\n"
+    "  tallyctl undo 'block-*'          of all whose names match"};
 constexpr CommandText kOnText = {"on", "Switches statistics on.",
                                  "  tallyctl on web                  all of an interface\n"
                                  "  tallyctl on web/us               one\n"
@@ -52,6 +58,7 @@ int run_switch(int argc, char** argv, const CommandText& text, const std::string
 }  // namespace
 
 int run_reset(int argc, char** argv) { return run_switch(argc, argv, kResetText, "data=reset"); }
+int run_undo(int argc, char** argv) { return run_switch(argc, argv, kUndoText, "undo=1"); }
 int run_on(int argc, char** argv) { return run_switch(argc, argv, kOnText, "on=1"); }
 int run_off(int argc, char** argv) { return run_switch(argc, argv, kOffText, "on=0"); }
 

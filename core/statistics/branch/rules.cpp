@@ -78,6 +78,8 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
       rule.suffix_ = token->text.substr(kView.size());
       if (!is_name(rule.suffix_)) return at(*token, "view must be the end of a name");
       definition.replace(token->at, token->text.size(), token->text.size(), ' ');
+    } else if (token->text.starts_with("undo=")) {
+      return at(*token, "undo= is no rule");
     } else if (token->text.starts_with("name=") || token->text.starts_with("of=")) {
       return at(*token, "the pattern says which statistic is meant");
     } else if (token->text.find('=') == std::string_view::npos) {

@@ -82,6 +82,11 @@ bool take_data(Change& change, std::string_view value, std::size_t) {
   return true;
 }
 
+bool take_undo(Change& change, std::string_view value, std::size_t at) {
+  change.undo = {true, at};
+  return value == "1";
+}
+
 bool take_type(Change& change, std::string_view value, std::size_t at) {
   each_type([&]<typename S>() {
     if (value == S::kType) change.type = {S{}, at};
@@ -173,6 +178,7 @@ constexpr std::array kKeys = {
     Key{"of", Where::kEverywhere, take_of, "not a statistic's name"},
     Key{"on", Where::kEverywhere, take_on, "on must be 0 or 1"},
     Key{"data", Where::kOnlyInChange, take_data, ""},
+    Key{"undo", Where::kOnlyInChange, take_undo, "undo must be 1"},
     Key{"type", Where::kEverywhere, take_type, ""},
     Key{"range_min", Where::kEverywhere, take_signed<&Change::range_min>,
         "range_min must be a signed 64-bit number"},
@@ -218,7 +224,8 @@ std::vector<std::string> strict_keys(Where context) {
   std::vector<std::string> keys;
   for (const Key& key : kKeys) {
     if (key.where == Where::kOnlyInNew) continue;
-    if (context != Where::kOnlyInNew || key.take != take_data) keys.emplace_back(key.word);
+    const bool is_of_data = key.take == take_data || key.take == take_undo;
+    if (context != Where::kOnlyInNew || !is_of_data) keys.emplace_back(key.word);
   }
   return keys;
 }

@@ -29,6 +29,7 @@ struct Change {
   std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
   bool data_reset = false;
+  std::optional<Requested<bool>> undo;
   std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults
   std::optional<Requested<std::int64_t>> range_min;
   std::optional<Requested<std::int64_t>> range_max;

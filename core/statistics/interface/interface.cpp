@@ -141,6 +141,7 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
 void Interface::remove(Statistic& gone) {
   if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);
   reservation_.shrink(holdings_of(gone));
+  forget_discarded(gone);
   by_name_.erase(&gone);
   statistics_.erase(gone);
 }
@@ -220,6 +221,7 @@ void Interface::advance_for(const Call& call, Moment now) {
 
 void Interface::pass_time(Moment now) {
   bool changed = false;
+  forget_expired(now);
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
     if (cell_rounds_) changed |= count_cells(statistic);

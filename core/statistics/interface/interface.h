@@ -90,7 +90,6 @@ class Interface {
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 
-
   // From now on feeders see there whether the statistic is on, and how it is counted; by default
   // nowhere.
   void publish_at(Statistic* statistic, const Published& at);
@@ -115,6 +114,7 @@ class Interface {
   // One line of the definition file, by GRAMMAR.md: takes effect whole or not at all.
   // kInvalid, kNotFound (no statistic of that name), kNoSpace; token_at is an offset into line.
   // Strict: as a line with strict=1, where each word must mean something for one of its statistics.
+  // What it discards is kept for 60 s, for undo=1 (discarded_data.h).
   Result<void> define(std::string_view line, Moment now, By by = By::kUser,
                       Strictness strictness = Strictness::kTolerant);
   // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
@@ -125,7 +125,8 @@ class Interface {
                               Strictness strictness = Strictness::kTolerant);
 
   // Of a line that define() has taken: a key that was ignored, see find_ignored_key(); quantiles
-  // that are all below 1; or scale=log2 that was given no range to begin at.
+  // that are all below 1; scale=log2 that was given no range to begin at; data that were discarded
+  // for good.
   std::optional<Error> remark(std::string_view line) const;
   // The same of a text that create_statistic() has taken.
   static std::optional<Error> remark_on_new(std::string_view text);
@@ -222,6 +223,19 @@ class Interface {
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
+  Result<void> undo(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
+  std::uint64_t restore(Statistic& statistic, Moment now, CellBudget& budget) REQUIRES(mutex_);
+  // As the statistic's, and keeps what the change discards, if there is room.
+  bool carry_out(Statistic& statistic, const Change& change, Definition after, Moment now,
+                 CellBudget& budget) REQUIRES(mutex_);
+  bool carry_out(Statistic& statistic, const Change& change, Moment now, CellBudget& budget)
+      REQUIRES(mutex_);
+  std::optional<Discarded> room_for_discarded(const Statistic& statistic, const Change& change,
+                                              const Definition& after, Moment now) REQUIRES(mutex_);
+  void forget_discarded(const Statistic& statistic) REQUIRES(mutex_);
+  void forget_expired(Moment now) REQUIRES(mutex_);
+  void write_undo(const Statistic& statistic, JsonWriter& json) const REQUIRES(mutex_);
+  std::optional<Error> remark_on_discarded(const Change& change) const REQUIRES(mutex_);
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
   void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
@@ -260,6 +274,7 @@ class Interface {
   // In the order of their creation, which is that of the files.
   StatisticRow statistics_ GUARDED_BY(mutex_);
   ByName by_name_ GUARDED_BY(mutex_);
+  std::unique_ptr<DiscardedData> discarded_ GUARDED_BY(mutex_);  // nullptr: nothing was
 };
 
 }  // namespace tallyfs

@@ -81,7 +81,8 @@ Result<void> Interface::each_of(Statistic* named, Visit visit) const {
 template <typename Visit>
 Result<void> Interface::each_change(const Change& change, Statistic* named, Visit visit) const {
   const std::string before = named ? named->definition().units : std::string();
-  auto done = each_of(named, [&](Statistic& statistic) { return visit(statistic, change); });
+  auto done = each_of(
+      named, [&](Statistic& statistic) REQUIRES(mutex_) { return visit(statistic, change); });
   if (!done || !named || !change.units) return done;
   for (Statistic* const view : named->views()) {
     if (view->definition().units != before) continue;
@@ -117,11 +118,12 @@ Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) 
 void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
   CellBudget budget = CellBudget::for_command();
   bool changed = false;
-  const auto carry = [&](Statistic& statistic, const Change& its) -> Result<void> {
+  const auto carry = [&](Statistic& statistic, const Change& its) REQUIRES(mutex_) -> Result<void> {
     if (its.redefines()) {
-      changed |= statistic.carry_out(its, apply(its, statistic.definition()).value(), now, budget);
+      Definition after = apply(its, statistic.definition()).value();
+      changed |= carry_out(statistic, its, std::move(after), now, budget);
     } else {
-      changed |= statistic.carry_out(its, now, budget);
+      changed |= carry_out(statistic, its, now, budget);
     }
     return {};
   };
@@ -150,7 +152,8 @@ Result<void> Interface::define(std::string_view line, Moment now, By by, Strictn
   const Change& change = parsed.value();
 
   const MutexLock lock(mutex_);
-  if (change.of) return define_view(line, change, now, by);
+  if (discarded_) discarded_->report = {};
+  if (change.of && !change.undo) return define_view(line, change, now, by);
   Statistic* named = nullptr;
   if (change.name) {
     named = find_locked(change.name->value);
@@ -160,6 +163,7 @@ Result<void> Interface::define(std::string_view line, Moment now, By by, Strictn
                    change.name->at};
     }
   }
+  if (change.undo) return undo(change, named, now);
   if (auto read = check_all_read(line, change, named); !read) return read;
   return redefine(change, named, now, by);
 }
@@ -174,6 +178,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   if (parsed.value().is_strict && (parsed.value().of || parsed.value().data_reset)) {
     return invalid("of= and data= are no defaults", 0);
   }
+  if (parsed.value().undo) return invalid("undo= is no default", parsed.value().undo->at);
 
   const MutexLock lock(mutex_);
   Statistic* const named = find_locked(name->value);
@@ -208,7 +213,7 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
     if (!grown) return grown.error();
   }
   CellBudget budget = CellBudget::for_command();
-  if (statistic.carry_out(change, std::move(after), now, budget)) note_change(now);
+  if (carry_out(statistic, change, std::move(after), now, budget)) note_change(now);
   if (more < 0) reservation_.shrink({.bytes = static_cast<std::uint64_t>(-more)});
   return {};
 }
@@ -241,6 +246,7 @@ std::optional<Error> Interface::remark(std::string_view line) const {
     const MutexLock lock(mutex_);
     Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
     if (change.name && !named) return std::nullopt;
+    if (auto discarded = remark_on_discarded(change)) return discarded;
     (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
       attributes |= attributes_of(statistic.definition().settings);
       is_open |= is_open_log2(statistic.definition());

@@ -35,6 +35,11 @@ std::size_t values_length(const std::vector<Copy>& copies, std::size_t bytes_max
 
 }  // namespace
 
+void Interface::write_undo(const Statistic& statistic, JsonWriter& json) const {
+  const Discarded* const kept = discarded_ ? discarded_->find(statistic) : nullptr;
+  if (kept) json.key("undo_us").microseconds(kept->until);
+}
+
 // Members are rendered under the lock: a copy of all definitions would take as long.
 Result<std::string> Interface::render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                            std::size_t bytes_max) {
@@ -55,6 +60,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
       JsonWriter json(members);
       json.begin_object();
       statistic.write_members(json);
+      write_undo(statistic, json);
       json.key("values");
       copies.push_back({members.size(), statistic.gathered()});
       if (members.size() > bytes_max) return too_long(bytes_max);

@@ -129,11 +129,14 @@ bool Statistic::add_in_range(Type& gathered, std::span<const Sample> samples) {
   return saturated;
 }
 
-bool Statistic::carry_out(const Change& change, Definition after, Moment now, CellBudget& budget) {
+bool Statistic::carry_out(const Change& change, Definition after, Moment now, CellBudget& budget,
+                          Discarded* kept) {
   const auto gathering = discards_data(definition_, after) ? Gathering::kAnew : Gathering::kGoesOn;
   const bool anew = change.data_reset || gathering == Gathering::kAnew;
   const bool other_cells = cells() && (anew || cell_form(definition_) != cell_form(after));
-  if (other_cells) end_era(anew ? CellData::kDiscarded : CellData::kKept, budget);
+  const bool ends_data = anew && !kept;
+  if (other_cells) end_era(ends_data ? CellData::kDiscarded : CellData::kKept, budget);
+  if (kept) keep(*kept, now);
   bool changed = after != definition_;
   redefine(std::move(after));
   if (changed && gathering == Gathering::kGoesOn) {
@@ -150,9 +153,10 @@ bool Statistic::carry_out(const Change& change, Definition after, Moment now, Ce
   return changed;
 }
 
-bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget) {
+bool Statistic::carry_out(const Change& change, Moment now, CellBudget& budget, Discarded* kept) {
   const bool other_cells = cells() && change.data_reset;
-  if (other_cells) end_era(CellData::kDiscarded, budget);
+  if (other_cells) end_era(kept ? CellData::kKept : CellData::kDiscarded, budget);
+  if (kept) keep(*kept, now);
   const bool changed = take_effect(change, Gathering::kGoesOn, now);
   if (other_cells) begin_era();
   return changed;

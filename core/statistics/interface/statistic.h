@@ -27,6 +27,7 @@
 #include "core/model/sample.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/definition.h"
+#include "core/statistics/interface/discarded_data.h"
 #include "core/statistics/interface/feeder_cells.h"
 #include "core/statistics/interface/shared_run.h"
 #include "core/statistics/interface/statistic_copy.h"
@@ -106,10 +107,15 @@ class Statistic {
 
   // Carries out what a line asks for; `after` is what apply() made of the change and definition().
   // False when nothing is different now.
-  // budget: for what cells hold, as far as it is to be known before they begin anew.
-  bool carry_out(const Change& change, Definition after, Moment now, CellBudget& budget);
+  // budget: for what cells hold, as far as it is to be known before they begin anew. kept: nullptr,
+  // or where the data that it discards are to go.
+  bool carry_out(const Change& change, Definition after, Moment now, CellBudget& budget,
+                 Discarded* kept = nullptr);
   // The same for a change that leaves the definition as it is.
-  bool carry_out(const Change& change, Moment now, CellBudget& budget);
+  bool carry_out(const Change& change, Moment now, CellBudget& budget, Discarded* kept = nullptr);
+  // Has that definition and data again, and adds what was gathered since if both have the same
+  // definition and a type that adds up. Returns how many samples are lost else.
+  std::uint64_t restore(Discarded discarded, Moment now, CellBudget& budget);
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
@@ -145,6 +151,8 @@ class Statistic {
 
   // Samples taken while on, since it was created: in range or not, whatever was reset since.
   std::uint64_t samples() const { return samples_; }
+  // Since when it gathers: its creation, or when data were discarded.
+  std::chrono::nanoseconds data_since() const { return data_since_; }
   bool is_on() const { return on_; }
 
   // Appends its line of the definition file, of at least definition_bytes_min().
@@ -229,6 +237,7 @@ class Statistic {
   enum class Gathering { kGoesOn, kAnew };
   bool take_effect(const Change& change, Gathering gathering, Moment now);
   void gather_anew(Moment now);
+  void keep(Discarded& discarded, Moment now);
   bool set_help(std::string_view help);
   void redefine(Definition after);
   template <typename AddTo>

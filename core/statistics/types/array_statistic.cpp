@@ -111,6 +111,15 @@ bool ArrayStatistic::merge(const CellSums& cells) {
   return saturated;
 }
 
+bool ArrayStatistic::merge(const ArrayStatistic& other) {
+  sum_.has_negative |= other.sum_.has_negative;
+  bool saturated = add_saturating(sum_.total, other.sum_.total);
+  const auto all = counters();
+  const auto more = other.totals();
+  for (std::size_t i = 0; i < all.size(); ++i) saturated |= add_saturating(all[i], more[i]);
+  return saturated;
+}
+
 std::uint64_t ArrayStatistic::text_length(std::string_view name) const {
   const ArrayBounds bounds = this->bounds();
   const auto all = totals();

@@ -45,6 +45,8 @@ class ArrayStatistic {
   }
   // Adds what cells hold that count with these intervals.
   bool merge(const CellSums& cells);
+  // Adds what another with the same intervals has gathered.
+  bool merge(const ArrayStatistic& other);
   std::uint64_t lines() const { return words_.size() - kFirst; }
   // One for each bound, and one for what lies above.
   std::span<const std::uint64_t> totals() const { return std::span(words_).subspan(kFirst); }

@@ -40,6 +40,15 @@ std::uint64_t ListStatistic::worst_case_bytes(const ListSettings& settings) {
   return std::max<std::uint64_t>(2, std::bit_ceil(slots / 15 + 1)) * kGroupBytes;
 }
 
+bool ListStatistic::merge(const ListStatistic& other) {
+  bool saturated = add_saturating(missed_, other.missed_);
+  for (const auto& [x, total] : other.largest(other.totals_.size())) {
+    const Sample sample{.x = x, .y = total};
+    saturated |= add({&sample, 1});
+  }
+  return saturated;
+}
+
 bool ListStatistic::add(std::span<const Sample> samples) {
   bool saturated = false;
   for (const Sample& sample : samples) {

@@ -37,6 +37,8 @@ class ListStatistic {
   }
 
   bool add(std::span<const Sample> samples);
+  // Adds what another has gathered. X for which there is no room count as missed, once each.
+  bool merge(const ListStatistic& other);
   std::uint64_t lines() const { return totals_.size(); }
   // Without the table's empty places, which may be as large again as the entries.
   class Snapshot {

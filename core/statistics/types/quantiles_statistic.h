@@ -47,6 +47,12 @@ class QuantilesStatistic {
   bool add(std::span<const Sample> samples, const RunSums& sums) {
     return histogram_->histogram.add(samples, histogram_->span, sums);
   }
+  // Adds what another with the same settings and units has gathered.
+  bool merge(const QuantilesStatistic& other) {
+    Kept& kept = *histogram_;
+    kept.span = kept.span.joined(other.histogram_->span);
+    return kept.histogram.merge(other.histogram_->histogram, kept.span);
+  }
   const ExponentialHistogram& histogram() const { return histogram_->histogram; }
   std::uint64_t lines() const { return is_empty() ? 1 : 4 + quantiles_.size(); }
   // What is shown of the histogram, which may be much larger.

@@ -31,6 +31,8 @@ class RangeStatistic {
     return summary_.merge(
         {.number = cells.number, .min = cells.min, .max = cells.max, .sum = cells.sum});
   }
+  // Adds what another has gathered.
+  bool merge(const RangeStatistic& other) { return summary_.merge(other.summary_); }
   bool add(std::span<const Sample>, const RunSums& sums) { return summary_.add(sums); }
   const Summary& summary() const { return summary_; }
   std::uint64_t lines() const { return 1; }

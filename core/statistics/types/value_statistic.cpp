@@ -28,6 +28,16 @@ bool ValueStatistic::merge(const CellSums& cells) {
   return add_saturating(sum.total, cells.sum);
 }
 
+bool ValueStatistic::merge(const ValueStatistic& other) {
+  if (auto* const increments = std::get_if<Increments>(&total_)) {
+    return add_saturating(increments->total, std::get<Increments>(other.total_).total);
+  }
+  auto& sum = std::get<SignedSum>(total_);
+  const auto& more = std::get<SignedSum>(other.total_);
+  sum.has_negative |= more.has_negative;
+  return add_saturating(sum.total, more.total);
+}
+
 bool ValueStatistic::add(std::span<const Sample>, const RunSums& sums) {
   return std::visit([&](auto& total) { return total.add(sums); }, total_);
 }

@@ -29,6 +29,8 @@ class ValueStatistic {
   bool add(std::span<const Sample> samples);
   // Adds what cells hold that count with these settings.
   bool merge(const CellSums& cells);
+  // Adds what another with the same settings has gathered.
+  bool merge(const ValueStatistic& other);
   bool add(std::span<const Sample> samples, const RunSums& sums);
   const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }

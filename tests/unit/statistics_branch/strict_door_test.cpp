@@ -176,7 +176,8 @@ constexpr std::array kValid = {"define web/us range_min=3",
 constexpr std::array kKeys = {"name",      "of",        "on",          "data",          "type",
                               "range_min", "range_max", "entries_max", "base_interval", "scale",
                               "mode",      "period",    "precision",   "quantiles",     "units",
-                              "help",      "base",      "lifetime",    "default",       "hits"};
+                              "help",      "base",      "undo",        "lifetime",      "default",
+                              "hits"};
 constexpr std::array kValues = {
     "",      "0",       "1",           "5",    "77",  "-4",   "reset",    "us",
     "v",     "range",   "value",       "list", "lin", "log2", "products", "quantiles",

@@ -1,0 +1,174 @@
+// What undo=1 brings back.
+#include "tests/unit/statistics_interface/cells_stand.h"
+#include "tests/unit/statistics_interface/each_type.h"
+#include "tests/unit/statistics_interface/stand.h"
+
+namespace tallyfs {
+namespace {
+
+using std::chrono::seconds;
+
+// A statistic with two samples, which is old enough for a reset to be kept.
+struct UndoStand : Stand {
+  explicit UndoStand(std::string_view text) : Stand(text) {
+    add(5);
+    add(7, 2);
+    clock.advance(seconds(2));
+  }
+  std::string remark(std::string_view line) {
+    const auto found = interface->remark(line);
+    return found ? found->reason : "";
+  }
+  std::string undo_us() {
+    const std::string json = interface->render_json("web", 1, clock.now(), kAnyLength).value();
+    const auto at = json.find("\"undo_us\":");
+    return at == std::string::npos ? "" : json.substr(at + 10, json.find(',', at) - at - 10);
+  }
+};
+
+TEST(UndoTest, AResetComesBackWithWhatWasCountedSince) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"on=1", "s 4\n"},
+      {"on=1 mode=products", "s 28\n"},
+      {"on=1 type=range", "s 4 5 7.000 9\n"},
+      {"on=1 type=list entries_max=2", "s 0x7 2\ns 0x5 1\n"},
+      {"on=1 type=list entries_max=3", "s 0x7 2\ns 0x5 1\ns 0x9 1\n"},
+      {"on=1 type=array base_interval=5 scale=lin range_min=0 range_max=5",
+       "s <=0 0\ns <=5 1\ns >5 3\n"},
+      {"on=1 type=quantiles precision=5 quantiles=50",
+       "s count 4\ns min 5\ns avg 7.000\ns p50 7\ns max 9\n"},
+  };
+  for (const auto& [text, data] : kCases) {
+    UndoStand stand(text);
+    const std::string before = stand.definition();
+    EXPECT_EQ(stand.define("name=s data=reset"), "") << text;
+    stand.clock.advance(seconds(59));
+    stand.add(9);
+    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(stand.data(), data) << text;
+    EXPECT_EQ(stand.attribute("data"), "[0.000000]") << text;
+    EXPECT_EQ(stand.remark("name=s undo=1"), "") << text;
+  }
+}
+
+TEST(UndoTest, EachTypeAndTheLedgerAreAsTheyWere) {
+  for (const char* const text : kEachType) {
+    UndoStand stand(text);
+    std::string data = stand.data();
+    const std::string definition = stand.definition();
+    const Holdings before = stand.ledger.total();
+    EXPECT_EQ(stand.define("name=s data=reset"), "") << text;
+    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(stand.data(), data) << text;
+    EXPECT_EQ(stand.definition(), definition) << text;
+    EXPECT_EQ(stand.ledger.total(), before) << text;
+    stand.clock.advance(seconds(2));
+    data = stand.data();
+    EXPECT_EQ(stand.define("name=s type=raw entries_max=7 units=us/n"), "") << text;
+    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(stand.data(), data) << text;
+    EXPECT_EQ(stand.definition(), definition) << text;
+    EXPECT_EQ(stand.ledger.total(), before) << text;
+  }
+}
+
+TEST(UndoTest, SamplesOfAnotherDefinitionAreLostAndCounted) {
+  UndoStand stand("on=1 type=range");
+  EXPECT_EQ(stand.define("name=s type=value mode=increments"), "");
+  stand.add(1);
+  stand.add(1);
+  EXPECT_EQ(stand.define("name=s undo=1"), "");
+  EXPECT_EQ(stand.data(), "s 3 5 6.333 7\n");
+  EXPECT_EQ(stand.remark("name=s undo=1"), "2 samples that were counted since are discarded");
+}
+
+TEST(UndoTest, WhatFeedersCountInCellsComesBack) {
+  CellsStand cells;
+  const auto source = cells.bind(kUid);
+  source->add(cells.shapes[0], 7);
+  cells.stand.clock.advance(seconds(2));
+  EXPECT_EQ(cells.stand.define("name=s0 data=reset"), "");
+  source->add(cells.shapes[0], 2);
+  EXPECT_EQ(cells.stand.data(), "s0 2\n");
+  EXPECT_EQ(cells.stand.define("name=s0 undo=1"), "");
+  source->add(cells.shapes[0], 3);
+  EXPECT_EQ(cells.stand.data(), "s0 12\n");
+  EXPECT_EQ(cells.samples(), 12u);
+}
+
+TEST(UndoTest, HitsComeBackAndOnStaysAsItIs) {
+  UndoStand stand("on=1 range_min=6");
+  EXPECT_EQ(stand.define("name=s data=reset on=0"), "");
+  EXPECT_EQ(stand.define("name=s undo=1"), "");
+  EXPECT_EQ(stand.data(), "s 2\n");
+  EXPECT_EQ(stand.attribute("hits_out_of_range"), "1");
+  EXPECT_EQ(stand.attribute("on"), "0");
+}
+
+TEST(UndoTest, ItEndsAfterAMinute) {
+  UndoStand stand("on=1");
+  const Holdings before = stand.ledger.total();
+  EXPECT_EQ(stand.define("name=s data=reset"), "");
+  EXPECT_EQ(stand.undo_us(), "62000000");
+  stand.clock.advance(seconds(60));
+  EXPECT_EQ(stand.undo_us(), "");
+  EXPECT_EQ(stand.ledger.total(), before);
+  EXPECT_NE(stand.define("name=s undo=1"), "");
+  EXPECT_EQ(stand.data(), "s 0\n");
+}
+
+TEST(UndoTest, ThereIsOneStep) {
+  UndoStand stand("on=1");
+  EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
+  stand.add(1);
+  EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
+  EXPECT_EQ(stand.define("name=s undo=1"), "");
+  EXPECT_EQ(stand.data(), "s 1\n");
+  EXPECT_NE(stand.define("name=s undo=1"), "");
+}
+
+TEST(UndoTest, AProgramThatResetsOftenKeepsNothing) {
+  UndoStand stand("on=1");
+  EXPECT_EQ(stand.define("name=s data=reset"), "");
+  EXPECT_NE(stand.undo_us(), "");
+  stand.clock.advance(std::chrono::milliseconds(999));
+  EXPECT_EQ(stand.define("name=s data=reset"), "");
+  EXPECT_EQ(stand.undo_us(), "");
+}
+
+TEST(UndoTest, LargeDataAndAFullQuotaCannotBeUndone) {
+  UndoStand large("on=1 type=list entries_max=100000");
+  EXPECT_EQ(large.define("name=s data=reset"), "");
+  EXPECT_NE(large.remark("name=s data=reset").find("it cannot be undone"), std::string::npos);
+  EXPECT_NE(large.define("name=s undo=1"), "");
+
+  Stand full(Ledger::Limits{.per_uid = {.interfaces = 1,
+                                        .statistics = 1,
+                                        .bytes = kInterfaceBytes + kStatisticBytes + 9}});
+  full.create("s", "on=1");
+  full.clock.advance(seconds(2));
+  EXPECT_EQ(full.define("name=s data=reset"), "");
+  EXPECT_NE(full.define("name=s undo=1"), "");
+}
+
+TEST(UndoTest, ALineWithoutANameIsForAllThatHaveSomething) {
+  UndoStand stand("on=1");
+  stand.create("t", "on=1");
+  EXPECT_EQ(stand.define("name=s data=reset"), "");
+  EXPECT_EQ(stand.define("undo=1"), "");
+  EXPECT_EQ(stand.data(), "s 3\nt 0\n");
+  EXPECT_NE(stand.define("undo=1").find("nothing to undo"), std::string::npos);
+}
+
+TEST(UndoTest, OtherKeysAndRemovedStatisticsAreRefused) {
+  UndoStand stand("on=1");
+  EXPECT_EQ(stand.define("name=s data=reset"), "");
+  EXPECT_EQ(stand.define("name=s undo=1 on=0"), "undo=1 goes with name= alone");
+  EXPECT_EQ(stand.define("name=s undo=0"), "undo must be 1");
+  EXPECT_TRUE(stand.interface->remove_statistic("s", stand.clock.now()));
+  stand.create("s", "on=1");
+  EXPECT_NE(stand.define("name=s undo=1").find("nothing to undo"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tallyfs
