@@ -7,18 +7,27 @@
 
 namespace tallyfs {
 
+namespace {
+
+// All of it: an escape has four bytes.
+void append_whole(std::string& out, std::string_view text) {
+  append_escaped(out, text, 4 * text.size(), 0);
+}
+
+}  // namespace
+
 std::string to_text(const RefusedPlace& place, std::string_view line) {
   constexpr std::size_t kBeforeMax = 120;
-  constexpr std::size_t kBehindMax = 80;
+  constexpr std::size_t kAfterMax = 80;
   constexpr std::size_t kSourceMax = 500;
   const std::size_t at = std::min(place.at, line.size());
   const std::size_t begin = at > kBeforeMax ? at - kBeforeMax : 0;
   std::string text;
   append_escaped(text, place.source, kSourceMax, 0);
   text.append(": ").append(place.reason).append(": ").append(place.text).append(": ");
-  append_escaped(text, line.substr(begin, at - begin), kBeforeMax, 0);
+  append_whole(text, line.substr(begin, at - begin));
   text.append(" -->");
-  append_escaped(text, line.substr(at), kBehindMax, 0);
+  append_whole(text, line.substr(at, kAfterMax));
   return text;
 }
 
