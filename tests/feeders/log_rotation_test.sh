@@ -31,24 +31,29 @@ lines=$((lines + more)) sum=$((sum + copied))
 rm "$LOG".*
 
 # ---- reloads of the daemon meanwhile
+reload_all() {
+  local i
+  for i in 1 2 3; do "$BIN/tallyfs" --reload "$MNT" >"$WORK/reload" 2>&1 || return 1; done
+}
 writer write "$LOG" 20000 10000 none >"$WORK/wrote" &
 WRITER=$!
-for i in 1 2 3; do
-  "$BIN/tallyfs" --reload "$MNT" >"$WORK/reload" 2>&1 ||
-    not_ok "reload $i" "$(cat "$WORK/reload")"
-done
+check "the daemon is reloaded three times" reload_all
 wait "$WRITER"
 becomes $((lines + 20000)) value app lines
 check_eq "$((total + sum + $(cut -d' ' -f2 "$WORK/wrote")))" "$(value app ms)" \
   "reloads lose nothing and count nothing twice"
 
-# ---- kill -9 with positions, while files rotate; each line has a number of its own
+# ---- kill -9 with positions, while files rotate and the daemon is reloaded
+# Each line has a number of its own.
 kills() {  # kills HOW: by which the log rotates
-  local log=$WORK/killed-$1.log lines twice exact lost more
+  local log=$WORK/killed-$1.log lines twice exact lost more reloads
   : >"$log"
+  reload_all &
+  reloads=$!
   read -r lines twice exact < <(writer kill "$log" $((KILLS * 2000)) 20000 "$1" "$KILLS" "$DATA" \
     "$FEED" --socket "$SOCK" --positions "$WORK/positions-$1" --match 'took (?<ms>\d+) ms' \
     --sample "killed-$1/ms={ms} type=list entries_max=1000000" --count "killed-$1/lines" "$log")
+  check "$1: the daemon is reloaded meanwhile" wait "$reloads"
   data "killed-$1" | writer twice "$lines" >"$WORK/killed"
   read -r lost more <"$WORK/killed"
   echo "# measured: $KILLS kills, $1: of $lines lines $lost lost, $more twice of $twice that may"

@@ -147,5 +147,11 @@ ends_at_once() {
 }
 check "and at once if it is idle" ends_at_once
 
+# ---- its own numbers are those of the page
+own=$(sed 's/^name=\([^ {]*\).*/\1/' "$MNT/statistics/tally-feed-log/definition" | sort -u)
+page=$(sed -n '/^| statistic | counts |/,/^$/s/^| \(`[^|]*\) |.*/\1/p' "$here/../../docs/logs.md" |
+  grep -o '`[a-z_][a-z_]*' | tr -d '`' | sort -u)
+check_eq "$page" "$own" "docs/logs.md names all of its own numbers"
+
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]
