@@ -12,6 +12,7 @@
 #include "tools/ctl/show_past.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
+#include "tools/display/sum.h"
 #include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
@@ -27,8 +28,10 @@ constexpr CommandText kShowText = {
 
 class Show {
  public:
-  // is_named: the command was, and is not the one without a command.
-  Show(Session& session, bool is_named) : session_(session), is_named_(is_named) {}
+  // is_named: the command was, and is not the one without a command. by: the label over whose
+  // values families are added up; empty: they are not.
+  Show(Session& session, bool is_named, std::string by)
+      : session_(session), is_named_(is_named), by_(std::move(by)) {}
 
   int run() {
     std::vector<std::string> words;
@@ -49,11 +52,62 @@ class Show {
     if (session_.options.every.empty()) {
       if (const auto status = session_.go_to_end()) return *status;
     }
-    auto found = select(*session_.source, words);
+    auto found = select(*session_.source, by_.empty() ? words : words_of_families(words));
     if (!found) return explain(found.error());
     selections_ = std::move(found).value();
+    if (!by_.empty()) return check_label();
     name_single_match(selections_);
     return kDone;
+  }
+
+  // A family has all names with its labels, and may have one without.
+  std::vector<std::string> words_of_families(const std::vector<std::string>& words) {
+    std::vector<std::string> made;
+    for (const std::string& word : words) {
+      const bool is_family = word.find('/') != word.npos && word.find_first_of("{*?[") == word.npos;
+      const std::string pattern = word + "{*";
+      const bool has_labels = is_family && select(*session_.source, {pattern});
+      if (has_labels) made.push_back(pattern);
+      if (!has_labels || select(*session_.source, {word})) made.push_back(word);
+    }
+    return made;
+  }
+
+  int check_label() {
+    const auto now = read_moment(*session_.source, selections_);
+    if (!now) return complain(now.error());
+    std::vector<std::string> labels;
+    for (const auto& [name, each] : now.value()) {
+      for (std::string& label : view::labels_of(parts_of(each.interface))) {
+        if (label == by_) return kDone;
+        if (std::ranges::find(labels, label) == labels.end()) labels.push_back(std::move(label));
+      }
+    }
+    std::string reason = "there is no label '" + by_ + "'";
+    if (labels.empty()) return complain(kRefused, reason + ", nor another one");
+    reason.append("; the labels are");
+    for (const std::string& label : labels) reason.append(" ").append(label);
+    return complain(kRefused, reason);
+  }
+
+  // Of the interface's statistics those that are selected.
+  std::vector<const view::Statistic*> parts_of(const view::Interface& interface) const {
+    std::vector<const view::Statistic*> parts;
+    for (const Selection& selection : selections_) {
+      if (selection.interface != interface.name) continue;
+      for (const view::Statistic* each : selected(interface, selection)) parts.push_back(each);
+    }
+    return parts;
+  }
+
+  // Each interface with sums instead of its statistics.
+  void add_up(Moment& moment) {
+    left_out_ = 0;
+    for (auto& [name, each] : moment) {
+      view::Sums sums = view::sums_by(by_, parts_of(each.interface));
+      left_out_ += sums.left_out;
+      each.interface.statistics = std::move(sums.statistics);
+    }
   }
 
   // A word may be a command that was misspelt: without a command it is show.
@@ -88,13 +142,18 @@ class Show {
     return kDone;
   }
 
-  Result<Moment> read() { return read_moment(*session_.source, selections_); }
+  Result<Moment> read() {
+    auto moment = read_moment(*session_.source, selections_);
+    if (moment && !by_.empty()) add_up(moment.value());
+    return moment;
+  }
 
   void draw(const Moment& now, const Moment* before) const {
     if (session_.options.json) return print_json(now, before);
     view::Grid grid = session_.grid();
-    std::vector<view::StatisticRow> rows;
-    for (const Selection& selection : selections_) {
+    std::vector<view::StatisticRow> rows =
+        by_.empty() ? std::vector<view::StatisticRow>() : rows_of_sums(now, before);
+    for (const Selection& selection : by_.empty() ? selections_ : std::vector<Selection>()) {
       const auto found = now.find(selection.interface);
       if (found == now.end()) continue;
       const view::Interface& interface = found->second.interface;
@@ -107,8 +166,22 @@ class Show {
       }
     }
     if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
+    if (left_out_ != 0) {
+      grid.put_line(std::to_string(left_out_) + " statistics do not add up, and are left out",
+                    {view::Tone::kWarning});
+    }
     if (before) grid.put_line("");
     print(grid, session_.terminal);
+  }
+
+  static std::vector<view::StatisticRow> rows_of_sums(const Moment& now, const Moment* before) {
+    std::vector<view::StatisticRow> rows;
+    for (const auto& [name, each] : now) {
+      for (const view::Statistic& sum : each.interface.statistics) {
+        rows.push_back({&each.interface, &sum, change_of(before, each.interface, sum.name)});
+      }
+    }
+    return rows;
   }
 
   void draw_one(view::Grid& grid, const view::Interface& interface,
@@ -190,7 +263,9 @@ class Show {
 
   Session& session_;
   const bool is_named_;
+  const std::string by_;
   std::vector<Selection> selections_;
+  std::size_t left_out_ = 0;
 };
 
 }  // namespace
@@ -206,12 +281,22 @@ int run_show(int argc, char** argv) {
                 "what behaves most unlike before; a SPAN as 5m, before WHAT, else 60s, is "
                 "compared with the nine before it",
                 "--every");
+  std::string by;
+  line.add({.names = "--by",
+            .variable = &by,
+            .value = "LABEL",
+            .text = "add up statistics of a name, as web/latency{route:/cart,code:200}, over all "
+                    "labels but this one",
+            .shown = Option::Default::kHidden});
   PastOptions past;
   add_past(line, past);
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (!by.empty() && (changed || session.options.json || past.is_wanted())) {
+    return complain(kWrongUsage, "--by goes with neither --changed, --json nor a past");
+  }
   if (past.is_wanted()) {
     if (changed || !session.options.every.empty() || !session.options.from.empty()) {
       return complain(kWrongUsage,
@@ -222,7 +307,7 @@ int run_show(int argc, char** argv) {
   }
   if (const auto status = session.open()) return *status;
   if (changed) return show_changed(session);
-  return Show(session, std::string_view(argv[0]) == "show").run();
+  return Show(session, std::string_view(argv[0]) == "show", by).run();
 }
 
 }  // namespace tallyfs

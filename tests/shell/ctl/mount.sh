@@ -184,6 +184,27 @@ definitions_have_the_base_of_lists() {
   assert_attribute web hex base ''
 }
 
+_sums() { "$TALLYCTL" show "$@" | sed 's/  */ /g'; }
+
+sums_over_a_label() {
+  local each
+  for each in route:%2Fcart,code:200 route:%2Fcart,code:404 route:%2F,code:200; do
+    send "create shop/us{$each} on=1 type=range units=microseconds/n" "shop/us{$each} 5"
+  done
+  send "shop/us{route:%2F,code:200} 9" 'create shop/hits{route:%2F} on=1' 'shop/hits{route:%2F} 1'
+  assert_has 'shop/us{route:/cart} range on 2 min 5us avg 5us max 5us' \
+    "$(_sums --by route shop/us)"
+  assert_has 'shop/us{route:/} range on 2 min 5us avg 7us max 9us' "$(_sums --by route shop/us)"
+  assert_has_not hits "$(_sums --by route shop/us)"
+  assert_has 'shop/us{code:200} range on 3 min 5us avg 6.33us max 9us' \
+    "$(_sums --by code shop/us)"
+  assert_has 'shop/hits{route:/} value on 1 1' "$(_sums --by route shop)"
+  send 'create shop/us{route:x} on=1 type=last' 'shop/us{route:%2F} 1'
+  assert_has '1 statistics do not add up, and are left out' "$(_sums --by route shop/us)"
+  _status 1 "there is no label 'rout'; the labels are" "$TALLYCTL" show --by rout shop/us
+  _status 2 '--by goes with neither' "$TALLYCTL" show --json --by route shop/us
+}
+
 definitions_come_back() {
   local before
   before=$("$TALLYCTL" definitions web db)
