@@ -1,6 +1,7 @@
 #include "tools/past/column.h"
 
 #include <limits>
+#include <utility>
 
 #include "tools/past/bytes.h"
 
@@ -134,7 +135,7 @@ bool read_column(const ColumnBytes& column, std::uint64_t pieces, const TakePoin
     if (!(column.known & bit)) continue;
     Point point{.known = pieces};
     if (column.sampled & bit && !read_point(readers, pieces, point)) return false;
-    take(i, point);
+    take(i, std::move(point));
   }
   return true;
 }

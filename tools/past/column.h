@@ -50,7 +50,7 @@ struct ColumnBytes {
   std::array<std::string_view, kStreams> streams;
 };
 
-using TakePoint = std::function<void(unsigned number, const Point&)>;
+using TakePoint = std::function<void(unsigned number, Point&& point)>;
 // Calls take() for each point that was observed, in order. False: the bytes are no column; some
 // points may have been taken.
 bool read_column(const ColumnBytes& column, std::uint64_t pieces, const TakePoint& take);

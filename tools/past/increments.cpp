@@ -88,7 +88,8 @@ void Increments::note_pause(const view::Tree& tree) {
 void Increments::observe(const Kept& kept) {
   for (std::size_t i = 0; i < kept.series.size(); ++i) {
     const view::Statistic& statistic = kept.newest.statistics[i];
-    if (kept.series[i] != 0 && statistic.on) writer_.add(kept.series[i], quiet_point(statistic));
+    if (kept.series[i] != 0 && statistic.on)
+      writer_.add(kept.series[i], quiet_point(statistic), adding_of(statistic));
   }
 }
 
@@ -141,7 +142,7 @@ void Increments::take(const view::Interface& now, const view::Statistic& statist
     point->samples = statistic.samples - std::min(before->samples, statistic.samples);
   }
   if (!statistic.on && !point->has_samples()) return;
-  writer_.add(series, *point, statistic.type == "list");
+  writer_.add(series, *point, adding_of(statistic));
 }
 
 }  // namespace tallyfs::past

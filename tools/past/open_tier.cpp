@@ -6,12 +6,13 @@
 
 namespace tallyfs::past {
 
-void OpenTier::add(std::uint64_t series, const Point& point, bool is_list) {
+void OpenTier::add(std::uint64_t series, Point point, const Adding& adding) {
   Series& found = series_[series];
-  found.is_list = is_list;
+  found.adding = adding;
+  lower_precision(point, adding.precision, precision_);
   past::add(found.open, point);
   found.open.known = std::min(found.open.known, pieces_);
-  if (is_list) keep_largest(found.open);
+  if (adding.is_list) keep_largest(found.open);
 }
 
 void OpenTier::end_piece(OpenTier* above) {
@@ -20,7 +21,7 @@ void OpenTier::end_piece(OpenTier* above) {
     if (point.known == 0) continue;
     series.column.add(number_of_piece(), point, pieces_);
     is_large_ |= series.column.bytes() > kBlockBytes;
-    if (above) above->add(number, point, series.is_list);
+    if (above) above->add(number, point, series.adding);
   }
 }
 

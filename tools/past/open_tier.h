@@ -25,11 +25,11 @@ struct PackedBlock {
 class OpenTier {
  public:
   // `pieces`: of the finest tier, in one of this.
-  OpenTier(std::size_t number, std::uint64_t step_us, std::uint64_t pieces)
-      : number_(number), step_us_(step_us), pieces_(pieces) {}
+  OpenTier(std::size_t number, const Tier& tier, std::uint64_t pieces)
+      : number_(number), step_us_(tier.step_us), precision_(precision_of(tier)), pieces_(pieces) {}
 
   // Adds to the open piece.
-  void add(std::uint64_t series, const Point& point, bool is_list = false);
+  void add(std::uint64_t series, Point point, const Adding& adding);
 
   // Opens the piece with this moment. The one that was open ends: its points go to `above`, too, if
   // there is one. Appends the block that ends thereby to `closed`.
@@ -44,7 +44,7 @@ class OpenTier {
   struct Series {
     Column column{};
     Point open{};
-    bool is_list = false;
+    Adding adding{};
   };
 
   void end_piece(OpenTier* above);
@@ -56,6 +56,7 @@ class OpenTier {
 
   std::size_t number_;
   std::uint64_t step_us_;
+  unsigned precision_;
   std::uint64_t pieces_;
   bool is_open_ = false;
   bool is_large_ = false;  // a column is: the block ends with this piece

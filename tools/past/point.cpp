@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/base/saturating.h"
+#include "core/base/text.h"
 #include "tools/display/change.h"
 
 namespace tallyfs::past {
@@ -280,6 +281,35 @@ Point quiet_point(const view::Statistic& statistic) {
   return made;
 }
 
+void lower_precision(Point& point, unsigned from, unsigned to) {
+  if (to >= from) return;
+  const std::int64_t parts = std::int64_t{1} << (from - to);
+  for (Cell& each : point.cells) {
+    if (each.key == kZero) continue;
+    const std::int64_t sign = each.key & (kSigns - 1);
+    const std::int64_t index = (each.key - sign) / kSigns;
+    // Rounded up: a bucket holds its upper end.
+    const std::int64_t lower = index / parts + (index % parts > 0 ? 1 : 0);
+    each.key = lower * kSigns + sign;
+  }
+  std::ranges::sort(point.cells, {}, &Cell::key);
+  std::vector<Cell> made;
+  for (const Cell& each : point.cells) {
+    if (made.empty() || made.back().key != each.key)
+      made.push_back(each);
+    else
+      add_saturating(made.back().count, each.count);
+  }
+  point.cells = std::move(made);
+}
+
+Adding adding_of(const view::Statistic& statistic) {
+  const bool has_buckets = statistic.type == "quantiles";
+  const auto precision = has_buckets ? parse_unsigned(statistic.key("precision")) : std::nullopt;
+  return {.is_list = statistic.type == "list",
+          .precision = static_cast<unsigned>(precision.value_or(0))};
+}
+
 bool is_stored(const view::Statistic& statistic) {
   return statistic.type != "history" && statistic.type != "raw";
 }
@@ -309,10 +339,19 @@ Json shape_of(const Json& statistic) {
   return made;
 }
 
-Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us) {
+unsigned precision_of(const Json& shape) {
+  return shape.text_of("type") == "quantiles" ? static_cast<unsigned>(shape.number_of("precision"))
+                                              : 0;
+}
+
+Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us,
+                  unsigned precision) {
   Json made = object();
   for (std::size_t i = 0; i < shape.keys.size(); ++i) {
-    if (shape.keys[i] != "values") put(made, shape.keys[i], shape.items[i]);
+    const bool is_precision = shape.keys[i] == "precision" && precision_of(shape) > precision;
+    if (shape.keys[i] != "values") {
+      put(made, shape.keys[i], is_precision ? number(precision) : shape.items[i]);
+    }
     if (shape.keys[i] == "name") put(made, "on", number(std::string("1")));
   }
   put(made, "hits_out_of_range", number(point.out_of_range));

@@ -47,6 +47,17 @@ void add(Point& sum, const Point& more);
 inline constexpr std::size_t kListEntries = 100;
 void keep_largest(Point& point);
 
+// Merges the buckets of quantiles of one precision into those of a lower one, which hold just the
+// same X (core/base/exponential_buckets.h).
+void lower_precision(Point& point, unsigned from, unsigned to);
+
+// How the points of a statistic add up.
+struct Adding {
+  bool is_list = false;
+  unsigned precision = 0;  // of quantiles; else 0
+};
+Adding adding_of(const view::Statistic& statistic);
+
 // False of types that show past times themselves: history and raw.
 bool is_stored(const view::Statistic& statistic);
 
@@ -60,7 +71,10 @@ Point quiet_point(const view::Statistic& statistic);
 // A statistic's JSON without all that counts: its definition, the bounds of an array, the
 // percentiles that are shown. Two that are equal count alike.
 Json shape_of(const Json& statistic);
-// The shape as data.json has it, with what the point counted since `data_us`.
-Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us);
+// The shape as data.json has it, with what the point counted since `data_us`. `precision`: of the
+// point's quantiles, where it is lower than the shape's.
+Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us, unsigned precision);
+// Of quantiles; else 0.
+unsigned precision_of(const Json& shape);
 
 }  // namespace tallyfs::past

@@ -60,10 +60,11 @@ Result<std::vector<Fact>> SpanSource::facts() {
 Result<void> SpanSource::load(const std::string& interface) {
   if (!loaded_.insert(interface).second) return {};
   const bool wants_all = loaded_.size() > kSingleMax;
-  std::set<std::uint64_t> wanted;
+  StoreReader::Wanted wanted;
   for (const StoredSeries& each : series_) {
     if (each.interface == interface || (wants_all && !loaded_.contains(each.interface))) {
-      wanted.insert(each.id);
+      const auto shape = parse_json(each.shape);
+      wanted[each.id] = shape ? precision_of(shape.value()) : 0;
     }
   }
   if (wants_all) {
@@ -95,7 +96,8 @@ Result<Json> SpanSource::statistic(const StoredSeries& series, const Point& poin
   const auto shape = parse_json(series.shape);
   if (!shape) return invalid("the store is damaged: the definition of " + series.name);
   const std::uint64_t observed_us = point.known * store_.tiers().front().step_us;
-  return statistic_of(shape.value(), point, span_.end_us - std::min(span_.end_us, observed_us));
+  const std::uint64_t begin_us = span_.end_us - std::min(span_.end_us, observed_us);
+  return statistic_of(shape.value(), point, begin_us, store_.precision(parts_));
 }
 
 Result<Json> SpanSource::interface(const std::string& name) {

@@ -28,6 +28,10 @@ struct Tier {
 };
 using Tiers = std::vector<Tier>;
 
+// The precision of quantiles' buckets in a tier, at most: from a minute on they are merged to 9 %,
+// since a month of the finer ones would be several times as large.
+inline unsigned precision_of(const Tier& tier) { return tier.step_us >= 60'000'000 ? 3 : 8; }
+
 inline constexpr const char* kDefaultTiers = "1s:1h,10s:1d,1m:30d";
 // kInvalid says what is wrong.
 Result<Tiers> parse_tiers(std::string_view text);

@@ -28,6 +28,17 @@ std::size_t finest_at(std::uint64_t moment, const std::vector<std::uint64_t>& ol
   return oldest.size() - 1;
 }
 
+// The coarsest tier of the highest precision that reaches back to the moment.
+std::size_t coarsest_for(std::uint64_t moment, const Tiers& tiers,
+                         const std::vector<std::uint64_t>& oldest) {
+  std::size_t found = tiers.size() - 1;
+  for (std::size_t i = tiers.size(); i-- > 0;) {
+    if (oldest[i] > moment) continue;
+    if (precision_of(tiers[i]) > precision_of(tiers[found])) found = i;
+  }
+  return found;
+}
+
 class Coverer {
  public:
   Coverer(const Tiers& tiers, std::vector<TierSpan>& made) : tiers_(tiers), made_(made) {}
@@ -73,7 +84,7 @@ std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
   const std::uint64_t end_step = tiers[finest_at(span.end_us, oldest)].step_us;
   const Span rounded{nearest(span.begin_us, begin_step), nearest(span.end_us, end_step)};
   std::vector<TierSpan> made;
-  Coverer(tiers, made).cover(rounded, tiers.size() - 1);
+  Coverer(tiers, made).cover(rounded, coarsest_for(rounded.begin_us, tiers, oldest));
   return made;
 }
 
@@ -146,8 +157,8 @@ Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part
   }
 }
 
-Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part,
-                                    const std::set<std::uint64_t>& series, Sums& sums) {
+Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
+                                    unsigned precision, Sums& sums) {
   auto statement = database_.prepare("SELECT begin_us, end_us, data FROM block WHERE id=?");
   if (!statement) return statement.error();
   Statement& row = statement.value();
@@ -161,10 +172,13 @@ Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part,
   std::map<std::uint64_t, Point> made;
   const bool is_whole =
       read_block(row.bytes(2), [&](std::uint64_t number, const ColumnBytes& column) {
-        if (!series.contains(number)) return true;
-        return read_column(column, pieces, [&](unsigned at, const Point& point) {
+        const auto wanted = series.find(number);
+        if (wanted == series.end()) return true;
+        const unsigned own = std::min(wanted->second, precision_of(tiers_[part.tier]));
+        return read_column(column, pieces, [&](unsigned at, Point point) {
           const std::uint64_t moment = begin_us + at * step_us;
           if (moment < part.span.begin_us || moment >= part.span.end_us) return;
+          lower_precision(point, own, precision);
           add(made[number], point);
         });
       });
@@ -182,25 +196,31 @@ Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part,
   return {};
 }
 
-Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts,
-                               const std::set<std::uint64_t>& series) {
+Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted& series) {
   Sums made;
   if (series.empty()) return made;
+  const unsigned lowest = precision(parts);
   if (auto done = database_.run("BEGIN"); !done) return done.error();
   auto held_since = Clock::now();
   // Blocks that are closed never change, so that only the newest, which come first, have to be of
   // one transaction.
   for (const TierSpan& part : parts) {
-    const auto blocks = find_blocks(part, *series.begin(), *series.rbegin());
+    const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
     if (!blocks) return blocks.error();
     for (const std::uint64_t each : blocks.value()) {
-      if (auto done = add_block(each, part, series, made); !done) return done.error();
+      if (auto done = add_block(each, part, series, lowest, made); !done) return done.error();
       if (Clock::now() - held_since < kHoldMax) continue;
       if (auto done = database_.run("COMMIT; BEGIN"); !done) return done.error();
       held_since = Clock::now();
     }
   }
   if (auto done = database_.run("COMMIT"); !done) return done.error();
+  return made;
+}
+
+unsigned StoreReader::precision(const std::vector<TierSpan>& parts) const {
+  unsigned made = ~0u;
+  for (const TierSpan& each : parts) made = std::min(made, precision_of(tiers_[each.tier]));
   return made;
 }
 

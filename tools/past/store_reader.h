@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -39,7 +38,8 @@ struct TierSpan {
   bool operator==(const TierSpan&) const = default;
 };
 // `oldest`: of each tier, the begin of its oldest point. Ends that no tier has so finely are moved
-// to the nearest piece of one that has them.
+// to the nearest piece of one that has them. Tiers of lower precision are used where the others do
+// not reach.
 std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
                             const std::vector<std::uint64_t>& oldest);
 
@@ -55,7 +55,11 @@ class StoreReader {
   // They come in order of names, and the newest of one name last.
   Result<std::vector<StoredSeries>> series();
   Result<std::vector<TierSpan>> cover(const Span& span);
-  Result<Sums> sums(const std::vector<TierSpan>& parts, const std::set<std::uint64_t>& series);
+  // `series`: with the precision of their quantiles, else 0.
+  using Wanted = std::map<std::uint64_t, unsigned>;
+  Result<Sums> sums(const std::vector<TierSpan>& parts, const Wanted& series);
+  // The highest that all of the parts have.
+  unsigned precision(const std::vector<TierSpan>& parts) const;
   // Returns those that touch the span, oldest first.
   Result<std::vector<Fact>> facts(const Span& span);
 
@@ -64,8 +68,8 @@ class StoreReader {
       : database_(std::move(database)), tiers_(std::move(tiers)) {}
   Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
                                                  std::uint64_t last);
-  Result<void> add_block(std::uint64_t id, const TierSpan& part,
-                         const std::set<std::uint64_t>& series, Sums& sums);
+  Result<void> add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
+                         unsigned precision, Sums& sums);
 
   Database database_;
   Tiers tiers_;

@@ -53,7 +53,7 @@ StoreWriter::StoreWriter(Settings settings, std::string directory, Fd lock, Data
       database_(std::move(database)) {
   for (std::size_t i = 0; i < settings_.tiers.size(); ++i) {
     const std::uint64_t step_us = settings_.tiers[i].step_us;
-    tiers_.emplace_back(i, step_us, step_us / settings_.tiers.front().step_us);
+    tiers_.emplace_back(i, settings_.tiers[i], step_us / settings_.tiers.front().step_us);
   }
 }
 
@@ -112,8 +112,8 @@ void StoreWriter::go_to(std::uint64_t moment_us) {
   }
 }
 
-void StoreWriter::add(std::uint64_t series, const Point& point, bool is_list) {
-  tiers_.front().add(series, point, is_list);
+void StoreWriter::add(std::uint64_t series, const Point& point, const Adding& adding) {
+  tiers_.front().add(series, point, adding);
   const auto found = by_id_.find(series);
   if (found != by_id_.end()) found->second->last_us = now_us_;
 }

@@ -43,7 +43,7 @@ class StoreWriter {
   // Pieces of time before that of this moment end.
   void go_to(std::uint64_t moment_us);
   // Adds to the moment's piece.
-  void add(std::uint64_t series, const Point& point, bool is_list = false);
+  void add(std::uint64_t series, const Point& point, const Adding& adding = {});
   void note(Fact fact);
 
   // The end of what was written before; 0 if nothing was.

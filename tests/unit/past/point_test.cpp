@@ -34,7 +34,7 @@ view::Statistic counted(const std::string& before, const std::string& now) {
   const view::Statistic was = statistic_from(json_of(before));
   const auto point = point_between(&was, statistic_from(json));
   EXPECT_TRUE(point);
-  return statistic_from(statistic_of(shape_of(json), point.value_or(Point()), 7));
+  return statistic_from(statistic_of(shape_of(json), point.value_or(Point()), 7, 8));
 }
 
 TEST(PointTest, AnArrayHasTheCountsOfTheInterval) {
@@ -117,6 +117,19 @@ TEST(PointTest, OfAListTheLargestEntriesAreKept) {
   EXPECT_EQ(point.cells.size(), kListEntries);
   EXPECT_EQ(point.cells.front().key, 150);
   EXPECT_EQ(point.missed, 150u * 151 / 2);
+}
+
+// Bucket i of precision p has base^(i-1) < X <= base^i, base = 2^(2^-p).
+TEST(PointTest, BucketsOfLowerPrecisionHoldTheSameSamples) {
+  Point point{.known = 1};
+  point.cells = {{4 * -5 + 1, 1}, {4 * -4 + 1, 2}, {4 * -4 + 2, 7}, {3, 9},
+                 {4 * 1 + 1, 3},  {4 * 4 + 1, 4},  {4 * 5 + 1, 5}};
+  lower_precision(point, 5, 3);
+  const std::vector<Cell> wanted = {
+      {4 * -1 + 1, 3}, {4 * -1 + 2, 7}, {3, 9}, {4 * 1 + 1, 7}, {4 * 2 + 1, 5}};
+  EXPECT_EQ(point.cells, wanted);
+  lower_precision(point, 3, 8);
+  EXPECT_EQ(point.cells, wanted);
 }
 
 TEST(PointTest, SumsHaveTheLastValueAndTheWidestRecords) {

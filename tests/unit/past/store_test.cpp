@@ -165,6 +165,36 @@ TEST(StoreTest, EachTierIsKeptForItsTimeAndTheCoarserOneAnswersBeyond) {
   EXPECT_TRUE(read(directory / "store", {kBeginUs, kBeginUs + 600 * kSecondUs}).counts.empty());
 }
 
+TEST(StoreTest, QuantilesOfOldSpansHaveAllSamplesInWiderBuckets) {
+  TemporaryDirectory directory;
+  StoreWriter::Settings short_ones{.tiers = parse_tiers("1s:2m,10s:10m,1m:1h").value()};
+  const auto writer = write_to(directory / "store", short_ones);
+  const std::uint64_t id =
+      writer->series("web", "us", R"({"name":"us","type":"quantiles","precision":5,"values":{}})");
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    writer->go_to(kBeginUs + i * kSecondUs);
+    Point point{.known = 1, .samples = 2, .number = 2};
+    point.cells = {{4 * static_cast<std::int64_t>(i % 32 + 1) + 1, 2}};
+    writer->add(id, point, {.precision = 5});
+    ASSERT_TRUE(!writer->is_due() || writer->flush());
+  }
+  const auto quantiles = [&](std::uint64_t from, std::uint64_t to) {
+    auto source = SpanSource::open(StoreReader::open(directory / "store").value(),
+                                   {kBeginUs + from * kSecondUs, kBeginUs + to * kSecondUs});
+    const auto interface = read_interface(*source.value(), "web").value();
+    const view::Statistic& found = interface.statistics.at(0);
+    const auto& buckets = std::get<view::Quantiles>(found.values).positive;
+    return std::pair(std::string(found.key("precision")), buckets);
+  };
+  const auto [old_precision, old] = quantiles(120, 420);
+  EXPECT_EQ(old_precision, "3");
+  EXPECT_EQ(old.indexes, (std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(std::accumulate(old.counts.begin(), old.counts.end(), Int128{0}), 2 * 300);
+  const auto [new_precision, fresh] = quantiles(1600, 1920);  // ten times 32 s
+  EXPECT_EQ(new_precision, "5");
+  EXPECT_EQ(fresh.counts, std::vector<Int128>(32, 20));
+}
+
 TEST(StoreTest, AStoreStaysBelowItsSizeAndLosesTheFinestFirst) {
   TemporaryDirectory directory;
   StoreWriter::Settings small = settings();
@@ -187,9 +217,8 @@ TEST(StoreTest, AStoreStaysBelowItsSizeAndLosesTheFinestFirst) {
   ASSERT_TRUE(store);
   const auto parts = store.value().cover({kBeginUs, kBeginUs + 2400 * kSecondUs});
   ASSERT_TRUE(parts);
-  ASSERT_EQ(parts.value().size(), 1u);
-  EXPECT_EQ(parts.value()[0].tier, 2u);
-  EXPECT_EQ(parts.value()[0].span.begin_us, kBeginUs);
+  for (const TierSpan& each : parts.value()) EXPECT_GT(each.tier, 0u);
+  EXPECT_EQ(parts.value().back().span.begin_us, kBeginUs);
 }
 
 TEST(StoreTest, AReaderThatHoldsTheLogStopsTheWritingAndNothingElse) {
@@ -309,19 +338,25 @@ TEST(TiersTest, AreReadAndWrittenAndRefused) {
 }
 
 TEST(CoverTest, TheMiddleIsOfTheCoarsestTierAndTheEndsOfFinerOnes) {
+  const Tiers tiers = parse_tiers("1s:1h,10s:1d,50s:30d").value();
+  const auto at = [](std::uint64_t seconds) { return kBeginUs + seconds * kSecondUs; };
+  const auto found = cover({at(3), at(245)}, tiers, {0, 0, 0});
+  EXPECT_EQ(found.front(), (TierSpan{0, {at(240), at(245)}}));
+  EXPECT_EQ(found.back(), (TierSpan{0, {at(3), at(10)}}));
+  EXPECT_EQ(std::ranges::max(found, {}, &TierSpan::tier).tier, 2u);
+}
+
+TEST(CoverTest, ALowerPrecisionIsForWhatNoOtherTierHas) {
   const Tiers tiers = parse_tiers(kDefaultTiers).value();
-  const std::vector<TierSpan> wanted = {
-      {0, {kBeginUs + 250 * kSecondUs, kBeginUs + 255 * kSecondUs}},
-      {1, {kBeginUs + 240 * kSecondUs, kBeginUs + 250 * kSecondUs}},
-      {2, {kBeginUs + 60 * kSecondUs, kBeginUs + 240 * kSecondUs}},
-      {1, {kBeginUs + 10 * kSecondUs, kBeginUs + 60 * kSecondUs}},
-      {0, {kBeginUs + 3 * kSecondUs, kBeginUs + 10 * kSecondUs}}};
-  EXPECT_EQ(cover({kBeginUs + 3 * kSecondUs, kBeginUs + 255 * kSecondUs}, tiers, {0, 0, 0}),
-            wanted);
-  const std::vector<TierSpan> rounded = {{2, {kBeginUs, kBeginUs + 240 * kSecondUs}}};
-  EXPECT_EQ(cover({kBeginUs + 3 * kSecondUs, kBeginUs + 255 * kSecondUs}, tiers,
-                  {kBeginUs + kHourUs, kBeginUs + kHourUs, 0}),
-            rounded);
+  const auto at = [](std::uint64_t seconds) { return kBeginUs + seconds * kSecondUs; };
+  const std::vector<TierSpan> fine = {
+      {0, {at(250), at(255)}}, {1, {at(10), at(250)}}, {0, {at(3), at(10)}}};
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {0, 0, 0}), fine);
+  const std::vector<TierSpan> old = {{2, {at(0), at(240)}}};
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(3600), at(3600), 0}), old);
+  const std::vector<TierSpan> older = {
+      {0, {at(250), at(255)}}, {1, {at(240), at(250)}}, {2, {at(0), at(240)}}};
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(200), at(100), 0}), older);
 }
 
 }  // namespace
