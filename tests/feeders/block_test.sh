@@ -42,9 +42,9 @@ before=$(diskstats)
 write_requests 1000
 read_requests 1000
 check "1,000 writes of 12 KiB are counted, all by their size" wait_until \
-  'shows "request_sizes_write 0x3000 1000"'
+  'shows "request_sizes_write 12288 1000"'
 check "1,000 reads of 8 KiB are counted, all by their size" wait_until \
-  'shows "request_sizes_read 0x2000 1000"'
+  'shows "request_sizes_read 8192 1000"'
 after=$(diskstats)
 difference=$(paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") |
   awk '{ printf "%d ", $2 - $1 }')
@@ -72,7 +72,7 @@ start_daemon
 check "a restarted daemon gets the statistics again, without a request" \
   wait_until 'test -e "$MNT/statistics/block-$DISK/data"'
 write_requests 10
-check "and what happens from then on" wait_until 'shows "request_sizes_write 0x3000 10"'
+check "and what happens from then on" wait_until 'shows "request_sizes_write 12288 10"'
 
 kill -KILL "$FEEDER"
 wait "$FEEDER" 2>/dev/null
@@ -83,7 +83,7 @@ check_eq "tallyfs-block-$FEEDER" "$(instances)" "the next one takes it away"
 read_requests 10
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
-check "what it had read was still sent" shows "request_sizes_read 0x2000 10"
+check "what it had read was still sent" shows "request_sizes_read 8192 10"
 check_eq "" "$(instances)" "it leaves no instance"
 check_eq "$mounts_before" "$(grep -c tracefs /proc/mounts)" "and no mount"
 stop "$DAEMON"
