@@ -86,8 +86,10 @@ if has systemd-analyze; then
     --threshold=30 --no-pager "$WORK/units/tally-feed-statsd.service"
   check "and so is that of logs" quietly systemd-analyze security --offline=yes \
     --threshold=30 --no-pager "$WORK/units/tally-feed-log.service"
-  check "and so is that of tally-web" quietly systemd-analyze security --offline=yes \
-    --threshold=30 --no-pager "$WORK/units/tally-web.service"
+  for each in web record; do
+    check "and so is that of tally-$each" quietly systemd-analyze security --offline=yes \
+      --threshold=30 --no-pager "$WORK/units/tally-$each.service"
+  done
   for each in block tcp timer; do
     check "and so is that of tally-feed-$each" quietly systemd-analyze security --offline=yes \
       --threshold=30 --no-pager "$WORK/units/tally-feed-$each.service"

@@ -130,8 +130,8 @@ check "it is mounted for all users, and fed" is_up installed
 check_eq tallyfs "$(inside sh -c "ps -o user= -p $(main_process) 2>/dev/null || stat -c %U /proc/$(main_process)")" "it runs as tallyfs"
 
 feeders=(tally-feed-{block,log,tcp,timer}.service)
-check_eq 'disabled disabled disabled disabled disabled' \
-  "$(echo $(inside systemctl is-enabled "${feeders[@]}" tally-web.service))" \
+check_eq 'disabled disabled disabled disabled disabled disabled' \
+  "$(echo $(inside systemctl is-enabled "${feeders[@]}" tally-{web,record}.service))" \
   "feeders are not enabled"
 check_eq 'block tcp timer' "$(inside tallyctl doctor |
   sed -n 's/^ *do: systemctl enable --now tally-feed-//p' | paste -sd' ')" \
@@ -272,6 +272,11 @@ healthz() {
     grep -q "^HTTP/1.1 200" <&3' 2>/dev/null
 }
 check "the page is served" wait_until healthz
+check "tally-record starts" quietly inside systemctl enable --now tally-record
+check "and keeps the past of timers" wait_until \
+  "inside tallyctl show --last 5m timer | grep -q lateness"
+check_eq 'tally-record tallyfs 750' "$(inside stat -c '%U %G %a' /var/lib/tally-record)" \
+  "in a directory for its group"
 check "timers are measured" wait_until \
   'inside grep -qE "^lateness\{cpu:0\} <=[0-9]+ [1-9]" $TREE/statistics/timer/data'
 check "and TCP's connections" wait_until 'inside ls $TREE/stats/tcp/total >/dev/null 2>&1'
@@ -319,7 +324,7 @@ else
   skip "the kernel's events in a service" "there is no tracefs here"
 fi
 inside systemctl -q disable --now tally-feed-{timer,tcp,log} tally-feed-statsd.{socket,service} \
-  tally-web
+  tally-{web,record}
 rm -r "$in_machine/var/log/app" "$in_machine"/etc/default/tally-feed-log
 allow_starts
 
