@@ -75,6 +75,8 @@ class Stand {
     }
     const std::string after = definition(), data_after = data();
     if (std::ranges::count(after, '\n') < std::ranges::count(before, '\n')) return;  // a view went
+    const auto change = parse_change(line);
+    if (change && change.value().undo) return;  // there is one step
     must(interface_->define(line, clock_.now()).has_value(), "a line can be written twice");
     must(definition() == after && data() == data_after, "written twice it says the same");
   }
