@@ -63,7 +63,7 @@ void Follower::start(std::chrono::nanoseconds now) {
   if (before.count() != 0) find_unreported(before, now);
   positions_.set_scanned(begun);
   positions_.accept_boot();
-  started_ = begun;
+  started_ = scan_begun_ = begun;
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
@@ -123,7 +123,10 @@ void Follower::scan_again(std::chrono::nanoseconds now) {
     files_.look(FollowedFiles::Which::kAll);
     find_unreported(positions_.scanned(), now);
   }
-  positions_.set_scanned(begun);
+  scan_begun_ = begun;
+  // Copies that came are looked for once a second. After a kill before that the next feeder finds
+  // them, as they came after the last look.
+  if (!have_names_changed_) positions_.set_scanned(begun);
 }
 
 // ---- names
@@ -297,6 +300,7 @@ void Follower::find_unseen_copies(std::chrono::nanoseconds now) {
     const LogFile& file = *files_.all()[i];
     if (!file.retired) add_copies(unseen_copies(file), file.path(), 0, now);
   }
+  positions_.set_scanned(scan_begun_);
 }
 
 // The position of a copy says that all before it was counted.

@@ -113,7 +113,8 @@ class Follower {
   bool must_find_unreported_ = false;
   bool is_scanning_ = false;
   bool have_names_changed_ = false;  // since copies were looked for
-  std::chrono::nanoseconds started_{0};  // by CLOCK_REALTIME
+  std::chrono::nanoseconds started_{0};     // by CLOCK_REALTIME
+  std::chrono::nanoseconds scan_begun_{0};  // the last one, by CLOCK_REALTIME
   std::chrono::nanoseconds looked_{0};
   std::chrono::nanoseconds scanned_{0};
 };

@@ -59,6 +59,24 @@ TEST_F(LogFollowTest, ReadsTheCopyOfALogThatWasWrittenAndCutBetweenTwoLooks) {
   EXPECT_EQ(said, "12;;");
 }
 
+// Names are looked at when they change, and copies once a second.
+TEST_F(LogFollowTest, ReadsACopyAfterAKillThatCameBeforeTheLookForCopies) {
+  append("log", "");
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
+    EXPECT_EQ(read(), "");
+    append("log", "1\n");
+    copy_and_cut("log.1");
+    const auto made = SystemClock::realtime();
+    while (SystemClock::realtime() < made + 200ms) {
+    }
+    append("other", "");
+    EXPECT_EQ(read(10ms), "");
+  });
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "1;");
+}
+
 TEST_F(LogFollowTest, CountsWhatWasCutOffUnread) {
   append("log", kLong);
   follow("log", From::kStart);
