@@ -8,6 +8,8 @@
 #include "tools/ctl/daemon_checks.h"
 #include "tools/ctl/machine_checks.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/show_past.h"
+#include "tools/ctl/store_check.h"
 #include "tools/display/table.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
@@ -80,6 +82,7 @@ class Doctor {
     add(check_memory(tree));
     add(check_quotas(tree));
     add(check_clock());
+    add(check_store(store_named(""), tree.realtime_us, session_.options.utc));
     return look_again(tree);
   }
 

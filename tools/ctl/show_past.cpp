@@ -32,12 +32,6 @@ std::uint64_t realtime_now_us() {
                                         .count());
 }
 
-std::string store_of(const PastOptions& options) {
-  if (!options.store.empty()) return options.store;
-  const char* const named = std::getenv("TALLY_STORE");
-  return named && *named ? named : past::kDefaultStore;
-}
-
 // What was counted in a span, with the time in which it was observed.
 view::Change change_of(const view::Interface& interface, const view::Statistic& statistic) {
   return {.micros = interface.time_us - statistic.data_us,
@@ -61,7 +55,7 @@ struct ReadSpan {
 class ShowPast {
  public:
   ShowPast(Session& session, const PastOptions& options)
-      : session_(session), options_(options), store_(store_of(options)) {}
+      : session_(session), options_(options), store_(store_named(options.store)) {}
 
   int run() {
     if (const auto usage = wanted_span(); !usage) {
@@ -324,6 +318,12 @@ class ShowPast {
 };
 
 }  // namespace
+
+std::string store_named(const std::string& given) {
+  if (!given.empty()) return given;
+  const char* const named = std::getenv("TALLY_STORE");
+  return named && *named ? named : past::kDefaultStore;
+}
 
 void add_past(CommandLine& line, PastOptions& options) {
   const auto add = [&](const char* name, std::string& variable, const char* value,

@@ -20,6 +20,9 @@ struct PastOptions {
 
 void add_past(CommandLine& line, PastOptions& options);
 
+// The store that is meant: `given` if it is not empty, else $TALLY_STORE, else that of the package.
+std::string store_named(const std::string& given);
+
 // The session need not be open. Returns an exit status.
 int show_past(Session& session, const PastOptions& options);
 

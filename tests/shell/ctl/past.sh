@@ -5,6 +5,7 @@ TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
 
 _set_up() {
   need sqlite3
+  [[ $("$TALLYCTL" show --last 1s 2>&1) != *TALLYFS_PAST=OFF* ]] || skip 'built without a store'
   start_daemon
   STORE=$CASE/store
   export TALLY_MOUNT=$MNT TALLY_STORE=$STORE TZ=UTC
@@ -162,6 +163,21 @@ errors_say_what_to_do() {
   rm -f "$STORE"/past.sqlite-*
   assert_fails_with 'is damaged' _show --last 5m
   assert_fails_with 'is damaged' "$TALLYCTL" record --store "$STORE"
+}
+
+doctor_says_whether_the_past_is_recorded() {
+  assert_has_not ' store ' "$("$TALLYCTL" doctor)"
+  _record
+  _next_second
+  _end_recorder
+  assert_match "ok +store +$STORE, from 20.* on" "$("$TALLYCTL" doctor | grep ' store ')"
+  sqlite3 "$STORE/past.sqlite" 'UPDATE block SET begin_us=begin_us-120000000,
+    end_us=end_us-120000000'
+  assert_match "WARN +store +$STORE ends at 20.*: nothing is recorded.*" \
+    "$("$TALLYCTL" doctor | grep ' store ')"
+  echo damaged >"$STORE/past.sqlite"
+  rm -f "$STORE"/past.sqlite-*
+  assert_match 'FAIL +store +.*is damaged.*' "$("$TALLYCTL" doctor | grep ' store ')"
 }
 
 a_damaged_block_is_a_gap_and_the_rest_is_shown() {
