@@ -14,7 +14,7 @@
 namespace tallyfs::past {
 
 // A reader of one statistic unpacks its neighbours, too: more of them compress better.
-inline constexpr std::size_t kBlockSeries = 256;
+inline constexpr std::size_t kBlockSeries = 128;
 // A block is closed from here on, so that with the largest column it is below kUnpackedMax.
 inline constexpr std::size_t kBlockBytes = 1 << 20;
 // More is not unpacked, whatever a block says.
