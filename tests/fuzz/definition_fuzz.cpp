@@ -29,6 +29,9 @@ class Stand {
     define(line);
   }
   void check_end() {
+    // What was kept for undo=1 is gone, and counts no more.
+    clock_.advance(DiscardedData::kKeptFor);
+    (void)data();
     const std::string before = definition();
     each_line(before, [&](std::string_view line) {
       must(interface_->define(line, clock_.now()).has_value(), "what is read can be written back");
