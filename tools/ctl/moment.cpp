@@ -27,9 +27,9 @@ void write_moment(JsonWriter& writer, const Moment& moment,
   for (const Selection& selection : selections) {
     const auto found = moment.find(selection.interface);
     if (found == moment.end()) continue;
-    const auto& [json, interface] = found->second;
+    const view::Interface& interface = found->second.interface;
     write_interface(
-        writer, json, interface,
+        writer, found->second.json, interface,
         [&](const std::string& name) {
           return selection.is_whole || std::ranges::count(selection.statistics, name) > 0;
         },

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -46,8 +47,8 @@ Point any_point(Random& random) {
     made.cells.push_back({any_signed(random), random.below(1000) + 1});
   }
   std::ranges::sort(made.cells, {}, &Cell::key);
-  const auto [first, last] = std::ranges::unique(made.cells, {}, &Cell::key);
-  made.cells.erase(first, last);
+  const auto is_same = [](const Cell& a, const Cell& b) { return a.key == b.key; };
+  made.cells.erase(std::unique(made.cells.begin(), made.cells.end(), is_same), made.cells.end());
   for (const Cell& each : made.cells) made.samples += each.count;
   if (random.below(3) == 0) made.samples = random.any();
   made.number = random.below(3) == 0 ? random.any() : made.samples;
