@@ -97,23 +97,36 @@ NodeId Tree::add_file(NodeId parent, std::string_view name, unsigned permissions
              now);
 }
 
-void Tree::remove(NodeId id, Moment now) {
+void Tree::remove(std::span<const NodeId> ids, Moment now) {
   std::vector<std::unique_ptr<Node>> removed;  // dies after the lock: a File may be its last owner
   const MutexLock lock(mutex_);
-  Node* const node = find(id);
-  if (!node || id == kRoot) return;
-  Node* const above = find_directory(node->parent);
-  auto& siblings = above->directory()->children;
-  siblings.erase(
-      std::lower_bound(siblings.begin(), siblings.end(), id,
-                       [](const Node* child, NodeId wanted) { return child->id < wanted; }));
-  if (node->directory()) above->directory()->subdirectories -= 1;
-  above->last_change = now;
-  if (observer_) {
-    observer_->entry_removed(above->id, node->name, id);
-    observer_->directory_changed(above->id);
+  std::vector<Node*> gone;
+  for (const NodeId id : ids) {
+    Node* const node = id == kRoot ? nullptr : find(id);
+    if (node) gone.push_back(node);
   }
-  take_out(*node, removed);
+  std::ranges::sort(gone, {}, [](const Node* node) { return std::pair(node->parent, node->id); });
+  for (auto first = gone.begin(); first != gone.end();) {
+    const auto next = std::ranges::upper_bound(first, gone.end(), (*first)->parent, {},
+                                               &Node::parent);
+    remove_children(*find_directory((*first)->parent), {first, next}, now);
+    first = next;
+  }
+  for (Node* const node : gone) take_out(*node, removed);
+}
+
+void Tree::remove_children(Node& above, std::span<Node* const> gone, Moment now) {
+  auto& siblings = above.directory()->children;
+  std::vector<std::vector<Node*>::iterator> places;
+  for (Node* const node : gone) {
+    places.push_back(std::ranges::lower_bound(siblings, node->id, {}, &Node::id));
+    if (node->directory()) above.directory()->subdirectories -= 1;
+    if (observer_) observer_->entry_removed(above.id, node->name, node->id);
+  }
+  for (const auto place : places) *place = nullptr;
+  siblings.erase(std::remove(places.front(), siblings.end(), nullptr), siblings.end());
+  above.last_change = now;
+  if (observer_) observer_->directory_changed(above.id);
 }
 
 void Tree::take_out(Node& node, std::vector<std::unique_ptr<Node>>& removed) {

@@ -186,7 +186,7 @@ void StatisticsBranch::process_ended(pid_t process, Moment now) {
   for (const auto& [key, entry] : interfaces_) {
     if (entry->feeders.remove(process) && entry->feeders.empty()) gone.push_back(entry.get());
   }
-  for (InterfaceEntry* const entry : gone) forget(*entry, now);
+  forget(gone, now);
 }
 
 Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator, Moment now) {
@@ -261,15 +261,17 @@ void StatisticsBranch::forget(StatisticEntry& entry) {
   statistics_.remove(entry.number);
 }
 
-void StatisticsBranch::forget(InterfaceEntry& entry, Moment now) {
-  for (const Statistic* const statistic : entry.interface->statistics()) {
-    forget(*find(entry.name + "/" + statistic->name()));
+void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Moment now) {
+  std::vector<NodeId> nodes;
+  for (InterfaceEntry* const entry : entries) {
+    for (const Statistic* const statistic : entry->interface->statistics()) {
+      forget(*find(entry->name + "/" + statistic->name()));
+    }
+    nodes.push_back(entry->node);
+    nodes.insert(nodes.end(), entry->metrics.begin(), entry->metrics.end());
+    interfaces_.erase(entry);
   }
-  tree_.remove(entry.node, now);
-  for (const NodeId file : entry.metrics) {
-    if (file != 0) tree_.remove(file, now);
-  }
-  interfaces_.erase(&entry);
+  tree_.remove(nodes, now);
 }
 
 }  // namespace tallyfs

@@ -307,7 +307,11 @@ class StatisticsBranch final : public Branch {
   std::uint64_t publish(StatisticEntry& entry) REQUIRES(mutex_);
   Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
-  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_);
+  void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_) {
+    InterfaceEntry* const one = &entry;
+    forget({&one, 1}, now);
+  }
+  void forget(std::span<InterfaceEntry* const> entries, Moment now) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
 
   Tree& tree_;

@@ -335,7 +335,7 @@ void StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) 
   if (!is_feeder || (own.size() == subsystem.objects.size() && subsystem.feeders.empty())) {
     return forget(subsystem, now);
   }
-  for (Object* const object : own) forget(*object, now);
+  forget(own, now);
 }
 
 Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
@@ -354,16 +354,23 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
   return content->publish(blob.bytes, sender.uid, now);
 }
 
-void StatsBranch::forget(Object& object, Moment now) {
-  object.content->detach();
-  tree_.remove(object.freeform, now);
-  tree_.remove(object.json, now);
-  object.owner->objects.erase(object.name);
-  numbered_.remove(object.number);
+void StatsBranch::forget(std::span<Object* const> objects, Moment now) {
+  std::vector<NodeId> files;
+  for (Object* const object : objects) {
+    object->content->detach();
+    files.insert(files.end(), {object->freeform, object->json});
+    object->owner->objects.erase(object->name);
+    numbered_.remove(object->number);
+  }
+  tree_.remove(files, now);
 }
 
+// The files go with their directory.
 void StatsBranch::forget(Subsystem& subsystem, Moment now) {
-  while (!subsystem.objects.empty()) forget(*subsystem.objects.begin()->second, now);
+  for (const auto& [name, object] : std::exchange(subsystem.objects, {})) {
+    object->content->detach();
+    numbered_.remove(object->number);
+  }
   subsystem.rates->detach();
   tree_.remove(subsystem.node, now);
   subsystems_.erase(subsystem.name);

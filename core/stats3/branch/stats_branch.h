@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -197,7 +198,11 @@ class StatsBranch final : public Branch {
     return object.feeder != process && processes_.watches(object.feeder);
   }
   void withdraw_own(Subsystem& subsystem, pid_t process, Moment now) REQUIRES(mutex_);
-  void forget(Object& object, Moment now) REQUIRES(mutex_);
+  void forget(Object& object, Moment now) REQUIRES(mutex_) {
+    Object* const one = &object;
+    forget({&one, 1}, now);
+  }
+  void forget(std::span<Object* const> objects, Moment now) REQUIRES(mutex_);
   void forget(Subsystem& subsystem, Moment now) REQUIRES(mutex_);
 
   Tree& tree_;

@@ -67,7 +67,7 @@ void StatsBranch::process_ended(pid_t process, Moment now) {
       if (object->lifetime == Lifetime::kFeeder) gone.push_back(object);
     }
   }
-  for (Object* const object : gone) forget(*object, now);
+  forget(gone, now);
 }
 
 // Like the file, for the owner only.

@@ -4,7 +4,7 @@
 _set_up() {
   local i
   start_daemon
-  { echo 'create web/sizes on=1 type=list entries_max=1000'; for i in {1..600}; do echo \
+  { echo 'create web/sizes on=1 type=list entries_max=1000 base=16'; for i in {1..600}; do echo \
     "web/sizes $i $i"; done; } >"$CASE/samples"
   send_file "$CASE/samples"
   wait_until '[ "$(data web | wc -l)" = 600 ]'

@@ -18,7 +18,7 @@ size_is_the_exact_length_of_the_text_now() {
 
 size_sees_what_was_sent_before() {
   local i
-  send 'create web/l on=1 type=list entries_max=99'
+  send 'create web/l on=1 type=list entries_max=99 base=16'
   for i in {1..30}; do
     send "web/l $((i + 15)) 1"
     assert_eq $((i * 9)) "$(_size "$STAT/web/data")"

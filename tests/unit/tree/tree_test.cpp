@@ -101,15 +101,17 @@ TEST_F(TreeTest, ADirectoryCountsItsSubdirectoriesAndKnowsWhenItChanged) {
   EXPECT_EQ(tree_.info(directory).value().subdirectories, 0u);
 }
 
+struct Heard final : TreeObserver {
+  void entry_removed(NodeId directory, std::string_view name, NodeId) override {
+    removed.emplace_back(directory, name);
+  }
+  void directory_changed(NodeId directory) override { changed.push_back(directory); }
+  std::vector<std::pair<NodeId, std::string>> removed;
+  std::vector<NodeId> changed;
+};
+
 TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
-  struct Heard final : TreeObserver {
-    void entry_removed(NodeId directory, std::string_view name, NodeId) override {
-      removed.emplace_back(directory, name);
-    }
-    void directory_changed(NodeId directory) override { changed.push_back(directory); }
-    std::vector<std::pair<NodeId, std::string>> removed;
-    std::vector<NodeId> changed;
-  } heard;
+  Heard heard;
   tree_.observe(&heard);
   const NodeId web = add_directory(Tree::kRoot, "web");
   tree_.remove(web, clock_.now());
@@ -123,6 +125,28 @@ TEST_F(TreeTest, TheObserverHearsWhatTheKernelMayHaveCached) {
   tree_.remove(events, clock_.now());
   EXPECT_EQ(heard.removed, (std::vector<std::pair<NodeId, std::string>>{{Tree::kRoot, "events"},
                                                                         {events, "sched"}}));
+  tree_.observe(nullptr);
+}
+
+TEST_F(TreeTest, SeveralAreRemovedAsOneAfterTheOther) {
+  const NodeId web = add_directory(Tree::kRoot, "web");
+  const NodeId disk = add_directory(Tree::kRoot, "disk");
+  const NodeId stays = add_directory(disk, "stays");
+  const NodeId reads = add_file(disk, "reads");
+  const NodeId data = add_file(web, "data");
+  const NodeId writes = add_directory(disk, "writes");
+  Heard heard;
+  tree_.observe(&heard);
+  tree_.remove(std::vector<NodeId>{writes, data, 0, Tree::kRoot, reads, 12'345'678}, clock_.now());
+  EXPECT_EQ(heard.changed, (std::vector<NodeId>{web, disk}));
+  EXPECT_EQ(heard.removed, (std::vector<std::pair<NodeId, std::string>>{
+                               {web, "data"}, {disk, "reads"}, {disk, "writes"}}));
+  EXPECT_EQ(tree_.list(web, 0, 9).value().size(), 0u);
+  ASSERT_EQ(tree_.list(disk, 0, 9).value().size(), 1u);
+  EXPECT_EQ(tree_.list(disk, 0, 9).value()[0].info.id, stays);
+  EXPECT_EQ(tree_.info(disk).value().subdirectories, 1u);
+  EXPECT_EQ(tree_.lookup(disk, "reads").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(tree_.info(writes).error().code, ErrorCode::kStale);
   tree_.observe(nullptr);
 }
 
