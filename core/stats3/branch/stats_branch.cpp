@@ -354,29 +354,6 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
   return content->publish(blob.bytes, sender.uid, now);
 }
 
-void StatsBranch::forget(std::span<Object* const> objects, Moment now) {
-  std::vector<NodeId> files;
-  for (Object* const object : objects) {
-    object->content->detach();
-    files.insert(files.end(), {object->freeform, object->json});
-    object->owner->objects.erase(object->name);
-    numbered_.remove(object->number);
-  }
-  tree_.remove(files, now);
-}
-
-// The files go with their directory.
-void StatsBranch::forget(Subsystem& subsystem, Moment now) {
-  for (const auto& [name, object] : std::exchange(subsystem.objects, {})) {
-    object->content->detach();
-    numbered_.remove(object->number);
-  }
-  subsystem.rates->detach();
-  tree_.remove(subsystem.node, now);
-  subsystems_.erase(subsystem.name);
-  numbered_.remove(subsystem.number);
-}
-
 Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
   const MutexLock lock(mutex_);
   Subsystem* const found = find(name);

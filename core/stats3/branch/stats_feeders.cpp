@@ -1,4 +1,4 @@
-// The feeders of the stats/ branch: their templates, which rates they are told, and their end.
+// The feeders of the stats/ branch: templates, which rates they are told, and what goes with them.
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -68,6 +68,29 @@ void StatsBranch::process_ended(pid_t process, Moment now) {
     }
   }
   forget(gone, now);
+}
+
+void StatsBranch::forget(std::span<Object* const> objects, Moment now) {
+  std::vector<NodeId> files;
+  for (Object* const object : objects) {
+    object->content->detach();
+    files.insert(files.end(), {object->freeform, object->json});
+    object->owner->objects.erase(object->name);
+    numbered_.remove(object->number);
+  }
+  tree_.remove(files, now);
+}
+
+// The files go with their directory.
+void StatsBranch::forget(Subsystem& subsystem, Moment now) {
+  for (const auto& [name, object] : std::exchange(subsystem.objects, {})) {
+    object->content->detach();
+    numbered_.remove(object->number);
+  }
+  subsystem.rates->detach();
+  tree_.remove(subsystem.node, now);
+  subsystems_.erase(subsystem.name);
+  numbered_.remove(subsystem.number);
 }
 
 // Like the file, for the owner only.
