@@ -51,13 +51,15 @@ void Operations::init(fuse_conn_info& connection) {
   connection.want = connection.capable & protocol::kCapabilities;
 }
 
-// A text that is longer than most is rendered while another thread serves requests.
+// A text that is longer than most is rendered while another thread serves requests, and so is one
+// that tells of all: it takes long even where it is short.
 Result<std::string> Operations::render(NodeId node, const File& file,
                                        std::optional<std::uint64_t> version, std::size_t bytes_max,
                                        const CallContext& call) {
   if (version) {
     if (auto kept = texts_.take(node, *version, bytes_max)) return std::move(*kept);
   }
+  if (!file.subject()) promote_follower();
   const auto render_up_to = [&](std::size_t most) {
     return version ? file.render_seen(call, most) : file.render(call, most);
   };
