@@ -2,7 +2,8 @@
 // uid no more counts than a program could ever have dropped, so that all claims together cannot
 // bring the daemon's count to its end.
 //
-// Limits: kUidsMax uids; all further ones share one account.
+// Limits: kUidsMax uids. All further ones, of which a user namespace has 65,536, share an account
+// in which a claim is so small that millions fit.
 // Confined to the thread that has the intake's turn.
 #pragma once
 
@@ -23,6 +24,8 @@ class DropClaims {
   // A million samples a second for nine years.
   static constexpr std::uint64_t kOfUidMax = std::uint64_t{1} << 48;
   static constexpr std::size_t kUidsMax = 1024;
+  static constexpr std::uint64_t kOfOthersMax = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t kClaimOfOthersMax = std::uint64_t{1} << 38;
 
   // For the next server of the mount. load() fails the reader.
   void save(ByteWriter& out) const {
@@ -34,7 +37,7 @@ class DropClaims {
     }
   }
   void load(ByteReader& in) {
-    of_others_ = std::min(in.get<std::uint64_t>(), kOfUidMax);
+    of_others_ = std::min(in.get<std::uint64_t>(), kOfOthersMax);
     auto left = in.get<std::uint32_t>();
     if (left > kUidsMax) in.fail();
     for (; in.ok() && left != 0; --left) {
@@ -48,17 +51,16 @@ class DropClaims {
   }
   // How much of the claim counts.
   std::uint64_t take(uid_t uid, std::uint64_t claimed) {
-    std::uint64_t& of_uid = account(uid);
-    const std::uint64_t counts = std::min(claimed, kOfUidMax - of_uid);
-    of_uid += counts;
-    return counts;
+    const bool has_account = by_uid_.contains(uid) || by_uid_.size() < kUidsMax;
+    if (has_account) return take(by_uid_[uid], claimed, kOfUidMax);
+    return take(of_others_, std::min(claimed, kClaimOfOthersMax), kOfOthersMax);
   }
 
  private:
-  std::uint64_t& account(uid_t uid) {
-    const auto found = by_uid_.find(uid);
-    if (found != by_uid_.end()) return found->second;
-    return by_uid_.size() < kUidsMax ? by_uid_[uid] : of_others_;
+  static std::uint64_t take(std::uint64_t& account, std::uint64_t claimed, std::uint64_t most) {
+    const std::uint64_t counts = std::min(claimed, most - account);
+    account += counts;
+    return counts;
   }
 
   boost::unordered_flat_map<uid_t, std::uint64_t> by_uid_;

@@ -14,11 +14,21 @@ TEST(DropClaimsTest, CountsWhatIsClaimedUpToTheBoundOfTheUid) {
   EXPECT_EQ(claims.take(8, 1), 1u);
 }
 
+// A user namespace has more uids than there are accounts.
+TEST(DropClaimsTest, OneOfManyUidsDoesNotUseUpWhatOthersMayClaim) {
+  DropClaims claims;
+  for (uid_t uid = 0; uid < 2 * DropClaims::kUidsMax; ++uid) claims.take(uid, ~0ull);
+  EXPECT_EQ(claims.take(60'005, 1000), 1000u);
+  EXPECT_EQ(claims.take(60'006, ~0ull), DropClaims::kClaimOfOthersMax);
+}
+
 TEST(DropClaimsTest, AllUidsTogetherStayBelowTheEndOfTheType) {
+  constexpr std::uint64_t kOfUids = DropClaims::kUidsMax * DropClaims::kOfUidMax;
+  static_assert(kOfUids + DropClaims::kOfOthersMax < UINT64_MAX);
   DropClaims claims;
   std::uint64_t all = 0;
   for (uid_t uid = 0; uid < 3 * DropClaims::kUidsMax; ++uid) all += claims.take(uid, ~0ull);
-  EXPECT_EQ(all, (DropClaims::kUidsMax + 1) * DropClaims::kOfUidMax);
+  EXPECT_EQ(all, kOfUids + 2 * DropClaims::kUidsMax * DropClaims::kClaimOfOthersMax);
 }
 
 }  // namespace
