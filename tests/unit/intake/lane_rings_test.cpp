@@ -69,7 +69,7 @@ class RingsStand : public LanesStand {
 };
 
 TEST(LaneRingsTest, WhatRingsHoldIsTakenOnce) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   EXPECT_TRUE(RingsStand::put(ring, 3));
   EXPECT_TRUE(RingsStand::put(ring, 5, 7));
@@ -86,7 +86,7 @@ TEST(LaneRingsTest, WhatRingsHoldIsTakenOnce) {
 }
 
 TEST(LaneRingsTest, OnlyWhatWasThereAtTheLookIsTaken) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   RingsStand::put(ring, 1);
   stand.lanes_->note_heads();
@@ -96,7 +96,7 @@ TEST(LaneRingsTest, OnlyWhatWasThereAtTheLookIsTaken) {
 }
 
 TEST(LaneRingsTest, RecordsWaitForTheirTurnWhenTimeIsOver) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter first = stand.ring(), second = stand.ring(1);
   for (int i = 0; i < 1000; ++i) {
     RingsStand::put(first, 1);
@@ -115,7 +115,7 @@ TEST(LaneRingsTest, RecordsWaitForTheirTurnWhenTimeIsOver) {
 
 // Its uid pays for the looks, and nothing is lost.
 TEST(LaneRingsTest, AFeederThatHasNewRingsAllTheTimeWaitsForItsCredit) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   const Sender user{1234, kFeeder + 1};
   RingFeeder feeder(*stand.lanes_, user);
   ASSERT_TRUE(feeder.bind(*stand.lanes_, stand.number_));
@@ -188,7 +188,7 @@ TEST(LaneRingsTest, TimesFarAwayCountAsADayAgoOrNow) {
 }
 
 TEST(LaneRingsTest, WhatAKilledFeederLeftIsTaken) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   for (int i = 0; i < 700; ++i) RingsStand::put(ring, 1);
   stand.end_feeder();
@@ -197,7 +197,7 @@ TEST(LaneRingsTest, WhatAKilledFeederLeftIsTaken) {
 }
 
 TEST(LaneRingsTest, TheNextServerGoesOnWhereTheLastOneWas) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   RingsStand::put(ring, 1);
   stand.take();
@@ -219,7 +219,7 @@ TEST(LaneRingsTest, TheNextServerGoesOnWhereTheLastOneWas) {
 }
 
 TEST(LaneRingsTest, AServerWithoutRoomForItsUidKeepsTheLane) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   RingsStand::put(ring, 1, 5);
   const Holdings little{.interfaces = 9, .statistics = 99, .bytes = 2 << 20};
@@ -229,7 +229,7 @@ TEST(LaneRingsTest, AServerWithoutRoomForItsUidKeepsTheLane) {
 }
 
 TEST(LaneRingsTest, SamplesOfAStatisticThatIsGoneAreLost) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   RingsStand::put(ring, 1);
   ASSERT_TRUE(stand.execute("remove web/s"));
@@ -239,7 +239,7 @@ TEST(LaneRingsTest, SamplesOfAStatisticThatIsGoneAreLost) {
 }
 
 TEST(LaneRingsTest, WhatNoFeederWritesIsSkippedAndTheThirdTimeTheLaneIsClosed) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   stand.take();
   stand.entry().head = kRingBytesMin;  // more than a ring ahead
@@ -269,7 +269,7 @@ TEST(LaneRingsTest, WhatNoFeederWritesIsSkippedAndTheThirdTimeTheLaneIsClosed) {
 }
 
 TEST(LaneRingsTest, WhatWasWrongIsReportedWhenTheFeederHasEnded) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
   ring.put(kIdOfS, 7, 1, 1, 0);  // two times
@@ -282,7 +282,7 @@ TEST(LaneRingsTest, WhatWasWrongIsReportedWhenTheFeederHasEnded) {
 }
 
 TEST(LaneRingsTest, TheNextServerDoesNotReportAgainAndClosesTheLaneAtTheThirdFault) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   stand.ring();
   for (const std::uint64_t head : {kRingBytesMin, 0u}) {
     stand.entry().head = head;
@@ -301,7 +301,7 @@ TEST(LaneRingsTest, TheNextServerDoesNotReportAgainAndClosesTheLaneAtTheThirdFau
 }
 
 TEST(LaneRingsTest, AnIdThatWasNotBoundCountsForNothing) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   ASSERT_EQ(ring.look(), RingWriter::Room::kThere);
   ring.put(kIdOfS + 1, 0, 1, 1, 0);
@@ -314,7 +314,7 @@ TEST(LaneRingsTest, AnIdThatWasNotBoundCountsForNothing) {
 }
 
 TEST(LaneRingsTest, RingsTogetherAreNoLongerThanTheFile) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   for (std::size_t i = 0; i < 3; ++i) {
     stand.entry(i).thread = 1;
     stand.entry(i).ring = std::uint64_t{kRingBytesMax} << 32 | kLaneHeapAt;
@@ -328,7 +328,7 @@ TEST(LaneRingsTest, RingsTogetherAreNoLongerThanTheFile) {
 }
 
 TEST(LaneRingsTest, AFullRingIsSaid) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   RingWriter ring = stand.ring();
   while (RingsStand::put(ring, 1)) {
   }
@@ -341,7 +341,7 @@ TEST(LaneRingsTest, AFullRingIsSaid) {
 
 TEST(LaneRingsTest, ClaimsOfDroppedSamplesCountUpToTheBoundOfTheUid) {
   constexpr std::uint64_t kStep = std::uint64_t{1} << 40;
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   stand.ring();
   stand.take();
   for (std::uint64_t i = 1; i <= 2 * DropClaims::kOfUidMax / kStep; ++i) {
@@ -355,7 +355,7 @@ TEST(LaneRingsTest, ClaimsOfDroppedSamplesCountUpToTheBoundOfTheUid) {
 }
 
 TEST(LaneRingsTest, WhatWasDroppedIsClaimedWhenTheFeederHasEnded) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   stand.ring();
   stand.entry().dropped = 3;
   stand.end_feeder();
@@ -364,7 +364,7 @@ TEST(LaneRingsTest, WhatWasDroppedIsClaimedWhenTheFeederHasEnded) {
 }
 
 TEST(LaneRingsTest, ANumberOfDroppedSamplesThatFallsOrLeapsIsAFault) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   stand.ring();
   for (const std::uint64_t dropped : {5ull, 4ull, 1ull << 41}) {
     stand.entry().dropped = dropped;
@@ -380,7 +380,7 @@ TEST(LaneRingsTest, ANumberOfDroppedSamplesThatFallsOrLeapsIsAFault) {
 }
 
 TEST(LaneRingsTest, AnotherProcessGetsNoTails) {
-  RingsStand stand("type=list entries_max=9");
+  RingsStand stand("type=list entries_max=9 base=16");
   EXPECT_FALSE(stand.lanes_->tails({0, kFeeder + 1}, stand.lane_));
   EXPECT_FALSE(stand.lanes_->tails(LanesStand::sender(), stand.lane_ + 1));
 }
@@ -436,8 +436,9 @@ TEST(LaneRingsTest, HostileRingsHarmTheirOwnStatisticOnlyConcurrently) {
   std::uint64_t taken = 0, bad = 0;
   for (unsigned round = 0; round < 20 || taken <= 20 || bad <= 20; ++round) {
     ASSERT_LT(round, 1000u);
-    RingsStand stand("type=list entries_max=9");
-    const auto t = stand.execute("create web/t on=1 type=list entries_max=9").value().number;
+    RingsStand stand("type=list entries_max=9 base=16");
+    const auto t =
+        stand.execute("create web/t on=1 type=list entries_max=9 base=16").value().number;
     RingFeeder neighbour(*stand.lanes_, {0, kFeeder + 1});
     ASSERT_TRUE(neighbour.bind(*stand.lanes_, t));
     HostileWriter hostile(stand, seed + round, t);

@@ -99,7 +99,7 @@ TEST(LanesTest, ViewsAndOtherTypesTakeRings) {
   EXPECT_EQ(stand.on() & kRouteMask, kRouteCell);
   stand.define("range_max=1023");
   EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY);
-  stand.define("type=list entries_max=9");
+  stand.define("type=list entries_max=9 base=16");
   EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsY);
   stand.define("type=last");
   EXPECT_EQ(stand.on(), kSwitchOn | kRouteRing | kRouteNeedsTime);

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST_F(RingIntakeTest, ALaneThatStaysFullDelaysAnotherByATurn) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   for (int turn = 0; turn < 4; ++turn) {
@@ -29,7 +29,7 @@ TEST_F(RingIntakeTest, ALaneThatStaysFullDelaysAnotherByATurn) {
 }
 
 TEST_F(RingIntakeTest, WhatAKilledFeederLeftIsTakenInPiecesBetweenOthers) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder killed(*lanes_, other()), lives(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(killed.bind(*lanes_, number) && lives.bind(*lanes_, number));
   killed.fill();
@@ -53,7 +53,7 @@ TEST_F(RingIntakeTest, WhatAKilledFeederLeftIsTakenInPiecesBetweenOthers) {
 
 // The socket is drained once for it: what it has sent before its end is in that.
 TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder killed(*lanes_, other()), second(*lanes_, other());
@@ -80,7 +80,7 @@ TEST_F(RingIntakeTest, TheSocketIsDrainedOnceForAnEndThatIsCut) {
 
 // What they leave takes the time of this thread, and the clock stands still.
 TEST_F(RingIntakeTest, EndsOfSendersBeyondTheirShareWaitWhenTheirTimeIsUsedUp) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   hold(intake, loop, other());
@@ -106,7 +106,7 @@ TEST_F(RingIntakeTest, EndsOfSendersBeyondTheirShareWaitWhenTheirTimeIsUsedUp) {
 }
 
 TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(held.bind(*lanes_, number) && prompt.bind(*lanes_, number));
   std::vector<pid_t> charged;
@@ -129,7 +129,7 @@ TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
 }
 
 TEST_F(RingIntakeTest, ATurnThatAReaderWantsIsOverSoon) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   feeder.fill();
@@ -143,7 +143,7 @@ TEST_F(RingIntakeTest, ATurnThatAReaderWantsIsOverSoon) {
 
 // What is called before a reader waits lets another thread serve others meanwhile.
 TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   std::vector<std::uint64_t> told;
@@ -159,7 +159,7 @@ TEST_F(RingIntakeTest, AReaderThatTakesAFullRingSaysSoBefore) {
 
 // What opens spend on rings that are full each time.
 TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder full(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
@@ -186,7 +186,7 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForARingThatStaysFull) {
 
 // Each has no more than its share.
 TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForRingsOfTwoThatStayFull) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
@@ -215,7 +215,7 @@ TEST_F(RingIntakeTest, AThousandOpensDoNotWaitForRingsOfTwoThatStayFull) {
 }
 
 TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder flood(*lanes_, other()), other_one(*lanes_, {::geteuid(), kOther + 1});
@@ -235,7 +235,7 @@ TEST_F(RingIntakeTest, AFloodOfOneDoesNotDelayALongRingOfAnother) {
 
 // What readers have for long rings, and what they have for senders beyond their share.
 TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder held(*lanes_, {::geteuid() + 1000, kOther}), long_one(*lanes_, other());
@@ -255,7 +255,7 @@ TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare
 
 // Of a uid that is neither root's nor the daemon's all processes are one.
 TEST_F(RingIntakeTest, ALongSenderMayHaveItsRecordsInManyRings) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   const uid_t uid = ::geteuid() + 1000;
   RingFeeder one(*lanes_, {uid, kOther}), two(*lanes_, {uid, kOther + 1});
   RingFeeder prompt(*lanes_, {::geteuid(), kOther + 2});
@@ -282,7 +282,7 @@ TEST_F(RingIntakeTest, ALongSenderMayHaveItsRecordsInManyRings) {
 }
 
 TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder feeder(*lanes_, {::geteuid(), ::getpid()});
@@ -305,7 +305,7 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
 // It is the timer's to take. The loop's timers count real time, and the daemon's clock stands.
 TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
   using std::chrono::steady_clock;
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   RingFeeder feeder(*lanes_, other());
@@ -335,7 +335,7 @@ TEST_F(RingIntakeTest, WhatAnOpenLeavesOfASenderBeyondItsShareWakesNoLoop) {
 
 TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
   Dispatcher dispatcher(-1, ports_with_rings());
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   dispatcher.note_ring_heads();
@@ -351,7 +351,7 @@ TEST_F(RingIntakeTest, ABellThatCameWhileRingsWereTakenIsHeard) {
 TEST_F(RingIntakeTest, ABellWhoseLaneADefinitionCutsRingsAgain) {
   using enum Lanes::Which;
   Dispatcher dispatcher(-1, ports_with_ticks());
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   feeder.fill();
@@ -382,7 +382,7 @@ TEST_F(RingIntakeTest, ABellIsForALaneOfItsSender) {
 TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
   using enum Lanes::Which;
   Dispatcher dispatcher(-1, ports_with_rings());
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder silent(*lanes_, other()), rings(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(silent.bind(*lanes_, number) && rings.bind(*lanes_, number));
   silent.put(1);
@@ -404,7 +404,7 @@ TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
 TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
   using enum Lanes::Which;
   Dispatcher dispatcher(-1, ports_with_rings());
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   one.fill();
@@ -446,7 +446,7 @@ TEST_F(RingIntakeTest, ABellOfAnotherEpochIsAnsweredAsSamplesAre) {
 }
 
 TEST_F(RingIntakeTest, SamplesOfAllRingsCountBeforeADefinitionOfAnotherProcess) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   ASSERT_TRUE(feeder.bind(*lanes_, number));
   feeder.put(1);
@@ -466,7 +466,7 @@ TEST_F(RingIntakeTest, SamplesOfAllRingsCountBeforeADefinitionOfAnotherProcess) 
 }
 
 TEST_F(RingIntakeTest, WhatRingsHoldOfAStatisticThatGoesWithItsFeederIsCountedAsLost) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   one.put(1);
@@ -482,7 +482,7 @@ TEST_F(RingIntakeTest, WhatRingsHoldOfAStatisticThatGoesWithItsFeederIsCountedAs
 }
 
 TEST_F(RingIntakeTest, AnIdWhoseBindingFailedIsNotBound) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
   EXPECT_FALSE(feeder.bind(*lanes_, number + 1));
   feeder.put(1);
@@ -529,7 +529,7 @@ TEST_F(RingIntakeTest, WhatAClosedLaneDropsIsCounted) {
 
 // Whichever of two lanes it is that cannot be had.
 TEST_F(RingIntakeTest, TheNextServerGoesOnWithLanesBesideOneThatIsSpoilt) {
-  const auto number = create("web/s on=1 type=list entries_max=9");
+  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   SavedObjects objects;

@@ -22,8 +22,8 @@ Subjects just(Subject subject) {
 class RingSubjectsTest : public RingIntakeTest {
  protected:
   RingSubjectsTest() {
-    polite_ = create("polite/hits on=1 type=list entries_max=9");
-    number_ = create("web/s on=1 type=list entries_max=9");
+    polite_ = create("polite/hits on=1 type=list entries_max=9 base=16");
+    number_ = create("web/s on=1 type=list entries_max=9 base=16");
   }
   Subject subject_of(std::string_view interface) { return file_of(interface)->subject(); }
   // As an open of this file does.
@@ -153,7 +153,7 @@ TEST_F(RingSubjectsTest, AStatisticThatIsRedefinedOrMadeAgainIsStillTheOpens) {
   EXPECT_EQ(open("web"), "s 1\n");
   for (const char* const gone : {"remove web/s", "remove web"}) {
     execute(gone);
-    number_ = create("web/s on=1 type=list entries_max=9");
+    number_ = create("web/s on=1 type=list entries_max=9 base=16");
     feeder.put(1);  // under the number that is gone
     intake_with_rings_.settle();
     ASSERT_TRUE(feeder.bind(*lanes_, number_));
@@ -239,7 +239,7 @@ TEST_F(RingSubjectsTest, OfTheOpensLanesOneThatStaysFullDelaysAnotherByATurn) {
 }
 
 TEST(SubjectsOfLanesTest, TheNextServerKnowsWhatALaneIsOf) {
-  LanesStand stand("type=list entries_max=9");
+  LanesStand stand("type=list entries_max=9 base=16");
   const auto polite = stand.execute("create polite/hits on=1").value().number;
   const Sender sender{0, 12};
   RingFeeder feeder(*stand.lanes_, sender);
