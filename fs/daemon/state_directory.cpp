@@ -284,10 +284,11 @@ bool StateDirectory::is_of_another() const {
 }
 
 Result<void> StateDirectory::give_to_owner(const Fd& file) const {
-  struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) return failure(".");
-  if (status.st_uid == ::geteuid()) return {};
-  if (::fchown(file.get(), status.st_uid, status.st_gid) != 0) return failure(kTemporary);
+  struct stat directory {}, made {};
+  if (::fstat(fd_.get(), &directory) != 0) return failure(".");
+  if (::fstat(file.get(), &made) != 0) return failure(kTemporary);
+  if (made.st_uid == directory.st_uid) return {};
+  if (::fchown(file.get(), directory.st_uid, directory.st_gid) != 0) return failure(kTemporary);
   return {};
 }
 
