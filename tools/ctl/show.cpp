@@ -297,6 +297,9 @@ int run_show(int argc, char** argv) {
   if (!by.empty() && (changed || session.options.json || past.is_wanted())) {
     return complain(kWrongUsage, "--by goes with neither --changed, --json nor a past");
   }
+  if (!past.store.empty() && !past.is_wanted()) {
+    return complain(kWrongUsage, "--store needs the time that is meant: --last 10m, or --at 12:03");
+  }
   if (past.is_wanted()) {
     if (changed || !session.options.every.empty() || !session.options.from.empty()) {
       return complain(kWrongUsage,

@@ -66,8 +66,10 @@ void Increments::note_pause(const view::Tree& tree) {
   if (before_us_ == 0) {
     const std::uint64_t until = writer_.written_until_us();
     const std::uint64_t begin = tree.realtime_us - std::min(tree.realtime_us, writer_.step_us());
-    if (until > 0 && until < begin) {
-      writer_.note({.span = {until, tree.realtime_us}, .reason = "the recorder did not run"});
+    if (until < begin) {
+      const bool is_first = until == 0;
+      writer_.note({.span = {until, tree.realtime_us},
+                    .reason = is_first ? "nothing was recorded yet" : "the recorder did not run"});
     }
     return;
   }

@@ -75,6 +75,17 @@ a_span_has_its_own_samples_and_the_other_beside_it() {
     jq -r '[.interfaces, .before.interfaces | .[0].statistics[0].samples] | join(" ")')"
 }
 
+what_was_before_the_store_is_told() {
+  send 'web/hits 1'
+  _record
+  _end_recorder
+  assert_eq 1 "$(_show --last 10m web | grep -c ': nothing was recorded yet$')"
+}
+
+a_store_needs_a_time() {
+  assert_fails_with '--store needs the time that is meant' "$TALLYCTL" show --store "$STORE" web
+}
+
 a_kill_of_the_recorder_loses_ten_seconds_at_most() {
   _record
   send 'web/hits 1' 'web/hits 1'

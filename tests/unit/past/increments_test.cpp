@@ -106,7 +106,7 @@ TEST(IncrementsTest, WhatWasThereAtTheStartIsNoCount) {
   recorder.take_quiet({.at = 102});
   EXPECT_EQ(recorder.counted(99, 103), (Counted{7, 2}));
   EXPECT_EQ(recorder.counted(101, 102), (Counted{0, 1}));
-  EXPECT_EQ(recorder.reasons(99, 103), "");
+  EXPECT_EQ(recorder.reasons(99, 103), "nothing was recorded yet");
 }
 
 TEST(IncrementsTest, AResetIsAFactAndCountsGoOnFromZero) {
