@@ -152,6 +152,14 @@ nginx/upstream_latency 140000 microseconds' "$(does nginx \
 check_eq 'json/lines{level:info} 1' "$(does json '{"level":"INFO"}')" "JSON"
 check_eq 'json/lines{level:caf%E9} 1' "$(does json $'{"level":"caf\xe9"}')" "JSON that is not UTF-8"
 check_eq 'logfmt/lines{level:warn} 1' "$(does logfmt 'level=warn msg="a b"')" "logfmt"
+{
+  awk 'BEGIN { for (i = 0; i < 1500; ++i) printf "rare %c%c%c\n", 97 + i % 26, 97 + i / 26 % 26,
+    97 + i / 676 }'
+  yes 'a frequent kind' | head -n 200
+} >"$WORK/kinds"
+"$FEED" --check --match nothing --count x/y "$WORK/kinds" >"$WORK/said"
+check "a frequent kind is shown behind many rare ones" grep -qx '  200 like a frequent kind' \
+  "$WORK/said"
 
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]

@@ -157,9 +157,21 @@ class Check {
     const auto found = unmatched_.find(alike);
     if (found != unmatched_.end()) {
       found->second.first += 1;
-    } else if (unmatched_.size() < kGroupsMax) {
-      unmatched_.emplace(alike, std::pair(std::uint64_t{1}, std::string(line)));
+      return;
     }
+    if (unmatched_.size() == kGroupsMax) forget_rarest();
+    unmatched_.emplace(alike, std::pair(std::uint64_t{1}, std::string(line)));
+  }
+
+  // So a frequent kind is shown, however late it comes.
+  void forget_rarest() {
+    const auto lines_of = [](const auto& each) { return each.second.first; };
+    const std::uint64_t rarest = lines_of(*std::ranges::min_element(unmatched_, {}, lines_of));
+    std::erase_if(unmatched_, [&](const auto& each) {
+      if (lines_of(each) != rarest) return false;
+      forgotten_ += rarest;
+      return true;
+    });
   }
 
   void print_unmatched() const {
@@ -174,6 +186,7 @@ class Check {
     if (sorted.size() > kGroupsShown) {
       std::cout << "  and " << sorted.size() - kGroupsShown << " other kinds\n";
     }
+    if (forgotten_ != 0) std::cout << "  and " << forgotten_ << " lines of rare kinds\n";
   }
 
   static constexpr std::size_t kChunkBytes = 256 << 10;
@@ -186,6 +199,7 @@ class Check {
   std::uint64_t refused_ = 0;
   std::vector<char> chunk_ = std::vector<char>(kChunkBytes);
   std::map<std::string, std::pair<std::uint64_t, std::string>> unmatched_;  // by likeness
+  std::uint64_t forgotten_ = 0;  // lines of kinds that gave way
 };
 
 bool refuse_file(std::string_view reason) {
