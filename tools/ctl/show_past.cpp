@@ -141,9 +141,9 @@ class ShowPast {
     put_span(grid, "", now);
     std::vector<view::StatisticRow> rows;
     bool is_empty = true;
-    for_each([&](const Selection& selection, const std::string&) {
+    for (const Selection& selection : selections_) {
       const auto found = now.moment.find(selection.interface);
-      if (found == now.moment.end()) return;
+      if (found == now.moment.end()) continue;
       const view::Interface& interface = found->second.interface;
       for (const view::Statistic* each : selected(interface, selection)) {
         is_empty = false;
@@ -152,7 +152,7 @@ class ShowPast {
         else
           view::draw_statistic(grid, interface, *each, session_.look);
       }
-    });
+    }
     if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
     if (is_empty) put_nothing(grid);
     put_facts(grid, now);
@@ -172,21 +172,17 @@ class ShowPast {
     table.add_column("CHANGE");
     table.add_column("VALUES", view::Align::kLeft);
     table.add_column("BEFORE", view::Align::kLeft);
-    for_each([&](const Selection& selection, const std::string& interface) {
+    for (const Selection& selection : selections_) {
+      const std::string& interface = selection.interface;
       for (const std::string& name : names(selection, now, before)) {
         add_row(table, interface, name, find(now, interface, name), find(before, interface, name));
       }
-    });
+    }
     table.empty() ? put_nothing(grid) : table.draw(grid);
     put_facts(grid, now);
     put_facts(grid, before);
     print(grid, session_.terminal);
     return kDone;
-  }
-
-  template <typename Step>
-  void for_each(const Step& step) const {
-    for (const Selection& each : selections_) step(each, each.interface);
   }
 
   // Of both spans, in the order of the later one.

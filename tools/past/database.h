@@ -27,6 +27,16 @@ class Statement {
   Result<bool> step();
   // Runs a statement without rows.
   Result<void> run();
+  // Visits each row; the visit reads the columns.
+  template <typename Visit>
+  Result<void> each_row(const Visit& visit) {
+    for (;;) {
+      const auto found = step();
+      if (!found) return found.error();
+      if (!found.value()) return {};
+      visit();
+    }
+  }
 
   // A column of the row; a text is good until the next step().
   std::uint64_t number(int column) const;

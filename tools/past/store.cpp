@@ -1,5 +1,6 @@
 #include "tools/past/store.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/text.h"
@@ -104,13 +105,12 @@ Result<Tiers> read_tiers(Database& database) {
   }
   auto statement = database.prepare("SELECT step_us, keep_us FROM tier ORDER BY number");
   if (!statement) return statement.error();
+  Statement& row = statement.value();
   Tiers made;
-  for (;;) {
-    const auto row = statement.value().step();
-    if (!row) return row.error();
-    if (!row.value()) break;
-    made.push_back({statement.value().number(0), statement.value().number(1)});
-    if (made.back().step_us == 0) return invalid("the store is damaged: a tier without a step");
+  const auto done = row.each_row([&] { made.push_back({row.number(0), row.number(1)}); });
+  if (!done) return done.error();
+  if (std::ranges::count(made, 0u, &Tier::step_us) != 0) {
+    return invalid("the store is damaged: a tier without a step");
   }
   if (made.empty()) return invalid("the store is damaged: it has no tiers");
   return made;

@@ -111,13 +111,12 @@ Result<std::vector<StoredSeries>> StoreReader::series() {
   if (!statement) return statement.error();
   Statement& row = statement.value();
   std::vector<StoredSeries> made;
-  for (;;) {
-    const auto found = row.step();
-    if (!found) return found.error();
-    if (!found.value()) return made;
+  const auto done = row.each_row([&] {
     made.push_back({row.number(0), std::string(row.text(1)), std::string(row.text(2)),
                     std::string(row.text(3))});
-  }
+  });
+  if (!done) return done.error();
+  return made;
 }
 
 Result<std::vector<TierSpan>> StoreReader::cover(const Span& span) {
@@ -149,12 +148,9 @@ Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part
   row.bind(part.span.begin_us - std::min(part.span.begin_us, block_us)).bind(part.span.begin_us);
   row.bind(last).bind(first);
   std::vector<std::uint64_t> made;
-  for (;;) {
-    const auto found = row.step();
-    if (!found) return found.error();
-    if (!found.value()) return made;
-    made.push_back(row.number(0));
-  }
+  const auto done = row.each_row([&] { made.push_back(row.number(0)); });
+  if (!done) return done.error();
+  return made;
 }
 
 Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
@@ -232,15 +228,14 @@ Result<std::vector<Fact>> StoreReader::facts(const Span& span) {
   Statement& row = statement.value();
   row.bind(span.begin_us).bind(span.end_us);
   std::vector<Fact> made;
-  for (;;) {
-    const auto found = row.step();
-    if (!found) return found.error();
-    if (!found.value()) return made;
+  const auto done = row.each_row([&] {
     made.push_back({{row.number(0), row.number(1)},
                     std::string(row.text(2)),
                     std::string(row.text(3)),
                     std::string(row.text(4))});
-  }
+  });
+  if (!done) return done.error();
+  return made;
 }
 
 }  // namespace tallyfs::past

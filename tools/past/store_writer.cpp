@@ -74,16 +74,14 @@ Result<void> StoreWriter::load() {
   auto all = database_.prepare("SELECT id, interface, name, shape, last_us FROM series");
   if (!all) return all.error();
   Statement& row = all.value();
-  for (;;) {
-    const auto found = row.step();
-    if (!found) return found.error();
-    if (!found.value()) break;
+  const auto done = row.each_row([&] {
     const Series made{row.number(0), row.number(4), true};
     const auto [at, is_new] =
         series_.insert_or_assign(Name(row.text(1), row.text(2), row.text(3)), made);
     by_id_[made.id] = &at->second;
     next_series_ = std::max(next_series_, made.id + 1);
-  }
+  });
+  if (!done) return done;
   const auto block = database_.number("SELECT max(id) FROM block");
   if (!block) return block.error();
   next_block_ = block.value() + 1;

@@ -188,10 +188,11 @@ std::uint64_t Interface::data_bytes_min() const {
 // Under the lock: a copy of all definitions would take as long as their text.
 Result<std::string> Interface::render_definition(std::size_t bytes_max, Look look) const {
   std::string text;
-  const CellLooks::Open open(cell_looks_);
+  std::optional<CellLooks::Open> open;
+  if (look == Look::kNow) open.emplace(cell_looks_);
   const MutexLock lock(mutex_);
   CellBudget budget;
-  if (look == Look::kNow && !open.is_served()) read_cells(budget);
+  if (open && !open->is_served()) read_cells(budget);
   const std::uint64_t bytes_min = definition_bytes_min();
   if (bytes_min > bytes_max) return too_long(bytes_max);
   text.reserve(bytes_min);
@@ -237,9 +238,10 @@ struct Interface::Measured {
 Result<Interface::Measured> Interface::measure_data(Moment now, std::size_t bytes_max, Look look) {
   Measured data;
   {
-    const CellLooks::Open open(cell_looks_);
+    std::optional<CellLooks::Open> open;
+    if (look == Look::kNow) open.emplace(cell_looks_);
     const MutexLock lock(mutex_);
-    if (look == Look::kNow) advance_for(open, now);
+    if (open) advance_for(*open, now);
     if (data_bytes_min() > bytes_max) return too_long(bytes_max);
     std::size_t shown = 0;
     for (const Statistic& statistic : statistics_) shown += statistic.data_bytes_min() != 0;

@@ -236,6 +236,31 @@ Result<void> Interface::redefine(const Change& change, Statistic* named, Moment 
   return {};
 }
 
+Result<void> Interface::undo(const Change& change, Statistic* named, Moment now) {
+  if (change.redefines() || change.on || change.data_reset || change.of) {
+    return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};
+  }
+  forget_expired(now);
+  CellBudget budget = CellBudget::for_command();
+  std::uint64_t lost = 0;
+  bool is_done = false;
+  (void)each_of(named, [&](Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
+    if (!discarded_ || !discarded_->find(statistic)) return {};
+    lost += restore(statistic, now, budget);
+    is_done = true;
+    return {};
+  });
+  if (!is_done) {
+    return Error{
+        ErrorCode::kInvalid,
+        "nothing to undo: no data were discarded in the last 60 s, or what was is not kept",
+        change.undo->at};
+  }
+  discarded_->report.lost_samples = lost;
+  note_change(now);
+  return {};
+}
+
 std::optional<Error> Interface::remark(std::string_view line) const {
   const auto parsed = parse_change(line);
   if (!parsed) return std::nullopt;

@@ -113,36 +113,6 @@ std::uint64_t Interface::restore(Statistic& statistic, Moment now, CellBudget& b
   return lost;
 }
 
-Result<void> Interface::undo(const Change& change, Statistic* named, Moment now) {
-  if (change.redefines() || change.on || change.data_reset || change.of) {
-    return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};
-  }
-  forget_expired(now);
-  CellBudget budget = CellBudget::for_command();
-  std::uint64_t lost = 0;
-  bool is_done = false;
-  std::vector<Statistic*> all;
-  if (named) {
-    all.push_back(named);
-  } else {
-    for (Statistic& statistic : statistics_) all.push_back(&statistic);
-  }
-  for (Statistic* const each : all) {
-    if (!discarded_ || !discarded_->find(*each)) continue;
-    lost += restore(*each, now, budget);
-    is_done = true;
-  }
-  if (!is_done) {
-    return Error{
-        ErrorCode::kInvalid,
-        "nothing to undo: no data were discarded in the last 60 s, or what was is not kept",
-        change.undo->at};
-  }
-  discarded_->report.lost_samples = lost;
-  note_change(now);
-  return {};
-}
-
 std::optional<Error> Interface::remark_on_discarded(const Change& change) const {
   if (!discarded_) return std::nullopt;
   const DiscardedData::Report& report = discarded_->report;
