@@ -82,7 +82,12 @@ std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
                             const std::vector<std::uint64_t>& oldest) {
   const std::uint64_t begin_step = tiers[finest_at(span.begin_us, oldest)].step_us;
   const std::uint64_t end_step = tiers[finest_at(span.end_us, oldest)].step_us;
-  const Span rounded{nearest(span.begin_us, begin_step), nearest(span.end_us, end_step)};
+  Span rounded{nearest(span.begin_us, begin_step), nearest(span.end_us, end_step)};
+  // A span that is shorter than a point has the one in which it begins.
+  if (rounded.begin_us >= rounded.end_us) {
+    rounded.begin_us = down(span.begin_us, begin_step);
+    rounded.end_us = rounded.begin_us + begin_step;
+  }
   std::vector<TierSpan> made;
   Coverer(tiers, made).cover(rounded, coarsest_for(rounded.begin_us, tiers, oldest));
   return made;
