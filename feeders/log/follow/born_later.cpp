@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
+#include "core/base/clock.h"
 #include "feeders/log/follow/log_paths.h"
 
 namespace tallyfs::logs {
@@ -39,8 +41,20 @@ std::optional<std::chrono::nanoseconds> birth_of(int fd) {
   return times ? times->birth : std::nullopt;
 }
 
+std::chrono::nanoseconds birth_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
 bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time) {
   return birth + kBirthMargin >= time;
+}
+
+std::chrono::nanoseconds still_time(int fd) {
+  const auto times = times_at(fd, "", AT_EMPTY_PATH);
+  if (!times) return std::chrono::nanoseconds(0);
+  return std::max(SystemClock::realtime() - times->written, std::chrono::nanoseconds(0));
 }
 
 std::optional<std::string> find_by_inode(const std::string& folder, const FileIdentity& identity) {

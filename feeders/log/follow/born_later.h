@@ -13,8 +13,14 @@ namespace tallyfs::logs {
 
 // The time is of CLOCK_REALTIME. Nothing: the file system does not know it.
 std::optional<std::chrono::nanoseconds> birth_of(int fd);
-// The clock of births is coarse: whether a file may have been born after that time.
+// A file that is made from now on is born then, or later. The clock of births is coarse:
+// CLOCK_REALTIME may be ahead of it by some milliseconds.
+std::chrono::nanoseconds birth_clock();
+// Whether a file may have been born after that time of CLOCK_REALTIME.
 bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time);
+
+// Since its last byte. 0: it cannot be known.
+std::chrono::nanoseconds still_time(int fd);
 
 // The file in that folder, whatever its name.
 std::optional<std::string> find_by_inode(const std::string& folder, const FileIdentity& identity);

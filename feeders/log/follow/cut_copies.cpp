@@ -56,13 +56,16 @@ bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {
          read_checkpoint(opened.fd.get(), checkpoint.offset) == checkpoint;
 }
 
-bool begin_alike(int log, const OpenedLog& copy) {
-  struct stat status {};
-  if (::fstat(log, &status) != 0) return false;
-  const std::uint64_t bytes = std::min<std::uint64_t>(
-      {static_cast<std::uint64_t>(status.st_size), copy.size, kHashedBytes});
-  const auto begin = read_checkpoint(log, bytes);
-  return bytes != 0 && begin && has(copy, *begin);
+bool has(const LogFile& log, const Checkpoint& checkpoint) {
+  return read_checkpoint(log.fd(), checkpoint.offset) == checkpoint;
+}
+
+// The first and the last bytes say it.
+bool has_all_of(const LogFile& log, const OpenedLog& copy) {
+  const int fd = copy.fd.get();
+  const auto begin = read_checkpoint(fd, std::min<std::uint64_t>(copy.size, kHashedBytes));
+  const auto end = read_checkpoint(fd, copy.size);
+  return begin && end && has(log, *begin) && has(log, *end);
 }
 
 }  // namespace tallyfs::logs

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "feeders/log/follow/log_file.h"
 #include "feeders/log/follow/open_log.h"
 #include "feeders/log/follow/positions.h"
 
@@ -55,7 +56,10 @@ class CutCopies {
 
 // Whether the file has the bytes of that checkpoint.
 bool has(const OpenedLog& opened, const Checkpoint& checkpoint);
-// Whether both begin with the same bytes: the copy was made of what the log has now.
-bool begin_alike(int log, const OpenedLog& copy);
+// Whether the log has the bytes of that checkpoint now.
+bool has(const LogFile& log, const Checkpoint& checkpoint);
+// Whether the log has all that the copy has: the copy was made of what the log has now, or is being
+// made. True of an empty one.
+bool has_all_of(const LogFile& log, const OpenedLog& copy);
 
 }  // namespace tallyfs::logs

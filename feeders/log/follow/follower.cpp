@@ -1,7 +1,6 @@
 #include "feeders/log/follow/follower.h"
 
 #include <fnmatch.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
@@ -19,15 +18,6 @@ using namespace std::chrono_literals;
 constexpr std::chrono::seconds kCopyTimeMax{10};
 // Since a copy was made, until the look that finds it.
 constexpr std::chrono::seconds kUnseenTimeMax{2 * Follower::kLookPeriod};
-
-// Since its last byte.
-std::chrono::nanoseconds still_time(int fd) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return std::chrono::nanoseconds(0);
-  const auto written = std::chrono::seconds(status.st_mtim.tv_sec) +
-                       std::chrono::nanoseconds(status.st_mtim.tv_nsec);
-  return std::max(SystemClock::realtime() - written, std::chrono::nanoseconds(0));
-}
 
 }  // namespace
 
@@ -55,6 +45,7 @@ bool Follower::is_followed(const std::string& path) const {
 void Follower::start(std::chrono::nanoseconds now) {
   const auto before = positions_.scanned();
   const auto begun = SystemClock::realtime();
+  started_ = birth_clock();
   if (positions_.was_booted()) find_moved_devices();
   scan(now);
   find_renamed(now);
@@ -63,7 +54,7 @@ void Follower::start(std::chrono::nanoseconds now) {
   if (before.count() != 0) find_unreported(before, now);
   positions_.set_scanned(begun);
   positions_.accept_boot();
-  started_ = scan_begun_ = begun;
+  scan_begun_ = begun;
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
@@ -275,13 +266,21 @@ void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nano
   for (const std::string& path : paths_) {
     for (const Rotated& each : written_since(path, since - kCopyTimeMax)) {
       if (is_followed(each.path)) continue;
-      // What the log still has may be cut before it was read: then the copy is looked for.
-      if (places_.is_copy_of_now(each.path, files_.all())) continue;
-      if (is_born_after(each.birth, since) || places_.is_lost_part(each.path)) {
-        add_renamed(each.path, path, Arrival::kUnreported, now);
-      }
+      if (is_unreported(each, since)) add_renamed(each.path, path, Arrival::kUnreported, now);
     }
   }
+}
+
+// What the log still has may be cut before it was read: then the copy is looked for. That may be
+// under way: its size is read again after this.
+bool Follower::is_unreported(const Rotated& rotated, std::chrono::nanoseconds since) const {
+  const auto opened = open_log(rotated.path, Found::kByPattern);
+  const bool is_of_now = opened && std::ranges::any_of(files_.all(), [&](const auto& file) {
+                           return !file->retired && has_all_of(*file, opened.value());
+                         });
+  if (!opened || is_of_now) return false;
+  return is_born_after(rotated.birth, since) ||
+         places_.is_cut_part(opened.value(), rotated.path, files_.all());
 }
 
 // ---- files that were cut
@@ -325,9 +324,8 @@ bool Follower::is_read_in_copy(const LogFile::Cut& cut) const {
 
 // The copy belongs to a cut that is still to come, or to be seen.
 bool Follower::is_of_now(const LogFile& file, const LogCopy& copy) {
-  const Checkpoint& counted = file.checkpoint();
-  return begin_alike(file.fd(), copy.opened) ||
-         (counted.offset != 0 && has(copy.opened, counted));
+  return has_all_of(file, copy.opened) ||
+         (has(copy.opened, file.checkpoint()) && !has(file, file.checkpoint()));
 }
 
 std::vector<LogCopy> Follower::new_copies(const LogFile& file, std::chrono::nanoseconds since) {

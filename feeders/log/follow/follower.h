@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "feeders/log/follow/born_later.h"
 #include "feeders/log/follow/change_watch.h"
 #include "feeders/log/follow/cut_copies.h"
 #include "feeders/log/follow/followed_files.h"
@@ -89,6 +90,7 @@ class Follower {
   void find_record(PositionRecord& record, std::chrono::nanoseconds now);
   void add_newcomers(std::chrono::nanoseconds now);
   void find_unreported(std::chrono::nanoseconds since, std::chrono::nanoseconds now);
+  bool is_unreported(const Rotated& rotated, std::chrono::nanoseconds since) const;
 
   struct Newcomer {
     std::string path;
@@ -113,7 +115,7 @@ class Follower {
   bool must_find_unreported_ = false;
   bool is_scanning_ = false;
   bool have_names_changed_ = false;  // since copies were looked for
-  std::chrono::nanoseconds started_{0};     // by CLOCK_REALTIME
+  std::chrono::nanoseconds started_{0};     // by the clock of births
   std::chrono::nanoseconds scan_begun_{0};  // the last one, by CLOCK_REALTIME
   std::chrono::nanoseconds looked_{0};
   std::chrono::nanoseconds scanned_{0};

@@ -10,11 +10,8 @@
 namespace tallyfs::logs {
 namespace {
 
-bool has_now(const LogFile& file, const Checkpoint& common) {
-  return read_checkpoint(file.fd(), common.offset) == common;
-}
 bool is_whole(const LogFile& file, const Checkpoint& common, const OpenedLog& copy) {
-  return common.offset >= kHashedBytes || begin_alike(file.fd(), copy);
+  return common.offset >= kHashedBytes || has_all_of(file, copy);
 }
 
 // Zero bytes are passed over before a line.
@@ -110,15 +107,22 @@ bool StartPlaces::is_of(PositionRecord& record, const OpenedLog& opened) const {
 
 void StartPlaces::lose(PositionRecord& record) {
   const Checkpoint checkpoint = record.checkpoint();
-  if (checkpoint.offset != 0) lost_.push_back({checkpoint, record.offset()});
+  // A kill may have come while a position began again: the offset is smaller then.
+  const std::uint64_t offset = std::max(record.offset(), checkpoint.offset);
+  if (checkpoint.offset != 0) lost_.push_back({checkpoint, offset});
   record.end();
 }
 
-bool StartPlaces::is_lost_part(const std::string& path) const {
-  if (lost_.empty()) return false;
-  const auto opened = open_log(path, Found::kByPattern);
-  return opened && std::ranges::any_of(lost_, [&](const CountedPart& part) {
-           return part.offset <= opened.value().size && has(opened.value(), part.checkpoint);
+// The feeder before may have been killed after it had found a cut, and before it opened the copy.
+bool StartPlaces::is_cut_part(const OpenedLog& opened, const std::string& path,
+                              const std::vector<std::unique_ptr<LogFile>>& files) const {
+  return std::ranges::any_of(lost_,
+                             [&](const CountedPart& part) {
+                               return part.offset <= opened.size && has(opened, part.checkpoint);
+                             }) ||
+         std::ranges::any_of(files, [&](const auto& file) {
+           const auto common = common_part(opened, path, *file);
+           return common && !has(*file, *common);
          });
 }
 
@@ -156,21 +160,12 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(
     const auto common = common_part(opened, path, *file);
     if (!common) continue;
     // A kill came between the cut and the copy.
-    if (!has_now(*file, *common)) return start_of_copy(opened, path, {*common, common->offset});
+    if (!has(*file, *common)) return start_of_copy(opened, path, {*common, common->offset});
     if (!is_whole(*file, *common, opened)) continue;
     report_(Told::kNews, path + ": is a copy of a log that is followed, and is not counted again");
     return continue_at(opened, opened.size);
   }
   return std::nullopt;
-}
-
-bool StartPlaces::is_copy_of_now(const std::string& path,
-                                 const std::vector<std::unique_ptr<LogFile>>& files) {
-  const auto opened = open_log(path, Found::kByPattern);
-  return opened && std::ranges::any_of(files, [&](const auto& file) {
-           const auto common = common_part(opened.value(), path, *file);
-           return common && has_now(*file, *common) && is_whole(*file, *common, opened.value());
-         });
 }
 
 // Few bytes may be alike by chance, but not where the name says of which log it is the copy. A copy

@@ -38,11 +38,9 @@ class StartPlaces {
   bool is_of(PositionRecord& record, const OpenedLog& opened) const;
   // What the record's file had is gone, unless a copy of it is found.
   void lose(PositionRecord& record);
-  // Whether the file has what such a file had.
-  bool is_lost_part(const std::string& path) const;
-  // Whether the file has what one that is open has still, too.
-  static bool is_copy_of_now(const std::string& path,
-                             const std::vector<std::unique_ptr<LogFile>>& files);
+  // Whether the file has what such a file had, or what a followed one had before it was cut.
+  bool is_cut_part(const OpenedLog& opened, const std::string& path,
+                   const std::vector<std::unique_ptr<LogFile>>& files) const;
   // Whether the position of the file is known: it was read. May end the record of another file.
   bool is_counted(const OpenedLog& opened) const;
   static LogFile::Start continue_at(const OpenedLog& opened, std::uint64_t offset);

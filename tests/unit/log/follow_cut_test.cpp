@@ -165,5 +165,90 @@ TEST_F(LogFollowTest, DoesNotCountAShortCopyAgainThatWasNotCutYet) {
   EXPECT_EQ(read() + read(), "");
 }
 
+TEST_F(LogFollowTest, DoesNotCountACopyAgainThatIsMadeDuringAStart) {
+  const std::string text = std::string(kLong) + "5\n";
+  for (const std::size_t bytes : {0U, 100U, 270U, 282U}) {
+    SCOPED_TRACE(bytes);
+    for (const char* const each : {"log", "log.1", "positions"}) {
+      std::filesystem::remove(path(each));
+    }
+    append("log", kLong);
+    follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
+    append("log", "5\n");
+    ASSERT_LT(bytes, text.size());
+    append("log.1", text.substr(0, bytes));
+    auto kept = positions();
+    follow("log", From::kEnd, &kept);
+    append("log.1", text.substr(bytes));
+    std::filesystem::resize_file(path("log"), 0);
+    append("log", "6\n");
+    std::string said = read() + read();
+    std::ranges::sort(said);
+    EXPECT_EQ(said, "56;;");
+  }
+}
+
+TEST_F(LogFollowTest, CountsALogOnceOfWhichNothingWasCountedAndThatWasCopied) {
+  append("log", kLong);
+  follow_for_a_while("log", From::kStart, [&](Positions&) {
+    read();
+    copy_and_cut("log.1");
+    EXPECT_EQ(read(), "");
+  });
+  append("log", "5\n");
+  std::filesystem::copy(path("log"), path("log.2"));
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read(), "5;");
+  std::filesystem::resize_file(path("log"), 0);
+  EXPECT_EQ(read() + read(), "");
+}
+
+// A kill after the cut was found, and before its copy was opened.
+TEST_F(LogFollowTest, ContinuesInACopyThatHasNoPositionYet) {
+  append("log", kLong);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
+    read();
+    append("log", "5\n");
+    copy_and_cut("log.1");
+    kept.each([](PositionRecord& record) { record.begin_again(record.checkpoint()); });
+  });
+  append("log", "6\n");
+  auto kept = positions();
+  kept.set_scanned(SystemClock::realtime() + 1s);
+  follow("log", From::kEnd, &kept);
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+}
+
+TEST_F(LogFollowTest, ContinuesInACopyAfterAKillWhileAPositionBeganAgain) {
+  append("log", kLong);
+  follow_for_a_while("log", From::kStart, [&](Positions& kept) {
+    read();
+    append("log", "5\n");
+    copy_and_cut("log.1");
+    kept.each([](PositionRecord& record) { record.store(0); });
+  });
+  append("log", "6\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  std::string said = read() + read();
+  std::ranges::sort(said);
+  EXPECT_EQ(said, "56;;");
+}
+
+// Each time a log begins with the same lines.
+TEST_F(LogFollowTest, ReadsACopyThatBeginsAsTheLogDoes) {
+  append("log", "head\n");
+  follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
+  append("log", "5\n");
+  copy_and_cut("log.1");
+  append("log", "head\n");
+  auto kept = positions();
+  follow("log", From::kEnd, &kept);
+  EXPECT_EQ(read() + read(), "head;5;");
+}
+
 }  // namespace
 }  // namespace tallyfs::logs
