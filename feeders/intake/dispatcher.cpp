@@ -242,7 +242,8 @@ void Dispatcher::take_message(const wire::Message& message) {
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken =
-      has_our_epoch() ? statistics_.add(samples, call_.now) : Result<Taken>(stale("samples"));
+      has_our_epoch() ? statistics_.add(samples, origin_->uid, call_.now)
+                        : Result<Taken>(stale("samples"));
   if (!taken) {
     if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
       return refuse_numbered(taken.error(), 0, samples.count());

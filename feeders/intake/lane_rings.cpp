@@ -186,7 +186,7 @@ bool LaneRings::take_some(Ring& ring, const Into& into, const CounterLine& line)
     }
     if (!batch.add(record, sample, numbers_)) unbound = record.id;
   }
-  auto added = into.statistics.add(batch.runs(), now);
+  auto added = into.statistics.add(batch.runs(), file_->uid(), now);
   for (std::string& each : added.saturated) into.saturated.push_back(std::move(each));
   LaneCounts& counts = file_->counts();
   counts.taken.fetch_add(added.samples, std::memory_order_relaxed);

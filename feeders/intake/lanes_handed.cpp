@@ -73,8 +73,8 @@ Result<void> Lanes::load(const SavedObject& object, const Loading& loading,
   return in.ok() ? done : no_handed_lanes();
 }
 
-// A feeder goes on counting in its lane, so it is kept where its uid has no more room for it. Of a
-// statistic that is gone, nothing is left to be bound.
+// A feeder goes on counting in its lane, so it is kept where its uid has no more room for it. A
+// statistic that is gone, or that the uid may not feed any more, is not bound.
 Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
                               HandedDescriptors& descriptors) {
   const auto number = in.get<std::uint64_t>();
@@ -104,7 +104,7 @@ Result<void> Lanes::load_lane(ByteReader& in, const Loading& loading,
   Result<void> done;
   for (const Bound& each : bound) {
     const auto is_bound = ports_.statistics.bind_cells(each.number, lane.file, each.id);
-    if (!is_bound && is_bound.error().code != ErrorCode::kStale) done = is_bound;
+    if (!is_bound && is_bound.error().code == ErrorCode::kNoSpace) done = is_bound;
     lane.note_bound(each, ports_.statistics.subject_of(each.number));
   }
   const MutexLock lock(mutex_);

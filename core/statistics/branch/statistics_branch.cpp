@@ -43,6 +43,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
                                    std::make_shared<InterfacesDirectory>(*this), now);
   const MutexLock lock(mutex_);
   std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
+  own->set_feed(Feed::kOwner, now);
   own_ = std::make_unique<CounterInterface>(own, now);
   enter(kOwnName, std::move(own), now);
   enter_rules(now);
@@ -91,6 +92,11 @@ std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const Na
       }
     }
     StatisticEntry& entry = *entries[i];
+    if (!is_fed_by(*entry.owner, creator)) [[unlikely]] {
+      refused.push_back({i, not_fed_by_all(*entry.owner, creator)});
+      entries[i] = nullptr;
+      continue;
+    }
     entry.statistic->prefetch();
     if (entry.group == 0) {
       groups[found] = {.entry = &entry};
@@ -160,12 +166,13 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
   return create_statistic(name.path, kBornOfASample, creator, now);
 }
 
-Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, Moment now) {
+Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
   const auto* const found = statistics_.find(samples.number());
   if (!found) return Error{ErrorCode::kStale, "samples for a number that names no statistic"};
   const StatisticEntry* const entry = found->get();
+  if (!is_fed_by(*entry->owner, sender)) return not_fed_by_all(*entry->owner, sender);
   Runs runs(workspace_, taken, now);
   for (;;) {
     const auto some = samples.unpack(workspace_.scratch, now.monotonic);

@@ -14,6 +14,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@
 #include "core/branch/ports.h"
 #include "core/statistics/branch/counter_interface.h"
 #include "core/statistics/branch/rules.h"
+#include "core/statistics/definition/change.h"
+#include "core/statistics/definition/feed.h"
 #include "core/statistics/exposition/options.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/subject.h"
@@ -83,16 +86,18 @@ class StatisticsBranch final : public Branch {
 
   // Adds samples by name; a name not known yet comes into being, on, with the default type.
   Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
-  // Adds packed samples by number. kStale: the number names nothing (any more).
-  Result<Taken> add(wire::PackedSamples samples, Moment now) EXCLUDES(mutex_);
+  // Adds packed samples by number. kStale: the number names nothing (any more); kNotPermitted: the
+  // sender may not feed its interface.
+  Result<Taken> add(wire::PackedSamples samples, uid_t sender, Moment now) EXCLUDES(mutex_);
 
-  // Adds what rings held. Of a number that names nothing (any more), samples are lost.
+  // Adds what rings of this uid held. Samples are lost whose number names nothing (any more), or
+  // whose interface the uid may not feed.
   struct TakenFromRing {
     std::uint64_t samples = 0;
     std::uint64_t lost = 0;
     std::vector<std::string> saturated;  // as Taken's
   };
-  TakenFromRing add(std::span<const NumberedRun> runs, Moment now) EXCLUDES(mutex_);
+  TakenFromRing add(std::span<const NumberedRun> runs, uid_t sender, Moment now) EXCLUDES(mutex_);
 
   Handled handles() const override {
     return {.lines = kLines<wire::CommandLine>,
@@ -245,11 +250,17 @@ class StatisticsBranch final : public Branch {
   Result<void> enter_fed(Handed fed, const Loading& loading) EXCLUDES(mutex_);
   Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
-  static Result<Lifetime> lifetime_of(const wire::CommandLine& command);
+  // What a line asks of an interface, as far as it says so.
+  struct AskedInterface {
+    Lifetime lifetime = Lifetime::kForGood;
+    std::optional<Requested<Feed>> feed{};
+  };
+  static Result<AskedInterface> parse_interface(std::string_view words);
+  static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
-  Result<Done> create(const wire::CommandLine& command, Lifetime lifetime, const Sender& sender,
-                      Moment now) REQUIRES(mutex_);
+  Result<Done> create(const wire::CommandLine& command, const AskedInterface& asked,
+                      const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
                      const Sender& sender, Moment now) REQUIRES(mutex_);
   // kInvalid: the samples of the line and those that the statistic has do not add up.
@@ -258,8 +269,14 @@ class StatisticsBranch final : public Branch {
   bool is_ruled(const wire::CommandLine& command) REQUIRES(mutex_);
   Done with_warning(Done done, const wire::CommandLine& command, const Sender& sender,
                     std::optional<Error> fault, Moment now) const;
-  Result<Done> create_interface(const wire::CommandLine& command, Lifetime lifetime,
+  Result<Done> create_interface(const wire::CommandLine& command, const AskedInterface& asked,
                                 const Sender& sender, Moment now) REQUIRES(mutex_);
+  Done leave(const wire::CommandLine& command, const InterfaceEntry& entry,
+             const AskedInterface& asked, const Sender& sender, Moment now) REQUIRES(mutex_);
+  // `define INTERFACE feed=...`: nothing of its statistics.
+  static std::optional<Token> feed_alone(const wire::CommandLine& command);
+  Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Moment now)
+      REQUIRES(mutex_);
   Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now)
       REQUIRES(mutex_);
   Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
@@ -267,7 +284,7 @@ class StatisticsBranch final : public Branch {
   Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
   Result<Done> create_view(const wire::CommandLine& command, const Sender& sender, Moment now)
       REQUIRES(mutex_);
-  Result<Done> attach(const wire::CommandLine& command) REQUIRES(mutex_);
+  Result<Done> attach(const wire::CommandLine& command, uid_t sender) REQUIRES(mutex_);
 
   // At token_at of an error stands where in `path` or in the text behind it the fault lies.
   Result<StatisticEntry*> create_statistic(std::string_view path, std::string_view text,
@@ -313,6 +330,12 @@ class StatisticsBranch final : public Branch {
   }
   void forget(std::span<InterfaceEntry* const> entries, Moment now) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
+  // On the way of each sample: of most interfaces, one look at a flag.
+  bool is_fed_by(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_) {
+    if (entry.interface->feed() == Feed::kAny) [[likely]] return true;
+    return ownership_.may_change(entry.interface->uid(), sender);
+  }
+  Error not_fed_by_all(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
 
   Tree& tree_;
   Ledger& ledger_;

@@ -14,6 +14,7 @@ Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
   const auto* const entry = statistics_.find(number);
   if (!entry) return Error{ErrorCode::kStale, "a statistic numbered by another daemon"};
   const StatisticEntry& of = **entry;
+  if (!is_fed_by(*of.owner, source->uid())) return not_fed_by_all(*of.owner, source->uid());
   return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
 }
 
@@ -32,14 +33,14 @@ bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* sour
 }
 
 StatisticsBranch::TakenFromRing StatisticsBranch::add(std::span<const NumberedRun> runs,
-                                                      Moment now) {
+                                                      uid_t sender, Moment now) {
   Taken taken;
   std::uint64_t lost = 0;
   const MutexLock lock(mutex_);
   Runs into(workspace_, taken, now);
   for (const NumberedRun& each : runs) {
     const auto* const entry = statistics_.find(each.number);
-    if (entry) {
+    if (entry && is_fed_by(*(*entry)->owner, sender)) {
       into.push(*(*entry)->owner, (*entry)->statistic, each.samples);
     } else {
       lost += each.samples.size();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
 namespace tallyfs {
@@ -14,22 +15,8 @@ Error not_found(std::string_view what, std::size_t at) {
   return {ErrorCode::kNotFound, "no such " + std::string(what), at};
 }
 
-// Where in the line what follows the target begins.
-std::size_t rest_at(const wire::CommandLine& command) {
-  const auto word = Tokens(command.rest.text).next();
-  return command.rest.at + (word ? word->at : 0);
-}
-
 // Marks what a feeder says of how a statistic begins.
 constexpr std::string_view kDefaultMark = "default=1";
-
-// Text of a sender in a reason.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kBytesShown = 512;
-  std::string escaped;
-  append_escaped(escaped, text, kBytesShown, 0);
-  return escaped;
-}
 
 std::optional<Token> find_word(std::string_view text, std::string_view begin) {
   Tokens tokens(text);
@@ -96,10 +83,6 @@ std::string settable_words(std::string_view text) {
   return words;
 }
 
-Error own_interface(std::size_t at) {
-  return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
-}
-
 Error no_interface_to_define(const wire::CommandLine& command) {
   if (!wire::split_path(command.target.text).has_statistic) {
     return not_found("interface", command.target.at);
@@ -135,27 +118,20 @@ Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const S
     case wire::Verb::kRemove:
       return plain(remove(command, sender.uid, now));
     case wire::Verb::kAttach:
-      return attach(command);
+      return attach(command, sender.uid);
   }
   return Error{ErrorCode::kInvalid, "unknown command"};
 }
 
-Result<Lifetime> StatisticsBranch::lifetime_of(const wire::CommandLine& command) {
-  if (wire::split_path(command.target.text).has_statistic) return Lifetime::kForGood;
-  const auto lifetime = parse_lifetime(command.rest.text, "an interface");
-  if (!lifetime) return error_at(lifetime.error(), command.rest.at);
-  return lifetime;
-}
-
 Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
                                               const Sender& sender, Moment now) {
-  const auto lifetime = lifetime_of(command);
-  if (!lifetime) return lifetime.error();
+  const auto asked = asked_interface(command);
+  if (!asked) return asked.error();
   const auto change = [&] {
     const MutexLock lock(mutex_);
-    return create(command, lifetime.value(), sender, now);
+    return create(command, asked.value(), sender, now);
   };
-  if (lifetime.value() == Lifetime::kForGood) return change();
+  if (asked.value().lifetime == Lifetime::kForGood) return change();
   if (const auto watched = processes_.watch(sender); !watched) {
     return error_at(watched.error(), rest_at(command));
   }
@@ -163,10 +139,11 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
                                          [&] { process_ended(sender.pid, now); });
 }
 
-Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime lifetime,
-                                      const Sender& sender, Moment now) {
+Result<Done> StatisticsBranch::create(const wire::CommandLine& command,
+                                      const AskedInterface& asked, const Sender& sender,
+                                      Moment now) {
   if (!wire::split_path(command.target.text).has_statistic) {
-    return create_interface(command, lifetime, sender, now);
+    return create_interface(command, asked, sender, now);
   }
   const std::string_view statistic = wire::split_path(command.target.text).statistic;
   if (command.door == wire::Door::kPerson) {
@@ -174,6 +151,9 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, Lifetime
   }
   if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender, now);
   if (StatisticEntry* const entry = find(command.target.text)) {
+    if (!is_fed_by(*entry->owner, sender.uid)) {
+      return error_at(not_fed_by_all(*entry->owner, sender.uid), command.target.at);
+    }
     return leave(command, *entry->owner, {publish(*entry), wire::Made::kWasThere}, sender, now);
   }
   const auto made = create_statistic(command.target.text, command.rest.text, sender.uid, now,
@@ -261,27 +241,6 @@ Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, con
   return with_warning({}, command, sender, remark(command, view, *entry->interface), now);
 }
 
-Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command, Lifetime lifetime,
-                                                const Sender& sender, Moment now) {
-  InterfaceEntry* entry = find_interface(command.target.text);
-  const wire::Made made = entry ? wire::Made::kWasThere : wire::Made::kNew;
-  if (!entry) {
-    const auto created = create_interface(command.target.text, sender.uid, now);
-    if (!created) return error_at(created.error(), command.target.at);
-    entry = find_interface(command.target.text);
-  } else if (lifetime == Lifetime::kForGood || entry->feeders.empty()) {
-    return Done{.made = made};  // as it was made, so it stays
-  } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
-    return error_at(allowed.error(), command.target.at);
-  }
-  if (lifetime == Lifetime::kForGood) return Done{.made = made};
-  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
-    if (made == wire::Made::kNew) forget(*entry, now);
-    return error_at(added.error(), rest_at(command));
-  }
-  return Done{.made = made};
-}
-
 Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Sender& sender,
                                       Moment now) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
@@ -290,6 +249,7 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   if (auto allowed = may_change(*entry, sender.uid); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
+  if (const auto word = feed_alone(command)) return define_feed(command, *word, now);
   if (has_statistic) {
     if (auto named = check_name(command, statistic); !named) return named.error();
   }
@@ -341,8 +301,11 @@ Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
   return {};
 }
 
-Result<Done> StatisticsBranch::attach(const wire::CommandLine& command) {
-  if (StatisticEntry* const entry = find(command.target.text)) return Done{publish(*entry)};
+Result<Done> StatisticsBranch::attach(const wire::CommandLine& command, uid_t sender) {
+  if (StatisticEntry* const entry = find(command.target.text)) {
+    if (is_fed_by(*entry->owner, sender)) return Done{publish(*entry)};
+    return error_at(not_fed_by_all(*entry->owner, sender), command.target.at);
+  }
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const owner = find_interface(interface);
   if (owner && owner->interface->find(statistic)) {
@@ -355,6 +318,13 @@ Result<Done> StatisticsBranch::attach(const wire::CommandLine& command) {
 Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sender) const {
   return ownership_.check(entry.interface->uid(), sender,
                           {.thing = "interface", .change = "change what is in it"});
+}
+
+Error StatisticsBranch::not_fed_by_all(const InterfaceEntry& entry, uid_t sender) const {
+  return ownership_
+      .check(entry.interface->uid(), sender,
+             {.thing = "interface", .change = "feed it (feed=owner)"})
+      .error();
 }
 
 Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(

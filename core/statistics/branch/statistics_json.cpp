@@ -33,12 +33,14 @@ void write_quotas(JsonWriter& json, const Ledger& ledger) {
 }
 
 // On a line of its own.
-void write_interface(std::string& text, std::string_view name, const Interface::Overview& shown) {
+void write_interface(std::string& text, std::string_view name, const Interface& interface,
+                     const Interface::Overview& shown) {
   text.push_back('\n');
   JsonWriter json(text);
   json.begin_object().key("interface").string(name).key("statistics").number(shown.statistics);
   json.key("on").number(shown.on).key("samples").number(shown.samples);
-  json.key("serial").number(shown.version).end_object();
+  json.key("serial").number(shown.version);
+  interface.write_rights(json).end_object();
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ class StatisticsBranch::OverviewFile final : public File {
     for (const Listed& each : statistics_.list()) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
-      write_interface(text, each.name, each.interface->overview(call.now, budget));
+      write_interface(text, each.name, *each.interface,
+                      each.interface->overview(call.now, budget));
     }
     statistics_.end_cell_open(rounds);
     json.end_array().end_object();

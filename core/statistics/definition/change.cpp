@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
+#include "core/statistics/definition/feed.h"
 #include "core/statistics/definition/synonyms.h"
 #include "core/statistics/definition/unread_words.h"
 
@@ -237,11 +238,16 @@ Error widening(const Token& token) {
   return invalid(std::move(reason) + "': a line without name= is for all statistics", token.at);
 }
 
+Error feed_in_line(std::size_t at) {
+  return invalid("feed is of the interface, and is set alone: define INTERFACE feed=owner", at);
+}
+
 Result<Change> parse(std::string_view line, Where context, Strictness strictness) {
   Change change{.is_strict = strictness == Strictness::kStrict || has_strict_mark(line)};
   StrictWords words(change.is_strict ? strict_keys(context) : std::vector<std::string>());
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
+    if (token->text.starts_with(kFeedKey)) return feed_in_line(token->at);
     if (change.is_strict) {
       if (auto taken = words.take(*token); !taken) return taken.error();
     }

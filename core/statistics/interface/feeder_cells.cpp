@@ -104,10 +104,22 @@ bool FeederCells::take(const CellForm& form, const CellSource* source, const IsL
   if (!held_) return true;
   bool all = true;
   for (UidCells& each : held_->uids) all &= each.take(source, key(form), held_->tally, is_late);
+  forget_empty();
+  return all;
+}
+
+void FeederCells::take_others(const CellForm& form) {
+  if (!held_) return;
+  for (UidCells& each : held_->uids) {
+    if (each.party().rank == CellRank::kOther) each.take_all(key(form), held_->tally);
+  }
+  forget_empty();
+}
+
+void FeederCells::forget_empty() {
   const auto is_empty = [](const UidCells& each) { return each.size() == 0; };
   if (std::ranges::all_of(held_->uids, is_empty)) forget_inherited();
   if (!held_->inherited) std::erase_if(held_->uids, is_empty);
-  return all;
 }
 
 // While older sums of the same files are shown, they stay.

@@ -81,6 +81,8 @@ class FeederCells {
   // The feeder of this file has ended: its cells are read for the last time and taken out. False:
   // some are left, as it was late.
   bool take(const CellForm& form, const CellSource* source, const IsLate& is_late);
+  // The same of all files of others, which go on: what they hold from now on counts for nothing.
+  void take_others(const CellForm& form);
   // Of what was taken out, that which is the statistic's own from now on.
   std::optional<CellSums> take_settled();
 
@@ -119,6 +121,7 @@ class FeederCells {
   UidCells& cells_of(const CellParty& party);
   void read_in_turn(std::span<UidCells> uids, const CellForm& form, CellBudget& budget);
   void forget_inherited();
+  void forget_empty();
 
   const Published at_;
   std::uint32_t era_ = 0;

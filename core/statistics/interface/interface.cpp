@@ -10,8 +10,10 @@
 namespace tallyfs {
 namespace {
 
-// Version 1 knew no views, version 2 did not count samples.
-constexpr std::uint8_t kInterfaceVersion = 3;
+// Version 1 knew no views, version 2 did not count samples. Version 4 has which uids may feed it;
+// it is written where these are not all.
+constexpr std::uint8_t kInterfaceVersion = 4;
+constexpr std::uint8_t kVersionFedByAll = 3;
 // While a run is added, the data of so many behind it are on their way from memory.
 constexpr std::size_t kRunsAhead = 6;
 // Few lines of a definition are longer.
@@ -304,8 +306,10 @@ void Interface::save(ByteWriter& out, CellBudget& budget) const {
 }
 
 void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
-  out.put(kInterfaceVersion);
+  const bool is_fed_by_all = feed() == Feed::kAny;
+  out.put(is_fed_by_all ? kVersionFedByAll : kInterfaceVersion);
   out.put(std::uint32_t{uid_});
+  if (!is_fed_by_all) out.put_text(spelled(feed()));
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
   std::uint64_t samples = samples_;
@@ -324,6 +328,8 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   const auto version = in.get<std::uint8_t>();
   if (version < 1 || version > kInterfaceVersion) in.fail();
   const auto uid = in.get<std::uint32_t>();
+  const auto feed = version < 4 ? Feed::kAny : parse_feed(in.get_text());
+  if (!feed) in.fail();
   Moment last_change{.monotonic = load_time(in)};
   last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
   const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
@@ -334,6 +340,7 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   Interface& interface = *created.value();
   const MutexLock lock(interface.mutex_);
   interface.samples_ = samples;
+  interface.feed_.store(*feed, std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < size; ++i) {
     const std::string_view of = version == 1 ? std::string_view() : in.get_text();
     auto statistic = Statistic::load(in);

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +30,7 @@
 #include "core/model/sample.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/definition.h"
+#include "core/statistics/definition/feed.h"
 #include "core/statistics/interface/cell_looks.h"
 #include "core/statistics/interface/statistic.h"
 #include "core/statistics/interface/statistic_row.h"
@@ -172,6 +174,12 @@ class Interface {
   State look(Moment now);
 
   uid_t uid() const;
+  // The owner's uid, and which uids may feed it, as members of an object. Returns the writer.
+  JsonWriter& write_rights(JsonWriter& json) const;
+  // A look without a lock. The branch looks before it adds samples or binds cells.
+  Feed feed() const { return feed_.load(std::memory_order_relaxed); }
+  // kOwner: cells of uids that may not feed it are taken out. What they hold until then counts.
+  void set_feed(Feed feed, Moment now);
 
   // Everything, versioned; load() gives an interface whose files read as the saved one's.
   // kInvalid: not what save() writes; kNoSpace.
@@ -263,6 +271,7 @@ class Interface {
   void note_change(Moment now) REQUIRES(mutex_);
 
   const uid_t uid_;
+  std::atomic<Feed> feed_{Feed::kAny};
   mutable CellLooks cell_looks_;
   mutable Mutex mutex_{LockRank::kInterface};
   Reservation reservation_ GUARDED_BY(mutex_);

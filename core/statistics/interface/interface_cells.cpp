@@ -23,6 +23,16 @@ bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Mom
   return all;
 }
 
+void Interface::set_feed(Feed feed, Moment now) {
+  const MutexLock lock(mutex_);
+  if (feed_.exchange(feed, std::memory_order_relaxed) == feed) return;
+  for (Statistic& statistic : statistics_) {
+    if (feed == Feed::kOwner) statistic.take_out_cells_of_others();
+    count_cells(statistic);
+  }
+  note_change(now);
+}
+
 void Interface::end_cells(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   for (Statistic& statistic : statistics_) statistic.end_cells(budget);

@@ -40,6 +40,10 @@ void Interface::write_undo(const Statistic& statistic, JsonWriter& json) const {
   if (kept) json.key("undo_us").microseconds(kept->until);
 }
 
+JsonWriter& Interface::write_rights(JsonWriter& json) const {
+  return json.key("uid").number(uid_).key("feed").string(spelled(feed()));
+}
+
 // Members are rendered under the lock: a copy of all definitions would take as long.
 Result<std::string> Interface::render_json(std::string_view name, std::uint64_t epoch, Moment now,
                                            std::size_t bytes_max) {
@@ -74,7 +78,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
   }
   JsonWriter json(text);
   write_head(json.begin_object(), {name, epoch, version, now});
-  json.key("statistics").begin_array();
+  write_rights(json).key("statistics").begin_array();
   std::size_t begin = 0;
   for (Copy& each : copies) {
     const Copy copy = std::move(each);  // gone before the next one is text

@@ -130,6 +130,8 @@ class Statistic {
   // Makes what the cells of a feeder that has ended hold its own. No other cells are read. False:
   // some are left, as it was late.
   bool absorb_cells(const CellSource* source, const IsLate& is_late);
+  // The same of all feeders of uids that are neither trusted nor the interface's owner.
+  void take_out_cells_of_others();
   // Looks at what the cells hold now. What is shown from then on includes it.
   void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.

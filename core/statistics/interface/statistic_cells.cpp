@@ -142,6 +142,13 @@ bool Statistic::absorb_cells(const CellSource* source, const IsLate& is_late) {
   return all;
 }
 
+void Statistic::take_out_cells_of_others() {
+  if (!cells()) return;
+  cells()->take_others(cell_form(definition_));
+  note_cells();
+  note_has_cells();
+}
+
 void Statistic::prepare_hand_on() {
   if (!cells()) return;
   cells()->prepare_hand_on();

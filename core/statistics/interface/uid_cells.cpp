@@ -99,6 +99,17 @@ void UidCells::finish_look(CellBudget& budget, CellTally& tally) {
 bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tally,
                     const IsLate& is_late) {
   const auto is_its = [source](const Bound& each) { return each.source.get() == source; };
+  return take_if(is_its, key, tally, is_late);
+}
+
+void UidCells::take_all(const CellKey& key, CellTally& tally) {
+  const auto is_any = [](const Bound&) { return true; };
+  (void)take_if(is_any, key, tally, [] { return false; });
+}
+
+template <typename IsIts>
+bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
+                       const IsLate& is_late) {
   if (std::ranges::none_of(bound_, is_its)) return true;
   bool has_taken = false, is_cut = false, begins_again = false;
   if (!ended_) ended_ = std::make_unique<Ended>();
@@ -112,7 +123,7 @@ bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tal
     if (is_cut) return false;
     has_taken = true;
     begins_again |= is_in_part;
-    ids_.erase({source, each.id});
+    ids_.erase({each.source.get(), each.id});
     known -= was_known ? 1 : 0;
     looked -= was_looked_at ? 1 : 0;
     if (!was_known && !was_looked_at) {

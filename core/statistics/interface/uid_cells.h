@@ -74,6 +74,8 @@ class UidCells {
   // Takes out the cells of a file whose feeder has ended, of one id at least. False: some are left,
   // as it was late.
   bool take(const CellSource* source, const CellKey& key, CellTally& tally, const IsLate& is_late);
+  // The same of all files.
+  void take_all(const CellKey& key, CellTally& tally);
   // What the statistic has of files that have ended is settled, and what was shown is forgotten if
   // it has older sums of them in it: nothing counts twice.
   void settle(CellTally& tally);
@@ -103,6 +105,8 @@ class UidCells {
     std::uint64_t samples = 0;
   };
 
+  template <typename IsIts>
+  bool take_if(IsIts is_its, const CellKey& key, CellTally& tally, const IsLate& is_late);
   Done read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
   CellsRead read_part(Bound& bound, CellKey key, Part& part, CellSums& sums, CellBudget& budget,
                       CellTally& tally);

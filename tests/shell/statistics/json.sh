@@ -37,7 +37,7 @@ has_the_keys_of_the_definition_line() {
   local keys=name,on,type,range_min,range_max,base_interval,scale,hits_out_of_range,data_us
   assert_eq "$keys,started_us,stopped_us,units,data_realtime_us,samples,values" \
     "$(jq -r '.statistics[0] | keys_unsorted | join(",")' "$STAT/web/data.json")"
-  assert_eq interface,format,epoch,serial,time_us,realtime_us,statistics \
+  assert_eq interface,format,epoch,serial,time_us,realtime_us,uid,feed,statistics \
     "$(jq -r 'keys_unsorted | join(",")' "$STAT/web/data.json")"
 }
 
@@ -152,7 +152,8 @@ statistics_json_has_each_interface_on_a_line() {
   local keys=tallyfs,format,epoch,time_us,realtime_us,pid,socket,queue_length,tracefs,quotas
   assert_eq "$keys,interfaces" \
     "$(jq -r 'keys_unsorted | join(",")' "$MNT/statistics.json")"
-  assert_eq '{"interface":"web","statistics":2,"on":1,"samples":1,"serial":3},' \
+  local rights='"uid":0,"feed":"any"'
+  assert_eq '{"interface":"web","statistics":2,"on":1,"samples":1,"serial":3,'"$rights}," \
     "$(grep '"interface":"web"' "$MNT/statistics.json")"
   assert_has '{"interface":"b\"読","statistics":1,' "$(cat "$MNT/statistics.json")"
   assert_eq 4 "$(wc -l <"$MNT/statistics.json")"

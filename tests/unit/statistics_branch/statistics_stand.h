@@ -34,7 +34,8 @@ class StatisticsTest : public testing::Test {
   Result<Taken> send(std::uint64_t number, std::int64_t x) {
     alignas(8) std::array<char, 8> record;
     std::memcpy(record.data(), &x, sizeof x);
-    return statistics_.add(wire::PackedSamples(number, wire::kXOnly, record), clock_.now());
+    return statistics_.add(wire::PackedSamples(number, wire::kXOnly, record), kAlice,
+                           clock_.now());
   }
   std::string read(std::string_view interface, std::string_view file) {
     const auto directory = tree_.lookup(Tree::kRoot, "statistics").value();

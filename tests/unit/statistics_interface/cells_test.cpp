@@ -48,6 +48,26 @@ TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
   EXPECT_EQ(stand.data(), lasting->total + of_ended);
 }
 
+TEST(CellsTest, WhatOthersHoldCountsUntilTheOwnerAloneMayFeed) {
+  CellsStand stand;
+  const auto owners = stand.bind(kUid);
+  const auto daemons = stand.bind(kDaemon);
+  const auto others = stand.bind(kStranger);
+  owners->add(stand.shapes[0], 5);
+  daemons->add(stand.shapes[0], 1);
+  others->add(stand.shapes[0], 7);
+  stand.samples();
+  others->add(stand.shapes[0], 1);
+  stand.stand.interface->set_feed(Feed::kOwner, stand.stand.clock.now());
+  EXPECT_EQ(stand.samples(), 14u);
+  others->add(stand.shapes[0], 100);
+  owners->add(stand.shapes[0], 2);
+  EXPECT_EQ(stand.samples(), 16u);
+  EXPECT_EQ(stand.data(), 16u);
+  stand.end(others);
+  EXPECT_EQ(stand.samples(), 16u);
+}
+
 TEST(CellsTest, AnEndReadsTheCellsOfTheEndedFeederOnceAndNoOthers) {
   CellsStand stand;
   const auto lasting = stand.bind(kStranger);

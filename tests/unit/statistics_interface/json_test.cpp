@@ -38,7 +38,8 @@ TEST(JsonTest, HasTheKeysOfADefinitionLineInItsOrder) {
             "{\"interface\":\"web\",\"format\":1,\"epoch\":\"0123456789abcdef\",\"serial\":3,"
             "\"time_us\":1500000,\"realtime_us\":" +
                 std::to_string(stand.clock.now().realtime.count() / 1000) +
-                ",\"statistics\":[{\"name\":\"s\",\"on\":1,\"type\":\"list\","
+                ",\"uid\":1000,\"feed\":\"any\",\"statistics\":[{\"name\":\"s\",\"on\":1,"
+                "\"type\":\"list\","
                 "\"range_min\":-9223372036854775808,\"range_max\":9223372036854775807,"
                 "\"entries_max\":1,\"hits_missed\":1,\"hits_out_of_range\":0,\"data_us\":0,"
                 "\"started_us\":0,\"stopped_us\":0,\"units\":\"microseconds/\\\"requests\\\"\","

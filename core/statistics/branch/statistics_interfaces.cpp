@@ -1,0 +1,95 @@
+// What `create INTERFACE` and `define INTERFACE feed=` do, and which uids may feed an interface.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/statistics/branch/command_text.h"
+#include "core/statistics/branch/statistics_branch.h"
+
+namespace tallyfs {
+
+Result<StatisticsBranch::AskedInterface> StatisticsBranch::parse_interface(std::string_view words) {
+  AskedInterface asked;
+  Tokens tokens(words);
+  for (;;) {
+    if (asked.lifetime == Lifetime::kForGood) {
+      if (const auto taken = take_lifetime(tokens)) asked.lifetime = taken.value();
+    }
+    const auto word = tokens.next();
+    if (!word) return asked;
+    if (!word->text.starts_with(kFeedKey)) {
+      return invalid("an interface has no attribute but lifetime=feeder and feed=any or feed=owner",
+                     word->at);
+    }
+    if (asked.feed) return invalid("feed stands twice", word->at);
+    const auto feed = parse_feed(word->text.substr(kFeedKey.size()));
+    if (!feed) return invalid("feed must be any or owner", word->at);
+    asked.feed = {*feed, word->at};
+  }
+}
+
+Result<StatisticsBranch::AskedInterface> StatisticsBranch::asked_interface(
+    const wire::CommandLine& command) {
+  if (wire::split_path(command.target.text).has_statistic) return AskedInterface{};
+  auto asked = parse_interface(command.rest.text);
+  if (!asked) return error_at(asked.error(), command.rest.at);
+  return asked;
+}
+
+Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command,
+                                                const AskedInterface& asked, const Sender& sender,
+                                                Moment now) {
+  InterfaceEntry* entry = find_interface(command.target.text);
+  const wire::Made made = entry ? wire::Made::kWasThere : wire::Made::kNew;
+  if (!entry) {
+    const auto created = create_interface(command.target.text, sender.uid, now);
+    if (!created) return error_at(created.error(), command.target.at);
+    entry = find_interface(command.target.text);
+    if (asked.feed) entry->interface->set_feed(asked.feed->value, now);
+  } else if (asked.lifetime == Lifetime::kForGood || entry->feeders.empty()) {
+    return leave(command, *entry, asked, sender, now);
+  } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
+    return error_at(allowed.error(), command.target.at);
+  }
+  if (asked.lifetime == Lifetime::kForGood) return Done{.made = made};
+  if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
+    if (made == wire::Made::kNew) forget(*entry, now);
+    return error_at(added.error(), rest_at(command));
+  }
+  if (made == wire::Made::kNew) return Done{.made = made};
+  return leave(command, *entry, asked, sender, now);
+}
+
+// As it was made, so it stays.
+Done StatisticsBranch::leave(const wire::CommandLine& command, const InterfaceEntry& entry,
+                             const AskedInterface& asked, const Sender& sender, Moment now) {
+  std::optional<Error> differs;
+  const Feed feed = entry.interface->feed();
+  if (asked.feed && asked.feed->value != feed) {
+    differs = invalid("it exists with feed=" + std::string(spelled(feed)) +
+                          " and stays so; to change it: define " + shown(entry.name) +
+                          " feed=" + std::string(spelled(asked.feed->value)),
+                      asked.feed->at);
+  }
+  return with_warning({.made = wire::Made::kWasThere}, command, sender, std::move(differs), now);
+}
+
+std::optional<Token> StatisticsBranch::feed_alone(const wire::CommandLine& command) {
+  if (wire::split_path(command.target.text).has_statistic) return std::nullopt;
+  Tokens tokens(command.rest.text);
+  const auto word = tokens.next();
+  const bool is_alone = word && word->text.starts_with(kFeedKey) && !tokens.next();
+  return is_alone ? word : std::nullopt;
+}
+
+Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, const Token& word,
+                                           Moment now) {
+  if (command.target.text == kOwnName) return own_interface(command.target.at);
+  const auto asked = parse_interface(word.text);
+  if (!asked) return error_at(asked.error(), command.rest.at + word.at);
+  find_interface(command.target.text)->interface->set_feed(asked.value().feed->value, now);
+  return Done{};
+}
+
+}  // namespace tallyfs
