@@ -36,7 +36,8 @@ std::vector<tally::Statistic> create_by_direction(const tally::Interface& interf
 }
 
 Disk create(const std::string& name) {
-  tally::Interface interface("block-" + name);
+  tally::Interface interface("block-" + name, tally::Lifetime::kForGood, tally::Units::kAny,
+                             tally::Feed::kOwner);
   auto sizes = create_by_direction(interface, "request_sizes", kDirections, kSizes);
   auto latencies = create_by_direction(interface, "latencies", kDirections, kLatencies);
   std::vector<tally::Statistic> views;

@@ -106,7 +106,9 @@ std::string path_of(const FedStatistic& statistic) {
 
 std::string create_line(const FedInterface& interface) {
   const bool leaves = (interface.flags & STATISTIC_LIFETIME_FEEDER) != 0;
-  return "create " + interface.name + (leaves ? " lifetime=feeder" : "");
+  const bool is_closed = (interface.flags & STATISTIC_FEED_OWNER) != 0;
+  return "create " + interface.name + (leaves ? " lifetime=feeder" : "") +
+         (is_closed ? " feed=owner" : "");
 }
 
 std::string create_line(const FedStatistic& statistic) {

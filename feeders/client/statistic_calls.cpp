@@ -21,7 +21,9 @@ StatisticCalls::StatisticCalls(const Dependencies& dependencies)
 
 int StatisticCalls::create_interface(FedInterface** interface, std::string_view name,
                                      unsigned flags) {
-  if ((flags & ~(STATISTIC_LIFETIME_FEEDER | STATISTIC_UNITS_EXACT)) != 0) {
+  constexpr unsigned kFlags =
+      STATISTIC_LIFETIME_FEEDER | STATISTIC_UNITS_EXACT | STATISTIC_FEED_OWNER;
+  if ((flags & ~kFlags) != 0) {
     return fail_with(EINVAL, "a flag that is not known");
   }
   if (const int error = thread_.start(); error != 0) {

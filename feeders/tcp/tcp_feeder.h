@@ -58,7 +58,8 @@ class TcpFeeder {
 
   const std::uint32_t template_id_;
   const std::size_t objects_max_;
-  tally::Interface interface_{"tcp"};
+  tally::Interface interface_{"tcp", tally::Lifetime::kForGood, tally::Units::kAny,
+                              tally::Feed::kOwner};
   tally::Statistic left_out_;
   tally::Statistic round_trips_;
   std::vector<tally::Statistic> round_trip_views_;

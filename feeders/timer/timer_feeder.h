@@ -35,7 +35,8 @@ class TimerFeeder {
   void report_lost();
   std::uint64_t dropped() const;
 
-  tally::Interface interface_{"timer"};
+  tally::Interface interface_{"timer", tally::Lifetime::kForGood, tally::Units::kAny,
+                              tally::Feed::kOwner};
   tally::Statistic lost_;
   std::vector<Cpu> cpus_;
   Wakeups::Taken taken_;            // kept for its memory

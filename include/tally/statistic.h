@@ -119,6 +119,9 @@ TALLY_EXPORT int statistic_configure(const struct statistic_settings* settings);
  * with samples of other units, as of an earlier run of this program, is refused. Users may give it
  * any units since: those are for people. Without this flag, the samples of both are added up. */
 #define STATISTIC_UNITS_EXACT 2u
+/* Only this user, root and the daemon's may feed the interface, if it is made by this call; others'
+ * samples are refused. One that is there stays as it is, with a warning. */
+#define STATISTIC_FEED_OWNER 4u
 
 /* name: 1 to 255 bytes of printable UTF-8 without white space, '/' and '=', not "." or "..". flags:
  * 0, or those above, combined. -EINVAL: the name, which must not be NULL, or a flag; -EEXIST:

@@ -108,14 +108,17 @@ inline void check(int result, const char* what) {
 enum class Lifetime : unsigned { kForGood = 0, kFeeder = STATISTIC_LIFETIME_FEEDER };
 // kExact: a statistic that is there with samples of other units is refused.
 enum class Units : unsigned { kAny = 0, kExact = STATISTIC_UNITS_EXACT };
+// kOwner: of a new interface, samples of other users are refused.
+enum class Feed : unsigned { kAny = 0, kOwner = STATISTIC_FEED_OWNER };
 
 // Leaves everything in the tree when it dies, to be looked at; remove() does not.
 // Outlives its Statistics. Moves, does not copy.
 class Interface {
  public:
   explicit Interface(const std::string& name, Lifetime lifetime = Lifetime::kForGood,
-                     Units units = Units::kAny) {
-    const unsigned flags = static_cast<unsigned>(lifetime) | static_cast<unsigned>(units);
+                     Units units = Units::kAny, Feed feed = Feed::kAny) {
+    const unsigned flags = static_cast<unsigned>(lifetime) | static_cast<unsigned>(units) |
+                           static_cast<unsigned>(feed);
     check(::statistic_create_interface(&interface_, name.c_str(), flags),
           "statistic_create_interface");
   }

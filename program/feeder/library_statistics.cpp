@@ -12,7 +12,8 @@ std::optional<LibraryStatistics::Id> LibraryStatistics::open(const std::string& 
   try {
     auto of = interfaces_.find(interface);
     if (of == interfaces_.end()) {
-      tally::Interface made(interface, tally::Lifetime::kForGood, tally::Units::kExact);
+      tally::Interface made(interface, tally::Lifetime::kForGood, tally::Units::kExact,
+                             tally::Feed::kOwner);
       of = interfaces_.emplace(interface, std::move(made)).first;
     }
     tally::Statistic made(of->second, name, definition);

@@ -6,7 +6,7 @@ namespace tallyfs {
 
 OwnCounts::OwnCounts(const std::string& interface, const std::string& xs,
                      const std::vector<OwnCount>& counts)
-    : interface_(interface) {
+    : interface_(interface, tally::Lifetime::kForGood, tally::Units::kAny, tally::Feed::kOwner) {
   for (const OwnCount& each : counts) {
     const std::string units = xs + "/" + each.units;
     published_.push_back(

@@ -230,10 +230,12 @@ long number(std::istream& in) {
 statistic*& the(std::istream& in) { return statistics[word(in)]; }
 
 std::string make_interface(std::istream& in) {
-  const std::string name = word(in), lifetime = word(in);
+  const std::string name = word(in), asked = word(in);
   statistic_interface* made = nullptr;
-  const int error = statistic_create_interface(
-      &made, name.c_str(), lifetime == "feeder" ? STATISTIC_LIFETIME_FEEDER : 0);
+  unsigned flags = 0;
+  if (asked == "feeder") flags = STATISTIC_LIFETIME_FEEDER;
+  if (asked == "owner") flags = STATISTIC_FEED_OWNER;
+  const int error = statistic_create_interface(&made, name.c_str(), flags);
   if (error == 0) interfaces[name] = made;
   return result(error);
 }

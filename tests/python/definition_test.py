@@ -30,7 +30,7 @@ class BoundsTest(unittest.TestCase):
             self.refuses(tally.Interface, name)
             self.refuses(self.interface.statistic, name)
         self.refuses(self.interface.statistic, "units", "a=b")
-        self.refuses(tally.Interface, "flags", 2)
+        self.refuses(tally.Interface, "flags", 8)
         self.interface.statistic("ä" * 127, "µs/reads").release()
 
     def test_names_are_this_process_s_once(self):

@@ -12,7 +12,7 @@ int init_interface(PyObject* self, PyObject* arguments, PyObject* named) {
   InterfaceObject& interface = interface_of(self);
   PyObject* object = nullptr;
   Text name{"name", Text::Absent::kNever, nullptr};
-  Unsigned flags{"flags", 0, STATISTIC_LIFETIME_FEEDER, 0};
+  Unsigned flags{"flags", 0, STATISTIC_LIFETIME_FEEDER | STATISTIC_FEED_OWNER, 0};
   if (!parse(arguments, named, "O|O&:Interface", kNames, &object, &Unsigned::convert, &flags) ||
       !Text::convert(object, &name)) {
     return -1;
@@ -96,9 +96,10 @@ constexpr const char* kInterfaceDocument =
     "The daemon hears of it within milliseconds. It may refuse it: the name belongs to another\n"
     "user, or a quota is reached. statistic_sync() and Settings.report say so; samples are\n"
     "dropped and counted, and it is requested again every 10 s.\n\n"
-    "name: 1 to 255 bytes of printable UTF-8 without white space, / and =. flags: 0 or\n"
-    "STATISTIC_LIFETIME_FEEDER. ValueError: the name or a flag. OSError: EEXIST, this process\n"
-    "has it already; ENOSPC, this process has 65,536; EAGAIN, no thread could be started.\n\n"
+    "name: 1 to 255 bytes of printable UTF-8 without white space, / and =. flags: 0, or\n"
+    "STATISTIC_LIFETIME_FEEDER and STATISTIC_FEED_OWNER, combined. ValueError: the name or a\n"
+    "flag. OSError: EEXIST, this process has it already; ENOSPC, this process has 65,536; EAGAIN,\n"
+    "no thread could be started.\n\n"
     "As a context manager it is released at the end.";
 
 }  // namespace

@@ -243,7 +243,7 @@ TEST_F(ClientTest, NamesFlagsAndSecondOnesAreRefused) {
   FedInterface* made = nullptr;
   EXPECT_EQ(feeder.client.statistics().create_interface(&made, "", 0), -EINVAL);
   EXPECT_EQ(feeder.client.statistics().create_interface(&made, "a/b", 0), -EINVAL);
-  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 4), -EINVAL);
+  EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 8), -EINVAL);
   EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 1), 0);
   EXPECT_EQ(feeder.client.statistics().create_interface(&made, "web", 0), -EEXIST);
   FedStatistic* statistic = nullptr;

@@ -53,6 +53,7 @@ from ._tally import (
 )  # fmt: skip
 
 STATISTIC_LIFETIME_FEEDER = 1  # the interface goes when this process ends
+STATISTIC_FEED_OWNER = 4  # a new interface refuses samples of other users
 STATISTIC_RANGE_MIN = -(1 << 63)
 STATISTIC_RANGE_MAX = (1 << 63) - 1
 STATISTIC_SCALE_LIN = "lin"
@@ -178,8 +179,9 @@ if "multiprocessing.util" in sys.modules and sys.modules["multiprocessing"].pare
     _finish_with_multiprocessing()
 
 __all__ = [
-    "Counts", "Event", "Interface", "STATISTIC_LIFETIME_FEEDER", "STATISTIC_MODE_INCREMENTS",
-    "STATISTIC_MODE_PRODUCTS", "STATISTIC_MODE_QUANTILES", "STATISTIC_MODE_RANGE",
+    "Counts", "Event", "Interface", "STATISTIC_FEED_OWNER", "STATISTIC_LIFETIME_FEEDER",
+    "STATISTIC_MODE_INCREMENTS", "STATISTIC_MODE_PRODUCTS", "STATISTIC_MODE_QUANTILES",
+    "STATISTIC_MODE_RANGE",
     "STATISTIC_RANGE_MAX", "STATISTIC_RANGE_MIN", "STATISTIC_SCALE_LIN", "STATISTIC_SCALE_LOG2",
     "Settings", "Statistic", "View", "latency_begin", "latency_end", "latency_record",
     *sorted(name for name in globals() if name.startswith("statistic_")), "tally_version",
