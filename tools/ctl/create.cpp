@@ -1,15 +1,7 @@
-// tallyctl create and rm: lines for the daemon's socket. tally-send sends them, and prints what
-// was refused and why.
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
+// tallyctl create and rm: lines for the daemon's socket.
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/socket_command.h"
 #include "tools/ctl/what.h"
 #include "tools/tree/definition_file.h"
 
@@ -26,42 +18,10 @@ constexpr CommandText kRmText = {"rm", "Removes interfaces, statistics and views
                                  "  tallyctl rm web/us               a statistic or a view\n"
                                  "  tallyctl rm 'block-*'            all whose names match"};
 
-// Beside this program, or else by PATH.
-std::string tally_send() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto beside = self.parent_path() / "tally-send";
-  return !error && std::filesystem::exists(beside, error) ? beside.string() : "tally-send";
-}
-
-// Returns its exit status (tally-send(1)).
-int send(const std::string& socket, std::string line) {
-  std::string program = tally_send();
-  std::string option = "--socket";
-  std::string path = socket;
-  std::string end = "--";
-  char* const words[] = {program.data(), option.data(), path.data(),
-                         end.data(),     line.data(),   nullptr};
-  pid_t child = 0;
-  if (const int error = ::posix_spawnp(&child, words[0], nullptr, nullptr, words, environ)) {
-    return complain(kNoAnswer, program + ": " + std::strerror(error));
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kNoAnswer;
-}
-
-Result<std::string> socket_of(Session& session) {
-  const auto tree = read_tree(*session.source);
-  if (!tree) return tree.error();
-  return tree.value().socket;
-}
-
 int remove_one(Session& session, const std::string& socket, const view::Interface& interface,
                const view::Statistic& statistic) {
   if (statistic.key("of").empty()) {
-    return send(socket, "remove " + interface.name + "/" + statistic.name);
+    return send_command(socket, "remove " + interface.name + "/" + statistic.name);
   }
   const auto done =
       write_definition(session.source->mount(), interface.name, "name=" + statistic.name + " of=");
@@ -69,7 +29,7 @@ int remove_one(Session& session, const std::string& socket, const view::Interfac
 }
 
 int remove(Session& session, const std::string& socket, const Selection& selection) {
-  if (selection.is_whole) return send(socket, "remove " + selection.interface);
+  if (selection.is_whole) return send_command(socket, "remove " + selection.interface);
   const auto interface = read_interface(*session.source, selection.interface);
   if (!interface) return complain(interface.error());
   int status = kDone;
@@ -93,7 +53,7 @@ int run_create(int argc, char** argv) {
   if (!socket) return complain(socket.error());
   std::string text = "create";
   for (const std::string& word : session.options.words) text.append(" ").append(word);
-  return send(socket.value(), text);
+  return send_command(socket.value(), text);
 }
 
 int run_rm(int argc, char** argv) {

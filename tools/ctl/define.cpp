@@ -5,6 +5,7 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/socket_command.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
 #include "tools/display/summary.h"
@@ -113,8 +114,21 @@ bool names_another(const Target& target, const std::string& word) {
          word.substr(kName.size()) != target.statistic;
 }
 
+// It is of the interface, and in no definition line.
+bool is_feed(const Target& target, const std::vector<std::string>& words) {
+  return target.statistic.empty() && words.size() == 2 && words.back().starts_with("feed=");
+}
+
+int define_feed(Session& session, const Target& target) {
+  const auto socket = socket_of(session);
+  if (!socket) return complain(socket.error());
+  return send_command(socket.value(),
+                      "define " + target.interface + " " + session.options.words.back());
+}
+
 int define(Session& session, const std::string& like) {
   const Target target = to_target(session.options.words.front());
+  if (is_feed(target, session.options.words)) return define_feed(session, target);
   if (is_pattern(session.options.words.front())) {
     return complain(kWrongUsage, session.options.words.front() +
                                      ": define changes one statistic; on, off and reset take "

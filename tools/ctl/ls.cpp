@@ -11,12 +11,13 @@ namespace {
 constexpr CommandText kLsText = {
     "ls", "Lists interfaces, and of those that are named their statistics.",
     "  tallyctl ls                  interfaces\n"
-    "  tallyctl ls web 'block-*'    statistics of these\n"
-    "  tallyctl ls --names          names alone, as completion uses them"};
+    "  tallyctl ls -l               interfaces, their owners, and who may feed them\n"
+    "  tallyctl ls web 'block-*'    statistics of these"};
 
 class List {
  public:
-  List(Session& session, bool names) : session_(session), names_(names) {}
+  List(Session& session, bool names, bool rights)
+      : session_(session), names_(names), rights_(rights) {}
 
   int run() {
     if (session_.options.json) return print_json();
@@ -43,11 +44,19 @@ class List {
     table.add_column("STATISTICS");
     table.add_column("ON");
     table.add_column("SAMPLES");
-    for (const auto& each : tree.value().interfaces) {
-      table.add_row({each.name, view::grouped_text(each.statistics), view::grouped_text(each.on),
-                     view::grouped_text(each.samples)});
+    if (rights_) {
+      table.add_column("UID");
+      table.add_column("FEED", view::Align::kLeft);
     }
+    for (const auto& each : tree.value().interfaces) table.add_row(row_of(each));
     return draw(table);
+  }
+
+  std::vector<std::string> row_of(const view::InterfaceSummary& each) const {
+    std::vector<std::string> row = {each.name, view::grouped_text(each.statistics),
+                                    view::grouped_text(each.on), view::grouped_text(each.samples)};
+    if (rights_) row.insert(row.end(), {each.uid, each.feed});
+    return row;
   }
 
   int list_statistics() {
@@ -91,6 +100,7 @@ class List {
 
   Session& session_;
   const bool names_;
+  const bool rights_;
 };
 
 }  // namespace
@@ -98,15 +108,17 @@ class List {
 int run_ls(int argc, char** argv) {
   Session session;
   bool names = false;
+  bool rights = false;
   CommandLine line = command_line(kLsText, session.options);
   add_from(line, session.options);
   line.add_flag("--no-header", session.options.no_header, "without headings");
   line.add_flag("--names", names, "names alone, one a line");
+  line.add_flag("-l,--long", rights, "of interfaces the owner's uid, and who may feed them");
   line.add_arguments("WHAT", session.options.words, "interfaces or statistics, or patterns");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
   if (const auto status = session.go_to_end()) return *status;
-  return List(session, names).run();
+  return List(session, names, rights).run();
 }
 
 }  // namespace tallyfs

@@ -150,6 +150,8 @@ struct InterfaceSummary {
   std::uint64_t on = 0;
   std::uint64_t samples = 0;
   std::uint64_t serial = 0;
+  std::string uid{};   // of its owner; empty: the daemon is older
+  std::string feed{};  // any, owner
 };
 
 struct Quota {

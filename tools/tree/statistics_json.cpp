@@ -276,7 +276,8 @@ Result<view::Tree> to_tree(const Json& json) {
     const Members interface(each);
     made.interfaces.push_back({interface.text("interface"), interface.count("statistics"),
                                interface.count("on"), interface.count("samples"),
-                               interface.count("serial")});
+                               interface.count("serial"), interface.text("uid"),
+                               interface.text("feed")});
   }
   return made;
 }
