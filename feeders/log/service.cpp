@@ -177,13 +177,10 @@ Service::Outcome Service::outcome(bool is_all_read, bool is_committed) {
 }
 
 bool Service::read_once() {
-  while (input_.is_open() && !signals_.is_stopped()) {
-    wait_for_input();
-    signals_.read();
-  }
-  while (!signals_.is_stopped() && read_journal()) signals_.read();
+  while (input_.is_open() && !signals_.is_stopped()) wait_for_input();
+  while (!signals_.is_stopped() && read_journal()) keep_up();
   const auto now = SystemClock::monotonic();
-  while (!signals_.is_stopped() && follower_->read(now)) signals_.read();
+  while (!signals_.is_stopped() && follower_->read(now)) keep_up();
   if (signals_.is_stopped()) return false;
   // What waits for its end goes to the next run, if there is a place that says so.
   follower_->read_rest(positions_->is_kept() ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
@@ -239,11 +236,20 @@ void Service::wait(std::chrono::milliseconds time) {
 void Service::wait_for_input() {
   std::array<pollfd, 2> waited{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
                                 {.fd = signals_.fd(), .events = POLLIN, .revents = 0}}};
-  if (::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0) (void)input_.read();
+  const bool is_ready = ::poll(waited.data(), waited.size(), -1) > 0 && waited[0].revents != 0;
+  keep_up();
+  if (is_ready) (void)input_.read();
+}
+
+// Lines are compared to the time at which they are read, and reading may take hours.
+void Service::keep_up() {
+  signals_.read();
+  intake_.set_now(SystemClock().now());
 }
 
 // While files wait for the daemon, their names do not, nor do programs that write into a pipe.
 void Service::read_on() {
+  keep_up();
   follower_->look_at_names(SystemClock::monotonic());
   for (int i = 0; i < kChunksMeanwhile && input_.is_ready(); ++i) (void)input_.read();
 }

@@ -76,6 +76,7 @@ class Service final : public LineSink {
   bool read_journal();
   void note_journal_error(int error);
   void read_on();
+  void keep_up();
   void wait_for_input();
   void wait(std::chrono::milliseconds time);
   void sync_positions();

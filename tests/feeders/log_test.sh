@@ -69,6 +69,20 @@ printf '%s x\n' 2001-01-01T00:00:00+0000 2100-01-01T00:00:00+0000 "$(date -u +%F
 check_eq '4 lines, 4 matched, 0 unmatched; 4 samples, 3 undated' "$(cat "$WORK/once")" \
   "times that are old, to come, or none are undated"
 check "which the log says" grep -q '3 lines count as of now: their time is older' "$WORK/said"
+mkfifo "$WORK/slow"
+"$FEED" --socket "$SOCK" --once --time %Y-%m-%dT%H:%M:%S%z --match '^(?<time>\S+) y' \
+  --count timed/y - <"$WORK/slow" >"$WORK/once" 2>"$WORK/said" &
+SLOW=$!
+exec {SLOW_INPUT}>"$WORK/slow"
+echo "$(date -u +%FT%T%z) y" >&"$SLOW_INPUT"
+becomes 1 value timed y
+BEGUN=$EPOCHSECONDS
+wait_until '[ $EPOCHSECONDS -ge $((BEGUN + 3)) ]'
+echo "$(date -u +%FT%T%z) y" >&"$SLOW_INPUT"
+exec {SLOW_INPUT}>&-
+wait "$SLOW"
+check_eq '2 lines, 2 matched, 0 unmatched; 2 samples' "$(cat "$WORK/once")" \
+  "lines that a pipe brings seconds after the start have their times"
 seq 200000 | sed 's/$/ x/' >"$WORK/held.log"
 "$FEED" --socket "$WORK/none" --once --match x --count a/b - <"$WORK/held.log" >"$WORK/once" \
   2>"$WORK/said" &
