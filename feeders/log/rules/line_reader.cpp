@@ -52,17 +52,20 @@ std::vector<LineReader::Memory> LineReader::memories_of(const Rule& rule) {
 bool LineReader::take(std::string_view line, std::span<const Field> fields) {
   counts_.lines += 1;
   bool is_matched = false;
-  std::optional<std::chrono::nanoseconds> time;
+  bool is_undated = false;
   set_.each_match(line, [&](const Rule& rule, const re2::StringPiece* groups) {
     is_matched = true;
     Line each{line, fields, groups, std::chrono::nanoseconds(0)};
-    const bool has_time = rule.time_group || rules_.time_field;
-    if (has_time && !time) time = time_of(rule, each);
-    if (has_time) each.time = *time;
+    if (rule.time_group || rules_.time_field) {
+      const auto time = time_of(rule, each);
+      is_undated = is_undated || !time;
+      each.time = time.value_or(std::chrono::nanoseconds(0));
+    }
     act(rule, memories_[static_cast<std::size_t>(&rule - rules_.rules.data())], each);
   });
   counts_.matched += is_matched ? 1 : 0;
   counts_.unmatched += is_matched ? 0 : 1;
+  counts_.undated += is_undated ? 1 : 0;
   if (!is_matched && rules_.otherwise) {
     act(*rules_.otherwise, otherwise_, {line, fields, nullptr, std::chrono::nanoseconds(0)});
   }
@@ -275,7 +278,7 @@ bool LineReader::set_text(std::size_t field, const Piece& piece, const Line& lin
 
 // ---- time, and what is wrong
 
-std::chrono::nanoseconds LineReader::time_of(const Rule& rule, const Line& line) {
+std::optional<std::chrono::nanoseconds> LineReader::time_of(const Rule& rule, const Line& line) {
   constexpr std::chrono::nanoseconds kNow{0};
   const Piece piece = rule.time_group ? Piece{Piece::Source::kGroup, *rule.time_group}
                                       : Piece{Piece::Source::kField, rules_.time_field.value_or(0)};
@@ -284,8 +287,7 @@ std::chrono::nanoseconds LineReader::time_of(const Rule& rule, const Line& line)
   const auto ago = at ? now_.realtime - *at : std::chrono::nanoseconds::max();
   if (ago <= kNow && ago >= -kFutureMax) return kNow;
   if (ago > kNow && ago < kAgeMax && ago < now_.monotonic) return now_.monotonic - ago;
-  counts_.undated += 1;
-  return kNow;
+  return std::nullopt;
 }
 
 void LineReader::refuse(const Line& line, const Refusal& refusal) {

@@ -89,7 +89,8 @@ class LineReader {
   std::optional<Number> read(const NumberExpression& expression, std::string_view text);
   static Field text_of(const Piece& piece, const Line& line);
   std::string_view filtered(const Piece& piece, std::string_view text, std::string& room);
-  std::chrono::nanoseconds time_of(const Rule& rule, const Line& line);
+  // 0: now. Nothing: the line has no time that can be taken.
+  std::optional<std::chrono::nanoseconds> time_of(const Rule& rule, const Line& line);
   void refuse(const Line& line, const Refusal& refusal);
   static std::vector<Memory> memories_of(const Rule& rule);
 

@@ -320,5 +320,18 @@ TEST(LogLineTest, TakesTheTimeOfTheLine) {
   EXPECT_EQ(take.counts.undated, 5U);
 }
 
+TEST(LogLineTest, TakesTheTimeThatEachRuleNames) {
+  Stand take(
+      "time %Y-%m-%dT%H:%M:%S%z\nmatch ^(?<time>\\S+) \n  count a/first\n"
+      "match at (?<time>\\S+)$\n  count a/second\n");
+  EXPECT_EQ(take("none at 2023-11-14T22:13:19+0000"),
+            "a/first 1; a/second 1 @3599999000000000; ");
+  EXPECT_EQ(take.counts.undated, 1U);
+  EXPECT_EQ(take("2023-11-14T22:13:19+0000 at 2023-11-14T22:13:18+0000"),
+            "a/first 1 @3599999000000000; a/second 1 @3599998000000000; ");
+  EXPECT_EQ(take("none at all"), "a/first 1; a/second 1; ");
+  EXPECT_EQ(take.counts.undated, 2U) << "a line is undated once";
+}
+
 }  // namespace
 }  // namespace tallyfs::logs
