@@ -52,6 +52,12 @@ void DaemonPace::wait(Source source, std::uint64_t samples) {
   samples_checked_ = samples;
 }
 
+DaemonPace::Answer DaemonPace::ask() {
+  const std::error_code failure = tally::sync(kAskTime);
+  if (is_absent(failure)) return Answer::kAbsent;
+  return is_missing(failure) ? Answer::kLate : Answer::kTaken;
+}
+
 // The refusal of a statistic is no reason to wait: samples of all others have been taken in.
 bool DaemonPace::confirm() {
   if (has_given_up_) return false;

@@ -33,7 +33,10 @@ class DaemonPace {
     if (samples - samples_checked_ < kSamplesBetweenLooks || has_given_up_) return;
     wait(source, samples);
   }
-  // Waits until the daemon has taken in all that was added. False: a signal came before, or it has
+  enum class Answer { kTaken, kLate, kAbsent };
+  // Asks once, for a moment, whether the daemon has taken in all that was added.
+  static Answer ask();
+  // Waits until it has. False: a signal came before, or it has
   // waited for long enough.
   bool confirm();
   // Waits at the end for a daemon that is there.

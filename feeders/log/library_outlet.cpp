@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace tallyfs::logs {
 namespace {
@@ -25,18 +26,28 @@ std::size_t aligned(std::size_t bytes) {
 }  // namespace
 
 LibraryOutlet::~LibraryOutlet() {
-  for (auto& [definition, event] : events_) ::event_unregister(&event);
+  for (auto& [event, handle] : registered_) ::event_unregister(&handle);
 }
 
 // An event that cannot be registered is one that is not wanted.
-void LibraryOutlet::register_events(const std::vector<EventDefinition>& events) {
-  for (auto& [definition, event] : events_) ::event_unregister(&event);
+bool LibraryOutlet::register_events(const std::vector<EventDefinition>& events) {
+  auto before = std::exchange(registered_, {});
+  for (const EventDefinition& each : events) {
+    if (auto kept = before.extract(each)) registered_.insert(std::move(kept));
+  }
+  for (auto& [event, handle] : before) ::event_unregister(&handle);
+  const std::size_t kept = registered_.size();
   events_.clear();
   for (const EventDefinition& each : events) {
-    ::user_event*& event = events_[&each];
-    (void)::event_register(&event, each.system.c_str(), each.name.c_str(),
-                           declaration_of(each).c_str());
+    const auto [place, is_new] = registered_.try_emplace(each, nullptr);
+    ::user_event*& handle = place->second;
+    if (is_new) {
+      (void)::event_register(&handle, each.system.c_str(), each.name.c_str(),
+                             declaration_of(each).c_str());
+    }
+    events_[&each] = handle;
   }
+  return registered_.size() != kept;
 }
 
 std::optional<Outlet::Id> LibraryOutlet::open(const std::string& interface, const std::string& name,

@@ -21,8 +21,10 @@ class LibraryOutlet final : public Outlet {
   LibraryOutlet(const LibraryOutlet&) = delete;
   LibraryOutlet& operator=(const LibraryOutlet&) = delete;
 
-  // The events of rules, which must outlive their use: others of before are gone.
-  void register_events(const std::vector<EventDefinition>& events);
+  // The events of rules, which must outlive their use. Those that were there before stay as they
+  // are, and others of before are gone. Whether there are new ones, of which the daemon has not
+  // said yet whether they are wanted.
+  bool register_events(const std::vector<EventDefinition>& events);
 
   void begin(const Rule&) override {}
   std::optional<Id> open(const std::string& interface, const std::string& name,
@@ -34,6 +36,7 @@ class LibraryOutlet final : public Outlet {
 
  private:
   LibraryStatistics statistics_;
+  std::map<EventDefinition, ::user_event*> registered_;
   std::unordered_map<const EventDefinition*, ::user_event*> events_;
   std::vector<char> fields_;  // of the event that is written
 };

@@ -6,15 +6,16 @@
 
 namespace tallyfs::logs {
 
-void LineIntake::use(Rules rules) {
+bool LineIntake::use(Rules rules) {
   reader_ = std::make_unique<LineReader>(
       std::move(rules), book_, outlet_, counts_,
       [this](std::string_view line, const Refusal& refusal) { log_refusal(line, refusal); });
-  outlet_.register_events(reader_->rules().events);
+  const bool has_new_events = outlet_.register_events(reader_->rules().events);
   fields_.reset();
   if (reader_->rules().form != LineForm::kText) {
     fields_.emplace(reader_->rules().form, reader_->rules().fields);
   }
+  return has_new_events;
 }
 
 void LineIntake::take(std::string_view line, std::string_view source) {

@@ -20,8 +20,9 @@ class LineIntake {
  public:
   explicit LineIntake(SeriesBounds bounds) : book_(bounds, outlet_) {}
 
-  // The rules count from now on; statistics that are there stay.
-  void use(Rules rules);
+  // The rules count from now on; statistics and events that are there stay. Whether there are new
+  // events: before a line is taken the daemon must have said which are wanted.
+  bool use(Rules rules);
   const Rules& rules() const { return reader_->rules(); }
   void set_now(const Moment& now) { reader_->set_now(now); }
 

@@ -118,7 +118,7 @@ void Service::log_continuation() {
 }
 
 void Service::use(Rules rules) {
-  intake_.use(std::move(rules));
+  must_confirm_events_ = intake_.use(std::move(rules)) || must_confirm_events_;
   if (journal_) journal_->set_fields(intake_.rules().fields);
 }
 
@@ -177,6 +177,8 @@ Service::Outcome Service::outcome(bool is_all_read, bool is_committed) {
 }
 
 bool Service::read_once() {
+  if (must_confirm_events_) (void)pace_.confirm();
+  must_confirm_events_ = false;
   while (input_.is_open() && !signals_.is_stopped()) wait_for_input();
   while (!signals_.is_stopped() && read_journal()) keep_up();
   const auto now = SystemClock::monotonic();
@@ -206,11 +208,23 @@ void Service::follow() {
 bool Service::read_some() {
   const Moment now = SystemClock().now();
   intake_.set_now(now);
+  if (!confirm_events()) return false;
   follower_->look(now.monotonic);
   const bool files = follower_->read(now.monotonic);
   const bool journal = read_journal();
   const bool input = input_.is_ready() && input_.read();
   return files || journal || input;
+}
+
+// Events of lines that are read before the daemon has said that they are wanted are lost. Without a
+// daemon none are wanted, and the pipe does not wait for it.
+bool Service::confirm_events() {
+  if (!must_confirm_events_) return true;
+  const auto answer = DaemonPace::ask();
+  must_confirm_events_ = answer != DaemonPace::Answer::kTaken;
+  if (must_confirm_events_) read_on();
+  if (answer == DaemonPace::Answer::kAbsent) read_pipe();
+  return !must_confirm_events_;
 }
 
 // The wait ends when something comes, and goes on a little longer for more of it.
@@ -251,6 +265,10 @@ void Service::keep_up() {
 void Service::read_on() {
   keep_up();
   follower_->look_at_names(SystemClock::monotonic());
+  if (!must_confirm_events_) read_pipe();
+}
+
+void Service::read_pipe() {
   for (int i = 0; i < kChunksMeanwhile && input_.is_ready(); ++i) (void)input_.read();
 }
 

@@ -75,7 +75,10 @@ class Service final : public LineSink {
   bool read_some();
   bool read_journal();
   void note_journal_error(int error);
+  // False: the daemon has not said yet which events are wanted.
+  bool confirm_events();
   void read_on();
+  void read_pipe();
   void keep_up();
   void wait_for_input();
   void wait(std::chrono::milliseconds time);
@@ -93,6 +96,7 @@ class Service final : public LineSink {
   std::unique_ptr<PositionCommitter> committer_;
   std::unique_ptr<Follower> follower_;
   std::optional<JournalReader> journal_;
+  bool must_confirm_events_ = false;  // rules have new ones
   int journal_error_ = 0;
   std::chrono::nanoseconds synced_{0};
   std::uint64_t synced_bytes_ = 0;  // of files_, when positions were put onto the disk last

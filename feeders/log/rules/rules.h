@@ -77,9 +77,10 @@ struct EventDefinition {
   struct Field {
     std::string name;
     bool is_number = false;  // an s64, else a char[64]
-    bool operator==(const Field&) const = default;
+    auto operator<=>(const Field&) const = default;
   };
   std::vector<Field> fields;
+  auto operator<=>(const EventDefinition&) const = default;
 };
 struct EventAction {
   std::size_t event = 0;                 // in Rules::events
