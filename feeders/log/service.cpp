@@ -55,20 +55,19 @@ Service::Service(Settings settings, StopSignal& signals)
 
 Service::~Service() = default;
 
-Result<std::unique_ptr<Service>> Service::create(Settings settings, StopSignal& signals) {
+Result<std::unique_ptr<Service>> Service::create(Settings settings, Rules rules,
+                                                  StopSignal& signals) {
   std::unique_ptr<Service> made(new Service(std::move(settings), signals));
-  if (auto done = made->begin(); !done) return done.error();
+  if (auto done = made->begin(std::move(rules)); !done) return done.error();
   return made;
 }
 
-Result<void> Service::begin() {
-  auto rules = settings_.read_rules({});
-  if (!rules) return rules.error();
+Result<void> Service::begin(Rules rules) {
   if (auto done = open_positions(); !done) return done;
   committer_ = std::make_unique<PositionCommitter>(
       *positions_, [this] { return pace_.confirm(); }, [] { return tally::counts().held != 0; });
-  if (auto done = open_journal(rules.value()); !done) return done;
-  use(std::move(rules.value()));
+  if (auto done = open_journal(rules); !done) return done;
+  use(std::move(rules));
   return {};
 }
 

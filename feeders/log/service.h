@@ -36,12 +36,13 @@ class Service final : public LineSink {
     std::optional<JournalReader::Settings> journal{};
     std::size_t series_max = 16'000;
     std::size_t series_per_name_max = 1'000;
-    // The service calls it at the start, and at SIGHUP.
+    // The service calls it at SIGHUP.
     std::function<Result<Rules>(NameDecimals decimals)> read_rules;
   };
 
-  // Reads the rules, and opens what is to be kept open. Throws std::system_error, as libtally does.
-  static Result<std::unique_ptr<Service>> create(Settings settings, StopSignal& signals);
+  // Opens what is to be kept open. Throws std::system_error, as libtally does.
+  static Result<std::unique_ptr<Service>> create(Settings settings, Rules rules,
+                                                 StopSignal& signals);
   ~Service() override;
 
   enum class Outcome { kDone, kMissing, kUnreadable, kStopped, kNotTaken };
@@ -55,7 +56,7 @@ class Service final : public LineSink {
 
  private:
   Service(Settings settings, StopSignal& signals);
-  Result<void> begin();
+  Result<void> begin(Rules rules);
   void use(Rules rules);
   void reload();
   Result<void> open_positions();

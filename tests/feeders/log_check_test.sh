@@ -143,10 +143,10 @@ check_eq '' "$(does kernel 'kernel: EXT4-fs (sda1): error count since last fsck:
 check_eq 'postgresql/duration 12345 microseconds
 postgresql/duration_by{verb:select} 12345 microseconds' "$(does postgresql \
   '2026-11-26 UTC [1] LOG:  duration: 12.345 ms  statement: SELECT 1;')" "PostgreSQL: a statement"
-check_eq 'nginx/requests{status:200} 1
+check_eq 'nginx/upstream_latency 140000 microseconds
+nginx/requests{status:200} 1
 nginx/latency{route:%2Fx,status:200} 143000 microseconds
-nginx/bytes 9 bytes
-nginx/upstream_latency 140000 microseconds' "$(does nginx \
+nginx/bytes 9 bytes' "$(does nginx \
   '::1 - - [26/Nov/2026:14:30:00 +0000] "GET /x?q HTTP/1.1" 200 9 "-" "curl" 0.143 0.140')" \
   "nginx: a request of an upstream"
 check_eq 'json/lines{level:info} 1' "$(does json '{"level":"INFO"}')" "JSON"
@@ -160,6 +160,31 @@ check_eq 'logfmt/lines{level:warn} 1' "$(does logfmt 'level=warn msg="a b"')" "l
 "$FEED" --check --match nothing --count x/y "$WORK/kinds" >"$WORK/said"
 check "a frequent kind is shown behind many rare ones" grep -qx '  200 like a frequent kind' \
   "$WORK/said"
+
+# ---- requests that are none
+checked() { "$FEED" --format "$1" --check | grep -o "$1/requests{[^ ]* 1\|[0-9]* unmatched"; }
+AT='::1 - - [26/Nov/2026:14:30:00 +0000]'
+check_eq 'nginx/requests{status:400} 1 nginx/requests{status:400} 1 nginx/requests{status:200} 1 0 unmatched' \
+  "$(printf '%s\n' "$AT \"\" 400 0 \"-\" \"-\" 0.000" \
+    "$AT \"\\x16\\x03\\x01\" 400 157 \"-\" \"-\"" "$AT \"GET /x HTTP/1.1\" 200 9 \"-\" \"curl\" 0.1" |
+    checked nginx | xargs)" "nginx: lines without a request count by status"
+check_eq 'apache/requests{status:408} 1 apache/requests{status:400} 1 apache/requests{status:200} 1 0 unmatched' \
+  "$(printf '%s\n' "$AT \"-\" 408 - \"-\" \"-\"" "$AT \"\\x16\\\"\\x03\" 400 157 \"-\" \"-\" 31" \
+    "$AT \"GET /x HTTP/1.1\" 200 9 \"-\" \"curl\" 31" |
+    checked apache | xargs)" "Apache: so do theirs"
+
+# ---- rules of a pipe, and without an end
+timeout 10 "$FEED" --socket "$WORK/none" --once --rules <(printf 'match x\n  count a/b\n') - \
+  >"$WORK/said" 2>&1 < <(echo x)
+check_eq 1 "$(grep -c '^1 lines, 1 matched' "$WORK/said")" "rules may come from a pipe"
+said=$(ulimit -v 300000 && timeout 10 "$FEED" --rules /dev/zero --check </dev/null 2>&1)
+check_eq "2 1" "$? $(grep -c 'more than 1 MiB' <<<"$said")" "rules without an end are refused"
+said=$("$FEED" --format nginx --match x --count a/b "$LOG" 2>&1)
+check_eq "2 1" "$? $(grep -c 'only one of --rules, --format and --match' <<<"$said")" \
+  "so are several sources of rules"
+said=$("$FEED" --match '(?<x>.)' --count 'a/{x|zzzzzzzz}' "$LOG" 2>&1)
+check_eq "2 1" "$? $(grep -c "no filter 'zzzzzzzz'; there are .*route" <<<"$said")" \
+  "a refusal lists the filters"
 
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]

@@ -69,7 +69,8 @@ CONF
   feed --format nginx "$WORK/nginx.log"
   lines=$(wc -l <"$WORK/nginx.log")
   check_eq "$((lines - 21)) 20 1" "$(value nginx 'requests{status:200}') $(value nginx \
-    'requests{status:404}') $(value nginx unmatched)" "nginx: requests by status, and one of junk"
+    'requests{status:404}') $(value nginx 'requests{status:400}')" \
+    "nginx: requests by status, and one of junk"
   check_eq "$((lines - 1))" "$(count_of nginx latency)" "each has a latency"
   check_eq 20 "$(data nginx | awk '/^latency{route:%2Fcart%2F\*,status:404} count/ { print $3 }')" \
     "by route"

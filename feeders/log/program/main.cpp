@@ -103,13 +103,16 @@ int run(const Options& options) {
   if (options.checks_lines) return check(options);
   auto settings = to_settings(options);
   if (!settings) return refuse(options, settings.error());
-  // Before the log is set up, so that wrong rules are wrong usage.
-  if (const auto rules = read_rules(options); !rules) return refuse(options, rules.error());
+  // Before the log is set up, so that wrong rules are wrong usage. They may come from a pipe, which
+  // can be read once.
+  auto rules = read_rules(options);
+  if (!rules) return refuse(options, rules.error());
   auto signals = StopSignal::create(StopSignal::Hangup::kReloads);
   if (!signals) return log_failure(signals.error());
   if (auto done = set_up(options); !done) return log_failure(done.error());
   try {
-    auto service = Service::create(std::move(settings.value()), signals.value());
+    auto service = Service::create(std::move(settings.value()), std::move(rules.value()),
+                                   signals.value());
     if (!service) return log_failure(service.error());
     const auto outcome = service.value()->run();
     if (options.is_once) return finish_once(options, *service.value(), outcome);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "core/base/nearest.h"
@@ -83,10 +82,14 @@ Result<std::string> read_file(const std::string& path, const std::string& option
     return invalid(option + ": " + path + " is a directory");
   }
   std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return Error{ErrorCode::kNotFound, option + ": cannot read " + path};
-  return text.str();
+  // A byte more than rules may have: /dev/zero has no end.
+  std::string text(kRulesBytesMax + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
+    return Error{ErrorCode::kNotFound, option + ": cannot read " + path};
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 // share/tallyfs/logs beside the folder of the program.
@@ -120,10 +123,10 @@ Result<std::string> text_of(const Options& options) {
   const bool has_actions =
       !options.samples.empty() || !options.counts.empty() || !options.events.empty();
   const bool has_rule = options.match || has_actions;
-  if ((options.rules.empty() ? 0 : 1) + (options.format.empty() ? 0 : 1) + (has_rule ? 1 : 0) !=
-      1) {
-    return invalid("one of --rules, --format and --match is needed");
-  }
+  const int given =
+      (options.rules.empty() ? 0 : 1) + (options.format.empty() ? 0 : 1) + (has_rule ? 1 : 0);
+  if (given == 0) return invalid("one of --rules, --format and --match is needed");
+  if (given > 1) return invalid("only one of --rules, --format and --match can be given");
   if (!options.rules.empty()) return read_file(options.rules, "--rules");
   if (!options.format.empty()) return read_format(options.format);
   if (!has_actions) return invalid("--match needs --sample, --count or --event");

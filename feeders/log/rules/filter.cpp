@@ -189,7 +189,12 @@ Result<Filter> parse_filter(std::string_view text) {
     std::vector<std::string> known;
     for (const Word& each : kWords) known.emplace_back(each.text);
     std::string reason = "there is no filter '" + std::string(word.substr(0, 64)) + "'";
-    if (const auto meant = nearest(word, known)) reason.append("; did you mean ").append(*meant);
+    if (const auto meant = nearest(word, known)) {
+      reason.append("; did you mean ").append(*meant);
+    } else {
+      for (const std::string& each : known)
+        reason.append(&each == known.data() ? "; there are " : ", ").append(each);
+    }
     return invalid(std::move(reason));
   }
   if (found->kind == Kind::kFirst) {

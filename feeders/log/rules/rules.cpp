@@ -354,8 +354,7 @@ class Reader {
 }  // namespace
 
 Result<Rules> parse_rules(std::string_view text, const RuleSettings& settings) {
-  constexpr std::size_t kTextMax = 1 << 20;
-  if (text.size() > kTextMax) return invalid("the rules have more than 1 MiB");
+  if (text.size() > kRulesBytesMax) return invalid("the rules have more than 1 MiB");
   auto rules = Reader(settings).read(text);
   if (!rules) return rules;
   Rules& read = rules.value();

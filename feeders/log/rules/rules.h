@@ -122,6 +122,8 @@ struct RuleSettings {
   NameDecimals decimals{};
 };
 
+// A longer text is refused.
+inline constexpr std::size_t kRulesBytesMax = 1 << 20;
 // kInvalid: `location` of the error is "line N", its text that line, token_at the place in it.
 Result<Rules> parse_rules(std::string_view text, const RuleSettings& settings);
 
