@@ -164,11 +164,14 @@ check "a frequent kind is shown behind many rare ones" grep -qx '  200 like a fr
 # ---- requests that are none
 checked() { "$FEED" --format "$1" --check | grep -o "$1/requests{[^ ]* 1\|[0-9]* unmatched"; }
 AT='::1 - - [26/Nov/2026:14:30:00 +0000]'
-check_eq 'nginx/requests{status:400} 1 nginx/requests{status:400} 1 nginx/requests{status:200} 1 0 unmatched' \
+F=nginx/requests
+check_eq "$F{status:400} 1 $F{status:400} 1 $F{status:200} 1 0 unmatched" \
   "$(printf '%s\n' "$AT \"\" 400 0 \"-\" \"-\" 0.000" \
-    "$AT \"\\x16\\x03\\x01\" 400 157 \"-\" \"-\"" "$AT \"GET /x HTTP/1.1\" 200 9 \"-\" \"curl\" 0.1" |
+    "$AT \"\\x16\\x03\\x01\" 400 157 \"-\" \"-\"" \
+    "$AT \"GET /x HTTP/1.1\" 200 9 \"-\" \"curl\" 0.1" |
     checked nginx | xargs)" "nginx: lines without a request count by status"
-check_eq 'apache/requests{status:408} 1 apache/requests{status:400} 1 apache/requests{status:200} 1 0 unmatched' \
+F=apache/requests
+check_eq "$F{status:408} 1 $F{status:400} 1 $F{status:200} 1 0 unmatched" \
   "$(printf '%s\n' "$AT \"-\" 408 - \"-\" \"-\"" "$AT \"\\x16\\\"\\x03\" 400 157 \"-\" \"-\" 31" \
     "$AT \"GET /x HTTP/1.1\" 200 9 \"-\" \"curl\" 31" |
     checked apache | xargs)" "Apache: so do theirs"
