@@ -73,7 +73,8 @@ std::vector<Rotated> written_since(const std::string& followed, std::chrono::nan
     const auto times = is_compressed(path) ? std::nullopt : times_at(AT_FDCWD, path.c_str(), 0);
     if (!times) continue;
     const auto birth = times->birth.value_or(std::chrono::nanoseconds(0));
-    if (is_born_after(std::max(birth, times->written), time)) found.push_back({path, birth});
+    const bool is_written = is_born_after(times->written, time);
+    if (is_written || is_born_after(birth, time)) found.push_back({path, birth, is_written});
   }
   return found;
 }

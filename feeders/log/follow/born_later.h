@@ -30,6 +30,8 @@ std::optional<std::string> find_by_inode(const std::string& folder, const FileId
 struct Rotated {
   std::string path;
   std::chrono::nanoseconds birth{0};  // 0: the file system does not know it
+  // Of an old log that is unpacked, or copied with its times, false.
+  bool is_written = false;
 };
 std::vector<Rotated> written_since(const std::string& followed, std::chrono::nanoseconds time);
 

@@ -30,7 +30,7 @@ void CutCopies::hold(const std::string& log, std::chrono::nanoseconds since) {
     if (held_.size() == kHeldMax) return;
     auto opened = open_log(each.path, Found::kByPattern);
     if (!opened) continue;
-    LogCopy copy{std::move(opened.value()), each.path, each.birth};
+    LogCopy copy{std::move(opened.value()), each.path, each.birth, each.is_written};
     if (!is_known(copy)) held_.push_back({log, std::move(copy)});
   }
 }

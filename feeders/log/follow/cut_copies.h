@@ -21,6 +21,7 @@ struct LogCopy {
   OpenedLog opened;
   std::string path;
   std::chrono::nanoseconds birth{0};  // 0: the file system does not know it
+  bool is_written = false;            // since that time, not born alone
 };
 
 class CutCopies {

@@ -279,7 +279,7 @@ bool Follower::is_unreported(const Rotated& rotated, std::chrono::nanoseconds si
                            return !file->retired && has_all_of(*file, opened.value());
                          });
   if (!opened || is_of_now) return false;
-  return is_born_after(rotated.birth, since) ||
+  return (rotated.is_written && is_born_after(rotated.birth, since)) ||
          places_.is_cut_part(opened.value(), rotated.path, files_.all());
 }
 
@@ -354,18 +354,22 @@ std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut
       copies.begin() + (was_empty ? 0 : 1), copies.end(),
       [&, first = copies.front().birth](const LogCopy& copy) {
         const bool has_birth = was_empty || copy.birth.count() != 0;
-        return !has_birth || copy.birth < first || is_of_now(file, copy);
+        return !has_birth || !copy.is_written || copy.birth < first || is_of_now(file, copy);
       });
   copies.erase(later, copies.end());
   return copies;
 }
 
 // A log that was empty when it was looked at may have been written, copied and cut since: its copy
-// alone says so. Only names as rotations make them count, since people make files, too.
+// alone says so. Only names as rotations make them count, since people make files, too: they unpack
+// old logs. A log that has only grown meanwhile has no such copy.
 std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
-  auto copies = new_copies(file, SystemClock::realtime() - kUnseenTimeMax);
+  const auto now = SystemClock::realtime();
+  if (now - file.restarted() > 2 * kUnseenTimeMax) return {};
+  auto copies = new_copies(file, now - kUnseenTimeMax);
   std::erase_if(copies, [&](const LogCopy& copy) {
-    return copy.birth < started_ || !is_numbered(copy.path, file.path()) || is_of_now(file, copy);
+    return !copy.is_written || copy.birth < started_ ||
+           !is_numbered(copy.path, file.path()) || is_of_now(file, copy);
   });
   return copies;
 }

@@ -38,7 +38,10 @@ LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& 
       counts_(counts) {
   checkpoint_ = read_checkpoint(fd_.get(), offset_).value_or(first_checkpoint());
   // It may be cut before the first look.
-  if (offset_ == 0) learn_begin();
+  if (offset_ == 0) {
+    learn_begin();
+    restarted_ = intact_;
+  }
 }
 
 // Zero bytes are left out: lines may replace them.
@@ -84,11 +87,14 @@ bool LogFile::was_cut() {
   }
   const std::uint64_t known_bytes = std::max({size_, read_to_, offset_});
   size_ = static_cast<std::uint64_t>(status.st_size);
-  if (has_other_bytes()) {
+  const bool has_others = has_other_bytes();
+  const auto now = SystemClock::realtime();
+  if (has_others || offset_ == 0) restarted_ = now;
+  if (has_others) {
     note_cut(known_bytes);
     return true;
   }
-  intact_ = SystemClock::realtime();
+  intact_ = now;
   // A line without its end became shorter.
   read_to_ = std::min(read_to_, size_);
   return false;

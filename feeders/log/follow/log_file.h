@@ -46,6 +46,8 @@ class LogFile {
   void look_at_begin();
   // When the file was seen last as it was read, by CLOCK_REALTIME.
   std::chrono::nanoseconds intact() const { return intact_; }
+  // When nothing of it was taken, or it was seen that it was cut, last, by CLOCK_REALTIME.
+  std::chrono::nanoseconds restarted() const { return restarted_; }
 
   struct Cut {
     CountedPart counted;
@@ -96,6 +98,7 @@ class LogFile {
   Checkpoint begin_{};  // of its first bytes, while none of them was taken
   std::string tail_;    // the last bytes before offset_, as they were read
   std::chrono::nanoseconds intact_{0};
+  std::chrono::nanoseconds restarted_{0};
   std::optional<CountedPart> before_cut_;
   std::optional<Cut> cut_;
   PositionRecord* record_ = nullptr;

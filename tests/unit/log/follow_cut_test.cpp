@@ -77,6 +77,34 @@ TEST_F(LogFollowTest, ReadsACopyAfterAKillThatCameBeforeTheLookForCopies) {
   EXPECT_EQ(read(), "1;");
 }
 
+// gunzip gives a file the time at which its log was written last.
+TEST_F(LogFollowTest, DoesNotCountAnOldLogThatIsUnpacked) {
+  for (const char* const text : {kLong, ""}) {
+    SCOPED_TRACE(text);
+    std::filesystem::remove(path("log.2"));
+    std::filesystem::remove(path("log"));
+    append("log", text);
+    follow("log", From::kStart);
+    read();
+    wait_for_the_clock_of_births();
+    append("log.2", "old\n");
+    std::filesystem::last_write_time(path("log.2"),
+                                     std::filesystem::file_time_type::clock::now() - 48h);
+    EXPECT_EQ(read() + read(), "");
+  }
+}
+
+// It has the time of now while it is unpacked.
+TEST_F(LogFollowTest, DoesNotCountAnOldLogBesideOneThatHasOnlyGrown) {
+  append("log", kLong);
+  follow("log");
+  append("log", "1\n");
+  EXPECT_EQ(read(), "1;");
+  wait_for_the_clock_of_births();
+  append("log.2", "old\n");
+  EXPECT_EQ(read() + read(), "");
+}
+
 TEST_F(LogFollowTest, CountsWhatWasCutOffUnread) {
   append("log", kLong);
   follow("log", From::kStart);
