@@ -223,7 +223,9 @@ void LogFile::read_rest(std::span<char> chunk, LineSink& sink) {
   }
   const ssize_t bytes = ::pread(fd_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
   if (bytes <= 0) return;
-  const std::string_view line(chunk.data(), static_cast<std::size_t>(bytes));
+  // Lines may have come since the last read.
+  const std::string_view text(chunk.data(), static_cast<std::size_t>(bytes));
+  const std::string_view line = text.substr(take_lines(text, sink));
   offset_ += line.size();
   if (!is_within_line_ && line.find_first_not_of('\0') != line.npos) take(line, offset_, sink);
 }

@@ -193,5 +193,20 @@ TEST_F(LogFollowTest, HasABoundOfFiles) {
   EXPECT_NE(reports_.find("there are 256 files already"), std::string::npos);
 }
 
+class LogWrittenMeanwhileTest : public LogFollowTest {
+ protected:
+  void take(std::string_view line, const LineOrigin& origin) override {
+    LogFollowTest::take(line, origin);
+    if (line == "1") append("log", "2\n3");
+  }
+};
+
+TEST_F(LogWrittenMeanwhileTest, TakesLinesThatComeDuringTheLastRead) {
+  append("log", "1\n");
+  follow("log", From::kStart);
+  follower_->read_rest(Follower::Rest::kIsALine);
+  EXPECT_EQ(std::exchange(said_, {}), "1;2;3;");
+}
+
 }  // namespace
 }  // namespace tallyfs::logs
