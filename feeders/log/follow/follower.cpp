@@ -36,7 +36,8 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
 
 bool Follower::is_followed(const std::string& path) const {
   return std::ranges::any_of(paths_, [&](const std::string& each) {
-    return each == path || (is_pattern(each) && ::fnmatch(each.c_str(), path.c_str(), 0) == 0);
+    return each == path || (is_pattern(each) && ::fnmatch(each.c_str(), path.c_str(),
+                                                          FNM_PATHNAME | FNM_PERIOD) == 0);
   });
 }
 
