@@ -68,4 +68,8 @@ bool has_all_of(const LogFile& log, const OpenedLog& copy) {
   return begin && end && has(log, *begin) && has(log, *end);
 }
 
+bool is_of_now(const LogFile& log, const OpenedLog& copy) {
+  return has_all_of(log, copy) || (has(copy, log.checkpoint()) && !has(log, log.checkpoint()));
+}
+
 }  // namespace tallyfs::logs

@@ -62,5 +62,7 @@ bool has(const LogFile& log, const Checkpoint& checkpoint);
 // Whether the log has all that the copy has: the copy was made of what the log has now, or is being
 // made. True of an empty one.
 bool has_all_of(const LogFile& log, const OpenedLog& copy);
+// Whether the copy belongs to a cut that is still to come, or to be seen.
+bool is_of_now(const LogFile& log, const OpenedLog& copy);
 
 }  // namespace tallyfs::logs

@@ -276,10 +276,10 @@ void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nano
 // under way: its size is read again after this.
 bool Follower::is_unreported(const Rotated& rotated, std::chrono::nanoseconds since) const {
   const auto opened = open_log(rotated.path, Found::kByPattern);
-  const bool is_of_now = opened && std::ranges::any_of(files_.all(), [&](const auto& file) {
+  const bool is_live = opened && std::ranges::any_of(files_.all(), [&](const auto& file) {
                            return !file->retired && has_all_of(*file, opened.value());
                          });
-  if (!opened || is_of_now) return false;
+  if (!opened || is_live) return false;
   return (rotated.is_written && is_born_after(rotated.birth, since)) ||
          places_.is_cut_part(opened.value(), rotated.path, files_.all());
 }
@@ -323,12 +323,6 @@ bool Follower::is_read_in_copy(const LogFile::Cut& cut) const {
   });
 }
 
-// The copy belongs to a cut that is still to come, or to be seen.
-bool Follower::is_of_now(const LogFile& file, const LogCopy& copy) {
-  return has_all_of(file, copy.opened) ||
-         (has(copy.opened, file.checkpoint()) && !has(file, file.checkpoint()));
-}
-
 std::vector<LogCopy> Follower::new_copies(const LogFile& file, std::chrono::nanoseconds since) {
   auto copies = copies_.take(file.path(), since);
   std::erase_if(copies, [&](const LogCopy& copy) {
@@ -355,7 +349,7 @@ std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut
       copies.begin() + (was_empty ? 0 : 1), copies.end(),
       [&, first = copies.front().birth](const LogCopy& copy) {
         const bool has_birth = was_empty || copy.birth.count() != 0;
-        return !has_birth || !copy.is_written || copy.birth < first || is_of_now(file, copy);
+        return !has_birth || !copy.is_written || copy.birth < first || is_of_now(file, copy.opened);
       });
   copies.erase(later, copies.end());
   return copies;
@@ -370,7 +364,7 @@ std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
   auto copies = new_copies(file, now - kUnseenTimeMax);
   std::erase_if(copies, [&](const LogCopy& copy) {
     return !copy.is_written || copy.birth < started_ ||
-           !is_numbered(copy.path, file.path()) || is_of_now(file, copy);
+           !is_numbered(copy.path, file.path()) || is_of_now(file, copy.opened);
   });
   return copies;
 }

@@ -79,7 +79,6 @@ class Follower {
   // The copies that are not followed, and of which nothing was counted.
   std::vector<LogCopy> new_copies(const LogFile& file, std::chrono::nanoseconds since);
   bool is_read_in_copy(const LogFile::Cut& cut) const;
-  static bool is_of_now(const LogFile& file, const LogCopy& copy);
   std::vector<LogCopy> copies_of(const LogFile& file, const LogFile::Cut& cut);
   std::vector<LogCopy> unseen_copies(const LogFile& file);
   void add_copies(std::vector<LogCopy> copies, const std::string& log, std::uint64_t offset,
