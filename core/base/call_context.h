@@ -34,8 +34,12 @@ struct CallContext {
   CallContext(Moment its_now, CancellationToken its_cancel = {})  // NOLINT: implicit by intent
       : now(its_now), cancel(std::move(its_cancel)) {}
 
+  // What the caller may do to what it opened. kWriteGroup: a member of --write-group.
+  enum class Rights { kOwner, kWriteGroup };
+
   Moment now;
   CancellationToken cancel;
+  Rights rights = Rights::kOwner;
 };
 
 }  // namespace tallyfs

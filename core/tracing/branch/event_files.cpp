@@ -5,6 +5,13 @@
 #include "core/tracing/command/faults.h"
 
 namespace tallyfs {
+namespace {
+
+Error kernels_event() {
+  return {ErrorCode::kNotPermitted, std::string(fault::kKernelsEvent)};
+}
+
+}  // namespace
 
 template <typename Copy, typename Text>
 Result<std::string> EventFile::show(Moment now, std::size_t bytes_max, const Copy& copy,
@@ -91,14 +98,24 @@ bool EventFile::waits() const {
   return kind_ == Kind::kHist || kind_ == Kind::kHistJson || kind_ == Kind::kEnable;
 }
 
-Result<void> EventFile::write(EventSet& set, std::string_view text) const {
+// An event of a program may have become one of the kernel since the file was opened.
+bool EventFile::may_change(const EventSet& set, CallContext::Rights rights) const {
+  const auto number = find(set);
+  return rights == CallContext::Rights::kOwner || !number || set.events.is_of_a_program(*number);
+}
+
+Result<void> EventFile::write(EventSet& set, std::string_view text,
+                              CallContext::Rights rights) const {
   const auto number = find(set);
   if (!number) {
     return Error{ErrorCode::kNotFound, std::string(fault::kNoSuchEvent)};
   }
   if (kind_ == Kind::kEnable) return set.switches.write(*number, text);
+  if (!may_change(set, rights)) return kernels_event();
   if (kind_ == Kind::kFilter) return set.filters.write(*number, text);
-  return set.commands.write(*number, text);
+  const bool is_owner = rights == CallContext::Rights::kOwner;
+  return set.commands.write(
+      *number, text, is_owner ? NamedEvents::Scope::kAll : NamedEvents::Scope::kOfPrograms);
 }
 
 void EventFile::undo(EventSet& set, std::string_view text, const Before& before) const {
@@ -139,7 +156,7 @@ Result<void> EventFile::write_line(std::string_view text, const CallContext& cal
         if (const auto number = find(set)) {
           before = {set.switches.state(*number), set.filters.state(*number)};
         }
-        return write(set, command);
+        return write(set, command, call.rights);
       },
       [&](EventSet& set) { undo(set, command, before); });
 }
@@ -148,7 +165,8 @@ Result<void> EventFile::truncate(const CallContext& call) {
   if (kind_ != Kind::kTrigger) return {};
   // change() would remove an event that exists only for its triggers, and the write that follows
   // would not find it.
-  return view_->state().change_only(view_->instance(), call, [this](EventSet& set) -> Result<void> {
+  return view_->state().change_only(view_->instance(), call, [&](EventSet& set) -> Result<void> {
+    if (!may_change(set, call.rights)) return kernels_event();
     if (const auto number = find(set)) set.triggers.truncate(*number);
     return {};
   });

@@ -52,7 +52,8 @@ class EventFile final : public File {
   Result<std::string> render_hist(const CallContext& call, std::size_t bytes_max) const;
   // nullptr: the event was removed.
   Result<SharedHistReading> read_hist(Moment now) const;
-  Result<void> write(EventSet& set, std::string_view text) const;
+  Result<void> write(EventSet& set, std::string_view text, CallContext::Rights rights) const;
+  bool may_change(const EventSet& set, CallContext::Rights rights) const;
   void undo(EventSet& set, std::string_view text, const Before& before) const;
 
   const SharedView view_;

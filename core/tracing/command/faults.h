@@ -118,6 +118,9 @@ inline constexpr std::string_view
     kAfterCount = "Nothing but: if FILTER may stand behind the count",
     kIfExpected = "Expected: if FILTER", kTargetExpected = "Expected: SYSTEM:EVENT",
     kSameTrigger = "The event has this trigger already", kNoSuchEvent = "No such event",
+    kKernelsEvent =
+        "The kernel's events are for root and the user who mounted. --write-group has those of "
+        "programs",
     kZeroOrOne = "Must be 0 or 1", kTooDeep = "Nested too deeply",
     kDuplicateField = "Two fields of this name", kBadPid = "Not a process id (0 to 4194303)",
     kFunctionFilter =

@@ -69,6 +69,8 @@ struct DefinedEvent {
   // --- Demands
   Demand told;  // the demand at the last take_changed()
 
+  // Or synthetic: none of the kernel's.
+  bool is_of_a_program() const { return fields != nullptr; }
   bool is_synthetic() const { return system == kSyntheticSystem; }
   // Whether it is among the events that a person may enable.
   bool is_listed() const { return defined && !built_in; }

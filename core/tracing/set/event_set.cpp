@@ -71,8 +71,9 @@ EventSet::EventSet(const Limits& limits, std::shared_ptr<EventIds> ids)
       follower(events, selection),
       trace(events, limits.trace_bytes_max),
       triggers(events, limits.triggers_max),
-      hists(events, triggers, trace, limits.hist_bytes_max),
-      commands(events, triggers, hists, trace),
+      named(events),
+      hists(events, named, triggers, trace, limits.hist_bytes_max),
+      commands(events, named, triggers, hists, trace),
       demands(events),
       feed_(events, selection, follower, trace, limits.synthetic_depth_max) {}
 

@@ -81,6 +81,7 @@ class EventSet {
   PidFollower follower;       // options/event-fork
   TraceStore trace;           // trace, snapshot, tracing_on
   TriggerStore triggers;      // trigger: what is set
+  NamedEvents named;          // those that a command may name
   HistRegistry hists;         // hist
   TriggerCommands commands;   // trigger: what is written
   Demands demands;

@@ -84,6 +84,7 @@ class EventTable {
     return at(event).fields;
   }
   bool is_built_in(EventNumber event) const { return at(event).built_in; }
+  bool is_of_a_program(EventNumber event) const { return at(event).is_of_a_program(); }
   bool in_use(EventNumber event) const { return at(event).in_use(); }
 
   // --- For the other parts of the EventSet: every entry, free ones included.

@@ -112,6 +112,9 @@ void HistRegistry::change(Trigger& same, const HistCommand& command) {
 Checked<Trigger*> HistRegistry::add(HistCompiler& compiler, const HistCommand& command,
                                     std::unique_ptr<Trigger> trigger, const SavedTrigger* saved) {
   const Trigger* const named = find_named(command.name);
+  if (named && named_.hides(events_.at(named->event))) {
+    return Fault{fault::kKernelsEvent, std::string(command.name), ErrorCode::kNotPermitted};
+  }
   if (named && named->plan->fields_signature != compiler.plan().fields_signature) {
     return Fault{fault::kNamedMismatch, std::string(command.name)};
   }
@@ -191,7 +194,7 @@ std::size_t HistRegistry::bytes() const {
 }
 
 bool HistRegistry::has_event(std::string_view system, std::string_view event) const {
-  return events_.find(system, event).has_value();
+  return named_.find(system, event).has_value();
 }
 
 std::vector<HistCatalog::Variable> HistRegistry::variables(std::string_view system,
@@ -203,14 +206,14 @@ std::vector<HistCatalog::Variable> HistRegistry::variables(std::string_view syst
       if (trigger->kind != TriggerKind::kHist) continue;
       const auto& all = trigger->plan->variables;
       const auto at_it = std::ranges::find(all, name, &VariablePart::name);
-      if (at_it == all.end()) continue;
+      if (at_it == all.end() || named_.hides(where)) continue;
       found.push_back({trigger->plan.get(), trigger->table.get(),
                        static_cast<std::uint32_t>(at_it - all.begin())});
     }
   };
   if (system.empty() && event.empty()) {
     for (const auto& each : events_.entries()) look_in(*each);
-  } else if (const auto number = events_.find(system, event)) {
+  } else if (const auto number = named_.find(system, event)) {
     look_in(events_.at(*number));
   }
   return found;

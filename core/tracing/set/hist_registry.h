@@ -12,6 +12,7 @@
 #include "core/tracing/command/trigger_command.h"
 #include "core/tracing/hist/hist_compiler.h"
 #include "core/tracing/hist/hist_copy.h"
+#include "core/tracing/set/named_events.h"
 #include "core/tracing/set/trace_store.h"
 #include "core/tracing/set/trigger_store.h"
 
@@ -19,9 +20,13 @@ namespace tallyfs {
 
 class HistRegistry final : private HistCatalog {
  public:
-  HistRegistry(EventTable& events, TriggerStore& triggers, TraceStore& trace,
-               std::size_t hist_bytes_max)
-      : events_(events), triggers_(triggers), trace_(trace), hist_bytes_max_(hist_bytes_max) {}
+  HistRegistry(EventTable& events, const NamedEvents& named, TriggerStore& triggers,
+               TraceStore& trace, std::size_t hist_bytes_max)
+      : events_(events),
+        named_(named),
+        triggers_(triggers),
+        trace_(trace),
+        hist_bytes_max_(hist_bytes_max) {}
 
   // A hist command for the event's trigger file.
   Checked<void> write(EventNumber event, const TriggerCommand& command);
@@ -57,6 +62,7 @@ class HistRegistry final : private HistCatalog {
                                    std::string_view field, const HistPlan& like) override;
 
   EventTable& events_;
+  const NamedEvents& named_;
   TriggerStore& triggers_;
   TraceStore& trace_;
   const std::size_t hist_bytes_max_;

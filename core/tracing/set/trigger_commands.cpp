@@ -48,28 +48,49 @@ std::string_view next_part(std::string_view& text) {
 
 }  // namespace
 
-Result<void> TriggerCommands::write(EventNumber number, std::string_view text) {
+Result<void> TriggerCommands::write(EventNumber number, std::string_view text,
+                                    NamedEvents::Scope scope) {
   const DefinedEvent& event = events_.at(number);
   if (!event.defined) return event_gone(text);
   const std::string whole = joined_lines(trimmed(text));
   const auto command = TriggerCommand::parse(whole);
-  const std::string where = event.system + ":" + event.format->name;
-  if (!command) return command.error().in("trigger:" + where, whole);
-  if (command.value().remove) return remove(number, command.value());
-  Trigger probe;
-  if (!compile_filter(event, command.value().filter, probe)) {
-    return bad_filter(command.value().filter, *event.format);
+  const std::string where = "trigger:" + event.system + ":" + event.format->name;
+  if (!command) return command.error().in(where, whole);
+  const Fault refused{fault::kKernelsEvent, {}, ErrorCode::kNotPermitted};
+  named_.begin(scope);
+  if (named_.hides(event) || names_hidden(command.value())) return refused.in(where, whole);
+  auto done = carry_out(number, command.value());
+  return done || !named_.has_hidden() ? done : refused.in(where, whole);
+}
+
+// In a line that is compared with those that are shown, no other name is looked up.
+bool TriggerCommands::names_hidden(const TriggerCommand& command) const {
+  if (command.kind != TriggerKind::kHist) return false;
+  const auto hist = HistCommand::parse(command.parameters);
+  if (!hist) return false;
+  for (const ActionCommand& action : hist.value().actions) {
+    if (action.handler == Handler::kOnMatch) (void)named_.find(action.system(), action.event());
   }
-  const bool is_hist = command.value().kind == TriggerKind::kHist;
+  return named_.has_hidden();
+}
+
+Result<void> TriggerCommands::carry_out(EventNumber number, const TriggerCommand& command) {
+  const DefinedEvent& event = events_.at(number);
+  if (command.remove) return remove(number, command);
+  Trigger probe;
+  if (!compile_filter(event, command.filter, probe)) {
+    return bad_filter(command.filter, *event.format);
+  }
   Checked<void> done;
-  if (is_hist) {
-    done = hists_.write(number, command.value());
-  } else if (const auto added = add_other(number, command.value()); !added) {
+  if (command.kind == TriggerKind::kHist) {
+    done = hists_.write(number, command);
+  } else if (const auto added = add_other(number, command); !added) {
     done = added.error();
   }
   if (done) return {};
-  const std::string kind(name_of(command.value().kind));
-  return done.error().in(kind + ":" + where, kind + ":" + std::string(command.value().rest));
+  const std::string kind(name_of(command.kind));
+  return done.error().in(kind + ":" + events_.full_name(number),
+                         kind + ":" + std::string(command.rest));
 }
 
 // The trigger that shows this line. The lines are compared as texts, because a line that the file
@@ -130,7 +151,7 @@ Checked<void> TriggerCommands::find_target(std::string_view& parameters, Trigger
   const std::string_view system = next_part(parameters);
   const std::string_view name = next_part(parameters);
   if (system.empty() || name.empty()) return Fault{fault::kTargetExpected, std::string(all)};
-  const auto target = events_.find(system, name);
+  const auto target = named_.find(system, name);
   if (!target) return Fault{fault::kNoSuchEvent, std::string(all)};
   trigger.target = *target;
   trigger.target_name = events_.full_name(*target);
@@ -153,6 +174,7 @@ Checked<void> TriggerCommands::parse_other(const TriggerCommand& command, Trigge
 }
 
 Checked<Trigger*> TriggerCommands::restore(const SavedTrigger& saved) {
+  named_.begin(NamedEvents::Scope::kAll);
   std::vector<Trigger*> hidden;
   const auto restore_all = [&]() -> Checked<Trigger*> {
     for (const SavedTrigger& each : saved.hidden) {

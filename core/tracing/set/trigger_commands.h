@@ -11,17 +11,21 @@ namespace tallyfs {
 
 class TriggerCommands {
  public:
-  TriggerCommands(EventTable& events, TriggerStore& triggers, HistRegistry& hists,
-                  TraceStore& trace)
-      : events_(events), triggers_(triggers), hists_(hists), trace_(trace) {}
+  TriggerCommands(EventTable& events, NamedEvents& named, TriggerStore& triggers,
+                  HistRegistry& hists, TraceStore& trace)
+      : events_(events), named_(named), triggers_(triggers), hists_(hists), trace_(trace) {}
 
-  // One command; a leading '!' removes. White space around it is not part of it.
-  Result<void> write(EventNumber event, std::string_view text);
+  // One command; a leading '!' removes. White space around it is not part of it. kNotPermitted: it
+  // names an event out of the scope, or is for one.
+  Result<void> write(EventNumber event, std::string_view text,
+                     NamedEvents::Scope scope = NamedEvents::Scope::kAll);
   // Sets a trigger as it was when it was saved, with its hidden histograms and without entries of
   // histograms. Refused as its command would be; then nothing is set.
   Checked<Trigger*> restore(const SavedTrigger& saved);
 
  private:
+  Result<void> carry_out(EventNumber event, const TriggerCommand& command);
+  bool names_hidden(const TriggerCommand& command) const;
   Result<void> remove(EventNumber event, const TriggerCommand& command);
   Trigger* find_shown(EventNumber event, TriggerKind kind, std::string_view shown) const;
   Checked<Trigger*> restore_one(const SavedTrigger& saved);
@@ -33,6 +37,7 @@ class TriggerCommands {
   Checked<void> parse_other(const TriggerCommand& command, Trigger& trigger) const;
 
   EventTable& events_;
+  NamedEvents& named_;
   TriggerStore& triggers_;
   HistRegistry& hists_;
   TraceStore& trace_;
