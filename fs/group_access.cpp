@@ -5,9 +5,8 @@ namespace {
 
 enum class Part {
   kOther,
-  kBranch,      // a directory that only its readers enter
-  kText,        // for reading
-  kDefinition,  // how samples are counted
+  kBranch,  // a directory that only its readers enter
+  kText,    // for reading
 };
 
 bool is_below(std::string_view path, std::string_view directory) {
@@ -16,14 +15,13 @@ bool is_below(std::string_view path, std::string_view directory) {
 }
 
 Part part_of_statistics(std::string_view name) {
-  if (name == "definition") return Part::kDefinition;
-  return name == "data" || name == "data.json" ? Part::kText : Part::kOther;
+  const bool is_shown = name == "definition" || name == "data" || name == "data.json";
+  return is_shown ? Part::kText : Part::kOther;
 }
 
 Part part_of_file(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (path == "rules") return Part::kDefinition;
-  if (path == "statistics.json" || path == "errors.json") return Part::kText;
+  if (path == "rules" || path == "statistics.json" || path == "errors.json") return Part::kText;
   if (is_below(path, "stats") || is_below(path, "metrics")) return Part::kText;
   if (is_below(path, "statistics")) return part_of_statistics(name);
   const bool is_shared = name == "error_log" || name == "hist.json";
@@ -39,14 +37,21 @@ Part part_of(const NodeInfo& node, std::string_view path, const Groups& groups) 
 
 }  // namespace
 
+bool is_for_writers(const NodeInfo& node, std::string_view path) {
+  if (node.kind == NodeKind::kFile) return (node.permissions & kForWriteGroup) != 0;
+  return path == "statistics" || path == "stats" || is_below(path, "stats");
+}
+
 Access access_of(const NodeInfo& node, std::string_view path, const Groups& groups, gid_t owner) {
+  const unsigned permissions = node.permissions & ~kForWriteGroup;
   const Part part = part_of(node, path, groups);
-  if (part == Part::kDefinition && groups.writers) {
-    return {node.permissions | 0060, *groups.writers};
+  Access access{permissions, owner};
+  if (part != Part::kOther && groups.readers) {
+    access = {part == Part::kBranch ? 0750 : permissions | 0040, *groups.readers};
   }
-  if (part == Part::kOther || !groups.readers) return {node.permissions, owner};
-  if (part == Part::kBranch) return {0750, *groups.readers};
-  return {node.permissions | 0040, *groups.readers};
+  if (!groups.writers || !is_for_writers(node, path)) return access;
+  const bool is_of_readers = groups.readers && access.gid == *groups.readers;
+  return {access.permissions | 0060, is_of_readers ? *groups.readers : *groups.writers};
 }
 
 }  // namespace tallyfs

@@ -19,6 +19,8 @@ struct Groups {
   bool all_read_metrics = false;  // -o metrics_readable
 
   bool any() const { return readers || writers; }
+  // A node has one group: where they are two, it is that of the readers.
+  bool are_two() const { return readers && writers && *readers != *writers; }
 };
 
 // What a node's attributes say.
@@ -29,5 +31,8 @@ struct Access {
 
 // path: of the node in the whole tree, "statistics/web/data". owner: the owner's group.
 Access access_of(const NodeInfo& node, std::string_view path, const Groups& groups, gid_t owner);
+
+// Whether members of --write-group may write the file, or remove what is in the directory.
+bool is_for_writers(const NodeInfo& node, std::string_view path);
 
 }  // namespace tallyfs

@@ -41,8 +41,6 @@ File::Access access_of(int flags) {
   }
 }
 
-bool wants_to_write(int flags) { return (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC); }
-
 }  // namespace
 
 void Operations::init(fuse_conn_info& connection) {
@@ -103,11 +101,6 @@ Result<NodeId> Operations::successor(NodeId node) {
   return Error{ErrorCode::kNotFound, "it was removed meanwhile"};
 }
 
-Access Operations::access_to(const NodeInfo& info) const {
-  if (!owner_.groups.any()) return {info.permissions, owner_.gid};
-  return access_of(info, parts_.tree.path(info.id), owner_.groups, owner_.gid);
-}
-
 struct stat Operations::common_attributes(const NodeInfo& info, Moment changed) const {
   struct stat status {};
   status.st_ino = info.id;
@@ -136,11 +129,6 @@ struct stat Operations::directory_status(const NodeInfo& info) const {
   status.st_mode |= S_IFDIR;
   status.st_nlink = 2 + info.subdirectories;
   return status;
-}
-
-// A uid that may not read a file must not make the daemon render it.
-bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
-  return uid == 0 || uid == owner_.uid || (access_to(info).permissions & 0044) != 0;
 }
 
 // A text that can be kept is rendered, since an open follows as a rule; a longer one is measured.
@@ -264,12 +252,12 @@ Result<void> Operations::check_change(const NodeInfo& info, const struct stat& w
 
 // For a definition: the text that this handle has written so far is dropped, not its effects.
 Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* open,
-                                  const CancellationToken& cancel) {
+                                  const CallContext& call) {
   if (!(info.permissions & 0222)) return Error{ErrorCode::kNoAccess, "the file is for reading"};
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  if (auto done = file.value()->truncate(context(cancel)); !done) return done;
+  if (auto done = file.value()->truncate(call); !done) return done;
   if (open) {
     const MutexLock lock(open->writing);
     open->transaction.restart();
@@ -285,9 +273,14 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
   if (!allowed) return reply_error(request, allowed.error());
   const auto open = file_info ? handles_.find(file_info->fh) : nullptr;
   if (which & FUSE_SET_ATTR_SIZE) {
+    if (auto may = check_writer(request, info.value()); !may) {
+      return reply_error(request, may.error());
+    }
     promote_follower();
     settle();
-    const auto done = truncate(info.value(), wanted.st_size, open.get(), cancellation_of(request));
+    const CallContext call =
+        context(cancellation_of(request), rights_of(fuse_req_ctx(request)->uid));
+    const auto done = truncate(info.value(), wanted.st_size, open.get(), call);
     if (!done) return reply_error(request, done.error());
   }
   reply_attributes(request, node, open);
@@ -337,7 +330,7 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   if (!held) return held.error();
   open->held = std::move(held.value());
   if (flags & O_TRUNC) {
-    if (auto done = open->file->truncate(context(cancel)); !done) {
+    if (auto done = open->file->truncate(context(cancel, rights_of(uid))); !done) {
       report(*open, "(opened with O_TRUNC)", done.error());
       return done.error();
     }
@@ -364,7 +357,8 @@ void Operations::note_refused_open(const Error& error, uid_t uid, Moment now) {
 }
 
 void Operations::open(fuse_req_t request, NodeId node, fuse_file_info info) {
-  auto made = at_its_path(node, [&](NodeId current) {
+  auto made = at_its_path(node, [&](NodeId current) -> Result<Opened> {
+    if (auto may = check_open(request, current, info.flags); !may) return may.error();
     return make_open_file(current, info.flags, fuse_req_ctx(request)->uid,
                           cancellation_of(request));
   });

@@ -129,9 +129,12 @@ class Operations {
   // version: what a look at the file has just given, if it has one.
   Result<std::string> render(NodeId node, const File& file, std::optional<std::uint64_t> version,
                              std::size_t bytes_max, const CallContext& call);
-  // The context of a call that is made now.
-  CallContext context(const CancellationToken& cancel = {}) const {
-    return {parts_.clock.now(), cancel};
+  // The context of a call that is made now, by a caller with these rights.
+  CallContext context(const CancellationToken& cancel = {},
+                      CallContext::Rights rights = CallContext::Rights::kOwner) const {
+    CallContext call(parts_.clock.now(), cancel);
+    call.rights = rights;
+    return call;
   }
   // A path leads to nodes that the kernel remembers. One may have been removed and made again since
   // then, even at this very moment: the attempt is made with the node, and, if that is kStale, with
@@ -165,6 +168,11 @@ class Operations {
   Result<struct stat> directory_attributes(NodeId node);
   struct stat directory_status(const NodeInfo& info) const;
   bool may_read(const NodeInfo& info, uid_t uid) const;
+  // What the kernel lets pass: kNoAccess for a reader that is no writer.
+  Result<void> check_writer(fuse_req_t request, const NodeInfo& info) const;
+  static bool wants_to_write(int flags);
+  Result<void> check_open(fuse_req_t request, NodeId node, int flags) const;
+  CallContext::Rights rights_of(uid_t uid) const;
   // Of the text as it would be rendered now; 0 if it would be longer than bytes_max.
   std::size_t text_length(const NodeInfo& info, const File& file,
                           std::optional<std::uint64_t> version, std::size_t bytes_max, Moment now);
@@ -183,8 +191,7 @@ class Operations {
   Result<Opened> make_open_file(NodeId node, int flags, uid_t uid, const CancellationToken& cancel);
   Result<void> render_for(OpenFile& open, const CallContext& call);
   Result<void> check_change(const NodeInfo& info, const struct stat& wanted, int which) const;
-  Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open,
-                        const CancellationToken& cancel);
+  Result<void> truncate(const NodeInfo& info, off_t size, OpenFile* open, const CallContext& call);
   void list(fuse_req_t request, NodeId node, off_t offset, Listing listing);
   LineSink sink(const OpenFile& open, const CancellationToken& cancel);
   void report(const OpenFile& open, std::string_view text, const Error& error);

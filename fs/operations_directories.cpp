@@ -83,6 +83,11 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
     fuse_reply_err(request, is_directory ? ENOTDIR : EISDIR);
     return;
   }
+  const auto info = at_its_path(parent, [&](NodeId current) { return parts_.tree.info(current); });
+  if (!info) return reply_error(request, info.error());
+  if (auto may = check_writer(request, info.value()); !may) {
+    return reply_error(request, may.error());
+  }
   reply_done(request, remove(*rules.value()));
 }
 

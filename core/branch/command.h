@@ -16,10 +16,12 @@ namespace tallyfs {
 
 // The sender of a datagram, as the kernel vouches for it.
 struct Sender {
-  Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid) {}
+  Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid), rights(its_uid) {}
 
   uid_t uid;
   pid_t pid;  // 0: not known here
+  // Whose rights it has: its own, or the daemon's uid's as a member of --write-group.
+  uid_t rights;
 };
 
 // The circumstances of a line or message; one for all of a datagram.

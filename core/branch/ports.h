@@ -1,8 +1,10 @@
 // What the daemon lends to a branch. All of it outlives the branch, and each part may be missing.
 #pragma once
 
+#include <functional>
 #include <span>
 
+#include "core/branch/command.h"
 #include "core/branch/daemon_facts.h"
 #include "core/branch/process_watch.h"
 #include "core/branch/switch_region.h"
@@ -16,6 +18,8 @@ struct Ports {
   std::span<Shape> shapes = {};       // without, feeders have no cells
   ProcessWatch* processes = nullptr;  // without it, nothing can have lifetime=feeder
   ErrorLog* errors = nullptr;         // without it, warnings are dropped
+  // Whether the sender is of --write-group, by a system call. Nothing: there is no such group.
+  std::function<bool(const Sender&)> is_writer = {};
   DaemonFacts daemon = {};
 };
 

@@ -35,6 +35,10 @@ using NodeId = std::uint64_t;
 
 enum class NodeKind { kDirectory, kFile };
 
+// Beside a file's permissions: members of --write-group may write it, too. The adapter shows it so
+// where there is such a group.
+inline constexpr unsigned kForWriteGroup = 1u << 16;
+
 // What is known of a node without asking its File.
 struct NodeInfo {
   NodeId id = 0;

@@ -1,5 +1,6 @@
 #include "fs/daemon/branches.h"
 
+#include "fs/daemon/group_members.h"
 #include "fs/daemon/possible_cpus.h"
 #include "program/log.h"
 
@@ -23,6 +24,11 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   };
   Ports fed = ports(statistics_max);
   fed.shapes = parts.shapes;
+  if (parts.writers) {
+    fed.is_writer = [group = *parts.writers](const Sender& sender) {
+      return is_member(sender, group);
+    };
+  }
   statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, std::move(fed));
   statistics_->enter_metrics(parts.metrics, now);
   stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));

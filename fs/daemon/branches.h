@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,7 @@ class Branches {
     DaemonFacts facts = {};
     MetricsSettings metrics = {};
     uid_t owner = 0;  // may do everything, as root may
+    std::optional<gid_t> writers = {};  // --write-group
   };
 
   // Entries of the page of switches that the branches need. statistics: the most there may be.

@@ -136,7 +136,8 @@ void Daemon::make_branches() {
                               .feeder = feeder_.get(),
                               .facts = facts(),
                               .metrics = options_.metrics,
-                              .owner = options_.owner.uid};
+                              .owner = options_.owner.uid,
+                              .writers = options_.groups.writers};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
   tree_.add_file(Tree::kRoot, "errors.json", 0400, error_history_, clock_.now());
 }

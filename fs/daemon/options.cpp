@@ -166,7 +166,8 @@ class OptionsParser {
     add({.names = "--write-group",
          .variable = &options_.write_group,
          .value = "GROUP",
-         .text = "the group whose members may write definition and rules; needs -o allow_other"});
+         .text = "the group whose members may change and remove statistics/ and stats/, and set "
+                 "triggers on programs' events; needs -o allow_other"});
     add({.names = "--log-level",
          .variable = &options_.log_level,
          .value = "LEVEL",

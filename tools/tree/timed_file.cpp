@@ -35,7 +35,8 @@ Error failure_of(const std::string& path, int error) {
       return {ErrorCode::kNoAccess,
               path + ": Permission denied for " + own_name() +
                   ". The user who mounted and the members of --group may read, those of " +
-                  "--write-group may write definition and rules; a mount without allow_other is " +
+                  "--write-group may write definition, rules and sample_rates, clear error_log, " +
+                  "remove, and set triggers on programs' events; a mount without allow_other is " +
                   "closed to all others, root too"};
     case ENOTCONN:
     case ECONNABORTED:

@@ -10,7 +10,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr unsigned kDefinitionPermissions = 0600;
+constexpr unsigned kDefinitionPermissions = 0600 | kForWriteGroup;
 constexpr unsigned kDataPermissions = 0400;
 // How a statistic begins that a sample named: as a range, which keeps what its samples say. A
 // program that defines a statistic knows what it counts, so the default of definitions is a value.
@@ -36,6 +36,7 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
       ownership_(owner),
       processes_(ports.processes),
       shapes_(ports.shapes),
+      is_writer_(std::move(ports.is_writer)),
       errors_(ports.errors),
       daemon_(std::move(ports.daemon)),
       statistics_(ports.switches) {

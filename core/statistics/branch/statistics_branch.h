@@ -13,6 +13,7 @@
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -124,7 +125,7 @@ class StatisticsBranch final : public Branch {
   void end_cells(Moment now) EXCLUDES(mutex_);
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
-  // offset into the line.
+  // offset into the line. A member of --write-group may what the daemon's uid may, but feed.
   Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
 
@@ -255,6 +256,8 @@ class StatisticsBranch final : public Branch {
     Lifetime lifetime = Lifetime::kForGood;
     std::optional<Requested<Feed>> feed{};
   };
+  Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
@@ -342,6 +345,7 @@ class StatisticsBranch final : public Branch {
   const Ownership ownership_;
   const FeederWatch processes_;
   const std::span<Shape> shapes_;
+  const std::function<bool(const Sender&)> is_writer_;
   ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
   const DaemonFacts daemon_;
   NodeId directory_ = 0;

@@ -49,7 +49,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     if (asked.feed) entry->interface->set_feed(asked.feed->value, now);
   } else if (asked.lifetime == Lifetime::kForGood || entry->feeders.empty()) {
     return leave(command, *entry, asked, sender, now);
-  } else if (auto allowed = may_change(*entry, sender.uid); !allowed) {
+  } else if (auto allowed = may_change(*entry, sender.rights); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
   if (asked.lifetime == Lifetime::kForGood) return Done{.made = made};

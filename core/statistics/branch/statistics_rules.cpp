@@ -65,7 +65,8 @@ class StatisticsBranch::RulesFile final : public File {
 
 void StatisticsBranch::enter_rules(Moment now) {
   rules_changed_ = now;
-  rules_file_ = tree_.add_file(Tree::kRoot, "rules", 0600, std::make_shared<RulesFile>(*this), now);
+  rules_file_ = tree_.add_file(Tree::kRoot, "rules", 0600 | kForWriteGroup,
+                               std::make_shared<RulesFile>(*this), now);
 }
 
 Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {

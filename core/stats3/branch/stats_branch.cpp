@@ -9,7 +9,7 @@ namespace tallyfs {
 namespace {
 
 constexpr unsigned kReadableByOwner = 0400;
-constexpr unsigned kRatesPermissions = 0600;
+constexpr unsigned kRatesPermissions = 0600 | kForWriteGroup;
 constexpr std::string_view kTemplates = "templates";
 constexpr std::string_view kSampleRates = "sample_rates";
 constexpr std::string_view kJson = ".json";

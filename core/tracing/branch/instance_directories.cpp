@@ -101,7 +101,8 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
     }
   }
   const auto& error_log = state_.options.error_log;
-  if (error_log) tree_.add_file(at, "error_log", kWritable, error_log, now);
+  const unsigned writable = kWritable | (instance->name.empty() ? kForWriteGroup : 0);
+  if (error_log) tree_.add_file(at, "error_log", writable, error_log, now);
   enter_cpus(instance, view, now);
   enter_options(instance, view, now);
   const auto fill = [instance](InstanceDirectories& directories, Moment when) {
@@ -168,15 +169,18 @@ void InstanceDirectories::fill_event(const SharedInstance& instance, const Event
     tree_.add_file(node->second, name, permissions,
                    std::make_shared<EventFile>(view, shared_path, kind), now);
   };
+  const bool is_for_all_writers =
+      instance->name.empty() && instance->set.events.is_of_a_program(*number);
+  const unsigned writable = kWritable | (is_for_all_writers ? kForWriteGroup : 0);
   if (!instance->set.events.is_built_in(*number)) {
     enter("enable", kWritable, Kind::kEnable);
-    enter("filter", kWritable, Kind::kFilter);
+    enter("filter", writable, Kind::kFilter);
   }
   enter("format", kReadable, Kind::kFormat);
   enter("hist", kReadable, Kind::kHist);
   enter("hist.json", kReadable, Kind::kHistJson);
   enter("id", kReadable, Kind::kId);
-  enter("trigger", kWritable, Kind::kTrigger);
+  enter("trigger", writable, Kind::kTrigger);
 }
 
 void InstanceDirectories::update_all(Moment now) {

@@ -318,7 +318,7 @@ a_group_reads_and_does_not_write() {
 a_write_group_changes_definitions() {
   start_daemon -o allow_other,group=4711,write_group=4712
   send 'web/a 1'
-  assert_eq '440 4711,660 4712,640 4711' \
+  assert_eq '440 4711,660 4711,660 4711' \
     "$(_modes_of statistics/web/{data,definition} tracing/error_log)"
   _as_member 4711,4712 bash -c "echo data=reset >$STAT/web/definition"
   assert_eq 'a 0 0 0.000 0' "$(_as_member 4711,4712 cat "$STAT/web/data")"

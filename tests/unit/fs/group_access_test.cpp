@@ -54,14 +54,31 @@ TEST(GroupAccessTest, ReadersReadAndEnter) {
   }
 }
 
-TEST(GroupAccessTest, WritersWriteDefinitionsAndNothingElse) {
-  for (const Groups& groups : {kWrite, kBoth}) {
-    EXPECT_EQ(file("statistics/web/definition", 0600, groups), "0660 3");
-    EXPECT_EQ(file("rules", 0600, groups), "0660 3");
+TEST(GroupAccessTest, WritersWriteWhatIsMarkedAndRemoveBranches) {
+  constexpr unsigned kMarked = 0600 | kForWriteGroup;
+  for (const char* path : {"statistics/web/definition", "rules", "stats/tcp/sample_rates"}) {
+    EXPECT_EQ(file(path, kMarked, kNone), "0600 1") << path;
+    EXPECT_EQ(file(path, kMarked, kRead), "0640 2") << path;
+    EXPECT_EQ(file(path, kMarked, kWrite), "0660 3") << path;
   }
+  EXPECT_EQ(file("tracing/events/a/b/trigger", 0640 | kForWriteGroup, kBoth), "0660 3");
+  EXPECT_EQ(file("tracing/events/a/b/trigger", 0640, kBoth), "0640 1");
   EXPECT_EQ(file("statistics/web/data", 0400, kWrite), "0400 1");
-  EXPECT_EQ(file("stats/tcp/sample_rates", 0600, kWrite), "0600 1");
-  EXPECT_EQ(directory("statistics", kWrite), "0755 1");
+  EXPECT_EQ(directory("statistics", kWrite), "0775 3");
+  EXPECT_EQ(directory("stats/tcp", kWrite), "0775 3");
+  EXPECT_EQ(directory("metrics", kWrite), "0755 1");
+}
+
+TEST(GroupAccessTest, WhereReadersAndWritersAreTwoTheGroupIsTheReaders) {
+  EXPECT_TRUE(kBoth.are_two());
+  EXPECT_FALSE((Groups{.readers = kReaders, .writers = kReaders}.are_two()));
+  for (const char* path : {"statistics/web/definition", "rules", "tracing/error_log"}) {
+    const unsigned marked = 0600 | kForWriteGroup;
+    EXPECT_EQ(file(path, marked, kBoth), "0660 2") << path;
+    EXPECT_TRUE(is_for_writers({.permissions = marked}, path)) << path;
+  }
+  EXPECT_EQ(directory("statistics", kBoth), "0770 2");
+  EXPECT_FALSE(is_for_writers({.permissions = 0400}, "statistics/web/data"));
 }
 
 TEST(GroupAccessTest, TheRestIsTheOwners) {
@@ -69,7 +86,7 @@ TEST(GroupAccessTest, TheRestIsTheOwners) {
                            "statistics/web/other", "data", "definition"}) {
     EXPECT_EQ(file(path, 0640, kBoth), "0640 1") << path;
   }
-  for (const char* path : {"", "tracing", "statistics/web", "stats/tcp", "tracing/stats"}) {
+  for (const char* path : {"", "tracing", "statistics/web", "tracing/stats"}) {
     EXPECT_EQ(directory(path, kBoth), "0755 1") << path;
   }
 }
