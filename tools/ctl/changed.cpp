@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "core/base/json.h"
 #include "tools/ctl/commands.h"
@@ -12,6 +15,7 @@
 #include "tools/display/most_changed.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
+#include "tools/past/moment_source.h"
 
 namespace tallyfs {
 namespace {
@@ -28,8 +32,9 @@ constexpr std::size_t kRowsOfQuiet = 3;
 
 class Changed {
  public:
-  Changed(Session& session, microseconds span)
-      : session_(session), span_(span), reader_(*session.source, span) {}
+  // wanted: the span, of a store.
+  Changed(Session& session, microseconds span, std::optional<past::Span> wanted = {})
+      : session_(session), span_(span), wanted_(wanted), reader_(*session.source, span) {}
 
   int run() {
     const bool is_mount = !session_.source->mount().empty();
@@ -84,8 +89,10 @@ class Changed {
                         " spans of baseline; nothing is ranked below two",
                     {view::Tone::kWarning});
     } else {
-      const std::string compared = "the last " + duration(1) + " beside the " + duration(spans_) +
-                                   " before, of " + std::to_string(watched_.size()) + " statistics";
+      const std::string span = wanted_ ? span_text(*wanted_, session_.options.utc)
+                                       : "the last " + duration(1);
+      const std::string compared = span + " beside the " + duration(spans_) + " before, of " +
+                                   std::to_string(watched_.size()) + " statistics";
       grid.put_line((is_quiet ? "nothing unusual: " : "unusual: ") + compared, dim);
     }
     draw_table(grid);
@@ -168,6 +175,7 @@ class Changed {
 
   Session& session_;
   const microseconds span_;
+  const std::optional<past::Span> wanted_;
   PastReader reader_;
   std::vector<view::Watched> watched_;
   std::vector<Named> names_;  // of those that are watched
@@ -177,6 +185,24 @@ class Changed {
   std::size_t spans_ = 0;  // of the longest baseline
   std::size_t too_young_ = 0;
 };
+
+// The span with as many spans of baseline before it as the store has finely enough.
+Result<std::unique_ptr<past::MomentSource>> open_with_baseline(past::StoreReader& store,
+                                                               const past::Span& span) {
+  const std::uint64_t length_us = span.end_us - span.begin_us;
+  std::uint64_t step_us = 0;
+  for (std::uint64_t spans = view::Past::kBaselineSpans; spans >= kSpansOfMount - 1; --spans) {
+    const past::Span all{span.begin_us - std::min(span.begin_us, spans * length_us), span.end_us};
+    const auto tier = store.finest_tier(all.begin_us);
+    if (!tier) return tier.error();
+    step_us = store.tiers()[tier.value()].step_us;
+    if (step_us * view::Past::kSpanBlocks > length_us) continue;
+    return past::MomentSource::open(std::move(store), all, "");
+  }
+  return invalid("the store has points of " + view::duration_text(step_us) +
+                 " for that time; a span of --changed needs twelve of them, as --at 12:00+" +
+                 std::to_string(step_us * view::Past::kSpanBlocks / 1'000'000) + "s");
+}
 
 }  // namespace
 
@@ -189,6 +215,25 @@ int show_changed(Session& session) {
   }
   if (span < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
   return Changed(session, span).run();
+}
+
+int show_changed(Session& session, const PastOptions& options) {
+  session.terminal = find_terminal(session.options);
+  session.look = look_of(session.options, session.terminal);
+  if (const std::string fault = fault_of(options, session.options.utc); !fault.empty()) {
+    return complain(kWrongUsage, fault);
+  }
+  auto opened = PastSpan::open(options, session.options.utc);
+  if (!opened) return complain(kRefused, opened.error().reason);
+  const auto wanted = opened.value().wanted();
+  if (!wanted) return complain(kWrongUsage, wanted.error().reason);
+  const past::Span& span = wanted.value();
+  const microseconds length(static_cast<std::int64_t>(span.end_us - span.begin_us));
+  if (length < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
+  auto source = open_with_baseline(opened.value().store(), span);
+  if (!source) return complain(kRefused, source.error().reason);
+  session.source = std::move(source).value();
+  return Changed(session, length, span).run();
 }
 
 }  // namespace tallyfs

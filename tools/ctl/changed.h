@@ -1,5 +1,5 @@
-// tallyctl show --changed: which statistics behave most unlike before, from a recording, or from a
-// mount that is read for three spans. (tools/display/behaviour.h has the rule.)
+// tallyctl show --changed: which statistics behave most unlike before, from a store, a recording,
+// or a mount that is read for three spans. (tools/display/behaviour.h has the rule.)
 #pragma once
 
 #include "tools/ctl/session.h"
@@ -9,5 +9,7 @@ namespace tallyfs {
 // The first of the session's words may be a span, as "5m"; the others say which statistics.
 // Returns an exit status.
 int show_changed(Session& session);
+// Of a span of a store. The session need not be open.
+int show_changed(Session& session, const PastOptions& past);
 
 }  // namespace tallyfs

@@ -16,7 +16,7 @@ constexpr CommandText kHeatText = {
     "heat", "Draws a histogram over time: a line each second, bins from left to right.",
     "  tallyctl heat block-vda/latencies_read                  until it is interrupted\n"
     "  tallyctl heat --every 10s --count 60 web/latency_us     ten minutes\n"
-    "  tallyctl heat --from night.jsonl web/latency_us         of a recording"};
+    "  tallyctl heat --last 1h --every 1m web/latency_us       of the past, from a store"};
 
 view::Steps steps_named(const std::string& name) {
   if (name == "sqrt") return view::Steps::kSqrt;
@@ -29,7 +29,7 @@ class Heat {
       : session_(session), map_(session.look, session.terminal.colours, steps) {}
 
   int run() {
-    auto found = select_one(*session_.source, session_.options.words);
+    auto found = select_first(*session_.source, session_.options.words);
     if (!found) return complain(found.error());
     what_ = std::move(found).value();
     auto before = read();
@@ -61,12 +61,15 @@ class Heat {
   void draw(const view::Interface& before, const view::Interface& now) {
     const auto change = view::change_between(before, now, what_.statistic);
     if (session_.options.json) return print_json(now, change);
-    const view::Statistic& statistic = *now.find(what_.statistic);
+    const view::Statistic* const statistic = now.find(what_.statistic);
     view::Grid grid = session_.grid();
-    if (view::distribution_of(statistic, view::Detail::kFine)) {
-      map_.draw_line(grid, statistic, change, now.realtime_us, missed(before, now));
+    if (!statistic) {
+      grid.put_line(session_.look.moment(now.realtime_us) + "  not observed",
+                    {view::Tone::kWarning});
+    } else if (view::distribution_of(*statistic, view::Detail::kFine)) {
+      map_.draw_line(grid, *statistic, change, now.realtime_us, missed(before, now));
     } else {
-      grid.put_line("it is a " + statistic.type + " now", {view::Tone::kWarning});
+      grid.put_line("it is a " + statistic->type + " now", {view::Tone::kWarning});
     }
     print(grid, session_.terminal);
   }
@@ -102,6 +105,8 @@ int run_heat(int argc, char** argv) {
   CommandLine line = command_line(kHeatText, session.options);
   add_from(line, session.options);
   add_every(line, session.options);
+  PastOptions past;
+  add_past(line, past);
   line.add({.names = "--scale",
             .variable = &scale,
             .value = "STEPS",
@@ -112,7 +117,10 @@ int run_heat(int argc, char** argv) {
   line.add_arguments("WHAT", session.options.words, "one array, or one type=quantiles",
                      {.least = 1, .most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (const auto status = session.open()) return *status;
+  if (const auto status = session.open(past, Session::PastForm::kMoments,
+                                       session.options.words.front())) {
+    return *status;
+  }
   if (!session.options.ascii && !session.options.json) {
     if (const auto status = session.refuse_dumb("heat --ascii draws with letters")) return *status;
   }

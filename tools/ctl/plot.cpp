@@ -1,5 +1,5 @@
-// tallyctl plot: bars of a distribution or a list, a line of a history. Of other types, whose past
-// nothing keeps, a line over the moments of a recording, or over --count moments of --every.
+// tallyctl plot: bars of a distribution or a list, a line of a history. Of other types a line over
+// the moments of a recording or of a store, or over --count moments of --every.
 #include "tools/display/plot.h"
 
 #include "tools/ctl/commands.h"
@@ -16,24 +16,39 @@ constexpr CommandText kPlotText = {
     "plot", "Draws a statistic: bars of a distribution or a list, a line of a history.",
     "  tallyctl plot block-vda/latencies_read           bars\n"
     "  tallyctl plot web/by_second                      a line, of a type=history\n"
-    "  tallyctl plot web/hits --every 1s --count 60     a line, after a minute"};
+    "  tallyctl plot web/hits --last 1h                 a line of the past, from a store"};
 constexpr int kSeriesRows = 10;
 
 class Plot {
  public:
-  explicit Plot(Session& session) : session_(session) {}
+  Plot(Session& session, const PastOptions& past) : session_(session), past_(past) {}
 
+  // Bars of the past are those of its sum; with --every, and of other types, it has moments.
   int run() {
-    auto found = select_one(*session_.source, session_.options.words);
+    const bool may_be_sum = past_.is_wanted() && session_.options.every.empty();
+    if (const auto status = open(may_be_sum ? Form::kSum : Form::kMoments)) return *status;
+    if (has_past(*first_.find(what_.statistic))) return draw_now();
+    if (may_be_sum) {
+      if (const auto status = open(Form::kMoments)) return *status;
+    }
+    return draw_moments(std::move(first_));
+  }
+
+ private:
+  using Form = Session::PastForm;
+
+  std::optional<int> open(Form form) {
+    const auto& words = session_.options.words;
+    if (const auto status = session_.open(past_, form, words.front())) return status;
+    auto found = select_first(*session_.source, words);
     if (!found) return complain(found.error());
     what_ = std::move(found).value();
     auto now = read();
     if (!now) return complain(now.error());
-    if (has_past(*now.value().find(what_.statistic))) return draw_now();
-    return draw_moments(std::move(now).value());
+    first_ = std::move(now).value();
+    return std::nullopt;
   }
 
- private:
   static bool has_past(const view::Statistic& statistic) {
     return view::has_bars(statistic) || std::holds_alternative<view::History>(statistic.values);
   }
@@ -44,8 +59,7 @@ class Plot {
   int draw_now() {
     const bool is_recorded = session_.source->mount().empty();
     const bool is_repeated = !session_.options.every.empty();
-    auto before = read();
-    if (!before) return complain(before.error());
+    Result<view::Interface> before = std::move(first_);
     if (!is_recorded && !is_repeated) return draw(before.value(), nullptr);
     std::uint64_t drawn = 0;
     while (session_.options.count == 0 || drawn < session_.options.count) {
@@ -67,6 +81,7 @@ class Plot {
     if (before) change = view::change_between(*before, now, what_.statistic);
     if (session_.options.json) return print_json(now, change);
     view::Grid grid = session_.grid();
+    if (!now.find(what_.statistic)) return draw_unknown(grid, now);
     const view::Statistic& total = *now.find(what_.statistic);
     const view::Statistic& shown = change && change->counted ? *change->counted : total;
     grid.put_line(view::heading_of(now.name, shown, now.time_us), {view::Tone::kBold});
@@ -77,6 +92,13 @@ class Plot {
     } else {
       draw_bars(grid, shown);
     }
+    print(grid, session_.terminal);
+    return kDone;
+  }
+
+  int draw_unknown(view::Grid& grid, const view::Interface& now) {
+    grid.put_line(session_.look.moment(now.realtime_us) + "  not observed",
+                  {view::Tone::kWarning});
     print(grid, session_.terminal);
     return kDone;
   }
@@ -105,12 +127,14 @@ class Plot {
     if (!is_recorded && (session_.options.every.empty() || session_.options.count == 0)) {
       return complain(kWrongUsage,
                       what_.interface + "/" + what_.statistic +
-                          " keeps no past: draw it with --every 1s --count 60, or from a "
-                          "recording (--from), or define a view with type=history");
+                          " keeps no past: draw it with --every 1s --count 60, from a store "
+                          "(--last 1h) or a recording (--from), or define a view with "
+                          "type=history");
     }
     view::Series series;
-    const bool is_last = before.find(what_.statistic)->type == "last";
-    if (is_last) series.quantity = view::quantity_of_x(before.find(what_.statistic)->units);
+    const view::Statistic shown = *before.find(what_.statistic);
+    const bool is_last = shown.type == "last";
+    if (is_last) series.quantity = view::quantity_of_x(shown.units);
     while (session_.options.count == 0 || series.points.size() < session_.options.count) {
       const auto next = session_.next();
       if (!next) return complain(next.error());
@@ -122,8 +146,9 @@ class Plot {
     }
     if (session_.options.json) return print_json(before, std::nullopt);
     view::Grid grid = session_.grid();
+    const view::Statistic* const newest = before.find(what_.statistic);
     std::string heading =
-        view::heading_of(before.name, *before.find(what_.statistic), before.time_us);
+        view::heading_of(before.name, newest ? *newest : shown, before.time_us);
     grid.put_line(heading.append(is_last ? "" : ", samples a second"), {view::Tone::kBold});
     view::draw_series(grid, series, kSeriesRows, session_.look);
     print(grid, session_.terminal);
@@ -133,13 +158,16 @@ class Plot {
   view::Point point_of(const view::Interface& before, const view::Interface& now,
                        bool is_last) const {
     view::Point made{.realtime_us = now.realtime_us};
-    made.value = is_last ? view::level_of_now(*now.find(what_.statistic))
-                         : view::change_between(before, now, what_.statistic).rate();
+    const view::Statistic* const statistic = now.find(what_.statistic);
+    if (is_last && statistic) made.value = view::level_of_now(*statistic);
+    if (!is_last) made.value = view::change_between(before, now, what_.statistic).rate();
     return made;
   }
 
   Session& session_;
+  const PastOptions& past_;
   SelectedStatistic what_;
+  view::Interface first_;  // of the first moment
   Json json_;  // of the newest read()
 };
 
@@ -150,12 +178,13 @@ int run_plot(int argc, char** argv) {
   CommandLine line = command_line(kPlotText, session.options);
   add_from(line, session.options);
   add_every(line, session.options);
+  PastOptions past;
+  add_past(line, past);
   line.add_flag("--total", session.options.total, "with --every: totals, not intervals");
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words, "one statistic", {.least = 1, .most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (const auto status = session.open()) return *status;
-  return Plot(session).run();
+  return Plot(session, past).run();
 }
 
 }  // namespace tallyfs

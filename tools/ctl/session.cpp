@@ -4,9 +4,28 @@
 #include <utility>
 
 #include "tools/ctl/commands.h"
+#include "tools/past/moment_source.h"
+#include "tools/past/span_source.h"
 #include "tools/tree/mount_table.h"
 
 namespace tallyfs {
+namespace {
+
+Result<std::unique_ptr<Source>> open_span(past::StoreReader store, const past::Span& span,
+                                          Session::PastForm form, const std::string& word) {
+  const auto as_source = [](auto opened) -> Result<std::unique_ptr<Source>> {
+    if (!opened) return opened.error();
+    return std::unique_ptr<Source>(std::move(opened).value());
+  };
+  if (form == Session::PastForm::kSum) {
+    return as_source(past::SpanSource::open(std::move(store), span));
+  }
+  const std::string interface = word.substr(0, word.find('/'));
+  const bool is_pattern = interface.find_first_of("*?[{") != interface.npos;
+  return as_source(past::MomentSource::open(std::move(store), span, is_pattern ? "" : interface));
+}
+
+}  // namespace
 
 std::optional<int> Session::open() {
   terminal = find_terminal(options);
@@ -25,13 +44,38 @@ std::optional<int> Session::open() {
   return std::nullopt;
 }
 
+std::optional<int> Session::open(const PastOptions& past, PastForm form,
+                                 const std::string& word) {
+  if (!past.store.empty() && !past.is_wanted()) {
+    return tallyfs::complain(kWrongUsage,
+                             "--store needs the time that is meant: --last 10m, or --at 12:03");
+  }
+  if (!past.is_wanted()) return open();
+  if (!options.from.empty()) {
+    return tallyfs::complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
+  }
+  terminal = find_terminal(options);
+  look = look_of(options, terminal);
+  if (const std::string fault = fault_of(past, options.utc); !fault.empty()) {
+    return tallyfs::complain(kWrongUsage, fault);
+  }
+  auto opened = PastSpan::open(past, options.utc);
+  if (!opened) return tallyfs::complain(kRefused, opened.error().reason);
+  const auto span = opened.value().wanted();
+  if (!span) return tallyfs::complain(kWrongUsage, span.error().reason);
+  auto made = open_span(std::move(opened.value().store()), span.value(), form, word);
+  if (!made) return tallyfs::complain(kRefused, made.error().reason);
+  source = std::move(made).value();
+  return std::nullopt;
+}
+
 std::optional<int> Session::refuse_dumb(const std::string& instead) const {
   if (!terminal.is_dumb) return std::nullopt;
   return tallyfs::complain(kWrongUsage, "this terminal shows no pictures (TERM=dumb); " + instead);
 }
 
 Result<Source::Next> Session::next() const {
-  const bool is_each = options.every.empty() && !options.from.empty();
+  const bool is_each = options.every.empty() && source->mount().empty();
   return source->next(is_each ? std::chrono::microseconds(0) : options.period());
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/result.h"
 #include "tools/ctl/options.h"
+#include "tools/ctl/past_span.h"
 #include "tools/ctl/terminal.h"
 #include "tools/display/look.h"
 #include "tools/tree/source.h"
@@ -22,6 +23,10 @@ struct Session {
   // Of the mount or the recording that the options name. Prints what is wrong.
   // Nothing if it may go on, else the status to exit with.
   std::optional<int> open();
+  // The same, but of a span of the store if that is meant: what was counted in it, or its moments.
+  // word: what is looked at.
+  enum class PastForm { kSum, kMoments };
+  std::optional<int> open(const PastOptions& past, PastForm form, const std::string& word);
   // Of a command that draws pictures: complains on a terminal that has neither a cursor to move
   // nor colours (TERM=dumb), and says what serves there. As open().
   std::optional<int> refuse_dumb(const std::string& instead) const;

@@ -290,6 +290,7 @@ int run_show(int argc, char** argv) {
             .shown = Option::Default::kHidden});
   PastOptions past;
   add_past(line, past);
+  add_versus(line, past);
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
@@ -301,12 +302,15 @@ int run_show(int argc, char** argv) {
     return complain(kWrongUsage, "--store needs the time that is meant: --last 10m, or --at 12:03");
   }
   if (past.is_wanted()) {
-    if (changed || !session.options.every.empty() || !session.options.from.empty()) {
+    if (!session.options.every.empty() || !session.options.from.empty()) {
       return complain(kWrongUsage,
-                      "--at, --last and --vs are of a store; --changed, --every and "
-                      "--from are not");
+                      "--at, --last and --vs are of a store; --every and --from are not");
     }
-    return show_past(session, past);
+    if (changed && !past.versus.empty()) {
+      return complain(kWrongUsage, "--changed compares with the spans directly before; --vs is of "
+                                   "show without it");
+    }
+    return changed ? show_changed(session, past) : show_past(session, past);
   }
   if (const auto status = session.open()) return *status;
   if (changed) return show_changed(session);

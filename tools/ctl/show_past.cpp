@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "core/base/json.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/moment.h"
-#include "tools/ctl/time_span.h"
 #include "tools/display/show.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
@@ -23,14 +20,6 @@ namespace {
 using past::Span;
 
 constexpr std::size_t kFactsShown = 10;
-// The store of a recorder that runs is no older.
-constexpr std::uint64_t kFreshUs = 30'000'000;
-
-std::uint64_t realtime_now_us() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
-}
 
 // What was counted in a span, with the time in which it was observed.
 view::Change change_of(const view::Interface& interface, const view::Statistic& statistic) {
@@ -54,49 +43,25 @@ struct ReadSpan {
 
 class ShowPast {
  public:
-  ShowPast(Session& session, const PastOptions& options)
-      : session_(session), options_(options), store_(store_named(options.store)) {}
+  ShowPast(Session& session, const PastOptions& options) : session_(session), options_(options) {}
 
   int run() {
-    if (const auto usage = wanted_span(); !usage) {
-      return complain(kWrongUsage, usage.error().reason);
+    const bool utc = session_.options.utc;
+    if (const std::string fault = fault_of(options_, utc); !fault.empty()) {
+      return complain(kWrongUsage, fault);
     }
-    auto store = past::StoreReader::open(store_);
-    if (!store) return complain(kRefused, store.error().reason);
-    const auto extent = store.value().extent();
-    if (!extent) return complain(kRefused, extent.error().reason);
-    if (!extent.value()) return complain(kRefused, "the store " + store_ + " is empty as yet");
-    extent_ = *extent.value();
-    const auto span = wanted_span();
+    auto opened = PastSpan::open(options_, utc);
+    if (!opened) return complain(kRefused, opened.error().reason);
+    PastSpan& past = opened.value();
+    extent_ = past.extent();
+    const auto span = past.wanted();
     if (!span) return complain(kWrongUsage, span.error().reason);
-    auto now = read(std::move(store).value(), span.value());
+    auto now = read(std::move(past.store()), span.value());
     if (!now) return complain(kRefused, now.error().reason);
-    return options_.versus.empty() ? show(now.value()) : run_beside(now.value());
+    return options_.versus.empty() ? show(now.value()) : run_beside(past, now.value());
   }
 
  private:
-  // The end of the newest point, as long as a recorder writes: its last seconds are not stored yet.
-  Now now() const {
-    const std::uint64_t realtime_us = realtime_now_us();
-    const bool is_fresh = extent_.end_us + kFreshUs > realtime_us;
-    return {is_fresh ? extent_.end_us : realtime_us, session_.options.utc};
-  }
-
-  Result<Span> wanted_span() const {
-    if (!options_.last.empty() && past::parse_duration(options_.last) == 0) {
-      return invalid("--last: '" + options_.last + "' is no length of time, as 30s, 5m, 2h or 1d");
-    }
-    const std::string& text = options_.last.empty() ? options_.at : options_.last;
-    if (text.empty()) return invalid("--vs compares the span of --at or --last");
-    return parse_span(text, now());
-  }
-
-  Result<Span> other_span(const Span& span) const {
-    if (options_.versus != "before") return parse_span(options_.versus, now());
-    const std::uint64_t length_us = span.end_us - span.begin_us;
-    return Span{span.begin_us - std::min(span.begin_us, length_us), span.begin_us};
-  }
-
   Result<ReadSpan> read(past::StoreReader store, const Span& span) {
     auto source = past::SpanSource::open(std::move(store), span);
     if (!source) return source.error();
@@ -125,10 +90,10 @@ class ShowPast {
     });
   }
 
-  int run_beside(const ReadSpan& now) {
-    const auto span = other_span(now.wanted);
+  int run_beside(const PastSpan& past, const ReadSpan& now) {
+    const auto span = past.other(now.wanted);
     if (!span) return complain(kWrongUsage, span.error().reason);
-    auto store = past::StoreReader::open(store_);
+    auto store = past::StoreReader::open(past.directory());
     if (!store) return complain(kRefused, store.error().reason);
     auto before = read(std::move(store).value(), span.value());
     if (!before) return complain(kRefused, before.error().reason);
@@ -234,16 +199,8 @@ class ShowPast {
     return text.data();
   }
 
-  std::string span_text(const Span& span) const {
-    const std::string end = dated(span.end_us, session_.options.utc);
-    const std::string begin = dated(span.begin_us, session_.options.utc);
-    constexpr std::size_t kDate = 11;
-    const bool is_one_day = begin.substr(0, kDate) == end.substr(0, kDate);
-    return begin + " to " + (is_one_day ? end.substr(kDate) : end);
-  }
-
   void put_span(view::Grid& grid, const std::string& prefix, const ReadSpan& read) const {
-    std::string text = prefix + span_text(read.span);
+    std::string text = prefix + span_text(read.span, session_.options.utc);
     if (distance(read.wanted, read.span) >= 1'000'000) {
       text.append("  (of the store's points; finer ones are not kept so long)");
     }
@@ -255,7 +212,8 @@ class ShowPast {
   }
 
   void put_nothing(view::Grid& grid) const {
-    grid.put_line("nothing was observed in it; the store has " + span_text(extent_),
+    grid.put_line("nothing was observed in it; the store has " +
+                      span_text(extent_, session_.options.utc),
                   {view::Tone::kWarning});
   }
 
@@ -308,42 +266,13 @@ class ShowPast {
 
   Session& session_;
   const PastOptions& options_;
-  const std::string store_;
   Span extent_;
   std::vector<Selection> selections_;
 };
 
 }  // namespace
 
-std::string store_named(const std::string& given) {
-  if (!given.empty()) return given;
-  const char* const named = std::getenv("TALLY_STORE");
-  return named && *named ? named : past::kDefaultStore;
-}
-
-void add_past(CommandLine& line, PastOptions& options) {
-  const auto add = [&](const char* name, std::string& variable, const char* value,
-                       const char* text) {
-    line.add({.names = name,
-              .variable = &variable,
-              .value = value,
-              .text = text,
-              .shown = Option::Default::kHidden});
-  };
-  add("--at", options.at, "SPAN",
-      "what a span of the past counted, from a store: 12:03, 12:00..12:03, 12:03+5m, "
-      "\"yesterday 23:00..23:30\"");
-  add("--last", options.last, "TIME", "the same of the last 30s, 5m, 2h, 1d");
-  add("--vs", options.versus, "SPAN",
-      "beside it another span, or \"before\": as long, directly before");
-  add("--store", options.store, "DIR",
-      "the store of tallyctl record; else $TALLY_STORE, else /var/lib/tally-record");
-}
-
 int show_past(Session& session, const PastOptions& options) {
-  if (!options.at.empty() && !options.last.empty()) {
-    return complain(kWrongUsage, "--at and --last are two spans; the second is --vs");
-  }
   session.terminal = find_terminal(session.options);
   session.look = look_of(session.options, session.terminal);
   return ShowPast(session, options).run();

@@ -178,12 +178,22 @@ Result<SelectedStatistic> select_one(Source& source, const std::vector<std::stri
                  " lists them");
 }
 
+Result<SelectedStatistic> select_first(Source& source, const std::vector<std::string>& words) {
+  for (;;) {
+    auto found = select_one(source, words);
+    if (found || !source.mount().empty()) return found;
+    const auto next = source.next(std::chrono::microseconds(0));
+    if (!next) return next.error();
+    if (next.value() == Source::Next::kEnd) return found;
+  }
+}
+
 Result<view::Interface> read_selected(Source& source, const SelectedStatistic& what, Json& json) {
   auto found = source.interface(what.interface);
   if (!found) return found.error();
   json = std::move(found).value();
   auto made = to_interface(json);
-  if (made && !made.value().find(what.statistic)) {
+  if (made && !source.mount().empty() && !made.value().find(what.statistic)) {
     return invalid(what.interface + "/" + what.statistic + " has been removed");
   }
   return made;

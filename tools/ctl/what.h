@@ -34,8 +34,10 @@ struct SelectedStatistic {
   std::string statistic;
 };
 Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words);
-// Its interface, as JSON too. kInvalid: the statistic has been removed. Errors of reading as they
-// are.
+// At the first moment at which it is there; of a mount now.
+Result<SelectedStatistic> select_first(Source& source, const std::vector<std::string>& words);
+// Its interface, as JSON too. kInvalid: the statistic has been removed from the mount; of moments
+// that were kept it may be missing in some. Errors of reading as they are.
 Result<view::Interface> read_selected(Source& source, const SelectedStatistic& what, Json& json);
 
 // Selected ones, in order.

@@ -125,6 +125,7 @@ Change change_between(const Interface& before, const Interface& after, std::stri
   const Statistic* const now = after.find(name);
   if (!was || !now || before.epoch != after.epoch || after.time_us < before.time_us) return made;
   made.micros = after.time_us - before.time_us;
+  if (now->data_us >= after.time_us && now->data_us != was->data_us) return made;
   if (now->samples >= was->samples) made.samples = now->samples - was->samples;
   if (!made.samples || now->data_us != was->data_us || now->type != was->type) return made;
   if (auto values = difference(was->values, now->values)) {

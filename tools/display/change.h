@@ -2,7 +2,8 @@
 //
 // Time is that of the snapshots, never the poller's clock. Totals are unknown after another epoch,
 // a reset or a new definition, if one fell, and if one stands at the end of its type; samples go
-// on, unless the epoch changed or they fell. Pure functions.
+// on, unless the epoch changed or they fell. Nothing is known where the data begin with the later
+// snapshot. Pure functions.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,8 @@ Now now_of(const Past& past, const Onset& onset) {
 double percentile_99(std::span<const Bucket> buckets) {
   double all = 0;
   for (const Bucket& each : buckets) all += each.count;
-  const double rank = std::max(1.0, std::ceil(0.99 * all));
+  // Counts that were spread over units have fractions.
+  const double rank = std::min(all, std::max(1.0, std::ceil(0.99 * all)));
   double before = 0;
   for (const Bucket& each : buckets) {
     if (before + each.count >= rank) {

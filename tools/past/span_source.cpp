@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/past/json_object.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs::past {
@@ -10,25 +11,6 @@ namespace {
 
 // A command that looks at more interfaces looks at all: each block is unpacked once then.
 constexpr std::size_t kSingleMax = 4;
-
-class Object {
- public:
-  Object& text(std::string_view key, std::string value) {
-    return put(key, {.kind = Json::Kind::kString, .text = std::move(value)});
-  }
-  Object& number(std::string_view key, std::uint64_t value) {
-    return put(key, {.kind = Json::Kind::kNumber, .text = std::to_string(value)});
-  }
-  Object& put(std::string_view key, Json value) {
-    made_.keys.emplace_back(key);
-    made_.items.push_back(std::move(value));
-    return *this;
-  }
-  Json take() { return std::move(made_); }
-
- private:
-  Json made_{.kind = Json::Kind::kObject};
-};
 
 }  // namespace
 
@@ -87,10 +69,10 @@ Result<Json> SpanSource::tree() {
     const auto end = std::find_if(each, series_.end(), [&](const StoredSeries& other) {
       return other.interface != each->interface;
     });
-    interfaces.items.push_back(Object().text("interface", each->interface).take());
+    interfaces.items.push_back(JsonObject().text("interface", each->interface).take());
     each = end;
   }
-  Object made;
+  JsonObject made;
   made.number("format", kFormat).text("epoch", "");
   made.number("time_us", span_.end_us).number("realtime_us", span_.end_us);
   return made.put("interfaces", std::move(interfaces)).take();
@@ -122,7 +104,7 @@ Result<Json> SpanSource::interface(const std::string& name) {
     statistics.items.push_back(std::move(made).value());
     before = &each;
   }
-  Object made;
+  JsonObject made;
   made.number("format", kFormat).text("interface", name).text("epoch", "").number("serial", 0);
   made.number("time_us", span_.end_us).number("realtime_us", span_.end_us);
   return made.put("statistics", std::move(statistics)).take();

@@ -124,20 +124,33 @@ Result<std::vector<StoredSeries>> StoreReader::series() {
   return made;
 }
 
-Result<std::vector<TierSpan>> StoreReader::cover(const Span& span) {
-  std::vector<std::uint64_t> oldest;
+// Of each tier the begin of its oldest point.
+Result<std::vector<std::uint64_t>> StoreReader::oldest() {
+  std::vector<std::uint64_t> made;
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     const auto begin =
         database_.number("SELECT min(begin_us) FROM block WHERE tier=" + std::to_string(i));
     if (!begin) return begin.error();
-    oldest.push_back(begin.value());
+    made.push_back(begin.value());
   }
   // Before the store began no tier has anything: no end has to be moved for that.
-  const std::uint64_t began = *std::ranges::min_element(oldest) + tiers_.back().step_us;
-  for (std::uint64_t& each : oldest) {
+  const std::uint64_t began = *std::ranges::min_element(made) + tiers_.back().step_us;
+  for (std::uint64_t& each : made) {
     if (each <= began) each = 0;
   }
-  return past::cover(span, tiers_, oldest);
+  return made;
+}
+
+Result<std::vector<TierSpan>> StoreReader::cover(const Span& span) {
+  const auto begins = oldest();
+  if (!begins) return begins.error();
+  return past::cover(span, tiers_, begins.value());
+}
+
+Result<std::size_t> StoreReader::finest_tier(std::uint64_t moment_us) {
+  const auto begins = oldest();
+  if (!begins) return begins.error();
+  return finest_at(moment_us, begins.value());
 }
 
 Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part,
@@ -158,33 +171,45 @@ Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part
   return made;
 }
 
-Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
-                                    unsigned precision, Sums& sums) {
+Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const TierSpan& part,
+                                                       const Wanted& series, unsigned precision,
+                                                       const TakePiece& take) {
   auto statement = database_.prepare("SELECT begin_us, end_us, data FROM block WHERE id=?");
   if (!statement) return statement.error();
   Statement& row = statement.value();
   const auto found = row.bind(id).step();
   if (!found) return found.error();
   // Deleted meanwhile, since it is too old.
-  if (!found.value()) return {};
+  if (!found.value()) return std::optional<Fact>();
   const std::uint64_t begin_us = row.number(0);
   const std::uint64_t step_us = tiers_[part.tier].step_us;
   const std::uint64_t pieces = step_us / tiers_.front().step_us;
-  std::map<std::uint64_t, Point> made;
   const bool is_whole =
       read_block(row.bytes(2), [&](std::uint64_t number, const ColumnBytes& column) {
         const auto wanted = series.find(number);
         if (wanted == series.end()) return true;
         const unsigned own = std::min(wanted->second, precision_of(tiers_[part.tier]));
-        return read_column(column, pieces, [&](unsigned at, Point point) {
+        return read_column(column, pieces, [&](unsigned at, Point&& point) {
           const std::uint64_t moment = begin_us + at * step_us;
           if (moment < part.span.begin_us || moment >= part.span.end_us) return;
           lower_precision(point, own, precision);
-          add(made[number], point);
+          take(number, moment, std::move(point));
         });
       });
-  if (!is_whole) {
-    sums.damaged.push_back({.span = {begin_us, row.number(1)}, .reason = "damaged in the store"});
+  if (is_whole) return std::optional<Fact>();
+  return std::optional(
+      Fact{.span = {begin_us, row.number(1)}, .reason = "damaged in the store"});
+}
+
+Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
+                                    unsigned precision, Sums& sums) {
+  std::map<std::uint64_t, Point> made;
+  auto damaged = read_block_of(
+      id, part, series, precision,
+      [&](std::uint64_t number, std::uint64_t, Point&& point) { add(made[number], point); });
+  if (!damaged) return damaged.error();
+  if (damaged.value()) {
+    sums.damaged.push_back(*std::move(damaged).value());
     return {};
   }
   for (const auto& [number, point] : made) {
@@ -216,6 +241,20 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
     }
   }
   if (auto done = database_.run("COMMIT"); !done) return done.error();
+  return made;
+}
+
+Result<std::vector<Fact>> StoreReader::points(const TierSpan& part, const Wanted& series,
+                                              const TakePiece& take) {
+  std::vector<Fact> made;
+  if (series.empty()) return made;
+  const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
+  if (!blocks) return blocks.error();
+  for (const std::uint64_t each : blocks.value()) {
+    auto damaged = read_block_of(each, part, series, precision({part}), take);
+    if (!damaged) return damaged.error();
+    if (damaged.value()) made.push_back(*std::move(damaged).value());
+  }
   return made;
 }
 

@@ -1,7 +1,7 @@
-// Reads a store beside its writer: which statistics it has, and what each counted in a span. A span
-// is added up from the coarsest tier whose pieces fit in it, and its ends from finer ones, as far
-// as those are kept. A block that is damaged is a gap. Holds the store for half a second at most.
-// Confined to one thread.
+// Reads a store beside its writer: which statistics it has, what each counted in a span, and in
+// each point of one. A span is added up from the coarsest tier whose pieces fit in it, and its ends
+// from finer ones, as far as those are kept. A block that is damaged is a gap. Holds the store for
+// half a second at most. Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,13 @@ class StoreReader {
   // `series`: with the precision of their quantiles, else 0.
   using Wanted = std::map<std::uint64_t, unsigned>;
   Result<Sums> sums(const std::vector<TierSpan>& parts, const Wanted& series);
+  // The finest tier whose points reach back to that moment; the coarsest, if none does.
+  Result<std::size_t> finest_tier(std::uint64_t moment_us);
+  // Calls take() for each point of the part that was observed, in no order, with the moment at
+  // which it begins. Returns what is damaged.
+  using TakePiece = std::function<void(std::uint64_t series, std::uint64_t begin_us, Point&&)>;
+  Result<std::vector<Fact>> points(const TierSpan& part, const Wanted& series,
+                                   const TakePiece& take);
   // The highest that all of the parts have.
   unsigned precision(const std::vector<TierSpan>& parts) const;
   // Returns those that touch the span, oldest first.
@@ -66,8 +73,13 @@ class StoreReader {
  private:
   StoreReader(Database database, Tiers tiers)
       : database_(std::move(database)), tiers_(std::move(tiers)) {}
+  Result<std::vector<std::uint64_t>> oldest();
   Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
                                                  std::uint64_t last);
+  // Points have at most that precision. Nothing: all of the block was read, or it is gone.
+  Result<std::optional<Fact>> read_block_of(std::uint64_t id, const TierSpan& part,
+                                            const Wanted& series, unsigned precision,
+                                            const TakePiece& take);
   Result<void> add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
                          unsigned precision, Sums& sums);
 

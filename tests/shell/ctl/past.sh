@@ -75,6 +75,58 @@ a_span_has_its_own_samples_and_the_other_beside_it() {
     jq -r '[.interfaces, .before.interfaces | .[0].statistics[0].samples] | join(" ")')"
 }
 
+heat_and_plot_draw_the_moments_of_a_span() {
+  _record
+  local i
+  for ((i = 0; i < 4; ++i)); do
+    send 'web/us 100' 'web/us 200' 'web/hits 1'
+    _next_second
+  done
+  _next_second
+  _end_recorder
+  "$TALLYCTL" heat --ascii --last 1m web/us >"$CASE/heat"
+  assert_match '[0-9:]{8} +\|.*\| +2 +.*us +.*us' "$(grep -m 1 '| *2 ' "$CASE/heat")"
+  assert_eq 8 "$("$TALLYCTL" heat --json --last 1m web/us |
+    jq -s '[.[].statistics[].view.samples] | add')"
+  assert_eq 8 "$("$TALLYCTL" heat --json --last 1m --every 10s web/us |
+    jq -s '[.[].statistics[].view.samples] | add')"
+  "$TALLYCTL" plot --ascii --last 1m web/hits >"$CASE/plot"
+  assert_has 'samples a second' "$(cat "$CASE/plot")"
+  assert_has '*' "$(cat "$CASE/plot")"
+  assert_has '8 requests' "$("$TALLYCTL" plot --last 1m web/us)"
+  assert_fails_with 'is a value; heat needs' "$TALLYCTL" heat --last 1m web/hits
+  assert_fails_with 'did you mean web/hits' "$TALLYCTL" plot --last 1m web/hist
+  assert_fails_with '--from of a recording' "$TALLYCTL" plot --last 1m --from x web/hits
+  assert_fails_with '--store needs the time' "$TALLYCTL" heat --store "$STORE" web/us
+}
+
+# The fault is younger than the span's begin: the row says since when.
+what_changed_in_a_span_is_ranked() {
+  _record
+  local i end
+  for ((i = 0; i < 48; ++i)); do
+    if ((i < 40)); then echo 'web/us 100'; else echo 'web/us 900'; fi >"$CASE/one"
+    for _ in 1 2 3 4 5 6 7 8 9; do cat "$CASE/one"; done >"$CASE/nine"
+    send_file "$CASE/nine"
+    _next_second
+  done
+  end=$(date '+%F %T')
+  _next_second
+  _next_second
+  _end_recorder
+  local begin
+  begin=$(date -d "$end 12 seconds ago" '+%F %T')
+  "$TALLYCTL" show --changed --at "$begin..$end" web/us >"$CASE/changed"
+  assert_match 'unusual: .* beside the [0-9]+ s before, of 1 statistics' \
+    "$(head -1 "$CASE/changed")"
+  assert_match 'web/us +[0-9:]{8} +slower x9.* -> ([89]..us|1.0ms) .*' \
+    "$(grep '^web/us' "$CASE/changed")"
+  assert_has_not ': new' "$(cat "$CASE/changed")"
+  assert_fails_with 'needs twelve of them' "$TALLYCTL" show --changed --last 6s
+  assert_fails_with '6s at least' "$TALLYCTL" show --changed --last 2s
+  assert_fails_with 'without it' "$TALLYCTL" show --changed --last 12s --vs before
+}
+
 what_was_before_the_store_is_told() {
   send 'web/hits 1'
   _record

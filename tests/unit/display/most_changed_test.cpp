@@ -77,6 +77,15 @@ TEST(MostChangedTest, ReasonsNameTheLevelAndSilence) {
                          .onset = {.begin = 20}};
   EXPECT_EQ(reason(level, slower, 1, "microseconds/requests"),
             "slower x4, p99 1.2ms -> 4.9ms (200 samples)");
+  // Counts that were spread over units have fractions.
+  Past spread;
+  for (int i = 0; i < kUnits; ++i) {
+    const auto shift = static_cast<std::int16_t>(i >= kUnits - 20 ? 8 : 0);
+    const float count = 3.595F;
+    spread.add({.count = count, .buckets = {{static_cast<std::int16_t>(40 + shift), count}}});
+  }
+  EXPECT_EQ(reason(level, spread, 1, "microseconds/requests"),
+            "slower x4, p99 1.2ms -> 4.9ms (71 samples)");
   const Past silent = growing(20, 0);
   const std::vector<Watched> watched = {{"db", &silent}};
   EXPECT_EQ(reason(most_changed(watched).front(), silent, 1), "silent, before 10/s");

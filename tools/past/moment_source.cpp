@@ -1,0 +1,158 @@
+#include "tools/past/moment_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/past/column.h"
+#include "tools/past/json_object.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs::past {
+
+MomentSource::MomentSource(StoreReader store, const Span& span, std::size_t tier)
+    : store_(std::move(store)),
+      tier_(tier),
+      step_us_(store_.tiers()[tier].step_us),
+      span_{span.begin_us - span.begin_us % step_us_, span.end_us - span.end_us % step_us_},
+      now_us_(span_.begin_us),
+      loaded_us_(span_.begin_us) {
+  // A span that is shorter than a point has the one in which it begins.
+  span_.end_us = std::max(span_.end_us, span_.begin_us + step_us_);
+}
+
+Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, const Span& span,
+                                                         const std::string& interface) {
+  const auto tier = store.finest_tier(span.begin_us);
+  if (!tier) return tier.error();
+  std::unique_ptr<MomentSource> made(new MomentSource(std::move(store), span, tier.value()));
+  if (auto done = made->find_series(interface); !done) return done.error();
+  if (auto done = made->load(made->now_us_ + made->step_us_); !done) return done.error();
+  const Points none;
+  for (Series& each : made->series_) made->settle(each, none);
+  while (made->is_empty() && made->now_us_ < made->span_.end_us) {
+    if (auto done = made->go_on(); !done) return done.error();
+  }
+  return made;
+}
+
+Result<void> MomentSource::find_series(const std::string& interface) {
+  auto found = store_.series();
+  if (!found) return found.error();
+  for (StoredSeries& each : found.value()) {
+    if (!interface.empty() && each.interface != interface) continue;
+    auto shape = parse_json(each.shape);
+    if (!shape) return invalid("the store is damaged: the definition of " + each.name);
+    wanted_[each.id] = precision_of(shape.value());
+    series_.push_back({.stored = std::move(each), .shape = std::move(shape).value()});
+  }
+  return {};
+}
+
+// Points up to that moment, and those that follow in a part.
+Result<void> MomentSource::load(std::uint64_t until_us) {
+  while (loaded_us_ < std::min(until_us, span_.end_us)) {
+    const std::uint64_t end_us = std::min(loaded_us_ + kBlockPoints * step_us_, span_.end_us);
+    auto damaged = store_.points({tier_, {loaded_us_, end_us}}, wanted_,
+                                 [&](std::uint64_t number, std::uint64_t begin_us, Point&& point) {
+                                   add(points_[begin_us][number], point);
+                                 });
+    if (!damaged) return damaged.error();
+    damaged_.insert(damaged_.end(), damaged.value().begin(), damaged.value().end());
+    loaded_us_ = end_us;
+  }
+  return {};
+}
+
+bool MomentSource::is_observed(const Points& points, std::uint64_t series) const {
+  const auto found = points.find(series);
+  const std::uint64_t pieces = step_us_ / store_.tiers().front().step_us;
+  return found != points.end() && found->second.known * 10 >= pieces * 9;
+}
+
+// A statistic is there at the end of a point that was observed, and at the begin of one.
+void MomentSource::settle(Series& series, const Points& points) {
+  const std::uint64_t id = series.stored.id;
+  const bool was_there = series.is_there;
+  std::uint64_t& serial = serials_[series.stored.interface];
+  if (is_observed(points, id)) {
+    const Point& point = points.at(id);
+    add(series.sum, point);
+    series.is_there = true;
+    if (point.has_samples()) ++serial;
+  } else {
+    series.sum = {};
+    series.data_us = now_us_;
+    series.is_there = is_observed(points_[now_us_], id);
+    if (was_there || series.is_there) ++serial;
+  }
+  if (!was_there && series.is_there) ++serial;
+}
+
+Result<void> MomentSource::go_on() {
+  now_us_ += step_us_;
+  if (auto done = load(now_us_ + step_us_); !done) return done;
+  const Points points = std::move(points_[now_us_ - step_us_]);
+  points_.erase(points_.begin(), points_.lower_bound(now_us_));
+  for (Series& each : series_) settle(each, points);
+  return {};
+}
+
+bool MomentSource::is_empty() const {
+  return std::ranges::none_of(series_, [](const Series& each) { return each.is_there; });
+}
+
+// Moments in which nothing was observed are passed over.
+Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
+  const std::uint64_t wanted_us = now_us_ + static_cast<std::uint64_t>(every.count());
+  bool is_there = false;
+  while (now_us_ < span_.end_us && (!is_there || now_us_ < wanted_us)) {
+    if (auto done = go_on(); !done) return done.error();
+    is_there = !is_empty();
+  }
+  return is_there ? Next::kMoment : Next::kEnd;
+}
+
+Result<std::vector<Fact>> MomentSource::facts() {
+  auto made = store_.facts(span_);
+  if (made) made.value().insert(made.value().end(), damaged_.begin(), damaged_.end());
+  return made;
+}
+
+Result<Json> MomentSource::tree() {
+  Json interfaces{.kind = Json::Kind::kArray};
+  const std::string* last = nullptr;
+  for (const Series& each : series_) {
+    const std::string& name = each.stored.interface;
+    if (!each.is_there || (last && *last == name)) continue;
+    last = &name;
+    interfaces.items.push_back(
+        JsonObject().text("interface", name).number("serial", serials_.at(name)).take());
+  }
+  JsonObject made;
+  made.number("format", kFormat).text("epoch", "");
+  made.number("time_us", now_us_).number("realtime_us", now_us_);
+  return made.put("interfaces", std::move(interfaces)).take();
+}
+
+// Of two definitions of a name the newer one is shown.
+Result<Json> MomentSource::interface(const std::string& name) {
+  Json statistics{.kind = Json::Kind::kArray};
+  const Series* before = nullptr;
+  for (const Series& each : series_) {
+    if (!each.is_there || each.stored.interface != name) continue;
+    if (before && before->stored.name == each.stored.name) statistics.items.pop_back();
+    statistics.items.push_back(
+        statistic_of(each.shape, each.sum, each.data_us, store_.precision({{tier_, span_}})));
+    before = &each;
+  }
+  if (!serials_.contains(name)) {
+    return Error{ErrorCode::kNotFound, "the store has no interface " + name};
+  }
+  JsonObject made;
+  made.number("format", kFormat).text("interface", name).text("epoch", "");
+  made.number("serial", serials_.at(name)).number("time_us", now_us_);
+  made.number("realtime_us", now_us_);
+  return made.put("statistics", std::move(statistics)).take();
+}
+
+}  // namespace tallyfs::past

@@ -1,0 +1,70 @@
+// A span of the store as a source of moments, one after each point, as a recording has them: totals
+// since the begin of the span, or since the first point in it. Points are of the finest tier that
+// reaches back to its begin.
+//
+// What was not observed is not there, and a total begins again after it: nothing is known of the
+// interval that ends where `data_us` is. A point of which less than nine tenths were observed
+// counts as not observed. Reads the store in parts of 60 points. Confined to one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/past/store_reader.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs::past {
+
+class MomentSource : public Source {
+ public:
+  // interface: the only one that is read; empty: all. Errors of the store.
+  static Result<std::unique_ptr<MomentSource>> open(StoreReader store, const Span& span,
+                                                    const std::string& interface);
+
+  // Gaps, resets and restarts in the span, and what was found damaged in it so far.
+  Result<std::vector<Fact>> facts();
+
+  Result<Json> tree() override;
+  Result<Json> interface(const std::string& name) override;
+  Result<Next> next(std::chrono::microseconds every) override;
+  std::chrono::microseconds period() const override {
+    return std::chrono::microseconds(static_cast<std::int64_t>(step_us_));
+  }
+  const std::string& mount() const override { return no_mount_; }
+
+ private:
+  struct Series {
+    StoredSeries stored;
+    Json shape;
+    Point sum{};
+    std::uint64_t data_us = 0;
+    bool is_there = false;
+  };
+  using Points = std::map<std::uint64_t, Point>;  // by number of the series
+
+  MomentSource(StoreReader store, const Span& span, std::size_t tier);
+  Result<void> find_series(const std::string& interface);
+  Result<void> load(std::uint64_t until_us);
+  Result<void> go_on();
+  void settle(Series& series, const Points& points);
+  bool is_observed(const Points& points, std::uint64_t series) const;
+  bool is_empty() const;
+
+  StoreReader store_;
+  const std::size_t tier_;
+  const std::uint64_t step_us_;
+  Span span_;
+  std::vector<Series> series_;
+  StoreReader::Wanted wanted_;
+  std::uint64_t now_us_;
+  std::uint64_t loaded_us_;                  // points that begin before it are read
+  std::map<std::uint64_t, Points> points_;   // by the moment at which they begin
+  std::map<std::string, std::uint64_t> serials_;  // of interfaces
+  std::vector<Fact> damaged_;
+  const std::string no_mount_;
+};
+
+}  // namespace tallyfs::past
