@@ -88,6 +88,7 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
   if (auto may = check_writer(request, info.value()); !may) {
     return reply_error(request, may.error());
   }
+  if (is_directory) promote_follower();  // much may be in it
   reply_done(request, remove(*rules.value()));
 }
 

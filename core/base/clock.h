@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 
 namespace tallyfs {
 
@@ -12,6 +13,11 @@ struct Moment {
   std::chrono::nanoseconds monotonic{0};
   std::chrono::nanoseconds realtime{0};
 };
+
+// Asked between two steps of work that can be continued later.
+using IsLate = std::function<bool()>;
+inline bool never_late() { return false; }
+inline bool always_late() { return true; }  // after one step
 
 // Thread-safe. The one access to the machine's time; tests pass a FakeClock (tests/unit).
 class Clock {

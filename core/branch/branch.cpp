@@ -8,7 +8,7 @@ Result<Done> Branch::take(const wire::Message&, Call&) {
   return Error{ErrorCode::kInvalid, "this branch takes no messages"};
 }
 
-void Branch::process_ended(pid_t, Moment) {}
+bool Branch::process_ended(pid_t, Moment, const IsLate&) { return true; }
 
 // A file of another version may have kinds that this one does not know.
 // clang-format off

@@ -64,7 +64,8 @@ class Branch {
   // The same at each call. The dispatcher asks once, when it is made, and aborts if another branch
   // handles one of the alternatives.
   virtual Handled handles() const = 0;
-  // Carries out a line that handles() names. token_at of an error is an offset into the line.
+  // Carries out a line that handles() names. token_at of an error is an offset into the line. A
+  // removal of much may be cut (Done::is_cut): the same line continues it.
   virtual Result<Done> execute(const wire::Line& line, Call& call) = 0;
   // Takes a message that handles() names. The dispatcher has checked that the numbers in it are of
   // this daemon's epoch. kStale: the number names nothing, or nothing any more. The default returns
@@ -72,8 +73,9 @@ class Branch {
   virtual Result<Done> take(const wire::Message& message, Call& call);
 
   // A process that ProcessWatch watches has ended. Every branch is called, whichever asked for the
-  // watch. The default does nothing.
-  virtual void process_ended(pid_t process, Moment now);
+  // watch. False: some is left, as it was late, and the call is to be repeated. The default does
+  // nothing.
+  virtual bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late);
 
   // What outlives the daemon, object by object. The defaults are for branches that save nothing; a
   // branch without an override says in its header why.

@@ -35,6 +35,8 @@ struct Call {
   // Samples that this datagram reports as dropped by its sender. The branch that they were for
   // counts them and sets this to 0.
   std::uint64_t dropped = 0;
+  // A removal of much is cut then. Nullptr: never.
+  const IsLate* is_late = nullptr;
   // How many samples are refused with the message at hand if it is: a branch that knows says so.
   std::uint64_t refused = 1;
 };
@@ -53,6 +55,8 @@ struct Done {
   Counted counted = {};
   // Why the line may not have done what was meant; "": it has. At most kReasonBytesMax are sent.
   std::string warning{};
+  // A removal was cut, as it was late: the same line is to be carried out again for the rest.
+  bool is_cut = false;
 };
 
 }  // namespace tallyfs

@@ -36,6 +36,9 @@ class LifetimeFeeders {
   // False if the process is not one of them.
   bool remove(pid_t process);
   bool contains(pid_t process) const;
+  bool has_only(pid_t process) const {
+    return feeders_.size() == 1 && feeders_.front().process == process;
+  }
   bool empty() const { return feeders_.empty(); }
 
   template <typename Visit>

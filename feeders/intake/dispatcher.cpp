@@ -116,7 +116,7 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
   origin_ = &datagram.origin;
   commands_ = commands;
   responses_.begin(datagram.origin);
-  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now};
+  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now, .is_late = &is_late_};
   reports_ = 0;
   told_stale_ = false;
   is_of_kernel_ = false;
@@ -145,6 +145,7 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
 }
 
 bool Dispatcher::go_on(const Until& until) {
+  until_ = &until;
   if (!(messages_ ? take_binary(until) : take_text(until))) return false;
   note_beside_lanes();
   responses_.send();
@@ -170,8 +171,9 @@ bool Dispatcher::take_text(const Until& until) {
       flush_named();
     } else if (!text_left_.empty()) {
       const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
-      take_line(text_left_.substr(0, end));
-      text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
+      if (take_line(text_left_.substr(0, end))) {
+        text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
+      }
     }
     if (!text_left_.empty() && is_past(until)) break;
   }
@@ -180,33 +182,40 @@ bool Dispatcher::take_text(const Until& until) {
 }
 
 bool Dispatcher::take_binary(const Until& until) {
-  auto bytes = messages_->rest();
+  auto before = *messages_;
   for (unsigned messages = 1; const auto message = messages_->next(); ++messages) {
     const bool is_request = *message && std::holds_alternative<wire::Request>(message->value());
-    if (*message) {
-      take_message(message->value());
-    } else {
-      reject(kMessage, message->error(), wire::refused_samples(bytes));
+    if (!*message) {
+      reject(kMessage, message->error(), wire::refused_samples(before.rest()));
+    } else if (!take_message(message->value())) {
+      *messages_ = before;
     }
-    bytes = messages_->rest();
+    before = *messages_;
     if ((is_request || messages % kMessagesBetweenLooks == 0) && is_past(until)) return false;
   }
   return true;
 }
 
-void Dispatcher::take_line(std::string_view line) {
+bool Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
-  if (!parsed) return reject(line, parsed.error());
-  if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
-    return take_named(*sample);
+  if (!parsed) {
+    reject(line, parsed.error());
+  } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
+    take_named(*sample);
+  } else if (const char* const refusal = refusal_as_text(parsed.value())) {
+    reject(line, {ErrorCode::kInvalid, refusal, 0});
+  } else {
+    return take_command(parsed.value(), line);
   }
-  if (const char* const refusal = refusal_as_text(parsed.value())) {
-    return reject(line, {ErrorCode::kInvalid, refusal, 0});
-  }
-  // In the order in which they stand: a sample before a remove counts.
+  return true;
+}
+
+// In the order in which they stand: a sample before a remove counts.
+bool Dispatcher::take_command(const wire::Line& command, std::string_view line) {
   flush_named();
-  const auto done = execute(parsed.value(), line, Call::Response::kNone);
+  const auto done = execute(command, line, Call::Response::kNone);
   if (!done) reject(line, done.error());
+  return !done || !done.value().is_cut;
 }
 
 void Dispatcher::take_named(const wire::SampleLine& sample) {
@@ -226,10 +235,11 @@ void Dispatcher::flush_named() {
   named_.clear();
 }
 
-void Dispatcher::take_message(const wire::Message& message) {
+bool Dispatcher::take_message(const wire::Message& message) {
+  bool is_taken = true;
   std::visit(
       Overloaded{[&](const wire::PackedSamples& samples) { take_samples(samples); },
-                 [&](const wire::Request& request) { take_request(request); },
+                 [&](const wire::Request& request) { is_taken = take_request(request); },
                  [&](const wire::Dropped& dropped) { count_dropped(dropped); },
                  [&](const wire::Binding& binding) { take_binding(binding); },
                  [&](const wire::Doorbell& doorbell) { take_doorbell(doorbell); },
@@ -238,6 +248,7 @@ void Dispatcher::take_message(const wire::Message& message) {
                  },
                  [&](const auto&) { take_by_branch(message); }},
       message);
+  return is_taken;
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
@@ -277,27 +288,31 @@ Result<Done> Dispatcher::hand_to_branch(const wire::Message& message) {
   return branch->take(message, call_);
 }
 
-void Dispatcher::take_request(const wire::Request& request) {
+bool Dispatcher::take_request(const wire::Request& request) {
   take_rings_of_sender();
   auto line = wire::parse_line(request.text);
-  if (!line) return respond(request.sequence, request.text, line.error());
-  if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    return respond_with(switches_, "switches", request);
+  if (!line) {
+    respond(request.sequence, request.text, line.error());
+  } else if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
+    respond_with(switches_, "switches", request);
+  } else if (std::holds_alternative<wire::ShapesLine>(line.value())) {
+    respond_with(shapes_, "shapes", request);
+  } else if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
+    respond_with_lane(request, lane->bytes);
+  } else if (const auto* const tails = std::get_if<wire::TailsLine>(&line.value())) {
+    respond_with_tails(request, tails->lane);
+  } else {
+    return take_command(line.value(), request);
   }
-  if (std::holds_alternative<wire::ShapesLine>(line.value())) {
-    return respond_with(shapes_, "shapes", request);
-  }
-  if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
-    return respond_with_lane(request, lane->bytes);
-  }
-  if (const auto* const tails = std::get_if<wire::TailsLine>(&line.value())) {
-    return respond_with_tails(request, tails->lane);
-  }
-  if (auto* const command = std::get_if<wire::CommandLine>(&line.value())) {
-    command->door = request.door;
-  }
-  respond(request.sequence, request.text,
-          execute(line.value(), request.text, Call::Response::kSent));
+  return true;
+}
+
+bool Dispatcher::take_command(wire::Line& line, const wire::Request& request) {
+  if (auto* const command = std::get_if<wire::CommandLine>(&line)) command->door = request.door;
+  const auto done = execute(line, request.text, Call::Response::kSent);
+  if (done && done.value().is_cut) return false;
+  respond(request.sequence, request.text, done);
+  return true;
 }
 
 void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
@@ -329,7 +344,9 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
   take_rings_before(line);
   call_.response = response;
   auto done = hand_to(route, line);
-  if (done) counts_.add(done.value().counted.what, done.value().counted.count);
+  if (done && !done.value().is_cut) {
+    counts_.add(done.value().counted.what, done.value().counted.count);
+  }
   return done;
 }
 
@@ -352,33 +369,12 @@ Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_vie
   return Done{};
 }
 
-void Dispatcher::count_dropped(const wire::Dropped& dropped) {
-  const std::uint64_t counts = drop_claims_.take(origin_->uid, dropped.samples);
-  if (counts < dropped.samples) {
-    reject(kMessage, DropClaims::too_many());
-  }
-  DaemonCounters& counters = statistics_.counters();
-  counters.count(DaemonCounter::kDropped, counts, call_.now);
-  counters.record(DaemonCounter::kDroppedBy, origin_->pid, counts, call_.now);
-  counters.record(DaemonCounter::kDroppedByUid, origin_->uid, counts, call_.now);
-  call_.dropped = counts;
-}
-
 void Dispatcher::count(const Taken& taken) {
   counts_.add(DaemonCounter::kSamples, taken.samples);
   counts_.add(DaemonCounter::kSaturations, taken.saturated.size());
   for (const std::string& name : taken.saturated) {
     if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);
   }
-}
-
-void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
-  counts_.add(DaemonCounter::kRejects, count);
-  if (!has_room_to_report()) return;
-  ++reports_;
-  const std::string location =
-      "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
-  errors_.report({ErrorLog::Source::kSocket, origin_->uid}, location, text, error, call_.now);
 }
 
 void Dispatcher::publish_counts(Moment now) {

@@ -158,15 +158,18 @@ class Dispatcher {
   bool take_text(const Until& until);
   bool take_binary(const Until& until);
   void find_branches(std::span<Branch* const> branches);
-  void take_line(std::string_view line);
+  // Here and below, false: it was cut, and is to be taken again.
+  bool take_line(std::string_view line);
+  bool take_command(const wire::Line& command, std::string_view line);
   void take_named(const wire::SampleLine& sample);
   void flush_named();
-  void take_message(const wire::Message& message);
+  bool take_message(const wire::Message& message);
   // Of the datagram at hand: its numbers are of this daemon's giving.
   bool has_our_epoch() const { return messages_->epoch() == epoch_; }
   void take_samples(const wire::PackedSamples& samples);
   void note_beside_lanes();
-  void take_request(const wire::Request& request);
+  bool take_request(const wire::Request& request);
+  bool take_command(wire::Line& line, const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
   // Why a line of text cannot ask for a descriptor; nullptr: it does not.
@@ -212,6 +215,9 @@ class Dispatcher {
   std::array<Route, std::variant_size_v<wire::Line>> lines_;
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
+  // For commands, which go_on() bounds.
+  const Until* until_ = nullptr;
+  const IsLate is_late_ = [this] { return is_past(*until_); };
   Responses responses_;
   PendingCounts counts_;
   DropClaims drop_claims_;

@@ -67,4 +67,25 @@ void Dispatcher::respond_refused(std::uint32_t sequence, const Error& error) {
                   .reason = error.reason});
 }
 
+void Dispatcher::count_dropped(const wire::Dropped& dropped) {
+  const std::uint64_t counts = drop_claims_.take(origin_->uid, dropped.samples);
+  if (counts < dropped.samples) {
+    reject(kMessage, DropClaims::too_many());
+  }
+  DaemonCounters& counters = statistics_.counters();
+  counters.count(DaemonCounter::kDropped, counts, call_.now);
+  counters.record(DaemonCounter::kDroppedBy, origin_->pid, counts, call_.now);
+  counters.record(DaemonCounter::kDroppedByUid, origin_->uid, counts, call_.now);
+  call_.dropped = counts;
+}
+
+void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
+  counts_.add(DaemonCounter::kRejects, count);
+  if (!has_room_to_report()) return;
+  ++reports_;
+  const std::string location =
+      "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
+  errors_.report({ErrorLog::Source::kSocket, origin_->uid}, location, text, error, call_.now);
+}
+
 }  // namespace tallyfs

@@ -73,8 +73,8 @@ class Intake final : public Barrier, public HandedPart {
   // kCatchUpLeast, none is taken.
   static constexpr std::chrono::milliseconds kLongRingsMax{40};
   static constexpr int kLongRingsShare = 10;
-  // What processes leave in their lanes that end is charged to their senders. The time for those of
-  // senders beyond their share, all together, and the part of the time at which it is refilled.
+  // What processes leave that end is charged to their senders. The time for those of senders beyond
+  // their share, all together, and the part of the time at which it is refilled.
   static constexpr std::chrono::milliseconds kHeldEndsMax{20};
   static constexpr int kHeldEndsShare = 10;
   // The time in which datagrams that are put off are carried out only to make room for others of
@@ -130,6 +130,9 @@ class Intake final : public Barrier, public HandedPart {
   // kLater: its sender is beyond its share, and others of that kind have used up their time.
   enum class Ended { kTaken, kCut, kLater };
   Ended take_lanes_of(pid_t process) EXCLUDES(turn_);
+  // The same of what else goes with it: take() works for a turn, and is false if it was cut.
+  using TakeEnd = std::function<bool(Moment now, const IsLate& is_late)>;
+  Ended take_end_of(const Sender& process, const TakeEnd& take) EXCLUDES(turn_);
 
   using Barrier::settle;
   // Of rings, those are taken of feeders that have bound a statistic of the subject.
@@ -175,6 +178,7 @@ class Intake final : public Barrier, public HandedPart {
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
   void take_rings_as_reader(const Subjects& of, const std::function<void()>& before_waiting)
       EXCLUDES(turn_);
+  bool has_time_for_end(const Origin& sender) EXCLUDES(turn_);
   // A reader has the turn.
   void note_served() REQUIRES(turn_);
   // Looks at rings from now on, as long as there are any. Any thread.

@@ -119,29 +119,40 @@ void Intake::note_served() {
   readers_served_.notify_all();
 }
 
-// Without the turn, so that readers and other senders go on meanwhile.
+bool Intake::has_time_for_end(const Origin& sender) {
+  const MutexLock lock(turn_);
+  const auto now = clock_.now().monotonic;
+  return !backlog_.holds(sender, now) || held_ends_.left(now) >= kCatchUpLeast;
+}
+
 Intake::Ended Intake::take_lanes_of(pid_t process) {
   const auto uid = lanes_ ? lanes_->uid_of(process) : std::nullopt;
   if (!uid) {
     settle();
     return Ended::kTaken;
   }
-  const Origin sender{.pid = process, .uid = *uid};
-  bool is_held = false;
-  {
-    const MutexLock lock(turn_);
-    const auto now = clock_.now().monotonic;
-    is_held = backlog_.holds(sender, now);
-    if (is_held && held_ends_.left(now) < kCatchUpLeast) return Ended::kLater;
-  }
+  const Sender sender(*uid, process);
+  if (!has_time_for_end(origin_of(sender))) return Ended::kLater;
   if (!lanes_->is_ending(process)) settle();
+  return take_end_of(sender, [&](Moment now, const IsLate&) {
+    return lanes_->process_ended(process, now, now.monotonic + kTurnMax);
+  });
+}
+
+// Without the turn, so that readers and other senders go on meanwhile.
+Intake::Ended Intake::take_end_of(const Sender& process, const TakeEnd& take) {
+  const Origin sender = origin_of(process);
+  if (!has_time_for_end(sender)) return Ended::kLater;
   const Moment now = clock_.now();
   const auto begun = cpu_time();
-  const bool is_taken = lanes_->process_ended(process, now, now.monotonic + kTurnMax);
+  const bool is_taken =
+      take(now, [&] { return clock_.now().monotonic >= now.monotonic + kTurnMax; });
   const auto spent = cpu_time() - begun;
-  const MutexLock lock(turn_);
-  backlog_.charge(sender, Backlog::Cost::kAll, spent, now.monotonic);
-  if (is_held) held_ends_.spend(spent, now.monotonic);
+  if (spent >= Backlog::kCostly) {
+    const MutexLock lock(turn_);
+    if (backlog_.holds(sender, now.monotonic)) held_ends_.spend(spent, now.monotonic);
+    backlog_.charge(sender, Backlog::Cost::kAll, spent, now.monotonic);
+  }
   return is_taken ? Ended::kTaken : Ended::kCut;
 }
 

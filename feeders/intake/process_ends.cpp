@@ -71,7 +71,7 @@ Result<void> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
     if (auto room = check_room(uid); !room) return room;
     watched_.emplace(process, Watched{uid, pidfd});
   }
-  wait_for(process, pidfd);
+  wait_for({uid, process}, pidfd);
   return {};
 }
 
@@ -118,7 +118,7 @@ bool ProcessEnds::has_ended(Descriptor& pidfd) {
 
 // No other thread uses this descriptor, so that any thread may begin the wait. It ends on the
 // loop's. What has ended stays readable.
-void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
+void ProcessEnds::wait_for(const Sender& process, const std::shared_ptr<Descriptor>& pidfd) {
   pidfd->async_wait(Descriptor::wait_read,
                     [this, process, pidfd](const boost::system::error_code& error) {
                       if (error) return;
@@ -126,11 +126,12 @@ void ProcessEnds::wait_for(pid_t process, const std::shared_ptr<Descriptor>& pid
                       if (heard == Heard::kAgain) return wait_for(process, pidfd);
                       if (heard == Heard::kLater) return wait_for_later(process, pidfd);
                       const MutexLock lock(mutex_);
-                      watched_.erase(process);
+                      watched_.erase(process.pid);
                     });
 }
 
-void ProcessEnds::wait_for_later(pid_t process, const std::shared_ptr<Descriptor>& pidfd) {
+void ProcessEnds::wait_for_later(const Sender& process,
+                                 const std::shared_ptr<Descriptor>& pidfd) {
   // Shared with the wait, which alone needs it.
   const auto timer = std::make_shared<boost::asio::steady_timer>(loop_.context(), kPause);
   timer->async_wait([this, process, pidfd, timer](const boost::system::error_code& error) {

@@ -5,8 +5,9 @@
 // The pidfds go to the next server of the mount, so that it hears of an end that came
 // meanwhile, and of no other process with the same number.
 //
-// Thread-safe. on_end is called on the event loop's thread, again and again in turn with others'
-// work until it says that it is done. Until then the process is watched, also by the next server.
+// Thread-safe. on_end is called on the event loop's thread, with the uid of watch(), again and
+// again in turn with others' work until it says that it is done. Until then the process is watched,
+// also by the next server.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -20,6 +21,7 @@
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
+#include "core/branch/command.h"
 #include "core/branch/handed_part.h"
 #include "core/branch/process_watch.h"
 #include "feeders/intake/event_loop.h"
@@ -37,7 +39,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
 
   // The loop outlives this; on_end may be called until then, once the loop runs. owner: the
   // daemon's uid.
-  ProcessEnds(EventLoop& loop, uid_t owner, std::function<Heard(pid_t)> on_end)
+  ProcessEnds(EventLoop& loop, uid_t owner, std::function<Heard(const Sender&)> on_end)
       : loop_(loop), reserve_(owner), on_end_(std::move(on_end)) {}
 
   Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
@@ -60,13 +62,13 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   // The pidfd of a process that is watched from now on, unless it is already.
   Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
-  void wait_for(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
-  void wait_for_later(pid_t process, const std::shared_ptr<Descriptor>& pidfd);
+  void wait_for(const Sender& process, const std::shared_ptr<Descriptor>& pidfd);
+  void wait_for_later(const Sender& process, const std::shared_ptr<Descriptor>& pidfd);
   static bool has_ended(Descriptor& pidfd);
 
   EventLoop& loop_;
   const QuotaReserve reserve_;
-  const std::function<Heard(pid_t)> on_end_;
+  const std::function<Heard(const Sender&)> on_end_;
   mutable Mutex mutex_{LockRank::kProcessEnds};
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -72,7 +73,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       socket_(std::move(socket)),
       pages_(take_pages()),
       processes_(loop_, options.owner.uid,
-                 [this](pid_t process) { return process_ended(process); }),
+                 [this](const Sender& process) { return process_ended(process); }),
       ledger_(options.ledger, options.owner.uid),
       tree_(clock_.now(), first_node(before.servers)),
       error_history_(std::make_shared<ErrorHistory>(epoch_text(pages_.epoch()),
@@ -369,17 +370,27 @@ void Daemon::part_is_ready() {
 }
 
 // The samples that the process sent before it ended are taken in before its interfaces are removed.
-// Its lanes may hold more than other senders should wait for.
-ProcessEnds::Heard Daemon::process_ended(pid_t process) {
-  switch (intake_->take_lanes_of(process)) {
+// Both may take longer than other senders should wait for.
+ProcessEnds::Heard Daemon::process_ended(const Sender& process) {
+  const bool is_begun = ended_.contains(process.pid);
+  auto ended = is_begun ? Intake::Ended::kTaken : intake_->take_lanes_of(process.pid);
+  if (ended == Intake::Ended::kTaken) {
+    ended_.insert(process.pid);
+    ended = intake_->take_end_of(process, [&](Moment now, const IsLate& is_late) {
+      return std::ranges::all_of(branches_->all(), [&](Branch* branch) {
+        return branch->process_ended(process.pid, now, is_late);
+      });
+    });
+  }
+  switch (ended) {
     case Intake::Ended::kTaken:
-      break;
+      ended_.erase(process.pid);
+      return ProcessEnds::Heard::kDone;
     case Intake::Ended::kCut:
       return ProcessEnds::Heard::kAgain;
     case Intake::Ended::kLater:
       return ProcessEnds::Heard::kLater;
   }
-  for (Branch* const branch : branches_->all()) branch->process_ended(process, clock_.now());
   return ProcessEnds::Heard::kDone;
 }
 

@@ -4,6 +4,7 @@
 // Confined to the main thread.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -100,7 +101,7 @@ class Daemon {
   void take_refusal();
   // Called when the mount is ready, and when the feeder is, if the kernel's events are read.
   void part_is_ready();
-  ProcessEnds::Heard process_ended(pid_t process);
+  ProcessEnds::Heard process_ended(const Sender& process);
 
   static constexpr NodeId first_node(std::uint64_t servers) {
     return (servers << kNodesShift) + Tree::kFirst;
@@ -131,6 +132,8 @@ class Daemon {
   std::unique_ptr<Operations> operations_;
   std::optional<MountWatch> mount_watch_;
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
+  // Processes that have ended and whose lanes are taken; more of them is left.
+  boost::unordered_flat_set<pid_t> ended_;
   std::function<void()> ready_;
   std::function<std::string()> refusal_;  // see ServedMount
   bool is_handing_over_ = false;

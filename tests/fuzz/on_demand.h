@@ -28,8 +28,8 @@ class OnDemand final : public Branch {
     taken_ |= Alternatives{1} << message.index();
     return noted(made().take(message, call));
   }
-  void process_ended(pid_t process, Moment now) override {
-    if (made_) made_->process_ended(process, now);
+  bool process_ended(pid_t process, Moment now, const IsLate& is_late) override {
+    return !made_ || made_->process_ended(process, now, is_late);
   }
 
   Made& made() {

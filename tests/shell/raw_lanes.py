@@ -244,10 +244,25 @@ class Calm:
     def at_most(self, seconds, share):
         """Of opens, of requests, of statistics.json, of metrics, and of slowness(): what so many of
         them take at most."""
-        rounds, deadline = [], time.monotonic() + seconds
-        while time.monotonic() < deadline: rounds.append([*self.once(), slowness()])
+        deadline = time.monotonic() + seconds
+        return self.at_most_while(lambda: time.monotonic() < deadline, share)
+
+    def at_most_while(self, goes_on, share):
+        rounds = [[*self.once(), slowness()]]
+        while goes_on(): rounds.append([*self.once(), slowness()])
         columns = [sorted(column) for column in zip(*rounds)]
         return [column[min(len(column) - 1, int(len(column) * share))] for column in columns]
+
+
+class Narrow(Calm):
+    """Its opens and requests alone: files of all take as long as there is much to show."""
+
+    def once(self):
+        begun = time.monotonic()
+        data("calm")
+        opened = time.monotonic()
+        assert self.peer.ask("attach calm/a") == (0, self.number)
+        return [opened - begun, time.monotonic() - opened]
 
 
 def ask_for_sizes(interface):
@@ -264,22 +279,26 @@ def busy_loops(count):
     return start
 
 
-def assert_others_wait_no_longer(calm, seconds, attack, control, share=.99, later=.1):
+def assert_others_wait_no_longer(calm, seconds, attack, control, share=.99, later=.1,
+                                 goes_on=None):
     """Than beside the control, but for so many seconds of an idle CPU. attack(children) starts the
-    attackers, control(children) as many processes that mean no harm. A sanitizer slows the daemon
-    alone, so that beside one all must be answered, but not soon."""
-    def at_most_beside(start, seconds):
+    attackers, control(children) as many processes that mean no harm. goes_on() says whether the
+    attack does; without it, it is so many seconds long. A sanitizer slows the daemon alone, so that
+    beside one all must be answered, but not soon."""
+    def at_most_beside(start, seconds, goes_on=None):
         with Children() as children:
             start(children)
+            if goes_on: return calm.at_most_while(goes_on, share)
             return calm.at_most(seconds, share)
 
     *quiet, slow = at_most_beside(control, seconds / 2)
-    *attacked, _ = at_most_beside(attack, seconds)
+    *attacked, _ = at_most_beside(attack, seconds, goes_on)
     # The machine may have begun other work since then.
     slow = max(1, slow, at_most_beside(control, seconds / 2)[-1])
     later *= slow if PATIENCE <= 1 else math.inf
+    what = ["data", "a request", "statistics.json", "metrics"][:len(quiet)]
     for name, times in ("control", quiet), ("attack", attacked):
-        print(f"measured: ms of data, a request, statistics.json, metrics beside {name}:",
+        print(f"measured: ms of {', '.join(what)} beside {name}:",
               *(f"{each * 1e3:.1f}" for each in times), flush=True)
     print(f"measured: {later * 1e3:.0f} ms more are allowed", flush=True)
     for before, after in zip(quiet, attacked):

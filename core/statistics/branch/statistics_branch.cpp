@@ -15,6 +15,11 @@ constexpr unsigned kDataPermissions = 0400;
 // How a statistic begins that a sample named: as a range, which keeps what its samples say. A
 // program that defines a statistic knows what it counts, so the default of definitions is a value.
 constexpr std::string_view kBornOfASample = "on=1 type=range";
+// So many go between two looks at the time. Those of an interface that has no more go with it, and
+// open handles still show them. Interfaces go together, as each pass over their directories costs
+// about as much as removing a few of them.
+constexpr std::size_t kStatisticsAtOnce = 64;
+constexpr std::size_t kInterfacesAtOnce = 128;
 
 }  // namespace
 
@@ -188,13 +193,30 @@ Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, M
   return taken;
 }
 
-void StatisticsBranch::process_ended(pid_t process, Moment now) {
+// Those that are left have the process until then, so that nothing else removes them.
+bool StatisticsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
   const MutexLock lock(mutex_);
+  for (;;) {
+    const auto gone = drop_feeder(process);
+    if (gone.empty()) return true;
+    const auto left = std::ranges::find_if_not(
+        gone, [&](InterfaceEntry* entry) REQUIRES(mutex_) { return shrink(*entry, now, is_late); });
+    forget({gone.begin(), left}, now);
+    if (left != gone.end() || is_late()) return false;
+  }
+}
+
+std::vector<StatisticsBranch::InterfaceEntry*> StatisticsBranch::drop_feeder(pid_t process) {
   std::vector<InterfaceEntry*> gone;
   for (const auto& [key, entry] : interfaces_) {
-    if (entry->feeders.remove(process) && entry->feeders.empty()) gone.push_back(entry.get());
+    if (gone.size() == kInterfacesAtOnce) break;
+    if (entry->feeders.has_only(process)) {
+      gone.push_back(entry.get());
+    } else {
+      (void)entry->feeders.remove(process);
+    }
   }
-  forget(gone, now);
+  return gone;
 }
 
 Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t creator, Moment now) {
@@ -280,6 +302,25 @@ void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Moment n
     interfaces_.erase(entry);
   }
   tree_.remove(nodes, now);
+}
+
+bool StatisticsBranch::shrink(const InterfaceEntry& entry, Moment now, const IsLate& is_late) {
+  Interface& interface = *entry.interface;
+  while (interface.size() > kStatisticsAtOnce) {
+    for (std::size_t i = 0; i < kStatisticsAtOnce && interface.size() != 0; ++i) {
+      Statistic& last = *interface.last();
+      forget(*find(entry.name + "/" + last.name()));
+      interface.drop(last, now);
+    }
+    if (is_late()) return interface.size() <= kStatisticsAtOnce;
+  }
+  return true;
+}
+
+bool StatisticsBranch::remove(InterfaceEntry& entry, Moment now, const IsLate& is_late) {
+  if (!shrink(entry, now, is_late)) return false;
+  forget(entry, now);
+  return true;
 }
 
 }  // namespace tallyfs

@@ -107,7 +107,8 @@ class StatisticsBranch final : public Branch {
                                    SavedKind::kFedInterface, SavedKind::kStatisticNumbers)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
-    return execute(std::get<wire::CommandLine>(line), call.sender, call.now);
+    return execute(std::get<wire::CommandLine>(line), call.sender, call.now,
+                   call.is_late ? *call.is_late : never_late);
   }
   // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
   // number names nothing (any more); kNotPermitted; kNoSpace.
@@ -126,11 +127,13 @@ class StatisticsBranch final : public Branch {
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
   // offset into the line. A member of --write-group may what the daemon's uid may, but feed.
-  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
-      EXCLUDES(mutex_);
+  // Statistics go one by one with their interface, the last one first.
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now,
+                       const IsLate& is_late = never_late) EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
-  void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
+  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override
+      EXCLUDES(mutex_);
 
   // Rules of the file of --rules, instead of those that came from it before. They are for
   // statistics to come. The error log has the first faults.
@@ -139,7 +142,8 @@ class StatisticsBranch final : public Branch {
   // Enters `metrics/`. Called once, before there are readers.
   void enter_metrics(const MetricsSettings& settings, Moment now);
 
-  // What rmdir does. kBusy for the daemon's own, kNotFound.
+  // What rmdir does. It lets others have the lock between its steps. kBusy for the daemon's own,
+  // kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
   // The rules that were written, and every interface but the daemon's own, with all that is in it.
@@ -256,7 +260,8 @@ class StatisticsBranch final : public Branch {
     Lifetime lifetime = Lifetime::kForGood;
     std::optional<Requested<Feed>> feed{};
   };
-  Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now)
+  Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now,
+                         const IsLate& is_late)
       EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
@@ -284,7 +289,8 @@ class StatisticsBranch final : public Branch {
       REQUIRES(mutex_);
   Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
                               Strictness strictness) REQUIRES(mutex_);
-  Result<void> remove(const wire::CommandLine& command, uid_t sender, Moment now) REQUIRES(mutex_);
+  Result<Done> remove(const wire::CommandLine& command, uid_t sender, Moment now,
+                      const IsLate& is_late) REQUIRES(mutex_);
   Result<Done> create_view(const wire::CommandLine& command, const Sender& sender, Moment now)
       REQUIRES(mutex_);
   Result<Done> attach(const wire::CommandLine& command, uid_t sender) REQUIRES(mutex_);
@@ -327,11 +333,18 @@ class StatisticsBranch final : public Branch {
   std::uint64_t publish(StatisticEntry& entry) REQUIRES(mutex_);
   Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
+  // With what is in it, which is little after shrink().
   void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_) {
     InterfaceEntry* const one = &entry;
     forget({&one, 1}, now);
   }
   void forget(std::span<InterfaceEntry* const> entries, Moment now) REQUIRES(mutex_);
+  // Removes statistics but for the first few. False: too many are left, as it was late.
+  bool shrink(const InterfaceEntry& entry, Moment now, const IsLate& is_late) REQUIRES(mutex_);
+  // Removes the interface. False: some of it is left, as it was late.
+  bool remove(InterfaceEntry& entry, Moment now, const IsLate& is_late) REQUIRES(mutex_);
+  // Some of those that had this process alone.
+  std::vector<InterfaceEntry*> drop_feeder(pid_t process) REQUIRES(mutex_);
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
   // On the way of each sample: of most interfaces, one look at a flag.
   bool is_fed_by(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/branch/removal_steps.h"
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
@@ -105,21 +106,18 @@ std::optional<Error> remark(const wire::CommandLine& command, std::string_view s
 
 // The group is looked up for what would be refused, without the lock.
 Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const Sender& sender,
-                                       Moment now) {
-  auto done = carry_out(command, sender, now);
+                                       Moment now, const IsLate& is_late) {
+  auto done = carry_out(command, sender, now, is_late);
   const bool is_refused = !done && done.error().code == ErrorCode::kNotPermitted;
   if (!is_refused || command.verb == wire::Verb::kAttach) return done;
   if (!is_writer_ || !is_writer_(sender)) return done;
   Sender writer = sender;
   writer.rights = ownership_.daemon();
-  return carry_out(command, writer, now);
+  return carry_out(command, writer, now, is_late);
 }
 
 Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const Sender& sender,
-                                         Moment now) {
-  const auto plain = [](const Result<void>& done) {
-    return done ? Result<Done>(Done{}) : Result<Done>(done.error());
-  };
+                                         Moment now, const IsLate& is_late) {
   if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
   const MutexLock lock(mutex_);
   switch (command.verb) {
@@ -128,7 +126,7 @@ Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const
     case wire::Verb::kDefine:
       return define(command, sender, now);
     case wire::Verb::kRemove:
-      return plain(remove(command, sender.rights, now));
+      return remove(command, sender.rights, now, is_late);
     case wire::Verb::kAttach:
       return attach(command, sender.rights);
   }
@@ -148,7 +146,7 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
     return error_at(watched.error(), rest_at(command));
   }
   return processes_.change_while_watched(sender.pid, change,
-                                         [&] { process_ended(sender.pid, now); });
+                                         [&] { process_ended(sender.pid, now, always_late); });
 }
 
 Result<Done> StatisticsBranch::create(const wire::CommandLine& command,
@@ -293,7 +291,8 @@ Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
   return entry.interface->define_default(text, rules, now, strictness);
 }
 
-Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now) {
+Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now,
+                                      const IsLate& is_late) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return not_found("interface", command.target.at);
@@ -301,16 +300,13 @@ Result<void> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
     return error_at(allowed.error(), command.target.at);
   }
   if (interface == kOwnName) return own_interface(command.target.at);
-  if (!has_statistic) {
-    forget(*entry, now);
-    return {};
-  }
+  if (!has_statistic) return Done{.is_cut = !remove(*entry, now, is_late)};
   // A view has no entry.
   if (StatisticEntry* const gone = find(command.target.text)) forget(*gone);
   if (!entry->interface->remove_statistic(statistic, now)) {
     return not_found("statistic", command.target.at + interface.size() + 1);
   }
-  return {};
+  return Done{};
 }
 
 Result<Done> StatisticsBranch::attach(const wire::CommandLine& command, uid_t sender) {
@@ -373,11 +369,12 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
 
 Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment now) {
   if (name == kOwnName) return own_interface(0);
-  const MutexLock lock(mutex_);
-  InterfaceEntry* const entry = find_interface(name);
-  if (!entry) return not_found("interface", 0);
-  forget(*entry, now);
-  return {};
+  return remove_in_steps([&]() -> Result<RemovalStep> {
+    const MutexLock lock(mutex_);
+    InterfaceEntry* const entry = find_interface(name);
+    if (!entry) return not_found("interface", 0);
+    return remove(*entry, now, always_late) ? RemovalStep::kLast : RemovalStep::kMore;
+  });
 }
 
 }  // namespace tallyfs

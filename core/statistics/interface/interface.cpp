@@ -139,6 +139,24 @@ bool Interface::remove_statistic(std::string_view name, Moment now) {
   return true;
 }
 
+std::size_t Interface::size() const {
+  const MutexLock lock(mutex_);
+  return statistics_.size();
+}
+
+Statistic* Interface::last() const {
+  const MutexLock lock(mutex_);
+  Statistic* const last = statistics_.last();
+  return last && last->source() ? find_locked(last->source()->name()) : last;
+}
+
+void Interface::drop(Statistic& gone, Moment now) {
+  const MutexLock lock(mutex_);
+  while (gone.has_views()) remove(*gone.views().back());
+  remove(gone);
+  note_change(now);
+}
+
 // It has no views.
 void Interface::remove(Statistic& gone) {
   if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);

@@ -89,6 +89,12 @@ class Interface {
   Statistic* find(std::string_view name) const;
   // With its views. False when there is none of that name.
   bool remove_statistic(std::string_view name, Moment now);
+  // With views.
+  std::size_t size() const;
+  // The one that was created last, or that it is a view of. Nullptr: there is none.
+  Statistic* last() const;
+  // Removes it and its views, as a step of removing all: what it has counted is not looked at.
+  void drop(Statistic& gone, Moment now);
   // Those that take samples of their own: all but views.
   std::vector<Statistic*> statistics() const;
 

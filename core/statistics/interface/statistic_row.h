@@ -1,6 +1,6 @@
 // The statistics of an interface, which owns them here, in the order of their creation. Taking one
-// out moves no other: its place stays empty until half of the places are, and only then do they
-// close up; so a million removals cost no more than a million times one.
+// out moves no other: its place stays empty until all behind it or half of all are, and only then
+// do they close up; so a million removals cost no more than a million times one.
 //
 // Confined to its Interface's lock.
 #pragma once
@@ -62,10 +62,16 @@ class StatisticRow {
     places_.push_back(std::move(statistic));
     return *places_.back();
   }
+  // Nullptr: there is none.
+  Statistic* last() const { return places_.empty() ? nullptr : places_.back().get(); }
   // It must be in.
   void erase(const Statistic& statistic) {
     places_[statistic.place_].reset();
     ++empty_;
+    while (!places_.empty() && !places_.back()) {
+      places_.pop_back();
+      --empty_;
+    }
     if (2 * empty_ > places_.size()) close_up();
   }
 

@@ -16,11 +16,11 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/lane/cell_source.h"
 #include "core/lane/cell_sums.h"
 
@@ -44,9 +44,6 @@ struct CellTally {
     has_settled = true;
   }
 };
-
-// Asked between two ids.
-using IsLate = std::function<bool()>;
 
 class UidCells {
  public:

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/branch/removal_steps.h"
 
 namespace tallyfs {
 namespace {
@@ -110,7 +111,7 @@ Result<Done> StatsBranch::execute(const wire::Line& line, Call& call) {
   if (stats.verb == wire::StatsVerb::kRates && call.response == Call::Response::kNone) {
     return invalid("rates are for a binary request, which can be answered", 0);
   }
-  return execute(stats, call.sender, call.now);
+  return execute(stats, call.sender, call.now, call.is_late ? *call.is_late : never_late);
 }
 
 Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
@@ -122,22 +123,24 @@ Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
   return Done{.counted = {DaemonCounter::kBlobs}};
 }
 
-Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now,
+                                  const IsLate& is_late) {
   const bool publishes =
       line.verb == wire::StatsVerb::kSubsystem || line.verb == wire::StatsVerb::kObject;
   const auto change = [&] {
     const MutexLock lock(mutex_);
-    return carry_out(line, sender, now);
+    return carry_out(line, sender, now, is_late);
   };
   if (!publishes) return change();
   const auto watched = watch(sender);
   if (!watched) return watched.error();
   if (!watched.value()) return change();
   return processes_.change_while_watched(sender.pid, change,
-                                         [&] { process_ended(sender.pid, now); });
+                                         [&] { process_ended(sender.pid, now, always_late); });
 }
 
-Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& sender, Moment now,
+                                    const IsLate& is_late) {
   switch (line.verb) {
     case wire::StatsVerb::kSubsystem:
       return make_subsystem(line, sender, now);
@@ -148,7 +151,7 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
     case wire::StatsVerb::kRefused:
       return note_refusal(line, sender, now);
     case wire::StatsVerb::kWithdraw:
-      return withdraw(line, sender, now);
+      return withdraw(line, sender, now, is_late);
   }
   return invalid("unknown command", 0);
 }
@@ -306,13 +309,13 @@ Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::
   return added;
 }
 
-Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now) {
+Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now,
+                                   const IsLate& is_late) {
   const auto owner = find_owned(line, sender);
   if (!owner) return owner.error();
   const wire::Path path = wire::split_path(line.target.text);
   if (!path.has_statistic) {
-    withdraw_own(*owner.value(), sender.pid, now);
-    return Done{};
+    return Done{.is_cut = !withdraw_own(*owner.value(), sender.pid, now, is_late)};
   }
   const std::size_t at = line.target.at + path.interface.size() + 1;
   Object* const found = find(*owner.value(), path.statistic);
@@ -325,17 +328,21 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
 }
 
 // A process that publishes there withdraws its own objects only. Any other process acts for a
-// person, and the whole subsystem is meant.
-void StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now) {
-  const bool is_feeder = drop_feeder(subsystem, process);
-  std::vector<Object*> own;
-  for (const auto& [name, object] : subsystem.objects) {
-    if (!is_feeder || !is_anothers(*object, process)) own.push_back(object);
-  }
-  if (!is_feeder || (own.size() == subsystem.objects.size() && subsystem.feeders.empty())) {
-    return forget(subsystem, now);
-  }
-  forget(own, now);
+// person, and the whole subsystem is meant. The process stays one that publishes until the end, by
+// which the rest of its objects is known.
+bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
+                               const IsLate& is_late) {
+  if (!subsystem.feeders.contains(process)) return forget_all(subsystem, now, is_late);
+  boost::unordered_flat_map<pid_t, bool> others;  // asking takes a system call
+  const auto is_own = [&](Object& object) REQUIRES(mutex_) {
+    const auto [found, is_new] = others.try_emplace(object.feeder);
+    if (is_new) found->second = is_anothers(object, process);
+    return !found->second;
+  };
+  if (!forget_if(subsystem, is_own, now, is_late)) return false;
+  drop_feeder(subsystem, process);
+  if (subsystem.objects.empty() && subsystem.feeders.empty()) forget(subsystem, now);
+  return true;
 }
 
 Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& sender, Moment now) {
@@ -355,11 +362,12 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
 }
 
 Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
-  const MutexLock lock(mutex_);
-  Subsystem* const found = find(name);
-  if (!found) return not_found("subsystem", 0);
-  forget(*found, now);
-  return {};
+  return remove_in_steps([&]() -> Result<RemovalStep> {
+    const MutexLock lock(mutex_);
+    Subsystem* const found = find(name);
+    if (!found) return not_found("subsystem", 0);
+    return forget_all(*found, now, always_late) ? RemovalStep::kLast : RemovalStep::kMore;
+  });
 }
 
 Result<void> StatsBranch::remove_file(std::string_view subsystem, std::string_view file,

@@ -64,8 +64,8 @@ class StatsBranch final : public Branch {
   Result<Done> take(const wire::Message& message, Call& call) override EXCLUDES(mutex_);
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kNoTemplate, kNoSpace, kExists
   // for an object that another process publishes; token_at is an offset into the line.
-  Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now)
-      EXCLUDES(mutex_);
+  Result<Done> execute(const wire::StatsLine& line, const Sender& sender, Moment now,
+                       const IsLate& is_late = never_late) EXCLUDES(mutex_);
   // See FeederTemplates::add().
   Result<Done> add_template(const wire::Template& given, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
@@ -75,7 +75,8 @@ class StatsBranch final : public Branch {
 
   // The process has ended: its objects with lifetime=feeder go, any process may publish the others,
   // and its templates are in use no more.
-  void process_ended(pid_t process, Moment now) override EXCLUDES(mutex_);
+  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override
+      EXCLUDES(mutex_);
 
   // The templates; the subsystems with their sample rates; the objects with their last blob, but
   // for those with lifetime=feeder. Not saved: numbers, and which process publishes what.
@@ -85,7 +86,8 @@ class StatsBranch final : public Branch {
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
-  // What rmdir of SUBSYSTEM does, and rm of SUBSYSTEM/FILE. kNotFound, kNotPermitted.
+  // What rmdir of SUBSYSTEM does, which lets others have the lock between its steps, and rm of
+  // SUBSYSTEM/FILE. kNotFound, kNotPermitted.
   Result<void> remove_subsystem(std::string_view name, Moment now) EXCLUDES(mutex_);
   Result<void> remove_file(std::string_view subsystem, std::string_view file, Moment now)
       EXCLUDES(mutex_);
@@ -180,16 +182,16 @@ class StatsBranch final : public Branch {
   Result<void> add_feeder(Subsystem& subsystem, const Sender& sender) REQUIRES(mutex_);
   // False: it was none.
   bool drop_feeder(Subsystem& subsystem, pid_t process) REQUIRES(mutex_);
-  Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now)
-      REQUIRES(mutex_);
+  Result<Done> withdraw(const wire::StatsLine& line, const Sender& sender, Moment now,
+                        const IsLate& is_late) REQUIRES(mutex_);
 
   Subsystem* find(std::string_view name) const REQUIRES(mutex_);
   Object* find(const Subsystem& subsystem, std::string_view name) const REQUIRES(mutex_);
   Result<Subsystem*> find_owned(const wire::StatsLine& line, const Sender& sender) const
       REQUIRES(mutex_);
   Result<void> may_change(uid_t creator, uid_t sender) const;
-  Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now)
-      REQUIRES(mutex_);
+  Result<Done> carry_out(const wire::StatsLine& line, const Sender& sender, Moment now,
+                         const IsLate& is_late) REQUIRES(mutex_);
   // Takes a system call, and is done without the lock. False: it cannot be watched. kBusy: an
   // earlier process with its number has not ended for all.
   Result<bool> watch(const Sender& sender) const;
@@ -197,13 +199,21 @@ class StatsBranch final : public Branch {
   bool is_anothers(const Object& object, pid_t process) const REQUIRES(mutex_) {
     return object.feeder != process && processes_.watches(object.feeder);
   }
-  void withdraw_own(Subsystem& subsystem, pid_t process, Moment now) REQUIRES(mutex_);
+  bool withdraw_own(Subsystem& subsystem, pid_t process, Moment now, const IsLate& is_late)
+      REQUIRES(mutex_);
+  bool end_feeder(Subsystem& subsystem, pid_t process, Moment now, const IsLate& is_late)
+      REQUIRES(mutex_);
+  // Removes the objects that it is true of, some at least. False: some are left, as it was late.
+  bool forget_if(Subsystem& subsystem, const std::function<bool(Object&)>& is_gone, Moment now,
+                 const IsLate& is_late) REQUIRES(mutex_);
   void forget(Object& object, Moment now) REQUIRES(mutex_) {
     Object* const one = &object;
     forget({&one, 1}, now);
   }
   void forget(std::span<Object* const> objects, Moment now) REQUIRES(mutex_);
+  // It has no objects.
   void forget(Subsystem& subsystem, Moment now) REQUIRES(mutex_);
+  bool forget_all(Subsystem& subsystem, Moment now, const IsLate& is_late) REQUIRES(mutex_);
 
   Tree& tree_;
   Ledger& ledger_;

@@ -10,6 +10,9 @@ namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
+// So many objects go together, as each pass over their directory costs about as much as removing a
+// few of them.
+constexpr std::size_t kObjectsAtOnce = 256;
 
 }  // namespace
 
@@ -27,7 +30,7 @@ Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender
   if (!watched.value()) return add_template(given, sender.uid, 0, now);
   return processes_.change_while_watched(
       sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
-      [&] { process_ended(sender.pid, now); });
+      [&] { process_ended(sender.pid, now, always_late); });
 }
 
 Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, pid_t teller,
@@ -54,20 +57,42 @@ bool StatsBranch::drop_feeder(Subsystem& subsystem, pid_t process) {
   return subsystem.feeders.remove(process);
 }
 
-void StatsBranch::process_ended(pid_t process, Moment now) {
+bool StatsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
   templates_->process_ended(process);
   const MutexLock lock(mutex_);
-  std::vector<Object*> gone;
   for (const auto& [key, subsystem] : subsystems_) {
-    if (!drop_feeder(*subsystem, process)) continue;
-    report_idle(*subsystem, now);
-    for (const auto& [name, object] : subsystem->objects) {
-      if (object->feeder != process) continue;
-      object->feeder = 0;
-      if (object->lifetime == Lifetime::kFeeder) gone.push_back(object);
-    }
+    if (!end_feeder(*subsystem, process, now, is_late)) return false;
   }
-  forget(gone, now);
+  return true;
+}
+
+bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Moment now,
+                             const IsLate& is_late) {
+  if (!subsystem.feeders.contains(process)) return true;
+  const auto is_gone = [&](Object& object) {
+    if (object.feeder != process) return false;
+    if (object.lifetime == Lifetime::kFeeder) return true;
+    object.feeder = 0;
+    return false;
+  };
+  if (!forget_if(subsystem, is_gone, now, is_late)) return false;
+  drop_feeder(subsystem, process);
+  report_idle(subsystem, now);
+  return true;
+}
+
+bool StatsBranch::forget_if(Subsystem& subsystem, const std::function<bool(Object&)>& is_gone,
+                            Moment now, const IsLate& is_late) {
+  for (;;) {
+    std::vector<Object*> gone;
+    for (const auto& [name, object] : subsystem.objects) {
+      if (gone.size() == kObjectsAtOnce) break;
+      if (is_gone(*object)) gone.push_back(object);
+    }
+    forget(gone, now);
+    if (gone.size() < kObjectsAtOnce) return true;
+    if (is_late()) return false;
+  }
 }
 
 void StatsBranch::forget(std::span<Object* const> objects, Moment now) {
@@ -81,16 +106,18 @@ void StatsBranch::forget(std::span<Object* const> objects, Moment now) {
   tree_.remove(files, now);
 }
 
-// The files go with their directory.
+// sample_rates goes with the directory.
 void StatsBranch::forget(Subsystem& subsystem, Moment now) {
-  for (const auto& [name, object] : std::exchange(subsystem.objects, {})) {
-    object->content->detach();
-    numbered_.remove(object->number);
-  }
   subsystem.rates->detach();
   tree_.remove(subsystem.node, now);
   subsystems_.erase(subsystem.name);
   numbered_.remove(subsystem.number);
+}
+
+bool StatsBranch::forget_all(Subsystem& subsystem, Moment now, const IsLate& is_late) {
+  if (!forget_if(subsystem, [](Object&) { return true; }, now, is_late)) return false;
+  forget(subsystem, now);
+  return true;
 }
 
 // Like the file, for the owner only.

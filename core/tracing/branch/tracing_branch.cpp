@@ -89,8 +89,8 @@ Result<void> TracingBranch::feed(wire::PackedEvents records, const Call& call) {
   return Error{ErrorCode::kInvalid, "a record beyond the end of its message"};
 }
 
-void TracingBranch::process_ended(pid_t process, Moment now) {
-  user_events_.process_ended(process, now);
+bool TracingBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+  return user_events_.process_ended(process, now, is_late);
 }
 
 void TracingBranch::save(ObjectSink& sink) const {

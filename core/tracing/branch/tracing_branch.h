@@ -42,7 +42,7 @@ class TracingBranch final : public Branch {
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;
-  void process_ended(pid_t process, Moment now) override;
+  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override;
   void save(ObjectSink& sink) const override;
   void hand_on(ObjectSink& sink, Moment now) override;
   std::uint64_t stamp(Moment now) const override;

@@ -149,7 +149,7 @@ Result<Done> UserEvents::define(std::string_view system, std::string_view name,
   if (lifetime == Lifetime::kForGood) return change();
   if (const auto watched = processes_.watch(sender); !watched) return watched.error();
   return processes_.change_while_watched(sender.pid, change,
-                                         [&] { process_ended(sender.pid, now); });
+                                         [&] { process_ended(sender.pid, now, always_late); });
 }
 
 Result<Done> UserEvents::define(const Path& path, FieldsDefinition fields, Lifetime lifetime,
@@ -317,7 +317,7 @@ Result<void> UserEvents::write(std::string_view system, std::string_view name,
   return feed(number, {&record, 1}, sender, now);
 }
 
-void UserEvents::process_ended(pid_t process, Moment now) {
+bool UserEvents::process_ended(pid_t process, Moment now, const IsLate& is_late) {
   const MutexLock one_at_a_time(defining_);
   std::vector<Path> gone;
   {
@@ -331,8 +331,13 @@ void UserEvents::process_ended(pid_t process, Moment now) {
   }
   for (const Path& path : gone) {
     const auto taken = take_out(path, now);
-    if (!taken && taken.error().code == ErrorCode::kBusy) has_unkept_ = true;
+    if (!taken && taken.error().code == ErrorCode::kBusy) {
+      has_unkept_ = true;
+    } else if (&path != &gone.back() && is_late()) {
+      return false;
+    }
   }
+  return true;
 }
 
 void UserEvents::let_go(Moment now) {

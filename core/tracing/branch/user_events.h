@@ -95,8 +95,9 @@ class UserEvents final : public EventSource {
       EXCLUDES(defining_, mutex_);
   Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
-  // The process has ended.
-  void process_ended(pid_t process, Moment now) EXCLUDES(mutex_);
+  // The process has ended. False: some of its events are left, as it was late.
+  bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late)
+      EXCLUDES(mutex_);
 
   Result<void> want(const Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);

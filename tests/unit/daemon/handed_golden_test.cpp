@@ -77,7 +77,7 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
   out.put(std::uint32_t{0});
   const std::string kept = golden::kept_contents("processes.1.hex", SavedKind::kProcesses, bytes);
   EventLoop loop;
-  ProcessEnds next(loop, 0, [](pid_t) { return ProcessEnds::Heard::kDone; });
+  ProcessEnds next(loop, 0, [](const Sender&) { return ProcessEnds::Heard::kDone; });
   std::vector<Fd> received;
   received.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   HandedDescriptors descriptors(std::move(received));

@@ -65,8 +65,8 @@ class ProcessEndsTest : public testing::Test {
   EventLoop loop_;
   std::vector<pid_t> ended_;
   std::size_t wanted_ = 0;
-  ProcessEnds processes_{loop_, ::geteuid(), [this](pid_t process) {
-                           ended_.push_back(process);
+  ProcessEnds processes_{loop_, ::geteuid(), [this](const Sender& process) {
+                           ended_.push_back(process.pid);
                            if (at_end_) at_end_();
                            if (ended_.size() >= wanted_) loop_.stop();
                            return again_-- > 0 ? ProcessEnds::Heard::kAgain

@@ -102,6 +102,41 @@ TEST_F(LifetimeTest, OnlyAUidThatMayChangeItCanHoldIt) {
   EXPECT_FALSE(is_there("web"));
 }
 
+// Each call has time for one step.
+TEST_F(LifetimeTest, WhatManyHaveGoesInSeveralCallsAndWhatAnotherTakesUpMeanwhileStays) {
+  constexpr int kMany = 300;
+  for (int i = 0; i < kMany; ++i) {
+    ASSERT_TRUE(create("web" + std::to_string(i) + " lifetime=feeder", 7));
+  }
+  processes.watched.erase(7);
+  ASSERT_FALSE(statistics_.process_ended(7, clock_.now(), always_late));
+  int left = 0, last = 0;
+  for (int i = 0; i < kMany; ++i) {
+    if (!is_there("web" + std::to_string(i))) continue;
+    ++left;
+    last = i;
+  }
+  EXPECT_GT(left, 0);
+  EXPECT_LT(left, kMany);
+  const std::string taken = "web" + std::to_string(last);
+  EXPECT_EQ(create(taken + " lifetime=feeder", 8).value().made, wire::Made::kWasThere);
+  while (!statistics_.process_ended(7, clock_.now(), always_late)) {}
+  for (int i = 0; i < kMany; ++i) EXPECT_EQ(is_there("web" + std::to_string(i)), i == last) << i;
+  end(8);
+  EXPECT_FALSE(is_there(taken));
+}
+
+TEST_F(LifetimeTest, OneWithManyStatisticsGoesInSeveralCalls) {
+  create("web lifetime=feeder", 7).value();
+  for (int i = 0; i < 300; ++i) send("web/s" + std::to_string(i), 1);
+  processes.watched.erase(7);
+  int calls = 1;
+  while (!statistics_.process_ended(7, clock_.now(), always_late)) ++calls;
+  EXPECT_GT(calls, 2);
+  EXPECT_FALSE(is_there("web"));
+  EXPECT_EQ(ledger_.total().interfaces, 1u) << "the daemon's own";
+}
+
 TEST_F(LifetimeTest, AnOpenHandleOutlivesIt) {
   create("web lifetime=feeder", 7).value();
   create("web/hits on=1", 7).value();

@@ -158,6 +158,19 @@ TEST_F(UserEventsTest, GoesWithTheLastProcessThatDefinedIt) {
   EXPECT_TRUE(node("events/web/request")) << "it was defined for good";
 }
 
+TEST_F(UserEventsTest, ManyGoInSeveralCallsAndOneThatIsDefinedAgainMeanwhileStays) {
+  const auto define_one = [&](const char* name, pid_t process) {
+    return events_.define("web", name, "lifetime=feeder u64 lat", {kAlice, process}, clock_.now());
+  };
+  for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(define_one(name, 7));
+  ASSERT_FALSE(events_.process_ended(7, clock_.now(), always_late));
+  EXPECT_FALSE(node("events/web/a"));
+  ASSERT_TRUE(define_one("c", 8));
+  EXPECT_TRUE(events_.process_ended(7, clock_.now(), always_late));
+  EXPECT_FALSE(node("events/web/b"));
+  EXPECT_TRUE(node("events/web/c"));
+}
+
 TEST_F(UserEventsTest, WatchesAProcessWithoutALock) {
   int watches = 0;
   // Each of these takes the locks of UserEvents.
