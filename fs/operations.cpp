@@ -146,12 +146,14 @@ std::size_t Operations::text_length(const NodeInfo& info, const File& file,
 }
 
 // The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
-// file, or that has not enough bytes left for it.
+// file, or that has not enough bytes left for it. A text that takes long is not rendered for users:
+// as many of them as there are threads would keep all others waiting.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking, Moment now) {
   const FileState seen = file.look(now);
   if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
   if (!size && !may_read(info, asking)) size = 0;
+  if (!size && !is_trusted(asking)) size = file.last_length();
   if (!size) size = text_length(info, file, seen.version, handles_.bytes_left(asking), now);
   struct stat status = common_attributes(info, seen.last_change);
   status.st_mode |= S_IFREG;

@@ -167,6 +167,7 @@ class Operations {
   struct stat common_attributes(const NodeInfo& info, Moment changed) const;
   Result<struct stat> directory_attributes(NodeId node);
   struct stat directory_status(const NodeInfo& info) const;
+  bool is_trusted(uid_t uid) const { return uid == 0 || uid == owner_.uid; }
   bool may_read(const NodeInfo& info, uid_t uid) const;
   // What the kernel lets pass: kNoAccess for a reader that is no writer.
   Result<void> check_writer(fuse_req_t request, const NodeInfo& info) const;

@@ -43,7 +43,7 @@ Result<void> Operations::check_writer(fuse_req_t request, const NodeInfo& info) 
 
 // A uid that may not read a file must not make the daemon render it.
 bool Operations::may_read(const NodeInfo& info, uid_t uid) const {
-  return uid == 0 || uid == owner_.uid || (access_to(info).permissions & 0044) != 0;
+  return is_trusted(uid) || (access_to(info).permissions & 0044) != 0;
 }
 
 Result<void> Operations::check_open(fuse_req_t request, NodeId node, int flags) const {

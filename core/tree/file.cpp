@@ -10,6 +10,8 @@ Result<std::size_t> File::text_length(const CallContext& call, std::size_t bytes
   return text.value().size();
 }
 
+std::optional<std::size_t> File::last_length() const { return std::nullopt; }
+
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
 Result<std::string> File::render_seen(const CallContext& call, std::size_t bytes_max) const {

@@ -45,6 +45,9 @@ class File {
   // How many bytes render_seen() would give right behind look(), with less memory where that is
   // possible; fails as it does.
   virtual Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const;
+  // Of a text that takes long to make, as it shows all: how long it was last, which is what stat(2)
+  // says to users. Nothing, the default: that is found out.
+  virtual std::optional<std::size_t> last_length() const;
   // A number that is another one whenever the text is another one; nothing: there is no such
   // number.
   virtual std::optional<std::uint64_t> version(Moment now) const;

@@ -261,8 +261,7 @@ class StatisticsBranch final : public Branch {
     std::optional<Requested<Feed>> feed{};
   };
   Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now,
-                         const IsLate& is_late)
-      EXCLUDES(mutex_);
+                         const IsLate& is_late) EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)

@@ -1,6 +1,7 @@
 // The file statistics.json at the root of the mount (docs/json.md).
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 
 #include "core/base/json.h"
@@ -71,8 +72,10 @@ class StatisticsBranch::OverviewFile final : public File {
     json.end_array().end_object();
     text.push_back('\n');
     if (json.is_too_long()) return Error{ErrorCode::kNoSpace, "the text would be too long"};
+    last_length_ = text.size();
     return text;
   }
+  std::optional<std::size_t> last_length() const override { return last_length_; }
   Moment last_change(Moment now) const override { return now; }
 
  private:
@@ -90,6 +93,7 @@ class StatisticsBranch::OverviewFile final : public File {
   }
 
   StatisticsBranch& statistics_;
+  mutable std::atomic<std::size_t> last_length_{0};
 };
 
 std::vector<StatisticsBranch::Listed> StatisticsBranch::list() const {

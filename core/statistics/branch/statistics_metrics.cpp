@@ -65,6 +65,10 @@ class StatisticsBranch::MetricsFile final : public File {
     CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
     if (!of_) budget.go_by(rounds);
     for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
+      if (metrics.is_full()) {
+        metrics.leave_out(each.interface->size());
+        continue;
+      }
       each.interface->copy(copies, call.now, budget);
       if (of_) forget_helps(copies);
       metrics.add(each.name, copies);
@@ -74,8 +78,10 @@ class StatisticsBranch::MetricsFile final : public File {
     std::string text = metrics.finish(SystemClock::monotonic() - begin);
     if (text.size() > bytes_max) return too_long;
     tell(metrics.omitted(), call.now);
+    last_length_ = text.size();
     return text;
   }
+  std::optional<std::size_t> last_length() const override { return last_length_; }
   Moment last_change(Moment now) const override { return now; }
 
  private:
@@ -109,6 +115,7 @@ class StatisticsBranch::MetricsFile final : public File {
   const SharedKind kind_;
   const std::optional<Listed> of_;
   const Subject subject_ = nullptr;
+  mutable std::atomic<std::size_t> last_length_{0};
 };
 
 // metrics/FORMAT: a file for each interface, so that the limits of a text are those of one. They

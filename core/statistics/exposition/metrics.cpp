@@ -342,15 +342,13 @@ Metrics::Family* Metrics::family(const FamilyName& name) {
 }
 
 void Metrics::add(std::string_view interface, const std::vector<StatisticCopy>& statistics) {
+  if (statistics.empty()) return;
   ++interfaces_;
   std::string labels;
   format_->add_label(labels, "interface", interface);
   for (std::size_t i = 0; i < statistics.size(); ++i) {
-    if (is_full_) {
-      ++omitted_.limit;
-    } else {
-      Adder(*this, interface, labels, statistics[i], i).add();
-    }
+    if (is_full_) return leave_out(statistics.size() - i);
+    Adder(*this, interface, labels, statistics[i], i).add();
   }
 }
 

@@ -46,6 +46,10 @@ class Metrics {
   // Adds what this says of itself, and returns the text. rendering: how long it took so far.
   std::string finish(std::chrono::nanoseconds rendering);
 
+  // Nothing more is shown. Statistics that come then need not be copied, but count as left out.
+  bool is_full() const { return is_full_; }
+  void leave_out(std::uint64_t statistics) { omitted_.limit += statistics; }
+
   const MetricsOmitted& omitted() const { return omitted_; }
   std::uint64_t series() const { return series_; }
   // The text will have about so many.

@@ -136,3 +136,41 @@ strangers_open_nothing_and_change_nothing_where_all_may_look() {
   assert_fails_with 'Permission denied' as_nobody cat "$STAT/web/data"
   _still_right
 }
+
+# The files show empty arrays of 65,001 intervals, which take long and come to a short text. As many
+# ask for sizes as the daemon has threads that serve, and more.
+sizes_of_metrics_that_are_asked_for_all_the_time_stop_nobody() {
+  stop_daemon
+  start_daemon -o allow_other,metrics_readable
+  SERVER=$SERVER py "$(fewer 450 20)" <<'EOP'
+import sys
+from hostile import *
+from peer import *
+from raw_lanes import *
+ARRAYS, LOOKERS, UID = int(sys.argv[1]), 10, 60000
+
+
+def make(ready):
+    peer = Peer()
+    for i in range(ARRAYS):
+        peer.make(f"m/s{i} on=1 type=array scale=lin base_interval=1 range_min=0 range_max=65000")
+    ready()
+    signal.pause()
+
+
+def look(ready):
+    ready()
+    while True: os.stat(os.environ["MNT"] + "/metrics/tallyfs.prom")
+
+
+def attack(children):
+    children.uid = UID
+    for _ in range(LOOKERS): children.start(look)
+
+
+with Children(UID) as keep:
+    keep.start(make)
+    assert_others_wait_no_longer(Narrow(Peer()), SECONDS / 2, attack, busy_loops(LOOKERS))
+EOP
+  _still_right
+}

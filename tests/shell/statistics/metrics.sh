@@ -294,6 +294,24 @@ are_0400_and_0444_on_request() {
   assert_has 'metrics-series-max' "$(errors)"
 }
 
+# To make a text takes long, and a user that may read it may ask for its size again and again.
+to_users_the_size_is_that_of_the_last_text() {
+  need_root
+  need setpriv
+  stop_daemon
+  start_daemon -o allow_other,metrics_readable
+  local path=$MNT/metrics/tallyfs.prom size
+  assert_eq 0 "$(as_nobody stat -c %s "$path")"
+  cat "$path" >/dev/null
+  size=$(as_nobody stat -c %s "$path")
+  [ "$size" -gt 0 ]
+  send 'web/new 1'
+  assert_eq "$size" "$(as_nobody stat -c %s "$path")"
+  cat "$path" >/dev/null
+  [ "$(as_nobody stat -c %s "$path")" -gt "$size" ]
+  assert_has tally_ "$(as_nobody cat "$path")"
+}
+
 a_group_reads_them() {
   need_root
   need setpriv

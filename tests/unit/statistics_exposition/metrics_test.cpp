@@ -317,6 +317,26 @@ TEST(MetricsTest, BeyondTheLimitWholeStatisticsAreLeftOut) {
   EXPECT_NE(stand.whole(MetricsFormat::kProm).find("tally_metrics_series 1\n"), std::string::npos);
 }
 
+TEST(MetricsTest, BeyondTheLimitNothingNeedsToBeCopied) {
+  MetricsStand stand("on=1");
+  stand.options.series_max = 1;
+  Metrics metrics(MetricsFormat::kProm, stand.options, stand.clock.now());
+  std::vector<StatisticCopy> copies;
+  CellBudget budget(CellBudget::Of::kAll);
+  stand.interface->copy(copies, stand.clock.now(), budget);
+  metrics.add("empty", {});
+  metrics.add("first", copies);
+  EXPECT_FALSE(metrics.is_full());
+  metrics.add("second", copies);
+  EXPECT_TRUE(metrics.is_full());
+  metrics.leave_out(7);
+  metrics.add("third", copies);
+  EXPECT_EQ(metrics.omitted().limit, 9u);
+  EXPECT_EQ(metrics.omitted().first_beyond, "second/s");
+  EXPECT_NE(metrics.finish({}).find("tally_metrics_omitted{reason=\"limit\"} 9\n"),
+            std::string::npos);
+}
+
 TEST(MetricsTest, MoreThan256BoundsAreThinnedOut) {
   MetricsStand stand("on=1 type=array base_interval=1 scale=lin range_min=0 range_max=1000");
   const std::string text = stand.samples();
