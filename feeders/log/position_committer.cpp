@@ -26,20 +26,23 @@ void PositionCommitter::store(PositionRecord* record, std::uint64_t offset, bool
   wait();
 }
 
-void PositionCommitter::begin_again(PositionRecord& record, const Checkpoint& before) {
+void PositionCommitter::begin_again(PositionRecord& record, const CountedPart& before) {
   if (is_safe(true)) return record.begin_again(before);
   pending_of(record) = {.record = &record, .before_cut = before};
   wait();
 }
 
 // A file is not known again by what comes after its offset.
-void PositionCommitter::keep(PositionRecord& record, const Checkpoint& checkpoint) {
+void PositionCommitter::keep(PositionRecord& record, const Checkpoint& checkpoint,
+                             std::string_view head) {
   Pending* const pending = find_pending(record);
   if ((pending ? pending->offset : record.offset()) < checkpoint.offset) return;
   if (pending) {
     pending->checkpoint = checkpoint;
+    pending->head = head;
   } else {
     record.store(checkpoint);
+    record.store_head(head);
   }
 }
 
@@ -65,7 +68,9 @@ PositionCommitter::Pending& PositionCommitter::pending_of(PositionRecord& record
 void PositionCommitter::store(const Pending& pending) {
   if (pending.before_cut) pending.record->begin_again(*pending.before_cut);
   pending.record->store(pending.offset);
-  if (pending.checkpoint) pending.record->store(*pending.checkpoint);
+  if (!pending.checkpoint) return;
+  pending.record->store(*pending.checkpoint);
+  pending.record->store_head(pending.head);
 }
 
 void PositionCommitter::wait() {

@@ -36,10 +36,10 @@ class PositionCommitter {
   // A line was read, up to the offset; has_sent: samples or events came of it.
   void store(PositionRecord* record, std::uint64_t offset, bool has_sent);
   // The file was cut: it begins again once what it had before is safe.
-  void begin_again(PositionRecord& record, const Checkpoint& before);
+  void begin_again(PositionRecord& record, const CountedPart& before);
   // Stored with the offset that waits, if one does: a checkpoint of the file after a cut fits to no
   // offset of before it.
-  void keep(PositionRecord& record, const Checkpoint& checkpoint);
+  void keep(PositionRecord& record, const Checkpoint& checkpoint, std::string_view head);
   void store_cursor(std::string_view cursor, bool has_sent);
   // Whether lines wait for more than kTimeMax.
   bool is_due() const;
@@ -53,8 +53,9 @@ class PositionCommitter {
   struct Pending {
     PositionRecord* record;
     std::uint64_t offset = 0;
-    std::optional<Checkpoint> before_cut{};  // it begins again
+    std::optional<CountedPart> before_cut{};  // it begins again
     std::optional<Checkpoint> checkpoint{};
+    std::string head{};  // with the checkpoint
   };
   Pending* find_pending(const PositionRecord& record);
   Pending& pending_of(PositionRecord& record);

@@ -324,12 +324,12 @@ void Service::move(PositionRecord& record, std::uint64_t offset) {
   committer_->store(&record, offset, true);
 }
 
-void Service::begin_again(PositionRecord& record, const Checkpoint& before) {
+void Service::begin_again(PositionRecord& record, const CountedPart& before) {
   committer_->begin_again(record, before);
 }
 
-void Service::keep(PositionRecord& record, const Checkpoint& checkpoint) {
-  committer_->keep(record, checkpoint);
+void Service::keep(PositionRecord& record, const Checkpoint& checkpoint, std::string_view head) {
+  committer_->keep(record, checkpoint, head);
 }
 
 bool Service::confirm_all() { return committer_->commit(); }

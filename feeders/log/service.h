@@ -65,8 +65,9 @@ class Service final : public LineSink {
 
   void take(std::string_view line, const LineOrigin& origin) override;
   void move(PositionRecord& record, std::uint64_t offset) override;
-  void begin_again(PositionRecord& record, const Checkpoint& before) override;
-  void keep(PositionRecord& record, const Checkpoint& checkpoint) override;
+  void begin_again(PositionRecord& record, const CountedPart& before) override;
+  void keep(PositionRecord& record, const Checkpoint& checkpoint,
+            std::string_view head) override;
   bool confirm_all() override;
   void take_piped(std::string_view line);
 

@@ -29,6 +29,12 @@ check_eq "$((total + sum + copied)) 0" "$(value app ms) $(value tally-feed-log u
 echo "# measured: $copies copies and cuts under $more lines"
 lines=$((lines + more)) sum=$((sum + copied))
 rm "$LOG".*
+read -r more copied copies < <(writer write "$LOG" 5000 20000 copywrite "$DATA")
+becomes $((lines + more)) value app lines
+check_eq "$((total + sum + copied))" "$(value app ms)" \
+  "$copies copies that were made before the last lines count nothing twice"
+lines=$((lines + more)) sum=$((sum + copied))
+rm "$LOG".*
 
 # ---- reloads of the daemon meanwhile
 reload_all() {

@@ -5,7 +5,8 @@ log_writer.py write FILE N RATE HOW [DATA]
     writes N lines `took N ms` at RATE a second, and rotates FILE after each 1,000. HOW is create
     (renamed, and made again, while the old one is written on for a moment), truncate (cut to 0
     when the feeder has counted all lines so far, as its file DATA of the mount says), copytruncate
-    (copied, and cut to 0 at any time), or none.
+    (copied, and cut to 0 at any time), copywrite (copied, written on, and cut when all is counted),
+    or none.
     Prints how many lines there were, the sum of their numbers, and how many rotations.
 log_writer.py kill FILE N RATE HOW KILLS DATA COMMAND...
     the same with a number of its own in each line, from 0, while the feeder COMMAND is killed and
@@ -66,7 +67,10 @@ class Log:
             self.write(1)
             self.file.close()
             self.file = open(self.path, "a", buffering=1)
-        elif self.how == "truncate":
+        elif self.how in ("truncate", "copywrite"):
+            if self.how == "copywrite":
+                shutil.copyfile(self.path, f"{self.path}.{self.rotations}")
+                self.write(1)
             wait_for(lambda: own_number(self.data, "lines") - self.counted_before >=
                      self.lines)
             os.truncate(self.path, 0)

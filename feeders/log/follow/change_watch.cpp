@@ -18,8 +18,10 @@ constexpr std::size_t kRenamesMax = 1'024;
 
 }  // namespace
 
-ChangeWatch::ChangeWatch(IsFollowed is_followed)
-    : is_followed_(std::move(is_followed)), inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
+ChangeWatch::ChangeWatch(IsFollowed is_followed, IsFollowed may_be_copy)
+    : is_followed_(std::move(is_followed)),
+      may_be_copy_(std::move(may_be_copy)),
+      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
 
 // The file that is open, whatever has its name by now.
 int ChangeWatch::watch_file(int fd) {
@@ -69,10 +71,13 @@ void ChangeWatch::read_event(const inotify_event& event, const std::string& name
     return;
   }
   changes.has_names = true;
+  const std::string path = in_folder(folder->second, name);
+  const bool is_new = (event.mask & IN_CREATE) != 0;
+  changes.has_copies = changes.has_copies || (is_new && may_be_copy_(path));
   if ((event.mask & IN_IGNORED) != 0) {
     folders_.erase(folder);
   } else {
-    note_rename(event, in_folder(folder->second, name));
+    note_rename(event, path);
   }
 }
 

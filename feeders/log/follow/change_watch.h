@@ -19,7 +19,8 @@ class ChangeWatch {
  public:
   using IsFollowed = std::function<bool(const std::string& path)>;
 
-  explicit ChangeWatch(IsFollowed is_followed);
+  // may_be_copy: whether a rotation may have made it of a followed file.
+  ChangeWatch(IsFollowed is_followed, IsFollowed may_be_copy);
 
   // Becomes readable when something has changed; -1: there is no inotify.
   int fd() const { return inotify_.get(); }
@@ -33,6 +34,7 @@ class ChangeWatch {
   struct Changes {
     std::vector<int> files{};  // the watches of those that were written
     bool has_names = false;
+    bool has_copies = false;
     bool is_incomplete = false;  // the kernel has dropped events: anything may have changed
   };
   Changes read();
@@ -46,6 +48,7 @@ class ChangeWatch {
   void begin_rename(const inotify_event& event, const std::string& path);
 
   const IsFollowed is_followed_;
+  const IsFollowed may_be_copy_;
   Fd inotify_;
   std::map<int, std::string> folders_;  // by their watches
   std::map<std::uint32_t, std::string> renames_;  // of followed names, under way

@@ -1,8 +1,10 @@
 #include "feeders/log/follow/cut_copies.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -14,12 +16,17 @@ bool CutCopies::is_known(const LogCopy& copy) const {
   const FileIdentity& identity = copy.opened.identity;
   const auto is_it = [&](const Held& each) { return each.copy.opened.identity == identity; };
   return std::ranges::any_of(held_, is_it) ||
-         std::ranges::find(read_, Read{identity, copy.birth}) != read_.end();
+         std::ranges::any_of(read_, [&](const Read& each) {
+           return each.identity == identity && each.birth == copy.birth &&
+                  has(copy.opened, each.begin);
+         });
 }
 
 void CutCopies::note_read(const LogCopy& copy) {
   if (read_.size() == kReadMax) read_.pop_front();
-  read_.push_back({copy.opened.identity, copy.birth});
+  const auto begin = read_checkpoint(copy.opened.fd.get(),
+                                     std::min<std::uint64_t>(copy.opened.size, kHashedBytes));
+  read_.push_back({copy.opened.identity, copy.birth, begin.value_or(first_checkpoint())});
 }
 
 // The youngest come first: older ones were read, as a feeder that was started since does not know.
@@ -49,6 +56,18 @@ std::vector<LogCopy> CutCopies::take(const std::string& log, std::chrono::nanose
   std::erase_if(held_, [&](const Held& each) { return each.log == log; });
   std::ranges::stable_sort(taken, {}, &LogCopy::birth);
   return taken;
+}
+
+std::optional<std::uint64_t> continuation(const OpenedLog& copy, const CountedPart& counted) {
+  if (counted.offset <= copy.size) {
+    return has(copy, counted.checkpoint) ? std::optional(counted.offset) : std::nullopt;
+  }
+  std::array<char, kHeadBytes> head{};
+  const std::size_t bytes = std::min<std::uint64_t>(copy.size, counted.head.size());
+  const ssize_t read = ::pread(copy.fd.get(), head.data(), bytes, 0);
+  const bool is_copy = bytes != 0 && read == static_cast<ssize_t>(bytes) &&
+                       counted.head.starts_with(std::string_view(head.data(), bytes));
+  return is_copy ? std::optional(copy.size) : std::nullopt;
 }
 
 bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {

@@ -43,11 +43,12 @@ class CutCopies {
     std::string log;
     LogCopy copy;
   };
-  // The numbers of files that are gone are used again, by files of another birth.
+  // The numbers of files that are gone are used again, by files of another birth; a copy that is
+  // written over has another begin.
   struct Read {
     FileIdentity identity;
     std::chrono::nanoseconds birth{0};
-    bool operator==(const Read&) const = default;
+    Checkpoint begin;
   };
   bool is_known(const LogCopy& copy) const;
 
@@ -55,6 +56,9 @@ class CutCopies {
   std::deque<Read> read_;
 };
 
+// From where on a copy has what was not counted; its size, if it was made before the last bytes
+// were counted. Nothing: it is no copy of that.
+std::optional<std::uint64_t> continuation(const OpenedLog& copy, const CountedPart& counted);
 // Whether the file has the bytes of that checkpoint.
 bool has(const OpenedLog& opened, const Checkpoint& checkpoint);
 // Whether the log has the bytes of that checkpoint now.

@@ -145,6 +145,7 @@ void FollowedFiles::drop_retired(std::chrono::nanoseconds now) {
 }
 
 bool FollowedFiles::has_gone(const LogFile& file, std::chrono::nanoseconds now) const {
+  if (file.has_other_log()) return true;
   return file.retired && !file.is_dirty &&
          now - std::max(*file.retired, file.grew) >= kRetiredTime;
 }
@@ -154,7 +155,10 @@ bool FollowedFiles::has_gone(const LogFile& file, std::chrono::nanoseconds now) 
 void FollowedFiles::finish(LogFile& file) {
   const Reading reading(*this);
   file.read_rest(chunk_, sink_);
-  if (file.record() && sink_.confirm_all()) positions_.let_go(*file.record());
+  if (file.record() && sink_.confirm_all()) {
+    // Its position is of bytes that it does not have any more.
+    file.has_other_log() ? file.record()->end() : positions_.let_go(*file.record());
+  }
   watch_.forget_file(file.watch);
 }
 

@@ -1,7 +1,5 @@
 #include "feeders/log/follow/follower.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +25,8 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
       positions_(positions),
       counts_(counts),
       report_(std::move(report)),
-      watch_([this](const std::string& path) { return is_followed(path); }),
+      watch_([this](const std::string& path) { return is_followed(path); },
+             [this](const std::string& path) { return may_be_copy(path); }),
       places_(settings.from, positions, counts, report_),
       files_(positions, watch_, sink, counts, report_),
       sink_(sink) {
@@ -35,10 +34,12 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
 }
 
 bool Follower::is_followed(const std::string& path) const {
-  return std::ranges::any_of(paths_, [&](const std::string& each) {
-    return each == path || (is_pattern(each) && ::fnmatch(each.c_str(), path.c_str(),
-                                                          FNM_PATHNAME | FNM_PERIOD) == 0);
-  });
+  return std::ranges::any_of(paths_, [&](const std::string& each) { return names(each, path); });
+}
+
+bool Follower::may_be_copy(const std::string& path) const {
+  return std::ranges::any_of(paths_,
+                             [&](const std::string& each) { return names_rotated(each, path); });
 }
 
 // Files that came meanwhile may be copies of others: these are found first. A feeder that is killed
@@ -62,13 +63,14 @@ void Follower::look(std::chrono::nanoseconds now) {
   look_at_names(now);
   const bool is_due = now - looked_ >= kLookPeriod;
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
+  // A copy that was written over since is a copy anew.
+  files_.drop_retired(now);
   continue_in_copies(now);
   if (is_due) {
     looked_ = now;
     find_unseen_copies(now);
     copies_.drop();
   }
-  files_.drop_retired(now);
   files_.count();
 }
 
@@ -90,11 +92,10 @@ void Follower::look_at_names(std::chrono::nanoseconds now) {
   if (!is_due && !changes.has_names && !changes.is_incomplete) return;
   is_scanning_ = true;
   scan_again(now);
-  if (files_.is_reading()) {
-    for (const auto& file : files_.all()) {
-      copies_.hold(file->path(), file->intact());
-      file->look_at_begin();
-    }
+  for (const auto& file : files_.all()) {
+    // They may be compressed at once.
+    if (files_.is_reading() || changes.has_copies) copies_.hold(file->path(), file->intact());
+    if (files_.is_reading()) file->look_at_begin();
   }
   is_scanning_ = false;
   scanned_ = now;
@@ -311,6 +312,7 @@ void Follower::continue_after(const LogFile::Cut& cut, const LogFile& file,
   if (copies.empty() || !sink_.confirm_all()) {
     if (!is_read_in_copy(cut)) report_loss(log, cut.unread);
   } else {
+    if (copies.front().opened.size < cut.counted.offset) report_loss(log, cut.unread);
     add_copies(std::move(copies), log, cut.counted.offset, now);
   }
 }
@@ -340,7 +342,7 @@ std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut
   auto copies = new_copies(file, cut.intact - (was_empty ? 0s : kCopyTimeMax));
   if (!was_empty) {
     const auto last = std::find_if(copies.rbegin(), copies.rend(), [&](const LogCopy& copy) {
-      return cut.counted.offset <= copy.opened.size && has(copy.opened, cut.counted.checkpoint);
+      return continuation(copy.opened, cut.counted).has_value();
     });
     copies.erase(copies.begin(), last == copies.rend() ? copies.end() : std::prev(last.base()));
   }
@@ -364,7 +366,8 @@ std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
   auto copies = new_copies(file, now - kUnseenTimeMax);
   std::erase_if(copies, [&](const LogCopy& copy) {
     return !copy.is_written || copy.birth < started_ ||
-           !is_numbered(copy.path, file.path()) || is_of_now(file, copy.opened);
+           !is_numbered(copy.path, file.path()) || is_of_now(file, copy.opened) ||
+           (file.before_cut() && continuation(copy.opened, *file.before_cut()));
   });
   return copies;
 }
@@ -372,7 +375,7 @@ std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
 void Follower::add_copies(std::vector<LogCopy> copies, const std::string& log,
                           std::uint64_t offset, std::chrono::nanoseconds now) {
   for (LogCopy& copy : copies) {
-    const std::uint64_t begin = std::exchange(offset, 0);
+    const std::uint64_t begin = std::min(std::exchange(offset, 0), copy.opened.size);
     copies_.note_read(copy);
     if (!files_.make_room()) {
       report_loss(log, copy.opened.size - begin);

@@ -60,6 +60,7 @@ class Follower {
   using Arrival = StartPlaces::Arrival;
 
   bool is_followed(const std::string& path) const;
+  bool may_be_copy(const std::string& path) const;
   void scan_again(std::chrono::nanoseconds now);
   void scan(std::chrono::nanoseconds now);
   void scan_one(const std::string& path, std::chrono::nanoseconds now);

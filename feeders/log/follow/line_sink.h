@@ -9,6 +9,7 @@ namespace tallyfs::logs {
 
 class PositionRecord;
 struct Checkpoint;
+struct CountedPart;
 
 // Where a line comes from, and where its file continues.
 struct LineOrigin {
@@ -30,10 +31,12 @@ class LineSink {
   virtual void take(std::string_view line, const LineOrigin& origin) = 0;
   // The position of a file moves without a line: a long line ended.
   virtual void move(PositionRecord& record, std::uint64_t offset) = 0;
-  // The file was cut, and begins again. before: its checkpoint before the cut.
-  virtual void begin_again(PositionRecord& record, const Checkpoint& before) = 0;
+  // The file was cut, and begins again. before: what was counted before the cut.
+  virtual void begin_again(PositionRecord& record, const CountedPart& before) = 0;
   // The checkpoint by which the file is known again lies at the end of the last line or before it.
-  virtual void keep(PositionRecord& record, const Checkpoint& checkpoint) = 0;
+  // head: the file's first bytes.
+  virtual void keep(PositionRecord& record, const Checkpoint& checkpoint,
+                    std::string_view head) = 0;
   // Before a record ends: confirms what was taken. False: it is in vain, and offsets that were
   // reached are not stored.
   virtual bool confirm_all() = 0;

@@ -14,8 +14,8 @@ namespace tallyfs::logs {
 namespace {
 
 // Reads at most as many as are hashed, and none if that fails.
-std::string read_bytes(int fd, std::uint64_t end) {
-  std::string bytes(std::min<std::uint64_t>(end, kHashedBytes), '\0');
+std::string read_bytes(int fd, std::uint64_t end, std::size_t most = kHashedBytes) {
+  std::string bytes(std::min<std::uint64_t>(end, most), '\0');
   const ssize_t read =
       ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(end - bytes.size()));
   bytes.resize(read < 0 ? 0 : static_cast<std::size_t>(read));
@@ -37,11 +37,22 @@ LogFile::LogFile(OpenedLog opened, std::string path, Start start, FollowCounts& 
       intact_(SystemClock::realtime()),
       counts_(counts) {
   checkpoint_ = read_checkpoint(fd_.get(), offset_).value_or(first_checkpoint());
+  head_ = read_bytes(fd_.get(), std::min<std::uint64_t>(offset_, kHeadBytes));
   // It may be cut before the first look.
   if (offset_ == 0) {
     learn_begin();
     restarted_ = intact_;
   }
+}
+
+void LogFile::keep_position(PositionRecord* record) {
+  record_ = record;
+  CountedPart before = record->before_cut();
+  if (before.offset != 0) before_cut_ = std::move(before);
+}
+
+CountedPart LogFile::counted() const {
+  return {offset_ == 0 ? begin_ : checkpoint_, offset_, head_};
 }
 
 // Zero bytes are left out: lines may replace them.
@@ -55,7 +66,7 @@ void LogFile::learn_begin() {
 void LogFile::keep_checkpoint(LineSink& sink) {
   if (tail_.size() < std::min<std::uint64_t>(offset_, kHashedBytes)) return;
   checkpoint_ = checkpoint_of(tail_, offset_);
-  if (record_) sink.keep(*record_, checkpoint_);
+  if (record_) sink.keep(*record_, checkpoint_, head_);
 }
 
 void LogFile::remember(std::string_view bytes) {
@@ -102,13 +113,22 @@ bool LogFile::was_cut() {
 
 // Nothing was taken between two cuts that come before one call of take_cut().
 void LogFile::note_cut(std::uint64_t known_bytes) {
-  if (!cut_) cut_ = {{offset_ == 0 ? begin_ : checkpoint_, offset_}, intact_, 0};
+  if (!cut_) cut_ = {counted(), intact_, 0};
   cut_->unread += known_bytes - offset_;
 }
 
 void LogFile::look(LineSink& sink) {
-  if (was_cut()) begin_again(sink);
+  if (was_cut()) {
+    if (retired) return let_go();
+    begin_again(sink);
+  }
   is_dirty = size_ > read_to_;
+}
+
+// What a rotation has written over is another log's now.
+void LogFile::let_go() {
+  has_other_log_ = true;
+  is_dirty = false;
 }
 
 void LogFile::look_at_begin() {
@@ -119,11 +139,11 @@ void LogFile::look_at_begin() {
 
 void LogFile::begin_again(LineSink& sink) {
   counts_.truncations += 1;
-  if (checkpoint_.offset != 0) before_cut_ = {checkpoint_, offset_};
+  const CountedPart before{checkpoint_, offset_, std::exchange(head_, {})};
+  if (checkpoint_.offset != 0) before_cut_ = before;
   offset_ = read_to_ = 0;
   is_within_line_ = false;
-  const Checkpoint before = std::exchange(checkpoint_, first_checkpoint());
-  begin_ = first_checkpoint();
+  checkpoint_ = begin_ = first_checkpoint();
   tail_.clear();
   if (record_) sink.begin_again(*record_, before);
 }
@@ -135,15 +155,24 @@ bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   if (!is_dirty) return false;
   // It may have been cut since the last look: then these bytes are others.
   if (was_cut()) {
+    if (retired) {
+      let_go();
+      return false;
+    }
     begin_again(sink);
     return true;
   }
   const std::string_view text(chunk.data(), static_cast<std::size_t>(bytes));
   if (!is_within_line_ && text.front() == '\0') return pass_zeros(text, sink);
-  const std::uint64_t end = offset_ + text.size();
+  const std::uint64_t begin = offset_;
+  const std::uint64_t end = begin + text.size();
   counts_.bytes += std::max(end, read_to_) - read_to_;
   const std::size_t taken = take_lines(text, sink);
   remember(text.substr(0, taken));
+  if (begin < kHeadBytes && head_.size() >= begin) {
+    head_.resize(begin);
+    head_ += text.substr(0, std::min<std::size_t>(taken, kHeadBytes - begin));
+  }
   is_dirty = text.size() == chunk.size();
   if (taken == 0 && is_dirty) pass_begin(text, sink);
   read_to_ = std::max(read_to_, end);
@@ -205,7 +234,8 @@ std::size_t LogFile::take_lines(std::string_view text, LineSink& sink) {
 // A chunk may be long under way, and the file be cut meanwhile.
 void LogFile::keep_begin(std::string_view begin, LineSink& sink) {
   checkpoint_ = checkpoint_of(begin, begin.size());
-  if (record_) sink.keep(*record_, checkpoint_);
+  head_ = begin.substr(0, kHeadBytes);
+  if (record_) sink.keep(*record_, checkpoint_, head_);
 }
 
 void LogFile::take(std::string_view line, std::uint64_t end, LineSink& sink) {
@@ -219,8 +249,10 @@ void LogFile::take(std::string_view line, std::uint64_t end, LineSink& sink) {
 }
 
 void LogFile::read_rest(std::span<char> chunk, LineSink& sink) {
+  if (has_other_log_) return;
   while (read(chunk, sink)) {
   }
+  if (has_other_log_) return;
   const ssize_t bytes = ::pread(fd_.get(), chunk.data(), chunk.size(), static_cast<off_t>(offset_));
   if (bytes <= 0) return;
   // Lines may have come since the last read.

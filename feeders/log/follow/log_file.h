@@ -37,7 +37,7 @@ class LogFile {
   void rename(std::string path) { path_ = std::move(path); }
   int fd() const { return fd_.get(); }
   std::uint64_t offset() const { return offset_; }
-  void keep_position(PositionRecord* record) { record_ = record; }
+  void keep_position(PositionRecord* record);
   PositionRecord* record() const { return record_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   // What was counted of it before it was cut last.
@@ -61,6 +61,8 @@ class LogFile {
   void look(LineSink& sink);
   // Reads at most a chunk. False: there is no more for now.
   bool read(std::span<char> chunk, LineSink& sink);
+  // It gave way, and was written over since: nothing more of it is read.
+  bool has_other_log() const { return has_other_log_; }
   // The last line, which has no end, is one.
   void read_rest(std::span<char> chunk, LineSink& sink);
   std::uint64_t behind() const { return size_ > offset_ ? size_ - offset_ : 0; }
@@ -84,6 +86,8 @@ class LogFile {
   void begin_again(LineSink& sink);
   void note_cut(std::uint64_t known_bytes);
   void remember(std::string_view bytes);
+  CountedPart counted() const;
+  void let_go();
   void keep_begin(std::string_view begin, LineSink& sink);
   void keep_checkpoint(LineSink& sink);
 
@@ -93,10 +97,12 @@ class LogFile {
   std::uint64_t offset_;       // of the first byte that is of no line that was taken
   std::uint64_t read_to_ = 0;  // what was seen of it
   std::uint64_t size_ = 0;
+  bool has_other_log_ = false;
   bool is_within_line_;  // whose begin was taken already, or which is passed over
   Checkpoint checkpoint_{};
   Checkpoint begin_{};  // of its first bytes, while none of them was taken
   std::string tail_;    // the last bytes before offset_, as they were read
+  std::string head_;    // the first ones that were counted, kHeadBytes at most
   std::chrono::nanoseconds intact_{0};
   std::chrono::nanoseconds restarted_{0};
   std::optional<CountedPart> before_cut_;

@@ -1,5 +1,6 @@
 #include "feeders/log/follow/log_paths.h"
 
+#include <fnmatch.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -30,6 +31,24 @@ bool is_numbered(std::string_view path, std::string_view log) {
 bool is_compressed(std::string_view path) {
   constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+namespace {
+
+bool is_match(const std::string& pattern, const std::string& path) {
+  return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+}  // namespace
+
+bool names(const std::string& path_or_pattern, const std::string& path) {
+  if (path_or_pattern == path) return true;
+  return is_pattern(path_or_pattern) && is_match(path_or_pattern, path);
+}
+
+bool names_rotated(const std::string& path_or_pattern, const std::string& path) {
+  const bool is_one = is_pattern(path_or_pattern);
+  return is_match((is_one ? path_or_pattern : escaped(path_or_pattern)) + "[.-]*", path);
 }
 
 std::string escaped(const std::string& path) {

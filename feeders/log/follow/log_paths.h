@@ -15,6 +15,10 @@ std::string in_folder(const std::string& folder, const std::string& name);
 // The patterns are those of glob(7).
 bool is_pattern(const std::string& path);
 std::vector<std::string> matches_of(const std::string& pattern);
+// Whether it is the path, or, of a pattern, one that it finds.
+bool names(const std::string& path_or_pattern, const std::string& path);
+// Whether a rotation may have made it of such a file: its name with . or - and more after it.
+bool names_rotated(const std::string& path_or_pattern, const std::string& path);
 // The path as a pattern that it alone matches.
 std::string escaped(const std::string& path);
 

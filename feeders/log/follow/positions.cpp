@@ -21,7 +21,7 @@ namespace tallyfs::logs {
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32676f6c796c6174;  // "talylog2"
+constexpr std::uint64_t kMagic = 0x33676f6c796c6174;  // "talylog3"
 constexpr std::size_t kCursorMax = 500;
 // Linux has a file on the disk so long after it was written (dirty_expire_centisecs).
 constexpr std::chrono::seconds kAgePeriod{60};
@@ -96,6 +96,8 @@ void PositionRecord::begin(const FileIdentity& identity, std::string_view path,
   path.copy(path_, path_bytes_);
   checkpoints_.fill(checkpoint);
   older_.fill(checkpoint);
+  before_offset_ = 0;
+  head_.bytes = 0;
   current_.store(0, std::memory_order_relaxed);
   offset_.store(checkpoint.offset, std::memory_order_relaxed);
   follow();
@@ -107,11 +109,34 @@ void PositionRecord::store(const Checkpoint& checkpoint) {
   current_.store(next, std::memory_order_release);
 }
 
-void PositionRecord::begin_again(const Checkpoint& before) {
-  if (before.offset != 0 && older_[0] != before) {
+void PositionRecord::Head::store(std::string_view head) {
+  bytes = static_cast<std::uint32_t>(head.copy(text, kHeadBytes));
+}
+
+std::string PositionRecord::Head::get() const {
+  return std::string(text, std::min<std::size_t>(bytes, kHeadBytes));
+}
+
+CountedPart PositionRecord::counted() const {
+  // A kill may have come while the position began again: the offset is smaller then.
+  const Checkpoint known = checkpoint();
+  return {known, std::max(offset(), known.offset), head_.get()};
+}
+
+CountedPart PositionRecord::before_cut() const {
+  return {before_checkpoint_, before_offset_, before_head_.get()};
+}
+
+void PositionRecord::begin_again(const CountedPart& before) {
+  if (before.checkpoint.offset != 0 && older_[0] != before.checkpoint) {
     older_[1] = older_[0];
-    older_[0] = before;
+    older_[0] = before.checkpoint;
   }
+  before_offset_ = 0;
+  before_checkpoint_ = before.checkpoint;
+  before_head_.store(before.head);
+  before_offset_ = before.offset;
+  head_.bytes = 0;
   store(0);
   store(first_checkpoint());
 }

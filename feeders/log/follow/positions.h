@@ -47,10 +47,15 @@ Checkpoint checkpoint_of(std::string_view bytes, std::uint64_t offset);
 // The checkpoint of offset 0, which every file has.
 Checkpoint first_checkpoint();
 
+// So many first bytes of a file are kept as they are: by them a copy is known that was made before
+// the last bytes were counted.
+inline constexpr std::size_t kHeadBytes = 124;
+
 // What was counted of a file that is not what it was.
 struct CountedPart {
-  Checkpoint checkpoint;
+  Checkpoint checkpoint{};
   std::uint64_t offset = 0;
+  std::string head{};  // its first bytes, kHeadBytes at most
 };
 
 // In the file, as this machine has numbers.
@@ -70,9 +75,13 @@ class PositionRecord {
   void begin(const FileIdentity& identity, std::string_view path, const Checkpoint& checkpoint);
   void store(std::uint64_t offset) { offset_.store(offset, std::memory_order_release); }
   void store(const Checkpoint& checkpoint);
-  // The file was cut; `before` is its checkpoint of before that, by which a copy is known after a
+  void store_head(std::string_view head) { head_.store(head); }
+  // The file was cut; `before` is what was counted before that, by which a copy is known after a
   // kill. A kill in between leaves an offset that is read from the start.
-  void begin_again(const Checkpoint& before);
+  void begin_again(const CountedPart& before);
+  CountedPart counted() const;
+  // What was counted before the file was cut last; its offset is 0 if it never was.
+  CountedPart before_cut() const;
   // Devices may have other numbers after the machine was booted.
   void set_device(std::uint64_t device) { device_ = device; }
   // What counts now is one of the older checkpoints from now on.
@@ -88,6 +97,13 @@ class PositionRecord {
   std::optional<Checkpoint> last_common(int fd, std::uint64_t size) const;
 
  private:
+  struct Head {
+    std::uint32_t bytes;
+    char text[kHeadBytes];
+
+    void store(std::string_view head);
+    std::string get() const;
+  };
   static constexpr std::uint32_t kFree = 0;
   static constexpr std::uint32_t kFollowed = 1;
 
@@ -98,6 +114,10 @@ class PositionRecord {
   std::atomic<std::uint64_t> offset_;
   std::array<Checkpoint, 2> checkpoints_;
   std::array<Checkpoint, 2> older_;  // the younger one first
+  Checkpoint before_checkpoint_;  // before the last cut, as the two that follow
+  std::uint64_t before_offset_;
+  Head before_head_;
+  Head head_;
   std::uint32_t path_bytes_;
   char path_[kPathMax + 1];
 };

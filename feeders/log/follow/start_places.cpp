@@ -106,21 +106,19 @@ bool StartPlaces::is_of(PositionRecord& record, const OpenedLog& opened) const {
 }
 
 void StartPlaces::lose(PositionRecord& record) {
-  const Checkpoint checkpoint = record.checkpoint();
-  // A kill may have come while a position began again: the offset is smaller then.
-  const std::uint64_t offset = std::max(record.offset(), checkpoint.offset);
-  if (checkpoint.offset != 0) lost_.push_back({checkpoint, offset});
+  CountedPart counted = record.counted();
+  if (counted.checkpoint.offset != 0) lost_.push_back(std::move(counted));
   record.end();
 }
 
 // The feeder before may have been killed after it had found a cut, and before it opened the copy.
 bool StartPlaces::is_cut_part(const OpenedLog& opened, const std::string& path,
                               const std::vector<std::unique_ptr<LogFile>>& files) const {
-  return std::ranges::any_of(lost_,
-                             [&](const CountedPart& part) {
-                               return part.offset <= opened.size && has(opened, part.checkpoint);
-                             }) ||
-         std::ranges::any_of(files, [&](const auto& file) {
+  const auto is_part = [&](const CountedPart& part) {
+    return continuation(opened, part).has_value();
+  };
+  return std::ranges::any_of(lost_, is_part) || std::ranges::any_of(files, [&](const auto& file) {
+           if (file->before_cut() && is_part(*file->before_cut())) return true;
            const auto common = common_part(opened, path, *file);
            return common && !has(*file, *common);
          });
@@ -138,10 +136,10 @@ bool StartPlaces::is_counted(const OpenedLog& opened) const {
 std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened,
                                                          const std::string& path,
                                                          const CountedPart& counted) const {
-  if (counted.offset > opened.size || !has(opened, counted.checkpoint)) return std::nullopt;
-  const std::string offset = std::to_string(counted.offset);
-  report_(Told::kNews, path + ": continues at byte " + offset + ", as a copy");
-  return continue_at(opened, counted.offset);
+  const auto offset = continuation(opened, counted);
+  if (!offset) return std::nullopt;
+  report_(Told::kNews, path + ": continues at byte " + std::to_string(*offset) + ", as a copy");
+  return continue_at(opened, *offset);
 }
 
 // copytruncate and editors leave one: what it has was counted, in a file that was cut, or that is

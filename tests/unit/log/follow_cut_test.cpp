@@ -239,7 +239,7 @@ TEST_F(LogFollowTest, ContinuesInACopyThatHasNoPositionYet) {
     read();
     append("log", "5\n");
     copy_and_cut("log.1");
-    kept.each([](PositionRecord& record) { record.begin_again(record.checkpoint()); });
+    kept.each([](PositionRecord& record) { record.begin_again(record.counted()); });
   });
   append("log", "6\n");
   auto kept = positions();
@@ -276,6 +276,72 @@ TEST_F(LogFollowTest, ReadsACopyThatBeginsAsTheLogDoes) {
   auto kept = positions();
   follow("log", From::kEnd, &kept);
   EXPECT_EQ(read() + read(), "head;5;");
+}
+
+// What a program writes between the copy and the cut is in no copy.
+TEST_F(LogFollowTest, CountsOnceWhatACopyHasThatWasMadeBeforeTheLastLines) {
+  for (const char* const text : {"1\n", kLong}) {
+    SCOPED_TRACE(text);
+    std::filesystem::remove(path("log"));
+    std::filesystem::remove(path("log.1"));
+    append("log", text);
+    follow("log", From::kStart);
+    read();
+    std::filesystem::copy(path("log"), path("log.1"));
+    append("log", "5\n");
+    EXPECT_EQ(read(10ms), "5;");
+    std::filesystem::resize_file(path("log"), 0);
+    append("log", "6\n");
+    EXPECT_EQ(read() + read(), "6;");
+    EXPECT_EQ(counts_.unread, 0U);
+  }
+}
+
+TEST_F(LogFollowTest, CountsOnceWhatSuchACopyHasAfterAKill) {
+  for (const char* const text : {"1\n", kLong}) {
+    SCOPED_TRACE(text);
+    for (const char* const each : {"log", "log.1", "positions"}) {
+      std::filesystem::remove(path(each));
+    }
+    append("log", text);
+    follow_for_a_while("log", From::kStart, [&](Positions&) {
+      read();
+      std::filesystem::copy(path("log"), path("log.1"));
+      append("log", "5\n");
+      EXPECT_EQ(read(10ms), "5;");
+    });
+    std::filesystem::resize_file(path("log"), 0);
+    append("log", "6\n");
+    auto kept = positions();
+    follow("log", From::kEnd, &kept);
+    EXPECT_EQ(read() + read(), "6;");
+  }
+}
+
+TEST_F(LogFollowTest, ReadsTheRestInEachCopyOverTheCopyBefore) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  for (int i = 1; i <= 4; ++i) {
+    append("log", "a line of round " + std::to_string(i) + "\n");
+    EXPECT_EQ(read(10ms), "a line of round " + std::to_string(i) + ";");
+    append("log", "unread\n");
+    std::filesystem::copy(path("log"), path("log.1"),
+                          std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path("log"), 0);
+    EXPECT_EQ(read(i % 2 == 0 ? 2s : 20s) + read(), "unread;");
+  }
+}
+
+TEST_F(LogFollowTest, ReadsOnInACopyThatIsCompressedAtOnce) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "5\n");
+  copy_and_cut("log.1");
+  follower_->look_at_names(now_);
+  std::filesystem::remove(path("log.1"));
+  EXPECT_EQ(read() + read(), "5;");
 }
 
 }  // namespace

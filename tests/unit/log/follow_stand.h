@@ -36,11 +36,13 @@ class LogFollowTest : public testing::Test, public LineSink {
     if (origin.record) origin.record->store(origin.end);
   }
   void move(PositionRecord& record, std::uint64_t offset) override { record.store(offset); }
-  void begin_again(PositionRecord& record, const Checkpoint& before) override {
+  void begin_again(PositionRecord& record, const CountedPart& before) override {
     record.begin_again(before);
   }
-  void keep(PositionRecord& record, const Checkpoint& checkpoint) override {
-    if (record.offset() >= checkpoint.offset) record.store(checkpoint);
+  void keep(PositionRecord& record, const Checkpoint& checkpoint, std::string_view head) override {
+    if (record.offset() < checkpoint.offset) return;
+    record.store(checkpoint);
+    record.store_head(head);
   }
   bool confirm_all() override { return confirms_; }
 

@@ -31,10 +31,10 @@ class LogCommitterTest : public testing::Test {
 };
 
 TEST_F(LogCommitterTest, StoresTheCheckpointOfACutFileWithItsOffset) {
-  committer_.begin_again(*record_, first_checkpoint());
-  committer_.keep(*record_, first_checkpoint());
+  committer_.begin_again(*record_, {.checkpoint = first_checkpoint()});
+  committer_.keep(*record_, first_checkpoint(), "");
   committer_.store(record_, 200, true);
-  committer_.keep(*record_, {200, 8});
+  committer_.keep(*record_, {200, 8}, "");
   EXPECT_EQ(record_->offset(), 1'000U);
   EXPECT_EQ(record_->checkpoint(), (Checkpoint{900, 7})) << "that of the offset that is stored";
   is_confirmed_ = true;
@@ -45,14 +45,14 @@ TEST_F(LogCommitterTest, StoresTheCheckpointOfACutFileWithItsOffset) {
 
 TEST_F(LogCommitterTest, KeepsNoCheckpointBeyondItsOffset) {
   committer_.store(record_, 1'100, true);
-  committer_.keep(*record_, {1'200, 8});
+  committer_.keep(*record_, {1'200, 8}, "");
   is_confirmed_ = true;
   EXPECT_TRUE(committer_.commit());
   EXPECT_EQ(record_->offset(), 1'100U);
   EXPECT_EQ(record_->checkpoint(), (Checkpoint{900, 7}));
-  committer_.keep(*record_, {1'200, 8});
+  committer_.keep(*record_, {1'200, 8}, "");
   EXPECT_EQ(record_->checkpoint(), (Checkpoint{900, 7}));
-  committer_.keep(*record_, {1'100, 9});
+  committer_.keep(*record_, {1'100, 9}, "");
   EXPECT_EQ(record_->checkpoint(), (Checkpoint{1'100, 9}));
 }
 
