@@ -95,12 +95,6 @@ bool take_type(Change& change, std::string_view value, std::size_t at) {
   return change.type && change.type->at == at;
 }
 
-std::string listed_types() {
-  std::vector<std::string> words;
-  each_type([&]<typename S>() { words.emplace_back(S::kType); });
-  return listed(words);
-}
-
 template <std::optional<Requested<std::int64_t>> Change::*kMember>
 bool take_signed(Change& change, std::string_view value, std::size_t at) {
   return set(change.*kMember, parse_signed(value), at);
@@ -164,10 +158,9 @@ struct Key {
   const char* rule;
 
   std::string refusal(std::string_view value) const {
-    const char* synonym = take == take_type ? refusal_of_type_synonym(value) : nullptr;
-    if (take == take_mode) synonym = refusal_of_mode_synonym(value);
-    if (synonym) return synonym;
-    return take == take_type ? "type must be " + listed_types() : std::string(rule);
+    if (take == take_type) return refusal_of_type(value);
+    const char* synonym = take == take_mode ? refusal_of_mode_synonym(value) : nullptr;
+    return synonym ? synonym : rule;
   }
 };
 

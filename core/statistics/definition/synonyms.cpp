@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
+
+#include "core/base/nearest.h"
+#include "core/statistics/definition/definition.h"
+#include "core/statistics/definition/strict_words.h"
 
 namespace tallyfs {
 namespace {
@@ -32,8 +37,12 @@ const char* refusal_of(std::span<const Synonym> synonyms, std::string_view word)
 
 }  // namespace
 
-const char* refusal_of_type_synonym(std::string_view word) {
-  return refusal_of(kTypeSynonyms, word);
+std::string refusal_of_type(std::string_view word) {
+  if (const char* const refusal = refusal_of(kTypeSynonyms, word)) return refusal;
+  std::vector<std::string> types;
+  each_type([&]<typename S>() { types.emplace_back(S::kType); });
+  const auto meant = nearest(word, types);
+  return "type must be " + listed(types) + (meant ? "; did you mean " + *meant + "?" : "");
 }
 
 const char* refusal_of_mode_synonym(std::string_view word) {

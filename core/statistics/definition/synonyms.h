@@ -2,12 +2,14 @@
 // word that is meant. Pure functions.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace tallyfs {
 
+// Of a word that is no type: with all types if it is no synonym.
+std::string refusal_of_type(std::string_view word);
 // nullptr: the word is none.
-const char* refusal_of_type_synonym(std::string_view word);
 const char* refusal_of_mode_synonym(std::string_view word);
 
 }  // namespace tallyfs

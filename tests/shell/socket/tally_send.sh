@@ -66,7 +66,8 @@ each_kind_of_error_is_told_with_a_caret() {
   _send 'web/a 1'
   _expect 1 _send 'define web name=a type=lisp'
   assert_eq \
-    "tally-send: line 1: type must be value, range, list, array, history, raw, quantiles or last (Invalid argument)
+    "tally-send: line 1: type must be value, range, list, array, history, raw, quantiles or last; \
+did you mean list? (Invalid argument)
   define web name=a type=lisp
                     ^" "$SAID"
 }

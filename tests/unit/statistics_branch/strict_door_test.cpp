@@ -105,7 +105,8 @@ TEST_F(StrictDoorTest, CreateOfWhatIsThereSaysWhatDiffers) {
             "units=ms/requests");
   EXPECT_TRUE(read("web", "definition").starts_with("name=us on=1 type=range range_min=0 "));
   EXPECT_EQ(refusal("create web/us type=rnage"),
-            "14: type must be value, range, list, array, history, raw, quantiles or last");
+            "14: type must be value, range, list, array, history, raw, quantiles or last; did you "
+            "mean range?");
 }
 
 TEST_F(StrictDoorTest, ALibraryIsNotWarnedOfWhatUsersAndRulesSay) {

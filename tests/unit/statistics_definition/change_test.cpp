@@ -309,6 +309,7 @@ TEST(ChangeTest, WordsOfOtherToolsAreRefusedWithTheWordThatIsMeant) {
   EXPECT_EQ(refusal("type=summary").reason, "a summary is type=quantiles here");
   EXPECT_EQ(refusal("type=percentiles").reason, "percentiles are type=quantiles here");
   EXPECT_TRUE(refusal("type=lisp").reason.starts_with("type must be value, range, "));
+  EXPECT_TRUE(refusal("type=quantile").reason.ends_with("or last; did you mean quantiles?"));
 }
 
 TEST(ChangeTest, ABlankLineAsksForNothing) {
