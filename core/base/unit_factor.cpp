@@ -48,6 +48,14 @@ Unit unit_of_x(std::string_view units) {
   return word == units.substr(slash + 1) ? Unit{} : named(word);
 }
 
+bool have_one_scale(std::string_view units, std::string_view others) {
+  const Unit unit = unit_of_x(units);
+  const Unit other = unit_of_x(others);
+  if (!(unit.factor == other.factor)) return false;
+  const bool is_pure = unit.base.empty() || other.base.empty();
+  return unit.base == other.base || (is_pure && unit.factor == UnitFactor{});
+}
+
 Unit unit_of_y(std::string_view units) {
   const std::size_t slash = units.find('/');
   if (slash == std::string_view::npos) return named(units);

@@ -26,6 +26,9 @@ struct Unit {
 
 // units: X/Y, as in a definition.
 Unit unit_of_x(std::string_view units);
+// Whether samples of the two units may be added up, as far as the units say. One without a unit may
+// be anything; thousandths are parts of a pure number, and no milliseconds.
+bool have_one_scale(std::string_view units, std::string_view others);
 // Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
 Unit unit_of_y(std::string_view units);
 

@@ -27,14 +27,6 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
                  change.scale->at);
 }
 
-// Whether samples of the two units may be added up, as far as the units say.
-bool have_one_scale(std::string_view units, std::string_view others) {
-  const Unit unit = unit_of_x(units);
-  const Unit other = unit_of_x(others);
-  const bool is_one_base = unit.base == other.base || unit.base.empty() || other.base.empty();
-  return is_one_base && unit.factor == other.factor;
-}
-
 std::string units_text(std::string_view units) {
   return units.empty() ? "no units" : std::string("units=").append(units);
 }

@@ -79,6 +79,9 @@ TEST(SavedTest, TheFirstFeederSaysTheUnitsOfSamples) {
   EXPECT_EQ(refusal(*stand.interface, "bytes/n"), "") << "of the same scale";
   EXPECT_EQ(refusal(*stand.interface, "hours/n"),
             "its samples have no units, to which samples with units=hours/n do not add up");
+  stand.create("t", "units=thousandths/n sample_units=thousandths/n");
+  EXPECT_TRUE(stand.interface->refuse_sample_units("t", "sample_units=milliseconds/n"))
+      << "thousandths are no milliseconds";
 }
 
 TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
