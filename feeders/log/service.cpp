@@ -122,7 +122,7 @@ void Service::use(Rules rules) {
 }
 
 void Service::reload() {
-  auto rules = settings_.read_rules(intake_.book().decimals());
+  auto rules = settings_.read_rules(intake_.book().scales());
   if (!rules) {
     log_error("the rules stay as they were: " + to_text(rules.error()));
     return;

@@ -37,7 +37,7 @@ class Service final : public LineSink {
     std::size_t series_max = 16'000;
     std::size_t series_per_name_max = 1'000;
     // The service calls it at SIGHUP.
-    std::function<Result<Rules>(NameDecimals decimals)> read_rules;
+    std::function<Result<Rules>(NameScales scales)> read_rules;
   };
 
   // Opens what is to be kept open. Throws std::system_error, as libtally does.

@@ -66,16 +66,30 @@ bool is_from_zero(std::string_view units) {
   return std::ranges::find(kUnits, units.substr(0, units.find('/'))) != kUnits.end();
 }
 
-// Units in which a number of seconds is stored; seconds are not rounded to whole ones.
-struct StoredTime {
+struct TimeUnit {
   std::string_view word;
   std::string_view symbol;
-  unsigned decimals;
+  unsigned decimals;  // of a second
 };
-constexpr std::array<StoredTime, 4> kTimes{{{"seconds", "s", 6},
-                                            {"milliseconds", "ms", 3},
-                                            {"microseconds", "us", 6},
-                                            {"nanoseconds", "ns", 9}}};
+constexpr std::array<TimeUnit, 4> kTimes{{{"seconds", "s", 0},
+                                          {"milliseconds", "ms", 3},
+                                          {"microseconds", "us", 6},
+                                          {"nanoseconds", "ns", 9}}};
+constexpr unsigned kDecimalsMax = 9;
+
+// Of X in units=; nullptr: it is none of them.
+const TimeUnit* time_unit_of(std::string_view units) {
+  const std::string_view x = units.substr(0, units.find('/'));
+  const auto found = std::ranges::find_if(
+      kTimes, [&](const TimeUnit& each) { return x == each.word || x == each.symbol; });
+  return found == kTimes.end() ? nullptr : &*found;
+}
+
+// "3, 6 or 9": the decimals that a word of units says.
+std::string decimals_text(unsigned most) {
+  if (most == 3) return "3";
+  return most == 6 ? "3 or 6" : "3, 6 or 9";
+}
 
 // The words, those of decimals taken out, with bounds as stored integers.
 class Words {
@@ -87,6 +101,7 @@ class Words {
     auto units = units_with_decimals(units_, words_.decimals);
     if (!units) return error_at(units.error(), decimals_at_);
     words_.units = std::move(units.value());
+    words_.decimals += unit_decimals_;
     if (auto done = read_definition(); !done) return place(done.error());
     return words_;
   }
@@ -114,17 +129,18 @@ class Words {
     return {};
   }
 
+  // A number of seconds is stored as units= say; seconds are not rounded to whole ones.
   void assume_unit() {
     if (unit_ == NumberUnit::kBytes && units_.empty()) units_ = "bytes/samples";
     if (unit_ != NumberUnit::kSeconds) return;
     if (units_.empty()) units_ = "seconds/samples";
+    const TimeUnit* const stored = time_unit_of(units_);
+    if (!stored) return;
     const std::size_t end = std::min(units_.find('/'), units_.size());
-    const auto stored = std::ranges::find_if(kTimes, [&](const StoredTime& each) {
-      return units_.substr(0, end) == each.word || units_.substr(0, end) == each.symbol;
-    });
-    if (has_decimals_ || stored == kTimes.end()) return;
-    words_.decimals = stored->decimals;
-    units_.replace(0, end, "seconds");
+    const std::string samples = end == units_.size() ? "/samples" : units_.substr(end);
+    units_ = std::string(stored->word) + samples;
+    unit_decimals_ = stored->decimals;
+    if (!has_decimals_ && stored->decimals == 0) words_.decimals = 6;
   }
 
   // decimals= counts for words on both sides of it.
@@ -191,6 +207,7 @@ class Words {
   StrictWords strict_{keys()};
   DefinitionWords words_;
   std::string units_;
+  unsigned unit_decimals_ = 0;  // of a number of seconds, beside decimals=
   std::size_t decimals_at_ = 0;
   bool has_decimals_ = false;
   bool has_range_min_ = false;
@@ -206,16 +223,16 @@ Result<DefinitionWords> parse_definition_words(std::string_view text, NumberUnit
 
 Result<std::string> units_with_decimals(const std::string& units, unsigned decimals) {
   if (decimals == 0) return units;
-  constexpr std::array<std::string_view, 3> kTimeParts{"milliseconds", "microseconds",
-                                                       "nanoseconds"};
   constexpr std::array<std::string_view, 2> kParts{"thousandths", "millionths"};
   const std::size_t end = std::min(units.find('/'), units.size());
-  const std::string_view x = std::string_view(units).substr(0, end);
-  const bool is_time = x == "seconds";
-  if (decimals % 3 != 0 || decimals / 3 > (is_time ? kTimeParts.size() : kParts.size())) {
-    return invalid(is_time ? "of seconds, decimals must be 3, 6 or 9" : "decimals must be 3 or 6");
+  const TimeUnit* const time = time_unit_of(units);
+  const unsigned most = time ? kDecimalsMax - time->decimals : 6;
+  if (decimals % 3 != 0 || decimals > most) {
+    if (most == 0) return invalid("nanoseconds have no decimals");
+    const std::string of = time ? "of " + std::string(time->word) + ", " : "";
+    return invalid(of + "decimals must be " + decimals_text(most));
   }
-  std::string text(is_time ? kTimeParts[decimals / 3 - 1] : kParts[decimals / 3 - 1]);
+  std::string text(time ? kTimes[(time->decimals + decimals) / 3].word : kParts[decimals / 3 - 1]);
   return text.append(end == units.size() ? "/samples" : units.substr(end));
 }
 

@@ -23,15 +23,16 @@ struct DefinitionWords {
 // What the number is that the words are for, if its expression says so.
 enum class NumberUnit { kUnknown, kSeconds, kBytes };
 
-// A number of seconds has 6 decimals, or 3 or 9 where units= says milliseconds or nanoseconds,
-// unless decimals= says how many. Units are microseconds/samples or bytes/samples unless units=
-// says which. Bounds of X (range_min=, range_max=, base_interval=) are decimals where the number
+// A number of seconds is stored as units= says, in microseconds if that is seconds or missing;
+// decimals= are those of its units. Units are seconds/samples or bytes/samples unless units= says
+// which. Bounds of X (range_min=, range_max=, base_interval=) are decimals where the number
 // has some, and become the stored integers. scale=log2 without range_min= begins at 0 where X is a
 // time, bytes or bits. kInvalid with the token to blame.
 Result<DefinitionWords> parse_definition_words(std::string_view text,
                                                NumberUnit unit = NumberUnit::kUnknown);
 
-// `units` for an X that is stored with so many decimals. kInvalid: no word of units says it.
+// `units` for an X that is stored with so many decimals: milliseconds with 3 are microseconds, and
+// those of other units thousandths. kInvalid: no word of units says it.
 Result<std::string> units_with_decimals(const std::string& units, unsigned decimals);
 
 }  // namespace tallyfs

@@ -137,6 +137,12 @@ printf 'match took\n  count app/again decimals=3\n' >"$WORK/live.rules"
 kill -HUP "$FEEDER"
 check "rules that would mix two scales are refused" \
   wait_until 'grep -q "line 2: samples of this name have decimals=0 already" "$SAID"'
+printf 'match took\n  sample app/again = 1 units=milliseconds/queries\n' >"$WORK/live.rules"
+kill -HUP "$FEEDER"
+check "also where their units alone differ" \
+  wait_until 'grep -q "line 2: samples of this name have no units already" "$SAID"'
+echo 'took 4 ms' >>"$LOG"
+becomes 2 value app again
 # It looks at its files once a second: six wakes take two seconds at least.
 switches() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$FEEDER/status"; }
 wakes_seldom() {

@@ -46,6 +46,32 @@ tallyctl rm scale/time
 check_eq "$COUNTED 0" "$(counts 6) $?" "once removed it begins with the new decimals"
 check_eq 2000000 "$(value scale time)" "and has them alone"
 
+# ---- decimals= makes another scale of milliseconds, too
+echo 'took 12.5ms' >"$WORK/one.log"
+milliseconds() {  # milliseconds NAME WORDS: what a run counts of that line, which it may refuse
+  "$FEED" --socket "$SOCK" --once --from start --match 'took (?<t>(?<ms>[\d.]+)ms)' \
+    --sample "scale/$1=$2" "$WORK/one.log" 2>"$WORK/said"
+  echo "$?"
+}
+while IFS='|' read -r name first second; do
+  check_eq "$COUNTED" "$(milliseconds "$name" "$first" | head -1 | sed 's/, 1 rounded//')" \
+    "$name: the first run counts"
+  before=$(data scale | grep "^$name ")
+  check_eq "$(printf '%s\n1' "$REFUSED")" "$(milliseconds "$name" "$second")" \
+    "$name: another scale is refused"
+  check_eq "$before" "$(data scale | grep "^$name ")" "$name: nothing was added up"
+done <<'RUNS'
+thousandths|{ms} units=milliseconds/requests|{ms} decimals=3 units=milliseconds/requests
+millionths|{ms}*0.001 decimals=6 units=seconds/requests|{ms} decimals=6 units=milliseconds/requests
+minutes|{ms} units=milliseconds/requests|{ms} decimals=3 units=minutes/requests
+RUNS
+WORDS='decimals=3 units=milliseconds/requests'
+check_eq "$COUNTED 0" "$(milliseconds duration "{t|duration} $WORDS" | xargs)" \
+  "a duration in milliseconds with decimals counts"
+check_eq 12500 "$(value scale duration)" "in microseconds"
+check_eq "$COUNTED 0" "$(milliseconds duration "{ms} $WORDS" | xargs)" \
+  "as a number of milliseconds with decimals does"
+
 # ---- what a user has created says nothing of samples
 tallyctl create scale/made type=value mode=products
 check_eq "$COUNTED 0" "$(counts 6 made) $?" "a statistic of a user's takes what comes first"

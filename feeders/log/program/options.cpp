@@ -151,7 +151,7 @@ bool has_journal(const Options& options) {
   return !options.journal.empty() || !options.journal_directory.empty();
 }
 
-Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
+Result<Rules> read_rules(const Options& options, NameScales scales) {
   auto text = text_of(options);
   if (!text) return text.error();
   const RuleSettings settings{.form = options.is_json     ? LineForm::kJson
@@ -159,7 +159,7 @@ Result<Rules> read_rules(const Options& options, NameDecimals decimals) {
                                                           : LineForm::kText,
                               .time_format = options.time,
                               .has_journal_fields = has_journal(options) || options.checks_lines,
-                              .decimals = std::move(decimals)};
+                              .scales = std::move(scales)};
   auto rules = parse_rules(text.value(), settings);
   if (rules) return rules;
   Error error = rules.error();
@@ -207,8 +207,8 @@ Result<Service::Settings> to_settings(const Options& options) {
   settings.positions = options.positions;
   settings.series_max = options.series_max;
   settings.series_per_name_max = options.series_per_name_max;
-  settings.read_rules = [options](NameDecimals decimals) {
-    return read_rules(options, std::move(decimals));
+  settings.read_rules = [options](NameScales scales) {
+    return read_rules(options, std::move(scales));
   };
   return settings;
 }

@@ -43,7 +43,7 @@ bool has_journal(const Options& options);
 // The rules that they name: of the file, the format or the command line itself, each time again.
 // decimals: those of samples so far. kInvalid: the reason begins with the option or the file;
 // kNotFound as open(2).
-Result<Rules> read_rules(const Options& options, NameDecimals decimals = {});
+Result<Rules> read_rules(const Options& options, NameScales scales = {});
 // kInvalid: a compressed file, or a directory.
 Result<void> check_paths(const std::vector<std::string>& paths);
 // kInvalid: what does not go together, or is refused by check_paths().

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "core/base/nearest.h"
@@ -37,8 +36,7 @@ Error no_word(std::string_view word, const std::vector<std::string>& known, std:
 // Reads line by line; what is read so far is in rules_.
 class Reader {
  public:
-  explicit Reader(const RuleSettings& settings)
-      : settings_(settings), decimals_(settings.decimals) {
+  explicit Reader(const RuleSettings& settings) : settings_(settings), scales_(settings.scales) {
     rules_.form = settings.form;
     rules_.time_format = settings.time_format;
   }
@@ -260,7 +258,8 @@ class Reader {
     auto words = parse_definition_words(text.substr(at), unit_of(action.x));
     if (!words) return error_at(words.error(), at);
     DefinitionWords& said = words.value();
-    if (auto done = note_decimals(action.name.text, said.decimals); !done) return done;
+    const SampleScale scale{said.decimals, said.units};
+    if (auto done = note_scale(action.name.text, scale); !done) return done;
     action.definition = {.units = std::move(said.units),
                          .type = said.type ? std::move(*said.type) : fallback,
                          .begin = said.begin};
@@ -269,13 +268,11 @@ class Reader {
     return {};
   }
 
-  // Samples of two scales in one statistic would add up to nothing that has a meaning.
-  Result<void> note_decimals(const std::string& name, unsigned decimals) {
-    const auto known = decimals_.try_emplace(name, decimals).first;
-    if (known->second == decimals) return {};
-    return invalid("samples of this name have decimals=" + std::to_string(known->second) +
-                       " already; take another name",
-                   0);
+  Result<void> note_scale(const std::string& name, const SampleScale& scale) {
+    const SampleScale& first = scales_.try_emplace(name, scale).first->second;
+    const std::string known = difference(first, scale.decimals, scale.units);
+    if (known.empty()) return {};
+    return invalid("samples of this name have " + known + " already; take another name", 0);
   }
 
   static std::size_t after_blanks(std::string_view text, std::size_t at) {
@@ -341,7 +338,7 @@ class Reader {
   }
 
   const RuleSettings settings_;
-  NameDecimals decimals_;
+  NameScales scales_;
   Rules rules_;
   std::optional<Rule> rule_;  // that is being read
   std::optional<Pattern> pattern_;

@@ -16,7 +16,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@
 #include "core/base/result.h"
 #include "feeders/log/rules/filter.h"
 #include "feeders/log/rules/pattern.h"
+#include "feeders/log/rules/sample_scale.h"
 #include "feeders/text/number.h"
 #include "tally/statistic.hpp"
 
@@ -110,16 +110,12 @@ struct Rules {
   std::vector<EventDefinition> events{};
 };
 
-// How many decimals samples have, by their names INTERFACE/STATISTIC as rules write them, without
-// labels.
-using NameDecimals = std::map<std::string, unsigned>;
-
 // What the command line says beside the text, and what samples have so far.
 struct RuleSettings {
   LineForm form = LineForm::kText;
   std::string time_format{};
   bool has_journal_fields = false;
-  NameDecimals decimals{};
+  NameScales scales{};
 };
 
 // A longer text is refused.

@@ -8,6 +8,13 @@
 namespace tallyfs::logs {
 namespace {
 
+// Rules of one name whose pieces differ meet here.
+constexpr const char* kOtherScale = "another rule has other decimals or units";
+
+bool adds_up(const SampleAction& action, const SampleScale& scale) {
+  return difference(scale, action.decimals, action.definition.units).empty();
+}
+
 constexpr auto kUsedAt = [](const auto& entry) { return entry.series.used_s; };
 
 }  // namespace
@@ -18,7 +25,7 @@ SeriesBook::Resolved SeriesBook::resolve(const SeriesName& name, const SampleAct
   const auto found = series_.find(key_);
   if (found == series_.end()) return make(name, action, now_s);
   Entry& entry = *found->second;
-  if (entry.name->decimals != action.decimals) return {nullptr, "another rule has other decimals"};
+  if (!adds_up(action, entry.name->scale)) return {nullptr, kOtherScale};
   entry.series.used_s = now_s;
   return {&entry.series};
 }
@@ -28,9 +35,9 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
                                       std::uint32_t now_s) {
   if (const char* const refusal = refuse_interface(name.interface)) return {nullptr, refusal};
   if (!is_name(name.base)) return {nullptr, "this is no name of a statistic"};
-  Name* const known = find_or_add_name(name.interface + "/" + name.base, action.decimals, now_s);
+  Name* const known = find_or_add_name(name.interface + "/" + name.base, action, now_s);
   if (!known) return {nullptr, "there are 5,000 names already"};
-  if (known->decimals != action.decimals) return {nullptr, "another rule has other decimals"};
+  if (!adds_up(action, known->scale)) return {nullptr, kOtherScale};
   SeriesName texts = name;
   const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
   const bool is_overflow = is_long || !has_room(*known, now_s);
@@ -68,23 +75,23 @@ const char* SeriesBook::refuse_interface(const std::string& interface) {
   return bounds_.admit_interface(interface) ? nullptr : "there are 1,024 interfaces already";
 }
 
-SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, unsigned decimals,
+SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, const SampleAction& action,
                                                std::uint32_t now_s) {
   if (const auto found = names_.find(text); found != names_.end()) return found->second.get();
   while (!bounds_.has_room_for_name() && !drop_empty_name(now_s)) {
     if (!give_up_one(now_s)) return nullptr;
   }
-  auto name = std::make_unique<Name>(Name{text, decimals});
+  auto name = std::make_unique<Name>(Name{text, {action.decimals, action.definition.units}});
   Name* const made = names_.emplace(text, std::move(name)).first->second.get();
   bounds_.add_name();
   list_empty(*made);
   return made;
 }
 
-NameDecimals SeriesBook::decimals() const {
-  NameDecimals decimals;
-  for (const auto& [text, name] : names_) decimals.emplace(text, name->decimals);
-  return decimals;
+NameScales SeriesBook::scales() const {
+  NameScales scales;
+  for (const auto& [text, name] : names_) scales.emplace(text, name->scale);
+  return scales;
 }
 
 // ---- what gives way

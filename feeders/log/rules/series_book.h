@@ -52,8 +52,7 @@ class SeriesBook {
 
   // Statistics give way.
   const SeriesBounds& bounds() const { return bounds_; }
-  // The decimals of all names.
-  NameDecimals decimals() const;
+  NameScales scales() const;
 
  private:
   template <typename T>
@@ -62,7 +61,7 @@ class SeriesBook {
   // INTERFACE/BASE
   struct Name {
     std::string text;
-    unsigned decimals = 0;
+    SampleScale scale{};
     std::size_t series = 0;  // without NAME{*}
     bool is_listed = false;  // in empty_names_
     UnusedList<Entry> unused{};
@@ -76,7 +75,7 @@ class SeriesBook {
   Resolved make(const SeriesName& name, const SampleAction& action, std::uint32_t now_s);
   Resolved add(Name& name, const SeriesName& texts, const SampleAction& action, bool is_overflow);
   const char* refuse_interface(const std::string& interface);
-  Name* find_or_add_name(const std::string& text, unsigned decimals, std::uint32_t now_s);
+  Name* find_or_add_name(const std::string& text, const SampleAction& action, std::uint32_t now_s);
   bool has_room(Name& name, std::uint32_t now_s);
   // False: all were used within the hour.
   bool give_up_one(std::uint32_t now_s);

@@ -286,6 +286,17 @@ TEST(LogLineTest, RefusesOtherDecimalsOfANameThatLinesMake) {
   EXPECT_EQ(take.refused, "name: name: ");
 }
 
+TEST(LogLineTest, RefusesOtherUnitsOfANameThatLinesMake) {
+  Stand take(
+      "match ^(?<u>\\w+)$\n  sample a/{u} = 1 units=milliseconds/n\n"
+      "match ^(?<v>\\w+) $\n  sample a/{v}{x:y} = 1 units=microseconds/n\n"
+      "match ^(?<w>\\w+)  $\n  sample a/{w}{x:z} = 1 units=milliseconds/q\n");
+  EXPECT_EQ(take("b"), "a/b 1; ");
+  EXPECT_EQ(take("b "), "");
+  EXPECT_EQ(take("b  "), "a/b{x:z} 1; ");
+  EXPECT_EQ(take.refused, "name: ");
+}
+
 TEST(LogLineTest, RefusesNamesThatAreNone) {
   Stand take("match ^(?<i>.*)/(?<s>.*)$\n  count {i}/x{s}\n  count x/{s}\n");
   EXPECT_EQ(take("/a"), "x/a 1; ");

@@ -96,8 +96,33 @@ TEST(LogRulesTest, StoresDurationsInMicrosecondsUnlessUnitsSayOtherwise) {
   EXPECT_EQ(stored("{t|duration}", " units=seconds/queries decimals=0"), "0 seconds/queries");
   EXPECT_EQ(stored("{t|duration}", " units=laps/queries"), "0 laps/queries");
   EXPECT_EQ(stored("{t|duration}*1000", " units=milliseconds/queries"), "0 milliseconds/queries");
+  EXPECT_EQ(stored("{t|duration}", " decimals=3 units=ms/queries"), "6 microseconds/queries");
   EXPECT_EQ(stored("{t|bytes}", ""), "0 bytes/samples");
   EXPECT_EQ(stored("{t}", ""), "0 ");
+}
+
+TEST(LogRulesTest, NamesDecimalsOfTimesAsTimes) {
+  const auto units = [](const std::string& words) {
+    const Rules rules = parsed("match (?<t>x)\n  sample a/b = {t} " + words + "\n");
+    return std::get<SampleAction>(rules.rules[0].actions[0]).definition.units;
+  };
+  EXPECT_EQ(units("decimals=3 units=seconds/n"), "milliseconds/n");
+  EXPECT_EQ(units("decimals=3 units=milliseconds/n"), "microseconds/n");
+  EXPECT_EQ(units("decimals=6 units=milliseconds/n"), "nanoseconds/n");
+  EXPECT_EQ(units("decimals=3 units=microseconds/n"), "nanoseconds/n");
+  EXPECT_EQ(units("decimals=3 units=minutes/n"), "thousandths/n");
+}
+
+TEST(LogRulesTest, TakesBoundsOfDurationsInTheirUnits) {
+  const auto range_max = [](const std::string& words) {
+    const Rules rules =
+        parsed("match (?<t>x)\n  sample a/b = {t|duration} type=range " + words + "\n");
+    const auto& action = std::get<SampleAction>(rules.rules[0].actions[0]);
+    return std::get<tally::MinMax>(action.definition.type).range.max;
+  };
+  EXPECT_EQ(range_max("range_max=1.5"), 1'500'000);
+  EXPECT_EQ(range_max("range_max=1500 units=milliseconds/n"), 1'500);
+  EXPECT_EQ(range_max("range_max=1.5 decimals=3 units=milliseconds/n"), 1'500);
 }
 
 struct Wrong {
@@ -118,6 +143,16 @@ constexpr Wrong kWrong[] = {
     {"match x\n  sample a/b = 1 decimals=3\n  count a/b{c:d}\n",
      "line 3: samples of this name have decimals=3 already; take another name\n"
      "    count a/b{c:d}\n          ^"},
+    {"match x\n  sample a/b = 1 units=milliseconds/x\n  sample a/b = 1 units=seconds/x\n",
+     "line 3: samples of this name have units=milliseconds/x already; take another name\n"
+     "    sample a/b = 1 units=seconds/x\n           ^"},
+    {"match x\n  count a/b\n  sample a/b = 1 units=milliseconds/x\n",
+     "line 3: samples of this name have no units already; take another name\n"
+     "    sample a/b = 1 units=milliseconds/x\n           ^"},
+    {"match x\n  sample a/b = 1 units=milliseconds/x decimals=9\n",
+     "line 2: of milliseconds, decimals must be 3 or 6\n"
+     "    sample a/b = 1 units=milliseconds/x decimals=9\n"
+     "                                        ^"},
     {"match (?<status>\\d+)\n  count a/b{s:{stauts}}\n",
      "line 2: the pattern has no group 'stauts'; did you mean status\n"
      "    count a/b{s:{stauts}}\n                 ^"},
@@ -170,11 +205,19 @@ TEST(LogRulesTest, SaysWhereAndWhyItRefuses) {
 }
 
 // Rules that are read again meet the samples that were added before.
-TEST(LogRulesTest, RefusesOtherDecimalsThanSamplesHave) {
+TEST(LogRulesTest, RefusesAnotherScaleThanSamplesHave) {
   const std::string text = "match (?<p>x)\n  sample a/b{p:{p}} = {p} decimals=3\n";
-  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 6}}}).substr(0, 71),
+  EXPECT_EQ(refused(text, {.scales = {{"a/b", {.decimals = 6}}}}).substr(0, 71),
             "line 2: samples of this name have decimals=6 already; take another name");
-  EXPECT_EQ(refused(text, {.decimals = {{"a/b", 3}, {"a/c", 6}}}), "taken");
+  EXPECT_EQ(refused(text, {.scales = {{"a/b", {.decimals = 3, .units = "thousandths/samples"}},
+                                      {"a/c", {.decimals = 6}}}}),
+            "taken");
+  const NameScales milliseconds{{"a/b", {.units = "milliseconds/requests"}}};
+  const std::string micro = "match x\n  sample a/b = 1 units=microseconds/requests\n";
+  EXPECT_EQ(refused(micro, {.scales = milliseconds}).substr(0, 80),
+            "line 2: samples of this name have units=milliseconds/requests already; take anot");
+  const std::string queries = "match x\n  sample a/b = 1 units=milliseconds/queries\n";
+  EXPECT_EQ(refused(queries, {.scales = milliseconds}), "taken");
 }
 
 // Where many rules share the memory, each has less.
