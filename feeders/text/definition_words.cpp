@@ -187,10 +187,18 @@ class Words {
     if (!definition) return definition.error();
     const Attributes attributes = attributes_of(definition.value().settings);
     if (auto read = check_all_read(line_, attributes); !read) return read.error();
-    if (!change.value().type) return {};
+    if (!change.value().type) return refuse_without_type(change.value());
     const tally::Range range{definition.value().range_min, definition.value().range_max};
     words_.type = std::visit([&](const auto& settings) { return to_public(settings, range); },
                              definition.value().settings);
+    return {};
+  }
+
+  // Without type= a sample and a count have types of their own, which read none of these.
+  static Result<void> refuse_without_type(const Change& change) {
+    if (change.mode) return invalid("mode= needs type=, as type=value", change.mode->at);
+    if (change.range_min) return invalid("range_min= needs type=", change.range_min->at);
+    if (change.range_max) return invalid("range_max= needs type=", change.range_max->at);
     return {};
   }
 

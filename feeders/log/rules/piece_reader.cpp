@@ -227,6 +227,9 @@ Result<NameTemplate> PieceReader::read_name(std::string_view text) {
 Result<NumberExpression> PieceReader::read_number(std::string_view text) {
   NumberExpression number;
   const std::size_t end = text.starts_with('{') ? piece_bytes(text) : 0;
+  if (text.starts_with('{') && text.find('}') == text.npos) {
+    return invalid("the piece has no } at its end", 0);
+  }
   if (end != 0) {
     auto piece = read_piece(text.substr(0, end));
     if (!piece) return piece.error();

@@ -165,6 +165,20 @@ constexpr Wrong kWrong[] = {
     {"match (?<p>x)\n  sample a/b = {p} type=range base_interval=5\n",
      "line 2: base_interval is for type=array\n"
      "    sample a/b = {p} type=range base_interval=5\n                                ^"},
+    {"match (?<p>x)\n  sample a/b = {p} mode=products\n",
+     "line 2: mode= needs type=, as type=value\n"
+     "    sample a/b = {p} mode=products\n                     ^"},
+    {"match (?<p>x)\n  count a/b range_max=9\n",
+     "line 2: range_max= needs type=\n    count a/b range_max=9\n              ^"},
+    {"match (?<p>x)\n  sample a/b = {p} type=quantile\n",
+     "line 2: type must be value, range, list, array, history, raw, quantiles or last; did you "
+     "mean quantiles?\n"
+     "    sample a/b = {p} type=quantile\n                     ^"},
+    {"match (?<p>x)\n  event a/b us={p\n",
+     "line 2: the piece has no } at its end\n    event a/b us={p\n                 ^"},
+    {"match (?<p>x)\n  sample a/b = {p|duration\n",
+     "line 2: the piece has no } at its end\n"
+     "    sample a/b = {p|duration\n                 ^"},
     {"match (?<p>x)\n  sample a/b = {p} milliseconds\n",
      "line 2: 'milliseconds' is no key=value, and values have no blanks\n"
      "    sample a/b = {p} milliseconds\n                     ^"},
