@@ -1,6 +1,8 @@
 #include "feeders/log/rules/time_reader.h"
 
+#include <algorithm>
 #include <ctime>
+#include <utility>
 
 namespace tallyfs::logs {
 namespace {
@@ -31,7 +33,21 @@ std::optional<std::chrono::seconds> since_epoch(std::tm time, bool has_zone) {
   return std::chrono::seconds(seconds);
 }
 
+// A Z is the zone of UTC, as in %SZ; in %Z it is part of a directive.
+bool ends_in_utc(std::string_view format) {
+  constexpr std::string_view kFlags = "_-0^#EO123456789";
+  bool is_literal = false;
+  for (std::size_t at = 0; at < format.size(); ++at) {
+    is_literal = format[at] != '%';
+    if (!is_literal) at = std::min(format.find_first_not_of(kFlags, at + 1), format.size());
+  }
+  return is_literal && format.ends_with('Z');
+}
+
 }  // namespace
+
+TimeReader::TimeReader(std::string format)
+    : format_(std::move(format)), is_utc_(ends_in_utc(format_)) {}
 
 std::optional<std::chrono::nanoseconds> TimeReader::read(std::string_view text) {
   if (text.size() > kTextMax) return std::nullopt;
@@ -46,7 +62,7 @@ std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) cons
   // What a format like that of syslog does not say is as today.
   const std::time_t now = std::time(nullptr);
   std::tm today{};
-  ::localtime_r(&now, &today);
+  is_utc_ ? ::gmtime_r(&now, &today) : ::localtime_r(&now, &today);
   time.tm_year = today.tm_year;
   time.tm_mon = today.tm_mon;
   time.tm_mday = today.tm_mday;
@@ -58,7 +74,7 @@ std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) cons
     rest = ::strptime(rest, format_.substr(split + kFraction.size()).c_str(), &time);
   }
   if (!rest || *rest != '\0') return std::nullopt;
-  const bool has_zone = format_.find("%z") != format_.npos;
+  const bool has_zone = is_utc_ || format_.find("%z") != format_.npos;
   auto at = since_epoch(time, has_zone);
   // A year that was not said: December's lines are read in January, too.
   const bool has_year = format_.find_first_of("YyDFcxsC") != format_.npos;

@@ -1,5 +1,6 @@
 // The time that a line has, by a format of strptime(3) in which %f is the digits of a fraction of a
-// second. Without %z and %s it is local time. Confined to one thread.
+// second. It is UTC if a letter Z ends the format, and local time without that, %z and %s. Confined
+// to one thread.
 #pragma once
 
 #include <chrono>
@@ -11,7 +12,7 @@ namespace tallyfs::logs {
 
 class TimeReader {
  public:
-  explicit TimeReader(std::string format) : format_(std::move(format)) {}
+  explicit TimeReader(std::string format);
 
   // Since the epoch. Nothing: the text is not of the format, or the year not of 1970 to 2254.
   std::optional<std::chrono::nanoseconds> read(std::string_view text);
@@ -20,6 +21,7 @@ class TimeReader {
   std::optional<std::chrono::nanoseconds> parse(const char* text) const;
 
   const std::string format_;
+  const bool is_utc_;
   std::string last_;  // lines of one second have the same text
   std::optional<std::chrono::nanoseconds> time_{};
 };

@@ -331,6 +331,24 @@ TEST(LogLineTest, TakesTheTimeOfTheLine) {
   EXPECT_EQ(take.counts.undated, 5U);
 }
 
+// In a zone that is nine hours ahead of UTC.
+TEST(LogLineTest, TakesAZAtTheEndOfTheFormatAsUtc) {
+  ::setenv("TZ", "JST-9", 1);
+  ::tzset();
+  const auto added = [](const std::string& format, const std::string& time) {
+    Stand take("time " + format + "\nmatch ^(?<time>\\S+)$\n  count a/b\n");
+    return take(time);
+  };
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%SZ", "2023-11-14T22:13:19Z"), "a/b 1 @3599999000000000; ");
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%S.%fZ", "2023-11-14T22:13:19.5Z"), "a/b 1 @3599999500000000; ");
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%S%z", "2023-11-14T22:13:19Z"), "a/b 1 @3599999000000000; ");
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%S%z", "2023-11-15T00:13:19+02:00"), "a/b 1 @3599999000000000; ");
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%S", "2023-11-15T07:13:19"), "a/b 1 @3599999000000000; ");
+  EXPECT_EQ(added("%Y-%m-%dT%H:%M:%S%Z", "2023-11-15T07:13:19"), "a/b 1 @3599999000000000; ");
+  ::unsetenv("TZ");
+  ::tzset();
+}
+
 TEST(LogLineTest, TakesTheTimeThatEachRuleNames) {
   Stand take(
       "time %Y-%m-%dT%H:%M:%S%z\nmatch ^(?<time>\\S+) \n  count a/first\n"
