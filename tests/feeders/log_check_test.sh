@@ -143,6 +143,22 @@ check_eq '' "$(does kernel 'kernel: EXT4-fs (sda1): error count since last fsck:
 check_eq 'postgresql/duration 12345 microseconds
 postgresql/duration_by{verb:select} 12345 microseconds' "$(does postgresql \
   '2026-11-26 UTC [1] LOG:  duration: 12.345 ms  statement: SELECT 1;')" "PostgreSQL: a statement"
+check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
+  '2026-11-26 12:00:00.123 UTC [9-1] me@db ERROR:  relation "x" does not exist at character 15')" \
+  "PostgreSQL: an error"
+check_eq 'postgresql/duration 500 microseconds' "$(does postgresql \
+  'Nov 26 14:30:00 host postgres[7]: [3-1] LOG:  duration: 0.500 ms')" \
+  "PostgreSQL: a duration by syslog"
+forged='duration: 99999.000 ms  statement: SELECT'
+check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
+  "2026-11-26 UTC [1] ERROR:  invalid input syntax for type integer: \"x LOG:  $forged\"")" \
+  "PostgreSQL: a value forges no duration"
+check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
+  "2026-11-26 UTC [1] ERROR:  invalid input syntax for type integer: \"x  $forged\"")" \
+  "PostgreSQL: also without a severity"
+check_eq '' "$(does postgresql "2026-11-26 UTC [1] STATEMENT:  select ' PANIC:  '")" \
+  "PostgreSQL: a statement forges no panic"
+check_eq '' "$(does postgresql $'\t[1] LOG:  '"$forged")" "PostgreSQL: nor does its second line"
 check_eq 'nginx/upstream_latency 140000 microseconds
 nginx/requests{status:200} 1
 nginx/latency{route:%2Fx,status:200} 143000 microseconds
