@@ -201,6 +201,16 @@ check_eq "2 1" "$? $(grep -c 'more than 1 MiB' <<<"$said")" "rules without an en
 said=$("$FEED" --format nginx --match x --count a/b "$LOG" 2>&1)
 check_eq "2 1" "$? $(grep -c 'only one of --rules, --format and --match' <<<"$said")" \
   "so are several sources of rules"
+said=$("$FEED" --format ngnix --check </dev/null 2>&1)
+check_eq "2 tally-feed-log: --format: there is no format 'ngnix'; did you mean nginx" "$? $said" \
+  "a wrong format is refused with the one that is meant"
+check_eq 1 "$("$FEED" --format zzzzzz --check </dev/null 2>&1 |
+  grep -c 'there are apache, .*sshd')" "or with all"
+mkdir -p "$WORK/away/bin"
+cp "$FEED" "$WORK/away/bin/feed"
+said=$("$WORK/away/bin/feed" --format nginx --check </dev/null 2>&1)
+check_eq "2 1" "$? $(grep -c "there are no formats in $WORK/away/share/tallyfs/logs, which is" \
+  <<<"$said")" "where the formats are missing it says where they are looked for"
 said=$("$FEED" --match '(?<x>.)' --count 'a/{x|zzzzzzzz}' "$LOG" 2>&1)
 check_eq "2 1" "$? $(grep -c "no filter 'zzzzzzzz'; there are .*route" <<<"$said")" \
   "a refusal lists the filters"

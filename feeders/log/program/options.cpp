@@ -99,16 +99,27 @@ std::filesystem::path formats_folder() {
   return program.parent_path().parent_path() / "share" / "tallyfs" / "logs";
 }
 
-Result<std::string> read_format(const std::string& name) {
-  std::vector<std::string> known;
+std::vector<std::string> formats_in(const std::filesystem::path& folder) {
+  std::vector<std::string> formats;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(formats_folder(), error)) {
-    if (entry.path().extension() == ".rules") known.push_back(entry.path().stem());
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".rules") formats.push_back(entry.path().stem());
+  }
+  std::ranges::sort(formats);
+  return formats;
+}
+
+Result<std::string> read_format(const std::string& name) {
+  const std::filesystem::path folder = formats_folder();
+  const std::vector<std::string> known = formats_in(folder);
+  if (known.empty()) {
+    return Error{ErrorCode::kNotFound, "--format: there are no formats in " + folder.string() +
+                                           ", which is where the package has them; name a file of "
+                                           "rules with --rules"};
   }
   if (std::ranges::find(known, name) != known.end()) {
-    return read_file(formats_folder() / (name + ".rules"), "--format " + name);
+    return read_file(folder / (name + ".rules"), "--format " + name);
   }
-  std::ranges::sort(known);
   std::string reason = "--format: there is no format '" + name + "'";
   if (const auto meant = nearest(name, known)) {
     reason.append("; did you mean ").append(*meant);
