@@ -44,9 +44,14 @@ class SeriesBounds {
   void note_given_up(std::string_view name);
   std::uint64_t given_up() const { return given_up_; }
   const std::string& last_given_up() const { return last_given_up_; }
-  // A statistic of the name found no room.
-  void note_overflow(std::string_view name) { last_overflowed_ = name; }
+  // Why samples go to NAME{*}: a bound is reached, or labels make a name of over 255 bytes.
+  enum class Overflow { kNoRoom, kLongName };
+  void note_overflow(std::string_view name, Overflow why) {
+    last_overflowed_ = name;
+    last_overflow_ = why;
+  }
   const std::string& last_overflowed() const { return last_overflowed_; }
+  Overflow last_overflow() const { return last_overflow_; }
 
  private:
   const std::size_t series_max_;
@@ -57,6 +62,7 @@ class SeriesBounds {
   std::uint64_t given_up_ = 0;
   std::string last_given_up_;
   std::string last_overflowed_;
+  Overflow last_overflow_ = Overflow::kNoRoom;
 };
 
 }  // namespace tallyfs

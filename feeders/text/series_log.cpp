@@ -26,9 +26,10 @@ std::vector<std::string> SeriesLog::take(const SeriesBounds& bounds, std::uint64
         bounds.last_given_up()));
   }
   if (const auto count = overflowed_.take(overflowed, now); count != 0) {
-    lines.push_back(with_name(count,
-                              " samples went to NAME{*}: --series-per-name-max or --series-max "
-                              "statistics are in use; the last NAME: ",
+    const bool is_long = bounds.last_overflow() == SeriesBounds::Overflow::kLongName;
+    const std::string why = is_long ? "with their labels names have over 255 bytes"
+                                    : "--series-per-name-max or --series-max statistics are in use";
+    lines.push_back(with_name(count, " samples went to NAME{*}: " + why + "; the last NAME: ",
                               bounds.last_overflowed()));
   }
   return lines;

@@ -85,12 +85,14 @@ struct Suffix {
   std::uint64_t factor;
   std::int32_t exponent;
 };
-constexpr std::array<Suffix, 20> kDurations{{
-    {"ns", 1, -9},       {"us", 1, -6},    {"\xc2\xb5s", 1, -6}, {"usec", 1, -6},
-    {"ms", 1, -3},       {"msec", 1, -3},  {"s", 1, 0},          {"sec", 1, 0},
-    {"secs", 1, 0},      {"second", 1, 0}, {"seconds", 1, 0},    {"m", 60, 0},
-    {"min", 60, 0},      {"mins", 60, 0},  {"minutes", 60, 0},   {"h", 3'600, 0},
-    {"hours", 3'600, 0}, {"d", 86'400, 0}, {"days", 86'400, 0},  {"", 1, 0},
+// Of the two characters for micro programs write either.
+constexpr std::array<Suffix, 21> kDurations{{
+    {"ns", 1, -9},   {"us", 1, -6},       {"\xc2\xb5s", 1, -6}, {"\xce\xbcs", 1, -6},
+    {"usec", 1, -6}, {"ms", 1, -3},       {"msec", 1, -3},      {"s", 1, 0},
+    {"sec", 1, 0},   {"secs", 1, 0},      {"second", 1, 0},     {"seconds", 1, 0},
+    {"m", 60, 0},    {"min", 60, 0},      {"mins", 60, 0},      {"minutes", 60, 0},
+    {"h", 3'600, 0}, {"hours", 3'600, 0}, {"d", 86'400, 0},     {"days", 86'400, 0},
+    {"", 1, 0},
 }};
 constexpr std::array<Suffix, 17> kSizes{{
     {"", 1, 0},

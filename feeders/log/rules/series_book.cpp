@@ -42,7 +42,8 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
   const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
   const bool is_overflow = is_long || !has_room(*known, now_s);
   if (is_overflow) {
-    bounds_.note_overflow(known->text);
+    using enum SeriesBounds::Overflow;
+    bounds_.note_overflow(known->text, is_long ? kLongName : kNoRoom);
     texts.labels = kOverflowLabels;
     const auto overflow = series_.find(known->text + texts.labels);
     if (overflow != series_.end()) {

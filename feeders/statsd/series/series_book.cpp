@@ -143,12 +143,14 @@ SeriesBook::Resolved SeriesBook::resolve_name(const SeriesKey& key, Table& table
   std::vector<const TagFilter*> filters{&settings_.tags};
   if (name.rule) filters.push_back(&name.rule->tags);
   NamedSeries named{base + tags_text(tags, filters)};
-  if (named.name.size() <= kNameBytesMax) {
+  const bool is_long = named.name.size() > kNameBytesMax;
+  if (!is_long) {
     const auto found = table.series.find(named.name);
     if (found != table.series.end()) return {found->second.get(), {}};
     if (has_room(name, key.kind)) return make(key, table, name, named);
   }
-  bounds_.note_overflow(name.sent);
+  using enum SeriesBounds::Overflow;
+  bounds_.note_overflow(name.sent, is_long ? kLongName : kNoRoom);
   named = {base.append(kOverflowLabels), true};
   const auto found = table.series.find(named.name);
   if (found != table.series.end()) return {found->second.get(), {}};

@@ -51,13 +51,17 @@ TEST(SeriesLogTest, SaysOnceAMinuteWhatGaveWayAndWhatOverflowed) {
   EXPECT_EQ(log.take(bounds, 0, 1s),
             Lines{"2 names that were unused for an hour gave way to new ones; "
                   "the last: last\\x1b"});
-  bounds.note_overflow("web/requests");
+  bounds.note_overflow("web/requests", SeriesBounds::Overflow::kNoRoom);
   const std::string overflowed =
       " samples went to NAME{*}: --series-per-name-max or --series-max statistics are in use; the "
       "last NAME: web/requests";
   EXPECT_EQ(log.take(bounds, 7, 2s), Lines{"7" + overflowed});
   EXPECT_EQ(log.take(bounds, 9, 3s), Lines());
   EXPECT_EQ(log.take(bounds, 9, 62s), Lines{"2" + overflowed});
+  bounds.note_overflow("web/requests", SeriesBounds::Overflow::kLongName);
+  EXPECT_EQ(log.take(bounds, 10, 122s),
+            Lines{"1 samples went to NAME{*}: with their labels names have over 255 bytes; "
+                  "the last NAME: web/requests"});
 }
 
 }  // namespace

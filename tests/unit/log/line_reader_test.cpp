@@ -142,6 +142,7 @@ TEST(LogLineTest, MultipliesAndReadsUnits) {
   EXPECT_EQ(take("us 12ms"), "a/b 12000; ");
   EXPECT_EQ(take("us 1.5s"), "a/b 1500000; ");
   EXPECT_EQ(take("us 250\xc2\xb5s"), "a/b 250; ");
+  EXPECT_EQ(take("us 250\xce\xbcs"), "a/b 250; ") << "the Greek letter";
   EXPECT_EQ(take("us 2m"), "a/b 120000000; ");
   EXPECT_EQ(take("b 3.5KiB"), "a/b 3584; ");
   EXPECT_EQ(take("b 10 MB"), "a/b 10000000; ");
@@ -273,6 +274,12 @@ TEST(LogLineTest, KeepsNothingOfNamesThatAreTooLong) {
   for (int i = 0; i < 5'000; ++i) take(std::string(300, 'x') + std::to_string(i));
   EXPECT_EQ(take.counts.refused[static_cast<std::size_t>(Reason::kName)], 5'000U);
   EXPECT_EQ(take("x"), "a/x 1; ") << "there is room for names";
+}
+
+TEST(LogLineTest, KnowsWhetherLabelsWereTooLongOrTooMany) {
+  Stand take("match ^(?<u>.*)$\n  count a/b{u:{u}}\n");
+  EXPECT_EQ(take(std::string(300, 'x')), "a/b{*} 1; ");
+  EXPECT_EQ(take.book.bounds().last_overflow(), SeriesBounds::Overflow::kLongName);
 }
 
 TEST(LogLineTest, RefusesOtherDecimalsOfANameThatLinesMake) {
