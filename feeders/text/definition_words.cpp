@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/base/unit_factor.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/strict_words.h"
 #include "core/statistics/definition/unread_words.h"
@@ -122,25 +123,39 @@ class Words {
       words.push_back({token->text.substr(0, equals), token->text.substr(equals + 1), token->at});
       if (auto done = read_own(words.back()); !done) return done.error();
     }
-    assume_unit();
+    if (auto done = assume_unit(); !done) return done;
     for (const Word& word : words) {
       if (auto done = add(word); !done) return done.error();
     }
     return {};
   }
 
-  // A number of seconds is stored as units= say; seconds are not rounded to whole ones.
-  void assume_unit() {
-    if (unit_ == NumberUnit::kBytes && units_.empty()) units_ = "bytes/samples";
-    if (unit_ != NumberUnit::kSeconds) return;
+  Result<void> assume_unit() {
+    if (unit_ == NumberUnit::kBytes) return assume_bytes();
+    return unit_ == NumberUnit::kSeconds ? assume_seconds() : Result<void>();
+  }
+
+  Result<void> assume_bytes() {
+    if (units_.empty()) units_ = "bytes/samples";
+    const Unit unit = unit_of_x(units_);
+    const bool is_other = unit.base == "bytes" && !(unit.factor == UnitFactor{});
+    return is_other ? invalid("|bytes makes bytes: units=bytes/...", units_at_) : Result<void>();
+  }
+
+  // They are stored as units= say, and are not rounded to whole ones.
+  Result<void> assume_seconds() {
     if (units_.empty()) units_ = "seconds/samples";
     const TimeUnit* const stored = time_unit_of(units_);
-    if (!stored) return;
+    if (!stored && unit_of_x(units_).base == "seconds") {
+      return invalid("|duration makes seconds: units=seconds/... or a part of them", units_at_);
+    }
+    if (!stored) return {};
     const std::size_t end = std::min(units_.find('/'), units_.size());
     const std::string samples = end == units_.size() ? "/samples" : units_.substr(end);
     units_ = std::string(stored->word) + samples;
     unit_decimals_ = stored->decimals;
     if (!has_decimals_ && stored->decimals == 0) words_.decimals = 6;
+    return {};
   }
 
   // decimals= counts for words on both sides of it.
@@ -153,6 +168,7 @@ class Words {
       has_decimals_ = true;
     } else if (word.key == "units") {
       units_ = word.value;
+      units_at_ = word.at;
     }
     has_range_min_ = has_range_min_ || word.key == "range_min";
     return {};
@@ -215,6 +231,7 @@ class Words {
   StrictWords strict_{keys()};
   DefinitionWords words_;
   std::string units_;
+  std::size_t units_at_ = 0;
   unsigned unit_decimals_ = 0;  // of a number of seconds, beside decimals=
   std::size_t decimals_at_ = 0;
   bool has_decimals_ = false;

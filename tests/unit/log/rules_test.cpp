@@ -168,6 +168,12 @@ constexpr Wrong kWrong[] = {
     {"match (?<p>x)\n  sample a/b = {p} mode=products\n",
      "line 2: mode= needs type=, as type=value\n"
      "    sample a/b = {p} mode=products\n                     ^"},
+    {"match (?<t>x)\n  sample a/b = {t|duration} units=minutes/x\n",
+     "line 2: |duration makes seconds: units=seconds/... or a part of them\n"
+     "    sample a/b = {t|duration} units=minutes/x\n                              ^"},
+    {"match (?<n>x)\n  sample a/b = {n|bytes} units=KiB/x\n",
+     "line 2: |bytes makes bytes: units=bytes/...\n"
+     "    sample a/b = {n|bytes} units=KiB/x\n                           ^"},
     {"match (?<p>x)\n  count a/b range_max=9\n",
      "line 2: range_max= needs type=\n    count a/b range_max=9\n              ^"},
     {"match (?<p>x)\n  sample a/b = {p} type=quantile\n",
