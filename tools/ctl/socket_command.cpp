@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "tools/ctl/commands.h"
 #include "tools/ctl/options.h"
 
 namespace tallyfs {
