@@ -54,7 +54,7 @@ compare_cpu() {
   [ "$p99" -lt 250 ] || percent=10
   check "$what: the samples agree within $percent%" \
     within $((samples * percent / 100)) "$samples" "$our_samples"
-  check_p50 "$p50" "$p99" "$our_p50" "$what: p50 agrees within 3 us or a quarter"
+  check_p50 "$p50" "$p99" "$our_p50" "$what: p50 agrees within 5 us or a quarter"
   check_p99 "$p50" "$p99" "$our_p99" "$what: p99 agrees within 10 us or a quarter"
   check_max "$max" "$our_max" "$stolen" "$what: the maximum agrees within 20 us or 2%"
 }
