@@ -149,6 +149,14 @@ check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
 check_eq 'postgresql/duration 500 microseconds' "$(does postgresql \
   'Nov 26 14:30:00 host postgres[7]: [3-1] LOG:  duration: 0.500 ms')" \
   "PostgreSQL: a duration by syslog"
+check_eq 'postgresql/duration 500 microseconds' "$(does postgresql \
+  '2026-11-26 14:30:00 UTC [77]: LOG:  duration: 0.500 ms')" "PostgreSQL: a prefix with a colon"
+check_eq 'postgresql/duration 700 microseconds' "$(does postgresql \
+  '2026-11-26 14:30:00 UTC:10.0.0.7(5000):me@db:[77]:LOG:  duration: 0.700 ms')" \
+  "PostgreSQL: a prefix of colons"
+check_eq 'postgresql/messages{level:fatal} 1' "$(does postgresql \
+  '2026-11-26 14:30:00 UTC [77]: FATAL:  the database system is starting up')" \
+  "PostgreSQL: an error behind a colon"
 forged='duration: 99999.000 ms  statement: SELECT'
 check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
   "2026-11-26 UTC [1] ERROR:  invalid input syntax for type integer: \"x LOG:  $forged\"")" \
