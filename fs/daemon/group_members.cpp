@@ -29,8 +29,11 @@ bool is_member(const Sender& sender, gid_t group) {
     words >> key;
     if (key != "Uid:" && key != "Gid:" && key != "Groups:") continue;
     const auto numbers = numbers_of(words);
-    if (key == "Uid:") is_of_uid = !numbers.empty() && numbers.front() == sender.uid;
-    if (key != "Uid:") is_of_group |= std::ranges::find(numbers, group) != numbers.end();
+    const bool has_first = !numbers.empty();
+    if (key == "Uid:") is_of_uid = has_first && numbers.front() == sender.uid;
+    // The real one: that of a set-gid program, which anyone may execute meanwhile, is another.
+    if (key == "Gid:") is_of_group |= has_first && numbers.front() == group;
+    if (key == "Groups:") is_of_group |= std::ranges::find(numbers, group) != numbers.end();
   }
   return is_of_uid && is_of_group;
 }
