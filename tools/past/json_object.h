@@ -30,4 +30,3 @@ class JsonObject {
 };
 
 }  // namespace tallyfs::past
-

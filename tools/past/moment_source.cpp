@@ -32,6 +32,7 @@ Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, cons
   while (made->is_empty() && made->now_us_ < made->span_.end_us) {
     if (auto done = made->go_on(); !done) return done.error();
   }
+  for (Series& each : made->series_) made->begin_again(each);
   return made;
 }
 
@@ -52,12 +53,11 @@ Result<void> MomentSource::find_series(const std::string& interface) {
 Result<void> MomentSource::load(std::uint64_t until_us) {
   while (loaded_us_ < std::min(until_us, span_.end_us)) {
     const std::uint64_t end_us = std::min(loaded_us_ + kBlockPoints * step_us_, span_.end_us);
-    auto damaged = store_.points({tier_, {loaded_us_, end_us}}, wanted_,
-                                 [&](std::uint64_t number, std::uint64_t begin_us, Point&& point) {
-                                   add(points_[begin_us][number], point);
-                                 });
-    if (!damaged) return damaged.error();
-    damaged_.insert(damaged_.end(), damaged.value().begin(), damaged.value().end());
+    auto done = store_.points({tier_, {loaded_us_, end_us}}, wanted_,
+                              [&](std::uint64_t number, std::uint64_t begin_us, Point&& point) {
+                                add(points_[begin_us][number], point);
+                              });
+    if (!done) return done;
     loaded_us_ = end_us;
   }
   return {};
@@ -80,8 +80,7 @@ void MomentSource::settle(Series& series, const Points& points) {
     series.is_there = true;
     if (point.has_samples()) ++serial;
   } else {
-    series.sum = {};
-    series.data_us = now_us_;
+    series.has_gap = true;
     series.is_there = is_observed(points_[now_us_], id);
     if (was_there || series.is_there) ++serial;
   }
@@ -97,25 +96,28 @@ Result<void> MomentSource::go_on() {
   return {};
 }
 
+void MomentSource::begin_again(Series& series) const {
+  if (!series.has_gap) return;
+  series.sum = {};
+  series.data_us = now_us_;
+}
+
 bool MomentSource::is_empty() const {
   return std::ranges::none_of(series_, [](const Series& each) { return each.is_there; });
 }
 
-// Moments in which nothing was observed are passed over.
+// Moments in which nothing was observed are passed over. A total that would lack what a gap had
+// begins again at the moment that is shown.
 Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
   const std::uint64_t wanted_us = now_us_ + static_cast<std::uint64_t>(every.count());
+  for (Series& each : series_) each.has_gap = false;
   bool is_there = false;
   while (now_us_ < span_.end_us && (!is_there || now_us_ < wanted_us)) {
     if (auto done = go_on(); !done) return done.error();
     is_there = !is_empty();
   }
+  for (Series& each : series_) begin_again(each);
   return is_there ? Next::kMoment : Next::kEnd;
-}
-
-Result<std::vector<Fact>> MomentSource::facts() {
-  auto made = store_.facts(span_);
-  if (made) made.value().insert(made.value().end(), damaged_.begin(), damaged_.end());
-  return made;
 }
 
 Result<Json> MomentSource::tree() {

@@ -4,7 +4,8 @@
 //
 // What was not observed is not there, and a total begins again after it: nothing is known of the
 // interval that ends where `data_us` is. A point of which less than nine tenths were observed
-// counts as not observed. Reads the store in parts of 60 points. Confined to one thread.
+// counts as not observed, and so does what a damaged block lacks. Reads the store in parts of 60
+// points. Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,6 @@ class MomentSource : public Source {
   static Result<std::unique_ptr<MomentSource>> open(StoreReader store, const Span& span,
                                                     const std::string& interface);
 
-  // Gaps, resets and restarts in the span, and what was found damaged in it so far.
-  Result<std::vector<Fact>> facts();
-
   Result<Json> tree() override;
   Result<Json> interface(const std::string& name) override;
   Result<Next> next(std::chrono::microseconds every) override;
@@ -42,6 +40,7 @@ class MomentSource : public Source {
     Point sum{};
     std::uint64_t data_us = 0;
     bool is_there = false;
+    bool has_gap = false;  // since the moment before
   };
   using Points = std::map<std::uint64_t, Point>;  // by number of the series
 
@@ -50,6 +49,7 @@ class MomentSource : public Source {
   Result<void> load(std::uint64_t until_us);
   Result<void> go_on();
   void settle(Series& series, const Points& points);
+  void begin_again(Series& series) const;
   bool is_observed(const Points& points, std::uint64_t series) const;
   bool is_empty() const;
 
@@ -63,7 +63,6 @@ class MomentSource : public Source {
   std::uint64_t loaded_us_;                  // points that begin before it are read
   std::map<std::uint64_t, Points> points_;   // by the moment at which they begin
   std::map<std::string, std::uint64_t> serials_;  // of interfaces
-  std::vector<Fact> damaged_;
   const std::string no_mount_;
 };
 

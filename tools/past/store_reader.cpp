@@ -244,18 +244,16 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
   return made;
 }
 
-Result<std::vector<Fact>> StoreReader::points(const TierSpan& part, const Wanted& series,
-                                              const TakePiece& take) {
-  std::vector<Fact> made;
-  if (series.empty()) return made;
+Result<void> StoreReader::points(const TierSpan& part, const Wanted& series,
+                                 const TakePiece& take) {
+  if (series.empty()) return {};
   const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
   if (!blocks) return blocks.error();
   for (const std::uint64_t each : blocks.value()) {
-    auto damaged = read_block_of(each, part, series, precision({part}), take);
+    const auto damaged = read_block_of(each, part, series, precision({part}), take);
     if (!damaged) return damaged.error();
-    if (damaged.value()) made.push_back(*std::move(damaged).value());
   }
-  return made;
+  return {};
 }
 
 unsigned StoreReader::precision(const std::vector<TierSpan>& parts) const {

@@ -61,10 +61,9 @@ class StoreReader {
   // The finest tier whose points reach back to that moment; the coarsest, if none does.
   Result<std::size_t> finest_tier(std::uint64_t moment_us);
   // Calls take() for each point of the part that was observed, in no order, with the moment at
-  // which it begins. Returns what is damaged.
+  // which it begins. What a damaged block has before the damage is taken.
   using TakePiece = std::function<void(std::uint64_t series, std::uint64_t begin_us, Point&&)>;
-  Result<std::vector<Fact>> points(const TierSpan& part, const Wanted& series,
-                                   const TakePiece& take);
+  Result<void> points(const TierSpan& part, const Wanted& series, const TakePiece& take);
   // The highest that all of the parts have.
   unsigned precision(const std::vector<TierSpan>& parts) const;
   // Returns those that touch the span, oldest first.

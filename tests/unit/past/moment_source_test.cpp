@@ -76,6 +76,29 @@ TEST(MomentSourceTest, WhatWasNotObservedIsNotZero) {
   }
 }
 
+// Of an interval with a gap in it nothing is known, also where little was counted before.
+TEST(MomentSourceTest, AGapWithinAnIntervalIsNoLowerRate) {
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store");
+  const std::uint64_t id = writer->series("web", "us", kShape);
+  for (std::uint64_t second = 0; second < 60; ++second) {
+    if (second >= 25 && second < 28) continue;
+    writer->go_to(kBeginUs + second * kSecondUs + kSecondUs / 2);
+    writer->add(id, second_of(1, second < 25 ? 0 : 100));
+    ASSERT_TRUE(!writer->is_due() || writer->flush());
+  }
+  ASSERT_TRUE(writer->end());
+  const auto source = open(directory / "store", {kBeginUs, kBeginUs + 60 * kSecondUs});
+  view::Interface before = read_interface(*source, "web").value();
+  std::vector<std::optional<std::uint64_t>> samples;
+  while (source->next(std::chrono::seconds(20)).value() == Source::Next::kMoment) {
+    view::Interface now = read_interface(*source, "web").value();
+    samples.push_back(view::change_between(before, now, "us").samples);
+    before = std::move(now);
+  }
+  EXPECT_EQ(samples, (std::vector<std::optional<std::uint64_t>>{0, std::nullopt, 2000}));
+}
+
 TEST(MomentSourceTest, OldSpansHaveTheirCoarserPoints) {
   TemporaryDirectory directory;
   const auto writer =
