@@ -70,6 +70,19 @@ std::optional<std::uint64_t> continuation(const OpenedLog& copy, const CountedPa
   return is_copy ? std::optional(copy.size) : std::nullopt;
 }
 
+std::vector<LogCopy>::iterator last_copy_of(std::vector<LogCopy>& copies,
+                                            const CountedPart& counted) {
+  auto found = copies.end();
+  bool has_all = false;
+  for (auto each = copies.begin(); each != copies.end(); ++each) {
+    const auto offset = continuation(each->opened, counted);
+    if (!offset || (has_all && *offset != counted.offset)) continue;
+    found = each;
+    has_all = *offset == counted.offset;
+  }
+  return found;
+}
+
 bool has(const OpenedLog& opened, const Checkpoint& checkpoint) {
   return checkpoint.offset <= opened.size &&
          read_checkpoint(opened.fd.get(), checkpoint.offset) == checkpoint;

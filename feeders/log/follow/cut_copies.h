@@ -59,6 +59,10 @@ class CutCopies {
 // From where on a copy has what was not counted; its size, if it was made before the last bytes
 // were counted. Nothing: it is no copy of that.
 std::optional<std::uint64_t> continuation(const OpenedLog& copy, const CountedPart& counted);
+// The last one that has all that was counted; else the last one that was made before that. end():
+// there is none.
+std::vector<LogCopy>::iterator last_copy_of(std::vector<LogCopy>& copies,
+                                            const CountedPart& counted);
 // Whether the file has the bytes of that checkpoint.
 bool has(const OpenedLog& opened, const Checkpoint& checkpoint);
 // Whether the log has the bytes of that checkpoint now.

@@ -157,7 +157,10 @@ void FollowedFiles::finish(LogFile& file) {
   file.read_rest(chunk_, sink_);
   if (file.record() && sink_.confirm_all()) {
     // Its position is of bytes that it does not have any more.
-    file.has_other_log() ? file.record()->end() : positions_.let_go(*file.record());
+    if (file.has_other_log())
+      file.record()->end();
+    else
+      positions_.let_go(*file.record());
   }
   watch_.forget_file(file.watch);
 }

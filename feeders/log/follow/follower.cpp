@@ -340,12 +340,7 @@ std::vector<LogCopy> Follower::new_copies(const LogFile& file, std::chrono::nano
 std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut& cut) {
   const bool was_empty = cut.counted.checkpoint.offset == 0;
   auto copies = new_copies(file, cut.intact - (was_empty ? 0s : kCopyTimeMax));
-  if (!was_empty) {
-    const auto last = std::find_if(copies.rbegin(), copies.rend(), [&](const LogCopy& copy) {
-      return continuation(copy.opened, cut.counted).has_value();
-    });
-    copies.erase(copies.begin(), last == copies.rend() ? copies.end() : std::prev(last.base()));
-  }
+  if (!was_empty) copies.erase(copies.begin(), last_copy_of(copies, cut.counted));
   if (copies.empty()) return {};
   const auto later = std::remove_if(
       copies.begin() + (was_empty ? 0 : 1), copies.end(),

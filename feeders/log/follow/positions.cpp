@@ -132,10 +132,11 @@ void PositionRecord::begin_again(const CountedPart& before) {
     older_[1] = older_[0];
     older_[0] = before.checkpoint;
   }
-  before_offset_ = 0;
+  before_offset_.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
   before_checkpoint_ = before.checkpoint;
   before_head_.store(before.head);
-  before_offset_ = before.offset;
+  before_offset_.store(before.offset, std::memory_order_release);
   head_.bytes = 0;
   store(0);
   store(first_checkpoint());

@@ -115,7 +115,7 @@ class PositionRecord {
   std::array<Checkpoint, 2> checkpoints_;
   std::array<Checkpoint, 2> older_;  // the younger one first
   Checkpoint before_checkpoint_;  // before the last cut, as the two that follow
-  std::uint64_t before_offset_;
+  std::atomic<std::uint64_t> before_offset_;  // 0: there is none, or it is being written
   Head before_head_;
   Head head_;
   std::uint32_t path_bytes_;

@@ -41,7 +41,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& options);
 bool has_journal(const Options& options);
 
 // The rules that they name: of the file, the format or the command line itself, each time again.
-// decimals: those of samples so far. kInvalid: the reason begins with the option or the file;
+// scales: those that samples have so far. kInvalid: the reason begins with the option or the file;
 // kNotFound as open(2).
 Result<Rules> read_rules(const Options& options, NameScales scales = {});
 // kInvalid: a compressed file, or a directory.

@@ -62,7 +62,10 @@ std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) cons
   // What a format like that of syslog does not say is as today.
   const std::time_t now = std::time(nullptr);
   std::tm today{};
-  is_utc_ ? ::gmtime_r(&now, &today) : ::localtime_r(&now, &today);
+  if (is_utc_)
+    ::gmtime_r(&now, &today);
+  else
+    ::localtime_r(&now, &today);
   time.tm_year = today.tm_year;
   time.tm_mon = today.tm_mon;
   time.tm_mday = today.tm_mday;
