@@ -1,23 +1,26 @@
 // A removal of much by a thread that others do not wait for, as rmdir is: in steps that each take
 // the branch's lock, with pauses in which others get it. A thread that takes a mutex again at once
-// would be faster than those that it has woken.
+// would be faster than those that it has woken. What grows meanwhile is removed whole at last.
 #pragma once
 
 #include <chrono>
 #include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/result.h"
 
 namespace tallyfs {
 
 enum class RemovalStep { kMore, kLast };
 
-// Calls step() until it fails or was the last one.
+// Calls step(is_late) until it fails or was the last one. A step ends when it is late; after twice
+// as many steps as the largest thing needs it never is.
 template <typename Step>
 Result<void> remove_in_steps(const Step& step) {
   constexpr std::chrono::microseconds kPause{100};
-  for (;;) {
-    const Result<RemovalStep> done = step();
+  constexpr int kStepsMax = 8'192;
+  for (int i = 0;; ++i) {
+    const Result<RemovalStep> done = step(i < kStepsMax ? always_late : never_late);
     if (!done) return done.error();
     if (done.value() == RemovalStep::kLast) return {};
     std::this_thread::sleep_for(kPause);

@@ -369,11 +369,11 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
 
 Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment now) {
   if (name == kOwnName) return own_interface(0);
-  return remove_in_steps([&]() -> Result<RemovalStep> {
+  return remove_in_steps([&](const IsLate& is_late) -> Result<RemovalStep> {
     const MutexLock lock(mutex_);
     InterfaceEntry* const entry = find_interface(name);
     if (!entry) return not_found("interface", 0);
-    return remove(*entry, now, always_late) ? RemovalStep::kLast : RemovalStep::kMore;
+    return remove(*entry, now, is_late) ? RemovalStep::kLast : RemovalStep::kMore;
   });
 }
 

@@ -362,11 +362,11 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
 }
 
 Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
-  return remove_in_steps([&]() -> Result<RemovalStep> {
+  return remove_in_steps([&](const IsLate& is_late) -> Result<RemovalStep> {
     const MutexLock lock(mutex_);
     Subsystem* const found = find(name);
     if (!found) return not_found("subsystem", 0);
-    return forget_all(*found, now, always_late) ? RemovalStep::kLast : RemovalStep::kMore;
+    return forget_all(*found, now, is_late) ? RemovalStep::kLast : RemovalStep::kMore;
   });
 }
 
