@@ -11,6 +11,11 @@ Error kernels_event() {
   return {ErrorCode::kNotPermitted, std::string(fault::kKernelsEvent)};
 }
 
+NamedEvents::Scope scope_of(CallContext::Rights rights) {
+  return rights == CallContext::Rights::kOwner ? NamedEvents::Scope::kAll
+                                               : NamedEvents::Scope::kOfPrograms;
+}
+
 }  // namespace
 
 template <typename Copy, typename Text>
@@ -113,9 +118,7 @@ Result<void> EventFile::write(EventSet& set, std::string_view text,
   if (kind_ == Kind::kEnable) return set.switches.write(*number, text);
   if (!may_change(set, rights)) return kernels_event();
   if (kind_ == Kind::kFilter) return set.filters.write(*number, text);
-  const bool is_owner = rights == CallContext::Rights::kOwner;
-  return set.commands.write(
-      *number, text, is_owner ? NamedEvents::Scope::kAll : NamedEvents::Scope::kOfPrograms);
+  return set.commands.write(*number, text, scope_of(rights));
 }
 
 void EventFile::undo(EventSet& set, std::string_view text, const Before& before) const {
@@ -167,7 +170,7 @@ Result<void> EventFile::truncate(const CallContext& call) {
   // would not find it.
   return view_->state().change_only(view_->instance(), call, [&](EventSet& set) -> Result<void> {
     if (!may_change(set, call.rights)) return kernels_event();
-    if (const auto number = find(set)) set.triggers.truncate(*number);
+    if (const auto number = find(set)) set.commands.truncate(*number, scope_of(call.rights));
     return {};
   });
 }

@@ -27,7 +27,10 @@ class NamedEvents {
     has_hidden_ = true;
     return true;
   }
-  // Of the commands that follow.
+  // Whether a line that a trigger shows, as hist:keys=pid:l=lat-ftrace.print.$ts, names an event that
+  // is out of the scope, which is noted.
+  bool hides_one_of(std::string_view shown) const;
+  // The scope of the commands that follow.
   void begin(Scope scope) {
     scope_ = scope;
     has_hidden_ = false;

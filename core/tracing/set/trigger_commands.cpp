@@ -63,6 +63,12 @@ Result<void> TriggerCommands::write(EventNumber number, std::string_view text,
   return done || !named_.has_hidden() ? done : refused.in(where, whole);
 }
 
+void TriggerCommands::truncate(EventNumber event, NamedEvents::Scope scope) {
+  named_.begin(scope);
+  triggers_.truncate(
+      event, [this](const Trigger& trigger) { return named_.hides_one_of(trigger.text()); });
+}
+
 // In a line that is compared with those that are shown, no other name is looked up.
 bool TriggerCommands::names_hidden(const TriggerCommand& command) const {
   if (command.kind != TriggerKind::kHist) return false;
@@ -120,6 +126,7 @@ Result<void> TriggerCommands::remove(EventNumber number, const TriggerCommand& c
   };
   Checked<void> done;
   if (Trigger* const same = find_shown(number, command.kind, shown)) {
+    if (named_.hides_one_of(shown)) return Fault{fault::kKernelsEvent, {}}.in(kind, shown);
     done = hists_.remove(same);
   } else if (!is_hist) {
     done = remove_other(number, command);

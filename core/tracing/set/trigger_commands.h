@@ -19,6 +19,8 @@ class TriggerCommands {
   // names an event out of the scope, or is for one.
   Result<void> write(EventNumber event, std::string_view text,
                      NamedEvents::Scope scope = NamedEvents::Scope::kAll);
+  // O_TRUNC: removes all triggers of the event, but for those that name one out of the scope.
+  void truncate(EventNumber event, NamedEvents::Scope scope);
   // Sets a trigger as it was when it was saved, with its hidden histograms and without entries of
   // histograms. Refused as its command would be; then nothing is set.
   Checked<Trigger*> restore(const SavedTrigger& saved);

@@ -46,13 +46,15 @@ std::vector<TriggerLine> TriggerStore::lines(EventNumber event) const {
   return lines;
 }
 
-void TriggerStore::truncate(EventNumber event) {
+void TriggerStore::truncate(EventNumber event, const Stays& stays) {
   // A trigger that references another one is removed first, so that as many as possible can be
   // removed.
   for (bool more = true; more;) {
     auto& triggers = events_.at(event).triggers;
     const auto free = std::ranges::find_if(
-        triggers, [](const auto& trigger) { return !trigger->is_referenced(); });
+        triggers, [&](const auto& trigger) {
+          return !trigger->is_referenced() && !(stays && stays(*trigger));
+        });
     more = free != triggers.end();
     if (more) remove(**free);
   }

@@ -4,6 +4,7 @@
 // Limits: triggers_max triggers of all events together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,8 +28,10 @@ class TriggerStore {
   // That of the next trigger; those of all others are smaller.
   std::uint64_t next_serial() const { return next_serial_; }
 
-  // O_TRUNC: removes all triggers except those whose variables other triggers reference.
-  void truncate(EventNumber event);
+  // O_TRUNC: removes all triggers except those whose variables other triggers reference, and those
+  // that are to stay.
+  using Stays = std::function<bool(const Trigger&)>;
+  void truncate(EventNumber event, const Stays& stays = {});
 
   bool is_full() const { return count_ >= triggers_max_; }
   // A trigger without a serial number gets the next one.

@@ -124,6 +124,10 @@ triggers_of_programs_events_name_no_event_of_the_kernel() {
   each=$(grep onmatch "$trigger" | sed 's/ \[active\]//')
   assert_fails_with 'Operation not permitted' _as 4712 bash -c "echo '!$each' >>'$trigger'"
   assert_has onmatch "$(cat "$trigger")"
+  echo 'hist:keys=lat' >>"$trigger"
+  _as 4712 bash -c ": >'$trigger'"
+  assert_has onmatch "$(cat "$trigger")"
+  assert_has_not keys=lat: "$(cat "$trigger")"
 }
 
 in_an_instance_they_are_not_for_the_group() {
