@@ -332,7 +332,10 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
 // which the rest of its objects is known.
 bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
                                const IsLate& is_late) {
-  if (!subsystem.feeders.contains(process)) return forget_all(subsystem, now, is_late);
+  if (!subsystem.feeders.contains(process) && subsystem.withdrawing != process) {
+    return forget_all(subsystem, now, is_late);
+  }
+  subsystem.withdrawing = process;
   boost::unordered_flat_map<pid_t, bool> others;  // asking takes a system call
   const auto is_own = [&](Object& object) REQUIRES(mutex_) {
     const auto [found, is_new] = others.try_emplace(object.feeder);
@@ -340,6 +343,7 @@ bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
     return !found->second;
   };
   if (!forget_if(subsystem, is_own, now, is_late)) return false;
+  subsystem.withdrawing.reset();
   drop_feeder(subsystem, process);
   if (subsystem.objects.empty() && subsystem.feeders.empty()) forget(subsystem, now);
   return true;

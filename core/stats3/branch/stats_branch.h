@@ -119,6 +119,8 @@ class StatsBranch final : public Branch {
     Names<Object> objects;
     // The processes that publish in it, and are watched.
     LifetimeFeeders feeders;
+    // Its withdrawal of what it publishes was cut, and goes on, also if it has ended since.
+    std::optional<pid_t> withdrawing;
   };
   // One of those two on its way into a file. Without an object, it is the subsystem.
   struct Saved {

@@ -71,7 +71,7 @@ bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Moment now,
   if (!subsystem.feeders.contains(process)) return true;
   const auto is_gone = [&](Object& object) {
     if (object.feeder != process) return false;
-    if (object.lifetime == Lifetime::kFeeder) return true;
+    if (object.lifetime == Lifetime::kFeeder || subsystem.withdrawing == process) return true;
     object.feeder = 0;
     return false;
   };

@@ -27,8 +27,8 @@ class NamedEvents {
     has_hidden_ = true;
     return true;
   }
-  // Whether a line that a trigger shows, as hist:keys=pid:l=lat-ftrace.print.$ts, names an event that
-  // is out of the scope, which is noted.
+  // Whether a line that a trigger shows, as hist:keys=pid:l=lat-ftrace.print.$ts, names an event
+  // that is out of the scope, which is noted.
   bool hides_one_of(std::string_view shown) const;
   // The scope of the commands that follow.
   void begin(Scope scope) {

@@ -67,6 +67,16 @@ TEST_F(StatsRemovalsTest, AProcessWithdrawsItsOwnInSeveralCalls) {
   EXPECT_TRUE(is_there("another"));
 }
 
+TEST_F(StatsRemovalsTest, AProcessThatEndsMeanwhileWithdrawsItsOwnAlone) {
+  ASSERT_TRUE(run("withdraw web", kOne, always_late).is_cut);
+  processes_.watched.erase(kOne);
+  while (!branch_.process_ended(kOne, clock_.now(), always_late)) {}
+  while (run("withdraw web", kOne, always_late).is_cut) {}
+  EXPECT_EQ(left(), 0);
+  EXPECT_FALSE(is_there("lasting"));
+  EXPECT_TRUE(is_there("another"));
+}
+
 TEST_F(StatsRemovalsTest, APersonWithdrawsAllInSeveralCalls) {
   ASSERT_TRUE(run("withdraw web", 0, always_late).is_cut);
   EXPECT_GT(left(), 0);
