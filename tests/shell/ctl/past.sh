@@ -117,10 +117,17 @@ what_changed_in_a_span_is_ranked() {
   local begin
   begin=$(date -d "$end 12 seconds ago" '+%F %T')
   "$TALLYCTL" show --changed --at "$begin..$end" web/us >"$CASE/changed"
-  assert_match 'unusual: .* beside the [0-9]+ s before, of 1 statistics' \
-    "$(head -1 "$CASE/changed")"
-  assert_match 'web/us +[0-9:]{8} +slower x[0-9.]+, p99 .* -> ([89]..us|1.0ms) .*' \
-    "$(grep '^web/us' "$CASE/changed")"
+  if grep -q '^too little past' "$CASE/changed"; then
+    # A recorder that the machine has no time for leaves a gap, after which a past begins again.
+    _show --json --at "$(date -d "$end 48 seconds ago" '+%F %T')..$end" web/us >"$CASE/observed"
+    assert_eq true "$(jq '.end_us - .interfaces[0].statistics[0].data_us < 48000000' \
+      "$CASE/observed")" 'a gap'
+  else
+    assert_match 'unusual: .* beside the [0-9]+ s before, of 1 statistics' \
+      "$(head -1 "$CASE/changed")"
+    assert_match 'web/us +[0-9:]{8} +slower x[0-9.]+, p99 .* -> ([89]..us|1.0ms) .*' \
+      "$(grep '^web/us' "$CASE/changed")"
+  fi
   assert_has_not ': new' "$(cat "$CASE/changed")"
   assert_fails_with 'needs twelve of them' "$TALLYCTL" show --changed --last 6s
   assert_fails_with '6s at least' "$TALLYCTL" show --changed --last 2s
