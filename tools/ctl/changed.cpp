@@ -218,19 +218,12 @@ int show_changed(Session& session) {
 }
 
 int show_changed(Session& session, const PastOptions& options) {
-  session.terminal = find_terminal(session.options);
-  session.look = look_of(session.options, session.terminal);
-  if (const std::string fault = fault_of(options, session.options.utc); !fault.empty()) {
-    return complain(kWrongUsage, fault);
-  }
-  auto opened = PastSpan::open(options, session.options.utc);
-  if (!opened) return complain(kRefused, opened.error().reason);
-  const auto wanted = opened.value().wanted();
-  if (!wanted) return complain(kWrongUsage, wanted.error().reason);
-  const past::Span& span = wanted.value();
+  std::optional<PastSpan> opened;
+  if (const auto status = session.open_store(options, opened)) return *status;
+  const past::Span& span = opened->wanted().value();
   const microseconds length(static_cast<std::int64_t>(span.end_us - span.begin_us));
   if (length < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
-  auto source = open_with_baseline(opened.value().store(), span);
+  auto source = open_with_baseline(opened->store(), span);
   if (!source) return complain(kRefused, source.error().reason);
   session.source = std::move(source).value();
   return Changed(session, length, span).run();

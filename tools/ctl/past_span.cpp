@@ -90,7 +90,8 @@ PastSpan::PastSpan(const PastOptions& options, bool utc, past::StoreReader store
       utc_(utc),
       directory_(store_named(options.store)),
       store_(std::move(store)),
-      extent_(extent) {}
+      extent_(extent),
+      wanted_(parse(options_, now_of(extent_, utc_))) {}
 
 Result<PastSpan> PastSpan::open(const PastOptions& options, bool utc) {
   const std::string directory = store_named(options.store);
@@ -103,8 +104,6 @@ Result<PastSpan> PastSpan::open(const PastOptions& options, bool utc) {
   }
   return PastSpan(options, utc, std::move(store).value(), *extent.value());
 }
-
-Result<Span> PastSpan::wanted() const { return parse(options_, now_of(extent_, utc_)); }
 
 Result<Span> PastSpan::other(const Span& span) const {
   if (options_.versus != "before") return parse_span(options_.versus, now_of(extent_, utc_));

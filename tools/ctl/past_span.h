@@ -41,7 +41,7 @@ class PastSpan {
   past::StoreReader& store() { return store_; }
   const past::Span& extent() const { return extent_; }
   // Of --at or --last. kInvalid: it is none.
-  Result<past::Span> wanted() const;
+  const Result<past::Span>& wanted() const { return wanted_; }
   // Of --vs beside `span`.
   Result<past::Span> other(const past::Span& span) const;
 
@@ -53,6 +53,7 @@ class PastSpan {
   std::string directory_;
   past::StoreReader store_;
   past::Span extent_;
+  Result<past::Span> wanted_;
 };
 
 }  // namespace tallyfs

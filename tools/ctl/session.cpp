@@ -54,18 +54,25 @@ std::optional<int> Session::open(const PastOptions& past, PastForm form,
   if (!options.from.empty()) {
     return tallyfs::complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
   }
+  std::optional<PastSpan> opened;
+  if (const auto status = open_store(past, opened)) return status;
+  auto made = open_span(std::move(opened->store()), opened->wanted().value(), form, word);
+  if (!made) return tallyfs::complain(kRefused, made.error().reason);
+  source = std::move(made).value();
+  return std::nullopt;
+}
+
+std::optional<int> Session::open_store(const PastOptions& past, std::optional<PastSpan>& opened) {
   terminal = find_terminal(options);
   look = look_of(options, terminal);
   if (const std::string fault = fault_of(past, options.utc); !fault.empty()) {
     return tallyfs::complain(kWrongUsage, fault);
   }
-  auto opened = PastSpan::open(past, options.utc);
-  if (!opened) return tallyfs::complain(kRefused, opened.error().reason);
-  const auto span = opened.value().wanted();
+  auto found = PastSpan::open(past, options.utc);
+  if (!found) return tallyfs::complain(kRefused, found.error().reason);
+  opened.emplace(std::move(found).value());
+  const auto& span = opened->wanted();
   if (!span) return tallyfs::complain(kWrongUsage, span.error().reason);
-  auto made = open_span(std::move(opened.value().store()), span.value(), form, word);
-  if (!made) return tallyfs::complain(kRefused, made.error().reason);
-  source = std::move(made).value();
   return std::nullopt;
 }
 

@@ -27,6 +27,8 @@ struct Session {
   // word: what is looked at.
   enum class PastForm { kSum, kMoments };
   std::optional<int> open(const PastOptions& past, PastForm form, const std::string& word);
+  // The store that is meant, whose span is right. As open(), without a source.
+  std::optional<int> open_store(const PastOptions& past, std::optional<PastSpan>& opened);
   // Of a command that draws pictures: complains on a terminal that has neither a cursor to move
   // nor colours (TERM=dumb), and says what serves there. As open().
   std::optional<int> refuse_dumb(const std::string& instead) const;

@@ -46,19 +46,12 @@ class ShowPast {
   ShowPast(Session& session, const PastOptions& options) : session_(session), options_(options) {}
 
   int run() {
-    const bool utc = session_.options.utc;
-    if (const std::string fault = fault_of(options_, utc); !fault.empty()) {
-      return complain(kWrongUsage, fault);
-    }
-    auto opened = PastSpan::open(options_, utc);
-    if (!opened) return complain(kRefused, opened.error().reason);
-    PastSpan& past = opened.value();
-    extent_ = past.extent();
-    const auto span = past.wanted();
-    if (!span) return complain(kWrongUsage, span.error().reason);
-    auto now = read(std::move(past.store()), span.value());
+    std::optional<PastSpan> opened;
+    if (const auto status = session_.open_store(options_, opened)) return *status;
+    extent_ = opened->extent();
+    auto now = read(std::move(opened->store()), opened->wanted().value());
     if (!now) return complain(kRefused, now.error().reason);
-    return options_.versus.empty() ? show(now.value()) : run_beside(past, now.value());
+    return options_.versus.empty() ? show(now.value()) : run_beside(*opened, now.value());
   }
 
  private:
@@ -273,8 +266,6 @@ class ShowPast {
 }  // namespace
 
 int show_past(Session& session, const PastOptions& options) {
-  session.terminal = find_terminal(session.options);
-  session.look = look_of(session.options, session.terminal);
   return ShowPast(session, options).run();
 }
 
