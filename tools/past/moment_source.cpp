@@ -44,7 +44,9 @@ Result<void> MomentSource::find_series(const std::string& interface) {
     auto shape = parse_json(each.shape);
     if (!shape) return invalid("the store is damaged: the definition of " + each.name);
     wanted_[each.id] = precision_of(shape.value());
-    series_.push_back({.stored = std::move(each), .shape = std::move(shape).value()});
+    std::uint64_t& serial = serials_[each.interface];
+    series_.push_back(
+        {.stored = std::move(each), .shape = std::move(shape).value(), .serial = serial});
   }
   return {};
 }
@@ -73,18 +75,17 @@ bool MomentSource::is_observed(const Points& points, std::uint64_t series) const
 void MomentSource::settle(Series& series, const Points& points) {
   const std::uint64_t id = series.stored.id;
   const bool was_there = series.is_there;
-  std::uint64_t& serial = serials_[series.stored.interface];
   if (is_observed(points, id)) {
     const Point& point = points.at(id);
     add(series.sum, point);
     series.is_there = true;
-    if (point.has_samples()) ++serial;
+    if (point.has_samples()) ++series.serial;
   } else {
     series.has_gap = true;
     series.is_there = is_observed(points_[now_us_], id);
-    if (was_there || series.is_there) ++serial;
+    if (was_there || series.is_there) ++series.serial;
   }
-  if (!was_there && series.is_there) ++serial;
+  if (!was_there && series.is_there) ++series.serial;
 }
 
 Result<void> MomentSource::go_on() {
@@ -128,7 +129,7 @@ Result<Json> MomentSource::tree() {
     if (!each.is_there || (last && *last == name)) continue;
     last = &name;
     interfaces.items.push_back(
-        JsonObject().text("interface", name).number("serial", serials_.at(name)).take());
+        JsonObject().text("interface", name).number("serial", each.serial).take());
   }
   JsonObject made;
   made.number("format", kFormat).text("epoch", "");
@@ -139,12 +140,12 @@ Result<Json> MomentSource::tree() {
 // Of two definitions of a name the newer one is shown.
 Result<Json> MomentSource::interface(const std::string& name) {
   Json statistics{.kind = Json::Kind::kArray};
+  const unsigned precision = store_.precision({{tier_, span_}});
   const Series* before = nullptr;
   for (const Series& each : series_) {
     if (!each.is_there || each.stored.interface != name) continue;
     if (before && before->stored.name == each.stored.name) statistics.items.pop_back();
-    statistics.items.push_back(
-        statistic_of(each.shape, each.sum, each.data_us, store_.precision({{tier_, span_}})));
+    statistics.items.push_back(statistic_of(each.shape, each.sum, each.data_us, precision));
     before = &each;
   }
   if (!serials_.contains(name)) {

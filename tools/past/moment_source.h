@@ -37,6 +37,7 @@ class MomentSource : public Source {
   struct Series {
     StoredSeries stored;
     Json shape;
+    std::uint64_t& serial;  // of its interface
     Point sum{};
     std::uint64_t data_us = 0;
     bool is_there = false;
