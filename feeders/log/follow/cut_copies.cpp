@@ -11,6 +11,13 @@
 #include "feeders/log/follow/born_later.h"
 
 namespace tallyfs::logs {
+namespace {
+
+std::optional<Checkpoint> begin_of(const OpenedLog& copy) {
+  return read_checkpoint(copy.fd.get(), std::min<std::uint64_t>(copy.size, kHashedBytes));
+}
+
+}  // namespace
 
 bool CutCopies::is_known(const LogCopy& copy) const {
   const FileIdentity& identity = copy.opened.identity;
@@ -24,9 +31,8 @@ bool CutCopies::is_known(const LogCopy& copy) const {
 
 void CutCopies::note_read(const LogCopy& copy) {
   if (read_.size() == kReadMax) read_.pop_front();
-  const auto begin = read_checkpoint(copy.opened.fd.get(),
-                                     std::min<std::uint64_t>(copy.opened.size, kHashedBytes));
-  read_.push_back({copy.opened.identity, copy.birth, begin.value_or(first_checkpoint())});
+  read_.push_back({copy.opened.identity, copy.birth,
+                   begin_of(copy.opened).value_or(first_checkpoint())});
 }
 
 // The youngest come first: older ones were read, as a feeder that was started since does not know.
@@ -94,9 +100,8 @@ bool has(const LogFile& log, const Checkpoint& checkpoint) {
 
 // The first and the last bytes say it.
 bool has_all_of(const LogFile& log, const OpenedLog& copy) {
-  const int fd = copy.fd.get();
-  const auto begin = read_checkpoint(fd, std::min<std::uint64_t>(copy.size, kHashedBytes));
-  const auto end = read_checkpoint(fd, copy.size);
+  const auto begin = begin_of(copy);
+  const auto end = read_checkpoint(copy.fd.get(), copy.size);
   return begin && end && has(log, *begin) && has(log, *end);
 }
 

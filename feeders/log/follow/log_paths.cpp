@@ -7,6 +7,13 @@
 #include <array>
 
 namespace tallyfs::logs {
+namespace {
+
+bool is_match(const std::string& pattern, const std::string& path) {
+  return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
+}
+
+}  // namespace
 
 std::string folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -32,14 +39,6 @@ bool is_compressed(std::string_view path) {
   constexpr std::array<std::string_view, 6> kEnds{".gz", ".xz", ".bz2", ".zst", ".lz4", ".Z"};
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
 }
-
-namespace {
-
-bool is_match(const std::string& pattern, const std::string& path) {
-  return ::fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME | FNM_PERIOD) == 0;
-}
-
-}  // namespace
 
 bool names(const std::string& path_or_pattern, const std::string& path) {
   if (path_or_pattern == path) return true;
