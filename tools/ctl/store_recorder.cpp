@@ -8,13 +8,15 @@ namespace tallyfs {
 
 int StoreRecorder::run() {
   for (std::uint64_t n = 0;; ++n) {
+    // Looked up before the reading: what came while a moment was read is in the one after it.
+    const bool is_last =
+        is_interrupted_() || (session_.options.count != 0 && n == session_.options.count);
     const auto done = read_moment();
     if (!done && n == 0) return complain(done.error());
     report_reading(done);
     if (writer_.is_due()) report_writing(writer_.flush());
-    // The moment of the end has been read, so that nothing is lost that came before.
-    if (is_interrupted_() || (session_.options.count != 0 && n == session_.options.count)) break;
-    sleep_until_next();
+    if (is_last) break;
+    if (!is_interrupted_()) sleep_until_next();
   }
   const auto done = writer_.end();
   return done ? kDone : complain(kRefused, "the last seconds are lost: " + done.error().reason);

@@ -416,6 +416,7 @@ TEST_F(OrderedFeederTest, AnInterruptedCallWaitsForNoAnswer) {
 
 TEST_F(OrderedFeederTest, WhatAnInterruptedOneHasOrderedIsOrderedAnewOrTakenBack) {
   arrive();
+  settled_.get_future().wait();  // orders are taken from here on
   const auto want_interrupted = [this](std::vector<WantedEvent> events) {
     const CancellationToken cancelled([] { return true; });
     return feeder_.want(EventSource::Wanted([events] { return events; }), cancelled);
