@@ -25,11 +25,13 @@ struct FileTimes {
   std::optional<std::chrono::nanoseconds> birth;
   std::chrono::nanoseconds written{0};
 };
+  std::chrono::nanoseconds changed{0};
 
 std::optional<FileTimes> times_at(int directory, const char* path, int flags) {
   struct statx status {};
-  if (::statx(directory, path, flags, STATX_BTIME | STATX_MTIME, &status) != 0) return std::nullopt;
-  FileTimes times{.written = time_of(status.stx_mtime)};
+  constexpr unsigned kWanted = STATX_BTIME | STATX_MTIME | STATX_CTIME;
+  if (::statx(directory, path, flags, kWanted, &status) != 0) return std::nullopt;
+  FileTimes times{.written = time_of(status.stx_mtime), .changed = time_of(status.stx_ctime)};
   if ((status.stx_mask & STATX_BTIME) != 0) times.birth = time_of(status.stx_btime);
   return times;
 }
@@ -52,6 +54,20 @@ bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time
 }
 
 std::chrono::nanoseconds still_time(int fd) {
+bool is_born_before(std::chrono::nanoseconds birth, std::chrono::nanoseconds time) {
+  return birth <= time + kBirthMargin;
+}
+
+std::chrono::nanoseconds changed_at(int fd) {
+  const auto times = times_at(fd, "", AT_EMPTY_PATH);
+  return times ? times->changed : std::chrono::nanoseconds(0);
+}
+
+std::optional<std::chrono::nanoseconds> written_at(const std::string& path) {
+  const auto times = times_at(AT_FDCWD, path.c_str(), 0);
+  return times ? std::optional(times->written) : std::nullopt;
+}
+
   const auto times = times_at(fd, "", AT_EMPTY_PATH);
   if (!times) return std::chrono::nanoseconds(0);
   return std::max(SystemClock::realtime() - times->written, std::chrono::nanoseconds(0));
@@ -68,8 +84,7 @@ std::optional<std::string> find_by_inode(const std::string& folder, const FileId
 // The copy of a large log was born long before it was whole, when the log was cut.
 std::vector<Rotated> written_since(const std::string& followed, std::chrono::nanoseconds time) {
   std::vector<Rotated> found;
-  const std::string pattern = is_pattern(followed) ? followed : escaped(followed);
-  for (const std::string& path : matches_of(pattern + "[.-]*")) {
+  for (const std::string& path : matches_of(pattern_of_rotated(followed))) {
     const auto times = is_compressed(path) ? std::nullopt : times_at(AT_FDCWD, path.c_str(), 0);
     if (!times) continue;
     const auto birth = times->birth.value_or(std::chrono::nanoseconds(0));

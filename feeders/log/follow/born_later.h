@@ -18,6 +18,13 @@ std::optional<std::chrono::nanoseconds> birth_of(int fd);
 std::chrono::nanoseconds birth_clock();
 // Whether a file may have been born after that time of CLOCK_REALTIME.
 bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time);
+// Whether it may have been born before that time of the clock of births.
+bool is_born_before(std::chrono::nanoseconds birth, std::chrono::nanoseconds time);
+
+// When the file was written or cut last, or got another name. 0: it cannot be known.
+std::chrono::nanoseconds changed_at(int fd);
+// Nothing: it is not there.
+std::optional<std::chrono::nanoseconds> written_at(const std::string& path);
 
 // Since its last byte. 0: it cannot be known.
 std::chrono::nanoseconds still_time(int fd);

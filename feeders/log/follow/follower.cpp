@@ -268,21 +268,27 @@ void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nano
   for (const std::string& path : paths_) {
     for (const Rotated& each : written_since(path, since - kCopyTimeMax)) {
       if (is_followed(each.path)) continue;
-      if (is_unreported(each, since)) add_renamed(each.path, path, Arrival::kUnreported, now);
+      if (is_unreported(each, path, since)) add_renamed(each.path, path, Arrival::kUnreported, now);
     }
   }
 }
 
 // What the log still has may be cut before it was read: then the copy is looked for. That may be
-// under way: its size is read again after this.
-bool Follower::is_unreported(const Rotated& rotated, std::chrono::nanoseconds since) const {
+// under way: its size is read again after this. A file whose name has no number may be a log of its
+// own, and one beside a log that was not touched since an old one, unless it has what a log had.
+bool Follower::is_unreported(const Rotated& rotated, const std::string& log,
+                             std::chrono::nanoseconds since) const {
   const auto opened = open_log(rotated.path, Found::kByPattern);
-  const bool is_live = opened && std::ranges::any_of(files_.all(), [&](const auto& file) {
-                           return !file->retired && has_all_of(*file, opened.value());
-                         });
-  if (!opened || is_live) return false;
-  return (rotated.is_written && is_born_after(rotated.birth, since)) ||
-         places_.is_cut_part(opened.value(), rotated.path, files_.all());
+  if (!opened) return false;
+  bool is_rotation = rotated.is_written && is_numbered(rotated.path, log) &&
+                     is_born_after(rotated.birth, since);
+  for (const auto& file : files_.all()) {
+    if (file->retired) continue;
+    if (has_all_of(*file, opened.value())) return false;
+    const bool is_its = is_numbered(rotated.path, file->path());
+    is_rotation = is_rotation && !(is_its && changed_at(file->fd()) < rotated.birth);
+  }
+  return is_rotation || places_.is_cut_part(opened.value(), rotated.path, files_.all());
 }
 
 // ---- files that were cut
@@ -354,13 +360,13 @@ std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut
 
 // A log that was empty when it was looked at may have been written, copied and cut since: its copy
 // alone says so. Only names as rotations make them count, since people make files, too: they unpack
-// old logs. A log that has only grown meanwhile has no such copy.
+// old logs. A log that has only grown meanwhile, or that was not touched, has no such copy.
 std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
   const auto now = SystemClock::realtime();
   if (now - file.restarted() > 2 * kUnseenTimeMax) return {};
   auto copies = new_copies(file, now - kUnseenTimeMax);
   std::erase_if(copies, [&](const LogCopy& copy) {
-    return !copy.is_written || copy.birth < started_ ||
+    return !copy.is_written || copy.birth < started_ || changed_at(file.fd()) < copy.birth ||
            !is_numbered(copy.path, file.path()) || is_of_now(file, copy.opened) ||
            (file.before_cut() && continuation(copy.opened, *file.before_cut()));
   });

@@ -90,7 +90,8 @@ class Follower {
   void find_record(PositionRecord& record, std::chrono::nanoseconds now);
   void add_newcomers(std::chrono::nanoseconds now);
   void find_unreported(std::chrono::nanoseconds since, std::chrono::nanoseconds now);
-  bool is_unreported(const Rotated& rotated, std::chrono::nanoseconds since) const;
+  bool is_unreported(const Rotated& rotated, const std::string& log,
+                     std::chrono::nanoseconds since) const;
 
   struct Newcomer {
     std::string path;

@@ -19,11 +19,12 @@ std::vector<std::string> matches_of(const std::string& pattern);
 bool names(const std::string& path_or_pattern, const std::string& path);
 // Whether a rotation may have made it of such a file: its name with . or - and more after it.
 bool names_rotated(const std::string& path_or_pattern, const std::string& path);
-// The path as a pattern that it alone matches.
-std::string escaped(const std::string& path);
+// The pattern of such names.
+std::string pattern_of_rotated(const std::string& path_or_pattern);
 
-// Whether it is the name of the log with . or - and a number after it: app.log.1, app.log-20261126.
-bool is_numbered(std::string_view path, std::string_view log);
+// Whether it is the name of such a log with . or - and a number after it: app.log.1,
+// app.log-20261126.
+bool is_numbered(const std::string& path, const std::string& path_or_pattern);
 
 bool is_compressed(std::string_view path);
 

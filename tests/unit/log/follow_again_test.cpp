@@ -26,6 +26,30 @@ TEST_F(LogFollowTest, CountsACopyOnceThatWasCutWhileItDidNotRun) {
   EXPECT_EQ(counts_.truncations, 1U);
 }
 
+TEST_F(LogFollowTest, CountsNoOtherLogThatCameBesideItWhileItDidNotRun) {
+  for (const char* const names : {"log", "l?g"}) {
+    SCOPED_TRACE(names);
+    for (const char* const each : {"log", "positions"}) std::filesystem::remove(path(each));
+    append("log", "1\n");
+    follow_for_a_while(names, From::kStart, [&](Positions&) { EXPECT_EQ(read(), "1;"); });
+    append("log", "2\n");
+    std::filesystem::rename(path("log"), path("log-20261127"));
+    append("log", "3\n");
+    std::filesystem::rename(path("log"), path("log-20261127-1"));
+    append("log", "4\n");
+    append("log-audit", "another log\n");
+    append("log.errors.1", "and one more\n");
+    auto kept = positions();
+    follow(names, From::kEnd, &kept);
+    std::string said = read() + read();
+    std::ranges::sort(said);
+    EXPECT_EQ(said, "234;;;");
+    for (const char* const each : {"log-20261127", "log-20261127-1", "log-audit", "log.errors.1"}) {
+      std::filesystem::remove(path(each));
+    }
+  }
+}
+
 TEST_F(LogFollowTest, DoesNotCountACopyOfAFileThatGoesOn) {
   append("log", kLong);
   follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });

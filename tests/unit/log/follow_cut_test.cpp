@@ -94,6 +94,33 @@ TEST_F(LogFollowTest, DoesNotCountAnOldLogThatIsUnpacked) {
   }
 }
 
+TEST_F(LogFollowTest, DoesNotCountAnOldLogBesideAnEmptyOne) {
+  append("log", "");
+  follow("log", From::kStart);
+  EXPECT_EQ(read(), "");
+  wait_for_the_clock_of_births();
+  append("log.2", "old\n");
+  EXPECT_EQ(read() + read(), "");
+  append("log", "1\n");
+  EXPECT_EQ(read() + read(), "1;");
+}
+
+TEST_F(LogFollowTest, DoesNotCountAnOldLogThatIsUnpackedWhileItDoesNotRun) {
+  for (const char* const text : {kLong, ""}) {
+    SCOPED_TRACE(text);
+    for (const char* const each : {"log", "log.2", "positions"}) {
+      std::filesystem::remove(path(each));
+    }
+    append("log", text);
+    follow_for_a_while("log", From::kStart, [&](Positions&) { read(); });
+    wait_for_the_clock_of_births();
+    append("log.2", "old\n");
+    auto kept = positions();
+    follow("log", From::kEnd, &kept);
+    EXPECT_EQ(read() + read(), "");
+  }
+}
+
 // It has the time of now while it is unpacked.
 TEST_F(LogFollowTest, DoesNotCountAnOldLogBesideOneThatHasOnlyGrown) {
   append("log", kLong);
