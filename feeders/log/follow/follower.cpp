@@ -60,7 +60,7 @@ void Follower::start(std::chrono::nanoseconds now) {
 }
 
 void Follower::look(std::chrono::nanoseconds now) {
-  look_at_names(now);
+  look_at_names(now, Lines::kAreRead);
   const bool is_due = now - looked_ >= kLookPeriod;
   files_.look(is_due ? FollowedFiles::Which::kAll : FollowedFiles::Which::kWritten);
   // A copy that was written over since is a copy anew.
@@ -81,7 +81,7 @@ bool Follower::read(std::chrono::nanoseconds now) {
 }
 
 // A file may go for another one during a look, and its lines may wait for the daemon.
-void Follower::look_at_names(std::chrono::nanoseconds now) {
+void Follower::look_at_names(std::chrono::nanoseconds now, Lines lines) {
   if (!is_started_ || is_scanning_) return;
   const ChangeWatch::Changes changes = watch_.read();
   have_names_changed_ = have_names_changed_ || changes.has_names || changes.is_incomplete;
@@ -94,8 +94,9 @@ void Follower::look_at_names(std::chrono::nanoseconds now) {
   scan_again(now);
   for (const auto& file : files_.all()) {
     // They may be compressed at once.
-    if (files_.is_reading() || changes.has_copies) copies_.hold(file->path(), file->intact());
-    if (files_.is_reading()) file->look_at_begin();
+    const bool waits = lines == Lines::kWait;
+    if (waits || changes.has_copies) copies_.hold(file->path(), file->intact());
+    if (waits) file->look_at_begin();
   }
   is_scanning_ = false;
   scanned_ = now;
@@ -103,7 +104,7 @@ void Follower::look_at_names(std::chrono::nanoseconds now) {
 
 void Follower::finish(std::chrono::nanoseconds now) {
   scanned_ = now - kLookPeriod;
-  look_at_names(now);
+  look_at_names(now, Lines::kAreRead);
 }
 
 void Follower::scan_again(std::chrono::nanoseconds now) {

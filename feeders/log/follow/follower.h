@@ -46,8 +46,9 @@ class Follower {
   void start(std::chrono::nanoseconds now);
   // What has changed, if fd() says so or a period has gone.
   void look(std::chrono::nanoseconds now);
-  // The names alone, also while lines are taken: files must not be gone when they are read at last.
-  void look_at_names(std::chrono::nanoseconds now);
+  // The names alone, while lines wait for the daemon: files must not be gone when they are read at
+  // last.
+  void look_at_names(std::chrono::nanoseconds now) { look_at_names(now, Lines::kWait); }
   // The last look at names before the feeder ends: what is younger came while it did not run.
   void finish(std::chrono::nanoseconds now);
   // Reads a chunk of each file that has more. False: none has.
@@ -58,7 +59,9 @@ class Follower {
 
  private:
   using Arrival = StartPlaces::Arrival;
+  enum class Lines { kAreRead, kWait };
 
+  void look_at_names(std::chrono::nanoseconds now, Lines lines);
   bool is_followed(const std::string& path) const;
   bool may_be_copy(const std::string& path) const;
   void scan_again(std::chrono::nanoseconds now);

@@ -360,6 +360,21 @@ TEST_F(LogFollowTest, ReadsTheRestInEachCopyOverTheCopyBefore) {
   }
 }
 
+// Also while no file is read, as where the daemon has not said yet which events are wanted.
+TEST_F(LogFollowTest, ReadsOnInACopyOverAnOlderOneThatIsCompressedAtOnce) {
+  append("log.1", "old\n");
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "5\n");
+  std::filesystem::copy(path("log"), path("log.1"),
+                        std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(path("log"), 0);
+  follower_->look_at_names(now_ += 1s);
+  std::filesystem::remove(path("log.1"));
+  EXPECT_EQ(read() + read(), "5;");
+}
+
 TEST_F(LogFollowTest, ReadsOnInACopyThatIsCompressedAtOnce) {
   append("log", kLong);
   follow("log", From::kStart);
