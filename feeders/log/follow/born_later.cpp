@@ -14,7 +14,8 @@
 namespace tallyfs::logs {
 namespace {
 
-// Files that gave way are known for longer than this.
+// Files that gave way are known for longer than this. Since Linux 6.13 a birth may be ahead of the
+// clock of births, too.
 constexpr std::chrono::milliseconds kBirthMargin{100};
 
 std::chrono::nanoseconds time_of(const statx_timestamp& time) {
@@ -24,8 +25,8 @@ std::chrono::nanoseconds time_of(const statx_timestamp& time) {
 struct FileTimes {
   std::optional<std::chrono::nanoseconds> birth;
   std::chrono::nanoseconds written{0};
-};
   std::chrono::nanoseconds changed{0};
+};
 
 std::optional<FileTimes> times_at(int directory, const char* path, int flags) {
   struct statx status {};
@@ -53,7 +54,6 @@ bool is_born_after(std::chrono::nanoseconds birth, std::chrono::nanoseconds time
   return birth + kBirthMargin >= time;
 }
 
-std::chrono::nanoseconds still_time(int fd) {
 bool is_born_before(std::chrono::nanoseconds birth, std::chrono::nanoseconds time) {
   return birth <= time + kBirthMargin;
 }
@@ -68,6 +68,7 @@ std::optional<std::chrono::nanoseconds> written_at(const std::string& path) {
   return times ? std::optional(times->written) : std::nullopt;
 }
 
+std::chrono::nanoseconds still_time(int fd) {
   const auto times = times_at(fd, "", AT_EMPTY_PATH);
   if (!times) return std::chrono::nanoseconds(0);
   return std::max(SystemClock::realtime() - times->written, std::chrono::nanoseconds(0));

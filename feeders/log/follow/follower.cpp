@@ -48,12 +48,15 @@ void Follower::start(std::chrono::nanoseconds now) {
   const auto before = positions_.scanned();
   const auto begun = SystemClock::realtime();
   started_ = birth_clock();
-  if (positions_.was_booted()) find_moved_devices();
+  if (positions_.was_booted()) places_.find_moved_devices(paths_);
   scan(now);
   find_renamed(now);
   add_newcomers(now);
   is_started_ = true;
-  if (before.count() != 0) find_unreported(before, now);
+  if (before.count() != 0) {
+    find_unreported(before, now);
+    places_.report_missed(paths_, before);
+  }
   positions_.set_scanned(begun);
   positions_.accept_boot();
   scan_begun_ = begun;
@@ -171,6 +174,7 @@ void Follower::note_missing(const std::string& path, Found found, const Error& e
   const bool is_absent = error.code == ErrorCode::kNotFound;
   if (is_absent && found == Found::kByPattern) return;
   missing_.insert(path);
+  if (!is_absent && !is_started_) places_.note_unopened(path);
   if (is_absent) {
     if (!is_started_) report_(Told::kNews, "waits for " + path);
     return;
@@ -183,6 +187,7 @@ void Follower::note_missing(const std::string& path, Found found, const Error& e
 void Follower::leave_out(const std::string& path) {
   missing_.insert(path);
   left_out_ += 1;
+  if (!is_started_) places_.note_unopened(path);
   if (std::exchange(is_bound_said_, true)) return;
   report_(Told::kLoss,
           path + ": there are 256 files already; it is not read, and others that come later");
@@ -220,16 +225,6 @@ void Follower::add_newcomers(std::chrono::nanoseconds now) {
   }
 }
 
-// All of them before a file looks for its record by its device: two may have changed places.
-void Follower::find_moved_devices() {
-  positions_.each([&](PositionRecord& record) {
-    const std::string path(record.path());
-    const bool is_named = std::ranges::find(paths_, path) != paths_.end();
-    const auto opened = open_log(path, is_named ? Found::kByName : Found::kByPattern);
-    if (opened) (void)places_.is_of(record, opened.value());
-  });
-}
-
 // Files that got another name while the feeder did not run.
 void Follower::find_renamed(std::chrono::nanoseconds now) {
   positions_.each([&](PositionRecord& record) {
@@ -251,9 +246,9 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
   const bool is_it = opened && places_.is_of(record, opened.value()) &&
                      record.fits(opened.value().fd.get(), opened.value().size);
   if (!is_it || !files_.make_room()) {
-    const std::string offset = std::to_string(record.offset());
-    report_(Told::kLoss, was + ": what it had from byte " + offset + " on is gone");
-    return places_.lose(record);
+    // One that has its name, and could not be opened, continues when it can be.
+    const bool is_there = path == was || said_.contains(was);
+    return is_there ? positions_.let_go(record) : places_.lose(record);
   }
   const auto start = places_.start_of(opened.value(), *path, Arrival::kThere, files_.all());
   LogFile& file = files_.add(std::move(opened.value()), *path, was, start, now);

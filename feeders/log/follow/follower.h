@@ -88,7 +88,6 @@ class Follower {
   void add_copies(std::vector<LogCopy> copies, const std::string& log, std::uint64_t offset,
                   std::chrono::nanoseconds now);
   void report_loss(const std::string& path, std::uint64_t bytes);
-  void find_moved_devices();
   void find_renamed(std::chrono::nanoseconds now);
   void find_record(PositionRecord& record, std::chrono::nanoseconds now);
   void add_newcomers(std::chrono::nanoseconds now);

@@ -48,6 +48,7 @@ struct FollowCounts {
   std::uint64_t rotations = 0;  // files that were renamed or removed
   std::uint64_t truncations = 0;
   std::uint64_t unread = 0;  // bytes that were cut off before they were read
+  std::uint64_t missed = 0;  // rotated logs that were compressed or gone before they were read
   std::uint64_t read_errors = 0;
   std::uint64_t tails_lost = 0;  // files that a crash of the machine made shorter
   std::uint64_t cut = 0;     // lines of more than 64 KiB

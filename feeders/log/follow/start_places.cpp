@@ -1,5 +1,6 @@
 #include "feeders/log/follow/start_places.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ StartPlaces::StartPlaces(From from, Positions& positions, FollowCounts& counts,
                          const Report& report)
     : from_(from),
       positions_(positions),
+      begun_(birth_clock()),
       scanned_(positions.scanned()),
       counts_(counts),
       report_(report) {}
@@ -42,8 +44,40 @@ LogFile::Start StartPlaces::start_of(const OpenedLog& opened, const std::string&
   if (arrival == Arrival::kUnreported) {
     return start_of_copy(opened, path, files).value_or(LogFile::Start());
   }
-  if (arrival == Arrival::kNew || from_ == From::kStart) return {};
+  if (arrival == Arrival::kNew) {
+    const auto end = end_at_start(opened, path);
+    return end ? continue_at(opened, *end) : LogFile::Start();
+  }
+  if (from_ == From::kStart) return {};
   return continue_at(opened, opened.size);
+}
+
+void StartPlaces::note_unopened(const std::string& path) {
+  if (from_ == From::kStart || unopened_.size() == kUnopenedMax) return;
+  Unopened noted{path};
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    noted.identity = {status.st_dev, status.st_ino};
+    noted.size = static_cast<std::uint64_t>(status.st_size);
+  }
+  unopened_.push_back(std::move(noted));
+}
+
+// The numbers of files that are gone are used again. A file that could not be looked at begins at
+// its end of now.
+std::optional<std::uint64_t> StartPlaces::end_at_start(const OpenedLog& opened,
+                                                       const std::string& path) {
+  const auto found = std::ranges::find_if(unopened_, [&](const Unopened& each) {
+    return each.identity ? *each.identity == opened.identity : each.path == path;
+  });
+  if (found == unopened_.end()) return std::nullopt;
+  const Unopened was = *found;
+  unopened_.erase(found);
+  const auto birth = birth_of(opened.fd.get());
+  const bool is_new = birth && !is_born_before(*birth, begun_);
+  if (is_new || came_meanwhile(opened, path)) return std::nullopt;
+  const std::uint64_t end = was.identity ? was.size : opened.size;
+  return end <= opened.size ? std::optional(end) : std::nullopt;
 }
 
 std::optional<LogFile::Start> StartPlaces::start_by_record(const OpenedLog& opened,
@@ -96,6 +130,15 @@ bool StartPlaces::came_meanwhile(const OpenedLog& opened, const std::string& pat
   return has_path;
 }
 
+void StartPlaces::find_moved_devices(const std::vector<std::string>& named) {
+  positions_.each([&](PositionRecord& record) {
+    const std::string path(record.path());
+    const bool is_named = std::ranges::find(named, path) != named.end();
+    const auto opened = open_log(path, is_named ? Found::kByName : Found::kByPattern);
+    if (opened) (void)is_of(record, opened.value());
+  });
+}
+
 bool StartPlaces::is_of(PositionRecord& record, const OpenedLog& opened) const {
   if (opened.identity == record.identity()) return true;
   if (!positions_.was_booted() || opened.identity.inode != record.identity().inode) return false;
@@ -106,9 +149,25 @@ bool StartPlaces::is_of(PositionRecord& record, const OpenedLog& opened) const {
 }
 
 void StartPlaces::lose(PositionRecord& record) {
-  CountedPart counted = record.counted();
-  if (counted.checkpoint.offset != 0) lost_.push_back(std::move(counted));
+  lost_.push_back({std::string(record.path()), record.counted()});
   record.end();
+}
+
+void StartPlaces::report_missed(const std::vector<std::string>& followed,
+                                std::chrono::nanoseconds since) {
+  std::vector<LostLog> lost;
+  for (const Lost& each : lost_) {
+    if (!each.is_found) lost.push_back({each.path, each.counted.offset});
+  }
+  const std::vector<std::string> missed = missed_logs(followed, lost, since);
+  if (missed.empty()) return;
+  counts_.missed += missed.size();
+  std::string text =
+      "is not counted, as it was rotated or cut while no feeder ran, and is compressed or gone: ";
+  for (const std::string& each : missed) {
+    text.append(&each == missed.data() ? "" : ", ").append(each);
+  }
+  report_(Told::kLoss, text);
 }
 
 // The feeder before may have been killed after it had found a cut, and before it opened the copy.
@@ -117,11 +176,16 @@ bool StartPlaces::is_cut_part(const OpenedLog& opened, const std::string& path,
   const auto is_part = [&](const CountedPart& part) {
     return continuation(opened, part).has_value();
   };
-  return std::ranges::any_of(lost_, is_part) || std::ranges::any_of(files, [&](const auto& file) {
-           if (file->before_cut() && is_part(*file->before_cut())) return true;
-           const auto common = common_part(opened, path, *file);
-           return common && !has(*file, *common);
-         });
+  // Any file begins with what one had of which nothing was counted.
+  const auto is_of_lost = [&](const Lost& each) {
+    return each.counted.checkpoint.offset != 0 && is_part(each.counted);
+  };
+  const auto is_of_cut = [&](const auto& file) {
+    if (file->before_cut() && is_part(*file->before_cut())) return true;
+    const auto common = common_part(opened, path, *file);
+    return common && !has(*file, *common);
+  };
+  return std::ranges::any_of(lost_, is_of_lost) || std::ranges::any_of(files, is_of_cut);
 }
 
 // The numbers of files that are gone are used again.
@@ -146,9 +210,13 @@ std::optional<LogFile::Start> StartPlaces::start_of_copy(const OpenedLog& opened
 // followed.
 std::optional<LogFile::Start> StartPlaces::start_of_copy(
     const OpenedLog& opened, const std::string& path,
-    const std::vector<std::unique_ptr<LogFile>>& files) const {
-  for (const CountedPart& each : lost_) {
-    if (const auto start = start_of_copy(opened, path, each)) return start;
+    const std::vector<std::unique_ptr<LogFile>>& files) {
+  for (Lost& each : lost_) {
+    if (each.counted.checkpoint.offset == 0) continue;
+    const auto start = start_of_copy(opened, path, each.counted);
+    if (!start) continue;
+    each.is_found = true;
+    return start;
   }
   for (const auto& file : files) {
     if (!file->before_cut()) continue;

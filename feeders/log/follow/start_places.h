@@ -11,6 +11,7 @@
 
 #include "feeders/log/follow/line_sink.h"
 #include "feeders/log/follow/log_file.h"
+#include "feeders/log/follow/missed_logs.h"
 #include "feeders/log/follow/open_log.h"
 #include "feeders/log/follow/positions.h"
 
@@ -31,6 +32,11 @@ class StartPlaces {
   // files: that are open. May end the file's record, if that is of another file.
   LogFile::Start start_of(const OpenedLog& opened, const std::string& path, Arrival arrival,
                           const std::vector<std::unique_ptr<LogFile>>& files);
+  // At the start, of a file that is there and is not opened yet: it begins where its end is now, if
+  // files begin at their ends.
+  void note_unopened(const std::string& path);
+  // All of them before a file looks for its record by its device: two may have changed places.
+  void find_moved_devices(const std::vector<std::string>& named);
   // Whether the file at the start came while the feeder did not run: it has no position.
   bool came_meanwhile(const OpenedLog& opened, const std::string& path) const;
   // After the machine was booted a device may have another number: then the inode and the
@@ -38,6 +44,9 @@ class StartPlaces {
   bool is_of(PositionRecord& record, const OpenedLog& opened) const;
   // What the record's file had is gone, unless a copy of it is found.
   void lose(PositionRecord& record);
+  // Counts and reports those of which no copy was found, and rotated logs that were written after
+  // the time and are compressed by now.
+  void report_missed(const std::vector<std::string>& followed, std::chrono::nanoseconds since);
   // Whether the file has what such a file had, or what a followed one had before it was cut.
   bool is_cut_part(const OpenedLog& opened, const std::string& path,
                    const std::vector<std::unique_ptr<LogFile>>& files) const;
@@ -48,6 +57,7 @@ class StartPlaces {
  private:
   std::optional<LogFile::Start> start_of_copy(const OpenedLog& opened, const std::string& path,
                                               const CountedPart& counted) const;
+  std::optional<std::uint64_t> end_at_start(const OpenedLog& opened, const std::string& path);
   static std::optional<Checkpoint> common_part(const OpenedLog& opened, const std::string& path,
                                                const LogFile& file);
   std::optional<LogFile::Start> start_by_record(const OpenedLog& opened, const std::string& path);
@@ -55,14 +65,27 @@ class StartPlaces {
                                                   PositionRecord& record);
   std::optional<LogFile::Start> start_of_copy(
       const OpenedLog& opened, const std::string& path,
-      const std::vector<std::unique_ptr<LogFile>>& files) const;
+      const std::vector<std::unique_ptr<LogFile>>& files);
 
+  static constexpr std::size_t kUnopenedMax = 65'536;
+  struct Unopened {
+    std::string path;
+    std::optional<FileIdentity> identity{};  // nothing: its folder cannot be searched
+    std::uint64_t size = 0;
+  };
+  struct Lost {
+    std::string path;
+    CountedPart counted;
+    bool is_found = false;  // a copy of it
+  };
   const From from_;
   Positions& positions_;
+  const std::chrono::nanoseconds begun_;  // by the clock of births
   const std::chrono::nanoseconds scanned_;  // the last look at names of the feeder before
   FollowCounts& counts_;
   const Report& report_;
-  std::vector<CountedPart> lost_;
+  std::vector<Unopened> unopened_;
+  std::vector<Lost> lost_;
 };
 
 }  // namespace tallyfs::logs

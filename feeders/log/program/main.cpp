@@ -80,7 +80,8 @@ int finish_once(const Options& options, const Service& service, Service::Outcome
       log_error("a signal has ended it before all was read");
       return 1;
     case Service::Outcome::kNotTaken:
-      log_error("the daemon has not accepted all samples: is tallyfs running? The lines above say more");
+      log_error(
+          "the daemon has not accepted all samples: is tallyfs running? The lines above say more");
       return 1;
   }
   return 1;
