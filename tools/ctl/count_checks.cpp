@@ -167,6 +167,9 @@ constexpr CountedProblem kFeederProblems[] = {
     {"unread", "byte of a log was cut off before it was read, and is in no copy",
      "bytes of logs were cut off before they were read, and are in no copy",
      "rotate by rename (create of logrotate), or let copies stay for a while (delaycompress)"},
+    {"missed", "log was rotated before the feeder started, and is compressed or gone",
+     "logs were rotated before the feeder started, and are compressed or gone",
+     "the feeder's log names them: let logrotate compress later (delaycompress)"},
     {"read_errors", "read of a log failed", "reads of logs failed",
      "the feeder's log names the file and the reason"},
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -158,6 +159,23 @@ Finding check_socket(const view::Tree& tree) {
             "two daemons: end one, or give them two sockets (--socket)"};
   }
   return {Level::kOk, "socket", path + ", held, may be written", ""};
+}
+
+// Feeders that are started here take it before the default socket.
+Findings check_named_socket(const view::Tree& tree) {
+  const char* const named = std::getenv("TALLY_SOCKET");
+  if (!named || *named == '\0' || named == tree.socket) return {};
+  struct stat its {};
+  struct stat ours {};
+  const bool is_there = ::stat(named, &its) == 0;
+  const bool is_ours = is_there && ::stat(tree.socket.c_str(), &ours) == 0 &&
+                       its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+  if (is_ours) return {};
+  return {{Level::kWarning, "socket",
+           std::string("$TALLY_SOCKET is ") + named +
+               (is_there ? ", which is not this daemon's" : ", which is not there"),
+           "feeders that are started here do not feed this daemon: unset TALLY_SOCKET, or set it to " +
+               tree.socket}};
 }
 
 Finding check_queue(const view::Tree& tree) {

@@ -15,6 +15,8 @@ Finding check_versions(const view::Tree& tree, const std::string& own,
                        const std::optional<std::string>& library);
 Finding check_program(const view::Tree& tree);
 Finding check_socket(const view::Tree& tree);
+// Whether $TALLY_SOCKET leads to this daemon. It does, or is not set: no finding.
+Findings check_named_socket(const view::Tree& tree);
 Finding check_queue(const view::Tree& tree);
 Finding check_tracefs(const view::Tree& tree);
 // Resident memory of its process, and what each uid has.

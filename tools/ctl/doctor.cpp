@@ -77,6 +77,7 @@ class Doctor {
     add(check_versions(tree, TALLYFS_VERSION, installed_libtally()));
     add(check_program(tree));
     add(check_socket(tree));
+    add(check_named_socket(tree));
     add(check_queue(tree));
     add(check_tracefs(tree));
     add(check_memory(tree));

@@ -38,11 +38,13 @@ every_count_of_the_daemon_is_known() {
 
 what_a_feeder_of_logs_could_not_take() {
   local each
-  for each in tally-feed-{log/{overflowed,unread},statsd/overflowed}; do send "create $each on=1"; done
+  for each in tally-feed-{log/{overflowed,unread,missed},statsd/overflowed}; do send "create $each on=1"; done
   send 'tally-feed-log/overflowed 1 3' 'tally-feed-log/unread 1 20' 'tally-feed-statsd/overflowed 1'
+  send 'tally-feed-log/missed 1 2'
   _finds WARN overflowed 'tally-feed-log: 3 samples went to NAME{*}' 'fewer values of its labels'
   _finds WARN overflowed 'tally-feed-statsd: 1 sample went to NAME{*}' 'series-per-name-max'
   _finds WARN unread 'tally-feed-log: 20 bytes of logs were cut off' 'rotate by rename'
+  _finds WARN missed 'tally-feed-log: 2 logs were rotated before' 'delaycompress'
 }
 
 a_server_that_was_replaced() {
@@ -314,6 +316,15 @@ time.sleep(600)' "$SOCK" >"$CASE/bound" &
   wait $other || true
   _finds FAIL socket 'no process holds it' 'restart the daemon'
   rm "$SOCK"
+}
+
+a_tally_socket_of_another_daemon() {
+  ln "$SOCK" "$CASE/same"
+  assert_has_not 'TALLY_SOCKET' "$(TALLY_SOCKET=$CASE/same "$TALLYCTL" doctor 2>&1 || true)"
+  export TALLY_SOCKET=$CASE/other
+  _finds WARN socket "\$TALLY_SOCKET is $CASE/other, which is not there" 'do not feed this daemon'
+  touch "$CASE/other"
+  _finds WARN socket "\$TALLY_SOCKET is $CASE/other, which is not this daemon's" "set it to"
 }
 
 a_daemon_that_is_stopped() {
