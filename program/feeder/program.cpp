@@ -14,10 +14,10 @@ constexpr std::uint32_t kWaitMs = 100;
 constexpr std::uint32_t kHeldMax = 65'536;
 constexpr unsigned kUpkeepMs = 60'000;
 
-// A refusal needs a user's correction; other reports are ordinary.
+// That a daemon is there is news; all other reports are of what is not counted, or not yet.
 void log_report(const char* text, void*) {
   const std::string report = text;
-  if (report.find(" refused ") == report.npos) {
+  if (report.starts_with("sending to ")) {
     log_info(report);
   } else {
     log_warning(report);

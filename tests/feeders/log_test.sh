@@ -46,10 +46,12 @@ check_eq 1 "$(once "$WORK/none*.log" | grep -c "found no log: $WORK/none\*.log")
 check_eq 1 "$(once "$LOG" | grep -c 'reads what is there already with --from start')" \
   "--once at the end of a file says how to read what is there"
 echo '::1 - - [26/Nov/2026:14:30:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "curl"' >"$WORK/plain.log"
-"$FEED" --socket "$SOCK" --once --from start --format nginx "$WORK/plain.log" >"$WORK/once" \
-  2>"$WORK/said"
+PLAIN=(--socket "$SOCK" --once --from start --format nginx "$WORK/plain.log")
+"$FEED" "${PLAIN[@]}" >"$WORK/once" 2>"$WORK/said"
 check_eq '1 lines, 1 matched, 0 unmatched; 2 samples, 1 absent' "$(cat "$WORK/once")" \
   "a log without request times counts requests"
+check_eq '' "$(cat "$WORK/said")" "and says nothing else, as cron wants it, unless it is asked"
+"$FEED" "${PLAIN[@]}" --log-level info >"$WORK/once" 2>"$WORK/said"
 check "and says what is missing" grep -q '1 samples are absent: lines have no such' "$WORK/said"
 mkfifo "$WORK/"$'fifo\e[2J.log'
 check_eq '' "$(once "$WORK/"$'fifo*.log' | grep $'\e')" "no control byte of a name comes to the log"

@@ -174,7 +174,7 @@ Findings check_named_socket(const view::Tree& tree) {
   return {{Level::kWarning, "socket",
            std::string("$TALLY_SOCKET is ") + named +
                (is_there ? ", which is not this daemon's" : ", which is not there"),
-           "feeders that are started here do not feed this daemon: unset TALLY_SOCKET, or set it to " +
+           "feeders that are started here do not feed this daemon: unset it, or set it to " +
                tree.socket}};
 }
 

@@ -125,8 +125,10 @@ int run(const Options& options) {
 }
 
 int main(int argc, char** argv) {
-  Options options{{.name = "tally-feed-log"}};
+  Options options{{.name = "tally-feed-log", .log_level = ""}};
   if (const auto status = parse_options(argc, argv, options)) return *status;
+  // What cron runs says nothing if all is well.
+  if (options.log_level.empty()) options.log_level = options.is_once ? "warn" : "info";
   return run(options);
 }
 

@@ -1,6 +1,6 @@
 # tallyctl doctor: each fault that a machine, a mount or a daemon can have is made on purpose, and
 # is found, with what to do. Those that only a kernel or hours can make are in
-# tests/unit/ctl/doctor_test.cpp.
+# tests/unit/ctl/doctor_test.cpp. Longer than most: it has a case for each fault.
 
 TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
 
@@ -38,7 +38,9 @@ every_count_of_the_daemon_is_known() {
 
 what_a_feeder_of_logs_could_not_take() {
   local each
-  for each in tally-feed-{log/{overflowed,unread,missed},statsd/overflowed}; do send "create $each on=1"; done
+  for each in log/{overflowed,unread,missed} statsd/overflowed; do
+    send "create tally-feed-$each on=1"
+  done
   send 'tally-feed-log/overflowed 1 3' 'tally-feed-log/unread 1 20' 'tally-feed-statsd/overflowed 1'
   send 'tally-feed-log/missed 1 2'
   _finds WARN overflowed 'tally-feed-log: 3 samples went to NAME{*}' 'fewer values of its labels'
