@@ -26,11 +26,12 @@ ChangeWatch::ChangeWatch(IsFollowed is_followed, IsFollowed may_be_copy)
 // The file that is open, whatever has its name by now.
 int ChangeWatch::watch_file(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  return ::inotify_add_watch(inotify_.get(), path.c_str(), IN_MODIFY);
+  return ::inotify_add_watch(inotify_.get(), path.c_str(), IN_MODIFY | IN_CLOSE_WRITE);
 }
 
 void ChangeWatch::forget_file(int watch) {
   if (watch >= 0) ::inotify_rm_watch(inotify_.get(), watch);
+  written_.erase(watch);
 }
 
 // inotify knows a folder that is watched already. One that is not there yet is found by the looks.
@@ -62,14 +63,11 @@ void ChangeWatch::read_event(const inotify_event& event, const std::string& name
                              Changes& changes) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     changes.is_incomplete = true;
+    written_.clear();
     return;
   }
   const auto folder = folders_.find(event.wd);
-  if (folder == folders_.end()) {
-    if (changes.files.empty() || changes.files.back() != event.wd)
-      changes.files.push_back(event.wd);
-    return;
-  }
+  if (folder == folders_.end()) return read_file_event(event, changes);
   changes.has_names = true;
   const std::string path = in_folder(folder->second, name);
   const bool is_new = (event.mask & IN_CREATE) != 0;
@@ -79,6 +77,15 @@ void ChangeWatch::read_event(const inotify_event& event, const std::string& name
   } else {
     note_rename(event, path);
   }
+}
+
+void ChangeWatch::read_file_event(const inotify_event& event, Changes& changes) {
+  if ((event.mask & IN_MODIFY) == 0) {
+    written_.erase(event.wd);
+    return;
+  }
+  written_.insert(event.wd);
+  if (changes.files.empty() || changes.files.back() != event.wd) changes.files.push_back(event.wd);
 }
 
 void ChangeWatch::note_rename(const inotify_event& event, const std::string& path) {

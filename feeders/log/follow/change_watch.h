@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class ChangeWatch {
   // -1: its changes are not reported.
   int watch_file(int fd);
   void forget_file(int watch);
+  // The file was written, and no writer has closed it since, as far as was reported.
+  bool has_writer(int watch) const { return written_.contains(watch); }
   // The folder of that path. False: changes in it are not reported.
   bool watch_folder(const std::string& path);
 
@@ -44,6 +47,7 @@ class ChangeWatch {
 
  private:
   void read_event(const inotify_event& event, const std::string& name, Changes& changes);
+  void read_file_event(const inotify_event& event, Changes& changes);
   void note_rename(const inotify_event& event, const std::string& path);
   void begin_rename(const inotify_event& event, const std::string& path);
 
@@ -51,6 +55,7 @@ class ChangeWatch {
   const IsFollowed may_be_copy_;
   Fd inotify_;
   std::map<int, std::string> folders_;  // by their watches
+  std::set<int> written_;               // the watches of files that have writers
   std::map<std::uint32_t, std::string> renames_;  // of followed names, under way
   std::map<std::string, std::string> renamed_;
 };

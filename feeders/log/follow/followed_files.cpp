@@ -135,6 +135,7 @@ void FollowedFiles::read_rest(Rest rest) {
 
 void FollowedFiles::drop_retired(std::chrono::nanoseconds now) {
   for (std::size_t i = 0; i < files_.size();) {
+    if (watch_.has_writer(files_[i]->watch)) files_[i]->grew = now;
     if (has_gone(*files_[i], now)) {
       finish(*files_[i]);
       files_.erase(files_.begin() + static_cast<std::ptrdiff_t>(i));

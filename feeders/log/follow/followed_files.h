@@ -1,5 +1,5 @@
-// The files that are open. One that was renamed or removed is read on until it has been still for
-// 10 s: other writers than the one that closed it may have it open.
+// The files that are open. One that was renamed or removed is read on until its writer has closed
+// it, and then until it has been still for 10 s: other writers may have it open.
 // Bounds: 256 files; at the bound a file that gave way goes without that wait. While lines are
 // taken files may be added, but none goes. Confined to one thread; what it is made of must outlive
 // it.
@@ -23,6 +23,7 @@ class FollowedFiles {
  public:
   using Report = std::function<void(Told told, const std::string& text)>;
 
+  // Also of a file whose writer was not seen.
   static constexpr std::chrono::seconds kRetiredTime{10};
 
   FollowedFiles(Positions& positions, ChangeWatch& watch, LineSink& sink, FollowCounts& counts,

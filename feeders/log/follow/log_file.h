@@ -67,7 +67,7 @@ class LogFile {
   void read_rest(std::span<char> chunk, LineSink& sink);
   std::uint64_t behind() const { return size_ > offset_ ? size_ - offset_ : 0; }
 
-  // When it was renamed or removed, and when it had new bytes last.
+  // When it was renamed or removed, and when it had new bytes, or a writer, last.
   std::optional<std::chrono::nanoseconds> retired{};
   std::chrono::nanoseconds grew{0};
   bool is_dirty = true;     // it may have more to read

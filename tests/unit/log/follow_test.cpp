@@ -49,6 +49,23 @@ TEST_F(LogFollowTest, LosesNothingAtARename) {
   EXPECT_EQ(counts_.files, 1U);
 }
 
+TEST_F(LogFollowTest, ReadsWhatAWriterThatIsSlowToReopenAddsMuchLater) {
+  append("log", "");
+  follow("log");
+  std::ofstream writer(path("log"), std::ios::app);
+  writer << "1\n" << std::flush;
+  std::filesystem::rename(path("log"), path("log.1"));
+  append("log", "2\n");
+  EXPECT_EQ(read() + read(1h) + read(), "1;2;");
+  EXPECT_EQ(counts_.files, 2U);
+  std::filesystem::remove(path("log.1"));
+  writer << "3\n" << std::flush;
+  EXPECT_EQ(read(), "3;");
+  writer.close();
+  EXPECT_EQ(read() + read(9s) + read(1s), "");
+  EXPECT_EQ(counts_.files, 1U);
+}
+
 TEST_F(LogFollowTest, LosesNoFileThatIsRenamedBeforeItWasOpened) {
   append("log", "1\n");
   follow("log", From::kStart);
