@@ -15,5 +15,6 @@ std::chrono::nanoseconds read(clockid_t id) {
 
 std::chrono::nanoseconds SystemClock::monotonic() { return read(CLOCK_MONOTONIC); }
 std::chrono::nanoseconds SystemClock::realtime() { return read(CLOCK_REALTIME); }
+std::chrono::nanoseconds SystemClock::cpu_time() const { return read(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace tallyfs

@@ -24,12 +24,16 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Moment now() const = 0;
+  // CPU time of the calling thread, without what passes while others have the CPU. Where a test
+  // moves the clock, threads work all the time.
+  virtual std::chrono::nanoseconds cpu_time() const { return now().monotonic; }
 };
 
 // Stateless, so thread-safe.
 class SystemClock final : public Clock {
  public:
   Moment now() const override { return {.monotonic = monotonic(), .realtime = realtime()}; }
+  std::chrono::nanoseconds cpu_time() const override;
   static std::chrono::nanoseconds monotonic();
   static std::chrono::nanoseconds realtime();
 };

@@ -20,6 +20,7 @@ class ProgramClock final : public Clock {
   Moment now() const override {
     return {.monotonic = monotonic_now(), .realtime = SystemClock::realtime()};
   }
+  std::chrono::nanoseconds cpu_time() const override { return SystemClock().cpu_time(); }
 };
 
 }  // namespace tallyfs

@@ -353,10 +353,10 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
 Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
   if (!route.is_metered) return route.branch->execute(line, call_);
   if (commands_ == Commands::kRefused) return no_room();
+  costs_.begin();
   const auto begun = clock_.now().monotonic;
   auto done = route.branch->execute(line, call_);
-  const auto spent = clock_.now().monotonic - begun;
-  if (spent >= Backlog::kCostly) costs_ += spent;
+  costs_.add(clock_.now().monotonic - begun);
   return done;
 }
 

@@ -27,6 +27,7 @@
 #include "core/wire/line.h"
 #include "core/wire/named_samples.h"
 #include "core/wire/plain_samples.h"
+#include "feeders/intake/command_costs.h"
 #include "feeders/intake/drop_claims.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
@@ -93,8 +94,8 @@ class Dispatcher {
   bool is_busy() const { return origin_ != nullptr; }
   // What is left of the datagram at hand, which is over herewith. is_busy().
   std::vector<char> put_off();
-  // How long commands have taken, since the last call, that took at least Backlog::kCostly each.
-  std::chrono::nanoseconds take_costs() { return std::exchange(costs_, {}); }
+  // Of commands since the last call, which go_on() has carried out on this thread.
+  std::chrono::nanoseconds take_costs() { return costs_.take(); }
   // Whether the datagram that was last at hand has events of the kernel.
   bool is_of_kernel() const { return is_of_kernel_; }
   void count_put_off() { counts_.add(DaemonCounter::kPutOff); }
@@ -221,7 +222,7 @@ class Dispatcher {
   Responses responses_;
   PendingCounts counts_;
   DropClaims drop_claims_;
-  std::chrono::nanoseconds costs_{0};
+  CommandCosts costs_{clock_};
   std::vector<std::string> saturated_;
   bool has_rung_ = false;
   struct Stale {

@@ -61,6 +61,7 @@ void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t 
 // Samples that a thread has put into its ring before its process sends something count before that.
 void Dispatcher::take_rings_of_sender() {
   if (!has_rings()) return;
+  costs_.begin();
   const auto begun = clock_.now().monotonic;
   note_rings_taken(lanes_->take_of(call_.sender, begun + kRingsMax), begun);
 }
@@ -71,6 +72,7 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
   const bool ends_data =
       command && (command->verb == wire::Verb::kDefine || command->verb == wire::Verb::kRemove);
   if (!ends_data || !has_rings()) return;
+  costs_.begin();
   const auto begun = clock_.now().monotonic;
   lanes_->note_heads();
   note_rings_taken(lanes_->take(begun + kRingsMax), begun);
@@ -79,8 +81,7 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
 void Dispatcher::note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun) {
   if (!done.all) counts_.add(DaemonCounter::kDrainsCut);
   note_rings_cut(done);
-  const auto spent = clock_.now().monotonic - begun;
-  if (spent >= Backlog::kCostly) costs_ += spent;
+  costs_.add(clock_.now().monotonic - begun);
 }
 
 void Dispatcher::take_doorbell(const wire::Doorbell& doorbell) {

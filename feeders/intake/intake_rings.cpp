@@ -1,6 +1,4 @@
 // When the intake reads rings of feeders, and what processes leave in their lanes that end.
-#include <time.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -15,13 +13,6 @@ namespace {
 constexpr std::size_t kRecordBytesMax = 32;
 
 Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sender.uid}; }
-
-// Of this thread. Not the time that passes: a sender is not charged with what others take.
-std::chrono::nanoseconds cpu_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 }  // namespace
 
@@ -144,10 +135,10 @@ Intake::Ended Intake::take_end_of(const Sender& process, const TakeEnd& take) {
   const Origin sender = origin_of(process);
   if (!has_time_for_end(sender)) return Ended::kLater;
   const Moment now = clock_.now();
-  const auto begun = cpu_time();
+  const auto begun = clock_.cpu_time();
   const bool is_taken =
       take(now, [&] { return clock_.now().monotonic >= now.monotonic + kTurnMax; });
-  const auto spent = cpu_time() - begun;
+  const auto spent = clock_.cpu_time() - begun;
   if (spent >= Backlog::kCostly) {
     const MutexLock lock(turn_);
     if (backlog_.holds(sender, now.monotonic)) held_ends_.spend(spent, now.monotonic);

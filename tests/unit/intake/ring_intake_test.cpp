@@ -84,6 +84,8 @@ TEST_F(RingIntakeTest, EndsOfSendersBeyondTheirShareWaitWhenTheirTimeIsUsedUp) {
   EventLoop loop;
   Intake intake(loop, socket_, ports_with_ticks());
   hold(intake, loop, other());
+  ticks_.is_slow = true;
+  ticks_.each = 10us;
   auto ended = Intake::Ended::kTaken;
   for (int ends = 0; ended == Intake::Ended::kTaken && ends < 10'000; ++ends) {
     RingFeeder held(*lanes_, other());
