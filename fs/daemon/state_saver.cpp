@@ -189,11 +189,12 @@ bool StateSaver::save_if_changed() {
 void StateSaver::note(const Result<SavedState>& saved, Moment began) {
   const Moment now = parts_.clock.now();
   if (!saved) {
-    parts_.counters.count(DaemonCounter::kStateFailures, 1, now);
-    parts_.counters.record(DaemonCounter::kStateFailedS, seconds_of(now.realtime), 1, now);
     if (!std::exchange(is_failing_, true)) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
+    // A reader of the counters finds the reason in the log.
+    parts_.counters.count(DaemonCounter::kStateFailures, 1, now);
+    parts_.counters.record(DaemonCounter::kStateFailedS, seconds_of(now.realtime), 1, now);
     return;
   }
   const auto took =
