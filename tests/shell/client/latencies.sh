@@ -53,13 +53,21 @@ names_that_are_none_are_refused() {
   end_probe
 }
 
-# Until the daemon's queue is full: of the last ones nothing can be sent along.
+_samples() { sed -n 's/^samples //p' "$HIST/one/summary" 2>/dev/null || true; }
+# Until the daemon's queue is full: of the last ones nothing can be sent along. It returns when the
+# daemon has taken all in, as flush and exit wait for room for a tenth of a second only.
 _burst() {
+  local samples
+  samples=$(_samples)
   freeze "$SERVER"
   ok 'latency one 0 1000 1 1 a'
-  until tell 'latency one 0 1000 1 1 a'; [ "$SAID" = EAGAIN ]; do :; done
+  for ((samples += 1; ; ++samples)); do
+    tell 'latency one 0 1000 1 1 a'
+    [ "$SAID" != EAGAIN ] || break
+  done
   said EAGAIN 'latency one 0 1000 1 1 a'
   kill -CONT "$SERVER"
+  wait_until '[ "$(_samples)" = '$samples' ]'
 }
 _lost() { sed -n 's/^lost //p' "$HIST/one/summary"; }
 
