@@ -207,6 +207,7 @@ what_is_changed_there_takes_effect() {
   _sees ' off '
   _keys o
   wait_until '[ "$(attribute web us on)" = 1 ]'
+  _sees_not ' off '
   _keys r
   _sees 'discard the data of web/us? y/n'
   _keys n
