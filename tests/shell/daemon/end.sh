@@ -240,7 +240,7 @@ sighup_ends_it_in_the_foreground_of_a_terminal() {
     "$TALLYFS" "$CASE/run/other" "$CASE/other" "$CASE/pid" >"$CASE/session"
   script -qec "sh $CASE/session" /dev/null >"$CASE/said" </dev/null &
   echo $! >>"$CASE/pids"
-  wait_until 'grep -q READY "$CASE/said"'
+  wait_until 'grep -q READY "$CASE/said" && [ -s "$CASE/pid" ]'
   kill -HUP "$(cat "$CASE/pid")"
   wait_until '[ ! -e "$CASE/run/other" ]'
 }
