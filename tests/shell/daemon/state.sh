@@ -124,7 +124,7 @@ the_last_three_files_are_kept() {
     wait_until '[ "$(_files | tail -1)" -ge '$((first + i))' ]'
   done
   wait_until '[ "$(_files | wc -l)" = 3 ]'
-  [ ! -e "$CASE/state/state.tmp" ] || fail 'state.tmp is left'
+  wait_until '[ ! -e "$CASE/state/state.tmp" ]'  # it may try once more
   assert_match 'state_bytes \[[0-9.]+\] [0-9]+' "$(data tallyfs | grep '^state_bytes ')"
   assert_match '[0-9]+ [0-9]+ [0-9.]+ [0-9]+' "$(_own state_us)"
   assert_eq 0 "$(_own state_failures)"
@@ -417,7 +417,7 @@ a_full_disk_is_counted_and_told_once_and_the_old_file_stays() {
   send 'web/a 1'
   wait_until '[ "$(_own state_failures)" -ge 2 ]'
   cmp "$CASE/kept" "$kept"
-  [ ! -e "$CASE/state/state.tmp" ] || fail 'state.tmp is left'
+  wait_until '[ ! -e "$CASE/state/state.tmp" ]'  # it may try once more
   assert_eq 1 "$(grep -c 'state: not saved: .*No space left on device' "$STDERR")"
   rm "$CASE/state/ballast"
   wait_until 'grep -q "state: saved again" "$STDERR"'
