@@ -176,7 +176,7 @@ from peer import data
 from strangers import *
 name = os.environ["STAT"] + "/web/data"
 Peer().socket.send(b"create web/a type=raw entries_max=2000 on=1\n" + b"web/a 123456789\n" * 1000)
-one = len(data("web"))
+one = os.stat(name).st_size
 def take(uid):
     for opened in range(100):
         try: os.open(name, os.O_RDONLY)
