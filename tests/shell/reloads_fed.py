@@ -83,7 +83,8 @@ def feed_in_python(end, results):
 def send_lines(end, results):
     sent = 0
     while not end.is_set():
-        subprocess.run([SEND, "--socket", SOCKET, "lines/sent 1"], check=True)
+        subprocess.run([SEND, "--timeout-ms", "60000", "--socket", SOCKET, "lines/sent 1"],
+                       check=True)
         sent += 1
     results.put(("lines", {"sent": sent}, 0))
 
