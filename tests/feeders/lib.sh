@@ -19,9 +19,9 @@ check_eq() { if [ "$1" = "$2" ]; then ok "$3"; else not_ok "$3" "wanted: $1" "go
 check() { local what=$1; shift; if "$@"; then ok "$what"; else not_ok "$what" "$*"; fi; }
 skip_all() { echo "ok 1 # SKIP $1"; exit 0; }
 
-# wait_until CONDITION: up to 15 seconds; false if it was in vain.
+# wait_until CONDITION: up to a minute; false if it was in vain.
 wait_until() {
-  local deadline=$((SECONDS + 15))
+  local deadline=$((SECONDS + 60))
   until eval "$1" 2>/dev/null; do
     [ $SECONDS -le $deadline ] || return 1
     sleep 0.02

@@ -6,7 +6,7 @@ FEED=$BIN/tally-feed-log LOG=$WORK/app.log
 writer() { python3 "$here/log_writer.py" "$@"; }
 # The value of a statistic: the last field of its first line.
 value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
-# becomes WANTED COMMAND...: the command prints it within 15 s.
+# becomes WANTED COMMAND...: the command prints it within a minute.
 becomes() {
   local wanted=$1
   shift

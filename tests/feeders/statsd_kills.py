@@ -32,7 +32,7 @@ def value(interface, name):
 
 
 def wait_until(condition, what):
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while not condition():
         if time.monotonic() > deadline:
             sys.exit("statsd_kills: in vain: " + what)

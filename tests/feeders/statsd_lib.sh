@@ -27,7 +27,7 @@ unixgram() { printf '%b' "$1" | socat -u - "UNIX-SENDTO:$DGRAM"; }
 # The value of a statistic: the last field of its first line.
 value() { data "$1" 2>/dev/null | awk -v name="$2" '$1 == name { print $NF; exit }'; }
 own() { value tally-feed-statsd "$1"; }
-# becomes WANTED COMMAND...: the command prints it within 15 s.
+# becomes WANTED COMMAND...: the command prints it within a minute.
 becomes() {
   local wanted=$1
   shift

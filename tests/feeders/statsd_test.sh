@@ -95,7 +95,8 @@ kill -CONT "$FEEDER"
 arrived() { echo $(($(own packets) - packets + $(own kernel_drops) - drops)); }
 becomes 3000 arrived
 check "some were dropped" [ "$(own kernel_drops)" -gt 0 ]
-check_eq $(($(own packets) - packets)) "$(value statsd flood)" "the others are in the tree"
+# The feeder counts a packet before the daemon has what was in it.
+becomes $(($(own packets) - packets)) value statsd flood
 stop "$FEEDER"
 
 # ---- ten thousand new series at once, of which each gets samples before the daemon knows it
