@@ -83,9 +83,9 @@ page_answers() {
   api=${BASH_REMATCH[1]}api/1/statistics
   curl -sf -H "Authorization: Bearer ${BASH_REMATCH[2]}" "$api" | grep -q '"tallyfs"'
 }
-ok "its last line is the address of the page" wait_until 10 page_answers
+ok "its last line is the address of the page" wait_until 60 page_answers
 # To the whole group, as the terminal sends it.
 kill -INT -- -"$runner"
 wait "$runner"
-ok "Ctrl-C unmounts and leaves nothing" wait_until 10 nothing_is_left
+ok "Ctrl-C unmounts and leaves nothing" wait_until 60 nothing_is_left
 exit $failed
