@@ -442,13 +442,25 @@ _send_waiting() {
   exec {FEED}>"$CASE/feed"
 }
 _end_of_input() { exec {FEED}>&-; }
+# _all_is_kept: until tally-send has read its standard input, and its reader waits for more.
+_all_is_kept() { wait_until '[ "$(_unread)" = 0 ] && grep -q pipe /proc/"$WAITING"/task/*/wchan'; }
+_unread() {
+  "$PYTHON" - "$CASE/feed" <<'EOT'
+import array, fcntl, os, sys, termios
+unread = array.array("i", [0])
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK), termios.FIONREAD, unread)
+print(unread[0])
+EOT
+}
 _told() { grep -qF -- "$1" "$CASE/told"; }
 
 wait_begins_before_the_daemon() {
+  need_python
   stop_daemon
   _send_waiting
   _lines 20000 'web/a 1' >&$FEED
   wait_until '_told "waiting: no daemon at $SOCK"'
+  _all_is_kept
   _end_of_input
   start_daemon
   wait $WAITING
@@ -499,10 +511,12 @@ wait_drops_and_counts_what_its_memory_has_no_room_for() {
 }
 
 wait_says_at_a_signal_what_it_did_not_send() {
+  need_python
   stop_daemon
   _send_waiting
   _lines 300 'web/a 1' >&$FEED
   wait_until '_told waiting'
+  _all_is_kept
   wait_until '[ "$(wc -l <"$CASE/told")" -eq 1 ] && kill -TERM $WAITING'
   local status=0
   wait $WAITING || status=$?
