@@ -34,6 +34,8 @@ void Delivery::request_again(FedStatistic& statistic) {
   Registration gone = Registration::kRemoved;
   if (statistic.registration.compare_exchange_strong(gone, Registration::kUnregistered))
     its_.upkeep.wants_requests = true;
+  // It has one of what is gone since the last look at the page.
+  if (statistic.number != 0) its_.upkeep.has_void = true;
 }
 
 Delivery::Drained Delivery::drain_all() {

@@ -54,6 +54,11 @@ struct alignas(64) FedStatistic : ::statistic {
   void set_switch(const std::uint32_t* at) {
     if (source.empty()) __atomic_store_n(&on, at, __ATOMIC_RELAXED);
   }
+  // Its switch in the page; nullptr while that is not known.
+  const std::uint32_t* page_switch() const {
+    const std::uint32_t* const at = __atomic_load_n(&on, __ATOMIC_RELAXED);
+    return at == &kOn || at == &kOff || at == &kAsleep ? nullptr : at;
+  }
   bool is_on() const { return statistic_is_on(this) != 0; }
   // As is_on(), but while the switch is kAsleep, the switch of the parent decides.
   bool is_wanted() const {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/wire/binary.h"
+#include "feeders/client/switches.h"
 
 namespace tallyfs {
 namespace {
@@ -80,12 +81,22 @@ class Runs {
   std::size_t slot_ = 0;
 };
 
+// The daemon would drop its samples.
+bool is_gone(const FedStatistic& statistic, std::uint64_t number) {
+  const std::uint32_t* const on = statistic.page_switch();
+  return on && Switches::is_void(*on, number);
+}
+
 // One datagram in the making: first it is found out what goes in, then it is written.
 class Sheet {
  public:
   // Takes as many of `alike` entries that begin with this one as fit.
   std::size_t take(const UnsentSample& entry, std::size_t alike, std::uint64_t number) {
     Run* run = runs_.find(entry.statistic());
+    if (!run && is_gone(*entry.statistic(), number)) {
+      gone_ = entry.statistic();
+      return 0;
+    }
     if (size_ == segments_.size() || (!run && runs_.full())) return 0;
     const bool with_y = entry.y() != 1 || (run && run->with_y);
     // A Y gives one to all samples of its run.
@@ -105,6 +116,8 @@ class Sheet {
     return taken;
   }
   bool empty() const { return size_ == 0; }
+  // The one that could not be taken since it is gone from the tree.
+  FedStatistic* gone() const { return gone_; }
 
   std::string_view write(ThreadBuffer& buffer, const SampleTimes& times, std::uint64_t epoch)
       REQUIRES(buffer.mutex()) {
@@ -161,6 +174,7 @@ class Sheet {
   std::array<Segment, kDatagramSamplesMax> segments_;
   std::size_t size_ = 0;
   std::size_t bytes_ = wire::kHeaderBytes;
+  FedStatistic* gone_ = nullptr;
 };
 
 // How many entries from `from` on, `end` at most, are alike.
@@ -191,6 +205,7 @@ Packed pack(ThreadBuffer& buffer, const SampleTimes& times, std::uint64_t epoch)
     if (number != 0) {
       const std::size_t taken = packed.refused == 0 ? sheet.take(entry, alike, number) : 0;
       packed.entries += taken;
+      packed.unknown = sheet.gone();
       if (taken < alike) break;
     } else if (is_refused(statistic)) {
       if (!sheet.empty()) break;

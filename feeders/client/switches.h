@@ -30,7 +30,12 @@ class Switches {
   // The page says that the statistic of this number is gone.
   bool is_void(std::uint64_t number) const {
     const Slot* const found = view_.find<Slot>(number);
-    return found && __atomic_load_n(&found->generation, __ATOMIC_RELAXED) != number >> 32;
+    return found && is_void(found->on, number);
+  }
+  // The same by a switch that find() has returned, on any thread.
+  static bool is_void(const std::uint32_t& on, std::uint64_t number) {
+    const auto* const its = reinterpret_cast<const Slot*>(&on);
+    return __atomic_load_n(&its->generation, __ATOMIC_RELAXED) != number >> 32;
   }
 
  private:
@@ -38,6 +43,7 @@ class Switches {
     std::uint32_t on;
     std::uint32_t generation;
   };
+  static_assert(offsetof(Slot, on) == 0);
 
   SealedView view_{kBytesMax};
 };

@@ -32,6 +32,7 @@ void UpkeepRound::run(Time now, Urgency urgency) {
 void UpkeepRound::run_connected(Time now, Urgency urgency) {
   const bool is_urgent = urgency == Urgency::kNow;
   its_.conversation.take_responses(now);
+  if (its_.signals.has_void.exchange(false)) its_.registrar.look_for_void();
   if (its_.signals.wants_requests.exchange(false)) its_.registrar.note_change_anywhere();
   its_.publisher.look(now);
   its_.events.look(now);

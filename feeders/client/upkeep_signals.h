@@ -12,6 +12,8 @@ struct UpkeepSignals {
   // A thread holds samples of a statistic that is gone from the tree, or would count some in a
   // cell: a request is due for it.
   std::atomic<bool> wants_requests{false};
+  // A thread holds samples of a statistic that is gone, as the page of switches says.
+  std::atomic<bool> has_void{false};
   // A doorbell was sent: the daemon may answer.
   std::atomic<bool> has_rung{false};
 };

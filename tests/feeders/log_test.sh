@@ -145,6 +145,9 @@ check "also where their units alone differ" \
   wait_until 'grep -q "line 2: samples of this name have no units already" "$SAID"'
 echo 'took 4 ms' >>"$LOG"
 becomes 2 value app again
+"$BIN/tallyctl" --mount "$MNT" rm app/again
+for i in $(seq 7); do echo 'took 5 ms' >>"$LOG"; done
+becomes 7 value app again
 # It looks at its files once a second: six wakes take two seconds at least.
 switches() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$FEEDER/status"; }
 wakes_seldom() {

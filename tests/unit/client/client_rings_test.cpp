@@ -116,6 +116,7 @@ TEST_F(ClientRingsTest, WhatIsHeldIsSentBeforeTheFirstRecord) {
   start_with_lane();
   Feeder feeder(settings());
   FedStatistic& s = in_ring(feeder);
+  const std::uint32_t* const its_switch = s.page_switch();
   // A change of its own: until the daemon has answered, samples go over the socket.
   daemon_->ignores.insert("define web name=s data=reset");
   EXPECT_EQ(feeder.client.statistics().reset(s), 0);
@@ -124,7 +125,7 @@ TEST_F(ClientRingsTest, WhatIsHeldIsSentBeforeTheFirstRecord) {
   EXPECT_EQ(xs_in_ring(), Xs{});
   daemon_->serve();
   daemon_->set_route("web/s", kRing);
-  s.set_switch(&kRing);
+  s.set_switch(its_switch);
   feeder.add(s, 6);
   EXPECT_EQ(feeder.counts().held, 0u);
   EXPECT_TRUE(has(daemon_->serve(), "web/s 5"));
