@@ -213,7 +213,7 @@ assert_fails_with() {
 assert_fails() { if "$@" >/dev/null 2>&1; then fail "succeeded: $*"; fi; }
 # wait_until CONDITION [SECONDS]: so long at the most; a sanitizer makes it longer.
 wait_until() {
-  local deadline=$((SECONDS + ${2:-15} * ${TALLY_PATIENCE:-1}))
+  local deadline=$((SECONDS + ${2:-30} * ${TALLY_PATIENCE:-1}))
   until eval "$1"; do
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
     nap 0.01
