@@ -8,7 +8,8 @@
 // digits that no rounding is in doubt, which is checked.
 //
 // A place is the index of a bucket, counted from the bucket of X = 1. Immutable; made at the first
-// use, which takes a millisecond, and kept until the process ends: at most 130 KiB each, 4 MiB all.
+// use, which takes a millisecond, and kept until the process ends: at most 130 KiB each, 30 MiB
+// all.
 #pragma once
 
 #include <bit>
@@ -62,7 +63,8 @@ class ExponentialBuckets {
   static constexpr unsigned kPrecisionMax = 8;
   static constexpr std::uint64_t kXMax = std::uint64_t{1} << 63;
 
-  // The one instance for a precision, at most kPrecisionMax, and a factor of unit_of_x().
+  // The one instance for a precision, at most kPrecisionMax, and a factor of unit_of_x(), perhaps
+  // with_decimals().
   static const ExponentialBuckets& get(unsigned precision, const UnitFactor& factor);
 
   unsigned precision() const { return precision_; }

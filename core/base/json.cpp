@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/decimal.h"
 #include "core/base/text.h"
 
 namespace tallyfs {
@@ -70,6 +71,12 @@ JsonWriter& JsonWriter::append(std::uint64_t value) {
 JsonWriter& JsonWriter::append(Int128 value) {
   separate();
   append_number(out_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::fixed(Int128 value, unsigned decimals) {
+  separate();
+  append_fixed(out_, value, decimals);
   return *this;
 }
 

@@ -62,6 +62,8 @@ class JsonWriter {
     return append(static_cast<std::uint64_t>(value));
   }
   JsonWriter& number(Int128 value) { return append(value); }
+  // With exactly so many decimal places (decimal.h).
+  JsonWriter& fixed(Int128 value, unsigned decimals);
   template <std::floating_point Decimal>
   JsonWriter& number(Decimal value) = delete;  // see decimals()
   // With so many decimals; null for a value that JSON has no number for.

@@ -1,6 +1,7 @@
 #include "core/base/unit_factor.h"
 
 #include <array>
+#include <numeric>
 
 namespace tallyfs {
 namespace {
@@ -30,7 +31,7 @@ constexpr std::array kUnits = {
     Named{"thousandths", {"", {1, 1'000}}},
     Named{"millionths", {"", {1, 1'000'000}}},
 };
-static_assert(kUnits.size() <= kUnitFactors);
+static_assert(kUnits.size() * (kDecimalsMax + 1) <= kUnitFactors);
 
 Unit named(std::string_view word) {
   for (const Named& known : kUnits) {
@@ -63,10 +64,20 @@ Unit unit_of_y(std::string_view units) {
   return word == units.substr(0, slash) ? Unit{} : named(word);
 }
 
+UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals) {
+  const std::uint64_t common = std::gcd(factor.numerator, kPowersOfTen[decimals]);
+  return {factor.numerator / common, factor.denominator * (kPowersOfTen[decimals] / common)};
+}
+
 std::size_t number_of(const UnitFactor& factor) {
   std::size_t number = 0;
-  while (number < kUnits.size() - 1 && !(kUnits[number].unit.factor == factor)) ++number;
-  return number;
+  for (unsigned decimals = 0; decimals <= kDecimalsMax; ++decimals) {
+    for (const Named& known : kUnits) {
+      if (with_decimals(known.unit.factor, decimals) == factor) return number;
+      ++number;
+    }
+  }
+  return number - 1;
 }
 
 }  // namespace tallyfs

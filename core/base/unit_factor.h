@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/decimal.h"
+
 namespace tallyfs {
 
 // numerator / denominator, in lowest terms.
@@ -32,8 +34,12 @@ bool have_one_scale(std::string_view units, std::string_view others);
 // Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
 Unit unit_of_y(std::string_view units);
 
-// Factors differ in at most so many ways, and each has its number below that.
-inline constexpr std::size_t kUnitFactors = 20;
+// Of X that is kept as an integer of so many decimal places: at most kDecimalsMax.
+UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals);
+
+// Factors, with decimals or without, differ in at most so many ways, and each has its number below
+// that.
+inline constexpr std::size_t kUnitFactors = 20 * (kDecimalsMax + 1);
 std::size_t number_of(const UnitFactor& factor);
 
 }  // namespace tallyfs

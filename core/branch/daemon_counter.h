@@ -46,9 +46,10 @@ enum class DaemonCounter {
   kStateFailedS,
   kStateLeftOut,
   kPutOffDropped,
+  kRounded,
 };
 
 inline constexpr std::size_t kDaemonCounters =
-    static_cast<std::size_t>(DaemonCounter::kPutOffDropped) + 1;
+    static_cast<std::size_t>(DaemonCounter::kRounded) + 1;
 
 }  // namespace tallyfs

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -119,10 +120,14 @@ class Periods {
 
   // Shares its memory.
   const Periods& snapshot() const { return *this; }
-  std::uint64_t text_length(std::string_view name) const { return text_length(name, kAppendSum); }
-  void render(std::string_view name, std::string& out) const { render(name, out, kAppendSum); }
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const {
+    return text_length(name, appending_sum(decimals));
+  }
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const {
+    render(name, out, appending_sum(decimals));
+  }
   // The same; append(age, sum, out) appends what stands behind the time.
-  template <typename Append>
+  template <std::invocable<std::size_t, const Sum&, std::string&> Append>
   std::uint64_t text_length(std::string_view name, Append append) const {
     std::uint64_t length = 0;
     std::string columns;
@@ -135,7 +140,7 @@ class Periods {
     });
     return length;
   }
-  template <typename Append>
+  template <std::invocable<std::size_t, const Sum&, std::string&> Append>
   void render(std::string_view name, std::string& out, Append append) const {
     each([&](std::size_t i, std::int64_t index) {
       if (i == completed()) return false;
@@ -147,10 +152,10 @@ class Periods {
     });
   }
 
-  void write_columns(JsonWriter& json) const {
+  void write_columns(JsonWriter& json, unsigned decimals) const {
     write_ends(json);
     const auto at = [this](std::size_t i) -> const Sum& { return sums_[i]; };
-    Sum::write_columns(json, completed(), at);
+    Sum::write_columns(json, completed(), at, decimals);
   }
   // The column of the times at which the completed periods ended.
   void write_ends(JsonWriter& json) const {
@@ -206,9 +211,10 @@ class Periods {
   }
 
  private:
-  static constexpr auto kAppendSum = [](std::size_t, const auto& sum, std::string& out) {
-    sum.append_to(out);
-  };
+  static auto appending_sum(unsigned decimals) {
+    return
+        [decimals](std::size_t, const Sum& sum, std::string& out) { sum.append_to(out, decimals); };
+  }
 
   // Serial numbers count all periods that ever were present.
   struct Stretch {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/decimal.h"
 #include "core/base/saturating.h"
 #include "core/base/text.h"
 
@@ -93,7 +94,7 @@ bool Increments::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-void Increments::append_to(std::string& out) const {
+void Increments::append_to(std::string& out, unsigned) const {
   out.push_back(' ');
   append_number(out, total);
 }
@@ -107,9 +108,9 @@ bool Products::add(std::span<const Sample> samples) {
   return saturated;
 }
 
-void Products::append_to(std::string& out) const {
+void Products::append_to(std::string& out, unsigned decimals) const {
   out.push_back(' ');
-  append_number(out, total);
+  append_fixed(out, total, decimals);
 }
 
 bool Summary::add(std::span<const Sample> samples) {
@@ -148,37 +149,36 @@ bool Summary::merge(const Summary& other) {
   return saturated;
 }
 
-void Summary::append_to(std::string& out) const {
-  if (min > max) {
-    out.append(" 0 0 0.000 0");
-    return;
-  }
+// Without a sample: zeros.
+void Summary::append_to(std::string& out, unsigned decimals) const {
+  const bool is_empty = min > max;
   out.push_back(' ');
-  append_number(out, number);
+  append_number(out, is_empty ? 0 : number);
   out.push_back(' ');
-  append_number(out, min);
+  append_fixed(out, is_empty ? 0 : min, decimals);
   out.push_back(' ');
-  append_average(out, sum, number);
+  append_average(out, sum, is_empty ? 0 : number, decimals);
   out.push_back(' ');
-  append_number(out, max);
+  append_fixed(out, is_empty ? 0 : max, decimals);
 }
 
-void Summary::write_avg(JsonWriter& json) const {
+void Summary::write_avg(JsonWriter& json, unsigned decimals) const {
   if (min > max) {
     json.null();
     return;
   }
   std::string digits;
-  append_average(digits, sum, number);
+  append_average(digits, sum, number, decimals);
   json.number_text(digits);
 }
 
-void Summary::write_members(JsonWriter& json, std::string_view number_key) const {
+void Summary::write_members(JsonWriter& json, std::string_view number_key,
+                            unsigned decimals) const {
   json.key(number_key).number(number);
-  write_min(json.key("min"));
-  write_avg(json.key("avg"));
-  write_max(json.key("max"));
-  json.key("sum").number(sum);
+  write_min(json.key("min"), decimals);
+  write_avg(json.key("avg"), decimals);
+  write_max(json.key("max"), decimals);
+  json.key("sum").fixed(sum, decimals);
 }
 
 void Summary::save(ByteWriter& out) const {
@@ -226,13 +226,8 @@ Int128 average_thousandths(Int128 sum, std::uint64_t number) {
   return sum < 0 ? -static_cast<Int128>(thousandths) : static_cast<Int128>(thousandths);
 }
 
-void append_average(std::string& out, Int128 sum, std::uint64_t number) {
-  const Int128 average = average_thousandths(sum, number);
-  const UInt128 thousandths = magnitude(average);
-  if (average < 0) out.push_back('-');
-  append_number(out, static_cast<Int128>(thousandths / 1000));
-  const std::string digits = std::to_string(1000 + static_cast<unsigned>(thousandths % 1000));
-  out.append(".").append(digits, 1);
+void append_average(std::string& out, Int128 sum, std::uint64_t number, unsigned decimals) {
+  append_fixed(out, average_thousandths(sum, number), decimals + 3);
 }
 
 }  // namespace tallyfs

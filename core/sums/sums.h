@@ -3,8 +3,8 @@
 //
 // Each has: add(), true when a counter reached the end of its type and stays there; append_to(),
 // the columns behind the name, with a blank before each; write_columns(), the same of many sums as
-// JSON, where at(i) is the sum i; save() and load(), which refuses (ByteReader::fail()) what save()
-// would not have written.
+// JSON, where at(i) is the sum i; both show X with so many decimal places; save() and load(), which
+// refuses (ByteReader::fail()) what save() would not have written.
 #pragma once
 
 #include <chrono>
@@ -33,11 +33,12 @@ struct Increments {
 
   bool add(std::span<const Sample> samples);
   bool add(const RunSums& sums);
-  void append_to(std::string& out) const;
+  void append_to(std::string& out, unsigned decimals = 0) const;
   template <typename At>
-  static void write_columns(JsonWriter& json, std::size_t size, At at) {
+  static void write_columns(JsonWriter& json, std::size_t size, At at, unsigned = 0) {
     write_column(json, "totals", size, [&](std::size_t i) { json.number(at(i).total); });
   }
+  void write_total(JsonWriter& json, unsigned) const { json.number(total); }
   void save(ByteWriter& out) const { out.put(total); }
   void load(ByteReader& in) { total = in.get<std::uint64_t>(); }
 };
@@ -48,11 +49,12 @@ struct Products {
 
   bool add(std::span<const Sample> samples);
   bool add(const RunSums& sums);
-  void append_to(std::string& out) const;
+  void append_to(std::string& out, unsigned decimals = 0) const;
   template <typename At>
-  static void write_columns(JsonWriter& json, std::size_t size, At at) {
-    write_column(json, "totals", size, [&](std::size_t i) { json.number(at(i).total); });
+  static void write_columns(JsonWriter& json, std::size_t size, At at, unsigned decimals = 0) {
+    write_column(json, "totals", size, [&](std::size_t i) { at(i).write_total(json, decimals); });
   }
+  void write_total(JsonWriter& json, unsigned decimals) const { json.fixed(total, decimals); }
   void save(ByteWriter& out) const { out.put(total); }
   void load(ByteReader& in) { total = in.get<Int128>(); }
 };
@@ -69,25 +71,29 @@ struct Summary {
   bool add(const RunSums& sums);
   // Adds the samples of another.
   bool merge(const Summary& other);
-  void append_to(std::string& out) const;
+  void append_to(std::string& out, unsigned decimals = 0) const;
   // As JSON: null without a sample.
-  void write_min(JsonWriter& json) const { min > max ? json.null() : json.number(min); }
-  void write_avg(JsonWriter& json) const;
-  void write_max(JsonWriter& json) const { min > max ? json.null() : json.number(max); }
+  void write_min(JsonWriter& json, unsigned decimals) const {
+    min > max ? json.null() : json.fixed(min, decimals);
+  }
+  void write_avg(JsonWriter& json, unsigned decimals) const;
+  void write_max(JsonWriter& json, unsigned decimals) const {
+    min > max ? json.null() : json.fixed(max, decimals);
+  }
   // The members of an object: the number by this key, min, avg, max, sum.
-  void write_members(JsonWriter& json, std::string_view number_key) const;
+  void write_members(JsonWriter& json, std::string_view number_key, unsigned decimals = 0) const;
   template <typename At>
-  static void write_columns(JsonWriter& json, std::size_t size, At at) {
+  static void write_columns(JsonWriter& json, std::size_t size, At at, unsigned decimals = 0) {
     write_column(json, "number", size, [&](std::size_t i) { json.number(at(i).number); });
-    write_extremes(json, size, at);
-    write_column(json, "sum", size, [&](std::size_t i) { json.number(at(i).sum); });
+    write_extremes(json, size, at, decimals);
+    write_column(json, "sum", size, [&](std::size_t i) { json.fixed(at(i).sum, decimals); });
   }
   // The columns min, avg and max.
   template <typename At>
-  static void write_extremes(JsonWriter& json, std::size_t size, At at) {
-    write_column(json, "min", size, [&](std::size_t i) { at(i).write_min(json); });
-    write_column(json, "avg", size, [&](std::size_t i) { at(i).write_avg(json); });
-    write_column(json, "max", size, [&](std::size_t i) { at(i).write_max(json); });
+  static void write_extremes(JsonWriter& json, std::size_t size, At at, unsigned decimals) {
+    write_column(json, "min", size, [&](std::size_t i) { at(i).write_min(json, decimals); });
+    write_column(json, "avg", size, [&](std::size_t i) { at(i).write_avg(json, decimals); });
+    write_column(json, "max", size, [&](std::size_t i) { at(i).write_max(json, decimals); });
   }
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
@@ -147,8 +153,8 @@ struct SignedSum : Products {
 
 // sum / number in thousandths, rounded to nearest, halves away from zero; 0 when number is 0.
 Int128 average_thousandths(Int128 sum, std::uint64_t number);
-// sum / number with three decimals, rounded to nearest, halves away from zero; 0.000 when number
-// is 0, and never -0.000.
-void append_average(std::string& out, Int128 sum, std::uint64_t number);
+// sum / number with three decimal places more than X, rounded to nearest, halves away from zero;
+// 0.000 when number is 0, and never -0.000.
+void append_average(std::string& out, Int128 sum, std::uint64_t number, unsigned decimals = 0);
 
 }  // namespace tallyfs

@@ -11,6 +11,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "core/base/decimal.h"
 #include "core/wire/digits.h"
 #include "core/wire/latency_line.h"
 
@@ -103,23 +104,31 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
       word.at);
 }
 
-bool is_decimal(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return text.find('.') != text.npos && text.find_first_not_of("0123456789.") == text.npos;
+bool is_with_exponent(std::string_view text) {
+  const std::size_t exponent = text.find_first_of("eE");
+  return exponent != std::string_view::npos && exponent != 0 &&
+         text.find_first_not_of("0123456789.+-eE") == std::string_view::npos;
 }
 
-std::string refusal_of_x(std::string_view text) {
-  return is_decimal(text) ? "whole numbers only: scale it, e.g. send microseconds"
-                          : "X is not a signed 64-bit number";
+// Takes a number of X into the sample.
+Result<void> take_x(const Token& x, SampleLine& sample) {
+  if (const auto whole = parse_signed(x.text)) {
+    sample.x = *whole;
+  } else if (is_decimal(x.text)) {
+    sample.decimal = x.text;
+  } else {
+    return invalid(is_with_exponent(x.text) ? "X has no exponent: 0.00001 instead of 1e-05"
+                                            : "X is not a signed 64-bit number",
+                   x.at);
+  }
+  return {};
 }
 
 Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
   const auto x = tokens.next();
   if (!x) return invalid("a sample needs a number after its name", line_end);
   SampleLine sample{.path = path.text};
-  const auto x_value = parse_signed(x->text);
-  if (!x_value) return invalid(refusal_of_x(x->text), x->at);
-  sample.x = *x_value;
+  if (auto taken = take_x(*x, sample); !taken) return taken.error();
   if (const auto y = tokens.next()) {
     const auto y_value = parse_unsigned(y->text);
     if (!y_value) return invalid("Y is not an unsigned 64-bit number", y->at);

@@ -16,6 +16,7 @@ struct SampleLine {
   std::string_view path;  // INTERFACE/STATISTIC as written; names are checked where they are new
   std::int64_t x = 0;
   std::uint64_t y = 1;
+  std::string_view decimal{};  // X if it has a point; then x says nothing
 };
 
 // Whose line it is. A person's has no word that nothing reads; of a program's, such words are

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/base/keyed_hash.h"
 #include "core/base/padded_name.h"
@@ -28,7 +29,17 @@ class NamedSamples {
     std::size_t samples;
   };
 
-  // The path's bytes must outlive the batch. There must be room.
+  // A sample whose X has a point: its place in the batch, and X as it was sent.
+  struct Decimal {
+    std::size_t index = 0;
+    std::string_view text;
+  };
+
+  // The path's bytes must outlive the batch, and so must those of X. There must be room.
+  void push_decimal(std::string_view path, std::string_view x, const Sample& sample) {
+    decimals_.push_back({size_, x});
+    push(path, sample);
+  }
   void push(std::string_view path, const Sample& sample) {
     push(find_or_enter(path), path, sample);
   }
@@ -63,6 +74,7 @@ class NamedSamples {
     }
     size_ = names_size_ = 0;
     last_ = kCapacity;
+    decimals_.clear();
   }
 
   bool full() const { return size_ == kCapacity; }
@@ -78,6 +90,9 @@ class NamedSamples {
     return {begins_[i], names_[name_of_[i]].path.size()};
   }
   const Sample& sample(std::size_t i) const { return samples_[i]; }
+  // Those whose X is still to be known, by their places.
+  std::span<const Decimal> decimals() const { return decimals_; }
+  void set_x(std::size_t i, std::int64_t x) { samples_[i].x = x; }
   // One at i and those behind it.
   std::span<const Sample> samples(std::size_t i, std::size_t count) const {
     return std::span(samples_).subspan(i, count);
@@ -127,6 +142,7 @@ class NamedSamples {
   std::array<std::uint16_t, kCapacity> name_of_;
   std::array<const char*, kCapacity> begins_;
   std::array<Sample, kCapacity> samples_;
+  std::vector<Decimal> decimals_;  // keeps its memory
 };
 
 }  // namespace tallyfs

@@ -131,8 +131,7 @@ void write_heat(JsonWriter& writer, const view::Statistic& statistic, const Heat
   writer.key("statistic").string(statistic.name).key("units").string(statistic.units);
   writer.key("counts_of").string(view::quantity_of_counts(statistic.units).name);
   writer.key("seconds_each").number(shown.seconds_each);
-  write_bins(writer, view::binned(all, nullptr, order.bins_max),
-             view::quantity_of_x(statistic.units));
+  write_bins(writer, view::binned(all, nullptr, order.bins_max), view::quantity_of_x(statistic));
   std::string states;
   writer.key("end_us").begin_array();
   for (const PastColumn& column : shown.columns) {

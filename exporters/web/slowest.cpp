@@ -23,7 +23,7 @@ std::vector<Hit> hits_of_minute(const Past& past) {
 }
 
 Slowest as_slowest(const view::Statistic& statistic, view::Percentile found) {
-  const view::Quantity quantity = view::quantity_of_x(statistic.units);
+  const view::Quantity quantity = view::quantity_of_x(statistic);
   Slowest made{.statistic = statistic.name};
   made.bounds = view::percentile_text(found, quantity, false, view::Charset::kUtf8);
   if (quantity.kind == view::Quantity::Kind::kTime) {

@@ -22,8 +22,7 @@ constexpr std::size_t kRawRowsMax = 100;
 constexpr int kTicks = 5;
 
 std::string x_text(double x, const view::Statistic& statistic) {
-  return view::number_text(x, view::quantity_of_x(statistic.units), Digits::kThree,
-                           page_look().charset);
+  return view::number_text(x, view::quantity_of_x(statistic), Digits::kThree, page_look().charset);
 }
 
 double part_of(Int128 count, Int128 largest) {
@@ -88,7 +87,7 @@ void write_values(JsonWriter& writer, const view::Statistic& statistic) {
     return write_distribution(writer, statistic, kBarsMax);
   }
   if (const auto* list = std::get_if<view::List>(&statistic.values)) {
-    write_bars(writer, bars_of_list(*list, view::quantity_of_x(statistic.units)));
+    write_bars(writer, bars_of_list(*list, view::quantity_of_x(statistic)));
   }
   write_facts(writer, statistic);
   writer.key("left_out").string(view::left_out_text(statistic, page_look()));
@@ -218,8 +217,8 @@ std::string brief_text(const view::Statistic& statistic) {
     if (!found) continue;
     if (found->ends == view::Bin::Ends::kBoth) found->low = found->high;
     text.append(text.empty() ? "p" : "  p").append(each.label).append(" ");
-    text.append(view::percentile_text(*found, view::quantity_of_x(statistic.units), false,
-                                      page_look().charset));
+    text.append(
+        view::percentile_text(*found, view::quantity_of_x(statistic), false, page_look().charset));
   }
   return text;
 }
@@ -244,7 +243,7 @@ void write_distribution(JsonWriter& writer, const view::Statistic& statistic,
                         std::size_t rows_max) {
   const auto fine = view::distribution_of(statistic, view::Detail::kFine);
   if (!fine) return;
-  const view::Quantity quantity = view::quantity_of_x(statistic.units);
+  const view::Quantity quantity = view::quantity_of_x(statistic);
   writer.key("percentiles").begin_array();
   for (const auto& each : view::percentiles_of(statistic)) {
     const auto found = view::percentile(*fine, each.millionths);

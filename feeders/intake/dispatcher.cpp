@@ -220,7 +220,13 @@ bool Dispatcher::take_command(const wire::Line& command, std::string_view line) 
 
 void Dispatcher::take_named(const wire::SampleLine& sample) {
   if (named_.full()) flush_named();
-  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = call_.now.monotonic});
+  push_named(sample);
+}
+
+void Dispatcher::push_named(const wire::SampleLine& sample) {
+  const Sample pushed{.x = sample.x, .y = sample.y, .time = call_.now.monotonic};
+  if (sample.decimal.empty()) return named_.push(sample.path, pushed);
+  named_.push_decimal(sample.path, sample.decimal, pushed);
 }
 
 void Dispatcher::flush_named() {
@@ -361,7 +367,7 @@ Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
 }
 
 Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_view text) {
-  named_.push(sample.path, {.x = sample.x, .y = sample.y, .time = call_.now.monotonic});
+  push_named(sample);
   const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
   named_.clear();
   count(taken);
@@ -371,6 +377,7 @@ Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_vie
 
 void Dispatcher::count(const Taken& taken) {
   counts_.add(DaemonCounter::kSamples, taken.samples);
+  counts_.add(DaemonCounter::kRounded, taken.rounded);
   counts_.add(DaemonCounter::kSaturations, taken.saturated.size());
   for (const std::string& name : taken.saturated) {
     if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);

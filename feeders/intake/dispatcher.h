@@ -163,6 +163,7 @@ class Dispatcher {
   bool take_line(std::string_view line);
   bool take_command(const wire::Line& command, std::string_view line);
   void take_named(const wire::SampleLine& sample);
+  void push_named(const wire::SampleLine& sample);
   void flush_named();
   bool take_message(const wire::Message& message);
   // Of the datagram at hand: its numbers are of this daemon's giving.

@@ -180,12 +180,12 @@ std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale) {
                        shifted->is_rounded};
 }
 
-std::optional<Fixed> to_fixed(const Number& number, unsigned scale) {
+std::optional<FixedNumber> to_fixed(const Number& number, unsigned scale) {
   constexpr auto kMax = static_cast<UInt128>(std::numeric_limits<std::int64_t>::max()) * kRestUnits;
   const auto shifted = shift(number, number.exponent + static_cast<int>(scale) + 18, kMax);
   if (!shifted) return std::nullopt;
   const auto size = static_cast<Int128>(shifted->value);
-  return Fixed{number.is_negative ? -size : size, shifted->is_rounded};
+  return FixedNumber{number.is_negative ? -size : size, shifted->is_rounded};
 }
 
 std::optional<Weight> to_weight(const Number& rate) {

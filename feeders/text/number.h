@@ -36,12 +36,12 @@ std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale);
 // The unit of what is carried: 10^-18.
 inline constexpr std::uint64_t kRestUnits = 1'000'000'000'000'000'000;
 
-struct Fixed {
+struct FixedNumber {
   Int128 units = 0;  // of 10^-18; the whole part fits into 64 bits
   bool is_rounded = false;
 };
 // The number * 10^scale with 18 decimals.
-std::optional<Fixed> to_fixed(const Number& number, unsigned scale);
+std::optional<FixedNumber> to_fixed(const Number& number, unsigned scale);
 
 // How many samples one stands for: 1/rate, as a whole number and a rest in units of 10^-18, which
 // is rounded up, so that three times 1/0.3 are 10.

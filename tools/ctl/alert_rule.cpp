@@ -142,6 +142,7 @@ class Expression {
   std::string series(Role role, std::string_view end) {
     const FamilyName family = names_.of(role);
     scale_ = family.scale;
+    if (is_of_x(role)) scale_.decimals += what_.decimals();
     std::string text = family.name + std::string(end);
     text.append("{interface=").append(label_value(interface_.name));
     std::set<std::string> missing = labels_beside(family.name, role);

@@ -168,6 +168,7 @@ class Changed {
                             .past = &named.series->past,
                             .in_interface = in_interface_.at(named.name.first),
                             .units = named.series->units,
+                            .decimals = named.series->decimals,
                             .unit_seconds = static_cast<double>(span_.count()) / 1e6 /
                                             static_cast<double>(PastReader::kUnits)},
                            session_.look);

@@ -50,9 +50,10 @@ std::string number(double value) {
 // Performance data: seconds, bytes or a number, with the two limits.
 class Performance {
  public:
-  Performance(const Condition& condition, const std::string& units) : condition_(condition) {
+  Performance(const Condition& condition, const view::Statistic& statistic)
+      : condition_(condition) {
     if (!condition.is_of_x()) return;
-    const view::Quantity quantity = view::quantity_of_x(units);
+    const view::Quantity quantity = view::quantity_of_x(statistic);
     if (quantity.kind == view::Quantity::Kind::kTime) {
       factor_ = quantity.factor / 1e9;
       unit_ = "s";
@@ -162,7 +163,7 @@ class Check {
     const Measured& measured = is_warning ? *warning : critical.value();
     made.text = wanted.what + " " + wanted.metric_text + " " + measured.text + ", wanted " +
                 wanted.wanted_text() + " | " +
-                Performance(critical_, statistic.units).text(critical.value(), warning);
+                Performance(critical_, statistic).text(critical.value(), warning);
     return made;
   }
 

@@ -107,7 +107,7 @@ std::optional<double> extreme_of(Condition::Metric metric, const view::Range& ra
 
 std::optional<Found> find_in_x(const Condition& condition, const view::Statistic& statistic,
                                view::Charset charset) {
-  const Quantity quantity = view::quantity_of_x(statistic.units);
+  const Quantity quantity = view::quantity_of_x(statistic);
   if (condition.metric == Condition::Metric::kPercentile) {
     const auto distribution = view::distribution_of(statistic, view::Detail::kFine);
     if (!distribution) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<Found> find_in_counts(const Condition& condition, const view::Stat
 
 // A limit without a unit is in this quantity, as the number is.
 Quantity quantity_of(const Condition& condition, const view::Statistic& statistic) {
-  if (condition.is_of_x()) return view::quantity_of_x(statistic.units);
+  if (condition.is_of_x()) return view::quantity_of_x(statistic);
   const bool is_total = condition.metric == Condition::Metric::kValue;
   return is_total ? view::quantity_of_totals(statistic) : Quantity{};
 }

@@ -115,6 +115,7 @@ void PastReader::take(const Name& name, const view::Statistic* before, const vie
   const bool is_new = found == series_.end() ? until_ > 0 : found->second.is_new;
   series_.insert_or_assign(name, Series{.past = view::Past(view::bucket_octaves_of(now)),
                                         .units = now.units,
+                                        .decimals = now.decimals(),
                                         .first_unit = until_,
                                         .is_new = is_new});
 }

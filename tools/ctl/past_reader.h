@@ -27,6 +27,7 @@ class PastReader {
   struct Series {
     view::Past past;
     std::string units;
+    unsigned decimals = 0;
     view::Portion open{};  // of the unit that is not closed
     std::uint64_t first_unit = 0;
     bool is_new = false;  // it was not there at the first moment

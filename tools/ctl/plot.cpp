@@ -134,7 +134,7 @@ class Plot {
     view::Series series;
     const view::Statistic shown = *before.find(what_.statistic);
     const bool is_last = shown.type == "last";
-    if (is_last) series.quantity = view::quantity_of_x(shown.units);
+    if (is_last) series.quantity = view::quantity_of_x(shown);
     while (session_.options.count == 0 || series.points.size() < session_.options.count) {
       const auto next = session_.next();
       if (!next) return complain(next.error());

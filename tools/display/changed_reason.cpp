@@ -63,7 +63,7 @@ class Reason {
   Reason(const ReasonFacts& facts, const Look& look)
       : facts_(facts),
         look_(look),
-        x_(quantity_of_x(facts.units)),
+        x_(quantity_of_x(facts.units, facts.decimals)),
         baseline_(baseline_of(*facts.past, facts.row->behaviour.channel, facts.baseline_spans)),
         now_(now_of(*facts.past, facts.row->onset)) {}
 

@@ -19,6 +19,7 @@ struct ReasonFacts {
   const Past* past = nullptr;    // of the row's first member
   std::size_t in_interface = 0;  // statistics of its interface that are watched
   std::string units{};           // of the first member
+  unsigned decimals = 0;         // the same
   double unit_seconds = 1;
   std::size_t baseline_spans = Past::kBaselineSpans;  // wanted
 };

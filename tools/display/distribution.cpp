@@ -71,7 +71,7 @@ Distribution of_quantiles(const Quantiles& quantiles, const Statistic& statistic
   const auto precision = parse_unsigned(statistic.key("precision")).value_or(0);
   const auto& edges = ExponentialBuckets::get(
       static_cast<unsigned>(std::min<std::uint64_t>(precision, ExponentialBuckets::kPrecisionMax)),
-      unit_of_x(statistic.units).factor);
+      with_decimals(unit_of_x(statistic.units).factor, statistic.decimals()));
   made.bins = bins_of(quantiles.negative, edges, detail);
   std::ranges::reverse(made.bins);
   for (Bin& bin : made.bins) bin.first = -std::exchange(bin.last, -bin.first);

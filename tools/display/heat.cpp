@@ -82,7 +82,7 @@ void HeatMap::draw_head(Grid& grid, const Statistic& statistic) {
   draw_legend(grid, grid.height(), kTime);
   const Bins bins = bins_of(statistic, nullptr);
   ends_ = ends_of(bins);
-  draw_axis(grid, bins, quantity_of_x(statistic.units));
+  draw_axis(grid, bins, quantity_of_x(statistic));
   const int row = grid.height() - 1;
   std::string heading = padded("/s", 7, look_.charset);
   for (const char* each : {"p50", "p99"}) heading.append(padded(each, 9, look_.charset));
@@ -124,7 +124,7 @@ std::string HeatMap::tail(const Statistic& counted, const Change& change) const 
     if (found) {
       Percentile point = *found;
       if (point.ends == Bin::Ends::kBoth) point.low = point.high;
-      value = percentile_text(point, quantity_of_x(counted.units), look_.exact, look_.charset);
+      value = percentile_text(point, quantity_of_x(counted), look_.exact, look_.charset);
     }
     text.append(padded(value, 9, look_.charset));
   }

@@ -53,7 +53,7 @@ class HeatPanel {
   }
 
   void draw_ends(const std::vector<Bin>& bins) const {
-    const Quantity quantity = quantity_of_x(statistic_.units);
+    const Quantity quantity = quantity_of_x(statistic_);
     const int size = static_cast<int>(bins.size());
     std::string before;
     for (int i = 0; i < size; ++i) {

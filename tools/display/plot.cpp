@@ -33,7 +33,7 @@ std::vector<BarRow> rows_of_list(const List& list, const Quantity& quantity, con
 }
 
 std::vector<BarRow> rows_of_bins(const Statistic& statistic, const Look& look) {
-  const Quantity quantity = quantity_of_x(statistic.units);
+  const Quantity quantity = quantity_of_x(statistic);
   auto distribution = *distribution_of(statistic, Detail::kOctaves);
   if (!look.all) distribution = merged(distribution, look.rows_max);
   std::vector<BarRow> made;
@@ -151,8 +151,7 @@ std::optional<Series> series_of(const Interface& interface, const Statistic& sta
   const auto* history = std::get_if<History>(&statistic.values);
   if (!history) return std::nullopt;
   const bool has_totals = !history->totals.empty() || history->number.empty();
-  Series made{.quantity =
-                  has_totals ? quantity_of_totals(statistic) : quantity_of_x(statistic.units)};
+  Series made{.quantity = has_totals ? quantity_of_totals(statistic) : quantity_of_x(statistic)};
   const auto& percentiles = history->quantiles;
   if (!percentiles.empty()) {
     name_percentiles(made, percentiles);
@@ -197,8 +196,8 @@ bool has_bars(const Statistic& statistic) {
 
 void draw_bars(Grid& grid, const Statistic& statistic, const Look& look) {
   const auto* list = std::get_if<List>(&statistic.values);
-  const auto rows = list ? rows_of_list(*list, quantity_of_x(statistic.units), look)
-                         : rows_of_bins(statistic, look);
+  const auto rows =
+      list ? rows_of_list(*list, quantity_of_x(statistic), look) : rows_of_bins(statistic, look);
   Int128 largest = 1;
   for (const BarRow& row : rows) largest = std::max(largest, row.count);
   const int labels = longest_label(rows, look);

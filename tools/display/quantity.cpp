@@ -35,10 +35,18 @@ const StepList& steps_of(const Quantity& quantity) {
   return kNumbers;
 }
 
+double power_of_ten(int exponent) {
+  return static_cast<double>(
+             kPowersOfTen[static_cast<std::size_t>(exponent) % (kDecimalsMax + 1)]) *
+         (exponent > static_cast<int>(kDecimalsMax) ? 1e10 : 1);
+}
+
+// The step of the unit that the definition names.
 const Step& own_step(const Quantity& quantity) {
   static constexpr Step kNone{1, ""};
+  const double factor = quantity.factor * power_of_ten(quantity.decimals);
   for (const Step& step : steps_of(quantity)) {
-    if (step.size == quantity.factor) return step;
+    if (std::fabs(step.size - factor) <= step.size * 1e-9) return step;
   }
   return kNone;
 }
@@ -68,15 +76,32 @@ std::string scaled(double value, const Step& step, const Quantity& quantity, Dig
   const bool is_own = quantity.factor == step.size && shown == std::floor(shown);
   if (is_own || size >= 99.95) return printed("%.0f", shown);
   // Below 1 there is no smaller unit, so that digits count from the first one that is not 0.
-  if (quantity.decimals > 0 && step.size == 1) {
+  const bool is_pure = quantity.kind == Quantity::Kind::kNumber;
+  if (is_pure && quantity.decimals > 0 && step.size == 1) {
     return printed(digits == Digits::kTwo ? "%.2g" : "%.3g", shown);
   }
   if (digits == Digits::kTwo) return printed(size >= 9.95 ? "%.0f" : "%.1f", shown);
   return printed(size >= 9.995 ? "%.1f" : "%.2f", shown);
 }
 
+std::string printed_with(int decimals, double value) {
+  std::array<char, 400> text;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+// Of a text with a point.
+std::string without_zeros(std::string text) {
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
 std::string unscaled(double value, const Quantity& quantity) {
-  if (quantity.decimals > 0) return printed("%.15g", value * quantity.factor);
+  if (quantity.decimals > 0) {
+    return without_zeros(
+        printed_with(quantity.decimals + 3, value / power_of_ten(quantity.decimals)));
+  }
   return value == std::floor(value) ? printed("%.0f", value) : printed("%.3f", value);
 }
 
@@ -92,9 +117,7 @@ std::string with_point(Int128 value, const Quantity& quantity, std::string (*who
   return text.append(".").append(digits);
 }
 
-}  // namespace
-
-Quantity quantity_of_x(std::string_view units) {
+Quantity quantity_of_units(std::string_view units) {
   const Unit unit = unit_of_x(units);
   const std::size_t slash = units.find('/');
   Quantity found;
@@ -118,6 +141,19 @@ Quantity quantity_of_x(std::string_view units) {
   return found;
 }
 
+}  // namespace
+
+Quantity quantity_of_x(std::string_view units, unsigned decimals) {
+  Quantity found = quantity_of_units(units);
+  found.factor /= power_of_ten(static_cast<int>(decimals));
+  found.decimals += static_cast<int>(decimals);
+  return found;
+}
+
+Quantity quantity_of_x(const Statistic& statistic) {
+  return quantity_of_x(statistic.units, statistic.decimals());
+}
+
 Quantity quantity_of_counts(std::string_view units) {
   const std::size_t slash = units.find('/');
   return {.name = std::string(slash == std::string_view::npos ? units : units.substr(slash + 1))};
@@ -128,7 +164,7 @@ std::string_view shown_units(std::string_view units) {
 }
 
 Quantity quantity_of_totals(const Statistic& statistic) {
-  return statistic.key("mode") == "products" ? quantity_of_x(statistic.units)
+  return statistic.key("mode") == "products" ? quantity_of_x(statistic)
                                              : quantity_of_counts(statistic.units);
 }
 

@@ -20,11 +20,14 @@ struct Quantity {
   enum class Kind : std::uint8_t { kNumber, kTime, kBytes };
   Kind kind = Kind::kNumber;
   double factor = 1;   // to nanoseconds, to bytes, to a pure number; 1 for other units
-  int decimals = 0;    // of a pure number: 3 for thousandths, 6 for millionths; it has no name
+  // Places of X, which is an integer here: those of the definition, and of a pure number 3 more for
+  // thousandths, 6 for millionths, which have no name.
+  int decimals = 0;
   std::string name{};  // as the definition has it: "requests"; empty if there is none
 };
 
-Quantity quantity_of_x(std::string_view units);
+Quantity quantity_of_x(std::string_view units, unsigned decimals = 0);
+Quantity quantity_of_x(const Statistic& statistic);
 Quantity quantity_of_counts(std::string_view units);
 // As a heading names them: without the word for X if its numbers are shown without it.
 std::string_view shown_units(std::string_view units);

@@ -18,7 +18,7 @@ class StatisticDrawer {
         interface_(interface),
         statistic_(statistic),
         look_(look),
-        of_x_(quantity_of_x(statistic.units)),
+        of_x_(quantity_of_x(statistic)),
         of_counts_(quantity_of_counts(statistic.units)) {}
 
   void operator()(const Value&) const {

@@ -14,7 +14,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/decimal.h"
 #include "core/base/int128.h"
+#include "core/base/text.h"
 
 namespace tallyfs::view {
 
@@ -121,6 +123,11 @@ struct Statistic {
   std::string_view key(std::string_view wanted) const {
     const auto found = std::ranges::find(definition, wanted, &Key::name);
     return found == definition.end() ? std::string_view() : std::string_view(found->value);
+  }
+  // X of all values, as they are here, are integers of so many decimal places.
+  unsigned decimals() const {
+    const std::uint64_t found = parse_unsigned(key("decimals")).value_or(0);
+    return static_cast<unsigned>(std::min<std::uint64_t>(found, kDecimalsMax));
   }
 };
 

@@ -94,8 +94,8 @@ std::optional<Values> sum_of_values(const T&, const T&) {
 
 // What must be the same, so that a number means the same.
 bool is_alike(const Statistic& a, const Statistic& b) {
-  return a.type == b.type && a.units == b.units && a.key("mode") == b.key("mode") &&
-         a.key("precision") == b.key("precision");
+  return a.type == b.type && a.units == b.units && a.decimals() == b.decimals() &&
+         a.key("mode") == b.key("mode") && a.key("precision") == b.key("precision");
 }
 
 bool adds_up(const Statistic& statistic) {

@@ -32,15 +32,15 @@ std::uint64_t gathered_us(const Statistic& statistic, std::uint64_t now_us) {
 }
 
 std::string x_text(std::int64_t x, const Statistic& statistic, const Look& look) {
-  return number_text(static_cast<double>(x), quantity_of_x(statistic.units),
+  return number_text(static_cast<double>(x), quantity_of_x(statistic),
                      look.exact ? Digits::kAll : Digits::kThree, look.charset);
 }
 
 std::string average_text(const std::optional<double>& avg, const Statistic& statistic,
                          const Look& look) {
   if (!avg) return "-";
-  return number_text(*avg, quantity_of_x(statistic.units),
-                     look.exact ? Digits::kAll : Digits::kThree, look.charset);
+  return number_text(*avg, quantity_of_x(statistic), look.exact ? Digits::kAll : Digits::kThree,
+                     look.charset);
 }
 
 std::string optional_x_text(const std::optional<std::int64_t>& x, const Statistic& statistic,
@@ -107,7 +107,7 @@ std::string text_of(const std::vector<NamedPercentile>& percentiles, const Stati
     if (!found) return "";
     text = joined_by(std::move(text), "   ", std::string("p").append(each.label));
     text.append(" ").append(
-        percentile_text(*found, quantity_of_x(statistic.units), look.exact, look.charset));
+        percentile_text(*found, quantity_of_x(statistic), look.exact, look.charset));
   }
   return text;
 }
@@ -186,9 +186,8 @@ std::vector<std::string> left_out_parts(const Statistic& statistic, const Look& 
   if (const auto* array = std::get_if<Array>(&statistic.values);
       array && !array->bounds.empty() && array->counts.size() > array->bounds.size()) {
     const double bound = static_cast<double>(array->bounds.back());
-    add(array->counts.back(),
-        std::string(" above ").append(
-            number_text(bound, quantity_of_x(statistic.units), Digits::kThree, look.charset)));
+    add(array->counts.back(), std::string(" above ").append(number_text(
+                                  bound, quantity_of_x(statistic), Digits::kThree, look.charset)));
     add(array->below, " below the range");
     add(array->above, " above the range");
   }

@@ -17,10 +17,10 @@ namespace {
 constexpr std::string_view kLeast = "-9223372036854775808";
 constexpr std::string_view kMost = "9223372036854775807";
 // Keys that a definition line may have (docs/statistics.md).
-constexpr std::array<std::string_view, 17> kKeys = {
-    "name",          "of",        "on",        "type",        "mode", "scale",
-    "base_interval", "range_min", "range_max", "entries_max", "base", "precision",
-    "quantiles",     "period",    "data",      "units",       "help"};
+constexpr std::array<std::string_view, 18> kKeys = {
+    "name",          "of",        "on",        "type",        "mode",  "scale",
+    "base_interval", "range_min", "range_max", "entries_max", "base",  "precision",
+    "quantiles",     "period",    "data",      "decimals",    "units", "help"};
 constexpr int kBinsWanted = 64;  // of an array with a linear scale
 
 // The least and the greatest X that there were, as far as the values tell.
@@ -84,11 +84,11 @@ std::int64_t octave_above(double x) {
 }
 
 // Where nothing was counted: a minute, a GiB, or a million.
-double greatest_of_units(std::string_view units) {
-  const Quantity quantity = quantity_of_x(units);
+double greatest_of(const Statistic& statistic) {
+  const Quantity quantity = quantity_of_x(statistic);
   if (quantity.kind == Quantity::Kind::kTime) return 60e9 / quantity.factor;
   if (quantity.kind == Quantity::Kind::kBytes) return std::ldexp(1.0, 30) / quantity.factor;
-  return 1e6;
+  return 1e6 * static_cast<double>(kPowersOfTen[statistic.decimals()]);
 }
 
 class Proposal {
@@ -118,7 +118,7 @@ class Proposal {
 
   std::string value_of(std::string_view key) const {
     if (key == "mode") return mode();
-    if (key == "base_interval") return std::to_string(base_interval());
+    if (key == "base_interval") return text_of(base_interval());
     if (key == "scale") return is_linear() ? "lin" : "log2";
     if (const auto old = old_key(key); !old.empty()) return std::string(old);
     if (key == "entries_max") return type_ == "history" ? "300" : "100";
@@ -130,18 +130,24 @@ class Proposal {
   std::string range_min() const {
     if (const auto asked = asked_end("range_min", kLeast)) return *asked;
     if (!is_linear()) return "0";
-    return std::to_string(-octave_above(2 * std::abs(*extremes().min)));
+    return text_of(-octave_above(2 * std::abs(*extremes().min)));
   }
   std::string range_max() const {
     if (const auto asked = asked_end("range_max", kMost)) return *asked;
     const double seen = extremes().max.value_or(0);
-    return std::to_string(
-        octave_above(seen > 0 ? 4 * seen : greatest_of_units(statistic_ ? statistic_->units : "")));
+    return text_of(
+        octave_above(seen > 0 ? 4 * seen : greatest_of(statistic_ ? *statistic_ : Statistic{})));
   }
 
  private:
   std::string_view old_key(std::string_view key) const {
     return statistic_ ? statistic_->key(key) : std::string_view();
+  }
+  unsigned decimals() const { return statistic_ ? statistic_->decimals() : 0; }
+  std::string text_of(std::int64_t x) const {
+    std::string text;
+    append_fixed(text, x, decimals());
+    return text;
   }
   Extremes extremes() const { return statistic_ ? extremes_of(*statistic_) : Extremes{}; }
   // An octave below zero would be wider than all that was seen.
@@ -156,8 +162,8 @@ class Proposal {
 
   std::int64_t base_interval() const {
     if (!is_linear()) return 1;
-    const auto low = parse_signed(range_min()).value_or(0);
-    const auto high = parse_signed(range_max()).value_or(0);
+    const auto low = parse_fixed(range_min(), decimals()).value_or(Fixed{}).value;
+    const auto high = parse_fixed(range_max(), decimals()).value_or(Fixed{}).value;
     const double width = (static_cast<double>(high) - static_cast<double>(low)) / kBinsWanted;
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(width)));
   }

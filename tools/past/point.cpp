@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/decimal.h"
 #include "core/base/saturating.h"
 #include "core/base/text.h"
 #include "tools/display/change.h"
@@ -111,7 +112,14 @@ Json number(Integer value) {
   JsonWriter(text).number(value);
   return number(text);
 }
-Json number(const std::optional<std::int64_t>& value) { return value ? number(*value) : Json(); }
+Json fixed(Int128 value, unsigned decimals) {
+  std::string text;
+  append_fixed(text, value, decimals);
+  return number(text);
+}
+Json fixed(const std::optional<std::int64_t>& value, unsigned decimals) {
+  return value ? fixed(*value, decimals) : Json();
+}
 
 Json array(std::vector<Json> items) {
   return {.kind = Json::Kind::kArray, .items = std::move(items)};
@@ -122,20 +130,22 @@ void put(Json& to, std::string_view key, Json value) {
   to.items.push_back(std::move(value));
 }
 
-// "avg" has three decimals, as the daemon prints it.
-void put_range(Json& to, std::string_view count, const Point& point) {
+// "avg" has three decimals more than X, as the daemon prints it.
+void put_range(Json& to, std::string_view count, const Point& point, unsigned decimals) {
   put(to, count, number(point.number));
-  put(to, "min", number(point.min));
+  put(to, "min", fixed(point.min, decimals));
   if (point.number > 0) {
     std::string text;
-    JsonWriter(text).decimals(static_cast<double>(point.total) / static_cast<double>(point.number),
-                              3);
+    const double power = static_cast<double>(kPowersOfTen[decimals]);
+    JsonWriter(text).decimals(
+        static_cast<double>(point.total) / static_cast<double>(point.number) / power,
+        3 + static_cast<int>(decimals));
     put(to, "avg", number(text));
   } else {
     put(to, "avg", Json());
   }
-  put(to, "max", number(point.max));
-  put(to, "sum", number(point.total));
+  put(to, "max", fixed(point.max, decimals));
+  put(to, "sum", fixed(point.total, decimals));
 }
 
 Json array_values(const Json& shape, const Point& point) {
@@ -174,9 +184,9 @@ Json buckets(const Point& point, std::int64_t sign) {
   return made;
 }
 
-Json quantiles_values(const Json& shape, const Point& point) {
+Json quantiles_values(const Json& shape, const Point& point, unsigned decimals) {
   Json made = object();
-  put_range(made, "count", point);
+  put_range(made, "count", point, decimals);
   if (const Json* const shown = shape.find("quantiles")) put(made, "quantiles", *shown);
   const auto zero = std::ranges::find(point.cells, kZero, &Cell::key);
   Json all = object();
@@ -187,11 +197,11 @@ Json quantiles_values(const Json& shape, const Point& point) {
   return made;
 }
 
-Json list_values(const Point& point) {
+Json list_values(const Point& point, unsigned decimals) {
   Json x = array({});
   Json totals = array({});
   for (const Cell& each : point.cells) {
-    x.items.push_back(number(each.key));
+    x.items.push_back(fixed(Int128{each.key}, decimals));
     totals.items.push_back(number(each.count));
   }
   Json made = object();
@@ -200,17 +210,21 @@ Json list_values(const Point& point) {
   return made;
 }
 
-Json values_of(std::string_view type, const Json& shape, const Point& point,
-               std::uint64_t data_us) {
+// of: the shape of the statistic; shape: that of its values.
+Json values_of(const Json& of, const Json& shape, const Point& point, std::uint64_t data_us) {
+  const std::string_view type = of.text_of("type");
+  const auto decimals =
+      static_cast<unsigned>(std::min<std::uint64_t>(of.number_of("decimals"), kDecimalsMax));
   if (type == "array") return array_values(shape, point);
-  if (type == "quantiles") return quantiles_values(shape, point);
-  if (type == "list") return list_values(point);
+  if (type == "quantiles") return quantiles_values(shape, point, decimals);
+  if (type == "list") return list_values(point, decimals);
   Json made = object();
-  if (type == "value") put(made, "total", number(point.total));
-  if (type == "range") put_range(made, "number", point);
+  const bool is_of_x = of.text_of("mode") == "products";
+  if (type == "value") put(made, "total", fixed(point.total, is_of_x ? decimals : 0));
+  if (type == "range") put_range(made, "number", point, decimals);
   if (type == "last") {
     put(made, "time_us", point.last ? number(data_us) : Json());
-    put(made, "x", number(point.last.value_or(0)));
+    put(made, "x", fixed(Int128{point.last.value_or(0)}, decimals));
   }
   return made;
 }
@@ -315,7 +329,9 @@ bool is_stored(const view::Statistic& statistic) {
 }
 
 std::optional<Point> point_between(const view::Statistic* before, const view::Statistic& now) {
-  if (before && (before->type != now.type || before->samples > now.samples)) return std::nullopt;
+  const bool is_other =
+      before && (before->type != now.type || before->decimals() != now.decimals());
+  if (is_other || (before && before->samples > now.samples)) return std::nullopt;
   const auto values = before ? view::difference(before->values, now.values) : now.values;
   if (!values) return std::nullopt;
   Point made{.known = 1};
@@ -359,7 +375,7 @@ Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us,
   put(made, "data_us", number(data_us));
   put(made, "samples", number(point.samples));
   const Json* const values = shape.find("values");
-  put(made, "values", values_of(shape.text_of("type"), values ? *values : Json(), point, data_us));
+  put(made, "values", values_of(shape, values ? *values : Json(), point, data_us));
   return made;
 }
 

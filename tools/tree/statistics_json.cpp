@@ -15,7 +15,10 @@ namespace {
 // Of an object's member; 0, empty or absent if it is not there or is something else.
 class Members {
  public:
-  explicit Members(const Json& json) : json_(json) {}
+  // X in it have so many decimal places.
+  explicit Members(const Json& json, unsigned decimals = 0) : json_(json), decimals_(decimals) {}
+
+  unsigned decimals() const { return decimals_; }
 
   std::string text(std::string_view key) const {
     const Json* const found = json_.find(key);
@@ -36,7 +39,16 @@ class Members {
 
  private:
   const Json& json_;
+  const unsigned decimals_;
 };
+
+// X with decimal places, all of which are shown, is the integer of its digits.
+std::string whole(std::string text, unsigned decimals) {
+  const std::size_t point = text.find('.');
+  const bool has_all = point != text.npos && text.size() - point - 1 == decimals;
+  if (has_all && decimals != 0) text.erase(point, 1);
+  return text;
+}
 
 // Exact up to 127 bits, and the end of those beyond; 0 if it is no integer.
 Int128 to_total(std::string_view text) {
@@ -65,26 +77,30 @@ std::optional<double> to_average(const Json& json) {
   return value;
 }
 
-void convert(const Json& from, std::int64_t& to) { to = parse_signed(from.text).value_or(0); }
-void convert(const Json& from, std::uint64_t& to) { to = parse_unsigned(from.text).value_or(0); }
-void convert(const Json& from, Int128& to) { to = to_total(from.text); }
-void convert(const Json& from, std::optional<std::int64_t>& to) { to = parse_signed(from.text); }
-void convert(const Json& from, std::optional<double>& to) { to = to_average(from); }
-void convert(const Json& from, std::int32_t& to) {
+void convert(const Json& from, unsigned decimals, std::int64_t& to) {
+  to = parse_signed(whole(from.text, decimals)).value_or(0);
+}
+void convert(const Json& from, unsigned, std::uint64_t& to) {
+  to = parse_unsigned(from.text).value_or(0);
+}
+void convert(const Json& from, unsigned decimals, Int128& to) {
+  to = to_total(whole(from.text, decimals));
+}
+void convert(const Json& from, unsigned decimals, std::optional<std::int64_t>& to) {
+  to = parse_signed(whole(from.text, decimals));
+}
+void convert(const Json& from, unsigned, std::optional<double>& to) { to = to_average(from); }
+void convert(const Json& from, unsigned, std::int32_t& to) {
   using Limits = std::numeric_limits<std::int32_t>;
   const std::int64_t index = parse_signed(from.text).value_or(0);
   to = static_cast<std::int32_t>(std::clamp<std::int64_t>(index, Limits::min(), Limits::max()));
 }
 
 template <typename T>
-std::vector<T> column(const std::vector<Json>& items) {
-  std::vector<T> made(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) convert(items[i], made[i]);
-  return made;
-}
-template <typename T>
 void fill(std::vector<T>& to, const Members& from, std::string_view key) {
-  to = column<T>(from.items(key));
+  const std::vector<Json>& items = from.items(key);
+  to.assign(items.size(), T{});
+  for (std::size_t i = 0; i < items.size(); ++i) convert(items[i], from.decimals(), to[i]);
 }
 void fill_counts(std::vector<Int128>& to, const Members& from, std::string_view key) {
   to.clear();
@@ -97,10 +113,11 @@ bool ascends(const std::vector<T>& values) {
 }
 
 view::Range to_range(const Members& from, std::string_view count) {
-  view::Range made{.number = from.count(count), .sum = to_total(from.text("sum"))};
-  convert(from.member("min"), made.min);
-  convert(from.member("avg"), made.avg);
-  convert(from.member("max"), made.max);
+  view::Range made{.number = from.count(count),
+                   .sum = to_total(whole(from.text("sum"), from.decimals()))};
+  convert(from.member("min"), from.decimals(), made.min);
+  convert(from.member("avg"), from.decimals(), made.avg);
+  convert(from.member("max"), from.decimals(), made.max);
   return made;
 }
 
@@ -150,7 +167,7 @@ Result<view::Values> to_quantiles(const Members& from) {
   view::Quantiles made{.all = to_range(from, "count")};
   for (const Json& each : from.items("quantiles")) {
     view::ShownQuantile shown{.q = Members(each).text("q")};
-    convert(Members(each).member("value"), shown.value);
+    convert(Members(each).member("value"), from.decimals(), shown.value);
     made.shown.push_back(std::move(shown));
   }
   const Members buckets(from.member("buckets"));
@@ -181,7 +198,7 @@ Result<view::Values> to_history(const Members& from) {
   if (!has_totals && !has_periods) return invalid("a history with columns of two lengths");
   for (const Json& each : from.items("quantiles")) {
     view::QuantileColumn quantile{.q = Members(each).text("q"), .values = {}};
-    fill(quantile.values, Members(each), "values");
+    fill(quantile.values, Members(each, from.decimals()), "values");
     quantile.values.resize(size);
     made.quantiles.push_back(std::move(quantile));
   }
@@ -189,7 +206,8 @@ Result<view::Values> to_history(const Members& from) {
 }
 
 Result<view::Values> to_values(const std::string& type, const Members& from) {
-  if (type == "value") return view::Values(view::Value{to_total(from.text("total"))});
+  if (type == "value")
+    return view::Values(view::Value{to_total(whole(from.text("total"), from.decimals()))});
   if (type == "range") return view::Values(to_range(from, "number"));
   if (type == "list") return to_list(from);
   if (type == "array") return to_array(from);
@@ -197,11 +215,25 @@ Result<view::Values> to_values(const std::string& type, const Members& from) {
   if (type == "quantiles") return to_quantiles(from);
   if (type == "history") return to_history(from);
   if (type == "last") {
-    view::Last made{.x = parse_signed(from.text("x")).value_or(0)};
+    view::Last made{.x = parse_signed(whole(from.text("x"), from.decimals())).value_or(0)};
     made.time_us = parse_unsigned(from.text("time_us"));
     return view::Values(made);
   }
   return invalid("a statistic of the type \"" + type + "\", which this program does not know");
+}
+
+void scale(std::optional<double>& average, double by) {
+  if (average) *average *= by;
+}
+
+// To averages of X as they are here.
+void scale_averages(view::Values& values, double by) {
+  if (by == 1) return;
+  if (auto* const range = std::get_if<view::Range>(&values)) scale(range->avg, by);
+  if (auto* const quantiles = std::get_if<view::Quantiles>(&values)) scale(quantiles->all.avg, by);
+  if (auto* const history = std::get_if<view::History>(&values)) {
+    for (auto& each : history->avg) scale(each, by);
+  }
 }
 
 // What a definition line may be written with. The others are read-only.
@@ -239,9 +271,10 @@ Result<view::Statistic> to_statistic(const Json& json) {
     }
     made.definition.push_back({json.keys[i], definition_value(json.items[i])});
   }
-  auto values = to_values(made.type, Members(from.member("values")));
+  auto values = to_values(made.type, Members(from.member("values"), made.decimals()));
   if (!values) return Error{values.error().code, made.name + ": " + values.error().reason};
   made.values = std::move(values).value();
+  scale_averages(made.values, static_cast<double>(kPowersOfTen[made.decimals()]));
   return made;
 }
 

@@ -11,6 +11,7 @@ namespace {
 void write_percentiles(JsonWriter& writer, const view::Statistic& statistic) {
   const auto distribution = view::distribution_of(statistic, view::Detail::kFine);
   if (!distribution) return;
+  const unsigned decimals = statistic.decimals();
   writer.key("quantiles").begin_array();
   for (const auto& each : view::percentiles_of(statistic)) {
     const auto found = view::percentile(*distribution, each.millionths);
@@ -20,19 +21,20 @@ void write_percentiles(JsonWriter& writer, const view::Statistic& statistic) {
     const bool has_high = found->ends != view::Bin::Ends::kNoLast;
     writer.key("low");
     if (found->ends == view::Bin::Ends::kNoLast)
-      writer.number(found->low + 1);
+      writer.fixed(found->low + 1, decimals);
     else if (has_low)
-      writer.number(found->low);
+      writer.fixed(found->low, decimals);
     else
       writer.null();
     writer.key("high");
     if (has_high)
-      writer.number(found->high);
+      writer.fixed(found->high, decimals);
     else
       writer.null();
     writer.key("estimate");
     if (has_low && has_high)
-      writer.decimals(found->estimate, 3);
+      writer.decimals(found->estimate / static_cast<double>(kPowersOfTen[decimals]),
+                      3 + static_cast<int>(decimals));
     else
       writer.null();
     writer.end_object();

@@ -108,6 +108,8 @@ constexpr std::array kCounterStatistics = {
     CounterStatistic{DaemonCounter::kStateLeftOut, "state_left_out", COUNTER "units=objects"},
     // datagrams that were put off and dropped, as more came than may wait; `rejects` has them too
     CounterStatistic{DaemonCounter::kPutOffDropped, "put_off_dropped", COUNTER "units=datagrams"},
+    // samples of text with more places than decimals= of their statistic
+    CounterStatistic{DaemonCounter::kRounded, "rounded", COUNTER "units=samples"},
 };
 
 #undef COUNTER

@@ -90,7 +90,7 @@ std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const Na
   std::vector<Refused> refused;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
-      const auto made = find_or_create(names[i], creator, now);
+      const auto made = find_or_create(samples, i, creator, now);
       entries[i] = made ? made.value() : nullptr;
       if (!made) {
         refused.push_back({i, made.error()});
@@ -125,14 +125,16 @@ void StatisticsBranch::reject(const NamedSamples& samples, std::span<const Refus
   }
 }
 
-Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment now) {
+Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
   const auto groups = look_up(samples, sender, now, taken);
+  if (has_decimals(samples, groups)) [[unlikely]]
+    scale(samples, taken);
   Runs runs(workspace_, taken, now);
   // With hardly two samples each, groups cost more than they save; refused samples are in none.
   if (2 * groups.size() > samples.size() || !taken.rejected.empty()) {
-    add_in_order(samples, runs);
+    add_in_order(samples, taken.rejected, runs);
   } else {
     add_by_group(samples, groups, runs);
   }
@@ -141,8 +143,14 @@ Taken StatisticsBranch::add(const NamedSamples& samples, uid_t sender, Moment no
   return taken;
 }
 
-void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
+void StatisticsBranch::add_in_order(const NamedSamples& samples,
+                                    std::span<const Taken::Rejected> rejected, Runs& runs) {
+  auto next = rejected.begin();
   for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (next != rejected.end() && next->index == i) {
+      ++next;
+      continue;
+    }
     const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
     if (entry) runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
   }
@@ -167,9 +175,11 @@ void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Works
 
 // A name before this one in its batch may have been the same.
 Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
-    const NamedSamples::Name& name, uid_t creator, Moment now) {
-  if (StatisticEntry* const entry = paths_.find(name.path, name.hash)) return entry;
-  return create_statistic(name.path, kBornOfASample, creator, now);
+    const NamedSamples& samples, std::size_t name, uid_t creator, Moment now) {
+  const NamedSamples::Name& wanted = samples.names()[name];
+  if (StatisticEntry* const entry = paths_.find(wanted.path, wanted.hash)) return entry;
+  if (auto refused = refuse_decimals(samples, name)) return *refused;
+  return create_statistic(wanted.path, kBornOfASample, creator, now);
 }
 
 Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Moment now) {

@@ -57,6 +57,7 @@ struct Taken {
   };
 
   std::uint64_t samples = 0;
+  std::uint64_t rounded = 0;       // of them, those with more places than the statistic's decimals
   std::uint64_t beside_lanes = 0;  // of them, those that a feeder could add to a cell or a ring
   // Interfaces in which a counter reached the end of its type; once for each statistic until it is
   // reset.
@@ -85,8 +86,9 @@ class StatisticsBranch final : public Branch {
   StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports = {});
   ~StatisticsBranch() override;
 
-  // Adds samples by name; a name not known yet comes into being, on, with the default type.
-  Taken add(const NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
+  // Adds samples by name; a name not known yet comes into being, on, with the default type. X of
+  // statistics with decimals are changed into what these keep.
+  Taken add(NamedSamples& samples, uid_t sender, Moment now) EXCLUDES(mutex_);
   // Adds packed samples by number. kStale: the number names nothing (any more); kNotPermitted: the
   // sender may not feed its interface.
   Result<Taken> add(wire::PackedSamples samples, uid_t sender, Moment now) EXCLUDES(mutex_);
@@ -232,14 +234,21 @@ class StatisticsBranch final : public Branch {
   // with their samples counted.
   std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
                                       Taken& taken) REQUIRES(mutex_);
-  Result<StatisticEntry*> find_or_create(const NamedSamples::Name& name, uid_t creator, Moment now)
+  Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
+                                         uid_t creator, Moment now) REQUIRES(mutex_);
+  // Whether some X is not yet what its statistic keeps; and makes it so.
+  static bool has_decimals(const NamedSamples& samples, std::span<const Workspace::Group> groups);
+  void scale(NamedSamples& samples, Taken& taken) const REQUIRES(mutex_);
+  // Of a name that is not known: all of its samples are decimals, and no rule gives it places.
+  std::optional<Error> refuse_decimals(const NamedSamples& samples, std::size_t name)
       REQUIRES(mutex_);
   struct Refused {
     std::size_t name = 0;
     Error error;
   };
   static void reject(const NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
-  void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
+  void add_in_order(const NamedSamples& samples, std::span<const Taken::Rejected> rejected,
+                    Runs& runs) REQUIRES(mutex_);
   void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
       REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);

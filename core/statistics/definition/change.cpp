@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "core/base/decimal.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
 #include "core/statistics/definition/feed.h"
@@ -95,9 +96,30 @@ bool take_type(Change& change, std::string_view value, std::size_t at) {
   return change.type && change.type->at == at;
 }
 
-template <std::optional<Requested<std::int64_t>> Change::*kMember>
-bool take_signed(Change& change, std::string_view value, std::size_t at) {
-  return set(change.*kMember, parse_signed(value), at);
+// A whole number as parse() reads it, or a decimal.
+template <typename Number, typename Parse>
+std::optional<Number> parse_typed(std::string_view text, Parse parse) {
+  if (const auto whole = parse(text)) return Number{.digits = *whole};
+  if (!is_decimal(text)) return std::nullopt;
+  const std::size_t places = text.size() - text.find('.') - 1;
+  if (places > kDecimalsMax) return std::nullopt;
+  const auto fixed = parse_fixed(text, static_cast<unsigned>(places));
+  using Digits = decltype(Number::digits);
+  if (!fixed || std::cmp_less(fixed->value, std::numeric_limits<Digits>::min())) {
+    return std::nullopt;
+  }
+  return Number{static_cast<Digits>(fixed->value), static_cast<unsigned>(places)};
+}
+
+template <std::optional<Requested<Typed>> Change::*kMember>
+bool take_bound(Change& change, std::string_view value, std::size_t at) {
+  return set(change.*kMember, parse_typed<Typed>(value, parse_signed), at);
+}
+
+bool take_decimals(Change& change, std::string_view value, std::size_t at) {
+  const std::uint64_t decimals = parse_unsigned(value).value_or(kDecimalsMax + 1);
+  change.decimals = {static_cast<std::uint8_t>(decimals), at};
+  return decimals <= kDecimalsMax;
 }
 
 bool take_entries_max(Change& change, std::string_view value, std::size_t at) {
@@ -113,8 +135,8 @@ bool take_base(Change& change, std::string_view value, std::size_t at) {
 }
 
 bool take_base_interval(Change& change, std::string_view value, std::size_t at) {
-  change.base_interval = {parse_unsigned(value).value_or(0), at};
-  return change.base_interval->value >= 1;
+  return set(change.base_interval, parse_typed<TypedUnsigned>(value, parse_unsigned), at) &&
+         change.base_interval->value.digits >= 1;
 }
 
 bool take_period(Change& change, std::string_view value, std::size_t at) {
@@ -174,9 +196,9 @@ constexpr std::array kKeys = {
     Key{"data", Where::kOnlyInChange, take_data, ""},
     Key{"undo", Where::kOnlyInChange, take_undo, "undo must be 1"},
     Key{"type", Where::kEverywhere, take_type, ""},
-    Key{"range_min", Where::kEverywhere, take_signed<&Change::range_min>,
+    Key{"range_min", Where::kEverywhere, take_bound<&Change::range_min>,
         "range_min must be a signed 64-bit number"},
-    Key{"range_max", Where::kEverywhere, take_signed<&Change::range_max>,
+    Key{"range_max", Where::kEverywhere, take_bound<&Change::range_max>,
         "range_max must be a signed 64-bit number"},
     Key{attribute::EntriesMax::kKey, Where::kEverywhere, take_entries_max,
         "entries_max must be a number from 1 to 1048576"},
@@ -192,6 +214,8 @@ constexpr std::array kKeys = {
         "precision must be a number from 0 to 8"},
     Key{attribute::Quantiles::kKey, Where::kEverywhere, take_quantiles,
         "quantiles must be 1 to 16 ascending numbers in (0,100), 4 decimals at most, no blanks"},
+    Key{"decimals", Where::kEverywhere, take_decimals,
+        "decimals must be a number from 0 to 9: how many decimal places X has"},
     Key{"units", Where::kEverywhere, take_units,
         "units must be at most 255 printable bytes without '=' and blanks, or - for none"},
     Key{"help", Where::kEverywhere, take_help,
@@ -257,94 +281,6 @@ Result<Change> parse(std::string_view line, Where context, Strictness strictness
   return change;
 }
 
-// Takes over the attributes that the type has; returns those it has and was not given.
-std::string merge(const Change& change, Settings& settings) {
-  std::string missing;
-  std::visit(
-      [&](auto& alternative) {
-        alternative.each_attribute(alternative, [&](auto attribute, auto& field) {
-          if (const auto& asked = change.asked(attribute)) {
-            field = asked->value;
-          } else if constexpr (!requires { attribute.kDefault; }) {
-            missing.append(" ").append(attribute.kKey);
-          }
-        });
-      },
-      settings);
-  return missing;
-}
-
-// The attributes of mode=quantiles are there with that mode and with no other. False: they are not.
-bool settle_mode(HistorySettings& history) {
-  if (history.mode == Mode::kQuantiles) {
-    return history.precision != HistorySettings::kNoPrecision && !history.quantiles.empty();
-  }
-  history.precision = HistorySettings::kNoPrecision;
-  history.quantiles = {};
-  return true;
-}
-
-// People read decimal numbers. A line that was printed leaves out base=16, so that a strict one
-// leaves the base of a list that is there.
-Base base_of_type(const Change& change, const Definition& before) {
-  if (!change.is_strict) return attribute::BaseNumber::kDefault;
-  const auto* const list = std::get_if<ListSettings>(&before.settings);
-  return list ? list->base : Base::kDecimal;
-}
-
-// The token of the first of these that the line has.
-template <typename... Members>
-std::size_t blame(const Change& change, Members... members) {
-  std::size_t at = Error::kNoToken;
-  (void)((change.*members ? (at = (change.*members)->at, true) : false) || ...);
-  return at;
-}
-
-// Rules between attributes, which no token breaks alone.
-Result<void> check(const Change& change, const Definition& definition) {
-  if (definition.range_min > definition.range_max) {
-    return Error{ErrorCode::kInvalid, "range_min must not be above range_max",
-                 blame(change, &Change::range_min, &Change::range_max)};
-  }
-  const auto* const value = std::get_if<ValueSettings>(&definition.settings);
-  if (value && (value->mode == Mode::kRange || value->mode == Mode::kQuantiles)) {
-    return Error{ErrorCode::kInvalid,
-                 value->mode == Mode::kRange ? "mode=range is for type=history only"
-                                             : "mode=quantiles is for type=history only",
-                 blame(change, &Change::mode)};
-  }
-  const auto* const array = std::get_if<ArraySettings>(&definition.settings);
-  if (array && !ArrayBounds(*array, definition.range_min, definition.range_max).is_small_enough()) {
-    return Error{ErrorCode::kInvalid,
-                 "more than " + std::to_string(kIntervalsBound) +
-                     " intervals: range or base_interval must change",
-                 blame(change, &Change::base_interval, &Change::range_max, &Change::range_min,
-                       &Change::scale)};
-  }
-  return {};
-}
-
-// What apply() gives, before the rules between attributes are looked at.
-Result<Definition> merge(const Change& change, const Definition& before) {
-  Definition after = before;
-  if (change.type) after.settings = change.type->value;
-  auto* const list = std::get_if<ListSettings>(&after.settings);
-  if (list && change.type) list->base = base_of_type(change, before);
-  const std::string missing = merge(change, after.settings);
-  if (change.type && !missing.empty()) {
-    return Error{ErrorCode::kInvalid, "this type also needs:" + missing, change.type->at};
-  }
-  auto* const history = std::get_if<HistorySettings>(&after.settings);
-  if (history && !settle_mode(*history)) {
-    return Error{ErrorCode::kInvalid, "mode=quantiles also needs precision and quantiles",
-                 blame(change, &Change::mode)};
-  }
-  if (change.range_min) after.range_min = change.range_min->value;
-  if (change.range_max) after.range_max = change.range_max->value;
-  if (change.units) after.units = change.units->value;
-  return after;
-}
-
 }  // namespace
 
 bool is_known_key(std::string_view word) {
@@ -366,28 +302,6 @@ Result<Change> parse_change(std::string_view line, Strictness strictness) {
 
 Result<Change> parse_new_statistic(std::string_view text, Strictness strictness) {
   return parse(text, Where::kOnlyInNew, strictness);
-}
-
-Result<Definition> apply(const Change& change, const Definition& before) {
-  auto after = merge(change, before);
-  if (!after) return after;
-  if (const auto checked = check(change, after.value()); !checked) return checked.error();
-  return after;
-}
-
-Result<Attributes> check_alone(const Change& change) {
-  Change known = change;
-  // Without a type they may be for any.
-  if (!change.type) known = Change{.range_min = change.range_min, .range_max = change.range_max};
-  const auto after = merge(known, Definition{});
-  if (!after) return after.error();
-  // With the range of its statistic, which the change leaves, an array may be small enough.
-  const bool is_array = std::holds_alternative<ArraySettings>(after.value().settings);
-  const bool has_range = change.range_min && change.range_max;
-  if (!is_array || has_range) {
-    if (auto checked = check(known, after.value()); !checked) return checked.error();
-  }
-  return change.type ? attributes_of(after.value().settings) : Attributes().set();
 }
 
 }  // namespace tallyfs

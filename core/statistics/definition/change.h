@@ -22,6 +22,16 @@ struct Requested {
   std::size_t at = 0;
 };
 
+// A number as it was typed: how many places a decimal may have is for the statistic to say.
+struct Typed {
+  std::int64_t digits = 0;  // without the point
+  unsigned places = 0;
+};
+struct TypedUnsigned {
+  std::uint64_t digits = 0;
+  unsigned places = 0;
+};
+
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
   bool is_strict = false;                           // the line was read so
@@ -31,11 +41,12 @@ struct Change {
   bool data_reset = false;
   std::optional<Requested<bool>> undo;
   std::optional<Requested<Settings>> type;  // the type alone: its attributes are still the defaults
-  std::optional<Requested<std::int64_t>> range_min;
-  std::optional<Requested<std::int64_t>> range_max;
+  std::optional<Requested<Typed>> range_min;
+  std::optional<Requested<Typed>> range_max;
+  std::optional<Requested<std::uint8_t>> decimals;
   std::optional<Requested<std::uint32_t>> entries_max;
   std::optional<Requested<Base>> base;
-  std::optional<Requested<std::uint64_t>> base_interval;
+  std::optional<Requested<TypedUnsigned>> base_interval;
   std::optional<Requested<Scale>> scale;
   std::optional<Requested<Mode>> mode;
   std::optional<Requested<std::chrono::microseconds>> period;
@@ -48,8 +59,8 @@ struct Change {
 
   // Whether it says how the statistic counts or what it is; else the line only switches and resets.
   bool redefines() const {
-    return type || range_min || range_max || entries_max || base || base_interval || scale ||
-           mode || period || precision || quantiles || units || help;
+    return type || range_min || range_max || decimals || entries_max || base || base_interval ||
+           scale || mode || period || precision || quantiles || units || help;
   }
 
   // What it asks for an attribute.
@@ -86,7 +97,8 @@ Result<Change> parse_new_statistic(std::string_view text,
 
 // The definition that results. A list that comes into being shows its X in decimal if the line is
 // strict and says nothing of the base. kInvalid with the token to blame: the type lacks an
-// attribute, the mode does not go with the type, range_min is above range_max, too many intervals.
+// attribute, the mode does not go with the type, range_min is above range_max, too many intervals,
+// a number with more places than the decimals.
 Result<Definition> apply(const Change& change, const Definition& before);
 // Whether there is a definition to which the change could be applied: for changes of statistics
 // that do not exist yet. Returns the attributes that it may have. kInvalid as above.

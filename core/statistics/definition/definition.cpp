@@ -1,10 +1,10 @@
 #include "core/statistics/definition/definition.h"
 
 #include <concepts>
+#include <type_traits>
 
 #include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/base/unit_factor.h"
 
 namespace tallyfs {
 namespace {
@@ -33,6 +33,11 @@ std::string_view spelled(Scale scale) {
   return {};
 }
 
+// A number of the definition that is a decimal where X is.
+struct Number {
+  std::string text;
+};
+
 // A value of a line, as it stands in the file.
 class LineWriter {
  public:
@@ -58,6 +63,7 @@ class LineWriter {
   void append(Mode mode) { append(spelled(mode)); }
   void append(Scale scale) { append(spelled(scale)); }
   void append(Base base) { append(static_cast<std::uint64_t>(base)); }
+  void append(const Number& number) { append(std::string_view(number.text)); }
   void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
   std::string& out_;
@@ -88,23 +94,49 @@ class MemberWriter {
   void append(Mode mode) { append(spelled(mode)); }
   void append(Scale scale) { append(spelled(scale)); }
   void append(Base base) { append(static_cast<std::uint64_t>(base)); }
+  void append(const Number& number) { json_.number_text(number.text); }
   void append(const QuantileList& quantiles) { append(quantiles.text()); }
 
   JsonWriter& json_;
 };
+
+Number fixed(Int128 value, unsigned decimals) {
+  Number number;
+  append_fixed(number.text, value, decimals);
+  return number;
+}
+
+template <typename Write>
+void write_range(Write& write, const Definition& definition) {
+  if (definition.decimals == 0) {
+    write("range_min", definition.range_min);
+    write("range_max", definition.range_max);
+  } else {
+    write("range_min", Number{bound_text(definition.range_min, definition.decimals)});
+    write("range_max", Number{bound_text(definition.range_max, definition.decimals)});
+  }
+}
 
 template <typename Write>
 void write_type(Write& write, const Definition& definition) {
   std::visit(
       [&](const auto& settings) {
         write("type", settings.kType);
-        write("range_min", definition.range_min);
-        write("range_max", definition.range_max);
+        write_range(write, definition);
         settings.each_attribute(settings, [&](auto attribute, const auto& field) {
-          if constexpr (!requires { attribute.kDefault; }) write(attribute.kKey, field);
+          if constexpr (std::is_same_v<decltype(attribute), attribute::BaseInterval>) {
+            write(attribute.kKey, fixed(Int128{field}, definition.decimals));
+          } else if constexpr (!requires { attribute.kDefault; }) {
+            write(attribute.kKey, field);
+          }
         });
       },
       definition.settings);
+}
+
+template <typename Write>
+void write_decimals(Write& write, const Definition& definition) {
+  if (definition.decimals != 0) write("decimals", definition.decimals);
 }
 
 // The attributes that lines of old do not have.
@@ -135,14 +167,22 @@ void write_line(Write write, std::string_view name, const Definition& definition
   write("data", state.data);
   write("started", state.started);
   write("stopped", state.stopped);
+  write_decimals(write, definition);
   write("units", std::string_view(definition.units));
   if (!state.help.empty()) write("help", state.help);
 }
 
 }  // namespace
 
+std::string bound_text(std::int64_t bound, unsigned decimals) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const bool is_none = bound == Limits::min() || bound == Limits::max();
+  return fixed(bound, is_none ? 0 : decimals).text;
+}
+
 bool discards_data(const Definition& before, const Definition& after) {
-  const bool same_factor = unit_of_x(before.units).factor == unit_of_x(after.units).factor;
+  if (before.decimals != after.decimals) return true;
+  const bool same_factor = factor_of_x(before) == factor_of_x(after);
   const auto* const was = std::get_if<QuantilesSettings>(&before.settings);
   const auto* const is = std::get_if<QuantilesSettings>(&after.settings);
   if (was && is) return was->precision != is->precision || !same_factor;
@@ -172,6 +212,7 @@ void append_definition(std::string& out, const Definition& definition) {
   LineWriter write(out);
   write_type(write, definition);
   write_other_than_default(write, definition);
+  write_decimals(write, definition);
   write("units", std::string_view(definition.units));
 }
 

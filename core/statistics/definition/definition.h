@@ -12,7 +12,9 @@
 #include <string_view>
 #include <variant>
 
+#include "core/base/decimal.h"
 #include "core/base/quantile_list.h"
+#include "core/base/unit_factor.h"
 
 namespace tallyfs {
 
@@ -185,7 +187,10 @@ void each_type(Visit visit) {
 struct Definition {
   std::int64_t range_min = std::numeric_limits<std::int64_t>::min();
   std::int64_t range_max = std::numeric_limits<std::int64_t>::max();
-  Settings settings;
+  // Decimals lie in what the settings leave of their last word: a statistic without them takes not
+  // a byte more.
+  [[no_unique_address]] Settings settings;
+  std::uint8_t decimals = 0;  // X, range and base_interval are integers of so many decimal places
   std::string units;
 
   bool operator==(const Definition&) const = default;
@@ -195,10 +200,15 @@ struct Definition {
   }
 };
 
-// Whether data gathered under `before` means nothing any more under `after`: a changed type or
-// type-specific attribute, and for an array a changed range, which moves its bounds. Buckets of
-// percentiles are those of the base unit that the units name, and move with it. Which percentiles
-// type=quantiles shows, and in which base a list shows X, is no matter of its data.
+// That takes X, as it is kept, to the base unit of its units.
+inline UnitFactor factor_of_x(const Definition& definition) {
+  return with_decimals(unit_of_x(definition.units).factor, definition.decimals);
+}
+
+// Whether data gathered under `before` means nothing any more under `after`: a changed type,
+// decimals or type-specific attribute, and for an array a changed range, which moves its bounds.
+// Buckets of percentiles are those of the base unit that the units name, and move with it. Which
+// percentiles type=quantiles shows, and in which base a list shows X, is no matter of its data.
 bool discards_data(const Definition& before, const Definition& after);
 
 // What a line of the definition file says beyond the definition.
@@ -225,6 +235,9 @@ void append_line(std::string& out, std::string_view name, const Definition& defi
 // microseconds, and their keys end in `_us`.
 void write_members(JsonWriter& json, std::string_view name, const Definition& definition,
                    const LineState& state);
+// As a line has a bound of the range: a decimal, but the end of 64 bits is a whole number, which
+// means that there is none.
+std::string bound_text(std::int64_t bound, unsigned decimals);
 // The definition alone, so that parse_new_statistic() gives it back: what is saved.
 void append_definition(std::string& out, const Definition& definition);
 

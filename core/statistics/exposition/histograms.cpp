@@ -8,7 +8,6 @@
 
 #include "core/base/exponential_buckets.h"
 #include "core/base/saturating.h"
-#include "core/base/unit_factor.h"
 #include "core/statistics/definition/array_bounds.h"
 
 namespace tallyfs {
@@ -30,7 +29,7 @@ std::optional<int> exponent_of(std::uint64_t number) {
 // above.
 std::optional<int> native_exponent(const Definition& definition) {
   const auto& settings = std::get<ArraySettings>(definition.settings);
-  const UnitFactor factor = unit_of_x(definition.units).factor;
+  const UnitFactor factor = factor_of_x(definition);
   const auto base = exponent_of(settings.base_interval);
   const auto up = exponent_of(factor.numerator);
   const auto down = exponent_of(factor.denominator);
@@ -152,7 +151,7 @@ const HistogramSeries& Histograms::of(const QuantilesStatistic& quantiles,
 Histograms::Powers Histograms::powers_of(const Definition& definition) {
   Powers powers{.has_zero = definition.range_min <= 0};
   if (definition.range_max < 1) return powers;
-  const auto& buckets = ExponentialBuckets::get(0, unit_of_x(definition.units).factor);
+  const auto& buckets = ExponentialBuckets::get(0, factor_of_x(definition));
   const auto exponent = [&](std::int64_t x) {
     return buckets.first_index() +
            static_cast<std::int32_t>(buckets.place(static_cast<std::uint64_t>(x)));

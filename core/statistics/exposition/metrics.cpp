@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/decimal.h"
+
 namespace tallyfs {
 namespace {
 
@@ -72,7 +74,9 @@ class Metrics::Adder {
     const std::string own = labels_;
     for (const auto& [x, total] : list.largest(kListSeriesMax)) {
       labels_ = own;
-      format_.add_label(labels_, "value", std::to_string(x));
+      std::string value;
+      append_fixed(value, x, statistic_.definition.decimals);
+      format_.add_label(labels_, "value", value);
       add_counter(*family, count_of(total, scale_));
     }
     labels_ = own;
@@ -179,6 +183,7 @@ class Metrics::Adder {
       target = {.family = metrics_.family(name), .scale = name.scale, .is_found = true};
     }
     scale_ = target.scale;
+    if (is_of_x(role)) scale_.decimals += statistic_.definition.decimals;
     return target.family && touch(*target.family) ? target.family : duplicate();
   }
 

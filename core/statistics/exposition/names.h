@@ -59,11 +59,16 @@ enum class Role {
 };
 inline constexpr std::size_t kRoles = static_cast<std::size_t>(Role::kQuantileOfPeriod) + 1;
 
+// Whether its values are X, or else counts.
+constexpr bool is_of_x(Role role) {
+  return role != Role::kTotal && role != Role::kTotalPerPeriod && role != Role::kSamplesOfPeriod;
+}
+
 struct FamilyName {
   std::string name;
   std::string unit;  // with which the name ends; empty: with none
   MetricKind kind = MetricKind::kGauge;
-  UnitScale scale{};  // of its values
+  UnitScale scale{};  // of its values, where X has no decimals
 };
 
 class FamilyNames {

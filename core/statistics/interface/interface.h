@@ -226,6 +226,9 @@ class Interface {
       REQUIRES(mutex_);
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
   static Result<Definition> view_definition(const Change& change, const Statistic& source);
+  static Result<void> check_decimals(const Change& change, const Statistic& source);
+  // Gives views the decimals that their source has been given.
+  void sync_views(Statistic& source, Moment now) REQUIRES(mutex_);
   Result<void> append_view(std::string_view name, Statistic& source, std::string_view line,
                            const Change& change, Moment now, By by) REQUIRES(mutex_);
   void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);

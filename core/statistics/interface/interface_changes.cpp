@@ -55,6 +55,9 @@ std::string differing_words(const Definition& is, const Definition& asked) {
     if (word.ends_with('=')) words.append(kClearWord);
     if (has_other_type) break;
   }
+  if (is.decimals == 0 && asked.decimals != 0) {
+    words.append(words.empty() ? "decimals=0" : " decimals=0");
+  }
   return words;
 }
 
@@ -69,16 +72,19 @@ Result<void> Interface::each_of(Statistic* named, Visit visit) const {
   return {};
 }
 
-// Views have the units of their source, until they are given others: they follow it.
+// Views have the decimals of their source, and its units until they are given others: they follow
+// it.
 template <typename Visit>
 Result<void> Interface::each_change(const Change& change, Statistic* named, Visit visit) const {
   const std::string before = named ? named->definition().units : std::string();
   auto done = each_of(
       named, [&](Statistic& statistic) REQUIRES(mutex_) { return visit(statistic, change); });
-  if (!done || !named || !change.units) return done;
+  if (!done || !named || (!change.units && !change.decimals)) return done;
   for (Statistic* const view : named->views()) {
-    if (view->definition().units != before) continue;
-    if (done = visit(*view, Change{.units = change.units}); !done) return done;
+    Change its{.decimals = change.decimals};
+    if (view->definition().units == before) its.units = change.units;
+    if (!its.redefines()) continue;
+    if (done = visit(*view, its); !done) return done;
   }
   return {};
 }
@@ -156,6 +162,9 @@ Result<void> Interface::define(std::string_view line, Moment now, By by, Strictn
     }
   }
   if (change.undo) return undo(change, named, now);
+  if (named && named->source()) {
+    if (auto same = check_decimals(change, *named->source()); !same) return same;
+  }
   if (auto read = check_all_read(line, change, named); !read) return read;
   return redefine(change, named, now, by);
 }
@@ -207,6 +216,7 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
   CellBudget budget = CellBudget::for_command();
   if (carry_out(statistic, change, std::move(after), now, budget)) note_change(now);
   if (more < 0) reservation_.shrink({.bytes = static_cast<std::uint64_t>(-more)});
+  sync_views(statistic, now);
   return {};
 }
 
@@ -237,7 +247,9 @@ Result<void> Interface::undo(const Change& change, Statistic* named, Moment now)
   std::uint64_t lost = 0;
   bool is_done = false;
   (void)each_of(named, [&](Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
-    if (!discarded_ || !discarded_->find(statistic)) return {};
+    const Discarded* const kept = discarded_ ? discarded_->find(statistic) : nullptr;
+    const Statistic* const source = statistic.source();
+    if (!kept || (source && kept->definition.decimals != source->definition().decimals)) return {};
     lost += restore(statistic, now, budget);
     is_done = true;
     return {};

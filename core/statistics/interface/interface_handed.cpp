@@ -155,7 +155,7 @@ void Statistic::go_on_at(const Published& at) {
 }
 
 void Statistic::take_data(Statistic& from) {
-  definition_ = std::move(from.definition_);
+  set_definition(std::move(from.definition_));
   set_texts(from.texts());
   has_sample_units_ = from.has_sample_units_;
   gathered_ = std::move(from.gathered_);

@@ -11,7 +11,12 @@ namespace {
 // A statistic as it was under the lock. Its members stand in a text for all.
 struct Copy {
   std::size_t members_end = 0;
+  unsigned decimals = 0;
   Gathered gathered;
+
+  void write_values(JsonWriter& json) const {
+    std::visit([&](const auto& each) { each.write_values(json, decimals); }, gathered);
+  }
 };
 
 // No statistic has fewer members, names and units aside.
@@ -27,7 +32,7 @@ std::size_t values_length(const std::vector<Copy>& copies, std::size_t bytes_max
   JsonWriter values(piece, JsonWriter::Encoding::kUtf8, bytes_max, JsonWriter::Keep::kLength);
   values.begin_array();
   for (const Copy& copy : copies) {
-    std::visit([&](const auto& gathered) { gathered.write_values(values); }, copy.gathered);
+    copy.write_values(values);
     if (values.is_too_long()) break;
   }
   return values.length();
@@ -66,7 +71,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
       statistic.write_members(json);
       write_undo(statistic, json);
       json.key("values");
-      copies.push_back({members.size(), statistic.gathered()});
+      copies.push_back({members.size(), statistic.definition().decimals, statistic.gathered()});
       if (members.size() > bytes_max) return too_long(bytes_max);
     }
   }
@@ -86,7 +91,7 @@ Result<std::string> Interface::render_json(std::string_view name, std::uint64_t 
     text.append(members, begin, copy.members_end - begin);
     begin = copy.members_end;
     JsonWriter values(text, JsonWriter::Encoding::kUtf8, bytes_max);
-    std::visit([&](const auto& gathered) { gathered.write_values(values); }, copy.gathered);
+    copy.write_values(values);
     values.end_object();
     if (values.is_too_long()) return too_long(bytes_max);
   }

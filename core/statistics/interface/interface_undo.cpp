@@ -42,7 +42,7 @@ std::uint64_t Statistic::restore(Discarded discarded, Moment now, CellBudget& bu
   const bool is_added =
       definition_ == discarded.definition && add_up(discarded.gathered, gathered_);
   if (is_added) add_saturating(discarded.hits_out_of_range, hits_out_of_range_);
-  definition_ = std::move(discarded.definition);
+  set_definition(std::move(discarded.definition));
   gathered_ = std::move(discarded.gathered);
   hits_out_of_range_ = discarded.hits_out_of_range;
   saturated_ = discarded.saturated || (is_added && saturated_);
@@ -110,6 +110,13 @@ std::uint64_t Interface::restore(Statistic& statistic, Moment now, CellBudget& b
   const std::uint64_t lost = statistic.restore(std::move(discarded), now, budget);
   count_cells(statistic);
   reservation_.shrink({.bytes = counted - holdings_of(statistic).bytes});
+  for (Statistic* const view : statistic.views()) {
+    const Discarded* const kept = discarded_->find(*view);
+    const unsigned decimals = statistic.definition().decimals;
+    const bool is_former = view->definition().decimals != decimals;
+    if (is_former && kept && kept->definition.decimals == decimals) restore(*view, now, budget);
+  }
+  sync_views(statistic, now);
   return lost;
 }
 

@@ -65,9 +65,33 @@ Result<bool> Interface::create_view(std::string_view name, std::string_view text
   return true;
 }
 
+// A view is given the samples of its source, as they are kept.
+Result<void> Interface::check_decimals(const Change& change, const Statistic& source) {
+  const unsigned decimals = source.definition().decimals;
+  if (!change.decimals || change.decimals->value == decimals) return {};
+  return invalid("a view has the decimals of its source: decimals=" + std::to_string(decimals) +
+                     ", and decimals= of " + source.name() + " changes both",
+                 change.decimals->at);
+}
+
 Result<Definition> Interface::view_definition(const Change& change, const Statistic& source) {
+  if (auto checked = check_decimals(change, source); !checked) return checked.error();
+  const Definition& its = source.definition();
   return apply(change,
-               change.type ? Definition{.units = source.definition().units} : source.definition());
+               change.type ? Definition{.decimals = its.decimals, .units = its.units} : its);
+}
+
+// What does not go with the decimals, or for which there is no room, becomes a value.
+void Interface::sync_views(Statistic& source, Moment now) {
+  const std::uint8_t decimals = source.definition().decimals;
+  for (Statistic* const view : source.views()) {
+    if (view->definition().decimals == decimals) continue;
+    const Change change{.decimals = {{decimals, 0}}};
+    auto after = apply(change, view->definition());
+    if (after && become(*view, change, std::move(after.value()), now)) continue;
+    Definition plain{.decimals = decimals, .units = view->definition().units};
+    (void)become(*view, change, std::move(plain), now);
+  }
 }
 
 // A rule without type= means the definition of the source, which has changed.
@@ -131,6 +155,9 @@ Result<void> Interface::define_view(std::string_view line, const Change& change,
   }
   if (auto checked = check_view(change, *named); !checked) return checked;
   if (auto read = check_all_read(line, change, named); !read) return read;
+  if (named->source()) {
+    if (auto same = check_decimals(change, *named->source()); !same) return same;
+  }
   return redefine(change, named, now, by);
 }
 

@@ -60,6 +60,7 @@ std::uint64_t Statistic::worst_case_bytes_after(const Change& change,
 
 Statistic::Statistic(std::string_view name, Definition definition, Moment now)
     : name_(name),
+      decimals_(definition.decimals),
       definition_(std::move(definition)),
       gathered_(make_gathered(definition_, now.monotonic)),
       created_(now.realtime),
@@ -79,7 +80,7 @@ Statistic::Added Statistic::add_by(std::span<const Sample> samples, std::chrono:
       },
       gathered_);
   const bool is_first = saturated && !saturated_;
-  saturated_ |= saturated;
+  if (saturated) saturated_ = true;
   return {.changed = true, .saturated = is_first};
 }
 
@@ -324,16 +325,17 @@ void Statistic::copy(StatisticCopy& to) const {
 
 Statistic::Snapshot Statistic::snapshot() const {
   const auto copy = [](const auto& gathered) -> Snapshot::Copied { return gathered.snapshot(); };
-  if (!has_cells()) return {name_, std::visit(copy, gathered_)};
-  return {name_, std::visit(copy, gathered())};
+  if (!has_cells()) return {name_, definition_.decimals, std::visit(copy, gathered_)};
+  return {name_, definition_.decimals, std::visit(copy, gathered())};
 }
 
 std::uint64_t Statistic::Snapshot::text_length() const {
-  return std::visit([&](const auto& copied) { return copied.text_length(name_); }, copied_);
+  return std::visit([&](const auto& copied) { return copied.text_length(name_, decimals_); },
+                    copied_);
 }
 
 void Statistic::Snapshot::render(std::string& out) && {
-  std::visit([&](auto& copied) { copied.render(name_, out); }, copied_);
+  std::visit([&](auto& copied) { copied.render(name_, out, decimals_); }, copied_);
   copied_.emplace<ValueStatistic>(ValueSettings{});
 }
 

@@ -2,9 +2,9 @@
 // view gets every sample that its source gets, and none else; only the switch of the source tells
 // feeders whether samples are wanted, by the source or by one of its views.
 //
-// Confined to its Interface's lock, except name(), which never changes, and prefetch(). Outside of
-// the Interface, a Statistic* is only a handle, to be passed back in a Run. What the types promise
-// is in statistic_type.h.
+// Confined to its Interface's lock, except name(), which never changes, decimals() and prefetch().
+// Outside of the Interface, a Statistic* is only a handle, to be passed back in a Run. What the
+// types promise is in statistic_type.h.
 #pragma once
 
 #include <chrono>
@@ -45,6 +45,8 @@ class Statistic {
 
   const std::string& name() const { return name_; }
   const Definition& definition() const { return definition_; }
+  // The definition's. A thread without the lock may see the former ones for a moment.
+  unsigned decimals() const { return __atomic_load_n(&decimals_, __ATOMIC_RELAXED); }
   // Of a view; nullptr: this is none.
   const Statistic* source() const { return links_ ? links_->source : nullptr; }
   bool has_views() const { return has_views_; }
@@ -175,10 +177,11 @@ class Statistic {
     friend Statistic;
     using Copied = SnapshotsOf<Gathered>;
 
-    Snapshot(std::string name, Copied copied)
-        : name_(std::move(name)), copied_(std::move(copied)) {}
+    Snapshot(std::string name, unsigned decimals, Copied copied)
+        : name_(std::move(name)), decimals_(decimals), copied_(std::move(copied)) {}
 
     std::string name_;
+    unsigned decimals_;
     Copied copied_;
   };
   // What it and the cells have gathered, as of the last advance() and read_cells().
@@ -242,6 +245,7 @@ class Statistic {
   void keep(Discarded& discarded, Moment now);
   bool set_help(std::string_view help);
   void redefine(Definition after);
+  void set_definition(Definition definition);
   template <typename AddTo>
   Added add_by(std::span<const Sample> samples, std::chrono::nanoseconds now, AddTo add_to);
   template <typename Type>
@@ -274,8 +278,9 @@ class Statistic {
   // What add() needs comes first, and together: with many statistics each line of memory counts.
   std::string name_;
   bool on_ = false;
-  bool saturated_ = false;  // and said so
+  std::uint8_t decimals_ = 0;  // the definition's, for threads without the lock
   bool has_views_ = false;
+  bool saturated_ : 1 = false;  // and said so
   bool has_cells_ : 1 = false;  // some feeder may have
   // By users, and by a rule. Not saved: defaults are for what was made in this daemon.
   bool asked_definition_ : 1 = false;

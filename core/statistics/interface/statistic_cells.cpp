@@ -179,7 +179,7 @@ void Statistic::merge(const CellSums& cells) {
         if constexpr (requires { gathered.merge(cells); }) saturated |= gathered.merge(cells);
       },
       gathered_);
-  saturated_ |= saturated;
+  if (saturated) saturated_ = true;
 }
 
 void Statistic::add_cells(Gathered& all) const {

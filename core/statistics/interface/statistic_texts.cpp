@@ -46,11 +46,16 @@ void Statistic::set_sample_units(std::string_view units) {
   set_texts({.help = std::string(help()), .sample_units = std::string(kept)});
 }
 
+void Statistic::set_definition(Definition definition) {
+  definition_ = std::move(definition);
+  __atomic_store_n(&decimals_, definition_.decimals, __ATOMIC_RELAXED);
+}
+
 // The units of samples stay when the definition gets others.
 void Statistic::redefine(Definition after) {
   const bool keeps_units = has_sample_units_ && after.units != definition_.units;
   const std::string units(keeps_units ? *sample_units() : "");
-  definition_ = std::move(after);
+  set_definition(std::move(after));
   if (keeps_units) set_sample_units(units);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/decimal.h"
 #include "core/base/doublings.h"
 #include "core/base/json_column.h"
 #include "core/base/saturating.h"
@@ -120,7 +121,7 @@ bool ArrayStatistic::merge(const ArrayStatistic& other) {
   return saturated;
 }
 
-std::uint64_t ArrayStatistic::text_length(std::string_view name) const {
+std::uint64_t ArrayStatistic::text_length(std::string_view name, unsigned decimals) const {
   const ArrayBounds bounds = this->bounds();
   const auto all = totals();
   const std::size_t last = all.size() - 1;
@@ -128,30 +129,31 @@ std::uint64_t ArrayStatistic::text_length(std::string_view name) const {
   std::string bound;
   for (std::size_t i = 0; i < all.size(); ++i) {
     bound.clear();
-    append_number(bound, bounds[std::min(i, last - 1)]);
+    append_fixed(bound, bounds[std::min(i, last - 1)], decimals);
     length += bound.size() + number_length(all[i]);
   }
   return length;
 }
 
-void ArrayStatistic::render(std::string_view name, std::string& out) const {
+void ArrayStatistic::render(std::string_view name, std::string& out, unsigned decimals) const {
   const ArrayBounds bounds = this->bounds();
   const auto all = totals();
   const std::size_t last = all.size() - 1;
   for (std::size_t i = 0; i < all.size(); ++i) {
     out.append(name).append(i == last ? " >" : " <=");
-    append_number(out, bounds[std::min(i, last - 1)]);
+    append_fixed(out, bounds[std::min(i, last - 1)], decimals);
     out.push_back(' ');
     append_number(out, all[i]);
     out.push_back('\n');
   }
 }
 
-void ArrayStatistic::write_values(JsonWriter& json) const {
+void ArrayStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   const ArrayBounds bounds = this->bounds();
   const auto all = totals();
   json.begin_object();
-  write_column(json, "bounds", all.size() - 1, [&](std::size_t i) { json.number(bounds[i]); });
+  write_column(json, "bounds", all.size() - 1,
+               [&](std::size_t i) { json.fixed(bounds[i], decimals); });
   write_column(json, "counts", all.size(), [&](std::size_t i) { json.number(all[i]); });
   json.end_object();
 }

@@ -54,10 +54,10 @@ class ArrayStatistic {
   Int128 sum() const { return sum_.total; }
   bool has_negative() const { return sum_.has_negative; }
   // `name <=B total` for each bound B in order, then `name >B total` with the last one
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
   const ArrayStatistic& snapshot() const { return *this; }
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

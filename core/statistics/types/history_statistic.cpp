@@ -105,17 +105,20 @@ HistoryStatistic::Snapshot HistoryStatistic::snapshot() const {
   return copy;
 }
 
-void HistoryStatistic::Snapshot::render(std::string_view name, std::string& out) const {
-  std::visit([&](const auto& periods) { periods.render(name, out); }, *periods_);
+void HistoryStatistic::Snapshot::render(std::string_view name, std::string& out,
+                                        unsigned decimals) const {
+  std::visit([&](const auto& periods) { periods.render(name, out, decimals); }, *periods_);
 }
 
-std::uint64_t HistoryStatistic::Snapshot::text_length(std::string_view name) const {
-  return std::visit([&](const auto& periods) { return periods.text_length(name); }, *periods_);
+std::uint64_t HistoryStatistic::Snapshot::text_length(std::string_view name,
+                                                      unsigned decimals) const {
+  return std::visit([&](const auto& periods) { return periods.text_length(name, decimals); },
+                    *periods_);
 }
 
-void HistoryStatistic::write_values(JsonWriter& json) const {
+void HistoryStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   json.begin_object();
-  std::visit([&](const auto& periods) { periods.write_columns(json); }, *periods_);
+  std::visit([&](const auto& periods) { periods.write_columns(json, decimals); }, *periods_);
   json.end_object();
 }
 

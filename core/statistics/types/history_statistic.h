@@ -76,8 +76,8 @@ class HistoryStatistic {
    public:
     // `name [t] total` or `name [t] number min avg max`, with percentiles `p50=X` behind it, for
     // each completed period, which ended at t
-    void render(std::string_view name, std::string& out) const;
-    std::uint64_t text_length(std::string_view name) const;
+    void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+    std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
 
    private:
     friend HistoryStatistic;
@@ -85,7 +85,7 @@ class HistoryStatistic {
   };
   // Shares its memory.
   Snapshot snapshot() const;
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

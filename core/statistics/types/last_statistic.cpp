@@ -1,5 +1,6 @@
 #include "core/statistics/types/last_statistic.h"
 
+#include "core/base/decimal.h"
 #include "core/base/text.h"
 #include "core/sums/saved.h"
 #include "core/sums/text_length.h"
@@ -21,24 +22,25 @@ bool LastStatistic::add(std::span<const Sample> samples) {
   return false;
 }
 
-std::uint64_t LastStatistic::text_length(std::string_view name) const {
+std::uint64_t LastStatistic::text_length(std::string_view name, unsigned decimals) const {
   if (!is_there_) return 0;
-  return name.size() + timestamp_length(time_) + number_length(x_) + 3;  // two blanks, the newline
+  return name.size() + timestamp_length(time_) + fixed_length(x_, decimals) +
+         3;  // two blanks, the newline
 }
 
-void LastStatistic::render(std::string_view name, std::string& out) const {
+void LastStatistic::render(std::string_view name, std::string& out, unsigned decimals) const {
   if (!is_there_) return;
   append_timestamp(out.append(name).append(" "), time_);
   out.push_back(' ');
-  append_number(out, x_);
+  append_fixed(out, x_, decimals);
   out.push_back('\n');
 }
 
-void LastStatistic::write_values(JsonWriter& json) const {
+void LastStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   json.begin_object().key("time_us");
   is_there_ ? json.microseconds(time_) : json.null();
   json.key("x");
-  is_there_ ? json.number(x_) : json.null();
+  is_there_ ? json.fixed(x_, decimals) : json.null();
   json.end_object();
 }
 

@@ -32,10 +32,10 @@ class LastStatistic {
   std::optional<std::int64_t> x() const { return is_there_ ? std::optional(x_) : std::nullopt; }
   std::uint64_t lines() const { return is_there_ ? 1 : 0; }
   // `name [t] X`; t is the sample's time
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
   const LastStatistic& snapshot() const { return *this; }
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
   void forget_time() { time_ = {}; }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/base/decimal.h"
 #include "core/base/json_column.h"
 #include "core/base/keyed_hash.h"
 #include "core/base/saturating.h"
@@ -17,13 +18,19 @@ namespace {
 constexpr std::uint8_t kListVersion = 1;
 constexpr std::size_t kSavedEntryBytes = 16;
 
-void append_x(std::string& out, std::int64_t x, Base base) {
-  if (base == Base::kDecimal) return append_number(out, x);
+// A decimal is never shown in hexadecimal.
+bool is_hexadecimal(Base base, unsigned decimals) {
+  return base == Base::kHexadecimal && decimals == 0;
+}
+
+void append_x(std::string& out, std::int64_t x, Base base, unsigned decimals) {
+  if (!is_hexadecimal(base, decimals)) return append_fixed(out, x, decimals);
   append_hex(out, static_cast<std::uint64_t>(x));
 }
 
-std::uint64_t length_of_x(std::int64_t x, Base base) {
-  return base == Base::kDecimal ? number_length(x) : hex_length(static_cast<std::uint64_t>(x));
+std::uint64_t length_of_x(std::int64_t x, Base base, unsigned decimals) {
+  return is_hexadecimal(base, decimals) ? hex_length(static_cast<std::uint64_t>(x))
+                                        : fixed_length(x, decimals);
 }
 
 }  // namespace
@@ -72,10 +79,10 @@ ListStatistic::Snapshot ListStatistic::snapshot() const {
   return copy;
 }
 
-std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name) const {
+std::uint64_t ListStatistic::Snapshot::text_length(std::string_view name, unsigned decimals) const {
   std::uint64_t length = totals_.size() * (name.size() + 3);  // two blanks and the newline
   for (const auto& [x, total] : totals_) {
-    length += length_of_x(x, base_) + number_length(total);
+    length += length_of_x(x, base_, decimals) + number_length(total);
   }
   return length;
 }
@@ -97,21 +104,21 @@ ListStatistic::Entries ListStatistic::largest(std::size_t count) const {
   return std::move(copy.totals_);
 }
 
-void ListStatistic::Snapshot::render(std::string_view name, std::string& out) {
+void ListStatistic::Snapshot::render(std::string_view name, std::string& out, unsigned decimals) {
   sort(totals_.size());
   for (const auto& [x, total] : totals_) {
     out.append(name).push_back(' ');
-    append_x(out, x, base_);
+    append_x(out, x, base_, decimals);
     out.push_back(' ');
     append_number(out, total);
     out.push_back('\n');
   }
 }
 
-void ListStatistic::write_values(JsonWriter& json) const {
+void ListStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   const Entries all = largest(totals_.size());
   json.begin_object();
-  write_column(json, "x", all.size(), [&](std::size_t i) { json.number(all[i].first); });
+  write_column(json, "x", all.size(), [&](std::size_t i) { json.fixed(all[i].first, decimals); });
   write_column(json, "totals", all.size(), [&](std::size_t i) { json.number(all[i].second); });
   json.end_object();
 }

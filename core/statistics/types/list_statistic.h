@@ -43,10 +43,10 @@ class ListStatistic {
   // Without the table's empty places, which may be as large again as the entries.
   class Snapshot {
    public:
-    std::uint64_t text_length(std::string_view name) const;
+    std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
     // `name X total` for each X: largest total first, then smallest X. In hexadecimal X is 0xX in
     // two's complement.
-    void render(std::string_view name, std::string& out);
+    void render(std::string_view name, std::string& out, unsigned decimals = 0);
 
    private:
     friend ListStatistic;
@@ -57,7 +57,7 @@ class ListStatistic {
     Base base_ = Base::kHexadecimal;
   };
   Snapshot snapshot() const;
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   std::uint64_t missed() const { return missed_; }
   // The largest totals first, then the smallest X; so many of them at most.
   Entries largest(std::size_t count) const;

@@ -15,10 +15,10 @@
 #include <string_view>
 
 #include "core/base/bytes.h"
+#include "core/base/decimal.h"
 #include "core/base/json.h"
 #include "core/base/json_column.h"
 #include "core/base/text.h"
-#include "core/base/unit_factor.h"
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/types/exponential_histogram.h"
 #include "core/sums/periods.h"
@@ -35,15 +35,15 @@ struct ShownPeriod {
   Summary summary;
   std::array<std::int64_t, kQuantiles> quantiles{};
 
-  void append_to(std::string& out, const QuantileList& list) const {
+  void append_to(std::string& out, const QuantileList& list, unsigned decimals) const {
     if (summary.number == 0) {
-      Summary{}.append_to(out);
+      Summary{}.append_to(out, decimals);
       return;
     }
-    summary.append_to(out);
+    summary.append_to(out, decimals);
     for (std::size_t i = 0; i < list.size(); ++i) {
       out.append(" p").append(list.label(i)).push_back('=');
-      append_number(out, quantiles[i]);
+      append_fixed(out, quantiles[i], decimals);
     }
   }
   void save(ByteWriter& out) const {
@@ -112,11 +112,11 @@ class QuantilePeriods {
   // What is shown; shares the memory of older periods.
   class Snapshot {
    public:
-    std::uint64_t text_length(std::string_view name) const {
-      return periods_.text_length(name, appending());
+    std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const {
+      return periods_.text_length(name, appending(decimals));
     }
-    void render(std::string_view name, std::string& out) const {
-      periods_.render(name, out, appending());
+    void render(std::string_view name, std::string& out, unsigned decimals = 0) const {
+      periods_.render(name, out, appending(decimals));
     }
 
    private:
@@ -124,9 +124,9 @@ class QuantilePeriods {
     Snapshot(const QuantileList& quantiles, const Periods<Shown>& periods)
         : quantiles_(quantiles), periods_(periods) {}
 
-    auto appending() const {
-      return [this](std::size_t age, const Shown& shown, std::string& out) {
-        (age < kKept ? newest_[age] : shown).append_to(out, quantiles_);
+    auto appending(unsigned decimals) const {
+      return [this, decimals](std::size_t age, const Shown& shown, std::string& out) {
+        (age < kKept ? newest_[age] : shown).append_to(out, quantiles_, decimals);
       };
     }
 
@@ -142,7 +142,7 @@ class QuantilePeriods {
     return copy;
   }
 
-  void write_columns(JsonWriter& json) const {
+  void write_columns(JsonWriter& json, unsigned decimals) const {
     const std::size_t size = completed();
     std::array<Shown, kKept> newest;  // by age
     for (std::size_t age = 1; age < kKept && age <= size; ++age) {
@@ -157,12 +157,12 @@ class QuantilePeriods {
     };
     periods_.write_ends(json);
     write_column(json, "count", size, [&](std::size_t i) { json.number(summary(i).number); });
-    Summary::write_extremes(json, size, summary);
+    Summary::write_extremes(json, size, summary, decimals);
     json.key("quantiles").begin_array();
     for (std::size_t q = 0; q < quantiles_.size() && !json.is_too_long(); ++q) {
       json.begin_object().key("q").number_text(quantiles_.number(q));
       write_column(json, "values", size, [&](std::size_t i) {
-        summary(i).number == 0 ? json.null() : json.number(shown(i).quantiles[q]);
+        summary(i).number == 0 ? json.null() : json.fixed(shown(i).quantiles[q], decimals);
       });
       json.end_object();
     }
@@ -202,7 +202,7 @@ class QuantilePeriods {
  private:
   static const ExponentialBuckets& buckets_of(const HistorySettings& settings,
                                               const Definition& definition) {
-    return ExponentialBuckets::get(settings.precision, unit_of_x(definition.units).factor);
+    return ExponentialBuckets::get(settings.precision, factor_of_x(definition));
   }
 
   ExponentialHistogram& kept(std::uint64_t serial) { return kept_[serial % kKept]; }

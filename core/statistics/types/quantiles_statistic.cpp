@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "core/base/decimal.h"
 #include "core/base/text.h"
-#include "core/base/unit_factor.h"
 #include "core/sums/saved.h"
 
 namespace tallyfs {
@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::uint8_t kQuantilesVersion = 1;
 
-void append_line(std::string& out, std::string_view name, std::string_view key, std::int64_t x) {
+void append_line(std::string& out, std::string_view name, std::string_view key, std::int64_t x,
+                 unsigned decimals) {
   out.append(name).append(" ").append(key).push_back(' ');
-  append_number(out, x);
+  append_fixed(out, x, decimals);
   out.push_back('\n');
 }
 
@@ -21,7 +22,7 @@ Span range_of(const Definition& definition) { return {definition.range_min, defi
 
 const ExponentialBuckets& buckets_of(const QuantilesSettings& settings,
                                      const Definition& definition) {
-  return ExponentialBuckets::get(settings.precision, unit_of_x(definition.units).factor);
+  return ExponentialBuckets::get(settings.precision, factor_of_x(definition));
 }
 
 }  // namespace
@@ -71,38 +72,40 @@ QuantilesStatistic::Snapshot QuantilesStatistic::snapshot() const {
   return copy;
 }
 
-std::uint64_t QuantilesStatistic::Snapshot::text_length(std::string_view name) const {
+std::uint64_t QuantilesStatistic::Snapshot::text_length(std::string_view name,
+                                                        unsigned decimals) const {
   std::string text;
-  render(name, text);
+  render(name, text, decimals);
   return text.size();
 }
 
-void QuantilesStatistic::Snapshot::render(std::string_view name, std::string& out) const {
+void QuantilesStatistic::Snapshot::render(std::string_view name, std::string& out,
+                                          unsigned decimals) const {
   out.append(name).append(" count ");
   append_number(out, summary_.number);
   out.push_back('\n');
   if (summary_.number == 0) return;
-  append_line(out, name, "min", summary_.min);
+  append_line(out, name, "min", summary_.min, decimals);
   out.append(name).append(" avg ");
-  append_average(out, summary_.sum, summary_.number);
+  append_average(out, summary_.sum, summary_.number, decimals);
   out.push_back('\n');
   std::string key;
   for (std::size_t i = 0; i < quantiles_.size(); ++i) {
-    append_line(out, name, key.assign("p").append(quantiles_.label(i)), x_[i]);
+    append_line(out, name, key.assign("p").append(quantiles_.label(i)), x_[i], decimals);
   }
-  append_line(out, name, "max", summary_.max);
+  append_line(out, name, "max", summary_.max, decimals);
 }
 
-void QuantilesStatistic::write_values(JsonWriter& json) const {
+void QuantilesStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   const ExponentialHistogram& histogram = histogram_->histogram;
   json.begin_object();
-  (is_empty() ? Summary{} : histogram.summary()).write_members(json, "count");
+  (is_empty() ? Summary{} : histogram.summary()).write_members(json, "count", decimals);
   std::vector<std::int64_t> values;
   histogram.each_quantile(quantiles_, [&](std::size_t, std::int64_t x) { values.push_back(x); });
   json.key("quantiles").begin_array();
   for (std::size_t i = 0; i < quantiles_.size(); ++i) {
     json.begin_object().key("q").number_text(quantiles_.number(i)).key("value");
-    i < values.size() ? json.number(values[i]) : json.null();
+    i < values.size() ? json.fixed(values[i], decimals) : json.null();
     json.end_object();
   }
   json.end_array();

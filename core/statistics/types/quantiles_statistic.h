@@ -58,10 +58,10 @@ class QuantilesStatistic {
   // What is shown of the histogram, which may be much larger.
   class Snapshot {
    public:
-    std::uint64_t text_length(std::string_view name) const;
+    std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
     // `name count`, `name min`, `name avg`, `name p..` for each percentile, `name max`; `name count
     // 0` alone without samples
-    void render(std::string_view name, std::string& out) const;
+    void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
 
    private:
     friend QuantilesStatistic;
@@ -70,7 +70,7 @@ class QuantilesStatistic {
     std::array<std::int64_t, QuantileList::kBound> x_{};  // of each percentile
   };
   Snapshot snapshot() const;
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -9,21 +9,21 @@ constexpr std::uint8_t kRangeVersion = 1;
 
 }  // namespace
 
-std::uint64_t RangeStatistic::text_length(std::string_view name) const {
+std::uint64_t RangeStatistic::text_length(std::string_view name, unsigned decimals) const {
   std::string columns;
-  summary_.append_to(columns);
+  summary_.append_to(columns, decimals);
   return name.size() + columns.size() + 1;
 }
 
-void RangeStatistic::render(std::string_view name, std::string& out) const {
+void RangeStatistic::render(std::string_view name, std::string& out, unsigned decimals) const {
   out.append(name);
-  summary_.append_to(out);
+  summary_.append_to(out, decimals);
   out.push_back('\n');
 }
 
-void RangeStatistic::write_values(JsonWriter& json) const {
+void RangeStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   json.begin_object();
-  summary_.write_members(json, "number");
+  summary_.write_members(json, "number", decimals);
   json.end_object();
 }
 

@@ -37,10 +37,10 @@ class RangeStatistic {
   const Summary& summary() const { return summary_; }
   std::uint64_t lines() const { return 1; }
   // `name number min avg max`, `name 0 0 0.000 0` without samples
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
   const RangeStatistic& snapshot() const { return *this; }
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -33,11 +33,11 @@ class RawStatistic {
   bool add(std::span<const Sample> samples);
   std::uint64_t lines() const { return samples_.size(); }
   // `name [t] serial X Y`, oldest first; t is the sample's time
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
   // Shares its memory.
   const RawStatistic& snapshot() const { return *this; }
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

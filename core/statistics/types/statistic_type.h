@@ -29,7 +29,8 @@ namespace tallyfs {
 template <typename T>
 concept StatisticType = std::copyable<T> &&
     requires(T type, const T& read, std::span<const Sample> samples, std::string_view name,
-             std::string& text, JsonWriter& json, ByteWriter& out, ByteReader& in) {
+             std::string& text, unsigned decimals, JsonWriter& json, ByteWriter& out,
+             ByteReader& in) {
   // True when a counter reached the end of its type; it stays there.
   { type.add(samples) } -> std::same_as<bool>;
   // Lines that render() appends when nothing stops it. O(1).
@@ -39,11 +40,11 @@ concept StatisticType = std::copyable<T> &&
   // What its lines of the data file are made of: a copy, and nothing that they do not show.
   read.snapshot();
   // How many bytes render() appends.
-  { read.snapshot().text_length(name) } -> std::same_as<std::uint64_t>;
-  // Appends its lines of the data file. Once.
-  { read.snapshot().render(name, text) } -> std::same_as<void>;
+  { read.snapshot().text_length(name, decimals) } -> std::same_as<std::uint64_t>;
+  // Appends its lines of the data file. Once. X has so many decimal places.
+  { read.snapshot().render(name, text, decimals) } -> std::same_as<void>;
   // Writes the object `values` of data.json (docs/json.md).
-  { read.write_values(json) } -> std::same_as<void>;
+  { read.write_values(json, decimals) } -> std::same_as<void>;
   { read.save(out) } -> std::same_as<void>;
   // Into a new one with the settings of the saved one. Fails the reader (ByteReader::fail())
   // on what save() never wrote.

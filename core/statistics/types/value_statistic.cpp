@@ -42,21 +42,21 @@ bool ValueStatistic::add(std::span<const Sample>, const RunSums& sums) {
   return std::visit([&](auto& total) { return total.add(sums); }, total_);
 }
 
-std::uint64_t ValueStatistic::text_length(std::string_view name) const {
+std::uint64_t ValueStatistic::text_length(std::string_view name, unsigned decimals) const {
   std::string columns;
-  std::visit([&](const auto& total) { total.append_to(columns); }, total_);
+  std::visit([&](const auto& total) { total.append_to(columns, decimals); }, total_);
   return name.size() + columns.size() + 1;
 }
 
-void ValueStatistic::render(std::string_view name, std::string& out) const {
+void ValueStatistic::render(std::string_view name, std::string& out, unsigned decimals) const {
   out.append(name);
-  std::visit([&](const auto& total) { total.append_to(out); }, total_);
+  std::visit([&](const auto& total) { total.append_to(out, decimals); }, total_);
   out.push_back('\n');
 }
 
-void ValueStatistic::write_values(JsonWriter& json) const {
+void ValueStatistic::write_values(JsonWriter& json, unsigned decimals) const {
   json.begin_object().key("total");
-  std::visit([&](const auto& total) { json.number(total.total); }, total_);
+  std::visit([&](const auto& total) { total.write_total(json, decimals); }, total_);
   json.end_object();
 }
 

@@ -35,10 +35,10 @@ class ValueStatistic {
   const std::variant<Increments, SignedSum>& total() const { return total_; }
   std::uint64_t lines() const { return 1; }
   // `name total`
-  void render(std::string_view name, std::string& out) const;
-  std::uint64_t text_length(std::string_view name) const;
+  void render(std::string_view name, std::string& out, unsigned decimals = 0) const;
+  std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const;
   const ValueStatistic& snapshot() const { return *this; }
-  void write_values(JsonWriter& json) const;
+  void write_values(JsonWriter& json, unsigned decimals = 0) const;
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 

@@ -119,8 +119,8 @@ a_name_and_a_number_are_refused_with_what_to_write() {
   _says 1 "tally-send: line 1: a name has one '/': write %2F for others (Invalid argument)
   web/us{route:/cart} 12
                ^" 'web/us{route:/cart} 12'
-  _says 1 "tally-send: line 1: whole numbers only: scale it, e.g. send microseconds \
-(Invalid argument)
+  _says 1 "tally-send: line 1: whole numbers only: create web/us decimals=6, or send \
+microseconds (Invalid argument)
   web/us 1.5
          ^" 'web/us 1.5'
 }

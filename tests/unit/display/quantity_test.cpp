@@ -34,6 +34,22 @@ TEST(QuantityTest, ScalesOtherUnitsByThousands) {
   EXPECT_EQ(three(1'210'000, ""), "1.21M");
 }
 
+TEST(QuantityTest, XWithDecimalsIsTheDecimalInItsUnit) {
+  const auto text = [](double value, const char* units, unsigned decimals, Digits digits) {
+    return number_text(value, quantity_of_x(units, decimals), digits, Charset::kAscii);
+  };
+  EXPECT_EQ(text(250'000, "seconds/n", 6, Digits::kThree), "250ms");
+  EXPECT_EQ(text(250'000, "seconds/n", 6, Digits::kAll), "0.25s");
+  EXPECT_EQ(text(150, "seconds/n", 2, Digits::kThree), "1.50s");
+  EXPECT_EQ(text(150, "seconds/n", 2, Digits::kAll), "1.5s");
+  EXPECT_EQ(text(15'360, "KiB/n", 1, Digits::kThree), "1.50MiB");
+  EXPECT_EQ(text(215, "degrees/n", 1, Digits::kThree), "21.5");
+  EXPECT_EQ(text(1, "degrees/n", 9, Digits::kAll), "0.000000001");
+  EXPECT_EQ(exact_text(-5, quantity_of_x("euros/n", 2)), "-0.05");
+  EXPECT_EQ(quantity_of_x("euros/n", 2).name, "euros");
+  EXPECT_EQ(exact_text(1500, quantity_of_x("", 3)), "1.5");
+}
+
 TEST(QuantityTest, PartsOfANumberAreThatNumber) {
   EXPECT_EQ(three(2500, "thousandths/updates"), "2.5");
   EXPECT_EQ(three(0, "thousandths/updates"), "0");

@@ -64,6 +64,19 @@ TEST(TypeLinesTest, TheRangeStaysUnlessItIsTheScaleOfAnArray) {
             " range_max=9223372036854775807");
 }
 
+TEST(TypeLinesTest, NumbersOfXAreDecimalsWhereTheStatisticHasThem) {
+  Statistic from = of_range(3, 900);
+  from.units = "seconds/requests";
+  from.definition.push_back({"decimals", "3"});
+  EXPECT_EQ(line_as(from, "array"),
+            "name=us on=1 type=array base_interval=0.001 scale=log2 range_min=0 range_max=4.096");
+  from.values = Range{.number = 2, .min = -30, .avg = 1.5, .max = 10};
+  EXPECT_EQ(line_as(from, "array"),
+            "name=us on=1 type=array base_interval=0.002 scale=lin range_min=-0.064"
+            " range_max=0.064");
+  EXPECT_EQ(completed_line("type=list decimals=3", &from), "type=list decimals=3 entries_max=100");
+}
+
 TEST(TypeLinesTest, CompletesALineWithWhatItsTypeLacks) {
   const Statistic from = counter();
   EXPECT_EQ(completed_line("name=us type=value", nullptr), "name=us type=value mode=increments");

@@ -89,6 +89,25 @@ TEST(PointTest, ValueRangeListAndLastAreOfTheInterval) {
   EXPECT_EQ(quiet_point(statistic_from(json_of(quiet))).last, 40);
 }
 
+TEST(PointTest, XWithDecimalsGoesThroughTheStoreExactly) {
+  const std::string begin = R"("type":"range","decimals":3,"samples":)";
+  const auto range = counted(
+      begin + R"(1,"values":{"number":1,"min":0.250,"avg":0.250000,"max":0.250,"sum":0.250})",
+      begin + R"(3,"values":{"number":3,"min":-1.500,"avg":0.250000,"max":2.000,"sum":0.750})");
+  const auto& values = std::get<view::Range>(range.values);
+  EXPECT_EQ(range.decimals(), 3u);
+  EXPECT_EQ(values.number, 2u);
+  EXPECT_EQ(values.min, -1500);
+  EXPECT_EQ(values.max, 2000);
+  EXPECT_EQ(values.sum, Int128{500});
+  EXPECT_EQ(values.avg, 250.0);
+  const std::string other = R"("type":"range","decimals":1,"samples":)";
+  const view::Statistic was =
+      statistic_from(json_of(other + R"(1,"values":{"number":1,"sum":0.2})"));
+  EXPECT_FALSE(point_between(
+      &was, statistic_from(json_of(begin + R"(3,"values":{"number":3,"sum":0.750})"))));
+}
+
 TEST(PointTest, ATotalThatFellIsNotKnown) {
   const auto was = statistic_from(json_of(R"("type":"value","samples":3,"values":{"total":10})"));
   const auto now = statistic_from(json_of(R"("type":"value","samples":4,"values":{"total":9})"));

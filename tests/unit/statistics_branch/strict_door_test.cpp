@@ -178,7 +178,7 @@ constexpr std::array kKeys = {"name",      "of",        "on",          "data",  
                               "range_min", "range_max", "entries_max", "base_interval", "scale",
                               "mode",      "period",    "precision",   "quantiles",     "units",
                               "help",      "base",      "undo",        "lifetime",      "default",
-                              "hits"};
+                              "hits",      "decimals"};
 constexpr std::array kValues = {
     "",      "0",       "1",           "5",    "77",  "-4",   "reset",    "us",
     "v",     "range",   "value",       "list", "lin", "log2", "products", "quantiles",
@@ -233,7 +233,9 @@ bool is_so(const std::string& line, const std::string& definitions, const std::s
   const bool is_target = word.starts_with("name=") && line.find("/" + word.substr(5)) != line.npos;
   // Lines of statistics without units end with empty ones, which leave them as they are.
   const bool is_empty = word == "units=" || word == "help=";
-  return is_target || is_empty || (word == "data=reset" && discards) || word == "default=1";
+  const bool is_whole = word == "decimals=0" && definitions.find("decimals=") == std::string::npos;
+  return is_target || is_empty || is_whole || (word == "data=reset" && discards) ||
+         word == "default=1";
 }
 
 TEST_F(RandomWords, AreRefusedOrChangeTheOutcome) {

@@ -42,8 +42,8 @@ TEST(StrictWordsTest, AWordThatNothingReadsIsRefusedWithWhatToWrite) {
 TEST(StrictWordsTest, AWordThatIsNearToNoneIsRefusedWithTheList) {
   EXPECT_EQ(strict_refusal("colour=1").reason,
             "there is no key 'colour'; the keys are name of on data undo type range_min "
-            "range_max entries_max base base_interval scale mode period precision quantiles units "
-            "help");
+            "range_max entries_max base base_interval scale mode period precision quantiles "
+            "decimals units help");
 }
 
 TEST(StrictWordsTest, WhatIsPrintedIsAccepted) {

@@ -1,4 +1,6 @@
 // The texts of metrics, type by type. A statistic `s` of interface `web`.
+//
+// Longer than most: the texts of all types are read beside each other.
 #include "core/statistics/exposition/metrics.h"
 
 #include <gtest/gtest.h>
@@ -69,6 +71,43 @@ TEST(MetricsTest, ACounterOfIncrements) {
                                "# UNIT tally_s_requests requests\n"
                                "tally_s_requests_total{interface=\"web\"} 3\n"));
   EXPECT_TRUE(stand.whole(MetricsFormat::kOpenMetrics).ends_with("# EOF\n"));
+}
+
+TEST(MetricsTest, XWithDecimalsIsTheDecimalInItsBaseUnit) {
+  MetricsStand last("on=1 type=last decimals=3 units=seconds/jobs");
+  last.add(250);
+  EXPECT_EQ(last.samples(), "tally_s_last_seconds{interface=\"web\"} 0.25\n");
+  MetricsStand sum("on=1 mode=products decimals=2 units=minutes/jobs");
+  sum.add(150, 2);
+  EXPECT_EQ(sum.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 180\n");
+  MetricsStand list("on=1 type=list entries_max=3 decimals=1 units=euros/sales");
+  list.add(995);
+  EXPECT_EQ(list.samples(),
+            "tally_s_sales_total{interface=\"web\",value=\"99.5\"} 1\n"
+            "tally_hits_missed_total{interface=\"web\",statistic=\"s\"} 0\n");
+  MetricsStand array(
+      "on=1 type=array scale=lin base_interval=0.5 range_min=0 range_max=0.5 decimals=1");
+  array.add(3);
+  EXPECT_EQ(array.samples(),
+            "tally_s_value_bucket{interface=\"web\",le=\"0.0\"} 0\n"
+            "tally_s_value_bucket{interface=\"web\",le=\"0.5\"} 1\n"
+            "tally_s_value_bucket{interface=\"web\",le=\"+Inf\"} 1\n"
+            "tally_s_value_sum{interface=\"web\"} 0.3\n"
+            "tally_s_value_count{interface=\"web\"} 1\n"
+            "tally_hits_out_of_range_total{interface=\"web\",statistic=\"s\"} 0\n");
+}
+
+TEST(MetricsTest, PercentilesWithDecimalsHaveTheBucketsOfTheBaseUnit) {
+  MetricsStand micros("on=1 type=quantiles precision=3 quantiles=50 units=microseconds/jobs");
+  MetricsStand seconds(
+      "on=1 type=quantiles precision=3 quantiles=50 decimals=6 units=seconds/jobs");
+  for (const std::int64_t x : {1, 250, 777'777}) {
+    micros.add(x);
+    seconds.add(x);
+  }
+  for (const MetricsFormat format : {MetricsFormat::kProm, MetricsFormat::kProtobuf}) {
+    EXPECT_EQ(micros.whole(format), seconds.whole(format));
+  }
 }
 
 TEST(MetricsTest, TheHelpOfAFamilyIsThatOfItsStatistics) {

@@ -101,7 +101,8 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
   for (const auto& [line, token_at] : {Refusal{"garbage", 0},
                                        Refusal{"web/hits", 8},
                                        Refusal{"web/hits x", 9},
-                                       Refusal{"web/hits 1.5", 9},
+                                       Refusal{"web/hits 1.5.2", 9},
+                                       Refusal{"web/hits 1e-05", 9},
                                        Refusal{"web/hits 1 -2", 11},
                                        Refusal{"web/hits 1 2 3", 13},
                                        Refusal{"create", 6},
@@ -130,6 +131,17 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;
     EXPECT_EQ(parsed.error().token_at, token_at) << line;
   }
+}
+
+TEST(LineTest, LeavesADecimalToTheStatistic) {
+  for (const std::string x : {"1.5", "-0.25", ".5", "5."}) {
+    const std::string line = "web/hits " + x + " 3";
+    const auto sample = std::get<SampleLine>(parse_line(line).value());
+    EXPECT_EQ(sample.path, "web/hits");
+    EXPECT_EQ(sample.decimal, x);
+    EXPECT_EQ(sample.y, 3u);
+  }
+  EXPECT_EQ(std::get<SampleLine>(parse_line("web/hits 15").value()).decimal, "");
 }
 
 // ---- plain samples

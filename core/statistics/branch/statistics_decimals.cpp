@@ -1,0 +1,95 @@
+// How X of text becomes what a statistic with decimals= keeps.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/base/decimal.h"
+#include "core/base/text.h"
+#include "core/statistics/branch/statistics_branch.h"
+
+namespace tallyfs {
+namespace {
+
+// Text of a sender in a reason.
+std::string escaped_path(std::string_view path) {
+  constexpr std::size_t kBytesShown = 512;
+  std::string escaped;
+  append_escaped(escaped, path, kBytesShown, 0);
+  return escaped;
+}
+
+// Where a sample's X begins, from its path on.
+std::size_t x_at(std::string_view path, std::string_view x) {
+  return static_cast<std::size_t>(x.data() - path.data());
+}
+
+Error whole_numbers_only(std::string_view path, std::string_view x, bool is_there) {
+  return invalid("whole numbers only: " + std::string(is_there ? "define " : "create ") +
+                     escaped_path(path) + " decimals=6" +
+                     (is_there ? " (which discards its data)" : "") + ", or send microseconds",
+                 x_at(path, x));
+}
+
+Error too_large(std::string_view path, unsigned decimals) {
+  std::string most;
+  append_fixed(most, std::numeric_limits<std::int64_t>::max(), decimals);
+  return invalid("X is beyond " + most + ", the most with decimals=" + std::to_string(decimals),
+                 path.size() + 1);
+}
+
+}  // namespace
+
+bool StatisticsBranch::has_decimals(const NamedSamples& samples,
+                                    std::span<const Workspace::Group> groups) {
+  return !samples.decimals().empty() ||
+         std::ranges::any_of(groups, [](const Workspace::Group& each) {
+           return each.entry->statistic->decimals() != 0;
+         });
+}
+
+void StatisticsBranch::scale(NamedSamples& samples, Taken& taken) const {
+  auto decimal = samples.decimals().begin();
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool is_decimal = decimal != samples.decimals().end() && decimal->index == i;
+    const std::string_view x = is_decimal ? (decimal++)->text : std::string_view();
+    const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
+    if (!entry) continue;
+    const unsigned decimals = entry->statistic->decimals();
+    if (is_decimal && decimals == 0) {
+      taken.rejected.push_back({i, whole_numbers_only(samples.path(i), x, true)});
+    } else if (is_decimal) {
+      const auto fixed = parse_fixed(x, decimals);
+      if (!fixed) taken.rejected.push_back({i, too_large(samples.path(i), decimals)});
+      taken.rounded += fixed && fixed->is_rounded ? 1 : 0;
+      samples.set_x(i, fixed ? fixed->value : 0);
+    } else if (decimals != 0) {
+      const auto fixed = to_fixed(samples.sample(i).x, decimals);
+      if (!fixed) taken.rejected.push_back({i, too_large(samples.path(i), decimals)});
+      samples.set_x(i, fixed.value_or(0));
+    }
+  }
+  std::ranges::sort(taken.rejected, {}, &Taken::Rejected::index);
+}
+
+// A sample that is refused makes no statistic.
+std::optional<Error> StatisticsBranch::refuse_decimals(const NamedSamples& samples,
+                                                       std::size_t name) {
+  const auto is_of_it = [&](const NamedSamples::Decimal& each) {
+    return samples.name_of(each.index) == name;
+  };
+  const auto count = std::ranges::count_if(samples.decimals(), is_of_it);
+  const NamedSamples::Name& of = samples.names()[name];
+  if (count == 0 || static_cast<std::size_t>(count) != of.samples) return std::nullopt;
+  const std::string path(of.path);
+  const std::size_t slash = path.find('/');
+  for (const std::string& line : lines_of_rules(path, of.path.substr(slash + 1))) {
+    const auto change = parse_change(line);
+    if (change && change.value().decimals && !change.value().of) return std::nullopt;
+  }
+  const auto first = std::ranges::find_if(samples.decimals(), is_of_it);
+  return whole_numbers_only(samples.path(first->index), first->text, false);
+}
+
+}  // namespace tallyfs

@@ -1,0 +1,110 @@
+// Samples as text for statistics with decimals=.
+#include "tests/unit/statistics_branch/statistics_stand.h"
+
+namespace tallyfs {
+namespace {
+
+class DecimalsTest : public StatisticsTest {
+ protected:
+  // One datagram of lines. Returns what was refused, each in a line.
+  std::string lines(std::initializer_list<std::string_view> all) {
+    NamedSamples samples;
+    for (const std::string_view text : all) {
+      const auto parsed = wire::parse_line(text);
+      if (!parsed) return parsed.error().reason;
+      const auto& sample = std::get<wire::SampleLine>(parsed.value());
+      const Sample pushed{.x = sample.x, .y = sample.y, .time = clock_.now().monotonic};
+      if (sample.decimal.empty()) {
+        samples.push(sample.path, pushed);
+      } else {
+        samples.push_decimal(sample.path, sample.decimal, pushed);
+      }
+    }
+    const Taken taken = statistics_.add(samples, kAlice, clock_.now());
+    rounded_ = taken.rounded;
+    taken_ = taken.samples;
+    std::string refused;
+    for (const auto& each : taken.rejected) {
+      refused.append(std::to_string(each.index)).append("@");
+      refused.append(std::to_string(each.error.token_at)).append(" ").append(each.error.reason);
+      refused.append("\n");
+    }
+    return refused;
+  }
+
+  std::uint64_t rounded_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+TEST_F(DecimalsTest, WholeNumbersAndDecimalsAreOfOneScale) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range decimals=3"));
+  EXPECT_EQ(lines({"web/s 0.25", "web/s 2", "web/s -1.5 2"}), "");
+  EXPECT_EQ(taken_, 3u);
+  EXPECT_EQ(rounded_, 0u);
+  EXPECT_EQ(read("web", "data"), "s 4 -1.500 -0.187500 2.000\n");
+}
+
+TEST_F(DecimalsTest, MorePlacesAreRoundedAndCounted) {
+  ASSERT_TRUE(execute("create web/s on=1 type=list entries_max=9 decimals=1"));
+  EXPECT_EQ(lines({"web/s 0.25", "web/s 0.35", "web/s 0.4"}), "");
+  EXPECT_EQ(rounded_, 2u);
+  EXPECT_EQ(read("web", "data"), "s 0.4 2\ns 0.2 1\n");
+}
+
+TEST_F(DecimalsTest, WithoutThemADecimalIsRefusedWithTheWayOut) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range"));
+  EXPECT_EQ(lines({"web/s 1", "web/s  0.25", "web/s 3"}),
+            "1@7 whole numbers only: define web/s decimals=6 (which discards its data), or send "
+            "microseconds\n");
+  EXPECT_EQ(read("web", "data"), "s 2 1 2.000 3\n");
+  EXPECT_EQ(lines({"new/s 0.25", "web/s 3", "new/s 0.5"}),
+            "0@6 whole numbers only: create new/s decimals=6, or send microseconds\n"
+            "2@6 whole numbers only: create new/s decimals=6, or send microseconds\n");
+  EXPECT_EQ(read("new", "data"), "(no interface)");
+  EXPECT_EQ(lines({"web/s 1e-05"}), "X has no exponent: 0.00001 instead of 1e-05");
+}
+
+TEST_F(DecimalsTest, ARuleGivesThemToWhatASampleMakes) {
+  Rules::Reading reading = statistics_.take_rules("new/* decimals=2\n", clock_.now());
+  ASSERT_TRUE(reading.refused.empty());
+  EXPECT_EQ(lines({"new/s 0.25", "new/s 1"}), "");
+  EXPECT_EQ(read("new", "data"), "s 2 0.25 0.62500 1.00\n");
+}
+
+TEST_F(DecimalsTest, WhatDoesNotFitIsRefusedAndTheRestCounts) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range decimals=9"));
+  EXPECT_EQ(lines({"web/s 9223372037", "web/s 1", "web/s 9223372036.854775808"}),
+            "0@6 X is beyond 9223372036.854775807, the most with decimals=9\n"
+            "2@6 X is beyond 9223372036.854775807, the most with decimals=9\n");
+  EXPECT_EQ(read("web", "data"), "s 1 1.000000000 1.000000000000 1.000000000\n");
+}
+
+TEST_F(DecimalsTest, ManyNamesInADatagramKeepTheirOwn) {
+  ASSERT_TRUE(execute("create web/a on=1 type=range decimals=1"));
+  ASSERT_TRUE(execute("create web/b on=1 type=range decimals=2"));
+  EXPECT_EQ(lines({"web/a 1", "web/b 1", "web/c 1", "web/a 0.5", "web/b 0.5"}), "");
+  EXPECT_EQ(read("web", "data"), "a 2 0.5 0.7500 1.0\nb 2 0.50 0.75000 1.00\nc 1 1 1.000 1\n");
+}
+
+TEST_F(DecimalsTest, ADefinitionChangesThemAndDiscards) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range"));
+  EXPECT_EQ(lines({"web/s 7"}), "");
+  ASSERT_TRUE(execute("define web/s decimals=1"));
+  EXPECT_EQ(lines({"web/s 0.5"}), "");
+  EXPECT_EQ(read("web", "data"), "s 1 0.5 0.5000 0.5\n");
+  const auto done = execute("create web/s decimals=2");
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done.value().warning,
+            "it exists with decimals=1 and stays so; to change it: define web/s decimals=2");
+}
+
+TEST_F(DecimalsTest, CreateOfOneWithoutThemSaysSo) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range"));
+  const auto done = execute("create web/s decimals=2");
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done.value().warning,
+            "it exists with decimals=0 and stays so; to change it: define web/s decimals=2");
+}
+
+}  // namespace
+}  // namespace tallyfs
