@@ -49,14 +49,6 @@ Unit unit_of_x(std::string_view units) {
   return word == units.substr(slash + 1) ? Unit{} : named(word);
 }
 
-bool have_one_scale(std::string_view units, std::string_view others) {
-  const Unit unit = unit_of_x(units);
-  const Unit other = unit_of_x(others);
-  if (!(unit.factor == other.factor)) return false;
-  const bool is_pure = unit.base.empty() || other.base.empty();
-  return unit.base == other.base || (is_pure && unit.factor == UnitFactor{});
-}
-
 Unit unit_of_y(std::string_view units) {
   const std::size_t slash = units.find('/');
   if (slash == std::string_view::npos) return named(units);
@@ -67,6 +59,16 @@ Unit unit_of_y(std::string_view units) {
 UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals) {
   const std::uint64_t common = std::gcd(factor.numerator, kPowersOfTen[decimals]);
   return {factor.numerator / common, factor.denominator * (kPowersOfTen[decimals] / common)};
+}
+
+bool have_one_scale(const XScale& scale, const XScale& other) {
+  const Unit unit = unit_of_x(scale.units);
+  const Unit others = unit_of_x(other.units);
+  const bool is_one_factor =
+      with_decimals(unit.factor, scale.decimals) == with_decimals(others.factor, other.decimals);
+  if (!is_one_factor || unit.base == others.base) return is_one_factor;
+  const bool is_pure = unit.base.empty() || others.base.empty();
+  return is_pure && unit.factor == UnitFactor{} && others.factor == UnitFactor{};
 }
 
 std::size_t number_of(const UnitFactor& factor) {

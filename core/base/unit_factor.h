@@ -28,14 +28,20 @@ struct Unit {
 
 // units: X/Y, as in a definition.
 Unit unit_of_x(std::string_view units);
-// Whether samples of the two units may be added up, as far as the units say. One without a unit may
-// be anything; thousandths are parts of a pure number, and no milliseconds.
-bool have_one_scale(std::string_view units, std::string_view others);
 // Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
 Unit unit_of_y(std::string_view units);
 
 // Of X that is kept as an integer of so many decimal places: at most kDecimalsMax.
 UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals);
+
+// What the integers are in that are kept of X.
+struct XScale {
+  std::string_view units{};
+  unsigned decimals = 0;
+};
+// Whether samples of the two scales may be added up, as far as the units say. One without a unit
+// may be anything; thousandths are parts of a pure number, and no milliseconds.
+bool have_one_scale(const XScale& scale, const XScale& other);
 
 // Factors, with decimals or without, differ in at most so many ways, and each has its number below
 // that.

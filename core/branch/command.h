@@ -57,6 +57,7 @@ struct Done {
   std::string warning{};
   // A removal was cut, as it was late: the same line is to be carried out again for the rest.
   bool is_cut = false;
+  std::uint8_t decimals = 0;  // of the statistic that is named
 };
 
 }  // namespace tallyfs

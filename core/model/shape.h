@@ -39,7 +39,9 @@ struct Shape {
   std::atomic<std::uint64_t> base_interval;
   std::atomic<std::uint32_t> intervals;
   std::atomic<std::uint32_t> kind;
-  std::uint64_t spare[3];
+  std::atomic<std::uint32_t> decimals;  // of X, whether samples go into cells or not
+  std::uint32_t padding;
+  std::uint64_t spare[2];
 };
 static_assert(sizeof(Shape) == 64);
 

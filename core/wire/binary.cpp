@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/base/decimal.h"
 #include "core/base/near_time.h"
 #include "core/wire/padding.h"
 
@@ -29,6 +30,9 @@ enum Kind : std::uint16_t {
 constexpr std::uint16_t kPersonFlag = 1;
 // Flags of a response.
 constexpr std::uint16_t kWasThereFlag = 1, kTextFlag = 2;
+// The decimals of a statistic stand in flags, too.
+constexpr unsigned kDecimalsShift = 8;
+constexpr std::uint16_t kDecimalsMask = 0xF << kDecimalsShift;
 
 constexpr std::size_t record_bytes(SampleFields fields) {
   return 8 * (1u + ((fields & kWithY) ? 1u : 0u) + ((fields & kWithTime) ? 1u : 0u));
@@ -77,7 +81,12 @@ Result<Message> read_response(std::uint16_t flags, std::span<char> payload) {
   } else if (flags & kTextFlag) {
     response.text = in.get_text();
   }
-  const bool knows_flags = (flags & ~(kWasThereFlag | (response.error == 0 ? kTextFlag : 0))) == 0;
+  if (response.error == 0) {
+    response.decimals = static_cast<std::uint8_t>((flags & kDecimalsMask) >> kDecimalsShift);
+  }
+  const int of_success = response.error == 0 ? kTextFlag | kDecimalsMask : 0;
+  const bool knows_flags =
+      (flags & ~(kWasThereFlag | of_success)) == 0 && response.decimals <= kDecimalsMax;
   if (!knows_flags || !in.ok() || in.left() >= 8) return invalid("malformed answer message");
   return made(response);
 }
@@ -214,8 +223,9 @@ void DatagramWriter::response(const Response& response) {
   const std::size_t more = response.error != 0 ? 8 + padded(reason.size())
                            : has_text          ? padded(4 + response.text->size())
                                                : 0;
-  const auto flags = static_cast<std::uint16_t>((response.made == Made::kNew ? 0 : kWasThereFlag) |
-                                                (has_text ? kTextFlag : 0));
+  const auto flags =
+      static_cast<std::uint16_t>((response.made == Made::kNew ? 0 : kWasThereFlag) |
+                                 (has_text ? kTextFlag : 0) | response.decimals << kDecimalsShift);
   message(kResponse, flags, 16 + more);
   ByteWriter out(bytes_);
   out.put(response.sequence);

@@ -50,6 +50,7 @@ struct Response {
   std::string_view reason;
   // Without one: the requested text, if a text was requested; of create and define, a warning.
   std::optional<std::string_view> text = std::nullopt;
+  std::uint8_t decimals = 0;  // of the statistic that create or attach names
 };
 
 // A template of stats(3), sent to the daemon.

@@ -1,5 +1,6 @@
 #include "feeders/client/definition_text.h"
 
+#include "core/base/decimal.h"
 #include "core/base/exponential_buckets.h"
 #include "core/base/quantile_list.h"
 
@@ -35,10 +36,22 @@ const char* name_of(statistic_scale scale) {
   return nullptr;
 }
 
+std::string number_text(Int128 number, unsigned decimals) {
+  std::string text;
+  append_fixed(text, number, decimals);
+  return text;
+}
+
+// The end of 64 bits is no bound, and stays a whole number.
+std::string bound_text(std::int64_t bound, unsigned decimals) {
+  const bool is_none = bound == STATISTIC_RANGE_MIN || bound == STATISTIC_RANGE_MAX;
+  return number_text(bound, is_none ? 0 : decimals);
+}
+
 Result<std::string> with_range(const std::string& text, const RangeOfX& range) {
   if (range.min > range.max) return invalid("range_min must not be above range_max");
-  return text + " range_min=" + std::to_string(range.min) +
-         " range_max=" + std::to_string(range.max);
+  return text + " range_min=" + bound_text(range.min, range.decimals) +
+         " range_max=" + bound_text(range.max, range.decimals);
 }
 
 Result<std::string> with_quantiles(std::string text, unsigned precision, const char* quantiles) {
@@ -96,7 +109,8 @@ Result<std::string> array_text(const RangeOfX& range, std::uint64_t base_interva
       has_too_many(range, base_interval)) {
     return invalid("more than 65536 intervals: range or base_interval must change");
   }
-  return with_range("type=array base_interval=" + std::to_string(base_interval) + " scale=" + name,
+  return with_range("type=array base_interval=" +
+                        number_text(Int128{base_interval}, range.decimals) + " scale=" + name,
                     range);
 }
 

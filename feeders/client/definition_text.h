@@ -14,6 +14,7 @@ namespace tallyfs {
 struct RangeOfX {
   std::int64_t min = STATISTIC_RANGE_MIN;
   std::int64_t max = STATISTIC_RANGE_MAX;
+  unsigned decimals = 0;  // the last digits of both, and of base_interval, are so many places
 };
 
 Result<std::string> value_text(const RangeOfX& range, statistic_mode mode);

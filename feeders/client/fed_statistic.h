@@ -104,6 +104,15 @@ struct alignas(64) FedStatistic : ::statistic {
   std::atomic<Registration> registration{Registration::kUnregistered};
   std::atomic<std::uint64_t> dropped{0};
 
+  // Decimal places of X: as the program has asked, and as the daemon has said when it registered.
+  std::atomic<std::uint8_t> asked_decimals{0};
+  std::atomic<std::uint8_t> said_decimals{0};
+  unsigned decimals() const {
+    const Shape* const shown = shape.load(std::memory_order_acquire);
+    return shown ? shown->decimals.load(std::memory_order_relaxed)
+                 : said_decimals.load(std::memory_order_relaxed);
+  }
+
   FedInterface* interface = nullptr;
   std::uint32_t id = 0;  // in the Registry
   std::string name;

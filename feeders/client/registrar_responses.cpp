@@ -114,6 +114,7 @@ void Registrar::take_statistic(FedStatistic& statistic, const Response& response
   if (statistic.was_there) statistic.forget_defaults();
   if (is_new) statistic.pending_reset = false;  // there was nothing yet
   statistic.registration = Registration::kRegistered;
+  if (statistic.source.empty()) statistic.said_decimals = response.decimals;
   // Before the number is known, and samples follow. So it is not left to the next datagram.
   if (statistic.has_pending_defaults()) {
     define(statistic, conversation_.now(), Pending::kDefaults, Alone::kAlways);

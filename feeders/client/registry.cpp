@@ -104,6 +104,17 @@ std::string path_of(const FedStatistic& statistic) {
   return statistic.interface->name + "/" + statistic.name;
 }
 
+namespace {
+
+// A view has those of its source. Daemons of old do not know the key.
+std::string decimals_words(const FedStatistic& statistic) {
+  const unsigned decimals = statistic.asked_decimals;
+  const bool has_any = decimals != 0 && statistic.source.empty();
+  return has_any ? " decimals=" + std::to_string(decimals) : std::string();
+}
+
+}  // namespace
+
 std::string create_line(const FedInterface& interface) {
   const bool leaves = (interface.flags & STATISTIC_LIFETIME_FEEDER) != 0;
   const bool is_closed = (interface.flags & STATISTIC_FEED_OWNER) != 0;
@@ -115,6 +126,7 @@ std::string create_line(const FedStatistic& statistic) {
   std::string line = "create " + path_of(statistic);
   if (!statistic.source.empty()) line += " of=" + statistic.source;
   if (!statistic.type.empty()) line += " " + statistic.type;
+  line += decimals_words(statistic);
   const bool on = statistic.pending_on ? statistic.started_before_pending : statistic.started;
   if (on) line += " on=1";
   if (!on && !statistic.source.empty()) line += " on=0";  // a view is on by default
@@ -131,7 +143,7 @@ std::string define_line(const FedStatistic& statistic, Pending part) {
   auto on = statistic.pending_on;
   if (part == Pending::kDefaults) {
     line += " default=1";
-    if (statistic.pending_type) line += " " + statistic.type;
+    if (statistic.pending_type) line += " " + statistic.type + decimals_words(statistic);
     on = statistic.pending_begin;
   } else if (statistic.pending_reset) {
     line += " data=reset";

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "feeders/client/client.h"
+#include "feeders/client/decimal_to_x.h"
 #include "feeders/client/definition_text.h"
 #include "feeders/client/errno_guard.h"
 #include "feeders/client/last_error.h"
@@ -212,6 +213,11 @@ bool is_none(const ::statistic* statistic) { return !statistic || statistic == &
 
 FedStatistic& fed(::statistic* statistic) { return *static_cast<FedStatistic*>(statistic); }
 
+// The range of a definition.
+RangeOfX range_of(::statistic* statistic, std::int64_t min, std::int64_t max) {
+  return {min, max, is_none(statistic) ? 0u : fed(statistic).asked_decimals.load()};
+}
+
 int fail_none() { return fail_with(EINVAL, "the statistic could not be created"); }
 
 int define(::statistic* statistic, Result<std::string> text) {
@@ -348,16 +354,17 @@ void statistic_release(::statistic** statistic) { drop(statistic, ServerSide::kK
 
 int statistic_define_value(::statistic* statistic, int64_t range_min, int64_t range_max,
                            statistic_mode mode) {
-  return define(statistic, value_text({range_min, range_max}, mode));
+  return define(statistic, value_text(range_of(statistic, range_min, range_max), mode));
 }
 
 int statistic_define_range(::statistic* statistic, int64_t range_min, int64_t range_max) {
-  return define(statistic, range_text({range_min, range_max}));
+  return define(statistic, range_text(range_of(statistic, range_min, range_max)));
 }
 
 int statistic_define_array(::statistic* statistic, int64_t range_min, int64_t range_max,
                            uint64_t base_interval, statistic_scale scale) {
-  return define(statistic, array_text({range_min, range_max}, base_interval, scale));
+  return define(statistic,
+                array_text(range_of(statistic, range_min, range_max), base_interval, scale));
 }
 
 int statistic_define_list(::statistic* statistic, int64_t range_min, int64_t range_max,
@@ -367,33 +374,53 @@ int statistic_define_list(::statistic* statistic, int64_t range_min, int64_t ran
 
 int statistic_define_list_base(::statistic* statistic, int64_t range_min, int64_t range_max,
                                uint32_t entries_max, unsigned base) {
-  return define(statistic, list_text({range_min, range_max}, entries_max, base));
+  return define(statistic, list_text(range_of(statistic, range_min, range_max), entries_max, base));
 }
 
 int statistic_define_raw(::statistic* statistic, int64_t range_min, int64_t range_max,
                          uint32_t entries_max) {
-  return define(statistic, raw_text({range_min, range_max}, entries_max));
+  return define(statistic, raw_text(range_of(statistic, range_min, range_max), entries_max));
 }
 
 int statistic_define_history(::statistic* statistic, int64_t range_min, int64_t range_max,
                              uint32_t entries_max, uint64_t period_us, statistic_mode mode) {
-  return define(statistic, history_text({range_min, range_max}, entries_max, period_us, mode));
+  return define(statistic, history_text(range_of(statistic, range_min, range_max), entries_max,
+                                        period_us, mode));
 }
 
 int statistic_define_quantiles(::statistic* statistic, int64_t range_min, int64_t range_max,
                                unsigned precision, const char* quantiles) {
-  return define(statistic, quantiles_text({range_min, range_max}, precision, quantiles));
+  return define(statistic,
+                quantiles_text(range_of(statistic, range_min, range_max), precision, quantiles));
 }
 
 int statistic_define_quantile_history(::statistic* statistic, int64_t range_min, int64_t range_max,
                                       uint32_t entries_max, uint64_t period_us, unsigned precision,
                                       const char* quantiles) {
-  return define(statistic, quantile_history_text({range_min, range_max}, entries_max, period_us,
-                                                 precision, quantiles));
+  return define(statistic, quantile_history_text(range_of(statistic, range_min, range_max),
+                                                 entries_max, period_us, precision, quantiles));
 }
 
 int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t range_max) {
-  return define(statistic, last_text({range_min, range_max}));
+  return define(statistic, last_text(range_of(statistic, range_min, range_max)));
+}
+
+int statistic_define_decimals(::statistic* statistic, unsigned decimals) {
+  if (is_none(statistic)) return fail_none();
+  return guarded([&](Client& client) {
+    return client.statistics().define_decimals(fed(statistic), decimals);
+  });
+}
+
+unsigned statistic_decimals(const ::statistic* statistic) {
+  return is_none(statistic) ? 0 : static_cast<const FedStatistic*>(statistic)->decimals();
+}
+
+int statistic_to_x(const ::statistic* statistic, double number, int64_t* x) {
+  const auto kept = decimal_to_x(number, statistic_decimals(statistic));
+  if (!kept) return fail_with(kept.error());
+  *x = kept.value();
+  return 0;
 }
 
 int statistic_start(::statistic* statistic) {

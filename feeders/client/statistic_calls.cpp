@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/decimal.h"
 #include "feeders/client/last_error.h"
 
 namespace tallyfs {
@@ -55,6 +56,7 @@ int StatisticCalls::create_view(FedStatistic** view, FedStatistic& source, std::
   if (!made) return fail_with(made.error());
   *view = made.value();
   made.value()->source = source.name;
+  made.value()->asked_decimals = source.asked_decimals.load();
   made.value()->started = true;
   source.has_views = true;
   changes_.send_view(source, *made.value());
@@ -97,11 +99,30 @@ void StatisticCalls::drop(FedInterface& interface, ServerSide side) {
 int StatisticCalls::define(FedStatistic& statistic, std::string type) {
   const MutexLock lock(mutex_);
   statistic.type = std::move(type);
-  if (statistic.is_to_be_created() || statistic.was_there) return 0;
+  note_definition(statistic);
+  return 0;
+}
+
+// The ranges of the other calls are numbers of so many places.
+int StatisticCalls::define_decimals(FedStatistic& statistic, unsigned decimals) {
+  if (decimals > kDecimalsMax) return fail_with(EINVAL, "decimals must be a number from 0 to 9");
+  const MutexLock lock(mutex_);
+  if (!statistic.source.empty()) return fail_with(EINVAL, "a view has the decimals of its source");
+  if (!statistic.type.empty()) {
+    return fail_with(EINVAL, "decimals come before all else that defines the statistic");
+  }
+  statistic.asked_decimals = static_cast<std::uint8_t>(decimals);
+  if (statistic.number == 0) statistic.said_decimals = static_cast<std::uint8_t>(decimals);
+  note_definition(statistic);
+  return 0;
+}
+
+// The line that creates the statistic has it, or one that follows.
+void StatisticCalls::note_definition(FedStatistic& statistic) {
+  if (statistic.is_to_be_created() || statistic.was_there) return;
   statistic.pending_type = true;
   changes_.send(statistic);
   upkeep_.sleep.wake();
-  return 0;
 }
 
 int StatisticCalls::switch_on(FedStatistic& statistic) { return set_started(statistic, true); }

@@ -36,12 +36,14 @@ class StatisticCalls {
   void drop(FedInterface& interface, ServerSide side) EXCLUDES(mutex_);
   void drop(FedStatistic& statistic, ServerSide side) EXCLUDES(mutex_);
   int define(FedStatistic& statistic, std::string type) EXCLUDES(mutex_);
+  int define_decimals(FedStatistic& statistic, unsigned decimals) EXCLUDES(mutex_);
   int switch_on(FedStatistic& statistic) EXCLUDES(mutex_);
   int switch_off(FedStatistic& statistic) EXCLUDES(mutex_);
   int reset(FedStatistic& statistic) EXCLUDES(mutex_);
 
  private:
   int set_started(FedStatistic& statistic, bool on) EXCLUDES(mutex_);
+  void note_definition(FedStatistic& statistic) REQUIRES(mutex_);
 
   Mutex& mutex_;
   Registry& registry_ GUARDED_BY(mutex_);

@@ -223,12 +223,6 @@ void Dispatcher::take_named(const wire::SampleLine& sample) {
   push_named(sample);
 }
 
-void Dispatcher::push_named(const wire::SampleLine& sample) {
-  const Sample pushed{.x = sample.x, .y = sample.y, .time = call_.now.monotonic};
-  if (sample.decimal.empty()) return named_.push(sample.path, pushed);
-  named_.push_decimal(sample.path, sample.decimal, pushed);
-}
-
 void Dispatcher::flush_named() {
   if (named_.empty()) return;
   const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
@@ -324,8 +318,11 @@ bool Dispatcher::take_command(wire::Line& line, const wire::Request& request) {
 void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done) {
   if (done) {
     const Done& what = done.value();
-    wire::Response response{
-        .sequence = sequence, .number = what.number, .made = what.made, .text = what.text};
+    wire::Response response{.sequence = sequence,
+                            .number = what.number,
+                            .made = what.made,
+                            .text = what.text,
+                            .decimals = what.decimals};
     const std::string_view warning(what.warning);
     if (!warning.empty()) response.text = warning.substr(0, wire::kReasonBytesMax);
     if (what.text) {

@@ -163,7 +163,11 @@ class Dispatcher {
   bool take_line(std::string_view line);
   bool take_command(const wire::Line& command, std::string_view line);
   void take_named(const wire::SampleLine& sample);
-  void push_named(const wire::SampleLine& sample);
+  void push_named(const wire::SampleLine& sample) {
+    const Sample pushed{.x = sample.x, .y = sample.y, .time = call_.now.monotonic};
+    if (sample.decimal.empty()) return named_.push(sample.path, pushed);
+    named_.push_decimal(sample.path, sample.decimal, pushed);
+  }
   void flush_named();
   bool take_message(const wire::Message& message);
   // Of the datagram at hand: its numbers are of this daemon's giving.

@@ -238,6 +238,16 @@ TALLY_EXPORT int statistic_define_quantile_history(struct statistic* statistic, 
 TALLY_EXPORT int statistic_define_last(struct statistic* statistic, int64_t range_min,
                                        int64_t range_max);
 
+/* X has so many decimal places, 0 to 9: it is kept, and sent, as the integer X * 10^decimals, and
+ * shown as the decimal; units of the statistic name the unit of that. range_min, range_max and
+ * base_interval of the calls above are such integers, too; so this call comes before them. -EINVAL:
+ * another number, behind them, or a view, which has those of its source. */
+TALLY_EXPORT int statistic_define_decimals(struct statistic* statistic, unsigned decimals);
+
+/* The decimal places that X has: those that the daemon has said, which users may have changed, or,
+ * until it has, those of the call above. [signal-safe] */
+TALLY_EXPORT unsigned statistic_decimals(const struct statistic* statistic);
+
 /* ---- On, off, anew ------------------------------------------------------------------------------
  * The first statistic_start() or statistic_stop() after statistic_create() sets how the statistic
  * begins. It applies to a new statistic only; one that existed before stays as its users have set
@@ -307,6 +317,20 @@ static inline void statistic_add_at(struct statistic* statistic, int64_t x, uint
 static inline void statistic_add_batch(struct statistic* statistic,
                                        const struct statistic_sample* samples, size_t count) {
   if (statistic_is_on(statistic)) statistic_on_add_batch(statistic, samples, count);
+}
+
+/* A number as the X that the calls above take, rounded half to even to the statistic's decimals.
+ * -EINVAL: nan, infinite, beyond 64 bits, or the statistic has no decimals. Not signal-safe. */
+TALLY_EXPORT int statistic_to_x(const struct statistic* statistic, double number, int64_t* x);
+
+/* Y times the number, now. Off: 0. On: as statistic_to_x(). Not signal-safe. */
+static inline int statistic_add_decimal(struct statistic* statistic, double number, uint64_t y) {
+  int64_t x = 0;
+  int error;
+  if (!statistic_is_on(statistic)) return 0;
+  error = statistic_to_x(statistic, number, &x);
+  if (error == 0) statistic_on_add(statistic, x, y);
+  return error;
 }
 
 /* ---- Sending, and what became of it ---------------------------------------------------------- */

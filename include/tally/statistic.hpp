@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -92,6 +93,9 @@ struct Definition {
   std::string units{};
   Type type = Value{};
   Begin begin = Begin::kOff;
+  // Decimal places of X, up to 9: then floating-point numbers are samples, too. Ranges and
+  // base_interval are X times 10^decimals, as integers of X are.
+  unsigned decimals = 0;
 };
 
 // ---- errors
@@ -145,6 +149,10 @@ class Statistic {
     check(::statistic_create(&statistic_, interface.get(), name.c_str(), definition.units.c_str()),
           "statistic_create");
     try {
+      if (definition.decimals != 0) {
+        check(::statistic_define_decimals(statistic_, definition.decimals),
+              "statistic_define_decimals");
+      }
       define(definition.type);
       if (definition.begin == Begin::kOn) start();
     } catch (...) {
@@ -180,6 +188,16 @@ class Statistic {
   bool is_on() const noexcept { return ::statistic_is_on(statistic_) != 0; }
   void add(std::int64_t x, std::uint64_t y) noexcept { ::statistic_add(statistic_, x, y); }
   void inc(std::int64_t x) noexcept { ::statistic_inc(statistic_, x); }
+  // Throws std::system_error while it is on if the statistic has no decimals, or x is no number
+  // that it can have (statistic_to_x()).
+  template <std::floating_point Number>
+  void add(Number x, std::uint64_t y) {
+    check(::statistic_add_decimal(statistic_, static_cast<double>(x), y), "statistic_add_decimal");
+  }
+  template <std::floating_point Number>
+  void inc(Number x) {
+    add(x, 1);
+  }
   // A duration as X, in Unit, rounded up: what took a moment took some time.
   template <typename Unit, typename Rep, typename Period>
   void inc(std::chrono::duration<Rep, Period> x) noexcept {
@@ -194,6 +212,7 @@ class Statistic {
     ::statistic_add_batch(statistic_, samples.data(), samples.size());
   }
 
+  unsigned decimals() const noexcept { return ::statistic_decimals(statistic_); }
   std::uint64_t dropped() const noexcept { return ::statistic_dropped(statistic_); }
   ::statistic* get() const noexcept { return statistic_; }
 

@@ -6,6 +6,7 @@
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   batch NAME X Y TIMES         the same as add, in one call
+//   decimals NAME PLACES         decimal NAME NUMBER Y: statistic_add_decimal()
 //   threads N NAME TIMES         N threads that inc and end
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
 //   may-fork                     yes; no: ThreadSanitizer takes a child's thread for its parent's
@@ -316,6 +317,18 @@ std::string in_threads(std::istream& in) {
   return "ok";
 }
 
+std::string define_decimals(std::istream& in) {
+  statistic* const of = the(in);
+  return result(statistic_define_decimals(of, static_cast<unsigned>(number(in))));
+}
+
+// NUMBER may be nan, which a stream does not read.
+std::string add_decimal(std::istream& in) {
+  statistic* const of = the(in);
+  const double decimal = std::stod(word(in));
+  return result(statistic_add_decimal(of, decimal, static_cast<std::uint64_t>(number(in))));
+}
+
 using Obey = std::string (*)(std::istream&);
 
 // Words of a line are read in their order: each read is a statement of its own.
@@ -345,6 +358,8 @@ const std::map<std::string, Obey> kVerbs = {
     {"batch", batch},
     {"each", add_each},
     {"at", add_at},
+    {"decimals", define_decimals},
+    {"decimal", add_decimal},
     {"inc",
      [](std::istream& in) {
        statistic* const of = the(in);

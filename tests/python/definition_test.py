@@ -117,7 +117,7 @@ class BoundsTest(unittest.TestCase):
         for on, each_is in (False, 0), (True, 1):
             if on:
                 each.start()
-            for x in (1 << 63, -(1 << 63) - 1, 1.5, "1", None, 1 << 20000):
+            for x in (1 << 63, -(1 << 63) - 1, b"1", "1", None, 1 << 20000):
                 each.inc(x)
                 each.add(x, 1)
                 each.add_at(x, 1, 1)
@@ -129,7 +129,7 @@ class BoundsTest(unittest.TestCase):
             each.add_batch([1], [-1])
             each.add_batch([1, 2], None, [1])
             each.add_batch(None)
-            each.add_batch(iter([2.5]), 1.5)
+            each.add_batch(iter(["2"]), 1.5)
             wanted = each_is * (6 * 4 + 3 + 2 + 1 + 2 + 1 + 1)
             self.assertEqual(tally.statistic_count().invalid - before, wanted)
 

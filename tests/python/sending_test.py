@@ -71,7 +71,7 @@ tally.statistic_configure(report=reports.append)
 {WEB}
 each.define_value(mode="products")
 each.add_batch([1, "x", 2, None, 1 << 63])            # 3
-each.add_batch((x for x in (3, 1.5, 4)), [1, 1, -1])  # 3
+each.add_batch((x for x in (3, "1", 4)), [1, 1, -1])  # 3
 each.add_batch([1, 2, 3], [1, 2])                     # nothing
 each.inc("x")
 each.inc(5)

@@ -339,6 +339,8 @@ class StatisticsBranch final : public Branch {
                                              std::uint64_t number) REQUIRES(mutex_);
   // Its number, for a feeder.
   std::uint64_t publish(StatisticEntry& entry) REQUIRES(mutex_);
+  // What a feeder is told of it.
+  Done named(StatisticEntry& entry, wire::Made made) REQUIRES(mutex_);
   Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   // With what is in it, which is little after shrink().

@@ -164,12 +164,12 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command,
     if (!is_fed_by(*entry->owner, sender.rights)) {
       return error_at(not_fed_by_all(*entry->owner, sender.rights), command.target.at);
     }
-    return leave(command, *entry->owner, {publish(*entry), wire::Made::kWasThere}, sender, now);
+    return leave(command, *entry->owner, named(*entry, wire::Made::kWasThere), sender, now);
   }
   const auto made = create_statistic(command.target.text, command.rest.text, sender.rights, now,
                                      strictness_of(command));
   if (made) {
-    return with_warning({publish(*made.value())}, command, sender,
+    return with_warning(named(*made.value(), wire::Made::kNew), command, sender,
                         Interface::remark_on_new(command.rest.text), now);
   }
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
@@ -177,6 +177,12 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command,
   const std::size_t start =
       in_rest ? command.rest.at - command.target.text.size() : command.target.at;
   return error_at(made.error(), start);
+}
+
+Done StatisticsBranch::named(StatisticEntry& entry, wire::Made made) {
+  return {.number = publish(entry),
+          .made = made,
+          .decimals = static_cast<std::uint8_t>(entry.statistic->decimals())};
 }
 
 // Another user's feeder does not decide about the samples of this one's.
@@ -311,7 +317,7 @@ Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
 
 Result<Done> StatisticsBranch::attach(const wire::CommandLine& command, uid_t sender) {
   if (StatisticEntry* const entry = find(command.target.text)) {
-    if (is_fed_by(*entry->owner, sender)) return Done{publish(*entry)};
+    if (is_fed_by(*entry->owner, sender)) return named(*entry, wire::Made::kNew);
     return error_at(not_fed_by_all(*entry->owner, sender), command.target.at);
   }
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);

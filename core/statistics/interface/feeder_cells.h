@@ -59,6 +59,9 @@ class FeederCells {
   void forget_era();
   // The era of the server before, instead of open(). False: its feeders count in another form.
   bool go_on(const CellForm& form);
+  void show_decimals(unsigned decimals) {
+    if (at_.shape) at_.shape->decimals.store(decimals, std::memory_order_relaxed);
+  }
   void show(std::uint32_t on) {
     if (at_.on) at_.on->on.store(on, std::memory_order_release);
   }

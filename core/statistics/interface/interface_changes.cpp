@@ -27,8 +27,10 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
                  change.scale->at);
 }
 
-std::string units_text(std::string_view units) {
-  return units.empty() ? "no units" : std::string("units=").append(units);
+std::string scale_text(const XScale& scale) {
+  std::string text = scale.units.empty() ? "no units" : "units=" + std::string(scale.units);
+  if (scale.decimals != 0) text.append(" decimals=").append(std::to_string(scale.decimals));
+  return text;
 }
 
 // How many bytes more (as a difference that may wrap) it holds after the change.
@@ -295,9 +297,13 @@ std::optional<Error> Interface::refuse_sample_units(std::string_view name,
   const MutexLock lock(mutex_);
   const Statistic* const named = find_locked(name);
   const auto there = named ? named->sample_units() : std::nullopt;
-  if (!there || have_one_scale(*there, units.value)) return std::nullopt;
-  return invalid("its samples have " + units_text(*there) + ", to which samples with " +
-                     units_text(units.value) + " do not add up",
+  if (!there) return std::nullopt;
+  const auto& asked = change.value().decimals;
+  const XScale is{*there, named->decimals()};
+  const XScale other{units.value, asked ? asked->value : 0u};
+  if (have_one_scale(is, other)) return std::nullopt;
+  return invalid("its samples have " + scale_text(is) + ", to which samples with " +
+                     scale_text(other) + " do not add up",
                  units.at);
 }
 
@@ -346,6 +352,15 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
     if (!read) return read.error();
   }
   Definition asked_definition = asked.value();
+  // A program of today may say in seconds with decimals what one of before said in microseconds.
+  const XScale scale{is.units, is.decimals};
+  const bool is_same_x = strictness == Strictness::kTolerant &&
+                         is.decimals != asked_definition.decimals &&
+                         have_one_scale(scale, {asked_definition.units, asked_definition.decimals});
+  if (is_same_x) {
+    asked_definition.units = is.units;
+    asked_definition.decimals = is.decimals;
+  }
   auto* const asked_list = std::get_if<ListSettings>(&asked_definition.settings);
   const auto* const list = std::get_if<ListSettings>(&is.settings);
   const bool has_other_base = asked_list && list && asked_list->base != list->base;

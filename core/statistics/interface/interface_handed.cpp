@@ -151,6 +151,7 @@ void Statistic::go_on_at(const Published& at) {
   if (!at.on || !next->go_on(cell_form(definition_))) return publish_at(at);
   if (cells()) next->take_held(*cells());
   links().cells = std::move(next);
+  cells()->show_decimals(definition_.decimals);
   publish();
 }
 

@@ -77,6 +77,7 @@ void Statistic::publish_at(const Published& at) {
   if (cells()) end_era(CellData::kKept, budget);
   if (at.on) {
     links().cells = std::make_unique<FeederCells>(at);
+    cells()->show_decimals(definition_.decimals);
   } else if (links_) {
     links_->cells = nullptr;
   }

@@ -49,6 +49,7 @@ void Statistic::set_sample_units(std::string_view units) {
 void Statistic::set_definition(Definition definition) {
   definition_ = std::move(definition);
   __atomic_store_n(&decimals_, definition_.decimals, __ATOMIC_RELAXED);
+  if (cells()) cells()->show_decimals(definition_.decimals);
 }
 
 // The units of samples stay when the definition gets others.

@@ -39,6 +39,9 @@ class Column {
   }
   // Of any. False: it is no number of 64 bits.
   bool convert(Py_ssize_t row, std::int64_t& number) const;
+  // Floats are X of that statistic. A number that it refuses is no number, and an error is set.
+  void take_floats(FedObject& fed) { fed_ = &fed; }
+  bool is_refused() const { return is_refused_; }
   // A new reference; for a report.
   PyObject* shown(Py_ssize_t row) const;
 
@@ -48,6 +51,8 @@ class Column {
   bool take_objects(PyObject* values);
   bool to_number(PyObject* object, std::int64_t& number) const;
 
+  FedObject* fed_ = nullptr;
+  mutable bool is_refused_ = false;
   Sign sign_;
   Kind kind_ = Kind::kNumber;
   std::int64_t number_;
@@ -108,7 +113,12 @@ std::optional<Py_ssize_t> Column::rows() const {
 }
 
 bool Column::to_number(PyObject* object, std::int64_t& number) const {
-  if (sign_ == Sign::kSigned) return to_signed(object, number);
+  if (sign_ == Sign::kSigned) {
+    if (to_signed(object, number)) return true;
+    const IsX is = fed_ ? float_to_x(*fed_, object, number) : IsX::kNo;
+    is_refused_ = is == IsX::kRefused;
+    return is == IsX::kYes;
+  }
   std::uint64_t bits = 0;
   if (!to_unsigned(object, bits)) {
     if (PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
@@ -190,6 +200,14 @@ void add_plain(FedObject& fed, const Columns& columns) {
   piece.send();
 }
 
+// What came before the row counts.
+PyObject* refuse(const Columns& columns, Piece& piece, Py_ssize_t row) {
+  piece.send();
+  std::int64_t x = 0;
+  (void)columns.xs.convert(row, x);  // sets the error
+  return nullptr;
+}
+
 // With a look at each number. The first row that is no sample is kept for a report.
 PyObject* add_others(FedObject& fed, const Columns& columns) {
   Piece piece(fed);
@@ -206,6 +224,7 @@ PyObject* add_others(FedObject& fed, const Columns& columns) {
     }
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return nullptr;
     PyErr_Clear();
+    if (columns.xs.is_refused()) return refuse(columns, piece, row);
     if (invalid++ == 0) example = row;
   }
   piece.send();
@@ -235,6 +254,7 @@ PyObject* add_batch(PyObject* self, PyObject* arguments, PyObject* named) {
     return note_invalid(self, fed.told_invalid, {xs, ys, times_ns},
                         static_cast<std::uint64_t>(columns.longest()));
   }
+  columns.xs.take_floats(fed);
   if (!columns.is_plain()) return add_others(fed, columns);
   add_plain(fed, columns);
   return none();

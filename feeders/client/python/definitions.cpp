@@ -8,6 +8,7 @@ namespace {
 constexpr std::uint64_t kEntriesMax = 1'048'576;
 constexpr std::uint64_t kPeriodMaxUs = 3'153'600'000'000'000;
 constexpr std::uint64_t kPrecisionMax = 8;
+constexpr std::uint64_t kDecimalsMax = 9;
 constexpr const char* kQuantiles = "50,90,99,99.9";
 
 // In the order of enum statistic_scale, and of enum statistic_mode.
@@ -165,6 +166,17 @@ PyObject* define_quantile_history(PyObject* self, PyObject* arguments, PyObject*
 }
 
 }  // namespace
+
+PyObject* define_decimals(PyObject* self, PyObject* arguments, PyObject* named) {
+  static constexpr const char* kNames[] = {"decimals", nullptr};
+  Unsigned decimals{"decimals", 0, kDecimalsMax, 0};
+  if (!parse(arguments, named, "O&:define_decimals", kNames, &Unsigned::convert, &decimals)) {
+    return nullptr;
+  }
+  return define(self, [&](::statistic* each) {
+    return statistic_define_decimals(each, static_cast<unsigned>(decimals.value));
+  });
+}
 
 const std::vector<PyMethodDef>& definition_methods() {
   constexpr int kFlags = METH_VARARGS | METH_KEYWORDS;

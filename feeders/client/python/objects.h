@@ -79,13 +79,19 @@ void enter_python(const Outside& outside);
 PyTypeObject* make_interface_type();
 bool make_statistic_types();
 
+// Whether an object is an X. kRefused: a float that the statistic does not take; an error is set.
+enum class IsX { kYes, kNo, kRefused };
+// Of an object that is no integer: an error of that may be set, and stays set with kNo.
+IsX float_to_x(FedObject& fed, PyObject* object, std::int64_t& x);
+
 // The methods of samples, which statistics and views share.
 PyObject* inc(PyObject* self, PyObject* x);
 PyObject* add(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names);
 PyObject* add_at(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names);
 PyObject* add_batch(PyObject* self, PyObject* arguments, PyObject* named);
 
-// The methods of definitions, without an end.
+// What comes before the methods of definitions; and these, without an end.
+PyObject* define_decimals(PyObject* self, PyObject* arguments, PyObject* named);
 const std::vector<PyMethodDef>& definition_methods();
 
 }  // namespace tallyfs::python

@@ -57,14 +57,30 @@ void feed_at(FedObject& fed, const statistic_sample& sample) {
   enter_python(outside);
 }
 
+IsX to_x(FedObject& fed, PyObject* object, std::int64_t& x) {
+  return to_signed(object, x) ? IsX::kYes : float_to_x(fed, object, x);
+}
+
 }  // namespace
+
+IsX float_to_x(FedObject& fed, PyObject* object, std::int64_t& x) {
+  if (!PyFloat_Check(object)) return IsX::kNo;
+  PyErr_Clear();
+  const int error = statistic_to_x(fed.handle, PyFloat_AsDouble(object), &x);
+  if (error == 0) return IsX::kYes;
+  raise_last_error(error);
+  return IsX::kRefused;
+}
 
 PyObject* inc(PyObject* self, PyObject* x) {
   FedObject& fed = fed_of(self);
   if (statistic_is_on(fed.handle)) {
     std::int64_t number = 0;
-    if (!to_signed(x, number)) [[unlikely]]
-      return note_invalid(self, fed.told_invalid, {x});
+    if (!to_signed(x, number)) [[unlikely]] {
+      if (const IsX is = float_to_x(fed, x, number); is != IsX::kYes) {
+        return is == IsX::kRefused ? nullptr : note_invalid(self, fed.told_invalid, {x});
+      }
+    }
     feed(fed, number, 1);
   }
   return none();
@@ -86,7 +102,9 @@ PyObject* add(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObjec
   if (!statistic_is_on(fed.handle)) return none();
   std::int64_t x = 0;
   std::uint64_t y = 1;
-  if (to_signed(matched[0], x) && (!matched[1] || to_unsigned(matched[1], y))) [[likely]] {
+  const IsX is = to_x(fed, matched[0], x);
+  if (is == IsX::kRefused) return nullptr;
+  if (is == IsX::kYes && (!matched[1] || to_unsigned(matched[1], y))) [[likely]] {
     feed(fed, x, y);
     return none();
   }
@@ -104,7 +122,9 @@ PyObject* add_at(PyObject* self, PyObject* const* values, Py_ssize_t count, PyOb
   FedObject& fed = fed_of(self);
   if (!statistic_is_on(fed.handle)) return none();
   statistic_sample sample{};
-  if (to_signed(matched[0], sample.x) && to_unsigned(matched[1], sample.y) &&
+  const IsX is = to_x(fed, matched[0], sample.x);
+  if (is == IsX::kRefused) return nullptr;
+  if (is == IsX::kYes && to_unsigned(matched[1], sample.y) &&
       to_signed(matched[2], sample.time_ns)) {
     feed_at(fed, sample);
     return none();

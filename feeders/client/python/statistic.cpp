@@ -150,6 +150,11 @@ const PyMethodDef kOwnMethods[] = {
      "one for all; None is a Y of 1, and now; a time of 0 is now. Fastest are array(\"q\") and\n"
      "other buffers of 64-bit numbers, such as numpy's arrays. If the lengths differ, all\n"
      "samples are invalid."},
+    {"define_decimals", method(&define_decimals), METH_VARARGS | METH_KEYWORDS,
+     "define_decimals($self, /, decimals)\n--\n\n"
+     "X has so many decimal places, 0 to 9: floats are samples then, rounded half to even. An\n"
+     "integer that is a sample, as range_min, range_max and base_interval, is X * 10^decimals.\n"
+     "To be called before the other definitions."},
     {"dropped", &dropped, METH_NOARGS,
      "dropped($self, /)\n--\n\nHow many of its samples were dropped, in this process."},
     {"is_on", &is_on, METH_NOARGS,
@@ -204,8 +209,9 @@ constexpr const char* kStatistic =
     "Statistic(interface, name, units=None)\n--\n\n"
     "One statistic of an interface, made by Interface.statistic().\n\n"
     "Samples: while the statistic is off, a call returns at once and sends nothing. X is a\n"
-    "signed, Y an unsigned 64-bit number. Other values are no samples: they raise nothing, are\n"
-    "counted as statistic_count().invalid, and the first of a statistic is reported\n"
+    "signed, Y an unsigned 64-bit number; X may be a float where the statistic has decimals, and\n"
+    "one that it cannot have is a ValueError. Other values are no samples: they raise nothing,\n"
+    "are counted as statistic_count().invalid, and the first of a statistic is reported\n"
     "(Settings.report). Any thread and any signal handler may add samples, and __del__ may.\n\n"
     "As a context manager it is released at the end.";
 constexpr const char* kView =

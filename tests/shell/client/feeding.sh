@@ -52,6 +52,22 @@ b 0 10 1
 b 1 20 1' "$(data web | sed -E 's/ \[[0-9.]*\]//')"
 }
 
+floats_are_samples_where_x_has_decimals() {
+  start_probe
+  ok 'interface web' 'statistic web s seconds/requests' 'decimals s 3' 'define s range' 'start s' \
+    'statistic web whole' 'start whole' 'sync 5000' \
+    'decimal s 0.25 1' 'decimal s 1.5 2' 'add s 750 1 1' 'sync 5000'
+  assert_data web 's 4 0.250 1.000000 1.500' 'whole 0'
+  assert_match '.* decimals=3 units=seconds/requests' "$(line web s)"
+  assert_has 'tally_s_seconds_sum{interface="web"} 4' "$(cat "$MNT/metrics/tallyfs.prom")"
+  said EINVAL 'decimal whole 0.5 1'
+  said EINVAL 'decimal s nan 1'
+  said EINVAL 'decimal s 1e300 1'
+  said EINVAL 'decimals whole 10'
+  ok 'sync 5000'
+  assert_data web 's 4 0.250 1.000000 1.500' 'whole 0'
+}
+
 a_statistic_that_is_off_sends_nothing() {
   start_probe
   ok 'interface web' 'statistic web hits' 'sync 5000'

@@ -93,5 +93,16 @@ TEST(DecimalTest, AFactorWithDecimalsHasANumberOfItsOwn) {
   EXPECT_NE(number_of(days), number_of(with_decimals(unit_of_x("days/x").factor, 8)));
 }
 
+TEST(DecimalTest, SamplesOfOneScaleAddUp) {
+  EXPECT_TRUE(have_one_scale({"seconds/n", 6}, {"microseconds/requests"}));
+  EXPECT_TRUE(have_one_scale({"seconds/n", 6}, {"seconds/requests", 6}));
+  EXPECT_FALSE(have_one_scale({"seconds/n", 6}, {"seconds/n", 3}));
+  EXPECT_FALSE(have_one_scale({"seconds/n", 3}, {"thousandths/n"})) << "parts of a pure number";
+  EXPECT_TRUE(have_one_scale({"", 3}, {"thousandths/n"}));
+  EXPECT_FALSE(have_one_scale({"", 3}, {"milliseconds/n"})) << "of minutes, perhaps";
+  EXPECT_TRUE(have_one_scale({"", 2}, {"euros/sales", 2}));
+  EXPECT_FALSE(have_one_scale({"dollars/sales", 2}, {"euros/sales", 2}));
+}
+
 }  // namespace
 }  // namespace tallyfs

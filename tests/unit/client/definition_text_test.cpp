@@ -33,6 +33,13 @@ TEST(DefinitionTextTest, AnArraySaysItsIntervalsAndScale) {
             "range_min=-9223372036854775808 range_max=9223372036854775807");
 }
 
+TEST(DefinitionTextTest, WithDecimalsTheNumbersOfXAreDecimals) {
+  EXPECT_EQ(text_of(array_text({-5, 1000, 2}, 10, STATISTIC_SCALE_LIN)),
+            "type=array base_interval=0.10 scale=lin range_min=-0.05 range_max=10.00");
+  EXPECT_EQ(text_of(range_text({.decimals = 3})),
+            "type=range range_min=-9223372036854775808 range_max=9223372036854775807");
+}
+
 TEST(DefinitionTextTest, AListSaysItsEntries) {
   EXPECT_EQ(text_of(list_text({1, 2}, 3, 16)), "type=list entries_max=3 range_min=1 range_max=2");
   EXPECT_EQ(text_of(list_text({1, 2}, 3, 10)),

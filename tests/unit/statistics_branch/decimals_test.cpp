@@ -98,6 +98,35 @@ TEST_F(DecimalsTest, ADefinitionChangesThemAndDiscards) {
             "it exists with decimals=1 and stays so; to change it: define web/s decimals=2");
 }
 
+TEST_F(DecimalsTest, AProgramIsToldWhatItsStatisticHas) {
+  const auto register_line = [&](std::string_view line) {
+    auto parsed = wire::parse_line(line);
+    auto& command = std::get<wire::CommandLine>(parsed.value());
+    command.door = wire::Door::kProgram;
+    return statistics_.execute(command, kAlice, clock_.now());
+  };
+  const char* const micros =
+      "create web/s type=range units=microseconds/n sample_units=microseconds/n";
+  const char* const seconds =
+      "create web/s type=range decimals=6 units=seconds/n sample_units=seconds/n";
+  const char* const whole = "create web/s type=range units=seconds/n sample_units=seconds/n";
+  EXPECT_EQ(register_line(micros).value().decimals, 0);
+  // One scale by other words: nothing to warn of, and the samples add up.
+  const auto same = register_line(seconds);
+  ASSERT_TRUE(same) << same.error().reason;
+  EXPECT_EQ(same.value().decimals, 0);
+  EXPECT_EQ(same.value().warning, "");
+  EXPECT_FALSE(register_line(whole));
+  ASSERT_TRUE(execute("remove web/s"));
+  EXPECT_EQ(register_line(seconds).value().decimals, 6);
+  EXPECT_EQ(execute("attach web/s").value().decimals, 6);
+  const auto other = register_line(whole);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().reason,
+            "its samples have units=seconds/n decimals=6, to which samples with units=seconds/n do "
+            "not add up: remove it with tallyctl rm, or take another name");
+}
+
 TEST_F(DecimalsTest, CreateOfOneWithoutThemSaysSo) {
   ASSERT_TRUE(execute("create web/s on=1 type=range"));
   const auto done = execute("create web/s decimals=2");

@@ -116,6 +116,25 @@ TEST(FormatTest, TheWorkedExamplesAreWhatTheWriterWrites) {
   EXPECT_EQ(writer.bytes(), golden.at("latencies"));
 }
 
+TEST(FormatTest, TheDecimalsOfAStatisticAreInItsFlags) {
+  DatagramWriter writer(kEpoch);
+  writer.response({.sequence = 1, .number = 7, .made = Made::kWasThere, .decimals = 9});
+  std::string bytes(writer.bytes());
+  EXPECT_EQ(bytes[kHeaderBytes + 3], 9);
+  const auto read = [&]() -> std::optional<Response> {
+    alignas(8) std::array<char, 64> buffer{};
+    std::ranges::copy(bytes, buffer.begin());
+    auto reader = DatagramReader::open(std::span(buffer).first(bytes.size())).value();
+    const auto message = reader.next();
+    if (!message || !*message) return std::nullopt;
+    return std::get<Response>(message->value());
+  };
+  ASSERT_TRUE(read());
+  EXPECT_EQ(read()->decimals, 9);
+  bytes[kHeaderBytes + 3] = 10;
+  EXPECT_FALSE(read());
+}
+
 // One after the other, the messages of a datagram of this epoch.
 class Messages {
  public:
