@@ -22,7 +22,7 @@ check_eq '  page.views:1|c|@0.1|#b,a:1
   statsd/u s 1x1
   g:1.23456789|g
   statsd/g g 1235x1
-  rounded to thousandths
+  rounded to 3 decimals
   old:1|c|T1
   statsd/old c 1x1
   its time is before the machine'"'"'s start: counted now
@@ -42,17 +42,17 @@ becomes 1 value statsd-page page.views
 becomes 20 value statsd-page 'page.views{country:fr}'
 becomes 320000 largest statsd load
 udp 'temp:5|g\ntemp:-2|g'
-becomes 3000 value statsd temp
+becomes 3.000 value statsd temp
 unixgram 'temp:-2|g'
-becomes -2000 value statsd temp
+becomes -2.000 value statsd temp
 becomes 2 value statsd users
 # On a stream of lines a sign is a change, as python3-statsd sends it; in frames it is the value.
 printf 'signs:3|g\nsigns:+2|g\nsigns:-0.5|g\n' | socat -u - "UNIX-CONNECT:$STREAM"
-becomes 4500 value statsd signs
+becomes 4.500 value statsd signs
 printf 'signs:-1|g|c:in-4026531835\n' | socat -u - "UNIX-CONNECT:$STREAM"
-becomes -1000 value statsd signs
+becomes -1.000 value statsd signs
 printf '\24\0\0\0signs:3|g\nsigns:+2|g' | socat -u - "UNIX-CONNECT:$STREAM"
-becomes 2000 value statsd signs
+becomes 2.000 value statsd signs
 udp 'later:a|s'
 becomes 1 value statsd later
 check_eq 2 "$(value statsd users)" "a set keeps the number of its last window with values"

@@ -15,13 +15,20 @@ namespace {
 
 constexpr std::size_t kShownMax = 200;
 
+// What numbers are rounded to.
+std::string parts_of(const tally::Definition& definition) {
+  if (definition.decimals != 0) return std::to_string(definition.decimals) + " decimals";
+  const std::string x = definition.units.substr(0, definition.units.find('/'));
+  return x.empty() ? "whole numbers" : x;
+}
+
 class PrintingOutlet final : public Outlet {
  public:
   std::optional<Id> open(const NewSeries& series) override {
     constexpr std::string_view kKinds[] = {"c", "g", "t", "h", "s"};
     names_.push_back(series.interface + "/" + series.name + " " +
                      std::string(kKinds[static_cast<std::size_t>(series.kind)]));
-    units_.push_back(series.definition.units);
+    parts_.push_back(parts_of(series.definition));
     return static_cast<Id>(names_.size() - 1);
   }
   void add(Id series, const Sample& sample) override {
@@ -30,8 +37,8 @@ class PrintingOutlet final : public Outlet {
   }
   void remove(Id) override {}
   // Of the newest sample's statistic.
-  std::string_view newest_units() const {
-    return newest_ < units_.size() ? units_[newest_] : std::string_view();
+  std::string_view newest_parts() const {
+    return newest_ < parts_.size() ? parts_[newest_] : std::string_view();
   }
   void write(const Event& event) override { print("event statsd/event", event.title); }
   void write(const Check& check) override { print("event statsd/check", check.message); }
@@ -43,7 +50,7 @@ class PrintingOutlet final : public Outlet {
     std::cout << "  " << what << ' ' << shown << '\n';
   }
   std::vector<std::string> names_;
-  std::vector<std::string> units_;
+  std::vector<std::string> parts_;
   Id newest_ = 0;
 };
 
@@ -55,11 +62,8 @@ void print_refusal(std::string_view line, const Refusal& refusal) {
 }
 
 // What was taken, but not to the letter.
-void print_differences(const Counts& before, const Counts& now, std::string_view units) {
-  const std::string_view x = units.substr(0, units.find('/'));
-  if (now.rounded > before.rounded) {
-    std::cout << "  rounded to " << (x.empty() ? "whole numbers" : x) << '\n';
-  }
+void print_differences(const Counts& before, const Counts& now, std::string_view parts) {
+  if (now.rounded > before.rounded) std::cout << "  rounded to " << parts << '\n';
   if (now.times_clipped > before.times_clipped) {
     std::cout << "  its time is before the machine's start: counted now\n";
   }
@@ -84,7 +88,7 @@ int check_lines(Settings settings) {
     translator.take_line(line, {.now = SystemClock().now()});
     translator.finish();
     translator.end_set_windows(SystemClock::monotonic());
-    print_differences(before, translator.counts(), outlet.newest_units());
+    print_differences(before, translator.counts(), outlet.newest_parts());
   }
   std::cout.flush();
   return has_refused ? 1 : 0;

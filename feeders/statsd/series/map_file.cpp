@@ -28,9 +28,9 @@ Result<void> apply_setting(MapRule& rule, std::string_view key, std::string_view
     rule.tags.keep = keys_of(value);
   } else if (key == "drop-tags") {
     rule.tags.drop = keys_of(value);
-  } else if (key == "scale") {
+  } else if (key == "scale" || key == "decimals") {
     const auto scale = parse_unsigned(value);
-    if (!scale || *scale > 9) return invalid("scale= must be 0 to 9");
+    if (!scale || *scale > 9) return invalid(std::string(key) + "= must be 0 to 9");
     rule.scale = static_cast<unsigned>(*scale);
   } else if (key == "units") {
     if (!is_units(value)) return invalid("units= must be printable, without '='");
@@ -38,6 +38,19 @@ Result<void> apply_setting(MapRule& rule, std::string_view key, std::string_view
   } else {
     return invalid(std::string("unknown key '").append(key).append("'"));
   }
+  return {};
+}
+
+// Its bounds are in the decimals that were said before it, or that it says.
+Result<void> read_definition(MapRule& rule, std::string_view text) {
+  std::string line;
+  if (rule.scale) line = "decimals=" + std::to_string(*rule.scale) + " ";
+  auto words = parse_definition_words(line.append(text));
+  if (!words) return words.error();
+  DefinitionWords& said = words.value();
+  rule.type = std::move(said.type);
+  if (!said.units.empty()) rule.units = std::move(said.units);
+  if (said.decimals != 0) rule.scale = said.decimals;
   return {};
 }
 
@@ -54,10 +67,7 @@ Result<MapRule> parse_rule(std::string_view line) {
     }
     const std::string_view key = token->text.substr(0, equals);
     if (key == "type") {
-      auto words = parse_definition_words(rest.text);
-      if (!words) return words.error();
-      rule.type = std::move(words.value().type);
-      if (!words.value().units.empty()) rule.units = std::move(words.value().units);
+      if (auto done = read_definition(rule, rest.text); !done) return done.error();
       break;
     }
     if (auto done = apply_setting(rule, key, token->text.substr(equals + 1)); !done) {
@@ -65,11 +75,6 @@ Result<MapRule> parse_rule(std::string_view line) {
     }
   }
   if (rule.interface.empty()) return invalid("interface= is missing");
-  const unsigned scale = rule.scale.value_or(0);
-  // Programs that read the tree show thousandths and millionths, or milliseconds, as numbers.
-  if (scale != 0 && scale != 3 && scale != 6 && !rule.units) {
-    return invalid("scale= of other than 0, 3 and 6 needs units=");
-  }
   return rule;
 }
 

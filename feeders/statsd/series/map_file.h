@@ -1,12 +1,11 @@
 // The file of --map: which interface the metrics of a name go to, which of their tags stay, and how
 // they are defined at first. A line:
 //
-//   GLOB interface=NAME [keep-tags=a,b] [drop-tags=a,b] [scale=0..9] [units=U] [DEFINITION]
+//   GLOB interface=NAME [keep-tags=a,b] [drop-tags=a,b] [decimals=0..9] [units=U] [DEFINITION]
 //
-// The definition begins with type=, and is that of tally-definition(5). Empty lines and those that
-// begin with # are comments. A scale of other than 0, 3 and 6 needs units=. The first line whose
-// GLOB matches the metric's name counts.
-// At most 1,024 lines. Values, without threads.
+// The definition begins with type=, and is that of tally-definition(5). `scale=` is another word
+// for decimals=. Empty lines and those that begin with # are comments. The first line whose GLOB
+// matches the metric's name counts. At most 1,024 lines. Values, without threads.
 #pragma once
 
 #include <cstddef>

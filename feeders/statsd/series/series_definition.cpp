@@ -6,26 +6,33 @@
 namespace tallyfs::statsd {
 namespace {
 
-// What X counts, by its decimals: 0, 3 and 6. The file of --map names the unit of others.
-constexpr std::array<const char*, 3> kParts{"units", "thousandths", "millionths"};
-constexpr std::array<const char*, 3> kTimes{"milliseconds", "microseconds", "nanoseconds"};
+// The unit of X and its decimal places.
+struct Shown {
+  std::string units;
+  unsigned decimals = 0;
+};
 
-std::string units_of(Kind kind, unsigned scale) {
-  const auto& parts = kind == Kind::kTimer ? kTimes : kParts;
-  const std::string part = parts[scale / 3];
+// Milliseconds with so many decimals have a word of their own, most often.
+Shown of_timer(unsigned scale) {
+  constexpr std::array<const char*, 3> kTimes{"milliseconds", "microseconds", "nanoseconds"};
+  const bool has_word = scale % 3 == 0 && scale / 3 < kTimes.size();
+  return {std::string(kTimes[has_word ? scale / 3 : 0]) + "/timings", has_word ? 0 : scale};
+}
+
+Shown shown_of(Kind kind, unsigned scale) {
   switch (kind) {
     case Kind::kCounter:
-      return scale == 0 ? "" : part + "/counts";
+      return {scale == 0 ? "" : "counts", scale};
     case Kind::kGauge:
-      return part + "/updates";
+      return {scale == 0 ? "units/updates" : "updates", scale};
     case Kind::kTimer:
-      return part + "/timings";
+      return of_timer(scale);
     case Kind::kHistogram:
-      return part + "/samples";
+      return {scale == 0 ? "units/samples" : "samples", scale};
     case Kind::kSet:
-      return "values/windows";
+      break;
   }
-  return "";
+  return {"values/windows", 0};
 }
 
 tally::Type type_of(Kind kind) {
@@ -62,8 +69,12 @@ unsigned scale_of(Kind kind, const MapRule* rule) {
 }
 
 tally::Definition definition_of(Kind kind, const MapRule* rule) {
-  tally::Definition definition{.type = type_of(kind), .begin = tally::Begin::kOn};
-  definition.units = rule && rule->units ? *rule->units : units_of(kind, scale_of(kind, rule));
+  const unsigned scale = scale_of(kind, rule);
+  const Shown shown = rule && rule->units ? Shown{*rule->units, scale} : shown_of(kind, scale);
+  tally::Definition definition{.units = shown.units,
+                               .type = type_of(kind),
+                               .begin = tally::Begin::kOn,
+                               .decimals = shown.decimals};
   if (rule && rule->type) definition.type = *rule->type;
   return definition;
 }

@@ -164,12 +164,16 @@ TEST(StatsdSeriesTest, DefinesByKind) {
   const auto& opened = stand.outlet.opened;
   EXPECT_EQ(opened[0].definition.units, "");
   EXPECT_EQ(std::get<tally::Value>(opened[0].definition.type).mode, tally::Mode::kProducts);
-  EXPECT_EQ(opened[1].definition.units, "thousandths/updates");
+  EXPECT_EQ(opened[0].definition.decimals, 0u);
+  EXPECT_EQ(opened[1].definition.units, "updates");
+  EXPECT_EQ(opened[1].definition.decimals, 3u);
   EXPECT_TRUE(std::holds_alternative<tally::Last>(opened[1].definition.type));
   EXPECT_EQ(opened[2].definition.units, "microseconds/timings");
+  EXPECT_EQ(opened[2].definition.decimals, 0u);
   EXPECT_EQ(std::get<tally::Quantiles>(opened[2].definition.type).precision, 4u);
   EXPECT_EQ(std::get<tally::Quantiles>(opened[2].definition.type).range.min, 0);
-  EXPECT_EQ(opened[3].definition.units, "millionths/samples");
+  EXPECT_EQ(opened[3].definition.units, "samples");
+  EXPECT_EQ(opened[3].definition.decimals, 6u);
   EXPECT_EQ(std::get<tally::Quantiles>(opened[3].definition.type).range.min, STATISTIC_RANGE_MIN);
   EXPECT_EQ(opened[4].definition.units, "values/windows");
 }
@@ -191,13 +195,14 @@ TEST(StatsdMapTest, AppliesTheFirstRuleThatMatches) {
   EXPECT_EQ(stand.outlet.opened[1].definition.units, "nanoseconds/timings");
 }
 
-TEST(StatsdMapTest, ScalesByAnyPowerOfTenWhoseUnitIsNamed) {
+TEST(StatsdMapTest, KeepsAsManyDecimalsAsARuleSays) {
   const auto map = parse_map(
-      "price interface=a scale=2 units=cents/sales\n"
+      "price interface=a decimals=2 units=euros/sales\n"
       "t0 interface=a scale=0\n"
       "t6 interface=a scale=6\n"
       "c3 interface=a scale=3\n"
-      "t9 interface=a scale=9 units=femtoyears/timings\n");
+      "t9 interface=a scale=9 units=femtoyears/timings\n"
+      "t2 interface=a scale=2\n");
   ASSERT_TRUE(map) << map.error().reason;
   Stand stand({.map = map.value()});
   EXPECT_EQ(stand.take("price:12.34|h"), "price h 1234x1");
@@ -205,11 +210,31 @@ TEST(StatsdMapTest, ScalesByAnyPowerOfTenWhoseUnitIsNamed) {
   EXPECT_EQ(stand.take("t6:12.34|ms"), "t6 t 12340000x1");
   EXPECT_EQ(stand.take("c3:0.5|c"), "c3 c 500x1");
   EXPECT_EQ(stand.take("t9:1|ms"), "t9 t 1000000000x1");
+  EXPECT_EQ(stand.take("t2:1.5|ms"), "t2 t 150x1");
   const auto& opened = stand.outlet.opened;
-  EXPECT_EQ(opened[0].definition.units, "cents/sales");
+  EXPECT_EQ(opened[0].definition.units, "euros/sales");
+  EXPECT_EQ(opened[0].definition.decimals, 2u);
   EXPECT_EQ(opened[1].definition.units, "milliseconds/timings");
   EXPECT_EQ(opened[2].definition.units, "nanoseconds/timings");
-  EXPECT_EQ(opened[3].definition.units, "thousandths/counts");
+  EXPECT_EQ(opened[2].definition.decimals, 0u);
+  EXPECT_EQ(opened[3].definition.units, "counts");
+  EXPECT_EQ(opened[3].definition.decimals, 3u);
+  EXPECT_EQ(opened[5].definition.units, "milliseconds/timings");
+  EXPECT_EQ(opened[5].definition.decimals, 2u);
+}
+
+TEST(StatsdMapTest, TakesBoundsWithTheDecimalsOfTheLine) {
+  const auto range_max = [](const std::string& words) {
+    const auto map = parse_map("a interface=b " + words);
+    if (!map) return map.error().reason;
+    const MapRule& rule = map.value()[0];
+    return std::to_string(std::get<tally::MinMax>(*rule.type).range.max) + " scale " +
+           std::to_string(rule.scale.value_or(0));
+  };
+  EXPECT_EQ(range_max("decimals=2 type=range range_max=2.5"), "250 scale 2");
+  EXPECT_EQ(range_max("type=range range_max=2.5 decimals=3"), "2500 scale 3");
+  EXPECT_EQ(range_max("type=range range_max=2500"), "2500 scale 0");
+  EXPECT_EQ(range_max("decimals=2 type=range decimals=3"), "line 1: decimals stands twice");
 }
 
 TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {
@@ -220,11 +245,7 @@ TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {
   EXPECT_EQ(reason("a"), "line 1: interface= is missing");
   EXPECT_EQ(reason("# x\na interface=a/b"), "line 2: interface= must be the name of an interface");
   EXPECT_EQ(reason("a interface=b scale=10"), "line 1: scale= must be 0 to 9");
-  for (const char* scale : {"1", "2", "4", "5", "7", "8", "9"}) {
-    const std::string line = std::string("a interface=b scale=").append(scale);
-    EXPECT_EQ(reason(line), "line 1: scale= of other than 0, 3 and 6 needs units=");
-    EXPECT_EQ(reason(line + " units=parts/requests"), "taken");
-  }
+  EXPECT_EQ(reason("a interface=b decimals=-1"), "line 1: decimals= must be 0 to 9");
   EXPECT_EQ(reason("a interface=b scael=1"), "line 1: unknown key 'scael'");
   EXPECT_EQ(reason("a interface=b x"), "line 1: 'x' is no key=value");
   EXPECT_NE(reason("a interface=b type=list"), "taken");
