@@ -117,7 +117,8 @@ TALLY_EXPORT int statistic_configure(const struct statistic_settings* settings);
 #define STATISTIC_LIFETIME_FEEDER 1u
 /* Samples have the units that statistic_create() names. A statistic of the interface that is there
  * with samples of other units, as of an earlier run of this program, is refused. Users may give it
- * any units since: those are for people. Without this flag, the samples of both are added up. */
+ * any units since: those are for people, and its decimals stay. Without this flag, the samples of
+ * both are added up. */
 #define STATISTIC_UNITS_EXACT 2u
 /* Only this user, root and the daemon's may feed the interface, if it is made by this call; others'
  * samples are refused. One that is there stays as it is, with a warning. */

@@ -79,9 +79,9 @@ class Interface {
   // difference. kInvalid: the text is refused where the statistic is new, too.
   Result<std::string> difference(std::string_view name, std::string_view text,
                                  Strictness strictness) const;
-  // Such a text may say which units the samples of a feeder have. Why it is refused: those of the
-  // statistic that is there have others, to which they do not add up, whatever users have made of
-  // its units since.
+  // Such a text may say which units the samples of a feeder have, which are integers of its
+  // decimals. Why it is refused: those of the statistic that is there have others, to which they do
+  // not add up, whatever users have made of its units since.
   std::optional<Error> refuse_sample_units(std::string_view name, std::string_view text) const;
   // The same of a statistic that is there, unless a feeder has said it before. kNoSpace.
   Result<void> note_sample_units(std::string_view name, std::string_view text);
@@ -227,6 +227,11 @@ class Interface {
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
   static Result<Definition> view_definition(const Change& change, const Statistic& source);
   static Result<void> check_decimals(const Change& change, const Statistic& source);
+  // kInvalid: it would change the decimals of one whose feeder sends integers of them. Nullptr: of
+  // any.
+  Result<void> keep_sample_scale(const Change& change, const Statistic* named) const
+      REQUIRES(mutex_);
+  void forget_discarded_scale(const Statistic& statistic) REQUIRES(mutex_);
   // Gives views the decimals that their source has been given.
   void sync_views(Statistic& source, Moment now) REQUIRES(mutex_);
   Result<void> append_view(std::string_view name, Statistic& source, std::string_view line,

@@ -27,12 +27,6 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
                  change.scale->at);
 }
 
-std::string scale_text(const XScale& scale) {
-  std::string text = scale.units.empty() ? "no units" : "units=" + std::string(scale.units);
-  if (scale.decimals != 0) text.append(" decimals=").append(std::to_string(scale.decimals));
-  return text;
-}
-
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
@@ -167,6 +161,7 @@ Result<void> Interface::define(std::string_view line, Moment now, By by, Strictn
   if (named && named->source()) {
     if (auto same = check_decimals(change, *named->source()); !same) return same;
   }
+  if (auto kept = keep_sample_scale(change, named); !kept) return kept;
   if (auto read = check_all_read(line, change, named); !read) return read;
   return redefine(change, named, now, by);
 }
@@ -195,7 +190,9 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
     if (!more || more.value().of) continue;
     const Change left = named->left_of(more.value());
     auto ruled = apply(left, after.value());
-    if (!ruled) continue;
+    const bool is_possible =
+        ruled && (!named->sample_units() || ruled.value().decimals == after.value().decimals);
+    if (!is_possible) continue;
     after = std::move(ruled);
     if (left.on) change.on = left.on;
     if (left.help) change.help = left.help;
@@ -287,37 +284,6 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   if (auto ignored = find_ignored_key(line, attributes)) return ignored;
   if (auto fractions = find_fractions(change)) return fractions;
   return open_log2(change, is_open);
-}
-
-std::optional<Error> Interface::refuse_sample_units(std::string_view name,
-                                                    std::string_view text) const {
-  const auto change = parse_new_statistic(text);
-  if (!change || !change.value().sample_units) return std::nullopt;
-  const auto& units = *change.value().sample_units;
-  const MutexLock lock(mutex_);
-  const Statistic* const named = find_locked(name);
-  const auto there = named ? named->sample_units() : std::nullopt;
-  if (!there) return std::nullopt;
-  const auto& asked = change.value().decimals;
-  const XScale is{*there, named->decimals()};
-  const XScale other{units.value, asked ? asked->value : 0u};
-  if (have_one_scale(is, other)) return std::nullopt;
-  return invalid("its samples have " + scale_text(is) + ", to which samples with " +
-                     scale_text(other) + " do not add up",
-                 units.at);
-}
-
-Result<void> Interface::note_sample_units(std::string_view name, std::string_view text) {
-  const auto change = parse_new_statistic(text);
-  if (!change || !change.value().sample_units) return {};
-  const MutexLock lock(mutex_);
-  Statistic* const named = find_locked(name);
-  if (!named || named->source() || named->sample_units()) return {};
-  const std::string_view units = change.value().sample_units->value;
-  const std::size_t more = named->text_bytes_with(units) - named->text_bytes();
-  if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown;
-  named->set_sample_units(units);
-  return {};
 }
 
 std::optional<Error> Interface::remark_on_new(std::string_view text) {

@@ -84,6 +84,41 @@ TEST(SavedTest, TheFirstFeederSaysTheUnitsOfSamples) {
       << "thousandths are no milliseconds";
 }
 
+// Feeders send integers, and do not hear of other decimals.
+TEST(SavedTest, DecimalsStayThoseOfTheFeeder) {
+  Stand stand;
+  stand.create("s", "type=range decimals=2");
+  EXPECT_EQ(refusal(*stand.interface, "seconds/n decimals=2"), "");
+  EXPECT_EQ(refusal(*stand.interface, "seconds/n decimals=6"),
+            "it has decimals=2, to which samples with units=seconds/n decimals=6 do not add up");
+  EXPECT_EQ(stand.define("name=s decimals=3"), "") << "no feeder has said any";
+  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=seconds/n decimals=3"));
+  EXPECT_NE(stand.define("name=s undo=1"), "") << "of decimals that the feeder does not have";
+  EXPECT_EQ(stand.define("name=s decimals=3 type=list entries_max=9"), "");
+  EXPECT_EQ(
+      stand.define("name=s decimals=2"),
+      "its feeder sends samples with decimals=3: change the feeder, then remove the statistic");
+  EXPECT_EQ(stand.define("decimals=2"),
+            "s: its feeder sends samples with decimals=3: change the feeder, then remove the "
+            "statistic");
+  const auto loaded = load(stand.saved(), stand.ledger);
+  ASSERT_TRUE(loaded.has_value());
+  EXPECT_EQ(refusal(*loaded.value(), "milliseconds/n"), "") << "the same scale";
+  EXPECT_NE(refusal(*loaded.value(), "seconds/n decimals=6"), "");
+}
+
+// The statistic has its own words for the scale of a feeder that says it otherwise.
+TEST(SavedTest, AScaleByOtherWordsIsNotedInThoseOfTheStatistic) {
+  Stand stand;
+  stand.create("s", "type=range units=microseconds/n");
+  const std::string seconds = "seconds/n decimals=6";
+  EXPECT_EQ(refusal(*stand.interface, seconds), "");
+  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=" + seconds));
+  EXPECT_EQ(refusal(*stand.interface, seconds), "");
+  EXPECT_EQ(refusal(*stand.interface, "microseconds/n"), "");
+  EXPECT_NE(refusal(*stand.interface, "seconds/n"), "");
+}
+
 TEST(SavedTest, EachTypeGoesOnAsIfNothingHadHappened) {
   for (const char* text : kEachType) {
     SCOPED_TRACE(text);
