@@ -76,7 +76,6 @@ constexpr std::array<TimeUnit, 4> kTimes{{{"seconds", "s", 0},
                                           {"milliseconds", "ms", 3},
                                           {"microseconds", "us", 6},
                                           {"nanoseconds", "ns", 9}}};
-constexpr unsigned kDecimalsMax = 9;
 
 // Of X in units=; nullptr: it is none of them.
 const TimeUnit* time_unit_of(std::string_view units) {
@@ -86,12 +85,6 @@ const TimeUnit* time_unit_of(std::string_view units) {
   return found == kTimes.end() ? nullptr : &*found;
 }
 
-// "3, 6 or 9": the decimals that a word of units says.
-std::string decimals_text(unsigned most) {
-  if (most == 3) return "3";
-  return most == 6 ? "3 or 6" : "3, 6 or 9";
-}
-
 // The words, those of decimals taken out, with bounds as stored integers.
 class Words {
  public:
@@ -99,10 +92,8 @@ class Words {
 
   Result<DefinitionWords> parse() {
     if (auto done = read_tokens(); !done) return done.error();
-    auto units = units_with_decimals(units_, words_.decimals);
-    if (!units) return error_at(units.error(), decimals_at_);
-    words_.units = std::move(units.value());
-    words_.decimals += unit_decimals_;
+    if (auto done = scale_number(); !done) return done.error();
+    words_.units = units_;
     if (auto done = read_definition(); !done) return place(done.error());
     return words_;
   }
@@ -142,7 +133,7 @@ class Words {
     return is_other ? invalid("|bytes makes bytes: units=bytes/...", units_at_) : Result<void>();
   }
 
-  // They are stored as units= say, and are not rounded to whole ones.
+  // They are kept as units= say, and seconds are not rounded to whole ones.
   Result<void> assume_seconds() {
     if (units_.empty()) units_ = "seconds/samples";
     const TimeUnit* const stored = time_unit_of(units_);
@@ -158,11 +149,19 @@ class Words {
     return {};
   }
 
+  Result<void> scale_number() {
+    words_.number_scale = words_.decimals + unit_decimals_;
+    if (words_.number_scale <= kDecimalsMax) return {};
+    return invalid("a duration has at most 9 decimals of a second: decimals must be 0 to " +
+                       std::to_string(kDecimalsMax - unit_decimals_),
+                   decimals_at_);
+  }
+
   // decimals= counts for words on both sides of it.
   Result<void> read_own(const Word& word) {
     if (word.key == "decimals") {
       const auto decimals = parse_unsigned(word.value);
-      if (!decimals || *decimals > 9) return invalid("decimals must be 0 to 9", word.at);
+      if (!decimals || *decimals > kDecimalsMax) return invalid("decimals must be 0 to 9", word.at);
       words_.decimals = static_cast<unsigned>(*decimals);
       decimals_at_ = word.at;
       has_decimals_ = true;
@@ -232,7 +231,7 @@ class Words {
   DefinitionWords words_;
   std::string units_;
   std::size_t units_at_ = 0;
-  unsigned unit_decimals_ = 0;  // of a number of seconds, beside decimals=
+  unsigned unit_decimals_ = 0;  // of a second, which the units of a duration say
   std::size_t decimals_at_ = 0;
   bool has_decimals_ = false;
   bool has_range_min_ = false;
@@ -244,21 +243,6 @@ class Words {
 
 Result<DefinitionWords> parse_definition_words(std::string_view text, NumberUnit unit) {
   return Words(text, unit).parse();
-}
-
-Result<std::string> units_with_decimals(const std::string& units, unsigned decimals) {
-  if (decimals == 0) return units;
-  constexpr std::array<std::string_view, 2> kParts{"thousandths", "millionths"};
-  const std::size_t end = std::min(units.find('/'), units.size());
-  const TimeUnit* const time = time_unit_of(units);
-  const unsigned most = time ? kDecimalsMax - time->decimals : 6;
-  if (decimals % 3 != 0 || decimals > most) {
-    if (most == 0) return invalid("nanoseconds have no decimals");
-    const std::string of = time ? "of " + std::string(time->word) + ", " : "";
-    return invalid(of + "decimals must be " + decimals_text(most));
-  }
-  std::string text(time ? kTimes[(time->decimals + decimals) / 3].word : kParts[decimals / 3 - 1]);
-  return text.append(end == units.size() ? "/samples" : units.substr(end));
 }
 
 }  // namespace tallyfs

@@ -81,7 +81,7 @@ echo '# nothing yet' >"$WORK/wrong.rules"
 said=$("$FEED" --rules "$WORK/wrong.rules" "$LOG" 2>&1)
 check_eq "2 tally-feed-log: $WORK/wrong.rules: there is no rule: match PATTERN" "$? $said" \
   "rules without a rule are refused by the name of their file"
-check_eq '    app/took 1500 microseconds' "$(echo 'took 1.5ms' | "$FEED" --match 'took (?<t>\S+)' \
+check_eq '    app/took 0.001500 seconds' "$(echo 'took 1.5ms' | "$FEED" --match 'took (?<t>\S+)' \
   --sample 'app/took={t|duration}' --check | sed -n 3p)" "a duration is not rounded to seconds"
 
 # ends_soon TEXT FILE [STDIN]: with --once and without a daemon, SIGTERM ends it once it says TEXT.
@@ -167,9 +167,9 @@ check_eq 'postgresql/messages{level:error} 1' "$(does postgresql \
 check_eq '' "$(does postgresql "2026-11-26 UTC [1] STATEMENT:  select ' PANIC:  '")" \
   "PostgreSQL: a statement forges no panic"
 check_eq '' "$(does postgresql $'\t[1] LOG:  '"$forged")" "PostgreSQL: nor does its second line"
-check_eq 'nginx/upstream_latency 140000 microseconds
+check_eq 'nginx/upstream_latency 0.140000 seconds
 nginx/requests{status:200} 1
-nginx/latency{route:%2Fx,status:200} 143000 microseconds
+nginx/latency{route:%2Fx,status:200} 0.143000 seconds
 nginx/bytes 9 bytes' "$(does nginx \
   '::1 - - [26/Nov/2026:14:30:00 +0000] "GET /x?q HTTP/1.1" 200 9 "-" "curl" 0.143 0.140')" \
   "nginx: a request of an upstream"

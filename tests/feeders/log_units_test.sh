@@ -22,10 +22,10 @@ mkdir -m 700 "$WORK/state"
 start_daemon --state "$WORK/state"
 check_eq "$COUNTED 0" "$(counts 3) $?" "a rule with decimals=3 counts"
 check_eq "$REFUSED 1" "$(counts 6) $?" "one with decimals=6 is refused, and ends with 1"
-check_eq 2000 "$(value scale time)" "the sum has no samples of another scale"
+check_eq 2.000 "$(value scale time)" "the sum has no samples of another scale"
 check "the log says which they are, and what to do" grep -q "refused scale/time: its samples have \
-units=milliseconds/queries, to which samples with units=microseconds/queries do not add up: remove \
-it with tallyctl rm, or take another name" "$WORK/said"
+units=seconds/queries decimals=3, to which samples with units=seconds/queries decimals=6 do not add \
+up: remove it with tallyctl rm, or take another name" "$WORK/said"
 check_eq 1 "$(value tally-feed-log dropped)" "the refused sample is counted"
 check_eq "$COUNTED 0" "$(counts 6 other) $?" "another name counts"
 
@@ -39,12 +39,12 @@ check_eq "$COUNTED 0" "$(counts 3) $?" "also after a restart of the daemon"
 check_eq "$REFUSED 1" "$(counts 6) $?" "which knows what the samples have"
 "$BIN/tallyfs" --reload "$MNT" >"$WORK/reload" 2>&1 || not_ok "reload" "$(cat "$WORK/reload")"
 check_eq "$REFUSED 1" "$(counts 6) $?" "and after a reload"
-check_eq 6000 "$(value scale time)" "all runs with decimals=3 are in the sum"
+check_eq 6.000 "$(value scale time)" "all runs with decimals=3 are in the sum"
 
 # ---- what to do
 tallyctl rm scale/time
 check_eq "$COUNTED 0" "$(counts 6) $?" "once removed it begins with the new decimals"
-check_eq 2000000 "$(value scale time)" "and has them alone"
+check_eq 2.000000 "$(value scale time)" "and has them alone"
 
 # ---- decimals= makes another scale of milliseconds, too
 echo 'took 12.5ms' >"$WORK/one.log"
@@ -68,13 +68,15 @@ RUNS
 WORDS='decimals=3 units=milliseconds/requests'
 check_eq "$COUNTED 0" "$(milliseconds duration "{t|duration} $WORDS" | xargs)" \
   "a duration in milliseconds with decimals counts"
-check_eq 12500 "$(value scale duration)" "in microseconds"
+check_eq 12.500 "$(value scale duration)" "as it is said"
 check_eq "$COUNTED 0" "$(milliseconds duration "{ms} $WORDS" | xargs)" \
   "as a number of milliseconds with decimals does"
 
 # ---- what a user has created says nothing of samples
-tallyctl create scale/made type=value mode=products
-check_eq "$COUNTED 0" "$(counts 6 made) $?" "a statistic of a user's takes what comes first"
+tallyctl create scale/made type=value mode=products units=people/n decimals=6
+check_eq "$REFUSED 1" "$(counts 3 made) $?" "a statistic of a user's keeps its decimals"
+check "the log says which it has" grep -q "scale/made: it has decimals=6, to which" "$WORK/said"
+check_eq "$COUNTED 0" "$(counts 6 made) $?" "and takes what comes first in them"
 check_eq "$REFUSED 1" "$(counts 3 made) $?" "and nothing else then"
 
 echo "1..$COUNT"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/decimal.h"
 #include "core/base/line_splitter.h"
 #include "core/base/text.h"
 #include "feeders/log/follow/log_paths.h"
@@ -45,11 +46,14 @@ class PrintingOutlet final : public Outlet {
     const std::string& units = definition.units;
     names_.push_back(interface + "/" + name);
     units_.push_back(units.empty() ? "" : " " + units.substr(0, units.find('/')));
+    decimals_.push_back(definition.decimals);
     return names_.size() - 1;
   }
   void remove(Id) override {}
   void add(Id series, std::int64_t x, std::chrono::nanoseconds) override {
-    std::cout << "    " << names_[series] << ' ' << x << units_[series] << '\n';
+    std::string number;
+    append_fixed(number, x, decimals_[series]);
+    std::cout << "    " << names_[series] << ' ' << number << units_[series] << '\n';
   }
   bool wants(const EventDefinition&) override { return true; }
   void write(const EventDefinition& event, std::span<const EventValue> values) override {
@@ -68,6 +72,7 @@ class PrintingOutlet final : public Outlet {
  private:
   std::vector<std::string> names_;
   std::vector<std::string> units_;
+  std::vector<unsigned> decimals_;
 };
 
 // Lines that differ in numbers alone are alike.

@@ -107,13 +107,13 @@ Field LineReader::text_of(const Piece& piece, const Line& line) {
 bool LineReader::is_one(const SampleAction& action) {
   const Number& factor = action.x.factor;
   return !action.x.piece && factor.digits == 1 && factor.exponent == 0 && !factor.is_negative &&
-         action.decimals == 0;
+         action.number_scale == 0;
 }
 
 void LineReader::sample(const SampleAction& action, Memory& memory, const Line& line) {
   std::int64_t x = 1;
   if (!is_one(action)) {
-    const auto read = number(action.x, action.decimals, line);
+    const auto read = number(action.x, action.number_scale, line);
     if (!read) return;
     x = *read;
   }
@@ -125,23 +125,23 @@ void LineReader::sample(const SampleAction& action, Memory& memory, const Line& 
   outlet_.add(series->id, x, line.time);
 }
 
-std::optional<std::int64_t> LineReader::number(const NumberExpression& expression,
-                                               unsigned decimals, const Line& line) {
-  if (!expression.piece) return integer(expression.factor, decimals, line, "");
+std::optional<std::int64_t> LineReader::number(const NumberExpression& expression, unsigned scale,
+                                               const Line& line) {
+  if (!expression.piece) return integer(expression.factor, scale, line, "");
   const Field text = text_of(*expression.piece, line);
   if (!text) {
     counts_.absent += 1;
     return std::nullopt;
   }
   const auto read = this->read(expression, *text);
-  if (read) return integer(*read, decimals, line, *text);
+  if (read) return integer(*read, scale, line, *text);
   refuse(line, {Reason::kValue, "this is no decimal number", *text});
   return std::nullopt;
 }
 
-std::optional<std::int64_t> LineReader::integer(const Number& number, unsigned decimals,
+std::optional<std::int64_t> LineReader::integer(const Number& number, unsigned scale,
                                                 const Line& line, std::string_view text) {
-  const auto x = to_integer(number, decimals);
+  const auto x = to_integer(number, scale);
   if (!x) {
     refuse(line, {Reason::kRange, "the number does not fit into 64 bits", text});
     return std::nullopt;

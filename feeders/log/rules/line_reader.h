@@ -82,9 +82,9 @@ class LineReader {
   void forget_known();
   // Makes the text by which a name is known, of its pieces. False: one is absent.
   bool make_key(const Memory& memory, const Line& line);
-  std::optional<std::int64_t> number(const NumberExpression& expression, unsigned decimals,
+  std::optional<std::int64_t> number(const NumberExpression& expression, unsigned scale,
                                      const Line& line);
-  std::optional<std::int64_t> integer(const Number& number, unsigned decimals, const Line& line,
+  std::optional<std::int64_t> integer(const Number& number, unsigned scale, const Line& line,
                                       std::string_view text);
   std::optional<Number> read(const NumberExpression& expression, std::string_view text);
   static Field text_of(const Piece& piece, const Line& line);
@@ -102,10 +102,10 @@ class LineReader {
   RuleSet set_;
   TimeReader times_;
   Moment now_{};
-  std::uint32_t now_s_ = 0;  // of its monotonic clock
+  std::uint32_t now_s_ = 0;                    // of its monotonic clock
   std::vector<std::vector<Memory>> memories_;  // by rule and action
   std::vector<Memory> otherwise_;
-  std::size_t known_ = 0;  // names, in all memories
+  std::size_t known_ = 0;                            // names, in all memories
   std::optional<std::uint32_t> overflow_known_s_{};  // since when one of them is of NAME{*}
   std::uint64_t given_up_ = 0;  // by the book, when the memories were looked at last
   // Used again for their memory.

@@ -262,15 +262,16 @@ class Reader {
     if (auto done = note_scale(action.name.text, scale); !done) return done;
     action.definition = {.units = std::move(said.units),
                          .type = said.type ? std::move(*said.type) : fallback,
-                         .begin = said.begin};
-    action.decimals = said.decimals;
+                         .begin = said.begin,
+                         .decimals = said.decimals};
+    action.number_scale = said.number_scale;
     rule_->actions.emplace_back(std::move(action));
     return {};
   }
 
   Result<void> note_scale(const std::string& name, const SampleScale& scale) {
     const SampleScale& first = scales_.try_emplace(name, scale).first->second;
-    const std::string known = difference(first, scale.decimals, scale.units);
+    const std::string known = difference(first, scale);
     if (known.empty()) return {};
     return invalid("samples of this name have " + known + " already; take another name", 0);
   }

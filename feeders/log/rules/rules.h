@@ -68,7 +68,7 @@ struct SampleAction {
   NameTemplate name;
   NumberExpression x{};
   tally::Definition definition{};
-  unsigned decimals = 0;
+  unsigned number_scale = 0;  // the integer that is sent is the number * 10^number_scale
 };
 
 struct EventDefinition {

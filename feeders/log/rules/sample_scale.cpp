@@ -4,11 +4,14 @@
 
 namespace tallyfs::logs {
 
-std::string difference(const SampleScale& scale, unsigned decimals, std::string_view units) {
-  if (scale.decimals != decimals) return "decimals=" + std::to_string(scale.decimals);
-  // Most have the same text, which needs no look at its words.
-  if (scale.units == units || have_one_scale({scale.units}, {units})) return {};
-  return scale.units.empty() ? "no units" : "units=" + scale.units;
+std::string difference(const SampleScale& scale, const SampleScale& other) {
+  if (have_one_scale({scale.units, scale.decimals}, {other.units, other.decimals})) return {};
+  std::string words;
+  if (scale.units != other.units) {
+    words = scale.units.empty() ? "no units" : "units=" + scale.units;
+  }
+  if (scale.decimals == other.decimals) return words;
+  return words + (words.empty() ? "" : " ") + "decimals=" + std::to_string(scale.decimals);
 }
 
 }  // namespace tallyfs::logs

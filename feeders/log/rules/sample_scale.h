@@ -10,14 +10,14 @@ namespace tallyfs::logs {
 
 struct SampleScale {
   unsigned decimals = 0;
-  std::string units{};  // as stored
+  std::string units{};
 };
 
 // By names INTERFACE/STATISTIC as rules write them, without labels.
 using NameScales = std::map<std::string, SampleScale>;
 
-// What of the scale other samples have otherwise: "decimals=3", "units=milliseconds/requests" or "no
-// units". Empty: they add up.
-std::string difference(const SampleScale& scale, unsigned decimals, std::string_view units);
+// What of the scale other samples have otherwise: "decimals=3", "units=milliseconds/requests", "no
+// units", or both. Empty: they add up.
+std::string difference(const SampleScale& scale, const SampleScale& other);
 
 }  // namespace tallyfs::logs

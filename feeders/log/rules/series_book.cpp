@@ -11,8 +11,9 @@ namespace {
 // Rules of one name whose pieces differ meet here.
 constexpr const char* kOtherScale = "another rule has other decimals or units";
 
-bool adds_up(const SampleAction& action, const SampleScale& scale) {
-  return difference(scale, action.decimals, action.definition.units).empty();
+bool adds_up(const tally::Definition& definition, const SampleScale& scale) {
+  const bool is_same = scale.decimals == definition.decimals && scale.units == definition.units;
+  return is_same || difference(scale, {definition.decimals, definition.units}).empty();
 }
 
 constexpr auto kUsedAt = [](const auto& entry) { return entry.series.used_s; };
@@ -25,7 +26,7 @@ SeriesBook::Resolved SeriesBook::resolve(const SeriesName& name, const SampleAct
   const auto found = series_.find(key_);
   if (found == series_.end()) return make(name, action, now_s);
   Entry& entry = *found->second;
-  if (!adds_up(action, entry.name->scale)) return {nullptr, kOtherScale};
+  if (!adds_up(action.definition, entry.name->scale)) return {nullptr, kOtherScale};
   entry.series.used_s = now_s;
   return {&entry.series};
 }
@@ -37,7 +38,7 @@ SeriesBook::Resolved SeriesBook::make(const SeriesName& name, const SampleAction
   if (!is_name(name.base)) return {nullptr, "this is no name of a statistic"};
   Name* const known = find_or_add_name(name.interface + "/" + name.base, action, now_s);
   if (!known) return {nullptr, "there are 5,000 names already"};
-  if (!adds_up(action, known->scale)) return {nullptr, kOtherScale};
+  if (!adds_up(action.definition, known->scale)) return {nullptr, kOtherScale};
   SeriesName texts = name;
   const bool is_long = name.base.size() + name.labels.size() > kNameBytesMax;
   const bool is_overflow = is_long || !has_room(*known, now_s);
@@ -82,7 +83,8 @@ SeriesBook::Name* SeriesBook::find_or_add_name(const std::string& text, const Sa
   while (!bounds_.has_room_for_name() && !drop_empty_name(now_s)) {
     if (!give_up_one(now_s)) return nullptr;
   }
-  auto name = std::make_unique<Name>(Name{text, {action.decimals, action.definition.units}});
+  auto name =
+      std::make_unique<Name>(Name{text, {action.definition.decimals, action.definition.units}});
   Name* const made = names_.emplace(text, std::move(name)).first->second.get();
   bounds_.add_name();
   list_empty(*made);
@@ -149,8 +151,8 @@ bool SeriesBook::drop_empty_name(std::uint32_t now_s) {
     name->is_listed = name->series == 0;
     return !name->is_listed;
   });
-  const auto found = std::ranges::find_if(
-      empty_names_, [&](const Name* name) { return !is_used(*name, now_s); });
+  const auto found =
+      std::ranges::find_if(empty_names_, [&](const Name* name) { return !is_used(*name, now_s); });
   if (found == empty_names_.end()) {
     all_used_s_ = now_s;
     return false;

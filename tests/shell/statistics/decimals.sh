@@ -1,6 +1,7 @@
 # decimals=: X as people have it, kept as an integer and shown as a decimal everywhere.
 
 TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+FEED_LOG=${TALLY_BIN:+$TALLY_BIN/}tally-feed-log
 
 _set_up() {
   start_daemon
@@ -8,6 +9,11 @@ _set_up() {
 }
 
 _send() { "$TALLY_SEND" --socket "$SOCK" "$@"; }
+# _log WORDS [FACTOR]: tally-feed-log counts the line `took 0.25 s`.
+_log() {
+  "$FEED_LOG" --socket "$SOCK" --once --from start --match 'took (?<s>\S+) s' \
+    --sample "log/${NAME:-s}={s}${2:-} $1" "$CASE/log" 2>&1
+}
 # _refused TEXT LINE: what tally-send says of the line.
 _refused() { assert_has "$1" "$(_send "$2" 2>&1 || true)"; }
 _own() { awk -v name="$1" '$1 == name { print $2 }' "$STAT/tallyfs/data"; }
@@ -106,6 +112,31 @@ they_last_over_a_restart_and_a_reload() {
   assert_eq "$data" "$(data web)"
   _send 'web/s 4'
   assert_has 'view 3 0.250 1.916667 4.000' "$(data web)"
+}
+
+a_line_leaves_the_decimals_of_a_feeder_that_sends_integers() {
+  command -v "$FEED_LOG" >/dev/null || skip 'tally-feed-log is not built'
+  echo 'took 0.25 s' >"$CASE/log"
+  local said line
+  said=$(_log 'decimals=3 units=seconds/n')
+  assert_has '1 samples' "$said"
+  line=$(line log s)
+  said=$("$TALLYCTL" define log/s decimals=6 2>&1 || true)
+  assert_has 'its feeder sends samples with decimals=3: change the feeder, then remove the' "$said"
+  assert_fails_with 'Invalid argument' define log decimals=6
+  assert_has 's: its feeder sends samples with decimals=3' "$(errors)"
+  assert_eq "$line" "$(line log s)"
+  # The same scale by other words adds up, another one does not.
+  assert_has '1 samples' "$(_log units=milliseconds/n '*1000')"
+  assert_eq 's 2 0.250 0.250000 0.250' "$(data log)"
+  assert_has '1 dropped' "$(_log 'decimals=6 units=seconds/n' || true)"
+  # What a user has made, and rules, have decimals of theirs.
+  _send 'create log/made type=range decimals=2 on=1'
+  said=$(NAME=made _log decimals=3 || true)
+  assert_has 'it has decimals=2, to which samples with no units decimals=3 do not add up' "$said"
+  echo 'log/ruled decimals=1' >"$MNT/rules"
+  assert_has '1 samples' "$(NAME=ruled _log decimals=3)"
+  assert_has 'ruled 1 0.250 0.250000 0.250' "$(data log)"
 }
 
 percentiles_are_in_buckets_of_the_base_unit() {

@@ -38,8 +38,9 @@ TEST(LogRulesTest, ReadsTheExampleOfThePage) {
   EXPECT_EQ(rules.rules[0].groups, 3U);
   ASSERT_EQ(rules.rules[0].actions.size(), 3U);
   const auto& latency = std::get<SampleAction>(rules.rules[0].actions[0]);
-  EXPECT_EQ(latency.decimals, 6U);
-  EXPECT_EQ(latency.definition.units, "microseconds/requests");
+  EXPECT_EQ(latency.number_scale, 6U);
+  EXPECT_EQ(latency.definition.decimals, 6U);
+  EXPECT_EQ(latency.definition.units, "seconds/requests");
   EXPECT_TRUE(std::holds_alternative<tally::Quantiles>(latency.definition.type));
   EXPECT_TRUE(rules.rules[1].is_last);
   ASSERT_TRUE(rules.otherwise.has_value());
@@ -83,34 +84,26 @@ TEST(LogRulesTest, BeginsLog2OfTimesAndBytesAtZero) {
   EXPECT_EQ(range_min("degrees/requests"), STATISTIC_RANGE_MIN);
 }
 
-TEST(LogRulesTest, StoresDurationsInMicrosecondsUnlessUnitsSayOtherwise) {
-  const auto stored = [](const std::string& expression, const std::string& words) {
+// Of a number in seconds: by which power of ten it is kept, and with which decimals and units.
+TEST(LogRulesTest, KeepsDurationsAsUnitsSay) {
+  const auto kept = [](const std::string& expression, const std::string& words) {
     const Rules rules = parsed("match (?<t>x)\n  sample a/b = " + expression + words + "\n");
     const auto& action = std::get<SampleAction>(rules.rules[0].actions[0]);
-    return std::to_string(action.decimals) + " " + action.definition.units;
+    return std::to_string(action.number_scale) + " " + std::to_string(action.definition.decimals) +
+           " " + action.definition.units;
   };
-  EXPECT_EQ(stored("{t|duration}", ""), "6 microseconds/samples");
-  EXPECT_EQ(stored("{t|duration}", " units=seconds/queries"), "6 microseconds/queries");
-  EXPECT_EQ(stored("{t|duration}", " units=ms/queries"), "3 milliseconds/queries");
-  EXPECT_EQ(stored("{t|duration}", " units=nanoseconds"), "9 nanoseconds/samples");
-  EXPECT_EQ(stored("{t|duration}", " units=seconds/queries decimals=0"), "0 seconds/queries");
-  EXPECT_EQ(stored("{t|duration}", " units=laps/queries"), "0 laps/queries");
-  EXPECT_EQ(stored("{t|duration}*1000", " units=milliseconds/queries"), "0 milliseconds/queries");
-  EXPECT_EQ(stored("{t|duration}", " decimals=3 units=ms/queries"), "6 microseconds/queries");
-  EXPECT_EQ(stored("{t|bytes}", ""), "0 bytes/samples");
-  EXPECT_EQ(stored("{t}", ""), "0 ");
-}
-
-TEST(LogRulesTest, NamesDecimalsOfTimesAsTimes) {
-  const auto units = [](const std::string& words) {
-    const Rules rules = parsed("match (?<t>x)\n  sample a/b = {t} " + words + "\n");
-    return std::get<SampleAction>(rules.rules[0].actions[0]).definition.units;
-  };
-  EXPECT_EQ(units("decimals=3 units=seconds/n"), "milliseconds/n");
-  EXPECT_EQ(units("decimals=3 units=milliseconds/n"), "microseconds/n");
-  EXPECT_EQ(units("decimals=6 units=milliseconds/n"), "nanoseconds/n");
-  EXPECT_EQ(units("decimals=3 units=microseconds/n"), "nanoseconds/n");
-  EXPECT_EQ(units("decimals=3 units=minutes/n"), "thousandths/n");
+  EXPECT_EQ(kept("{t|duration}", ""), "6 6 seconds/samples");
+  EXPECT_EQ(kept("{t|duration}", " units=seconds/queries"), "6 6 seconds/queries");
+  EXPECT_EQ(kept("{t|duration}", " units=ms/queries"), "3 0 milliseconds/queries");
+  EXPECT_EQ(kept("{t|duration}", " units=nanoseconds"), "9 0 nanoseconds/samples");
+  EXPECT_EQ(kept("{t|duration}", " units=seconds/queries decimals=0"), "0 0 seconds/queries");
+  EXPECT_EQ(kept("{t|duration}", " units=laps/queries"), "0 0 laps/queries");
+  EXPECT_EQ(kept("{t|duration}*1000", " units=milliseconds/queries"), "0 0 milliseconds/queries");
+  EXPECT_EQ(kept("{t|duration}", " decimals=3 units=ms/queries"), "6 3 milliseconds/queries");
+  EXPECT_EQ(kept("{t|bytes}", ""), "0 0 bytes/samples");
+  EXPECT_EQ(kept("{t|bytes}", " decimals=2"), "2 2 bytes/samples");
+  EXPECT_EQ(kept("{t}", ""), "0 0 ");
+  EXPECT_EQ(kept("{t}", " decimals=4 units=euros/sales"), "4 4 euros/sales");
 }
 
 TEST(LogRulesTest, TakesBoundsOfDurationsInTheirUnits) {
@@ -149,10 +142,12 @@ constexpr Wrong kWrong[] = {
     {"match x\n  count a/b\n  sample a/b = 1 units=milliseconds/x\n",
      "line 3: samples of this name have no units already; take another name\n"
      "    sample a/b = 1 units=milliseconds/x\n           ^"},
-    {"match x\n  sample a/b = 1 units=milliseconds/x decimals=9\n",
-     "line 2: of milliseconds, decimals must be 3 or 6\n"
-     "    sample a/b = 1 units=milliseconds/x decimals=9\n"
-     "                                        ^"},
+    {"match (?<t>x)\n  sample a/b = {t|duration} units=milliseconds/x decimals=7\n",
+     "line 2: a duration has at most 9 decimals of a second: decimals must be 0 to 6\n"
+     "    sample a/b = {t|duration} units=milliseconds/x decimals=7\n"
+     "                                                   ^"},
+    {"match x\n  sample a/b = 1 decimals=10\n",
+     "line 2: decimals must be 0 to 9\n    sample a/b = 1 decimals=10\n                   ^"},
     {"match (?<status>\\d+)\n  count a/b{s:{stauts}}\n",
      "line 2: the pattern has no group 'stauts'; did you mean status\n"
      "    count a/b{s:{stauts}}\n                 ^"},
@@ -229,7 +224,7 @@ TEST(LogRulesTest, RefusesAnotherScaleThanSamplesHave) {
   const std::string text = "match (?<p>x)\n  sample a/b{p:{p}} = {p} decimals=3\n";
   EXPECT_EQ(refused(text, {.scales = {{"a/b", {.decimals = 6}}}}).substr(0, 71),
             "line 2: samples of this name have decimals=6 already; take another name");
-  EXPECT_EQ(refused(text, {.scales = {{"a/b", {.decimals = 3, .units = "thousandths/samples"}},
+  EXPECT_EQ(refused(text, {.scales = {{"a/b", {.units = "thousandths/samples"}},
                                       {"a/c", {.decimals = 6}}}}),
             "taken");
   const NameScales milliseconds{{"a/b", {.units = "milliseconds/requests"}}};
@@ -238,6 +233,12 @@ TEST(LogRulesTest, RefusesAnotherScaleThanSamplesHave) {
             "line 2: samples of this name have units=milliseconds/requests already; take anot");
   const std::string queries = "match x\n  sample a/b = 1 units=milliseconds/queries\n";
   EXPECT_EQ(refused(queries, {.scales = milliseconds}), "taken");
+  const std::string seconds = "match x\n  sample a/b = 1 decimals=3 units=seconds/queries\n";
+  EXPECT_EQ(refused(seconds, {.scales = milliseconds}), "taken") << "the same scale";
+  const std::string other = "match x\n  sample a/b = 1 decimals=6 units=seconds/queries\n";
+  EXPECT_EQ(
+      refused(other, {.scales = milliseconds}).substr(0, 86),
+      "line 2: samples of this name have units=milliseconds/requests decimals=0 already; take");
 }
 
 // Where many rules share the memory, each has less.
