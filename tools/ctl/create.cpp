@@ -1,4 +1,9 @@
 // tallyctl create and rm: lines for the daemon's socket.
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/socket_command.h"
@@ -12,11 +17,29 @@ constexpr CommandText kCreateText = {
     "create", "Makes a statistic, with its interface.",
     "  tallyctl create web/us type=range on=1                        min, avg, max\n"
     "  tallyctl create web/bytes type=array scale=log2 base_interval=1 range_min=0 on=1\n"
-    "  tallyctl create db/queries on=1 units=queries                 a counter"};
+    "  tallyctl create db/queries on=1 units=queries                 a counter\n"
+    "  tallyctl create 'web/us{route:/cart}' type=range on=1         with a label"};
 constexpr CommandText kRmText = {"rm", "Removes interfaces, statistics and views, with their data.",
                                  "  tallyctl rm web                  an interface\n"
                                  "  tallyctl rm web/us               a statistic or a view\n"
                                  "  tallyctl rm 'block-*'            all whose names match"};
+
+// What people type with a name from the byte `from` on: in labels, `/` and blanks become %2F and
+// %20.
+std::string with_stored_labels(std::string_view typed, std::size_t from) {
+  const std::size_t begin = std::min(typed.find('{', from), typed.size());
+  std::string name(typed.substr(0, begin));
+  for (const char byte : typed.substr(begin)) {
+    if (byte == '/') {
+      name.append("%2F");
+    } else if (byte == ' ') {
+      name.append("%20");
+    } else {
+      name.push_back(byte);
+    }
+  }
+  return name;
+}
 
 int remove_one(Session& session, const std::string& socket, const view::Interface& interface,
                const view::Statistic& statistic) {
@@ -51,8 +74,11 @@ int run_create(int argc, char** argv) {
   if (const auto status = session.open()) return *status;
   const auto socket = socket_of(session);
   if (!socket) return complain(socket.error());
-  std::string text = "create";
-  for (const std::string& word : session.options.words) text.append(" ").append(word);
+  const auto& words = session.options.words;
+  std::string text = "create " + with_stored_labels(words[0], words[0].find('/'));
+  for (const std::string& word : std::span(words).subspan(1)) {
+    text.append(" ").append(word.starts_with("of=") ? with_stored_labels(word, 0) : word);
+  }
   return send_command(socket.value(), text);
 }
 

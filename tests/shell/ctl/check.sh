@@ -138,6 +138,19 @@ create_and_rm_say_what_was_refused() {
   assert_fails_with "nothing is called 'db'" "$TALLYCTL" rm db
 }
 
+create_takes_labels_as_people_type_them() {
+  "$TALLYCTL" create 'shop/us{route:/cart/a b,code:200}' type=range on=1
+  "$TALLYCTL" create 'shop/view{route:/cart}' 'of=us{route:/cart/a b,code:200}'
+  assert_eq 'us{route:%2Fcart%2Fa%20b,code:200} view{route:%2Fcart}' \
+    "$(definition shop | sed -n 's/^name=\([^ ]*\) .*/\1/p' | paste -sd' ')"
+  # It is the one that the stored spelling names, and that show finds as it was typed.
+  "$TALLYCTL" create 'shop/us{route:%2Fcart%2Fa%20b,code:200}' type=range on=1
+  send 'shop/us{route:%2Fcart%2Fa%20b,code:200} 5'
+  assert_has 'shop/us{route:/cart/' "$("$TALLYCTL" show 'shop/us{route:/cart/a%20b,code:200}')"
+  assert_fails_with "a name has one '/': write %2F for others" "$TALLYCTL" create shop/a/b
+  assert_eq shop "$(ls "$STAT" | grep -vx -e tallyfs -e web)"
+}
+
 help_is_that_of_the_command() {
   assert_eq "$("$TALLYCTL" show --help)" "$("$TALLYCTL" help show)"
   assert_eq "$("$TALLYCTL" --help)" "$("$TALLYCTL" help)"
