@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/tracing/command/trigger_command.h"
 #include "core/tracing/set/event_table.h"
 
 namespace tallyfs {
@@ -27,9 +28,10 @@ class NamedEvents {
     has_hidden_ = true;
     return true;
   }
-  // Whether a line that a trigger shows, as hist:keys=pid:l=lat-ftrace.print.$ts, names an event
-  // that is out of the scope, which is noted.
-  bool hides_one_of(std::string_view shown) const;
+  // Whether the command, or a line that a trigger shows, names an event that is out of the scope,
+  // which is noted: enable_event:ftrace:print, hist:keys=pid:l=lat-ftrace.print.$ts. The name of a
+  // histogram and the texts of a filter name no event.
+  bool hides_one_of(const TriggerCommand& command) const;
   // The scope of the commands that follow.
   void begin(Scope scope) {
     scope_ = scope;
@@ -39,6 +41,9 @@ class NamedEvents {
   bool has_hidden() const { return has_hidden_; }
 
  private:
+  bool hides(std::string_view system, std::string_view name) const;
+  bool hides_one_of_part(std::string_view part) const;
+
   const EventTable& events_;
   Scope scope_ = Scope::kAll;
   mutable bool has_hidden_ = false;

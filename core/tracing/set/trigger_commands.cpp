@@ -58,26 +58,20 @@ Result<void> TriggerCommands::write(EventNumber number, std::string_view text,
   if (!command) return command.error().in(where, whole);
   const Fault refused{fault::kKernelsEvent, {}, ErrorCode::kNotPermitted};
   named_.begin(scope);
-  if (named_.hides(event) || names_hidden(command.value())) return refused.in(where, whole);
+  if (named_.hides(event) || named_.hides_one_of(command.value())) {
+    return refused.in(where, whole);
+  }
   auto done = carry_out(number, command.value());
   return done || !named_.has_hidden() ? done : refused.in(where, whole);
 }
 
 void TriggerCommands::truncate(EventNumber event, NamedEvents::Scope scope) {
   named_.begin(scope);
-  triggers_.truncate(
-      event, [this](const Trigger& trigger) { return named_.hides_one_of(trigger.text()); });
-}
-
-// In a line that is compared with those that are shown, no other name is looked up.
-bool TriggerCommands::names_hidden(const TriggerCommand& command) const {
-  if (command.kind != TriggerKind::kHist) return false;
-  const auto hist = HistCommand::parse(command.parameters);
-  if (!hist) return false;
-  for (const ActionCommand& action : hist.value().actions) {
-    if (action.handler == Handler::kOnMatch) (void)named_.find(action.system(), action.event());
-  }
-  return named_.has_hidden();
+  triggers_.truncate(event, [this](const Trigger& trigger) {
+    const std::string line = trigger.text();
+    const auto command = TriggerCommand::parse(line);
+    return command && named_.hides_one_of(command.value());
+  });
 }
 
 Result<void> TriggerCommands::carry_out(EventNumber number, const TriggerCommand& command) {
@@ -126,7 +120,6 @@ Result<void> TriggerCommands::remove(EventNumber number, const TriggerCommand& c
   };
   Checked<void> done;
   if (Trigger* const same = find_shown(number, command.kind, shown)) {
-    if (named_.hides_one_of(shown)) return Fault{fault::kKernelsEvent, {}}.in(kind, shown);
     done = hists_.remove(same);
   } else if (!is_hist) {
     done = remove_other(number, command);

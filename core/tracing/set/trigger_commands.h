@@ -27,7 +27,6 @@ class TriggerCommands {
 
  private:
   Result<void> carry_out(EventNumber event, const TriggerCommand& command);
-  bool names_hidden(const TriggerCommand& command) const;
   Result<void> remove(EventNumber event, const TriggerCommand& command);
   Trigger* find_shown(EventNumber event, TriggerKind kind, std::string_view shown) const;
   Checked<Trigger*> restore_one(const SavedTrigger& saved);

@@ -130,6 +130,30 @@ triggers_of_programs_events_name_no_event_of_the_kernel() {
   assert_has_not keys=lat: "$(cat "$trigger")"
 }
 
+texts_and_names_of_triggers_are_no_events() {
+  local trigger=$MNT/tracing/events/app/req/trigger each shown
+  _start --write-group 4712
+  send 'event define app/req u64 lat; char text[16]'
+  for each in 'hist:keys=lat if text == "ftrace.print"' 'hist:keys=lat:name=ftrace.print' \
+    'traceoff if text == "ftrace:print"'; do
+    _put_as 4712 "$each" "$trigger"
+    shown=$(grep -v '^#' "$trigger" | sed 's/ \[active\]//')
+    assert_has ftrace "$shown"
+    # A member removes them by the line that is shown, and by O_TRUNC.
+    _as 4712 bash -c 'echo "!$1" >>"$2"' bash "$shown" "$trigger"
+    assert_has_not ftrace "$(cat "$trigger")"
+    echo "$each" >"$trigger"
+    _as 4712 bash -c ": >'$trigger'"
+    assert_has_not ftrace "$(cat "$trigger")"
+  done
+  # A command that would do nothing is refused all the same where it names an event of the kernel.
+  for each in '!hist:keys=lat:l=lat-ftrace.print.$ts' '!enable_event:ftrace:print' \
+    '!hist:keys=lat:l=lat-ftrace.print.$ts:sort=lat.descending'; do
+    assert_fails_with 'Operation not permitted' _as 4712 bash -c 'echo "$1" >>"$2"' bash "$each" \
+      "$trigger"
+  done
+}
+
 in_an_instance_they_are_not_for_the_group() {
   _start --write-group 4712
   send 'event define app/req u64 lat'
