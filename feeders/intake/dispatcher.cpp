@@ -252,9 +252,8 @@ bool Dispatcher::take_message(const wire::Message& message) {
 }
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
-  const auto taken =
-      has_our_epoch() ? statistics_.add(samples, origin_->uid, call_.now)
-                        : Result<Taken>(stale("samples"));
+  const auto taken = has_our_epoch() ? statistics_.add(samples, origin_->uid, call_.now)
+                                     : Result<Taken>(stale("samples"));
   if (!taken) {
     if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
       return refuse_numbered(taken.error(), 0, samples.count());
@@ -385,6 +384,7 @@ void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
   counts_.add(DaemonCounter::kAnswersDropped, responses.dropped);
   counts_.add(DaemonCounter::kAnswersOverShare, responses.over_share);
+  counts_.add(DaemonCounter::kRejects, statistics_.take_refused_in_cells());
   if (lanes_) lanes_->publish_counts(now, drop_claims_);
   counts_.publish(statistics_.counters(), now);
 }

@@ -245,6 +245,7 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
                                                           Moment now) {
   auto entry = std::make_unique<InterfaceEntry>(
       InterfaceEntry{.name = std::string(name), .interface = std::move(interface)});
+  entry->interface->count_refused_in(refused_in_cells_);
   entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
   // The daemon's own numbers tell of the samples of all.
   const Subject subject = name == kOwnName ? nullptr : entry->interface.get();

@@ -159,6 +159,8 @@ class StatisticsBranch final : public Branch {
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
 
   DaemonCounters& counters() { return *own_; }
+  // Samples in cells of feeders that may not feed them, which were found since the last call.
+  std::uint64_t take_refused_in_cells() { return refused_in_cells_.exchange(0); }
   uid_t owner() const { return ownership_.daemon(); }
 
  private:
@@ -291,10 +293,10 @@ class StatisticsBranch final : public Branch {
              const AskedInterface& asked, const Sender& sender, Moment now) REQUIRES(mutex_);
   // `define INTERFACE feed=...`: nothing of its statistics.
   static std::optional<Token> feed_alone(const wire::CommandLine& command);
-  Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Moment now)
-      REQUIRES(mutex_);
-  Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now)
-      REQUIRES(mutex_);
+  Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Moment now,
+                           const IsLate& is_late) REQUIRES(mutex_);
+  Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now,
+                      const IsLate& is_late) REQUIRES(mutex_);
   Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
                               Strictness strictness) REQUIRES(mutex_);
   Result<Done> remove(const wire::CommandLine& command, uid_t sender, Moment now,
@@ -358,7 +360,8 @@ class StatisticsBranch final : public Branch {
   Result<void> may_change(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
   // On the way of each sample: of most interfaces, one look at a flag.
   bool is_fed_by(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_) {
-    if (entry.interface->feed() == Feed::kAny) [[likely]] return true;
+    if (entry.interface->feed() == Feed::kAny) [[likely]]
+      return true;
     return ownership_.may_change(entry.interface->uid(), sender);
   }
   Error not_fed_by_all(const InterfaceEntry& entry, uid_t sender) const REQUIRES(mutex_);
@@ -376,6 +379,7 @@ class StatisticsBranch final : public Branch {
   NodeId overview_file_ = 0;
   NodeId metrics_directory_ = 0;
   std::unique_ptr<CounterInterface> own_;
+  std::atomic<std::uint64_t> refused_in_cells_{0};
 
   mutable Mutex mutex_{LockRank::kStatistics};
   // Those that were looked into. The tree owns them, and keeps them.

@@ -77,8 +77,8 @@ std::string settable_words(std::string_view text) {
   while (const auto token = tokens.next()) {
     const std::string_view key = token->text.substr(0, token->text.find('='));
     const bool is_left_out = key == "name" || key == "of" || key == "data" ||
-                             key == "sample_units" ||
-                             is_read_only_key(key) || is_strict_mark(token->text);
+                             key == "sample_units" || is_read_only_key(key) ||
+                             is_strict_mark(token->text);
     if (!is_left_out) words.append(" ").append(token->text);
   }
   return words;
@@ -124,7 +124,7 @@ Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const
     case wire::Verb::kCreate:
       break;
     case wire::Verb::kDefine:
-      return define(command, sender, now);
+      return define(command, sender, now, is_late);
     case wire::Verb::kRemove:
       return remove(command, sender.rights, now, is_late);
     case wire::Verb::kAttach:
@@ -149,9 +149,8 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
                                          [&] { process_ended(sender.pid, now, always_late); });
 }
 
-Result<Done> StatisticsBranch::create(const wire::CommandLine& command,
-                                      const AskedInterface& asked, const Sender& sender,
-                                      Moment now) {
+Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const AskedInterface& asked,
+                                      const Sender& sender, Moment now) {
   if (!wire::split_path(command.target.text).has_statistic) {
     return create_interface(command, asked, sender, now);
   }
@@ -258,14 +257,14 @@ Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, con
 }
 
 Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Sender& sender,
-                                      Moment now) {
+                                      Moment now, const IsLate& is_late) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return no_interface_to_define(command);
   if (auto allowed = may_change(*entry, sender.rights); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  if (const auto word = feed_alone(command)) return define_feed(command, *word, now);
+  if (const auto word = feed_alone(command)) return define_feed(command, *word, now, is_late);
   if (has_statistic) {
     if (auto named = check_name(command, statistic); !named) return named.error();
   }
@@ -330,9 +329,9 @@ Result<Done> StatisticsBranch::attach(const wire::CommandLine& command, uid_t se
 }
 
 Result<void> StatisticsBranch::may_change(const InterfaceEntry& entry, uid_t sender) const {
-  return ownership_.check(entry.interface->uid(), sender,
-                          {.thing = "interface",
-                           .change = "change what is in it, or a member of --write-group"});
+  return ownership_.check(
+      entry.interface->uid(), sender,
+      {.thing = "interface", .change = "change what is in it, or a member of --write-group"});
 }
 
 Error StatisticsBranch::not_fed_by_all(const InterfaceEntry& entry, uid_t sender) const {

@@ -84,12 +84,12 @@ std::optional<Token> StatisticsBranch::feed_alone(const wire::CommandLine& comma
 }
 
 Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, const Token& word,
-                                           Moment now) {
+                                           Moment now, const IsLate& is_late) {
   if (command.target.text == kOwnName) return own_interface(command.target.at);
   const auto asked = parse_interface(word.text);
   if (!asked) return error_at(asked.error(), command.rest.at + word.at);
-  find_interface(command.target.text)->interface->set_feed(asked.value().feed->value, now);
-  return Done{};
+  Interface& interface = *find_interface(command.target.text)->interface;
+  return Done{.is_cut = !interface.set_feed(asked.value().feed->value, now, is_late)};
 }
 
 }  // namespace tallyfs

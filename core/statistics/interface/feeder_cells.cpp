@@ -30,6 +30,7 @@ void FeederCells::forget_era() {
   era_ = 0;
   if (!held_) return;
   for (UidCells& each : held_->uids) each.forget();
+  held_->refused.forget_era();
   held_->tally = {};
   held_->inherited.reset();
 }
@@ -75,13 +76,13 @@ void FeederCells::read(const CellForm& form, CellBudget& budget) {
     each->read(key(form), budget, held_->tally);
   }
   read_in_turn({others, uids.end()}, form, budget);
+  held_->refused.read(key(form), budget);
   if (std::ranges::all_of(held_->uids, &UidCells::is_known)) forget_inherited();
 }
 
 // Where the first was cut, the next look begins: after it, if something of it was read. So all have
 // their turn, however little there is for them together.
-void FeederCells::read_in_turn(std::span<UidCells> uids, const CellForm& form,
-                               CellBudget& budget) {
+void FeederCells::read_in_turn(std::span<UidCells> uids, const CellForm& form, CellBudget& budget) {
   if (uids.empty()) return;
   const std::size_t first = held_->first_of_others;
   bool is_cut = false;
@@ -104,16 +105,22 @@ bool FeederCells::take(const CellForm& form, const CellSource* source, const IsL
   if (!held_) return true;
   bool all = true;
   for (UidCells& each : held_->uids) all &= each.take(source, key(form), held_->tally, is_late);
+  all &= held_->refused.take(source, key(form), is_late);
   forget_empty();
   return all;
 }
 
-void FeederCells::take_others(const CellForm& form) {
-  if (!held_) return;
+bool FeederCells::take_others(const CellForm& form, const IsLate& is_late) {
+  if (!held_) return true;
+  bool all = true;
   for (UidCells& each : held_->uids) {
-    if (each.party().rank == CellRank::kOther) each.take_all(key(form), held_->tally);
+    if (each.party().rank != CellRank::kOther || !all) continue;
+    std::vector<BoundCells> taken;
+    all = each.take_all(key(form), held_->tally, taken, is_late) && !is_late();
+    held_->refused.add(each.party(), std::move(taken));
   }
   forget_empty();
+  return all;
 }
 
 void FeederCells::forget_empty() {

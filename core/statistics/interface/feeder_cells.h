@@ -21,6 +21,7 @@
 #include "core/lane/cell_sums.h"
 #include "core/model/shape.h"
 #include "core/model/switch.h"
+#include "core/statistics/interface/refused_cells.h"
 #include "core/statistics/interface/uid_cells.h"
 
 namespace tallyfs {
@@ -70,7 +71,9 @@ class FeederCells {
 
   // owner: the interface's. False: there is no room for one more.
   bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
-  bool has_cells() const { return held_ && (!held_->uids.empty() || held_->inherited); }
+  bool has_cells() const {
+    return held_ && (!held_->uids.empty() || held_->inherited || !held_->refused.empty());
+  }
   // form: that of this era.
   void read(const CellForm& form, CellBudget& budget);
   // What the cells hold, as of the last read(), in several sums.
@@ -84,8 +87,12 @@ class FeederCells {
   // The feeder of this file has ended: its cells are read for the last time and taken out. False:
   // some are left, as it was late.
   bool take(const CellForm& form, const CellSource* source, const IsLate& is_late);
-  // The same of all files of others, which go on: what they hold from now on counts for nothing.
-  void take_others(const CellForm& form);
+  // The same of all files of others, which go on: what comes from now on is refused.
+  bool take_others(const CellForm& form, const IsLate& is_late);
+  // Others may feed it again, once their cells are bound again.
+  void forget_refused() {
+    if (held_) held_->refused.forget();
+  }
   // Of what was taken out, that which is the statistic's own from now on.
   std::optional<CellSums> take_settled();
 
@@ -103,6 +110,8 @@ class FeederCells {
   // Samples that cells held when they were read, and count_samples() has not counted.
   std::uint64_t uncounted() const { return held_ ? held_->tally.uncounted : 0; }
   void count_samples();
+  // Samples in cells of others, since the last call.
+  std::uint64_t take_refused() { return held_ ? held_->refused.take_samples() : 0; }
   // How many were counted since the last call.
   std::uint64_t take_counted() { return held_ ? std::exchange(held_->untold, 0) : 0; }
 
@@ -113,6 +122,7 @@ class FeederCells {
     std::vector<UidCells> uids{};
     std::size_t first_of_others = 0;  // modulo their number
     CellTally tally{};
+    RefusedCells refused{};
     std::uint64_t untold = 0;  // of all samples that were ever counted
     // What cells held for the server before: shown until all were read in this one.
     std::optional<CellSums> inherited{};

@@ -184,8 +184,11 @@ class Interface {
   JsonWriter& write_rights(JsonWriter& json) const;
   // A look without a lock. The branch looks before it adds samples or binds cells.
   Feed feed() const { return feed_.load(std::memory_order_relaxed); }
-  // kOwner: cells of uids that may not feed it are taken out. What they hold until then counts.
-  void set_feed(Feed feed, Moment now);
+  // kOwner: cells of uids that may not feed it are taken out. What they hold until then counts, and
+  // what comes later is refused. False: some are left, as it was late; the same call goes on.
+  bool set_feed(Feed feed, Moment now, const IsLate& is_late = never_late);
+  // Where samples are counted that are refused in cells. The counter outlives the interface.
+  void count_refused_in(std::atomic<std::uint64_t>& refused) { refused_ = &refused; }
 
   // Everything, versioned; load() gives an interface whose files read as the saved one's.
   // kInvalid: not what save() writes; kNoSpace.
@@ -292,6 +295,7 @@ class Interface {
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
+  std::atomic<std::uint64_t>* refused_ = nullptr;  // nullptr: they are counted nowhere
   // Those of opens of this one alone. Nullptr: no statistic has had cells of feeders.
   std::unique_ptr<CellRounds> cell_rounds_ GUARDED_BY(mutex_);
   // In the order of their creation, which is that of the files.

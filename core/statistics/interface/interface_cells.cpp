@@ -23,14 +23,24 @@ bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Mom
   return all;
 }
 
-void Interface::set_feed(Feed feed, Moment now) {
+// To look for those that are left costs, too: a step takes out some cells at least.
+bool Interface::set_feed(Feed feed, Moment now, const IsLate& is_late) {
+  constexpr unsigned kAtOnce = 16;
+  unsigned taken = 0;
+  const IsLate is_late_now = [&] { return ++taken % kAtOnce == 0 && is_late(); };
   const MutexLock lock(mutex_);
-  if (feed_.exchange(feed, std::memory_order_relaxed) == feed) return;
+  if (feed_.exchange(feed, std::memory_order_relaxed) != feed) note_change(now);
   for (Statistic& statistic : statistics_) {
-    if (feed == Feed::kOwner) statistic.take_out_cells_of_others();
-    count_cells(statistic);
+    bool all = true;
+    if (feed == Feed::kOwner) {
+      all = statistic.take_out_cells_of_others(is_late_now);
+    } else {
+      statistic.let_others_feed();
+    }
+    if (count_cells(statistic)) note_change(now);
+    if (!all) return false;
   }
-  note_change(now);
+  return true;
 }
 
 void Interface::end_cells(Moment now, CellBudget& budget) {
@@ -43,6 +53,8 @@ void Interface::end_cells(Moment now, CellBudget& budget) {
 bool Interface::count_cells(Statistic& statistic) {
   const std::uint64_t more = statistic.count_cells();
   samples_ += more;
+  const std::uint64_t refused = statistic.take_refused();
+  if (refused != 0 && refused_) refused_->fetch_add(refused, std::memory_order_relaxed);
   return more != 0;
 }
 

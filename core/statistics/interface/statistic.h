@@ -133,7 +133,11 @@ class Statistic {
   // some are left, as it was late.
   bool absorb_cells(const CellSource* source, const IsLate& is_late);
   // The same of all feeders of uids that are neither trusted nor the interface's owner.
-  void take_out_cells_of_others();
+  // What they add from now on is refused. False: some are left, as it was late.
+  bool take_out_cells_of_others(const IsLate& is_late);
+  void let_others_feed();
+  // Samples in cells of others, since the last call.
+  std::uint64_t take_refused();
   // Looks at what the cells hold now. What is shown from then on includes it.
   void read_cells(CellBudget& budget) const;
   // Counts the samples that cells held at the last look, and were not counted yet.

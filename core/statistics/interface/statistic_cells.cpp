@@ -143,12 +143,21 @@ bool Statistic::absorb_cells(const CellSource* source, const IsLate& is_late) {
   return all;
 }
 
-void Statistic::take_out_cells_of_others() {
-  if (!cells()) return;
-  cells()->take_others(cell_form(definition_));
+bool Statistic::take_out_cells_of_others(const IsLate& is_late) {
+  if (!cells()) return true;
+  const bool all = cells()->take_others(cell_form(definition_), is_late);
   note_cells();
   note_has_cells();
+  return all;
 }
+
+void Statistic::let_others_feed() {
+  if (!cells()) return;
+  cells()->forget_refused();
+  note_has_cells();
+}
+
+std::uint64_t Statistic::take_refused() { return cells() ? cells()->take_refused() : 0; }
 
 void Statistic::prepare_hand_on() {
   if (!cells()) return;

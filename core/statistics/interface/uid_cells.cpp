@@ -13,7 +13,7 @@ constexpr std::size_t kAhead = 4;
 }  // namespace
 
 // Samples are counted once all cells of the id are read.
-CellsRead UidCells::read_part(Bound& bound, CellKey key, Part& part, CellSums& sums,
+CellsRead UidCells::read_part(BoundCells& bound, CellKey key, Part& part, CellSums& sums,
                               CellBudget& budget, CellTally& tally) {
   const std::uint64_t before = sums.samples;
   key.id = bound.id;
@@ -29,7 +29,7 @@ CellsRead UidCells::read_part(Bound& bound, CellKey key, Part& part, CellSums& s
 }
 
 // Places of a file that has ended are known.
-void UidCells::read_last(Bound& bound, const CellKey& key, CellSums& sums, CellTally& tally) {
+void UidCells::read_last(BoundCells& bound, const CellKey& key, CellSums& sums, CellTally& tally) {
   CellBudget none;
   Part part;
   while (!read_part(bound, key, part, sums, none, tally).all) {
@@ -50,13 +50,13 @@ UidCells::Done UidCells::read(const CellKey& key, CellBudget& budget, CellTally&
 // Each file's are elsewhere in memory: where they are is fetched first, and then what is there.
 void UidCells::prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const {
   if (of + 2 * kAhead < bound_.size()) {
-    const Bound& far = bound_[of + 2 * kAhead];
+    const BoundCells& far = bound_[of + 2 * kAhead];
     __builtin_prefetch(far.source.get());
     __builtin_prefetch(far.places.at.data());
     far.places.former.prefetch();
   }
   if (of + kAhead < bound_.size()) {
-    const Bound& near = bound_[of + kAhead];
+    const BoundCells& near = bound_[of + kAhead];
     near.source->prefetch(key, near.places, budget);
     if (key.form.intervals != 0) near.places.former.prefetch_counts();
   }
@@ -98,23 +98,26 @@ void UidCells::finish_look(CellBudget& budget, CellTally& tally) {
 
 bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tally,
                     const IsLate& is_late) {
-  const auto is_its = [source](const Bound& each) { return each.source.get() == source; };
-  return take_if(is_its, key, tally, is_late);
+  const auto is_its = [source](const BoundCells& each) { return each.source.get() == source; };
+  const auto keep_none = [](BoundCells&) {};
+  return take_if(is_its, keep_none, key, tally, is_late);
 }
 
-void UidCells::take_all(const CellKey& key, CellTally& tally) {
-  const auto is_any = [](const Bound&) { return true; };
-  (void)take_if(is_any, key, tally, never_late);
+bool UidCells::take_all(const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
+                        const IsLate& is_late) {
+  const auto is_any = [](const BoundCells&) { return true; };
+  const auto keep = [&taken](BoundCells& each) { taken.push_back(std::move(each)); };
+  return take_if(is_any, keep, key, tally, is_late);
 }
 
-template <typename IsIts>
-bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
+template <typename IsIts, typename Keep>
+bool UidCells::take_if(IsIts is_its, Keep keep, const CellKey& key, CellTally& tally,
                        const IsLate& is_late) {
   if (std::ranges::none_of(bound_, is_its)) return true;
   bool has_taken = false, is_cut = false, begins_again = false;
   if (!ended_) ended_ = std::make_unique<Ended>();
   std::size_t place = 0, looked = looked_, known = known_;
-  std::erase_if(bound_, [&](Bound& each) {
+  std::erase_if(bound_, [&](BoundCells& each) {
     const bool was_known = place < known_;
     const bool is_in_part = place == looked_ && part_.of_file.next != 0;
     const bool was_looked_at = place++ < looked_;
@@ -130,10 +133,12 @@ bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
       CellSums sums;
       read_last(each, key, sums, tally);
       tally.settle(sums);
+      keep(each);
       return true;
     }
     ended_->has_looked_at |= was_looked_at;
     read_last(each, key, was_looked_at ? ended_->looked_at : ended_->not_looked_at, tally);
+    keep(each);
     return true;
   });
   looked_ = begins_again ? 0 : looked;
@@ -168,12 +173,12 @@ void UidCells::forget() {
   looked_ = known_ = 0;
   whole_looks_ = {};
   ended_ = nullptr;
-  for (Bound& each : bound_) each.counted = 0;
+  for (BoundCells& each : bound_) each.counted = 0;
 }
 
 std::uint64_t UidCells::counted() const {
   std::uint64_t all = 0;
-  for (const Bound& each : bound_) all += each.counted;
+  for (const BoundCells& each : bound_) all += each.counted;
   return all;
 }
 

@@ -23,6 +23,7 @@
 #include "core/base/clock.h"
 #include "core/lane/cell_source.h"
 #include "core/lane/cell_sums.h"
+#include "core/statistics/interface/bound_cells.h"
 
 namespace tallyfs {
 
@@ -51,9 +52,7 @@ class UidCells {
 
   const CellParty& party() const { return party_; }
   std::size_t size() const { return bound_.size(); }
-  bool has(const CellSource* source, std::uint32_t id) const {
-    return ids_.contains({source, id});
-  }
+  bool has(const CellSource* source, std::uint32_t id) const { return ids_.contains({source, id}); }
   // Not one that it has.
   void bind(std::shared_ptr<const CellSource> source, std::uint32_t id) {
     ids_.insert({source.get(), id});
@@ -71,8 +70,9 @@ class UidCells {
   // Takes out the cells of a file whose feeder has ended, of one id at least. False: some are left,
   // as it was late.
   bool take(const CellSource* source, const CellKey& key, CellTally& tally, const IsLate& is_late);
-  // The same of all files.
-  void take_all(const CellKey& key, CellTally& tally);
+  // The same of all files, which go on. What was taken out is appended to `taken`.
+  bool take_all(const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
+                const IsLate& is_late);
   // What the statistic has of files that have ended is settled, and what was shown is forgotten if
   // it has older sums of them in it: nothing counts twice.
   void settle(CellTally& tally);
@@ -82,12 +82,6 @@ class UidCells {
   std::uint64_t counted() const;
 
  private:
-  struct Bound {
-    std::shared_ptr<const CellSource> source;  // shared with the lanes' table
-    std::uint32_t id = 0;
-    CellPlaces places{};
-    std::uint64_t counted = 0;  // samples
-  };
   // Last sums of files that have been taken out: of those that the look under way has not come to,
   // and of those that it has in it, which are for the next one.
   struct Ended {
@@ -102,18 +96,20 @@ class UidCells {
     std::uint64_t samples = 0;
   };
 
-  template <typename IsIts>
-  bool take_if(IsIts is_its, const CellKey& key, CellTally& tally, const IsLate& is_late);
+  // keep: of each that is taken out.
+  template <typename IsIts, typename Keep>
+  bool take_if(IsIts is_its, Keep keep, const CellKey& key, CellTally& tally,
+               const IsLate& is_late);
   Done read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
-  CellsRead read_part(Bound& bound, CellKey key, Part& part, CellSums& sums, CellBudget& budget,
-                      CellTally& tally);
-  void read_last(Bound& bound, const CellKey& key, CellSums& sums, CellTally& tally);
+  CellsRead read_part(BoundCells& bound, CellKey key, Part& part, CellSums& sums,
+                      CellBudget& budget, CellTally& tally);
+  void read_last(BoundCells& bound, const CellKey& key, CellSums& sums, CellTally& tally);
   void prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const;
   void begin_look();
   void finish_look(CellBudget& budget, CellTally& tally);
 
   CellParty party_;
-  std::vector<Bound> bound_{};
+  std::vector<BoundCells> bound_{};
   boost::unordered_flat_set<std::pair<const CellSource*, std::uint32_t>> ids_{};  // those of bound_
   CellSums shown_{};
   CellSums look_{};  // under way: of the first looked_ of them, and of a part of the next

@@ -85,19 +85,24 @@ what_cells_of_others_hold_counts_until_then() {
   TALLY_PROBE=$CASE/bin/nobodys-tally-probe start_probe
   ok 'interface web' 'statistic web hits' 'sync 5000'
   wait_until '_in_cells hits'
-  local before
+  local before rejects
   before=$(data web | cut -d' ' -f2)
   ok 'inc hits 3'
   _send 'define web feed=owner'
   assert_counts web "hits $((before + 3))"
+  rejects=$(_own rejects)
   ok 'inc hits 4'
   assert_counts web "hits $((before + 3))"
+  # What they add then is counted as refused.
+  wait_until '[ "$(_own rejects)" = $((rejects + 4)) ]'
   _send 'web/hits 1'
   assert_counts web "hits $((before + 4))"
-  # Another look, after the end of the feeder, finds no more.
+  # Another look, after the end of the feeder, finds no more, and all that was refused.
+  ok 'inc hits 5'
   end_probe
   wait_until '[ "$(_own lanes)" = 0 ]'
   assert_counts web "hits $((before + 4))"
+  wait_until '[ "$(_own rejects)" = $((rejects + 9)) ]'
   TALLY_PROBE=$CASE/bin/nobodys-tally-probe start_probe
   ok 'interface web' 'statistic web hits'
   tell 'sync 5000'

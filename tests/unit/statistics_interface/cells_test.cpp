@@ -50,6 +50,8 @@ TEST(CellsTest, SamplesOfAFeederThatEndsBesideOneThatGoesOnCountOnce) {
 
 TEST(CellsTest, WhatOthersHoldCountsUntilTheOwnerAloneMayFeed) {
   CellsStand stand;
+  std::atomic<std::uint64_t> refused = 0;
+  stand.stand.interface->count_refused_in(refused);
   const auto owners = stand.bind(kUid);
   const auto daemons = stand.bind(kDaemon);
   const auto others = stand.bind(kStranger);
@@ -60,12 +62,70 @@ TEST(CellsTest, WhatOthersHoldCountsUntilTheOwnerAloneMayFeed) {
   others->add(stand.shapes[0], 1);
   stand.stand.interface->set_feed(Feed::kOwner, stand.stand.clock.now());
   EXPECT_EQ(stand.samples(), 14u);
+  EXPECT_EQ(refused, 0u);
   others->add(stand.shapes[0], 100);
   owners->add(stand.shapes[0], 2);
   EXPECT_EQ(stand.samples(), 16u);
   EXPECT_EQ(stand.data(), 16u);
+  EXPECT_EQ(refused, 100u);
+  // In the next era cells begin anew.
+  EXPECT_EQ(stand.stand.define("data=reset"), "");
+  others->add(stand.shapes[0], 3);
+  EXPECT_EQ(stand.samples(), 16u);
+  EXPECT_EQ(refused, 103u);
+  others->add(stand.shapes[0], 4);
   stand.end(others);
   EXPECT_EQ(stand.samples(), 16u);
+  EXPECT_EQ(refused, 107u);
+  EXPECT_EQ(stand.data(), 0u);
+}
+
+// Others with many cells make the command long, but no step of it.
+TEST(CellsTest, ToLetTheOwnerAloneFeedTakesSteps) {
+  CellsStand stand(50);
+  std::atomic<std::uint64_t> refused = 0;
+  stand.stand.interface->count_refused_in(refused);
+  std::vector<std::shared_ptr<FakeSource>> sources;
+  for (std::size_t i = 0; i < 50; ++i) {
+    sources.push_back(stand.bind(kStranger, i));
+    for (std::uint32_t id = 1; id < 20; ++id) stand.bind(sources.back(), i, id);
+    sources.back()->add(stand.shapes[i], 1);
+  }
+  std::size_t steps = 1, reads = 0;
+  const auto now = stand.stand.clock.now();
+  const auto reads_of_all = [&] {
+    std::size_t all = 0;
+    for (const auto& each : sources) all += each->reads;
+    return all;
+  };
+  for (; !stand.stand.interface->set_feed(Feed::kOwner, now, always_late); ++steps) {
+    EXPECT_LE(reads_of_all() - reads, 17u);
+    reads = reads_of_all();
+    ASSERT_LT(steps, 1'000u);
+  }
+  EXPECT_GE(steps, 50u);
+  EXPECT_EQ(reads_of_all(), 1'000u) << "each once";
+  EXPECT_EQ(stand.samples(), 1'000u);
+  EXPECT_EQ(refused, 0u);
+  for (const auto& each : sources) each->add(stand.shapes[0], 2);
+  EXPECT_EQ(stand.samples(), 1'000u);
+  EXPECT_EQ(refused, 2'000u);
+}
+
+// Cells are bound again before they count.
+TEST(CellsTest, WhereAnyMayFeedAgainNothingIsRefused) {
+  CellsStand stand;
+  std::atomic<std::uint64_t> refused = 0;
+  stand.stand.interface->count_refused_in(refused);
+  const auto others = stand.bind(kStranger);
+  const auto now = stand.stand.clock.now();
+  EXPECT_TRUE(stand.stand.interface->set_feed(Feed::kOwner, now));
+  others->add(stand.shapes[0], 5);
+  stand.samples();
+  EXPECT_TRUE(stand.stand.interface->set_feed(Feed::kAny, now));
+  others->add(stand.shapes[0], 5);
+  EXPECT_EQ(stand.samples(), 0u);
+  EXPECT_EQ(refused, 5u);
 }
 
 TEST(CellsTest, AnEndReadsTheCellsOfTheEndedFeederOnceAndNoOthers) {
