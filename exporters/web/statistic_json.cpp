@@ -121,6 +121,7 @@ void write_lines(JsonWriter& writer, const view::Statistic& statistic) {
     writer.key(type).string(view::line_as(statistic, type));
   }
   writer.end_object().key("held_text").string(view::held_text(statistic));
+  writer.key("can_undo").boolean(statistic.undo_us != 0);
 }
 
 void write_optional(JsonWriter& writer, const std::optional<double>& value) {

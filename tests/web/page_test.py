@@ -223,6 +223,22 @@ class PageTest(PageCase):
         self.assertTrue((self.mount.mount / "statistics/form/data").read_text()
                         .startswith("us 0 "))
 
+    def test_a_reset_is_undone_once(self):
+        self.mount.send("create undo/us on=1 type=range", "undo/us 7")
+        self.addCleanup((self.mount.mount / "statistics/undo").rmdir)
+        self.open("undo/us")
+        self.browser.shows("#percentiles", "7")
+        hidden = "return document.getElementById('undo').hidden"
+        self.assertTrue(self.browser.run(hidden), "there is nothing to undo")
+        self.browser.click("#reset")
+        self.browser.click("#confirm-yes")
+        until(lambda: not self.browser.run(hidden), "the button")
+        self.browser.click("#undo")
+        self.browser.shows("#definition-done", "is back")
+        self.assertTrue((self.mount.mount / "statistics/undo/data").read_text()
+                        .startswith("us 1 "))
+        until(lambda: self.browser.run(hidden), "no button")
+
     def apply(self):
         self.browser.click("#apply")
         self.browser.shows("#confirm", "Discard 1 requests of us, counted since")

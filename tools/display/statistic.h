@@ -117,6 +117,7 @@ struct Statistic {
   std::uint64_t started_us = 0;
   std::uint64_t stopped_us = 0;
   std::uint64_t samples = 0;
+  std::uint64_t undo_us = 0;  // until when undo=1 brings data back; 0: it does not
   Values values;
 
   // Of the definition; empty if it has no such key.

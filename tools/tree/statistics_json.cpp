@@ -262,7 +262,8 @@ Result<view::Statistic> to_statistic(const Json& json) {
                        .data_us = from.count("data_us"),
                        .started_us = from.count("started_us"),
                        .stopped_us = from.count("stopped_us"),
-                       .samples = from.count("samples")};
+                       .samples = from.count("samples"),
+                       .undo_us = from.count("undo_us")};
   if (made.name.empty()) return invalid("a statistic without a name");
   for (std::size_t i = 0; i < json.keys.size(); ++i) {
     // Empty units leave a statistic as it is.

@@ -57,6 +57,7 @@ export class DefinitionForm {
     byId('type').addEventListener('change', event => this.changeType(event.target.value));
     byId('revert').addEventListener('click', () => this.revert());
     byId('reset').addEventListener('click', () => this.reset());
+    byId('undo').addEventListener('click', () => this.undo());
     byId('confirm-yes').addEventListener('click', () => this.confirmed?.());
     byId('confirm-no').addEventListener('click', () => this.ask(null));
     byId('definition').addEventListener('submit', event => {
@@ -106,6 +107,7 @@ export class DefinitionForm {
     this.name = statistic.name;
     this.lines = statistic.view.lines;
     this.held = heldOf(statistic);
+    byId('undo').hidden = !statistic.view.can_undo;
     this.all = `all ${all} statistics of ${interfaceName}`;
     this.current = line;
     if (!isEdited) {
@@ -121,7 +123,7 @@ export class DefinitionForm {
   close(reason) {
     setText(byId('definition-note'), reason);
     byId('definition').classList.toggle('closed', !!reason);
-    for (const id of ['is-on', 'type', 'apply', 'reset', 'confirm-yes']) {
+    for (const id of ['is-on', 'type', 'apply', 'reset', 'undo', 'confirm-yes']) {
       byId(id).disabled = !!reason;
     }
     this.line.readOnly = !!reason;
@@ -184,6 +186,11 @@ export class DefinitionForm {
   reset() {
     const act = () => this.send(`name=${this.name} data=reset`, 'The data was reset.');
     return this.held ? this.ask('Discard and reset', this.held, act) : act();
+  }
+
+  // The daemon says what is lost by it: samples since a new definition.
+  undo() {
+    return this.send(`name=${this.name} undo=1`, 'What was discarded is back.');
   }
 
   async apply() {
