@@ -8,7 +8,7 @@ namespace tallyfs::logs {
 namespace {
 
 std::vector<OwnCount> listed(const LineCounts& lines, const FollowCounts& files,
-                             std::uint64_t dropped) {
+                             const UncountedSamples& samples) {
   std::vector<OwnCount> all{{"lines", "lines", lines.lines},
                             {"matched", "lines", lines.matched},
                             {"unmatched", "lines", lines.unmatched},
@@ -24,7 +24,8 @@ std::vector<OwnCount> listed(const LineCounts& lines, const FollowCounts& files,
                             {"missed", "files", files.missed},
                             {"tails_lost", "files", files.tails_lost},
                             {"read_errors", "reads", files.read_errors},
-                            {"dropped", "samples", dropped},
+                            {"dropped", "samples", samples.dropped},
+                            {"lost", "samples", samples.lost},
                             {"cut", "lines", files.cut}};
   for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
     all.push_back({std::string("refused{reason:").append(kReasonNames[i]).append("}"), "samples",
@@ -44,13 +45,13 @@ void say(tally::Statistic& statistic, std::uint64_t now, std::uint64_t& said) {
 }  // namespace
 
 OwnStatistics::OwnStatistics()
-    : counts_("tally-feed-log", "log", listed({}, {}, 0)),
+    : counts_("tally-feed-log", "log", listed({}, {}, {})),
       behind_(newest(counts_.interface(), "behind", "bytes/looks")),
       files_(newest(counts_.interface(), "files", "files/looks")) {}
 
 void OwnStatistics::publish(const LineCounts& lines, const FollowCounts& files,
-                            std::uint64_t dropped) {
-  counts_.publish(listed(lines, files, dropped));
+                            const UncountedSamples& samples) {
+  counts_.publish(listed(lines, files, samples));
   say(behind_, files.behind, behind_said_);
   say(files_, files.files, files_said_);
 }

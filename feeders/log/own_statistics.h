@@ -8,12 +8,19 @@
 
 namespace tallyfs::logs {
 
+// Samples that libtally has not brought into the tree.
+struct UncountedSamples {
+  std::uint64_t dropped = 0;  // there was no room, or the daemon has refused them
+  std::uint64_t lost = 0;     // at most: a daemon that was killed had them, or a removed statistic
+  bool operator==(const UncountedSamples&) const = default;
+};
+
 class OwnStatistics {
  public:
   // Throws std::system_error, as what it makes.
   OwnStatistics();
   // Adds what came since the last call, and says what there is now.
-  void publish(const LineCounts& lines, const FollowCounts& files, std::uint64_t dropped);
+  void publish(const LineCounts& lines, const FollowCounts& files, const UncountedSamples& samples);
 
  private:
   OwnCounts counts_;

@@ -8,11 +8,14 @@
 
 namespace tallyfs::logs {
 
-std::uint64_t Progress::dropped() { return tally::counts().dropped; }
+UncountedSamples Progress::uncounted() {
+  const auto counts = tally::counts();
+  return {counts.dropped, counts.lost};
+}
 
 bool Progress::is_unpublished() const {
   return lines_.counts() != published_lines_ || files_ != published_files_ ||
-         dropped() != published_dropped_;
+         uncounted() != published_uncounted_;
 }
 
 bool Progress::is_due() const { return SystemClock::monotonic() >= due_at(); }
@@ -22,8 +25,8 @@ void Progress::publish() {
   published_at_ = SystemClock::monotonic();
   published_lines_ = lines_.counts();
   published_files_ = files_;
-  published_dropped_ = dropped();
-  own_.publish(published_lines_, files_, published_dropped_);
+  published_uncounted_ = uncounted();
+  own_.publish(published_lines_, files_, published_uncounted_);
   log_growth();
 }
 

@@ -26,8 +26,7 @@ class Progress {
   std::chrono::nanoseconds due_at() const { return published_at_ + kPeriod; }
   void publish();
 
-  // Samples that there was no room for, or that the daemon has refused.
-  static std::uint64_t dropped();
+  static UncountedSamples uncounted();
 
  private:
   void log_growth();
@@ -38,7 +37,7 @@ class Progress {
   std::chrono::nanoseconds published_at_{0};
   LineCounts published_lines_;
   FollowCounts published_files_;
-  std::uint64_t published_dropped_ = 0;
+  UncountedSamples published_uncounted_;
   SeriesLog series_log_{"statistics"};
   GrowthLog undated_log_;
 };

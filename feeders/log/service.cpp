@@ -167,7 +167,7 @@ Service::Outcome Service::outcome(bool is_all_read, bool is_committed) {
     progress_.publish();
     pace_.finish();
   }
-  const std::uint64_t dropped = Progress::dropped();
+  const std::uint64_t dropped = Progress::uncounted().dropped;
   if (dropped != 0) log_warning(std::to_string(dropped) + " samples were dropped");
   if (settings_.ends && !follower_->missing().empty()) return Outcome::kMissing;
   if (settings_.ends && files_.read_errors != 0) return Outcome::kUnreadable;

@@ -70,6 +70,20 @@ kills() {  # kills HOW: by which the log rotates
 kills create
 kills copytruncate
 
+# ---- kill -9 of the daemon: what is lost with it is counted, as an upper bound
+: >"$WORK/lost.log"
+start_feeder --match took --count lost/lines "$WORK/lost.log"
+took() { seq "$1" | sed 's/.*/took & ms/' >>"$WORK/lost.log"; }
+took 1000
+becomes 1000 value lost lines
+find_server
+kill -KILL "$SERVER"
+took 10
+accounted() { echo $(($(value lost lines) + $(value tally-feed-log lost))); }
+check "all lines are counted, or at most lost" wait_until '[ "$(accounted)" -ge 1010 ]'
+echo "# measured: a kill of the daemon lost $((1010 - $(value lost lines))) of 1,010 lines"
+stop "$FEEDER"
+
 # ---- SIGTERM amid lines whose new series go by the socket: what was sent is confirmed first
 for i in $(seq 900); do echo "name$i took 3 ms"; done >"$WORK/ended.log"
 ENDED=(--positions "$WORK/ended" --from start --match '(?<n>\w+) took' --count ended/lines

@@ -37,7 +37,8 @@ void print_counts(const Service& service) {
   print(lines.undated, "undated");
   print(lines.overflowed, "overflowed");
   print(service.files().cut, "lines cut");
-  print(Progress::dropped(), "dropped");
+  print(Progress::uncounted().dropped, "dropped");
+  print(Progress::uncounted().lost, "lost");
   std::cout << '\n';
 }
 
