@@ -22,7 +22,7 @@ start_probe() {
 tell() {
   echo "$1" >&7
   SAID=''
-  IFS= read -r -t $((30 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail "the probe does not answer '$1'"
+  IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail "the probe does not answer '$1'"
 }
 # ok LINE...: each is answered with ok.
 ok() { local each; for each; do tell "$each"; assert_eq ok "$SAID" "$each"; done; }

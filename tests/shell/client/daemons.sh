@@ -77,7 +77,7 @@ every_sample_is_accounted_for_while_the_daemon_is_killed_and_restarted() {
   for round in 1 2 3 4 5; do
     echo "inc hits $calls" >&7
     _restart
-    IFS= read -r -t 30 SAID <&8
+    IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
     ok 'sync 20000'
     local added held sent confirmed lost dropped here
     tell counts
@@ -110,7 +110,7 @@ what_is_added_while_a_daemon_ends_is_counted_by_it_or_by_the_next() {
     echo "inc $of $calls" >&7
     stop_daemon
     start_daemon --state "$CASE/state"
-    IFS= read -r -t 30 SAID <&8
+    IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8
     ok 'sync 20000'
     assert_eq 0 "$(count_of dropped)"
     assert_eq $(((round + 1) / 2 * calls)) "$(_samples kinds)"
