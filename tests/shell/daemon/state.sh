@@ -330,8 +330,10 @@ a_server_that_replaces_another_finds_the_directory_that_was_made_again() {
   send 'web/a 1'
   wait_until 'grep -qs web "$(_newest)"'
   _remove_the_directory
-  mkdir -m 700 "$CASE/state"
+  # Before there is a directory again, into which it saves at any moment.
   send 'web/a 1'
+  assert_counts web 'a 2'
+  mkdir -m 700 "$CASE/state"
   wait_until 'grep -qs web "$(_newest)"'
   before=$SERVER
   kill -KILL "$SERVER"
