@@ -62,5 +62,20 @@ check_eq '6 lines, 6 matched, 0 unmatched; 6 samples, 1 lines cut' \
 check_eq '360 375' "$(value journal 'ms{priority:0}') $(value journal 'ms{priority:1}')" \
   "by a field of it"
 
+# ---- the journal, followed over kills of the feeder
+FOLLOWED=$WORK/followed
+mkdir "$FOLLOWED"
+entries 10 12 | "$REMOTE" -o "$FOLLOWED/a.journal" - 2>"$WORK/remote"
+for round in 2 3 4; do
+  start_feeder --journal app --journal-directory "$FOLLOWED" --from start \
+    --positions "$WORK/followed.at" --match took --count journal/followed
+  entries "${round}0" "${round}4" | "$REMOTE" -o "$FOLLOWED/a.journal" - 2>"$WORK/remote"
+  becomes $((3 + 5 * (round - 1) + 2 * (round - 2))) value journal followed
+  kill -KILL "$FEEDER"
+  wait "$FEEDER" 2>/dev/null
+  forget "$FEEDER"
+  entries "${round}5" "${round}6" | "$REMOTE" -o "$FOLLOWED/a.journal" - 2>"$WORK/remote"
+done
+
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]

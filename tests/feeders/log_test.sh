@@ -95,6 +95,13 @@ wait "$DROPPING"
 check_eq 1 "$?" "the standard input without a daemon ends with 1"
 check "and says what was dropped" grep -Eq 'samples, [0-9]+ dropped$' "$WORK/once"
 
+# ---- 1,000 statistics of a name, 16,000 of all
+seq 0 16999 | awk '{ print "name" int($1 / 1000), $1 % 1000 }' >"$WORK/series.log"
+"$FEED" --socket "$SOCK" --once --from start --match '^(?<name>\w+) (?<n>\d+)$' \
+  --count 'series/{name}{n:{n}}' "$WORK/series.log" >"$WORK/once" 2>"$WORK/said"
+check_eq '17000 lines, 17000 matched, 0 unmatched; 17000 samples, 1000 overflowed' \
+  "$(cat "$WORK/once")" "16,000 statistics have room, and samples of others go to NAME{*}"
+
 # ---- positions
 KEPT=(--socket "$SOCK" --once --positions "$WORK/kept" --match x --count kept/x)
 echo x >"$WORK/kept.log"
