@@ -11,3 +11,11 @@ _start_with_kernel() {  # _start_with_kernel [OPTION...]
 FORKER=fork$$
 _fork() { "$CASE/$FORKER" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }  # _fork TIMES
 _hits() { sed -n 's/^    Hits: //p' "${1:-$E}/hist" | tail -1; }  # _hits [EVENT]
+# _reaches WANTED WHAT COMMAND...: it prints this number, and no more, once all records have come: a
+# read waits for the feeder for 100 ms only.
+_reaches() {
+  local wanted=$1 what=$2
+  REACHING=("${@:3}")
+  wait_until '[ "$("${REACHING[@]}")" -ge '"$wanted"' ] 2>/dev/null'
+  assert_eq "$wanted" "$("${REACHING[@]}")" "$what"
+}

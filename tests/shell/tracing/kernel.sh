@@ -13,15 +13,15 @@ a_write_comes_behind_all_that_the_kernel_has_recorded_before_it() {
   _fork 20
   echo "$hist:pause $only" >>"$E/trigger"
   _fork 7
-  assert_eq 20 "$(_hits)" "paused behind 20 of 27"
+  _reaches 20 "paused behind 20 of 27" _hits
   echo "$hist:cont $only" >>"$E/trigger"
   _fork 3
-  assert_eq 23 "$(_hits)" "goes on before the last 3"
+  _reaches 23 "goes on before the last 3" _hits
   _fork 20
   echo "$hist:clear $only" >>"$E/trigger"
   assert_eq 0 "$(_hits)" "cleared"
   _fork 2
-  assert_eq 2 "$(_hits)" "and counts again"
+  _reaches 2 "and counts again" _hits
 }
 
 what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
@@ -29,13 +29,13 @@ what_was_recorded_is_traced_whatever_is_chosen_afterwards() {
   _fork 20
   echo 1 >"$T/set_event_pid"
   _fork 20
-  assert_eq 20 "$(grep -c "comm=$FORKER" "$T/trace")" "set_event_pid is for what comes then"
+  _reaches 20 "set_event_pid is for what comes then" grep -c "comm=$FORKER" "$T/trace"
   echo >"$T/set_event_pid"
   : >"$T/trace"
   _fork 20
   echo 'comm == "nobody"' >"$E/filter"
   _fork 20
-  assert_eq 20 "$(grep -c "comm=$FORKER" "$T/trace")" "a filter is for what comes then"
+  _reaches 20 "a filter is for what comes then" grep -c "comm=$FORKER" "$T/trace"
 }
 
 a_trace_says_what_the_processor_was_in() {
@@ -145,7 +145,7 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   mkdir "$T/instances/quiet"
   echo 1 >"$E/enable"
   _fork 10
-  assert_eq 10 "$(_traced "$T/trace")"
+  _reaches 10 'what was recorded before' _traced "$T/trace"
   assert_eq '' "$(grep LOST "$T/trace" || true)"
   freeze "$feeder"
   _fork 20
@@ -271,8 +271,7 @@ a_filter_of_tasks_names_is_the_kernels_to_apply() {
     echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"
     assert_has "(${each#*|})&&(" "$(cat "$filter")"
     _fork 20
-    assert_eq 21 "$(sed -n 's/^    Hits: //p' "$T/events/sched/sched_process_exit/hist")" \
-      "each fork, and the forker: $each"
+    _reaches 21 "each fork, and the forker: $each" _hits "$T/events/sched/sched_process_exit"
   done
   umount "$CASE/tracefs"
 }
