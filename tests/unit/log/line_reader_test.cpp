@@ -326,7 +326,7 @@ TEST(LogLineTest, TakesTheTimeOfTheLine) {
   EXPECT_EQ(take("2023-11-15T00:13:19.25+0200 x"), "a/b 1 @3599999250000000; ");
   EXPECT_EQ(take("2023-11-14T22:13:20.000001+0000 x"), "a/b 1; ");
   EXPECT_EQ(take("y"), "a/y 1; ");
-  EXPECT_EQ(take("2023-11-13T23:13:20.0+0000 x"), "a/b 1 @3517200000000000; ") << "23 hours";
+  EXPECT_EQ(take("2023-11-13T23:13:21.0+0000 x"), "a/b 1 @3517201000000000; ") << "23 hours";
   EXPECT_EQ(take.counts.undated, 0U);
   EXPECT_EQ(take("2023-11-13T23:13:19.0+0000 x"), "a/b 1; ");
   EXPECT_EQ(take("yesterday x"), "a/b 1; ");
