@@ -17,6 +17,8 @@ enum class LockRank : std::uint8_t {
   kFileReading,         // fs/handles.h
   kIntakeTurn,          // feeders/intake/intake.h
   kIntakeQueue,         // feeders/intake/socket_queue.h
+  kKeptState,           // fs/daemon/kept_state.h
+  kKeptContents,        // fs/daemon/kept_state.h
   kUserEventsDefining,  // core/tracing/branch/user_events.h
   kUserEventsOrdering,  // core/tracing/branch/user_events.h
   kTracing,             // core/tracing/branch/tracing_state.h
@@ -45,6 +47,7 @@ enum class LockRank : std::uint8_t {
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
   kLaneIndexes,         // feeders/intake/lane_file.h
+  kObjectStore,         // fs/store/object_store.h
   // Those below are of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h
   kScrapeReading,   // exporters/web/shared_reading.h

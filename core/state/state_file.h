@@ -6,6 +6,7 @@
 // objects, which point into the bytes; its time is linear in the bytes, whatever they are.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,6 +29,17 @@ struct SavedObject {
   std::uint16_t format = 0;  // of the contents
   std::string_view label;    // which of its kind, for people too; at most kLabelBytesMax
   std::string_view bytes;    // the contents
+};
+
+// A set of kinds: bit n stands for the kind of number n, which is below 64.
+using KindBits = std::uint64_t;
+
+// Which object of a name, and how often it has changed. The larger one is the newer one.
+struct ObjectVersion {
+  std::uint64_t object = 0;
+  std::uint64_t changes = 0;
+
+  auto operator<=>(const ObjectVersion&) const = default;
 };
 
 inline constexpr std::size_t kLabelBytesMax = 1024;
