@@ -22,7 +22,8 @@ std::optional<std::uint32_t> unpacked_bytes(const std::string& path) {
   const off_t end = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : 0;
   std::array<unsigned char, 4> size{};
   if (end < 4 || ::pread(fd.get(), size.data(), size.size(), end - 4) != 4) return std::nullopt;
-  return size[0] | size[1] << 8 | size[2] << 16 | std::uint32_t{size[3]} << 24;
+  return std::uint32_t{size[0]} | std::uint32_t{size[1]} << 8 | std::uint32_t{size[2]} << 16 |
+         std::uint32_t{size[3]} << 24;
 }
 
 bool is_rotated(const std::string& compressed, const std::string& followed) {
@@ -44,8 +45,8 @@ std::vector<CompressedLog> compressed_logs(const std::vector<std::string>& follo
     }
   }
   std::ranges::sort(found, {}, [](const auto& each) { return std::tie(each.written, each.path); });
-  const auto same = std::ranges::unique(found, {}, &CompressedLog::path);
-  found.erase(same.begin(), same.end());
+  const auto is_same = [](const auto& a, const auto& b) { return a.path == b.path; };
+  found.erase(std::unique(found.begin(), found.end(), is_same), found.end());
   return found;
 }
 
@@ -67,12 +68,13 @@ std::vector<std::string> missed_logs(const std::vector<std::string>& followed,
       continue;
     }
     missed.push_back(each.path + " from byte " + std::to_string(each.offset) + " on");
-    const auto written = std::ranges::find_if(
-        compressed, [&](const auto& log) { return is_it(log) && log.written >= since; });
+    const auto written = std::ranges::find_if(compressed, [&](const auto& log) {
+      return is_it(log) && is_born_after(log.written, since);
+    });
     if (written != compressed.end()) compressed.erase(written);
   }
   for (const CompressedLog& each : compressed) {
-    if (each.written >= since) missed.push_back(each.path);
+    if (is_born_after(each.written, since)) missed.push_back(each.path);
   }
   return missed;
 }
