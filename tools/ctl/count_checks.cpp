@@ -114,6 +114,9 @@ constexpr CountedProblem kProblems[] = {
      "opens showed what was there before all that had been sent was taken in",
      "the daemon is behind, or many opens came beside full rings: fewer or larger datagrams, see "
      "batch_ns; read again for the rest"},
+    {"rounded", "sample of text had more decimal places than its statistic keeps",
+     "samples of text had more decimal places than their statistics keep",
+     "they count rounded: define these statistics with more decimals="},
     {"saturations", "counter stands at the end of its type, and counts no more",
      "counters stand at the end of their type, and count no more",
      "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
