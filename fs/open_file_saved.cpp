@@ -21,7 +21,10 @@ void put_file(ByteWriter& out, const File& file, Moment now) {
   put_flag(out, file.has_priority_news());
   put_flag(out, file.is_stream());
   out.put(std::uint64_t{file.page_bytes()});
-  out.put(static_cast<std::uint8_t>(file.write_unit()));
+  // Of a file that is absent then, markers are writes: it takes none.
+  const auto unit = file.write_unit();
+  out.put(static_cast<std::uint8_t>(unit == File::WriteUnit::kMarker ? File::WriteUnit::kWrite
+                                                                     : unit));
 }
 
 // A unit that is missing here does not compile.
@@ -32,6 +35,8 @@ File::WriteUnit get_write_unit(ByteReader& in) {
     case File::WriteUnit::kWrite:
     case File::WriteUnit::kCommand:
       return unit;
+    case File::WriteUnit::kMarker:
+      break;
   }
   in.fail();
   return {};

@@ -283,6 +283,9 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
     const CallContext call =
         context(cancellation_of(request), rights_of(fuse_req_ctx(request)->uid));
     const auto done = truncate(info.value(), wanted.st_size, open.get(), call);
+    if (const auto file = parts_.tree.file(info.value().id)) {
+      tell_of_truncation(info.value().id, *file.value());
+    }
     if (!done) return reply_error(request, done.error());
   }
   reply_attributes(request, node, open);
@@ -297,6 +300,7 @@ Result<void> Operations::render_for(OpenFile& open, const CallContext& call) {
   }
   const std::size_t bytes_max = handles_.bytes_left(open.uid, open.shows);
   auto taken = open.file->take(call, bytes_max);
+  if (taken) tell_of_change(open.node.id);
   const auto seen = taken ? std::nullopt : open.file->version(call.now);
   auto text = taken ? std::move(*taken) : render(open.node.id, *open.file, seen, bytes_max, call);
   if (!text) return Error{ErrorCode::kTooManyFiles, text.error().reason};
@@ -332,7 +336,9 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   if (!held) return held.error();
   open->held = std::move(held.value());
   if (flags & O_TRUNC) {
-    if (auto done = open->file->truncate(context(cancel, rights_of(uid))); !done) {
+    const auto done = open->file->truncate(context(cancel, rights_of(uid)));
+    tell_of_truncation(info.id, *open->file);
+    if (!done) {
       report(*open, "(opened with O_TRUNC)", done.error());
       return done.error();
     }

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,6 +87,11 @@ class Operations {
   // Called while no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
   void promote_through(LeaderFollowers* threads) { threads_ = threads; }
+  // Called before there are requests: `changes` gets the path of what a request has changed, empty
+  // if it is not known, and returns before the request is answered.
+  void tell_of_changes(std::function<void(const std::string& path)> changes) {
+    changes_ = std::move(changes);
+  }
   // No request has come for a while: frees the texts that were kept for the next one.
   void rest() { texts_.clear(); }
   // Called once in a while: returns the memory of closed long texts from the C library to the
@@ -157,6 +163,13 @@ class Operations {
   Result<NodeId> follow(const Tree::Path& path);
   // Tells the directory that it is entered, so that it can make its entries.
   void look_into(NodeId directory);
+  // The path is empty if the node was removed meanwhile.
+  void tell_of_change(NodeId node) const { changes_(parts_.tree.path(node)); }
+  void tell_of_change(NodeId parent, const char* name) const;
+  // A file that is written by lines gets its new text next: until then, a kill leaves the old one.
+  void tell_of_truncation(NodeId node, const File& file) const {
+    if (file.write_unit() != File::WriteUnit::kLine) tell_of_change(node);
+  }
   // rmdir and unlink. remove(rules) removes the entry; is_directory says of which kind it must be.
   template <typename Remove>
   void remove(fuse_req_t request, NodeId parent, const char* name, bool is_directory,
@@ -216,6 +229,7 @@ class Operations {
   std::vector<std::uint64_t> absent_;
   std::atomic<bool> closed_long_{false};
   std::atomic<std::chrono::nanoseconds::rep> refusal_logged_{0};
+  std::function<void(const std::string& path)> changes_ = [](const std::string&) {};
   Notifier* notifier_ = nullptr;
   LeaderFollowers* threads_ = nullptr;
 };

@@ -57,6 +57,11 @@ void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing lis
   listing.reply();
 }
 
+void Operations::tell_of_change(NodeId parent, const char* name) const {
+  const std::string path = parts_.tree.path(parent);
+  changes_(path.empty() ? path : path + "/" + name);
+}
+
 void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   const auto rules =
       at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
@@ -64,6 +69,7 @@ void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   promote_follower();
   const auto made = rules.value()->make_directory(name, parts_.clock.now());
   if (!made) return reply_error(request, made.error());
+  tell_of_change(parent, name);
   lookup(request, parent, name);
 }
 
@@ -89,7 +95,9 @@ void Operations::remove(fuse_req_t request, NodeId parent, const char* name, boo
     return reply_error(request, may.error());
   }
   if (is_directory) promote_follower();  // much may be in it
-  reply_done(request, remove(*rules.value()));
+  const auto done = remove(*rules.value());
+  tell_of_change(parent, name);
+  reply_done(request, done);
 }
 
 void Operations::rmdir(fuse_req_t request, NodeId parent, const char* name) {

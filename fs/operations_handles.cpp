@@ -208,13 +208,16 @@ void Operations::write(fuse_req_t request, std::string_view text, off_t offset,
   if (!by_lines) text = text.substr(0, open->file->write_bytes_max());
   // Samples that were sent before count under the old settings, however long the file has been
   // open.
-  if (unit != File::WriteUnit::kWrite) settle(open->file->subject());
+  const bool is_whole = unit == File::WriteUnit::kWrite || unit == File::WriteUnit::kMarker;
+  if (!is_whole) settle(open->file->subject());
   Result<void> done;
   {
     const MutexLock lock(open->writing);
     done = by_lines ? open->transaction.write(text, placement, sink(*open, cancel))
                     : write_whole(*open, fuse_req_ctx(request)->pid, text, cancel);
   }
+  // Of a write that fails, some lines may have been carried out.
+  if (unit != File::WriteUnit::kMarker) tell_of_change(open->node.id);
   if (!done) return reply_error(request, done.error());
   if (notifier_) notifier_->settle();
   fuse_reply_write(request, text.size());
@@ -230,6 +233,7 @@ void Operations::flush(fuse_req_t request, const fuse_file_info& info) {
     const MutexLock lock(open->writing);
     done = finish(*open, fuse_req_ctx(request)->pid);
   }
+  if (open->file->write_unit() != File::WriteUnit::kMarker) tell_of_change(open->node.id);
   if (notifier_) notifier_->settle();
   reply_done(request, done);
 }

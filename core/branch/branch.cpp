@@ -49,6 +49,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kHandles: return "numbers of open files";
     case SavedKind::kOpenFile: return "open file";
     case SavedKind::kTrace: return "records of";
+    case SavedKind::kKept: return "time of the memory";
   }
   return "object";
 }
@@ -60,6 +61,10 @@ Error other_format(const SavedObject& object) {
 }
 
 void Branch::save(ObjectSink&) const {}
+
+Branch::SavedAt Branch::save_at(std::string_view, ObjectSink&, Moment) const {
+  return SavedAt::kAll;
+}
 
 void Branch::hand_on(ObjectSink& sink, Moment) { save(sink); }
 

@@ -82,6 +82,13 @@ class Branch {
   //
   // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
+  // Puts the objects that a change at this path (`statistics/web/definition`) may have changed, or
+  // tells the sink that they are gone. kAll: save() is to be called for it, as the default says;
+  // kElsewhere: the path is none of this branch.
+  enum class SavedAt { kDone, kAll, kElsewhere };
+  virtual SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const;
+  // Whether save() asks the sink whether it keeps() an object.
+  virtual bool has_long_contents() const { return false; }
   // Puts what the next server goes on with, in which feeders find the same epoch and numbers. No
   // other thread uses the branch then. The default is save().
   virtual void hand_on(ObjectSink& sink, Moment now);

@@ -47,9 +47,10 @@ enum class DaemonCounter {
   kStateLeftOut,
   kPutOffDropped,
   kRounded,
+  kUnsaved,
 };
 
 inline constexpr std::size_t kDaemonCounters =
-    static_cast<std::size_t>(DaemonCounter::kRounded) + 1;
+    static_cast<std::size_t>(DaemonCounter::kUnsaved) + 1;
 
 }  // namespace tallyfs

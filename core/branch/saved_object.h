@@ -54,6 +54,8 @@ enum class SavedKind : std::uint16_t {
   kHandles = 34,            // the numbers of open files
   kOpenFile = 35,           // one of them; the label is its number
   kTrace = 36,              // the records of a directory of tracing/
+  // Of the memory of the keeper alone.
+  kKept = 37,  // since when it has all objects
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
@@ -78,7 +80,7 @@ constexpr bool is_of(const SavedObject& object, SavedKind kind) {
 Error other_format(const SavedObject& object);
 
 // A set of kinds: bit n stands for the kind of number n.
-using SavedKinds = std::uint64_t;
+using SavedKinds = KindBits;
 constexpr SavedKinds kind_bit(std::uint16_t kind) {
   return kind < 64 ? SavedKinds{1} << kind : SavedKinds{0};
 }
@@ -103,6 +105,13 @@ class ObjectSink {
 
   // The object's texts live until it returns. False: nothing more can be taken.
   virtual bool put(const SavedObject& object) = 0;
+  // Asked before an object that has versions is put. False: the sink has this version.
+  virtual bool wants(SavedKind, std::string_view /*label*/, const ObjectVersion&) { return true; }
+  // Asked before an object is put whose contents take long. True: the sink keeps those that it has
+  // of this object, whatever changes they had, and put() is not called for it.
+  virtual bool keeps(SavedKind, std::string_view /*label*/, const ObjectVersion&) { return false; }
+  // The object is not there any more. For a sink that keeps what other calls have put.
+  virtual void gone(SavedKind, std::string_view /*label*/) {}
 };
 
 // The circumstances in which an object is loaded.

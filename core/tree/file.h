@@ -31,8 +31,9 @@ class File {
   enum class Access { kRead, kWrite, kReadWrite };
   // What write_line() is given: lines, wherever writes cut them; what one write(2) wrote, as it is,
   // when it is; or the same with those before it that ended in a backslash and a newline, since
-  // shells write a text of several lines line by line.
-  enum class WriteUnit { kLine, kWrite, kCommand };
+  // shells write a text of several lines line by line. kMarker: as kWrite, and what is written is a
+  // sample and sets nothing.
+  enum class WriteUnit { kLine, kWrite, kCommand, kMarker };
 
   virtual ~File() = default;
 

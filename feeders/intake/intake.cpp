@@ -280,6 +280,7 @@ Intake::Progress Intake::finish_batch(const Until& until) {
   statistics_.counters().record(DaemonCounter::kBatchNs, (done.monotonic - begun.monotonic).count(),
                                 1, done);
   dispatcher_.publish_counts(done);
+  work_();
   if (!batch_.empty()) return Progress::kCut;
   queue_.finish_received();
   return Progress::kDone;
@@ -427,6 +428,7 @@ Intake::Progress Intake::catch_up(const Until& until) {
     if (backlog_.empty() || dispatcher_.is_past(until)) break;
   }
   dispatcher_.publish_counts(clock_.now());
+  work_();
   leaves_late_ = !backlog_.empty();
   return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }

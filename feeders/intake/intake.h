@@ -97,6 +97,9 @@ class Intake final : public Barrier, public HandedPart {
   Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
   ~Intake() override;
 
+  // Called before start(): `work` is called, as a rule with the turn, when something was taken in.
+  // What feeders count in cells is not noticed here.
+  void tell_of_work(std::function<void()> work) { work_ = std::move(work); }
   // Starts waiting for datagrams.
   void start();
 
@@ -240,6 +243,7 @@ class Intake final : public Barrier, public HandedPart {
   StatisticsBranch& statistics_;
   const Clock& clock_;
   Lanes* const lanes_;                                      // nullptr: there are none
+  std::function<void()> work_ = [] {};
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
   std::chrono::nanoseconds dropped_logged_{0};

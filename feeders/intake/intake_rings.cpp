@@ -139,6 +139,7 @@ Intake::Ended Intake::take_end_of(const Sender& process, const TakeEnd& take) {
   const bool is_taken =
       take(now, [&] { return clock_.now().monotonic >= now.monotonic + kTurnMax; });
   const auto spent = clock_.cpu_time() - begun;
+  work_();
   if (spent >= Backlog::kCostly) {
     const MutexLock lock(turn_);
     if (backlog_.holds(sender, now.monotonic)) held_ends_.spend(spent, now.monotonic);

@@ -239,6 +239,7 @@ void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
 
 // How many there are now.
 void Lanes::note_size(Moment now) {
+  has_lanes_.store(!lanes_.empty(), std::memory_order_relaxed);
   ports_.statistics.counters().record(DaemonCounter::kLanes,
                                       static_cast<std::int64_t>(lanes_.size()), 1, now);
 }

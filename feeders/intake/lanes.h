@@ -108,6 +108,7 @@ class Lanes final : public HandedPart {
 
   // Some feeder may have one. A look without a lock.
   bool has_rings() const { return has_rings_.load(std::memory_order_relaxed); }
+  bool has_lanes() const { return has_lanes_.load(std::memory_order_relaxed); }
   // A feeder's ring is half full. False: the process has no such lane.
   bool note_bell(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
   // kRung: the lanes of bells alone, so that one feeder's bells do not cost a look at all others.
@@ -272,6 +273,7 @@ class Lanes final : public HandedPart {
   std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
   std::chrono::nanoseconds bad_logged_ GUARDED_BY(mutex_){-kLogPause};
   std::atomic<bool> has_rings_{false};
+  std::atomic<bool> has_lanes_{false};
   std::atomic<bool> has_dropped_{false};  // some that are closed
   std::atomic<std::size_t> rings_shown_{0};
 };

@@ -1,3 +1,4 @@
+// Longer than most: the parts of the daemon are made, run and ended here, in one order.
 #include "fs/daemon/daemon.h"
 
 #include <sys/wait.h>
@@ -90,6 +91,7 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
       Parts{tree_, *errors_, branches_->statistics().counters(), *intake_, clock_},
       Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles);
   if (predecessor_) take_state();
+  if (before.kept) take_kept(std::move(*before.kept), before.servers);
 }
 
 Pages Daemon::take_pages() {
@@ -172,13 +174,17 @@ std::vector<HandedPart*> Daemon::handed_parts() {
 }
 
 void Daemon::keep_state(StateDirectory directory) {
-  const StateSaver::Parts parts{.branches = branches_->all(),
-                                .counters = branches_->statistics().counters(),
-                                .errors = *errors_,
-                                .clock = clock_};
+  StateSaver::Parts parts{.branches = branches_->all(),
+                          .counters = branches_->statistics().counters(),
+                          .errors = *errors_,
+                          .clock = clock_};
+  if (kept_) {
+    parts.saves_first = [this] { return kept_->save_all(); };
+    parts.is_ahead = [this] { kept_->withdraw(); };
+  }
   const std::chrono::seconds period(static_cast<std::int64_t>(options_.state_period));
   state_.emplace(std::move(directory), parts, period);
-  if (predecessor_) return state_->go_on(read_boot_id());
+  if (predecessor_ || has_kept_) return state_->go_on(read_boot_id());
   state_->load(read_boot_id());
 }
 
@@ -301,6 +307,7 @@ void Daemon::start_feeder() {
 
 void Daemon::serve() {
   if (state_) state_->start();
+  if (kept_) kept_->start();
   branches_->tracing().tracing().leave_out(own_threads());
   intake_->start();
   loop_.every(kUpkeepPeriod, [this] {

@@ -25,6 +25,7 @@
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/branches.h"
 #include "fs/daemon/counter_clock.h"
+#include "fs/daemon/kept_state.h"
 #include "fs/daemon/kernel_events.h"
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 #include "fs/daemon/mount_watch.h"
@@ -52,8 +53,9 @@ struct ServedMount {
 
 // The servers of this mount before this one.
 struct Predecessors {
-  std::uint64_t servers = 0;        // how many
-  std::optional<Predecessor> last;  // if it has left something
+  std::uint64_t servers = 0;                       // how many
+  std::optional<Predecessor> last;                 // if it has left something
+  std::optional<ObjectStore::Opened> kept = {};  // nothing: there is no keeper, or no memory
 };
 
 class Daemon {
@@ -78,6 +80,9 @@ class Daemon {
   // Those of what the server before has left; see daemon_handover.cpp.
   void expect_nodes();
   void take_state();
+  void take_kept(ObjectStore::Opened kept, std::uint64_t servers);
+  void load_kept(const StateFile& file);
+  void note_left_out(const std::string& from, const LoadedState& loaded);
   void enter_expected();
   std::vector<NodeId> resume(Notifier& notifier);
   // The file of --rules, if there is one.
@@ -131,6 +136,8 @@ class Daemon {
   std::unique_ptr<KernelEvents> kernel_events_;
   std::unique_ptr<Operations> operations_;
   std::optional<MountWatch> mount_watch_;
+  std::optional<KeptState> kept_;    // nothing: there is no keeper
+  bool has_kept_ = false;            // what the server before has kept is loaded
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   // Processes that have ended and whose lanes are taken; more of them is left.
   boost::unordered_flat_set<pid_t> ended_;

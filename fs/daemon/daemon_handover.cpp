@@ -62,13 +62,7 @@ void Daemon::take_state() {
       predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()},
       {.now = clock_.now(), .has_pages = has_pages_});
   for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
-  if (!loaded.faults.empty()) {
-    const Moment now = clock_.now();
-    branches_->statistics().counters().count(DaemonCounter::kStateLeftOut, loaded.faults.size(),
-                                             now);
-    errors_->report(ErrorLog::kDaemon, "state", "reload",
-                    {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
-  }
+  if (!loaded.faults.empty()) note_left_out("reload", loaded);
   log_info("reload: took over " + objects_text(loaded));
   enter_expected();
   if (!has_nodes_) return;
@@ -76,6 +70,38 @@ void Daemon::take_state() {
   const auto stale = operations_->load(handles, predecessor_->open_files());
   if (!stale) return note_fault(handles, stale.error());
   for (const std::string& fault : stale.value()) log_warning("reload: " + fault);
+}
+
+// A server that has handed over has left all that it had kept, and more.
+void Daemon::take_kept(ObjectStore::Opened kept, std::uint64_t servers) {
+  const bool is_needed = servers != 0 && !predecessor_;
+  const auto file = is_needed ? KeptState::kept_before(kept.contents) : std::nullopt;
+  has_kept_ = file.has_value();
+  if (file) load_kept(*file);
+  kept.contents = {};
+  const KeptState::Parts parts{.branches = branches_->all(),
+                               .counters = branches_->statistics().counters(),
+                               .errors = *errors_,
+                               .clock = clock_,
+                               .has_cells = [this] { return lanes_ && lanes_->has_lanes(); }};
+  kept_.emplace(std::move(kept.store), parts, read_boot_id());
+  intake_->tell_of_work([this] { kept_->note_work(); });
+  operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
+}
+
+void Daemon::load_kept(const StateFile& file) {
+  const Moment now = clock_.now();
+  const LoadedState loaded = load_state(file, branches_->all(), read_boot_id(), now);
+  for (const std::string& fault : loaded.faults) log_warning("kept: " + fault);
+  log_info("kept: took over " + objects_text(loaded));
+  if (!loaded.faults.empty()) note_left_out("kept", loaded);
+}
+
+void Daemon::note_left_out(const std::string& from, const LoadedState& loaded) {
+  const Moment now = clock_.now();
+  branches_->statistics().counters().count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
+  errors_->report(ErrorLog::kDaemon, "state", from,
+                  {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
 }
 
 // Entries that a directory makes when a person looks into it had been made.
@@ -110,6 +136,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   if (feeder_) feeder_->end_waits();
   session.leave();
   operations_->leave(session.kernel_resends() ? Kernel::kResends : Kernel::kNoResend);
+  if (kept_) kept_->stop();
   intake_->finish(kHandOverDrainMax);
   branches_->tracing().tracing().feed_pending(clock_.now());
   tree_.observe(nullptr);
@@ -127,6 +154,7 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
       header, put, [&](std::string_view piece) { return mount.handover->append_state(piece); });
   if (!saved) {
     log_error("reload: the state cannot be handed over: " + saved.error().reason);
+    if (kept_) (void)kept_->save_all();
     if (state_) state_->finish();
     ::_exit(1);  // as a crash: the keeper starts another server, and the mount stays
   }

@@ -19,12 +19,13 @@ namespace {
 constexpr const char* kMount = "stored-mount";
 constexpr const char* kHandover = "stored-handover";
 constexpr const char* kState = "stored-state";
+constexpr const char* kKept = "stored-kept";
 constexpr const char* kQueueIn = "stored-queue-in";
 constexpr const char* kQueueOut = "stored-queue-out";
 constexpr const char* kSocket = "stored-socket";
 constexpr const char* kLock = "stored-lock";
 constexpr const char* kWatchdog = "stored-watchdog";
-constexpr std::array kNames{kMount,    kHandover, kState, kQueueIn,
+constexpr std::array kNames{kMount,    kHandover, kState, kKept,    kQueueIn,
                             kQueueOut, kSocket,   kLock,  kWatchdog};
 
 void remove(const char* name) {
@@ -75,8 +76,8 @@ std::optional<StoredMount> take_mount(std::vector<StoredDescriptor>& passed,
   if (!is_alive(mount) || !has_live_mount(mount_point)) return std::nullopt;
   auto queue = DescriptorQueue::adopt(take(passed, kQueueIn), take(passed, kQueueOut));
   if (!queue) return std::nullopt;
-  auto handover =
-      Handover::adopt(take(passed, kHandover), take(passed, kState), std::move(queue.value()));
+  auto handover = Handover::adopt(take(passed, kHandover), take(passed, kState),
+                                  take(passed, kKept), std::move(queue.value()));
   if (!handover || handover.value().init().empty()) return std::nullopt;
   return StoredMount{std::move(mount), std::move(handover.value())};
 }
@@ -94,7 +95,7 @@ DescriptorStore::DescriptorStore(const Inheritance& inheritance) {
   const bool has_own_socket = !inheritance.socket.path.empty();
   for (const auto& [name, fd] :
        {std::pair(kHandover, inheritance.handover), std::pair(kState, inheritance.handed_state),
-        std::pair(kQueueIn, inheritance.descriptors_in),
+        std::pair(kKept, inheritance.kept), std::pair(kQueueIn, inheritance.descriptors_in),
         std::pair(kQueueOut, inheritance.descriptors_out),
         std::pair(kSocket, has_own_socket ? inheritance.socket.fd : -1),
         std::pair(kLock, has_own_socket ? inheritance.socket.lock : -1),

@@ -7,8 +7,9 @@
 namespace tallyfs {
 namespace {
 
-constexpr int kFormat = 2;
-constexpr int kFormatBefore = 1;
+constexpr int kFormat = 3;
+constexpr int kWithoutKept = 2;
+constexpr int kWithoutDescriptors = 1;
 constexpr std::size_t kWatchdogsMax = 8;
 constexpr std::size_t kPathMax = 4096;
 
@@ -42,8 +43,12 @@ bool get_watchdogs(std::istream& in, std::vector<Watchdog::HandedOn>& watchdogs)
   return static_cast<bool>(in);
 }
 
-bool get_descriptors(std::istream& in, Inheritance& to) {
+// What an older format has not stays as it is.
+bool get_newer(std::istream& in, int format, Inheritance& to) {
+  if (format == kWithoutDescriptors) return true;
+  if (!get_text(in, to.formats)) return false;
   in >> to.descriptors_in >> to.descriptors_out;
+  if (format != kWithoutKept) in >> to.kept;
   return static_cast<bool>(in);
 }
 
@@ -68,7 +73,8 @@ std::string to_text(const Inheritance& inheritance) {
     out << ' ' << each.pipe << ' ' << each.id;
   }
   put_text(out, inheritance.formats);
-  out << ' ' << inheritance.descriptors_in << ' ' << inheritance.descriptors_out;
+  out << ' ' << inheritance.descriptors_in << ' ' << inheritance.descriptors_out << ' '
+      << inheritance.kept;
   return out.str();
 }
 
@@ -79,12 +85,10 @@ Result<Inheritance> parse_inheritance(const std::string& text) {
   bool is_check = false;
   in >> format >> is_check >> made.handover >> made.handed_state >> made.mount >> made.sock_diag >>
       made.feeder >> made.state >> made.owner.uid >> made.owner.gid >> made.has_terminal;
-  const bool is_known = format == kFormat || format == kFormatBefore;
+  const bool is_known = format >= kWithoutDescriptors && format <= kFormat;
   const bool is_whole = in && is_known && get_text(in, made.mount_point) &&
                         get_text(in, made.rules_file) && get_socket(in, made.socket) &&
-                        get_watchdogs(in, made.watchdog) &&
-                        (format == kFormatBefore ||
-                         (get_text(in, made.formats) && get_descriptors(in, made)));
+                        get_watchdogs(in, made.watchdog) && get_newer(in, format, made);
   if (!is_whole) {
     return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
   }
@@ -104,8 +108,8 @@ std::vector<int> descriptors_of(const Inheritance& inheritance) {
   std::vector<int> all;
   for (const int fd :
        {inheritance.handover, inheritance.handed_state, inheritance.descriptors_in,
-        inheritance.descriptors_out, inheritance.mount, inheritance.sock_diag, inheritance.feeder,
-        inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
+        inheritance.descriptors_out, inheritance.kept, inheritance.mount, inheritance.sock_diag,
+        inheritance.feeder, inheritance.state, inheritance.socket.fd, inheritance.socket.lock}) {
     if (fd >= 0) all.push_back(fd);
   }
   for (const Watchdog::HandedOn& each : inheritance.watchdog) all.push_back(each.pipe);

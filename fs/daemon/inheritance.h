@@ -27,6 +27,7 @@ struct Inheritance {
   int handed_state = -1;
   int descriptors_in = -1;  // the ends of the DescriptorQueue; a program of format 1 has none
   int descriptors_out = -1;
+  int kept = -1;  // Handover::kept_fd(); a program of format 1 or 2 has none
   int mount = -1;
   int sock_diag = -1;  // -1 here and below: there is none
   int feeder = -1;

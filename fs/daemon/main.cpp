@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ void allow_descriptors() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Writes fail instead: to a socket that is closed, and beyond RLIMIT_FSIZE, which holds for memory
+// that processes share, too.
+void ignore_signals() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
 }
 
 // Whether this process has a controlling terminal, whose end sends SIGHUP.
@@ -135,12 +142,35 @@ void remove_mount(Prepared& prepared) {
   prepared.mount.leave();
 }
 
+// A kill says nothing about a server.
+bool has_crashed(const Handover& handover) {
+  const int status = handover.status();
+  return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
+}
+
+// What crashes servers may be in what they keep: the third begins without it, and those behind it
+// have what came since.
+std::optional<ObjectStore::Opened> open_kept(const Handover& handover) {
+  const int memory = handover.kept_fd();
+  auto opened = ObjectStore::open(memory);
+  const bool is_suspect =
+      handover.failures() == Keeper::kFailuresSuspect && has_crashed(handover);
+  if (opened && !is_suspect) return std::move(opened.value());
+  log_error("what the servers before have kept is left out: " +
+            (opened ? "three of them crashed in a row" : opened.error().reason));
+  auto made = ObjectStore::format(memory);
+  if (made) return ObjectStore::Opened{std::move(made.value()), {}};
+  log_error("nothing is kept for the case of a crash: " + made.error().reason);
+  return std::nullopt;
+}
+
 Predecessors predecessors(Handover* handover) {
   if (!handover) return {};
   Predecessors all{.servers = handover->servers(), .last = std::nullopt};
   auto last = Predecessor::read(*handover);
   if (last && *last) all.last.emplace(std::move(last->value()));
   if (last && !*last) log_error("reload: " + last->error().reason);
+  all.kept = open_kept(*handover);
   return all;
 }
 
@@ -196,6 +226,7 @@ Inheritance inheritance_of(const Prepared& prepared, const Handover& handover) {
                   .handed_state = handover.state_fd(),
                   .descriptors_in = handover.descriptors().in(),
                   .descriptors_out = handover.descriptors().out(),
+                  .kept = handover.kept_fd(),
                   .mount = prepared.mount.fd(),
                   .sock_diag = options.sock_diag,
                   .feeder = side.feeder ? side.feeder->get() : -1,
@@ -345,7 +376,7 @@ Result<Stored> find_mount(DaemonOptions& options, std::vector<StoredDescriptor> 
 }
 
 Result<void> prepare(DaemonOptions& options) {
-  std::signal(SIGPIPE, SIG_IGN);
+  ignore_signals();
   options.has_terminal = options.foreground && has_terminal();
   if (const auto found = find_groups_of(options); !found) return found.error();
   if (!options.rules_file.empty()) {
@@ -375,8 +406,8 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   if (is_check && from.handover < 0) return 0;
   auto descriptors = DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
   if (!descriptors) return descriptors.error();
-  auto handover =
-      Handover::adopt(Fd(from.handover), Fd(from.handed_state), std::move(descriptors.value()));
+  auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state), Fd(from.kept),
+                                  std::move(descriptors.value()));
   if (!handover) return handover.error();
   if (is_check) {
     ProgramCheck::answer(TALLYFS_VERSION);
@@ -388,7 +419,7 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   options.rules_file = from.rules_file;
   options.has_terminal = from.has_terminal;
   options.sock_diag = from.sock_diag;
-  std::signal(SIGPIPE, SIG_IGN);
+  ignore_signals();
   start_log(options);
   std::optional<StateDirectory> state;
   if (from.state >= 0) state.emplace(StateDirectory::adopt(Fd(from.state)));

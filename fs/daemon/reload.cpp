@@ -150,7 +150,7 @@ Result<void> wait_for_another(const std::string& mount_point, pid_t server, cons
     if (has_grown(before.takeovers, counts.takeovers)) {
       return Error{ErrorCode::kInvalid,
                    "the server ended unexpectedly meanwhile, and was replaced as after a crash: "
-                   "totals are as --state saved them last, see its log; reload again"};
+                   "totals are as they were saved last, see its log; reload again"};
     }
     if (now && now != server) return {};
     if (has_grown(before.refusals, counts.refusals)) {

@@ -212,6 +212,15 @@ std::vector<std::uint64_t> StateDirectory::numbers() const {
   return found;
 }
 
+std::optional<std::uint64_t> StateDirectory::newest_bytes() const {
+  const auto known = numbers();
+  struct stat status {};
+  if (known.empty()) return std::nullopt;
+  const std::string name = name_of(known.front());
+  if (::fstatat(fd_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 std::optional<std::chrono::nanoseconds> StateDirectory::last_written() const {
   const auto known = numbers();
   const std::string name = known.empty() ? "." : name_of(known.front());

@@ -64,6 +64,8 @@ class StateDirectory {
   // When the newest file was written, on the wall clock; without one, when the directory was made,
   // or last changed. Nothing: the system does not say.
   std::optional<std::chrono::nanoseconds> last_written() const;
+  // The size of the newest file; nothing: there is none.
+  std::optional<std::uint64_t> newest_bytes() const;
   // A whole file. kInvalid, kTooBig.
   Result<std::string> read(std::uint64_t number) const;
   // Gives the file a second name, state.incomplete, under which it stays when newer ones come.

@@ -90,6 +90,13 @@ void StateSaver::load(const BootId& boot) {
   if (is_as_saved) saved_stamp_ = state_stamp(parts_.branches, now);
 }
 
+void StateSaver::go_on(const BootId& boot) {
+  boot_ = boot;
+  const auto written = directory_.last_written();
+  const auto bytes = directory_.newest_bytes();
+  if (written && bytes) note_saved(*bytes, *written, parts_.clock.now());
+}
+
 // The log may be out of sight.
 void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
   parts_.counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
@@ -177,11 +184,13 @@ bool StateSaver::save_if_changed() {
   const Moment began = parts_.clock.now();
   const std::uint64_t stamp = state_stamp(parts_.branches, began);
   if (stamp == saved_stamp_ && directory_.has_state()) return false;
+  const bool is_ahead = !parts_.saves_first();
   const StateHeader header{.boot = boot_, .saved = began};
   const auto saved = directory_.write(
       [&](const StateOutput& output) { return save_state(header, parts_.branches, output); });
   note(saved, began);
   if (saved) saved_stamp_ = stamp;
+  if (saved && is_ahead) parts_.is_ahead();
   return true;
 }
 

@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,10 @@ class StateSaver {
     DaemonCounters& counters;
     ErrorLog& errors;
     const Clock& clock;
+    // Called before each save, so that what outlives a server alone is as new as what outlives the
+    // daemon; and if that failed, behind a save that has not.
+    std::function<bool()> saves_first = [] { return true; };
+    std::function<void()> is_ahead = [] {};
   };
 
   static constexpr std::chrono::milliseconds kFirstLook{10};
@@ -56,7 +61,7 @@ class StateSaver {
   // loaded is told in the log, one line each, and in an entry of error_log. The branches are empty.
   void load(const BootId& boot);
   // As load(), where the branches have got their state from elsewhere.
-  void go_on(const BootId& boot) { boot_ = boot; }
+  void go_on(const BootId& boot);
   // Saves from now on.
   void start();
   // Ends the thread, and saves for the last time if something has changed. False: that failed, and

@@ -37,6 +37,8 @@ Error no_memory(const char* what) {
   return {ErrorCode::kInvalid, std::string("cannot ") + what + ": " + std::strerror(errno)};
 }
 
+Fd make_kept() { return Fd(::memfd_create("tallyfs-kept", MFD_CLOEXEC)); }
+
 }  // namespace
 
 // A server before may have written any number into the page: what is behind the end is not mapped.
@@ -67,7 +69,9 @@ Result<Handover> Handover::create() {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
   Fd memory(::memfd_create("tallyfs-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   Fd state(::memfd_create("tallyfs-state", MFD_CLOEXEC));
-  if (!memory.valid() || !state.valid() || ::ftruncate(memory.get(), sizeof(Page)) != 0) {
+  Fd kept = make_kept();
+  const bool are_valid = memory.valid() && state.valid() && kept.valid();
+  if (!are_valid || ::ftruncate(memory.get(), sizeof(Page)) != 0) {
     return no_memory("make a memfd");
   }
   // No server can take the memory away from the others.
@@ -76,8 +80,8 @@ Result<Handover> Handover::create() {
   if (!descriptors) return descriptors.error();
   const auto page = map(memory);
   if (!page) return page.error();
-  return Handover(std::move(memory), std::move(state), std::move(descriptors.value()),
-                  new (page.value()) Page);
+  return Handover(std::move(memory), std::move(state), std::move(kept),
+                  std::move(descriptors.value()), new (page.value()) Page);
 }
 
 Result<Handover::Page*> Handover::map(const Fd& memory) {
@@ -87,14 +91,16 @@ Result<Handover::Page*> Handover::map(const Fd& memory) {
   return static_cast<Page*>(mapped);
 }
 
-Result<Handover> Handover::adopt(Fd memory, Fd state, DescriptorQueue descriptors) {
+Result<Handover> Handover::adopt(Fd memory, Fd state, Fd kept, DescriptorQueue descriptors) {
+  if (!kept.valid()) kept = make_kept();
   struct stat status {};
   if (::fstat(memory.get(), &status) != 0) return no_memory("look at a memfd");
   const bool is_long_enough = status.st_size == sizeof(Page);
   const auto page = is_long_enough ? map(memory) : Result<Page*>(nullptr);
   if (!page) return page.error();
   if (page.value() && page.value()->format == Page::kFormat) {
-    return Handover(std::move(memory), std::move(state), std::move(descriptors), page.value());
+    return Handover(std::move(memory), std::move(state), std::move(kept), std::move(descriptors),
+                    page.value());
   }
   if (page.value()) ::munmap(page.value(), sizeof(Page));
   return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
@@ -103,6 +109,7 @@ Result<Handover> Handover::adopt(Fd memory, Fd state, DescriptorQueue descriptor
 Handover::Handover(Handover&& other) noexcept
     : memory_(std::move(other.memory_)),
       state_(std::move(other.state_)),
+      kept_(std::move(other.kept_)),
       descriptors_(std::move(other.descriptors_)),
       page_(std::exchange(other.page_, nullptr)) {}
 

@@ -1,5 +1,7 @@
 // What the servers of one keeper leave to their successors, in memory that all of them share: how
-// many there were, the kernel's FUSE_INIT, the handles of pollers, a state, and descriptors.
+// many there were, the kernel's FUSE_INIT, the handles of pollers, a state of a server that hands
+// over, the memory in which each server keeps its state (fs/store/object_store.h), and
+// descriptors.
 //
 // The keeper writes note_end() while no server runs, and reads nothing: a server may write what it
 // likes here. All else is the server's; the functions on polls are thread-safe.
@@ -46,9 +48,11 @@ class Handover {
 
   static Result<Handover> create();
   // Of another program, which took over the process of a keeper. kInvalid: of another format.
-  static Result<Handover> adopt(Fd memory, Fd state, DescriptorQueue descriptors);
+  // kept: not valid where the keeper before had no such memory.
+  static Result<Handover> adopt(Fd memory, Fd state, Fd kept, DescriptorQueue descriptors);
   int memory_fd() const { return memory_.get(); }
   int state_fd() const { return state_.get(); }
+  int kept_fd() const { return kept_.get(); }
   // Those that the state names.
   const DescriptorQueue& descriptors() const { return descriptors_; }
   Handover(Handover&& other) noexcept;
@@ -88,15 +92,17 @@ class Handover {
 
  private:
   struct Page;
-  Handover(Fd memory, Fd state, DescriptorQueue descriptors, Page* page)
+  Handover(Fd memory, Fd state, Fd kept, DescriptorQueue descriptors, Page* page)
       : memory_(std::move(memory)),
         state_(std::move(state)),
+        kept_(std::move(kept)),
         descriptors_(std::move(descriptors)),
         page_(page) {}
   static Result<Page*> map(const Fd& memory);
 
   Fd memory_;
   Fd state_;
+  Fd kept_;
   DescriptorQueue descriptors_;
   Page* page_ = nullptr;
 };

@@ -61,6 +61,7 @@ class LatencyBranch final : public Branch {
       EXCLUDES(kernel_mutex_, fed_mutex_);
 
   void save(ObjectSink& sink) const override EXCLUDES(kernel_mutex_, fed_mutex_);
+  SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override;
   std::uint64_t stamp(Moment now) const override EXCLUDES(kernel_mutex_, fed_mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override
       EXCLUDES(kernel_mutex_, fed_mutex_);

@@ -110,6 +110,8 @@ constexpr std::array kCounterStatistics = {
     CounterStatistic{DaemonCounter::kPutOffDropped, "put_off_dropped", COUNTER "units=datagrams"},
     // samples of text with more places than decimals= of their statistic
     CounterStatistic{DaemonCounter::kRounded, "rounded", COUNTER "units=samples"},
+    // 1 while a kill of the server would lose a change of the state
+    CounterStatistic{DaemonCounter::kUnsaved, "unsaved", "on=1 type=last units=yes_or_no"},
 };
 
 #undef COUNTER

@@ -1,3 +1,4 @@
+// Longer than most: names, numbers, lines and messages share one lock.
 // The statistics/ branch: every interface and statistic by its name, and every statistic by the
 // number that feeders use. Carries out what arrives on the socket. The file `rules` is its own,
 // too: they are applied to each statistic that comes into being (statistics_rules.cpp). So are
@@ -153,6 +154,8 @@ class StatisticsBranch final : public Branch {
   // hold, which belong to an epoch; node ids; and interfaces with lifetime=feeder, since their
   // feeders make them again.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override
+      EXCLUDES(mutex_);
   // All of them, and the daemon's own, with their numbers and feeders; then the table of numbers.
   void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
@@ -169,6 +172,7 @@ class StatisticsBranch final : public Branch {
   class MetricsFile;
   class OverviewFile;
   struct Saved;
+  static bool put(const Saved& saved, ObjectSink& sink);
   class RulesFile;
   class Runs;
 

@@ -11,6 +11,7 @@ namespace {
 // Of the objects' contents, which have versions of their own within.
 constexpr std::uint16_t kInterfaceFormat = 1;
 constexpr std::uint16_t kRuleFormat = 1;
+constexpr std::string_view kRulesName = "rules";  // of their file, in the root
 
 }  // namespace
 
@@ -46,19 +47,57 @@ bool StatisticsBranch::put_rules(ObjectSink& sink) const {
     const std::string number = std::to_string(i + 1);
     if (!sink.put(saved_object(SavedKind::kRule, kRuleFormat, number, rules[i]))) return false;
   }
+  for (std::size_t i = rules.size(); i < Rules::kRulesBound; ++i) {
+    sink.gone(SavedKind::kRule, std::to_string(i + 1));
+  }
   return true;
 }
 
 void StatisticsBranch::save(ObjectSink& sink) const {
   if (!put_rules(sink)) return;
-  std::string bytes;
   for (const Saved& each : listed()) {
-    CellBudget budget;  // for each, as what is saved should be as of now
-    bytes.clear();
-    ByteWriter out(bytes);
-    each.interface->save(out, budget);
-    if (!sink.put(saved_object(SavedKind::kInterface, kInterfaceFormat, each.name, bytes))) return;
+    if (!put(each, sink)) return;
   }
+}
+
+// False: the sink takes no more.
+bool StatisticsBranch::put(const Saved& saved, ObjectSink& sink) {
+  const ObjectVersion version{saved.node, saved.interface->changes()};
+  if (!sink.wants(SavedKind::kInterface, saved.name, version)) return true;
+  CellBudget budget;  // for each, as what is saved should be as of now
+  std::string bytes;
+  ByteWriter out(bytes);
+  saved.interface->save(out, budget);
+  return sink.put(saved_object(SavedKind::kInterface, kInterfaceFormat, saved.name, bytes));
+}
+
+// Rules are all saved when one is written: each has its number for a label, and those behind the
+// last one are gone.
+StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, ObjectSink& sink,
+                                                    Moment now) const {
+  constexpr std::string_view kBegin = "statistics/";
+  if (path == kRulesName) {
+    (void)put_rules(sink);
+    return SavedAt::kDone;
+  }
+  if (!path.starts_with(kBegin)) return SavedAt::kElsewhere;
+  const std::string_view behind = path.substr(kBegin.size());
+  const std::string_view name = behind.substr(0, behind.find('/'));
+  Saved found;
+  {
+    const MutexLock lock(mutex_);
+    const InterfaceEntry* const entry = find_interface(name);
+    if (entry && entry->feeders.empty() && name != kOwnName) {
+      found = {entry->node, entry->name, entry->interface};
+    }
+  }
+  if (!found.interface) {
+    sink.gone(SavedKind::kInterface, name);
+    return SavedAt::kDone;
+  }
+  (void)found.interface->version(now);
+  (void)put(found, sink);
+  return SavedAt::kDone;
 }
 
 std::uint64_t StatisticsBranch::stamp(Moment now) const {

@@ -303,6 +303,11 @@ std::uint64_t Interface::version(Moment now) {
   return version_;
 }
 
+std::uint64_t Interface::changes() const {
+  const MutexLock lock(mutex_);
+  return version_;
+}
+
 Moment Interface::last_change(Moment now) {
   const CellLooks::Stat stat(cell_looks_);
   const MutexLock lock(mutex_);

@@ -170,6 +170,8 @@ class Interface {
   // Counts the changes of data and definition so far.
   std::uint64_t version(Moment now, CellBudget& budget);
   std::uint64_t version(Moment now);
+  // The version at the last look.
+  std::uint64_t changes() const;
   // When data or definition last changed (a history whose period ended has changed).
   Moment last_change(Moment now);
   // Both, by one look at what feeders count in cells.

@@ -81,6 +81,7 @@ class StatsBranch final : public Branch {
   // The templates; the subsystems with their sample rates; the objects with their last blob, but
   // for those with lifetime=feeder. Not saved: numbers, and which process publishes what.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
+  SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override;
   // All of these, with numbers and processes; behind them the table of numbers.
   void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);

@@ -87,6 +87,10 @@ void StatsBranch::save(ObjectSink& sink) const {
   }
 }
 
+Branch::SavedAt StatsBranch::save_at(std::string_view path, ObjectSink&, Moment) const {
+  return path == "stats" || path.starts_with("stats/") ? SavedAt::kAll : SavedAt::kElsewhere;
+}
+
 std::uint64_t StatsBranch::stamp(Moment) const {
   std::uint64_t stamp = spread(templates_->version());
   for (const Saved& each : listed()) {

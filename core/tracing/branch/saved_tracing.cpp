@@ -46,7 +46,9 @@ void put_place(ByteWriter& out, const TracingInstance& instance, std::string_vie
 
 void SavedTracing::save(ObjectSink& sink) {
   for (Object& each : list()) {
-    if (each.kind == SavedKind::kHistogram && !append_contents(each)) continue;
+    const bool is_long = each.kind == SavedKind::kHistogram;
+    if (is_long && sink.keeps(each.kind, each.label, {.object = each.clears})) continue;
+    if (is_long && !append_contents(each)) continue;
     if (!sink.put(saved_object(each.kind, kFormat, each.label, each.bytes))) return;
   }
   save_error_log(sink);
@@ -137,6 +139,7 @@ void SavedTracing::list_triggers(const SharedInstance& instance, Objects& all) {
     Object object{.kind = SavedKind::kHistogram,
                   .label = label,
                   .bytes = {},
+                  .clears = trigger->table->clears,
                   .instance = instance,
                   .event = *number,
                   .serial = of.serial};

@@ -43,7 +43,8 @@ class SavedTracing {
   struct Object {
     SavedKind kind = SavedKind::kTrigger;
     std::string label, bytes;
-    // Of kHistogram: its contents are appended when it is put.
+    // Of kHistogram: its contents are appended when it is put. How often they were cleared.
+    std::uint64_t clears = 0;
     SharedInstance instance = nullptr;
     EventNumber event = 0;
     std::uint64_t serial = 0;

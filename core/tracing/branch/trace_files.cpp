@@ -243,7 +243,7 @@ TextFile::Parts trace_marker(const SharedView& view) {
   parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
     return write_by(0, text, call);
   };
-  parts.write_unit = File::WriteUnit::kWrite;
+  parts.write_unit = File::WriteUnit::kMarker;
   parts.write_bytes_max = kMarkerBytesMax;
   return parts;
 }
@@ -260,7 +260,7 @@ TextFile::Parts trace_marker_raw(const SharedView& view) {
   parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
     return write_by(0, text, call);
   };
-  parts.write_unit = File::WriteUnit::kWrite;
+  parts.write_unit = File::WriteUnit::kMarker;
   return parts;
 }
 

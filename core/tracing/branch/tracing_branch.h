@@ -44,6 +44,7 @@ class TracingBranch final : public Branch {
   Result<Done> take(const wire::Message& message, Call& call) override;
   bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override;
   void save(ObjectSink& sink) const override;
+  bool has_long_contents() const override { return true; }
   void hand_on(ObjectSink& sink, Moment now) override;
   std::uint64_t stamp(Moment now) const override;
   Result<void> load(const SavedObject& object, const Loading& loading) override;

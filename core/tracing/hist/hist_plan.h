@@ -143,6 +143,7 @@ struct HistTable {
   std::uint64_t dropped = 0;
   std::uint64_t expired = 0;    // variables that were not read in time
   std::uint64_t unmatched = 0;  // events whose references did not resolve
+  std::uint64_t clears = 0;
   std::uint64_t expiry_ns = 0;
   std::uint32_t sweep = 0;      // where the search for expired entries goes on
   std::uint32_t referrers = 0;  // Reference::table that point here

@@ -33,6 +33,7 @@ void HistTable::clear() {
   map.clear();
   hits = dropped = expired = unmatched = 0;
   sweep = 0;
+  clears += 1;
   for (Snapshot& snapshot : snapshots) snapshot = {};
 }
 

@@ -1,16 +1,7 @@
 # A server that crashes or is killed is replaced, and the mount stays.
 
 _set_up() { need pgrep; }
-# Ends the server, and returns when another one answers.
-_replace_server() {
-  local before=$SERVER
-  kill -"${1:-KILL}" "$before"
-  # Looked at once for both questions: in between there may be none.
-  wait_until 'SERVER=$(server_of "$DAEMON"); [ "${SERVER:-'"$before"'}" != '"$before"' ]'
-  wait_until '[ "$(_takeovers)" -gt 0 ]'
-}
-_own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
-_takeovers() { _own takeovers; }
+. ./daemon/_keeper.sh
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'
@@ -33,13 +24,8 @@ a_killed_server_is_replaced() {
   wait_until '[ "$(_own takeover_us)" ]'
   [ "$(_own takeover_us)" -gt 0 ]
   wait_until 'grep -q "the server before ended by signal 9 (Killed)" "$STDERR"'
-  # Without --state its numbers went with it.
-  [ ! -e "$STAT/web" ] || fail 'the statistics of another server are there'
-  send 'web/a 1'
-  assert_counts web 'a 1'
-  define web 'name=a type=list entries_max=9'
-  send 'web/a 3'
-  assert_data web 'a 0x3 1'
+  send 'web/b 1'
+  assert_has 'b 1' "$(counts web)"
   stop_daemon
   _nothing_is_left
 }
@@ -87,9 +73,10 @@ paths_that_the_kernel_knows_work_at_once() {
     send 'web/a 1'
     ls -lR "$MNT" >/dev/null
     data web >/dev/null
+    _is_kept
     _replace_server
     send 'web/b 1'
-    assert_counts web 'b 1'
+    assert_counts web 'a 1' 'b 1'
     assert_eq "tallyfs web" "$(ls "$STAT" | paste -sd' ')"
     rmdir "$STAT/web"
   done
@@ -99,13 +86,14 @@ open_files_of_the_server_before_are_stale() {
   start_daemon
   send 'web/a 1'
   echo on=0 >"$CASE/line"
+  _is_kept
   exec 8<"$STAT/web/data" 9>>"$STAT/web/definition"
   _replace_server
   send 'web/a 1'
   assert_fails_with 'Stale file handle' cat <&8
   assert_fails_with 'Stale file handle' sh -c 'cat "$CASE/line" >&9'
   exec 8<&- 9>&-
-  assert_counts web 'a 1'
+  assert_counts web 'a 2'
 }
 
 a_read_that_the_killed_server_had_not_answered_is_answered() {
@@ -166,6 +154,7 @@ servers_that_die_before_a_period_is_over_leave_files() {
   touch -d '2 hours ago' "$CASE/state/state.1"
   _replace_server
   send 'web/a 1'
+  _is_kept
   wait_until '[ -e "$CASE/state/state.2" ]'
   _replace_server
   assert_counts web 'a 2'
@@ -347,7 +336,7 @@ a_keeper_that_is_killed_under_systemd_has_a_successor_with_its_mount() {
   _replace_server
   _end_service
   _nothing_is_left
-  assert_eq 9 "$(grep -c "^$DAEMON remove stored-" "$CASE/said")" 'names that systemd forgets'
+  assert_eq 10 "$(grep -c "^$DAEMON remove stored-" "$CASE/said")" 'names that systemd forgets'
 }
 
 a_reload_leaves_what_systemd_keeps_as_it_is() {

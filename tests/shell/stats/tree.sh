@@ -217,7 +217,7 @@ only_its_owner_publishes_in_a_subsystem() {
 
 objects_are_bounded_as_statistics_are() {
   stop_daemon
-  start_daemon --uid-statistics 40
+  start_daemon --uid-statistics 60
   py <<'EOT'
 import errno
 from peer import *

@@ -25,6 +25,7 @@ Inheritance inheritance_of_all() {
   all.owner = {.uid = 15, .gid = 16};
   all.descriptors_in = 17;
   all.descriptors_out = 18;
+  all.kept = 19;
   all.has_terminal = true;
   all.mount_point = "/mnt 1:x";
   all.rules_file = "/etc/tallyfs/rules";
@@ -45,7 +46,7 @@ TEST(InheritanceTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.value().rules_file, "/etc/tallyfs/rules");
   EXPECT_EQ(read.value().formats, "32:1 33:1");
   EXPECT_EQ(descriptors_of(read.value()),
-            (std::vector<int>{3, 4, 17, 18, 5, 6, 7, 8, 9, 10, 13, 14}));
+            (std::vector<int>{3, 4, 17, 18, 19, 5, 6, 7, 8, 9, 10, 13, 14}));
 }
 
 TEST(InheritanceTest, MayLackMuch) {
@@ -62,10 +63,19 @@ TEST(InheritanceTest, RefusesWhatIsNotWholeOrOfAnotherFormat) {
   for (std::size_t size = 0; size + 5 < text.size(); ++size) {
     EXPECT_FALSE(parse_inheritance(text.substr(0, size))) << size;
   }
-  EXPECT_FALSE(parse_inheritance("3" + text.substr(1)));
+  EXPECT_FALSE(parse_inheritance("4" + text.substr(1)));
 }
 
-TEST(InheritanceTest, OfTheFormatBeforeItHasNoFormatsOfObjectsAndNoQueueOfDescriptors) {
+TEST(InheritanceTest, OfTheFormatBeforeItHasNoMemoryThatIsKept) {
+  std::string text = to_text(inheritance_of_all());
+  text.resize(text.rfind(" 19"));
+  const auto read = parse_inheritance("2" + text.substr(1));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read.value().descriptors_out, 18);
+  EXPECT_EQ(read.value().kept, -1);
+}
+
+TEST(InheritanceTest, OfTheFirstFormatItHasNoFormatsOfObjectsAndNoQueueOfDescriptors) {
   std::string text = to_text(inheritance_of_all());
   text.resize(text.rfind(" 9:32:1"));
   const auto read = parse_inheritance("1" + text.substr(1));

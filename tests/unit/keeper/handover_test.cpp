@@ -99,7 +99,8 @@ TEST(HandoverTest, IsAdoptedByItsDescriptors) {
   made.value().note_reload(5);
   made.value().keep_init("the first request");
   auto adopted = Handover::adopt(Fd(::dup(made.value().memory_fd())),
-                                 Fd(::dup(made.value().state_fd())), queue());
+                                 Fd(::dup(made.value().state_fd())),
+                                 Fd(::dup(made.value().kept_fd())), queue());
   ASSERT_TRUE(adopted);
   EXPECT_EQ(adopted.value().servers(), 1u);
   EXPECT_EQ(adopted.value().reloads(), 1u);
@@ -108,9 +109,9 @@ TEST(HandoverTest, IsAdoptedByItsDescriptors) {
 }
 
 TEST(HandoverTest, AdoptsNothingElse) {
-  EXPECT_FALSE(Handover::adopt(Fd(), Fd(), queue()));
+  EXPECT_FALSE(Handover::adopt(Fd(), Fd(), Fd(), queue()));
   Fd empty(::memfd_create("empty", MFD_CLOEXEC));
-  EXPECT_FALSE(Handover::adopt(std::move(empty), Fd(), queue()));
+  EXPECT_FALSE(Handover::adopt(std::move(empty), Fd(), Fd(), queue()));
 }
 
 ino_t inode_of(int fd) {

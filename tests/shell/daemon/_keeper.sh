@@ -1,0 +1,14 @@
+# shellcheck shell=bash
+# Servers that are replaced. Sourced by files beside this one.
+# Ends the server, and returns when another one answers.
+_replace_server() {
+  local before=$SERVER
+  kill -"${1:-KILL}" "$before"
+  # Looked at once for both questions: in between there may be none.
+  wait_until 'SERVER=$(server_of "$DAEMON"); [ "${SERVER:-'"$before"'}" != '"$before"' ]'
+  wait_until '[ "$(_takeovers)" -gt 0 ]'
+}
+_own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
+_takeovers() { _own takeovers; }
+# All that came in is in the memory of the keeper.
+_is_kept() { wait_until '[ "$(_own unsaved)" = 0 ]'; }
