@@ -59,6 +59,7 @@ def long():
 KINDS = [lambda: rng.randbytes(rng.randrange(4096)), text, binary, forged, lambda: spoilt(binary()),
          lambda: binary()[:rng.randrange(1, 60)], long]
 data("web")
+peer.socket.send(bytes(262_145))  # one at least is too long, however few are sent
 before, start, deadline, sent, waits = descriptors(), resident_mib(), time.monotonic() + SECONDS / 2, 0, Waits()
 while time.monotonic() < deadline:
     datagram = rng.choice(KINDS)()
