@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/base/decimal.h"
+
 namespace tallyfs {
 namespace {
 
@@ -25,9 +27,7 @@ constexpr auto kPowers = [] {
 // Numbers and powers whose products fit into 63 bits.
 constexpr std::size_t kShortDigits = 18;
 constexpr std::uint64_t kShortMax = 1'000'000'000;
-constexpr int kShortExponentMax = 9;
-constexpr std::array<std::uint64_t, kShortExponentMax + 1> kShortPowers{
-    1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+constexpr int kShortExponentMax = kDecimalsMax;
 
 constexpr UInt128 power_of_10(int exponent) { return kPowers[static_cast<std::size_t>(exponent)]; }
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -169,7 +169,7 @@ std::optional<ScaledInteger> to_integer(const Number& number, unsigned scale) {
   const int exponent = number.exponent + static_cast<int>(scale);
   // Most numbers: their product fits, whatever it is.
   if (number.digits <= kShortMax && exponent >= 0 && exponent <= kShortExponentMax) {
-    const std::uint64_t power = kShortPowers[static_cast<std::size_t>(exponent)];
+    const std::uint64_t power = kPowersOfTen[static_cast<std::size_t>(exponent)];
     const auto size = static_cast<std::int64_t>(number.digits * power);
     return ScaledInteger{number.is_negative ? -size : size, false};
   }
