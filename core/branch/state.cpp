@@ -141,6 +141,13 @@ std::string summary_of_faults(const LoadedState& loaded) {
   return text;
 }
 
+void report_left_out(const LoadedState& loaded, const std::string& from, std::string_view remark,
+                     DaemonCounters& counters, ErrorLog& errors, Moment now) {
+  counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
+  errors.report(ErrorLog::kDaemon, "state", from,
+                {ErrorCode::kInvalid, summary_of_faults(loaded).append(remark)}, now);
+}
+
 LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading) {
   return load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
 }

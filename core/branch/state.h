@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "core/branch/branch.h"
+#include "core/branch/daemon_counters.h"
 #include "core/branch/handed_part.h"
 #include "core/state/state_file.h"
+#include "core/tree/error_log.h"
 
 namespace tallyfs {
 
@@ -53,6 +55,10 @@ struct LoadedState {
 // The first fault, and how many more there are: "interface 'web' is left out: REASON, and 3 more;
 // left out by kind: interface 2, trigger 1". Empty without one.
 std::string summary_of_faults(const LoadedState& loaded);
+// Counts what was left out of a state, and enters it in error_log: the log may be out of sight.
+// from: the path or the event. remark: behind the reasons.
+void report_left_out(const LoadedState& loaded, const std::string& from, std::string_view remark,
+                     DaemonCounters& counters, ErrorLog& errors, Moment now);
 // "1 object", "2 objects"
 std::string objects_text(const LoadedState& loaded);
 

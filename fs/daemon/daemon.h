@@ -81,8 +81,7 @@ class Daemon {
   void expect_nodes();
   void take_state();
   void take_kept(ObjectStore::Opened kept, std::uint64_t servers);
-  void load_kept(const StateFile& file);
-  void note_left_out(const std::string& from, const LoadedState& loaded);
+  void report_loaded(const std::string& from, const LoadedState& loaded);
   void enter_expected();
   std::vector<NodeId> resume(Notifier& notifier);
   // The file of --rules, if there is one.

@@ -61,9 +61,7 @@ void Daemon::take_state() {
   const LoadedState loaded = tallyfs::take_state(
       predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()},
       {.now = clock_.now(), .has_pages = has_pages_});
-  for (const std::string& fault : loaded.faults) log_warning("reload: " + fault);
-  if (!loaded.faults.empty()) note_left_out("reload", loaded);
-  log_info("reload: took over " + objects_text(loaded));
+  report_loaded("reload", loaded);
   enter_expected();
   if (!has_nodes_) return;
   const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);
@@ -77,7 +75,9 @@ void Daemon::take_kept(ObjectStore::Opened kept, std::uint64_t servers) {
   const bool is_needed = servers != 0 && !predecessor_;
   const auto file = is_needed ? KeptState::kept_before(kept.contents) : std::nullopt;
   has_kept_ = file.has_value();
-  if (file) load_kept(*file);
+  if (file) {
+    report_loaded("kept", load_state(*file, branches_->all(), read_boot_id(), clock_.now()));
+  }
   kept.contents = {};
   const KeptState::Parts parts{.branches = branches_->all(),
                                .counters = branches_->statistics().counters(),
@@ -89,19 +89,12 @@ void Daemon::take_kept(ObjectStore::Opened kept, std::uint64_t servers) {
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
 }
 
-void Daemon::load_kept(const StateFile& file) {
-  const Moment now = clock_.now();
-  const LoadedState loaded = load_state(file, branches_->all(), read_boot_id(), now);
-  for (const std::string& fault : loaded.faults) log_warning("kept: " + fault);
-  log_info("kept: took over " + objects_text(loaded));
-  if (!loaded.faults.empty()) note_left_out("kept", loaded);
-}
-
-void Daemon::note_left_out(const std::string& from, const LoadedState& loaded) {
-  const Moment now = clock_.now();
-  branches_->statistics().counters().count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
-  errors_->report(ErrorLog::kDaemon, "state", from,
-                  {ErrorCode::kInvalid, summary_of_faults(loaded)}, now);
+void Daemon::report_loaded(const std::string& from, const LoadedState& loaded) {
+  for (const std::string& fault : loaded.faults) log_warning(from + ": " + fault);
+  if (!loaded.faults.empty()) {
+    report_left_out(loaded, from, "", branches_->statistics().counters(), *errors_, clock_.now());
+  }
+  log_info(from + ": took over " + objects_text(loaded));
 }
 
 // Entries that a directory makes when a person looks into it had been made.

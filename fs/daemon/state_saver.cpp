@@ -83,7 +83,8 @@ void StateSaver::load(const BootId& boot) {
   report(*from, loaded, boot, now);
   note_saved(from->bytes.size(), from->file.header.saved.realtime, now);
   if (!loaded.faults.empty()) {
-    enter(directory_.path_of(from->number), loaded, now);
+    report_left_out(loaded, directory_.path_of(from->number), "; state.incomplete has them",
+                    parts_.counters, parts_.errors, now);
     return directory_.set_aside(from->number);
   }
   const bool is_as_saved = boot_of(from->file.header, boot, now) == Boot::kThis;
@@ -95,14 +96,6 @@ void StateSaver::go_on(const BootId& boot) {
   const auto written = directory_.last_written();
   const auto bytes = directory_.newest_bytes();
   if (written && bytes) note_saved(*bytes, *written, parts_.clock.now());
-}
-
-// The log may be out of sight.
-void StateSaver::enter(const std::string& path, const LoadedState& loaded, Moment now) const {
-  parts_.counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
-  std::string reason = summary_of_faults(loaded);
-  parts_.errors.report(ErrorLog::kDaemon, "state", path,
-                       {ErrorCode::kInvalid, reason.append("; state.incomplete has them")}, now);
 }
 
 void StateSaver::report(const Candidate& from, const LoadedState& loaded, const BootId& boot,

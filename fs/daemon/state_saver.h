@@ -75,7 +75,6 @@ class StateSaver {
   std::optional<Candidate> read(std::uint64_t number) const;
   // saved: the realtime of the newest file.
   void note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now);
-  void enter(const std::string& path, const LoadedState& loaded, Moment now) const;
   void report(const Candidate& from, const LoadedState& loaded, const BootId& boot,
               Moment now) const;
   void stop();
