@@ -259,7 +259,9 @@ Result<void> Operations::truncate(const NodeInfo& info, off_t size, OpenFile* op
   if (size != 0) return Error{ErrorCode::kInvalid, "only a size of 0 can be set"};
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  if (auto done = file.value()->truncate(call); !done) return done;
+  const auto done = file.value()->truncate(call);
+  tell_of_truncation(info.id, *file.value());
+  if (!done) return done;
   if (open) {
     const MutexLock lock(open->writing);
     open->transaction.restart();
@@ -283,9 +285,6 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
     const CallContext call =
         context(cancellation_of(request), rights_of(fuse_req_ctx(request)->uid));
     const auto done = truncate(info.value(), wanted.st_size, open.get(), call);
-    if (const auto file = parts_.tree.file(info.value().id)) {
-      tell_of_truncation(info.value().id, *file.value());
-    }
     if (!done) return reply_error(request, done.error());
   }
   reply_attributes(request, node, open);

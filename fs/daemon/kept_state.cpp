@@ -28,18 +28,22 @@ void ring(const Fd& bell) {
 
 }  // namespace
 
-// Takes all objects of a branch, and keeps long contents that the memory has. What finds no room
-// does not end it: others may have gone.
-class KeptState::ShortSink final : public ObjectSink {
+// Takes the objects of a branch in one run: kShort all of them, with long contents only where the
+// memory has none, and kLong the long contents. An object for which there is no room does not end
+// the run: others may have been removed.
+class KeptState::RunSink final : public ObjectSink {
  public:
-  ShortSink(ObjectStore& store, KindBits kinds, const std::atomic<bool>& is_ending,
-            std::atomic<bool>& had_long_object)
-      : pass_(store, kinds), is_ending_(is_ending), had_long_object_(had_long_object) {}
+  RunSink(KeptState& state, const Branch& branch, Which which)
+      : state_(state), pass_(*state.store_, branch.handles().objects), which_(which) {}
 
   bool put(const SavedObject& object) override {
-    if (is_ending_) return false;
+    if (state_.is_ending_) return false;
     const bool is_long = std::exchange(long_kind_, 0) == object.kind;
-    if (object.bytes.size() > kLongBytes) had_long_object_ = true;
+    if (which_ == Which::kLong && !is_long) {
+      (void)pass_.keep(object.kind, object.label);
+      return true;
+    }
+    if (object.bytes.size() > kLongBytes) state_.had_long_object_ = true;
     const auto put = is_long ? pass_.put(object, long_) : pass_.put(object);
     if (put) return true;
     done_ = put;
@@ -47,56 +51,26 @@ class KeptState::ShortSink final : public ObjectSink {
     return true;
   }
   bool wants(SavedKind kind, std::string_view label, const ObjectVersion& version) override {
-    return pass_.wants(static_cast<std::uint16_t>(kind), label, version);
+    return which_ == Which::kShort && pass_.wants(static_cast<std::uint16_t>(kind), label, version);
   }
   bool keeps(SavedKind kind, std::string_view label, const ObjectVersion& version) override {
     const auto number = static_cast<std::uint16_t>(kind);
-    if (pass_.keep(number, label, version.object)) return true;
+    if (which_ == Which::kShort && pass_.keep(number, label, version.object)) return true;
     long_ = version;
     long_kind_ = number;
     return false;
   }
+  // kInterrupted: the run was cut.
   Result<void> end() {
-    if (is_ending_) return Error{ErrorCode::kInterrupted, "it ends"};
-    const auto ended = pass_.end();
+    if (state_.is_ending_) return Error{ErrorCode::kInterrupted, "it ends"};
+    const auto ended = which_ == Which::kShort ? pass_.end() : Result<void>();
     return done_ ? ended : done_;
   }
 
  private:
+  KeptState& state_;
   ObjectStore::Pass pass_;
-  const std::atomic<bool>& is_ending_;
-  std::atomic<bool>& had_long_object_;
-  std::uint16_t long_kind_ = 0;  // of what is put next, unless it is removed; 0: any
-  ObjectVersion long_;
-  Result<void> done_;
-};
-
-// Takes the long contents of a branch.
-class KeptState::LongSink final : public ObjectSink {
- public:
-  LongSink(ObjectStore& store, KindBits kinds, const std::atomic<bool>& is_ending)
-      : pass_(store, kinds), is_ending_(is_ending) {}
-
-  bool put(const SavedObject& object) override {
-    if (is_ending_) return false;
-    if (std::exchange(long_kind_, 0) != object.kind) {
-      (void)pass_.keep(object.kind, object.label);
-      return true;
-    }
-    if (const auto put = pass_.put(object, long_); !put) done_ = put;
-    return true;
-  }
-  bool wants(SavedKind, std::string_view, const ObjectVersion&) override { return false; }
-  bool keeps(SavedKind kind, std::string_view, const ObjectVersion& version) override {
-    long_kind_ = static_cast<std::uint16_t>(kind);
-    long_ = version;
-    return false;
-  }
-  const Result<void>& done() const { return done_; }
-
- private:
-  ObjectStore::Pass pass_;
-  const std::atomic<bool>& is_ending_;
+  const Which which_;
   std::uint16_t long_kind_ = 0;  // of what is put next, unless it is removed; 0: any
   ObjectVersion long_;
   Result<void> done_;
@@ -223,26 +197,27 @@ bool KeptState::save_all() {
   return done.has_value();
 }
 
-// The stamp is older than what is saved: a change meanwhile is saved again.
 Result<void> KeptState::save_short(Kept& kept) {
   const MutexLock lock(kept.short_mutex);
-  const std::uint64_t stamp = kept.branch->stamp(parts_.clock.now());
-  if (kept.short_stamp == stamp) return {};
-  ShortSink sink(*store_, kept.branch->handles().objects, is_ending_, had_long_object_);
-  kept.branch->save(sink);
-  auto done = sink.end();
-  if (done) kept.short_stamp = stamp;
-  return done;
+  return save(*kept.branch, Which::kShort, kept.short_stamp);
 }
 
 Result<void> KeptState::save_long(Kept& kept) {
+  if (!kept.branch->has_long_contents()) return {};
   const MutexLock lock(kept.long_mutex);
-  const std::uint64_t stamp = kept.branch->stamp(parts_.clock.now());
-  if (kept.long_stamp == stamp || !kept.branch->has_long_contents()) return {};
-  LongSink sink(*store_, kept.branch->handles().objects, is_ending_);
-  kept.branch->save(sink);
-  if (sink.done() && !is_ending_) kept.long_stamp = stamp;
-  return sink.done();
+  return save(*kept.branch, Which::kLong, kept.long_stamp);
+}
+
+// The stamp is older than what is saved: a change meanwhile is saved again.
+Result<void> KeptState::save(const Branch& branch, Which which,
+                             std::optional<std::uint64_t>& saved) {
+  const std::uint64_t stamp = branch.stamp(parts_.clock.now());
+  if (saved == stamp) return {};
+  RunSink sink(*this, branch, which);
+  branch.save(sink);
+  auto done = sink.end();
+  if (done) saved = stamp;
+  return done;
 }
 
 void KeptState::write_through(std::string_view path) {

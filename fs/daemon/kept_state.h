@@ -77,9 +77,9 @@ class KeptState {
   void withdraw();
 
  private:
-  class ShortSink;
-  class LongSink;
+  class RunSink;
   class PathSink;
+  enum class Which { kShort, kLong };
   // A branch of which objects are saved, one run of each kind at a time.
   struct Kept {
     explicit Kept(Branch* of) : branch(of) {}
@@ -95,6 +95,7 @@ class KeptState {
   void keep_saving();
   Result<void> save_short(Kept& kept) EXCLUDES(kept.short_mutex);
   Result<void> save_long(Kept& kept) EXCLUDES(kept.long_mutex);
+  Result<void> save(const Branch& branch, Which which, std::optional<std::uint64_t>& saved);
   bool wait(std::optional<std::chrono::milliseconds> time, int fd) const;
   void wake();
   void note_saved();
