@@ -17,6 +17,7 @@
 #include "core/stats3/branch/stats_branch.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
+#include "tests/unit/fake_clock.h"
 #include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
@@ -114,7 +115,7 @@ class IntakeTest : public testing::Test {
 
   TemporaryDirectory directory_;
   const std::string path_ = directory_ / "socket";
-  SystemClock clock_;
+  FakeClock clock_;  // so that no turn ends early on a busy machine
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   Ports shared_;  // of statistics_, until then

@@ -121,6 +121,7 @@ TEST_F(IntakeTest, VoidNumbersThatADatagramHasTooManyOfAreToldByTheNext) {
     writer.samples(1ull << 32 | i, std::array{Sample{}}, wire::kXOnly);
   }
   const auto told = [&] {
+    clock_.advance(std::chrono::milliseconds(1));
     const Moment before = clock_.now();
     feeder.send(writer.bytes());
     intake_.settle();
