@@ -69,9 +69,9 @@ std::optional<std::chrono::nanoseconds> written_at(const std::string& path) {
 }
 
 std::chrono::nanoseconds still_time(int fd) {
-  const auto times = times_at(fd, "", AT_EMPTY_PATH);
-  if (!times) return std::chrono::nanoseconds(0);
-  return std::max(SystemClock::realtime() - times->written, std::chrono::nanoseconds(0));
+  const auto changed = changed_at(fd);
+  if (changed.count() == 0) return changed;
+  return std::max(SystemClock::realtime() - changed, std::chrono::nanoseconds(0));
 }
 
 std::optional<std::string> find_by_inode(const std::string& folder, const FileIdentity& identity) {

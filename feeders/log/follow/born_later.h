@@ -26,7 +26,7 @@ std::chrono::nanoseconds changed_at(int fd);
 // Nothing: it is not there.
 std::optional<std::chrono::nanoseconds> written_at(const std::string& path);
 
-// Since its last byte. 0: it cannot be known.
+// Since its last byte, or its rename. 0: it cannot be known.
 std::chrono::nanoseconds still_time(int fd);
 
 // The file in that folder, whatever its name.

@@ -252,7 +252,7 @@ void Follower::find_record(PositionRecord& record, std::chrono::nanoseconds now)
   }
   const auto start = places_.start_of(opened.value(), *path, Arrival::kThere, files_.all());
   LogFile& file = files_.add(std::move(opened.value()), *path, was, start, now);
-  // It has been still since its last byte, not since this start.
+  // It has been still since its last byte or its rename, not since this start.
   file.grew = now - still_time(file.fd());
   file.retired = file.grew;
 }
