@@ -119,6 +119,23 @@ echo x3 >"$WORK/kept.log"
 check_eq "4 1" "$(value kept x) $(value tally-feed-log truncations)" \
   "what was copied and cut while no feeder ran counts once"
 
+# ---- positions come to the disk while lines come, once a second at most
+if command -v strace >/dev/null; then
+  # -D: the feeder is the process that is started.
+  start strace -D -f -qq -e trace=msync -o "$WORK/synced" "$FEED" --socket "$SOCK" \
+    --positions "$WORK/synced.at" --match x --count synced/x "$WORK/synced.log"
+  BEGUN=$EPOCHREALTIME
+  syncs() { grep -c 'msync(.*MS_SYNC) *= 0' "$WORK/synced"; }
+  has_synced() { echo x >>"$WORK/synced.log" && [ "$(syncs)" -ge 4 ]; }
+  check "positions are synced to the disk while lines come" wait_until has_synced
+  times=$(syncs)
+  us=$((${EPOCHREALTIME/./} - ${BEGUN/./}))
+  check "at most once a second: $times in $us us" [ "$us" -ge $(((times - 1) * 1000000)) ]
+  stop "$PID"
+else
+  echo "ok $((COUNT += 1)) - positions come to the disk # SKIP strace IS NOT INSTALLED"
+fi
+
 # ---- new rules, wrong ones and right ones
 cat >"$WORK/live.rules" <<'RULES'
 match took (?<ms>\S+) ms
