@@ -28,7 +28,9 @@
 #include "fs/listing.h"
 #include "fs/notifier.h"
 #include "fs/protocol.h"
+#include "fs/request_cancellation.h"
 #include "fs/text_cache.h"
+#include "fs/uid_turns.h"
 #include "fs/waiting_readers.h"
 
 namespace tallyfs {
@@ -71,7 +73,7 @@ class Operations {
   void start_polling() { waiting_.start(); }
   // What a server leaves to its successor in a reload. Called when no request comes any more; those
   // that wait are left to the successor.
-  void leave(WaitingReaders::Kernel kernel) { waiting_.leave(kernel); }
+  void leave(WaitingReaders::Kernel kernel);
   void save(ObjectSink& sink) const;
   // Whether the numbers of open files can be loaded: without them, those of nodes must not go on.
   static bool can_load(const SavedObject& handles);
@@ -82,8 +84,10 @@ class Operations {
   // Called once, when the tree has all that feeders enter again: their open files are held from now
   // on, see File::hold().
   void hold_returned();
+  // Called before the serving threads end: requests that wait for their uid's turn stay unanswered.
+  void end_turns() { turns_.end(); }
   // Called before the session ends: waiting readers are not notified any more.
-  void stop_polling() { waiting_.stop(); }
+  void stop_polling();
   // Called while no request can come.
   void notify_through(Notifier* notifier) { notifier_ = notifier; }
   void promote_through(LeaderFollowers* threads) { threads_ = threads; }
@@ -99,6 +103,21 @@ class Operations {
   void give_memory_back();
   // Called before there are threads: so that they cannot keep more than a few of those.
   static void bound_kept_memory();
+
+  // Calls work(), which answers the request, when the caller's uid has a turn; see UidTurns.
+  template <typename Work>
+  void in_turn(fuse_req_t request, Work work) {
+    const uid_t uid = fuse_req_ctx(request)->uid;
+    if (is_trusted(uid)) return work();
+    turns_.run(uid, request, [request, work = std::move(work)](UidTurns::Start start) {
+      const bool is_late = start == UidTurns::Start::kLater;
+      if (is_late && cancellation_of(request).is_cancelled()) {
+        fuse_reply_err(request, EINTR);
+      } else {
+        work();
+      }
+    });
+  }
 
   // The replies, each to one FUSE request; see operations*.cpp.
   void init(fuse_conn_info& connection);
@@ -223,6 +242,7 @@ class Operations {
   Handles handles_;
   TextCache texts_;
   WaitingReaders waiting_;
+  UidTurns turns_;
   const NodeId first_;
   NodeId root_ = Tree::kRoot;
   // Open files that the tree did not have when they were loaded. Confined to the main thread.

@@ -1,4 +1,5 @@
 // What a server leaves to its successor in a reload, of the requests' side.
+#include <cerrno>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,18 @@ Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Mom
 }
 
 }  // namespace
+
+void Operations::stop_polling() {
+  waiting_.stop();
+  for (const fuse_req_t request : turns_.take_left()) fuse_reply_err(request, ENODEV);
+}
+
+void Operations::leave(WaitingReaders::Kernel kernel) {
+  waiting_.leave(kernel);
+  const auto left = turns_.take_left();
+  if (kernel == WaitingReaders::Kernel::kResends) return;
+  for (const fuse_req_t request : left) fuse_reply_err(request, EINTR);
+}
 
 void Operations::save(ObjectSink& sink) const {
   const Moment now = parts_.clock.now();

@@ -7,6 +7,8 @@
 // (default_permissions).
 #include <cerrno>
 #include <new>
+#include <optional>
+#include <string>
 
 #include "core/base/text.h"
 #include "fs/operations.h"
@@ -38,6 +40,14 @@ void respond_at(fuse_req_t request, fuse_ino_t number, Respond how) {
   });
 }
 
+// As respond_at(), when the uid has a turn: for what may render a long text.
+template <typename Respond>
+void respond_in_turn(fuse_req_t request, fuse_ino_t number, Respond how) {
+  respond(request, [&](Operations& on) {
+    on.in_turn(request, [request, number, how] { respond_at(request, number, how); });
+  });
+}
+
 void refuse(fuse_req_t request) { fuse_reply_err(request, EPERM); }
 
 void add_names(fuse_lowlevel_ops& ops) {
@@ -45,7 +55,9 @@ void add_names(fuse_lowlevel_ops& ops) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    respond_at(request, parent, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
+    respond_in_turn(request, parent, [request, parent, of = std::string(name)](Operations& on) {
+      on.lookup(request, on.at(parent), of.c_str());
+    });
   };
   // Nodes live as long as the objects that they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };
@@ -53,7 +65,10 @@ void add_names(fuse_lowlevel_ops& ops) {
     fuse_reply_none(request);
   };
   ops.getattr = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond_at(request, node, [&](Operations& on) { on.getattr(request, on.at(node), info); });
+    const auto of = info ? std::optional(*info) : std::nullopt;
+    respond_in_turn(request, node, [request, node, of](Operations& on) {
+      on.getattr(request, on.at(node), of ? &*of : nullptr);
+    });
   };
   ops.setattr = [](fuse_req_t request, fuse_ino_t node, struct stat* wanted, int which,
                    fuse_file_info* info) {
@@ -101,11 +116,15 @@ void add_directories(fuse_lowlevel_ops& ops) {
 
 void add_files(fuse_lowlevel_ops& ops) {
   ops.open = [](fuse_req_t request, fuse_ino_t node, fuse_file_info* info) {
-    respond_at(request, node, [&](Operations& on) { on.open(request, node, *info); });
+    respond_in_turn(request, node, [request, node, of = *info](Operations& on) {
+      on.open(request, node, of);
+    });
   };
   ops.read = [](fuse_req_t request, fuse_ino_t node, std::size_t size, off_t offset,
                 fuse_file_info* info) {
-    respond_at(request, node, [&](Operations& on) { on.read(request, size, offset, *info); });
+    respond_in_turn(request, node, [request, size, offset, of = *info](Operations& on) {
+      on.read(request, size, offset, of);
+    });
   };
   ops.write = [](fuse_req_t request, fuse_ino_t node, const char* text, std::size_t size,
                  off_t offset, fuse_file_info* info) {

@@ -259,7 +259,8 @@ void Session::leave() {
   // when one of them is.
   notifier_->stop();
   // Then the threads, since libfuse closes the descriptor that they read from.
-  // Busy ones look at the session, idle ones are woken.
+  // Busy ones look at the session when their requests are answered, idle ones are woken.
+  operations_.end_turns();
   fuse_session_exit(session_.get());
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();

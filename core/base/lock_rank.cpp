@@ -40,6 +40,7 @@ constexpr std::array kNames{
     "kHandles",
     "kWaitingReaders",
     "kTextCache",
+    "kUidTurns",
     "kLeaderFollowers",
     "kLedger",
     "kTree",

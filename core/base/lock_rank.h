@@ -42,6 +42,7 @@ enum class LockRank : std::uint8_t {
   kHandles,             // fs/handles.h
   kWaitingReaders,      // fs/waiting_readers.h
   kTextCache,           // fs/text_cache.h
+  kUidTurns,            // fs/uid_turns.h
   kLeaderFollowers,     // fs/leader_followers.h
   kLedger,              // core/base/ledger.h
   kTree,                // core/tree/tree.h

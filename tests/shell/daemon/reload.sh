@@ -485,3 +485,33 @@ without_rights_it_says_so() {
   assert_fails_with 'only root, or the user that mounted it, may read' \
     as_nobody "$TALLYFS" --reload "$MNT"
 }
+
+# Two of six readers of a uid are served at a time.
+requests_that_wait_for_the_turn_of_their_uid_go_on() {
+  need_root
+  stop_daemon
+  start_daemon -o allow_other,metrics_readable
+  py <<'EOP'
+import subprocess
+from peer import *
+from raw_lanes import *
+path, peer = os.environ["MNT"] + "/metrics/tallyfs.prom", Peer()
+for i in range(20):
+    peer.make(f"m/s{i} on=1 type=array scale=lin base_interval=1 range_min=0 range_max=65000")
+wanted = len(open(path).read())
+
+
+def read(ready):
+    for turn in range(20):
+        assert len(open(path).read()) >= wanted
+        if turn == 0: ready()
+
+
+with Children() as children:
+    for _ in range(6): children.start(read)
+    for _ in range(3):
+        subprocess.run([os.environ["TALLYFS"], "--reload", os.environ["MNT"]], check=True)
+    while children.pids: assert os.waitpid(children.pids.pop(), 0)[1] == 0
+EOP
+  assert_eq 0 "$(_own takeovers)"
+}

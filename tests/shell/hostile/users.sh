@@ -137,17 +137,19 @@ strangers_open_nothing_and_change_nothing_where_all_may_look() {
   _still_right
 }
 
-# The files show empty arrays of 65,001 intervals, which take long and come to a short text. As many
-# ask for sizes as the daemon has threads that serve, and more.
-sizes_of_metrics_that_are_asked_for_all_the_time_stop_nobody() {
+# _beside_lookers WHAT: others wait no longer while more processes of a uid than the daemon has
+# threads that serve do WHAT to a file of metrics/ all the time. It shows empty arrays of 65,001
+# intervals, which take long and come to a short text.
+_beside_lookers() {
   stop_daemon
   start_daemon -o allow_other,metrics_readable
-  SERVER=$SERVER py "$(fewer 450 20)" <<'EOP'
+  SERVER=$SERVER WHAT=$1 py "$(fewer 450 20)" <<'EOP'
 import sys
 from hostile import *
 from peer import *
 from raw_lanes import *
 ARRAYS, LOOKERS, UID = int(sys.argv[1]), 10, 60000
+look_at = {"stat": os.stat, "read": lambda path: open(path).read()}[os.environ["WHAT"]]
 
 
 def make(ready):
@@ -160,7 +162,7 @@ def make(ready):
 
 def look(ready):
     ready()
-    while True: os.stat(os.environ["MNT"] + "/metrics/tallyfs.prom")
+    while True: look_at(os.environ["MNT"] + "/metrics/tallyfs.prom")
 
 
 def attack(children):
@@ -174,3 +176,7 @@ with Children(UID) as keep:
 EOP
   _still_right
 }
+
+sizes_of_metrics_that_are_asked_for_all_the_time_stop_nobody() { _beside_lookers stat; }
+
+metrics_that_are_read_all_the_time_stop_nobody() { _beside_lookers read; }
