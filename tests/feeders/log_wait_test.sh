@@ -43,7 +43,21 @@ start "$FEED" --socket "$SOCK" --from start --rules "$WORK/wide.rules" "$WORK/wi
 WIDE=$PID
 wait_until 'grep -q "no daemon yet" "$WORK/output.$OUTPUTS.err"'
 
+# ---- a feeder is killed whose lines nothing has confirmed
+seq 3 >"$WORK/killed.log"
+KILLED=(--socket "$SOCK" --from start --positions "$WORK/killed" --match '' --count killed/x
+  "$WORK/killed.log")
+start "$FEED" "${KILLED[@]}"
+ahead() { od -An -tu8 -j16 -N8 "$WORK/killed" | tr -d ' '; }
+becomes 1 ahead
+kill -KILL "$PID"
+wait "$PID" 2>/dev/null
+forget "$PID"
+
 start_daemon
+"$FEED" --once "${KILLED[@]}" >"$WORK/once" 2>"$WORK/said"
+check_eq "3 1" "$(value killed x) $(grep -c 'with up to 1 lines that count twice' "$WORK/said")" \
+  "the next one begins with them, and says how many may count twice"
 # Files lose no line, also when they are gone,
 becomes 200001 value waits x
 # nor if they are cut, and their copies are gone,
