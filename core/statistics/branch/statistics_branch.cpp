@@ -258,6 +258,7 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
       std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
   enter_metrics(*entry, now);
   const InterfaceEntry* const key = entry.get();
+  note_entered_or_removed();
   return *interfaces_.emplace(key, std::move(entry)).first->second;
 }
 
@@ -312,6 +313,7 @@ void StatisticsBranch::forget(std::span<InterfaceEntry* const> entries, Moment n
     nodes.insert(nodes.end(), entry->metrics.begin(), entry->metrics.end());
     interfaces_.erase(entry);
   }
+  note_entered_or_removed();
   tree_.remove(nodes, now);
 }
 

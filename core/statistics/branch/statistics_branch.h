@@ -323,8 +323,9 @@ class StatisticsBranch final : public Branch {
     std::string name;
     std::shared_ptr<Interface> interface;  // shared with the tree; may be removed meanwhile
   };
+  using List = std::shared_ptr<const std::vector<Listed>>;  // shared with the calls that read it
   // In the order of their creation.
-  std::vector<Listed> list() const EXCLUDES(mutex_);
+  List list() const EXCLUDES(mutex_);
   // Rounds of opens that look at the cells of all interfaces. Of opens beside each other, the last
   // one to end decides.
   CellRounds begin_cell_open() const EXCLUDES(mutex_);
@@ -348,6 +349,10 @@ class StatisticsBranch final : public Branch {
   // What a feeder is told of it.
   Done named(StatisticEntry& entry, wire::Made made) REQUIRES(mutex_);
   Published published(std::uint64_t number, Switch* on) const REQUIRES(mutex_);
+  void note_entered_or_removed() REQUIRES(mutex_) {
+    entered_or_removed_ += 1;
+    listed_ = nullptr;
+  }
   void forget(StatisticEntry& entry) REQUIRES(mutex_);
   // With what is in it, which is little after shrink().
   void forget(InterfaceEntry& entry, Moment now) REQUIRES(mutex_) {
@@ -394,6 +399,10 @@ class StatisticsBranch final : public Branch {
   boost::unordered_flat_map<const InterfaceEntry*, std::unique_ptr<InterfaceEntry>,
                             NameHash<InterfaceEntry, NameOf>, NameEqual<InterfaceEntry, NameOf>>
       interfaces_ GUARDED_BY(mutex_);
+  // How often one was entered or removed. The list is kept until the next time: to make it takes as
+  // long as the rest of statistics.json.
+  std::uint64_t entered_or_removed_ GUARDED_BY(mutex_) = 0;
+  mutable List listed_ GUARDED_BY(mutex_);
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
   Rules rules_ GUARDED_BY(mutex_);

@@ -68,7 +68,8 @@ void StatisticsBranch::end_cells(Moment now) {
     has_ended_cells_ = true;
   }
   CellBudget budget = CellBudget::for_the_end();
-  for (const Listed& each : list()) each.interface->end_cells(now, budget);
+  const List all = list();
+  for (const Listed& each : *all) each.interface->end_cells(now, budget);
 }
 
 }  // namespace tallyfs

@@ -62,7 +62,8 @@ class StatisticsBranch::OverviewFile final : public File {
     CellRounds rounds = statistics_.begin_cell_open();
     CellBudget budget(CellBudget::Of::kAll);
     budget.go_by(rounds);
-    for (const Listed& each : statistics_.list()) {
+    const List all = statistics_.list();
+    for (const Listed& each : *all) {
       if (json.is_too_long()) break;
       if (!std::exchange(is_first, false)) text.push_back(',');
       write_interface(text, each.name, *each.interface,
@@ -96,27 +97,31 @@ class StatisticsBranch::OverviewFile final : public File {
   mutable std::atomic<std::size_t> last_length_{0};
 };
 
-std::vector<StatisticsBranch::Listed> StatisticsBranch::list() const {
-  std::vector<Listed> all;
+StatisticsBranch::List StatisticsBranch::list() const {
+  auto made = std::make_shared<std::vector<Listed>>();
+  std::uint64_t as_of = 0;
   {
     const MutexLock lock(mutex_);
-    all.reserve(interfaces_.size());
+    if (listed_) return listed_;
+    as_of = entered_or_removed_;
+    made->reserve(interfaces_.size());
     // They lie all over the memory: the next ones are fetched while one is looked at.
     std::array<const InterfaceEntry*, 16> ahead{};
     std::size_t n = 0;
     for (const auto& [key, entry] : interfaces_) {
       __builtin_prefetch(entry.get());
       if (const InterfaceEntry* const was = std::exchange(ahead[n++ % ahead.size()], entry.get())) {
-        all.push_back({was->node, was->name, was->interface});
+        made->push_back({was->node, was->name, was->interface});
       }
     }
     for (const InterfaceEntry* const rest : ahead) {
-      if (rest) all.push_back({rest->node, rest->name, rest->interface});
+      if (rest) made->push_back({rest->node, rest->name, rest->interface});
     }
   }
-  std::sort(all.begin(), all.end(),
-            [](const Listed& a, const Listed& b) { return a.node < b.node; });
-  return all;
+  std::ranges::sort(*made, {}, &Listed::node);
+  const MutexLock lock(mutex_);
+  if (as_of == entered_or_removed_) listed_ = made;
+  return made;
 }
 
 void StatisticsBranch::enter_overview(Moment now) {

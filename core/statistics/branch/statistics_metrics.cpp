@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,8 @@ class StatisticsBranch::MetricsFile final : public File {
     CellRounds rounds = statistics_.begin_cell_open();
     CellBudget budget(of_ ? CellBudget::Of::kOneInterface : CellBudget::Of::kAll);
     if (!of_) budget.go_by(rounds);
-    for (const Listed& each : of_ ? std::vector{*of_} : statistics_.list()) {
+    const List all = of_ ? nullptr : statistics_.list();
+    for (const Listed& each : all ? std::span(*all) : std::span(&*of_, 1)) {
       if (metrics.is_full()) {
         metrics.leave_out(each.interface->size());
         continue;
