@@ -155,6 +155,8 @@ void Keeper::take_signals() {
     }
     is_ending_ |= number != SIGHUP;
     ::syscall(SYS_pidfd_send_signal, server_.get(), number, nullptr, 0);
+    // A server that is stopped takes no signal but this.
+    if (is_ending_) ::syscall(SYS_pidfd_send_signal, server_.get(), SIGCONT, nullptr, 0);
   }
 }
 

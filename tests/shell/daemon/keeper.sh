@@ -178,6 +178,13 @@ sigterm_ends_it_while_the_mount_is_in_use() {
   ! kill -0 "$SERVER" 2>/dev/null || fail 'the server is left'
 }
 
+sigterm_ends_it_while_the_server_is_stopped() {
+  start_daemon
+  freeze "$SERVER"
+  stop_daemon TERM
+  _nothing_is_left
+}
+
 sigterm_to_the_server_ends_all() {
   start_daemon
   kill -TERM "$SERVER"
