@@ -112,6 +112,8 @@ every_query_of_dashboard_and_alerts_finds_something() {
   wait_until '[ "$(_rules "$stale")" = "" ]' 60
   assert_eq 8 "$(_rules .health | wc -l)"
   assert_eq '' "$(_rules 'select(.health != "ok")')" 'rules that fail'
+  assert_eq '' "$(_rules 'select(.labels.severity == null or .annotations.description == null)')" \
+    'rules without a severity or a description'
   promtool check rules "$project/packaging/prometheus/tallyfs.rules.yml" >"$CASE/rules" ||
     fail "$(cat "$CASE/rules")"
   {
@@ -119,9 +121,9 @@ every_query_of_dashboard_and_alerts_finds_something() {
       sed 's/\$__rate_interval/1m/g; s/\$instance/.*/g'
     # Of alerts what they compare: it is there while none of them fires.
     curl -s "${QUERY%/query}/rules" | jq -r '.data.groups[].rules[].query' |
-      sed -E 's/ (>|==) [0-9.]+$//'
+      sed 's/ and /\n/' | sed -E 's/ (>=?|==) [0-9.]+$//'
   } >"$CASE/queries"
-  [ "$(wc -l <"$CASE/queries")" -ge 23 ] || fail "queries are missing: $(cat "$CASE/queries")"
+  [ "$(wc -l <"$CASE/queries")" -ge 26 ] || fail "queries are missing: $(cat "$CASE/queries")"
   while read -r each; do
     curl -s --get --data-urlencode "query=$each" "$QUERY" >"$CASE/found"
     jq -e '.status == "success" and (.data.result | length > 0)' "$CASE/found" >/dev/null ||
