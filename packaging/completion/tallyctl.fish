@@ -41,3 +41,4 @@ complete -c tallyctl -n '__fish_seen_subcommand_from top show plot heat ls defin
 complete -c tallyctl -n '__fish_seen_subcommand_from top show plot heat record' -l every -x \
     -a '250ms 1s 10s 1m'
 complete -c tallyctl -n '__fish_seen_subcommand_from heat' -l scale -x -a 'log sqrt linear'
+complete -c tallyctl -l sort -x -a 'name samples rate p50 p99 max'

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/base/text.h"
+#include "tools/display/rows.h"
 
 namespace tallyfs {
 namespace {
@@ -20,6 +21,11 @@ constexpr std::array kTimeUnits = {TimeUnit{"ms", 1'000}, TimeUnit{"s", 1'000'00
                                    TimeUnit{"m", 60'000'000}};
 constexpr std::uint64_t kPeriodMin = 100'000;
 constexpr std::uint64_t kPeriodMax = 86'400'000'000;
+
+std::string fault_of_sort_key(const std::string& text) {
+  if (view::sort_key_of(text)) return "";
+  return "'" + text + "' is none of name, samples, rate, p50, p99, max";
+}
 
 }  // namespace
 
@@ -92,6 +98,24 @@ void add_every(CommandLine& line, Options& options) {
             .shown = Option::Default::kHidden});
 }
 
+void add_rows(CommandLine& line, Options& options) {
+  line.add({.names = "--sort",
+            .variable = &options.sort,
+            .value = "KEY",
+            .text = "a row for each statistic, by name, samples, rate, p50, p99 or max",
+            .check = FindFault(fault_of_sort_key),
+            .shown = Option::Default::kHidden});
+  line.add_flag("--nonzero", options.nonzero, "only statistics that have samples");
+  line.add({.names = "--top",
+            .variable = &options.top,
+            .value = "N",
+            .text = "the first N rows",
+            .check = InRange{1, 1'000'000'000},
+            .shown = Option::Default::kHidden});
+  line.add_flag("--csv", options.csv, "rows in plain numbers: seconds, bytes", "--json");
+  line.add_flag("--tsv", options.tsv, "the same with tabs between them", "--csv");
+}
+
 void add_table_options(CommandLine& line, Options& options) {
   line.add_flag("--utc", options.utc, "times of day in UTC");
   line.add_flag("--no-header", options.no_header, "tables without headings");
@@ -100,10 +124,10 @@ void add_table_options(CommandLine& line, Options& options) {
 }
 
 bool takes_value(std::string_view word) {
-  static constexpr std::array<std::string_view, 19> kWithValue = {
+  static constexpr std::array<std::string_view, 21> kWithValue = {
       "--mount", "--color", "--theme",    "--from", "--every", "--count", "--like",
       "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run",
-      "--store", "--tiers", "--at",       "--last", "--vs"};
+      "--store", "--tiers", "--at",       "--last", "--vs",    "--sort",  "--top"};
   return std::ranges::find(kWithValue, word) != kWithValue.end();
 }
 

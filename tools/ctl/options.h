@@ -24,12 +24,19 @@ struct Options {
   bool exact = false;
   bool all = false;
   bool total = false;
+  std::string sort;
+  bool nonzero = false;
+  std::uint64_t top = 0;
+  bool csv = false;
+  bool tsv = false;
   std::string every;
   std::uint64_t count = 0;
   std::vector<std::string> words;  // arguments that are no options
 
   // every, or 1 s.
   std::chrono::microseconds period() const;
+  // Of add_rows(): one of them was named.
+  bool chooses_rows() const { return !sort.empty() || nonzero || top != 0 || csv || tsv; }
 };
 
 struct CommandText {
@@ -42,6 +49,8 @@ struct CommandText {
 CommandLine command_line(const CommandText& text, Options& options);
 void add_from(CommandLine& line, Options& options);
 void add_every(CommandLine& line, Options& options);
+// --sort, --nonzero, --top, --csv, --tsv: of tables with a row for each statistic.
+void add_rows(CommandLine& line, Options& options);
 // --utc, --no-header, --exact, --all
 void add_table_options(CommandLine& line, Options& options);
 

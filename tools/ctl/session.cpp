@@ -6,6 +6,7 @@
 #include "tools/ctl/commands.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
+#include "tools/display/rows.h"
 #include "tools/tree/mount_table.h"
 
 namespace tallyfs {
@@ -106,5 +107,18 @@ int status_of(const Error& error) {
 }
 
 int complain(const Error& error) { return complain(status_of(error), error.reason); }
+
+void Session::put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows) {
+  view::choose(rows, {.sort = view::sort_key_of(options.sort),
+                      .nonzero = options.nonzero,
+                      .top = static_cast<std::size_t>(options.top)});
+  if (!options.csv && !options.tsv) {
+    if (!rows.empty()) view::draw_rows(grid, rows, look);
+    return;
+  }
+  const bool has_header = look.header && !std::exchange(has_printed_rows_, true);
+  const auto separator = options.csv ? view::Separator::kComma : view::Separator::kTab;
+  print(view::rows_text(rows, separator, has_header));
+}
 
 }  // namespace tallyfs

@@ -4,12 +4,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.h"
 #include "tools/ctl/options.h"
 #include "tools/ctl/past_span.h"
 #include "tools/ctl/terminal.h"
+#include "tools/display/grid.h"
 #include "tools/display/look.h"
+#include "tools/display/show.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {
@@ -38,6 +41,8 @@ struct Session {
   std::chrono::microseconds period() const;
   // Of a recording goes to its last moment.
   std::optional<int> go_to_end();
+  // Rows of statistics as the options choose them: into the grid, or, as CSV or TSV, printed.
+  void put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows);
   view::Grid grid() const {
     return view::Grid(terminal.is_terminal ? terminal.width : kPipeColumns, terminal.charset);
   }
@@ -45,6 +50,8 @@ struct Session {
  private:
   // Of lines in pipes, which are not cut.
   static constexpr int kPipeColumns = 1 << 16;
+
+  bool has_printed_rows_ = false;
 };
 
 // The exit status of a failed read: 3 if the mount does not answer, or is not there; else 1.

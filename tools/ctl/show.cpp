@@ -23,7 +23,7 @@ namespace {
 constexpr CommandText kShowText = {
     "show", "Shows statistics as tables, with percentiles and rates.",
     "  tallyctl show block-vda/latencies_read           one with all it has\n"
-    "  tallyctl show --every 1s 'block-*/latencies_*'   what each second brought\n"
+    "  tallyctl show --sort p99 --top 5                 what is slowest\n"
     "  tallyctl show --last 5m --vs before web          beside the five minutes before"};
 
 class Show {
@@ -159,13 +159,14 @@ class Show {
       const view::Interface& interface = found->second.interface;
       for (const view::Statistic* each : selected(interface, selection)) {
         const auto change = change_of(before, interface, each->name);
-        if (selection.is_whole || selection.is_pattern)
+        if (selection.is_whole || selection.is_pattern || session_.options.chooses_rows())
           rows.push_back({&interface, each, change});
         else
           draw_one(grid, interface, *each, change);
       }
     }
-    if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
+    session_.put_rows(grid, std::move(rows));
+    if (session_.options.csv || session_.options.tsv) return;
     if (left_out_ != 0) {
       grid.put_line(std::to_string(left_out_) + " statistics do not add up, and are left out",
                     {view::Tone::kWarning});
@@ -268,6 +269,28 @@ class Show {
   std::size_t left_out_ = 0;
 };
 
+// Options that do not go together; nullptr: they do.
+const char* fault_of(const Options& options, const PastOptions& past, const std::string& by,
+                     bool changed) {
+  if (!by.empty() && (changed || options.json || past.is_wanted())) {
+    return "--by goes with neither --changed, --json nor a past";
+  }
+  if (options.chooses_rows() && (changed || options.json || !past.versus.empty())) {
+    return "--sort, --nonzero, --top, --csv and --tsv go with neither --changed, --json nor --vs";
+  }
+  if (!past.store.empty() && !past.is_wanted()) {
+    return "--store needs the time that is meant: --last 10m, or --at 12:03";
+  }
+  if (!past.is_wanted()) return nullptr;
+  if (!options.every.empty() || !options.from.empty()) {
+    return "--at, --last and --vs are of a store; --every and --from are not";
+  }
+  const bool has_two_bases = changed && !past.versus.empty();
+  return has_two_bases ? "--changed compares with the spans directly before; --vs is of show "
+                         "without it"
+                       : nullptr;
+}
+
 }  // namespace
 
 int run_show(int argc, char** argv) {
@@ -291,27 +314,15 @@ int run_show(int argc, char** argv) {
   PastOptions past;
   add_past(line, past);
   add_versus(line, past);
+  add_rows(line, session.options);
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (!by.empty() && (changed || session.options.json || past.is_wanted())) {
-    return complain(kWrongUsage, "--by goes with neither --changed, --json nor a past");
+  if (const char* const fault = fault_of(session.options, past, by, changed)) {
+    return complain(kWrongUsage, fault);
   }
-  if (!past.store.empty() && !past.is_wanted()) {
-    return complain(kWrongUsage, "--store needs the time that is meant: --last 10m, or --at 12:03");
-  }
-  if (past.is_wanted()) {
-    if (!session.options.every.empty() || !session.options.from.empty()) {
-      return complain(kWrongUsage,
-                      "--at, --last and --vs are of a store; --every and --from are not");
-    }
-    if (changed && !past.versus.empty()) {
-      return complain(kWrongUsage, "--changed compares with the spans directly before; --vs is of "
-                                   "show without it");
-    }
-    return changed ? show_changed(session, past) : show_past(session, past);
-  }
+  if (past.is_wanted()) return changed ? show_changed(session, past) : show_past(session, past);
   if (const auto status = session.open()) return *status;
   if (changed) return show_changed(session);
   return Show(session, std::string_view(argv[0]) == "show", by).run();

@@ -105,13 +105,14 @@ class ShowPast {
       const view::Interface& interface = found->second.interface;
       for (const view::Statistic* each : selected(interface, selection)) {
         is_empty = false;
-        if (selection.is_whole || selection.is_pattern)
+        if (selection.is_whole || selection.is_pattern || session_.options.chooses_rows())
           rows.push_back({&interface, each, change_of(interface, *each)});
         else
           view::draw_statistic(grid, interface, *each, session_.look);
       }
     }
-    if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
+    session_.put_rows(grid, std::move(rows));
+    if (session_.options.csv || session_.options.tsv) return complain_of_facts(now);
     if (is_empty) put_nothing(grid);
     put_facts(grid, now);
     print(grid, session_.terminal);
@@ -210,18 +211,27 @@ class ShowPast {
                   {view::Tone::kWarning});
   }
 
+  std::string fact_text(const past::Fact& fact) const {
+    std::string text = session_.look.moment(fact.span.begin_us);
+    if (fact.span.end_us != fact.span.begin_us) {
+      text.append(" to ").append(session_.look.moment(fact.span.end_us));
+    }
+    if (!fact.interface.empty()) {
+      text.append("  ").append(view::shown_name(fact.interface, fact.statistic));
+    }
+    return text.append(": ").append(fact.reason);
+  }
+
+  // On stderr, beside rows for programs.
+  int complain_of_facts(const ReadSpan& read) const {
+    for (const past::Fact& each : read.facts) complain(kDone, fact_text(each));
+    return kDone;
+  }
+
   void put_facts(view::Grid& grid, const ReadSpan& read) const {
     const std::size_t most = session_.options.all ? read.facts.size() : kFactsShown;
     for (std::size_t i = 0; i < std::min(most, read.facts.size()); ++i) {
-      const past::Fact& each = read.facts[i];
-      std::string text = session_.look.moment(each.span.begin_us);
-      if (each.span.end_us != each.span.begin_us) {
-        text.append(" to ").append(session_.look.moment(each.span.end_us));
-      }
-      if (!each.interface.empty()) {
-        text.append("  ").append(view::shown_name(each.interface, each.statistic));
-      }
-      grid.put_line(text.append(": ").append(each.reason), {view::Tone::kWarning});
+      grid.put_line(fact_text(read.facts[i]), {view::Tone::kWarning});
     }
     if (read.facts.size() > most) {
       grid.put_line("(" + std::to_string(read.facts.size() - most) + " more: --all)",

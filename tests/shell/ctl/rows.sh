@@ -1,0 +1,49 @@
+# Which rows tallyctl show shows, in which order, and rows for other programs.
+
+TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
+
+_set_up() {
+  start_daemon
+  export TALLY_MOUNT=$MNT
+  local array='type=array scale=log2 base_interval=1 range_min=0 range_max=4096'
+  send "create web/us $array on=1 units=microseconds/requests" 'create web/hits on=1' \
+    'create db/us type=range on=1 units=microseconds/queries'
+  send 'web/us 20' 'web/us 120' 'web/us 9000' 'web/hits 1' 'db/us 70'
+}
+_status() {  # _status WANTED STDERR COMMAND...
+  local wanted=$1 text=$2 status=0
+  shift 2
+  "$@" >"$CASE/out" 2>"$CASE/err" || status=$?
+  assert_eq "$wanted" $status "exit status of $*; it said: $(cat "$CASE/err")"
+  assert_has "$text" "$(cat "$CASE/err")"
+}
+
+rows_are_chosen_and_sorted() {
+  send 'create web/slow type=array scale=log2 base_interval=1 range_min=0 range_max=4096 on=1' \
+    'web/slow 3000' 'create a/none on=1'
+  _names() { "$TALLYCTL" show --no-header "$@" | awk '{ printf "%s ", $1 }'; }
+  assert_eq 'db/us web/hits web/slow web/us ' "$(_names --sort name web db)"
+  assert_eq 'web/slow web/us ' "$(_names --sort p50 web db)"  # a range has no percentiles
+  assert_eq 'web/us ' "$(_names --sort samples --top 1 web db)"
+  assert_eq 'db/us ' "$(_names --nonzero a db)"
+  _status 2 "'p98' is none of name, samples, rate, p50, p99, max" "$TALLYCTL" show --sort p98
+  _status 2 '--csv and --tsv go with neither' "$TALLYCTL" show --sort max --changed
+}
+
+rows_for_programs_are_plain_numbers() {
+  need_python
+  "$TALLYCTL" show --csv web/us web/hits db/us >"$CASE/rows.csv"
+  "$PYTHON" - "$CASE/rows.csv" <<'EOP'
+import csv, sys
+us, hits, db = csv.DictReader(open(sys.argv[1], newline=""))
+assert [us[key] for key in ("interface", "statistic", "unit", "samples")] == \
+    ["web", "us", "seconds", "3"]
+assert us["p50"] == "9.1e-05" and us["max"] == us["total"] == "", us
+assert (hits["type"], hits["total"], hits["unit"]) == ("value", "1", ""), hits
+assert (db["min"], db["avg"], db["max"], db["total"]) == ("7e-05",) * 4, db
+assert float(us["rate"]) > 0 and float(us["time"]) > 1.7e9
+EOP
+  assert_eq 'statistic' "$("$TALLYCTL" show --tsv web/us | head -1 | cut -f3)"
+  # The header comes once.
+  assert_eq 3 "$("$TALLYCTL" show --csv --every 100ms --count 2 web/hits | wc -l)"
+}

@@ -1,0 +1,199 @@
+#include "tools/display/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "tools/display/distribution.h"
+#include "tools/display/quantity.h"
+
+namespace tallyfs::view {
+namespace {
+
+constexpr std::array kSortKeys = {std::pair{"name", SortKey::kName},
+                              std::pair{"samples", SortKey::kSamples},
+                              std::pair{"rate", SortKey::kRate},
+                              std::pair{"p50", SortKey::kP50},
+                              std::pair{"p99", SortKey::kP99},
+                              std::pair{"max", SortKey::kMax}};
+constexpr std::array kColumns = {"time",    "interface", "statistic", "type",         "on",
+                                 "unit",    "samples",   "rate",      "out_of_range", "missed",
+                                 "total",   "last",      "min",       "avg",          "max",
+                                 "p50",     "p90",       "p99"};
+
+// The statistic of the row's interval; nullptr: what was counted in it is not known.
+const Statistic* shown(const StatisticRow& row) {
+  if (!row.change) return row.statistic;
+  return row.change->counted ? &*row.change->counted : nullptr;
+}
+
+std::optional<std::uint64_t> samples_of(const StatisticRow& row) {
+  return row.change ? row.change->samples : std::optional(row.statistic->samples);
+}
+
+std::optional<double> rate_of(const StatisticRow& row) {
+  if (row.change) return row.change->rate();
+  const std::uint64_t begun = row.statistic->data_us, now = row.interface->time_us;
+  return Change{.micros = now > begun ? now - begun : 0,
+                .samples = row.statistic->samples,
+                .counted = std::nullopt}
+      .rate();
+}
+
+double in_base_unit(double value, const Quantity& quantity) {
+  return value * quantity.factor / (quantity.kind == Quantity::Kind::kTime ? 1e9 : 1);
+}
+
+std::optional<double> percentile_of(const Statistic& statistic, std::uint32_t millionths) {
+  const auto distribution = distribution_of(statistic, Detail::kFine);
+  const auto found = distribution ? percentile(*distribution, millionths) : std::nullopt;
+  if (!found) return std::nullopt;
+  return in_base_unit(found->estimate, quantity_of_x(statistic));
+}
+
+const Range* range_of(const Statistic& statistic) {
+  if (const auto* quantiles = std::get_if<Quantiles>(&statistic.values)) return &quantiles->all;
+  return std::get_if<Range>(&statistic.values);
+}
+
+template <typename Number>
+std::optional<double> base_of(const std::optional<Number>& value, const Statistic& statistic) {
+  if (!value) return std::nullopt;
+  return in_base_unit(static_cast<double>(*value), quantity_of_x(statistic));
+}
+
+std::optional<double> max_of(const Statistic& statistic) {
+  const Range* const range = range_of(statistic);
+  return range ? base_of(range->max, statistic) : percentile_of(statistic, 999'999);
+}
+
+std::optional<double> total_of(const Statistic& statistic) {
+  if (const Range* const range = range_of(statistic)) {
+    return in_base_unit(static_cast<double>(range->sum), quantity_of_x(statistic));
+  }
+  const auto* const value = std::get_if<Value>(&statistic.values);
+  if (!value) return std::nullopt;
+  return in_base_unit(static_cast<double>(value->total), quantity_of_totals(statistic));
+}
+
+std::optional<double> last_of(const Statistic& statistic) {
+  const auto* const last = std::get_if<Last>(&statistic.values);
+  if (!last || !last->time_us) return std::nullopt;
+  return in_base_unit(static_cast<double>(last->x), quantity_of_x(statistic));
+}
+
+std::optional<double> sorted_by(const StatisticRow& row, SortKey key) {
+  if (key == SortKey::kSamples) return samples_of(row);
+  if (key == SortKey::kRate) return rate_of(row);
+  const Statistic* const statistic = shown(row);
+  if (!statistic) return std::nullopt;
+  if (key == SortKey::kMax) return max_of(*statistic);
+  return percentile_of(*statistic, key == SortKey::kP50 ? 500'000 : 990'000);
+}
+
+void sort(std::vector<StatisticRow>& rows, SortKey key) {
+  using Keyed = std::pair<double, StatisticRow>;
+  std::vector<Keyed> keyed;
+  for (StatisticRow& row : rows) {
+    const auto number = key == SortKey::kName ? std::optional(0.0) : sorted_by(row, key);
+    if (number) keyed.emplace_back(*number, std::move(row));
+  }
+  const auto name = [](const Keyed& each) {
+    return std::pair<std::string_view, std::string_view>(each.second.interface->name,
+                                                         each.second.statistic->name);
+  };
+  std::ranges::sort(keyed, [&](const Keyed& a, const Keyed& b) {
+    return a.first != b.first ? a.first > b.first : name(a) < name(b);
+  });
+  rows.clear();
+  for (Keyed& each : keyed) rows.push_back(std::move(each.second));
+}
+
+std::string unit_of(const Statistic& statistic) {
+  const Quantity quantity = quantity_of_x(statistic);
+  if (quantity.kind == Quantity::Kind::kTime) return "seconds";
+  return quantity.kind == Quantity::Kind::kBytes ? "bytes" : quantity.name;
+}
+
+std::string number_cell(const std::optional<double>& number) {
+  if (!number) return {};
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.15g", *number);
+  return text.data();
+}
+
+std::vector<std::string> cells_of(const StatisticRow& row) {
+  const auto samples = samples_of(row);
+  const double time = static_cast<double>(row.interface->realtime_us) / 1e6;
+  std::vector<std::string> cells = {number_cell(time),
+                                    row.interface->name,
+                                    row.statistic->name,
+                                    row.statistic->type,
+                                    row.statistic->on ? "1" : "0",
+                                    unit_of(*row.statistic),
+                                    samples ? std::to_string(*samples) : "",
+                                    number_cell(rate_of(row))};
+  if (const Statistic* const statistic = shown(row)) {
+    const Range* const range = range_of(*statistic);
+    cells.push_back(std::to_string(statistic->hits_out_of_range));
+    cells.push_back(std::to_string(statistic->hits_missed));
+    cells.push_back(number_cell(total_of(*statistic)));
+    cells.push_back(number_cell(last_of(*statistic)));
+    cells.push_back(number_cell(range ? base_of(range->min, *statistic) : std::nullopt));
+    cells.push_back(number_cell(range ? base_of(range->avg, *statistic) : std::nullopt));
+    cells.push_back(number_cell(range ? base_of(range->max, *statistic) : std::nullopt));
+    for (const std::uint32_t millionths : {500'000u, 900'000u, 990'000u}) {
+      cells.push_back(number_cell(percentile_of(*statistic, millionths)));
+    }
+  }
+  cells.resize(kColumns.size());
+  return cells;
+}
+
+void put_cell(std::string& text, const std::string& cell, Separator separator) {
+  const bool is_quoted = separator == Separator::kComma && cell.find_first_of(",\"") != cell.npos;
+  if (!is_quoted) {
+    text.append(cell);
+    return;
+  }
+  text.push_back('"');
+  for (const char c : cell) text.append(c == '"' ? 2 : 1, c);
+  text.push_back('"');
+}
+
+template <typename Cells>
+void put_line(std::string& text, const Cells& cells, Separator separator) {
+  bool is_first = true;
+  for (const auto& cell : cells) {
+    if (!std::exchange(is_first, false)) text.push_back(static_cast<char>(separator));
+    put_cell(text, cell, separator);
+  }
+  text.append(separator == Separator::kComma ? "\r\n" : "\n");
+}
+
+}  // namespace
+
+std::optional<SortKey> sort_key_of(std::string_view word) {
+  for (const auto& [name, key] : kSortKeys) {
+    if (word == name) return key;
+  }
+  return std::nullopt;
+}
+
+void choose(std::vector<StatisticRow>& rows, const RowChoice& choice) {
+  if (choice.nonzero) {
+    std::erase_if(rows, [](const StatisticRow& row) { return samples_of(row).value_or(0) == 0; });
+  }
+  if (choice.sort) sort(rows, *choice.sort);
+  if (choice.top != 0 && rows.size() > choice.top) rows.resize(choice.top);
+}
+
+std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header) {
+  std::string text;
+  if (header) put_line(text, kColumns, separator);
+  for (const StatisticRow& row : rows) put_line(text, cells_of(row), separator);
+  return text;
+}
+
+}  // namespace tallyfs::view

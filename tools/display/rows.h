@@ -1,0 +1,39 @@
+// Which rows of statistics are shown and in which order, and rows as text for other programs. Pure
+// functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/display/show.h"
+
+namespace tallyfs::view {
+
+enum class SortKey : std::uint8_t { kName, kSamples, kRate, kP50, kP99, kMax };
+
+// "name", "samples", "rate", "p50", "p99", "max"; nothing for another word.
+std::optional<SortKey> sort_key_of(std::string_view word);
+
+struct RowChoice {
+  // Largest first, and names from a on; rows that have no such number are left out. Nothing: in the
+  // order in which they are.
+  std::optional<SortKey> sort;
+  bool nonzero = false;         // only what has samples
+  std::size_t top = 0;          // so many rows at most; 0: all
+};
+
+void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
+
+// A line for each, with what is known of it, in plain numbers: seconds, bytes, or as it is counted.
+// `time` is the wall clock of the moment, in seconds since 1970. `rate` is that of the interval, or
+// since the data began. Percentiles are as tables show them. An empty cell is not known.
+// With commas as RFC 4180 has it, else with tabs; the first line names the columns if there is a
+// header.
+enum class Separator : char { kComma = ',', kTab = '\t' };
+std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header);
+
+}  // namespace tallyfs::view
