@@ -184,6 +184,11 @@ resets_restarts_and_definitions_are_told() {
   assert_has 'web/hits: reset' "$(cat "$CASE/out")"
   assert_has 'web/depth: defined anew' "$(cat "$CASE/out")"
   assert_has 'the daemon has started again' "$(cat "$CASE/out")"
+  # Rows for programs have them on stderr.
+  _show --last 10m --tsv web/hits >"$CASE/rows" 2>"$CASE/facts"
+  assert_eq 'hits' "$(tail -1 "$CASE/rows" | cut -f3)"
+  assert_has 'tallyctl: ' "$(cat "$CASE/facts")"
+  assert_has 'web/hits: reset' "$(cat "$CASE/facts")"
 }
 
 a_full_disk_stops_the_recording_alone() {
