@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/keyed_hash.h"
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "exporters/web/assets.h"
 #include "exporters/web/gzip.h"
@@ -133,6 +134,16 @@ Response failure(const Error& error) {
   if (error.code == ErrorCode::kNotFound) return json_response(404, error_json(error.reason));
   if (error.code == ErrorCode::kNoAccess) return json_response(403, error_json(error.reason));
   return no_answer(error);
+}
+
+// With the name that was meant, if one of those there are is near.
+template <typename Named>
+Error with_meant(Error error, const std::string& asked, const std::vector<Named>& known) {
+  std::vector<std::string> names;
+  for (const Named& each : known) names.push_back(each.name);
+  const auto meant = nearest(asked, names);
+  if (meant) error.reason.append("; did you mean ").append(*meant).append("?");
+  return error;
 }
 
 // 304 if the client has it; gzip if it takes it.
@@ -284,23 +295,33 @@ Response MountSite::interface(const Target& target) {
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
   InterfaceOrder order{.filter = text_parameter(target, "filter")};
   if (const std::string* const one = target.find("statistic")) order.statistic = *one;
-  const auto followed = watch_.look_at(name, order.statistic.value_or(""));
-  if (!followed) return failure(followed.error());
   const std::string asked = order.statistic.value_or("");
+  const auto followed = watch_.look_at(name, asked);
+  if (!followed) return failure(not_followed(followed.error(), name));
+  const auto& statistics = followed.value()->now.statistics;
   if (!asked.empty() && !followed.value()->now.find(asked)) {
-    return failure({ErrorCode::kNotFound, name + " has no statistic " + asked});
+    return failure(with_meant({ErrorCode::kNotFound, name + " has no statistic " + asked}, asked,
+                              statistics));
   }
   order.first = target.number("first", 0, SIZE_MAX / 2);
   order.rows = target.number("rows", kRowsMax, kRowsMax);
   return json_response(interface_json(*followed.value(), order));
 }
 
+Error MountSite::not_followed(const Error& error, const std::string& interface) const {
+  if (error.code != ErrorCode::kNotFound) return error;
+  return with_meant(error, interface, watch_.tree().interfaces);
+}
+
 Result<MountSite::Heat> MountSite::find_heat(const std::string& interface,
                                              const std::string& name) {
   const auto followed = watch_.look_at(interface, name);
-  if (!followed) return followed.error();
+  if (!followed) return not_followed(followed.error(), interface);
   const view::Statistic* const statistic = followed.value()->now.find(name);
-  if (!statistic) return Error{ErrorCode::kNotFound, "no such statistic"};
+  if (!statistic) {
+    return with_meant({ErrorCode::kNotFound, "no such statistic"}, name,
+                      followed.value()->now.statistics);
+  }
   if (!view::distribution_of(*statistic, view::Detail::kFine)) {
     return Error{ErrorCode::kNotFound,
                  "it is a " + statistic->type + "; a heat map needs an array or quantiles"};

@@ -41,6 +41,8 @@ class MountSite : public Site {
     view::Statistic statistic;
     Past past;
   };
+  // Why an interface cannot be looked at, with the name that was meant.
+  Error not_followed(const Error& error, const std::string& interface) const REQUIRES(mutex_);
   Result<Heat> find_heat(const std::string& interface, const std::string& name) REQUIRES(mutex_);
   Response heat(const Target& target) EXCLUDES(mutex_);
   Response trace(const Target& target);

@@ -129,6 +129,10 @@ a_parameter_that_is_not_known_is_refused() {
 a_statistic_that_is_not_there_is_not_found() {
   assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=nope")"
   assert_eq 'web has no statistic nope' "$(jq -r .error "$CASE/answer")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=uss")"
+  assert_eq 'web has no statistic uss; did you mean us?' "$(jq -r .error "$CASE/answer")"
+  assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/wep")"
+  assert_has 'did you mean web?' "$(jq -r .error "$CASE/answer")"
   assert_eq 200 "$(http_status -H "$TOKEN" "$WEB/api/1/statistics/web?statistic=")"
 }
 
