@@ -226,13 +226,15 @@ bool Service::confirm_events() {
   return !must_confirm_events_;
 }
 
-// The wait ends when something comes, and goes on a little longer for more of it.
+// The wait ends when something comes, and goes on a little longer for more of it, unless a name has
+// changed: it may be a copy, which is compressed at once.
 void Service::wait(std::chrono::milliseconds time) {
-  std::array<pollfd, 4> waited{};
+  std::array<pollfd, 5> waited{};
   nfds_t count = 0;
   const auto add = [&](int fd) { waited[count++] = {.fd = fd, .events = POLLIN, .revents = 0}; };
   add(signals_.fd());
-  if (follower_->fd() >= 0) add(follower_->fd());
+  add(follower_->names_fd());
+  add(follower_->files_fd());
   if (journal_) add(journal_->fd());
   if (input_.is_open()) add(STDIN_FILENO);
   if (progress_.is_unpublished()) {
@@ -240,7 +242,7 @@ void Service::wait(std::chrono::milliseconds time) {
     time = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms, time);
   }
   if (::poll(waited.data(), count, static_cast<int>(time.count())) > 0 && waited[0].revents == 0) {
-    ::poll(waited.data(), 1, static_cast<int>(kGatherTime.count()));
+    ::poll(waited.data(), 2, static_cast<int>(kGatherTime.count()));
   }
   if (journal_) journal_->acknowledge();
 }

@@ -21,16 +21,17 @@ constexpr std::size_t kRenamesMax = 1'024;
 ChangeWatch::ChangeWatch(IsFollowed is_followed, IsFollowed may_be_copy)
     : is_followed_(std::move(is_followed)),
       may_be_copy_(std::move(may_be_copy)),
-      inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
+      files_inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)),
+      folders_inotify_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {}
 
 // The file that is open, whatever has its name by now.
 int ChangeWatch::watch_file(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  return ::inotify_add_watch(inotify_.get(), path.c_str(), IN_MODIFY | IN_CLOSE_WRITE);
+  return ::inotify_add_watch(files_inotify_.get(), path.c_str(), IN_MODIFY | IN_CLOSE_WRITE);
 }
 
 void ChangeWatch::forget_file(int watch) {
-  if (watch >= 0) ::inotify_rm_watch(inotify_.get(), watch);
+  if (watch >= 0) ::inotify_rm_watch(files_inotify_.get(), watch);
   written_.erase(watch);
 }
 
@@ -38,36 +39,52 @@ void ChangeWatch::forget_file(int watch) {
 bool ChangeWatch::watch_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   if (is_pattern(folder)) return false;
-  const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kFolderEvents);
+  const int watch = ::inotify_add_watch(folders_inotify_.get(), folder.c_str(), kFolderEvents);
   if (watch < 0) return false;
   folders_[watch] = folder == "." && path.find('/') == path.npos ? "" : folder;
   return true;
 }
 
 ChangeWatch::Changes ChangeWatch::read() {
+  Changes changes;
+  read(Of::kFolders, changes);
+  read(Of::kFiles, changes);
+  return changes;
+}
+
+void ChangeWatch::read(Of of, Changes& changes) {
   alignas(inotify_event) std::array<char, 16 << 10> buffer;
-  for (Changes changes;;) {
-    const ssize_t bytes = ::read(inotify_.get(), buffer.data(), buffer.size());
-    if (bytes <= 0) return changes;
+  const int fd = of == Of::kFolders ? names_fd() : files_fd();
+  for (;;) {
+    const ssize_t bytes = ::read(fd, buffer.data(), buffer.size());
+    if (bytes <= 0) return;
     for (ssize_t at = 0; at < bytes;) {
       inotify_event event{};
       std::memcpy(&event, buffer.data() + at, sizeof event);
       const char* const name = buffer.data() + at + sizeof event;
-      read_event(event, event.len == 0 ? "" : name, changes);
+      read_event(of, event, event.len == 0 ? "" : name, changes);
       at += static_cast<ssize_t>(sizeof event + event.len);
     }
   }
 }
 
-void ChangeWatch::read_event(const inotify_event& event, const std::string& name,
+// The numbers of watches are those of one descriptor.
+void ChangeWatch::read_event(Of of, const inotify_event& event, const std::string& name,
                              Changes& changes) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     changes.is_incomplete = true;
     written_.clear();
-    return;
+  } else if (of == Of::kFolders) {
+    read_folder_event(event, name, changes);
+  } else {
+    read_file_event(event, changes);
   }
+}
+
+void ChangeWatch::read_folder_event(const inotify_event& event, const std::string& name,
+                                    Changes& changes) {
   const auto folder = folders_.find(event.wd);
-  if (folder == folders_.end()) return read_file_event(event, changes);
+  if (folder == folders_.end()) return;
   changes.has_names = true;
   const std::string path = in_folder(folder->second, name);
   const bool is_new = (event.mask & IN_CREATE) != 0;

@@ -1,4 +1,6 @@
 // inotify(7): which followed files were written, and which names have changed in their folders.
+// There is a descriptor for each: files may be written all the time, and wait to be read together,
+// while the copy of a log that is cut may be compressed within milliseconds.
 // Bounds: 1,024 renames under way, and as many files that were renamed before they were opened.
 // Confined to one thread.
 #pragma once
@@ -23,8 +25,10 @@ class ChangeWatch {
   // may_be_copy: whether a rotation may have made it of a followed file.
   ChangeWatch(IsFollowed is_followed, IsFollowed may_be_copy);
 
-  // Becomes readable when something has changed; -1: there is no inotify.
-  int fd() const { return inotify_.get(); }
+  // Becomes readable when a file was written; -1: there is no inotify.
+  int files_fd() const { return files_inotify_.get(); }
+  // Becomes readable when a name has changed; -1 as well.
+  int names_fd() const { return folders_inotify_.get(); }
 
   // -1: its changes are not reported.
   int watch_file(int fd);
@@ -46,14 +50,18 @@ class ChangeWatch {
   std::map<std::string, std::string> take_renamed();
 
  private:
-  void read_event(const inotify_event& event, const std::string& name, Changes& changes);
+  enum class Of { kFolders, kFiles };
+  void read(Of of, Changes& changes);
+  void read_event(Of of, const inotify_event& event, const std::string& name, Changes& changes);
+  void read_folder_event(const inotify_event& event, const std::string& name, Changes& changes);
   void read_file_event(const inotify_event& event, Changes& changes);
   void note_rename(const inotify_event& event, const std::string& path);
   void begin_rename(const inotify_event& event, const std::string& path);
 
   const IsFollowed is_followed_;
   const IsFollowed may_be_copy_;
-  Fd inotify_;
+  Fd files_inotify_;
+  Fd folders_inotify_;
   std::map<int, std::string> folders_;  // by their watches
   std::set<int> written_;               // the watches of files that have writers
   std::map<std::uint32_t, std::string> renames_;  // of followed names, under way

@@ -30,7 +30,8 @@ Follower::Follower(Settings settings, Positions& positions, LineSink& sink, Foll
       places_(settings.from, positions, counts, report_),
       files_(positions, watch_, sink, counts, report_),
       sink_(sink) {
-  if (watch_.fd() < 0) report_(Told::kNews, "no inotify: files are looked at once a second");
+  const bool has_inotify = files_fd() >= 0 && names_fd() >= 0;
+  if (!has_inotify) report_(Told::kNews, "no inotify: files are looked at once a second");
 }
 
 bool Follower::is_followed(const std::string& path) const {

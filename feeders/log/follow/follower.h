@@ -39,12 +39,13 @@ class Follower {
   Follower(Settings settings, Positions& positions, LineSink& sink, FollowCounts& counts,
            Report report);
 
-  // Becomes readable when something has changed; -1: there is none.
-  int fd() const { return watch_.fd(); }
+  // Become readable when a file was written, and when a name has changed; -1: there is no inotify.
+  int files_fd() const { return watch_.files_fd(); }
+  int names_fd() const { return watch_.names_fd(); }
 
   // Finds the files that are there at the start.
   void start(std::chrono::nanoseconds now);
-  // What has changed, if fd() says so or a period has gone.
+  // What has changed, if a descriptor says so or a period has gone.
   void look(std::chrono::nanoseconds now);
   // The names alone, while lines wait for the daemon: files must not be gone when they are read at
   // last.

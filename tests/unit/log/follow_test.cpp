@@ -1,5 +1,6 @@
 // Files that are followed: rotation, truncation, positions, what is refused.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,26 @@ TEST_F(LogFollowTest, WaitsForTheEndOfALine) {
   append("log", "o\n");
   EXPECT_EQ(read(), "two;");
   EXPECT_EQ(counts_.bytes, 8U);
+}
+
+// The copy of a log that is cut may be compressed before what was written is read.
+TEST_F(LogFollowTest, ReportsNamesApartFromWrittenFiles) {
+  append("log", "");
+  follow("log");
+  read();
+  const auto is_readable = [](int fd) {
+    pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
+    return ::poll(&waited, 1, 0) > 0;
+  };
+  append("log", "1\n");
+  EXPECT_TRUE(is_readable(follower_->files_fd()));
+  EXPECT_FALSE(is_readable(follower_->names_fd()));
+  EXPECT_EQ(read(), "1;");
+  append("log.1", "");
+  EXPECT_FALSE(is_readable(follower_->files_fd()));
+  EXPECT_TRUE(is_readable(follower_->names_fd()));
+  read();
+  EXPECT_FALSE(is_readable(follower_->names_fd()));
 }
 
 TEST_F(LogFollowTest, LosesNothingAtARename) {
