@@ -46,7 +46,7 @@ void log_report(Told told, const std::string& text) {
 Service::Service(Settings settings, StopSignal& signals)
     : settings_(std::move(settings)),
       signals_(signals),
-      intake_(SeriesBounds(settings_.series_max, settings_.series_per_name_max)),
+      intake_(SeriesBounds(settings_.limits)),
       progress_(intake_, files_),
       pace_(settings_.ends ? DaemonPace::Patience::kBounded : DaemonPace::Patience::kEndless,
             signals, {[this] { progress_.publish(); }, [this] { read_on(); }}),

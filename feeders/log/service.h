@@ -21,6 +21,7 @@
 #include "feeders/log/position_committer.h"
 #include "feeders/log/progress.h"
 #include "feeders/log/standard_input.h"
+#include "feeders/text/series_bounds.h"
 #include "program/feeder/stop_signal.h"
 
 namespace tallyfs::logs {
@@ -34,8 +35,7 @@ class Service final : public LineSink {
     bool ends = false;  // --once
     std::string positions{};
     std::optional<JournalReader::Settings> journal{};
-    std::size_t series_max = 16'000;
-    std::size_t series_per_name_max = 1'000;
+    SeriesLimits limits{};
     // The service calls it at SIGHUP.
     std::function<Result<Rules>(NameScales scales)> read_rules;
   };

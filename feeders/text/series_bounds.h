@@ -19,13 +19,18 @@ namespace tallyfs {
 
 inline constexpr std::string_view kOverflowLabels = "{*}";
 
+// Statistics, in all and of one name.
+struct SeriesLimits {
+  std::uint64_t series_max = 16'000;
+  std::uint64_t per_name_max = 1'000;
+};
+
 class SeriesBounds {
  public:
   static constexpr std::size_t kInterfacesMax = 1'024;
   static constexpr std::size_t kNamesMax = 5'000;
 
-  SeriesBounds(std::size_t series_max, std::size_t per_name_max)
-      : series_max_(series_max), per_name_max_(per_name_max) {}
+  explicit SeriesBounds(SeriesLimits limits) : limits_(limits) {}
 
   // False: there are kInterfacesMax others. Interfaces stay.
   bool admit_interface(std::string_view interface);
@@ -34,9 +39,9 @@ class SeriesBounds {
   void add_name() { names_ += 1; }
   void remove_name() { names_ -= 1; }
 
-  bool is_full() const { return series_ >= series_max_; }
+  bool is_full() const { return series_ >= limits_.series_max; }
   bool has_room(std::size_t of_name) const { return !is_full() && !is_full_of(of_name); }
-  bool is_full_of(std::size_t of_name) const { return of_name >= per_name_max_; }
+  bool is_full_of(std::size_t of_name) const { return of_name >= limits_.per_name_max; }
   void add() { series_ += 1; }
   void remove(std::size_t series) { series_ -= series; }
 
@@ -54,8 +59,7 @@ class SeriesBounds {
   Overflow last_overflow() const { return last_overflow_; }
 
  private:
-  const std::size_t series_max_;
-  const std::size_t per_name_max_;
+  const SeriesLimits limits_;
   boost::unordered_flat_set<std::string, KeyedHash, std::equal_to<>> interfaces_;
   std::size_t names_ = 0;
   std::size_t series_ = 0;

@@ -49,6 +49,21 @@ void add_poll_option(CommandLine& line, unsigned& poll_ms) {
             .bounds = "1 to 1000"});
 }
 
+void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint64_t& per_name_max) {
+  line.add({.names = "--series-max",
+            .variable = &series_max,
+            .value = "N",
+            .text = "the most statistics; samples beyond go to NAME{*}",
+            .check = InRange{1, 30'000},
+            .bounds = "1 to 30000"});
+  line.add({.names = "--series-per-name-max",
+            .variable = &per_name_max,
+            .value = "N",
+            .text = "the most statistics of one name",
+            .check = InRange{1, 30'000},
+            .bounds = "1 to 30000"});
+}
+
 Result<void> set_up(const ProgramOptions& options) {
   log_to_stderr(options.name);
   set_log_level(options.log_level);

@@ -20,6 +20,9 @@ struct ProgramOptions {
 CommandLine make_command_line(const std::string& description, ProgramOptions& options);
 // Of feeders that read the kernel's events: --poll-ms, whose default is poll_ms.
 void add_poll_option(CommandLine& line, unsigned& poll_ms);
+// Of feeders that make statistics of names which strangers write: --series-max and
+// --series-per-name-max.
+void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint64_t& per_name_max);
 
 // The log, and libtally: a full queue is waited for, and samples are held for a daemon that comes
 // later. Before the first interface is created.

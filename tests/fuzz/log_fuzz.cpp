@@ -76,7 +76,7 @@ void take(const Rules& rules, std::string_view lines) {
   CheckingOutlet outlet;
   LineCounts counts;
   std::uint64_t refused = 0;
-  SeriesBook book(SeriesBounds(8, 3), outlet);
+  SeriesBook book(SeriesBounds({8, 3}), outlet);
   LineReader reader(rules, book, outlet, counts, [&](std::string_view, const Refusal& refusal) {
     fuzz::must(refusal.text[0] != '\0', "a reason");
     refused += 1;

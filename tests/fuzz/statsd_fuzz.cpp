@@ -73,8 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (size == 0) return 0;
   const std::string_view packet(reinterpret_cast<const char*>(bytes) + 1, size - 1);
   Settings settings;
-  settings.series_max = 8;
-  settings.series_per_name_max = 3;
+  settings.limits = {.series_max = 8, .per_name_max = 3};
   settings.name_tags = static_cast<NameTags>(bytes[0] % 3);
   settings.has_container_tag = (bytes[0] & 4) != 0;
   if (auto map = parse_map(packet.substr(0, packet.size() / 4))) settings.map = map.value();

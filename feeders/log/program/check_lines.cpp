@@ -91,7 +91,7 @@ std::string likeness(std::string_view line) {
 class Check {
  public:
   Check(const Rules& rules, const CheckSettings& settings)
-      : book_(SeriesBounds(settings.series_max, settings.series_per_name_max), outlet_),
+      : book_(SeriesBounds(settings.limits), outlet_),
         reader_(rules, book_, outlet_, counts_,
                 [this](std::string_view line, const Refusal& refusal) { refuse(line, refusal); }) {
     if (rules.form != LineForm::kText) fields_.emplace(rules.form, rules.fields);

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "feeders/log/rules/rules.h"
+#include "feeders/text/series_bounds.h"
 
 namespace tallyfs::logs {
 
 struct CheckSettings {
   std::vector<std::string> paths;  // or patterns; none, or -: the standard input
-  std::size_t series_max = 0;
-  std::size_t series_per_name_max = 0;
+  SeriesLimits limits{};
 };
 // The exit status: 0, or 1 if a line was refused or a file could not be read.
 int check_lines(const Rules& rules, const CheckSettings& settings);

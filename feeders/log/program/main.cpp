@@ -97,8 +97,7 @@ int check(const Options& options) {
   if (has_journal(options)) {
     return refuse(options, invalid("--check reads FILE or the standard input, not --journal"));
   }
-  return check_lines(rules.value(),
-                     {options.paths, options.series_max, options.series_per_name_max});
+  return check_lines(rules.value(), {options.paths, options.limits});
 }
 
 int run(const Options& options) {

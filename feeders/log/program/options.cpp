@@ -59,23 +59,6 @@ void add_sources(CommandLine& line, Options& options) {
                 "print what each line of FILE or the standard input would do, and end", "--once");
 }
 
-void add_bounds(CommandLine& line, Options& options) {
-  line.add({.names = "--series-max",
-            .variable = &options.series_max,
-            .value = "N",
-            .text = "the most statistics; samples beyond go to NAME{*}",
-            .check = InRange{1, 30'000},
-            .bounds = "1 to 30000"});
-  line.add({.names = "--series-per-name-max",
-            .variable = &options.series_per_name_max,
-            .value = "N",
-            .text = "the most statistics of one name",
-            .check = InRange{1, 30'000},
-            .bounds = "1 to 30000"});
-  line.add_arguments("FILE", options.paths,
-                     "logs, or patterns of glob(7) for them; - is the standard input");
-}
-
 Result<std::string> read_file(const std::string& path, const std::string& option) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
@@ -154,7 +137,9 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   auto line = make_command_line("Feeds tallyfs with what programs write into their logs.", options);
   add_rules(line, options);
   add_sources(line, options);
-  add_bounds(line, options);
+  add_series_options(line, options.limits.series_max, options.limits.per_name_max);
+  line.add_arguments("FILE", options.paths,
+                     "logs, or patterns of glob(7) for them; - is the standard input");
   return line.parse(argc, argv);
 }
 
@@ -216,8 +201,7 @@ Result<Service::Settings> to_settings(const Options& options) {
   settings.from = options.from == "start" ? From::kStart : From::kEnd;
   settings.ends = options.is_once;
   settings.positions = options.positions;
-  settings.series_max = options.series_max;
-  settings.series_per_name_max = options.series_per_name_max;
+  settings.limits = options.limits;
   settings.read_rules = [options](NameScales scales) {
     return read_rules(options, std::move(scales));
   };

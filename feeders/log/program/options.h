@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "feeders/log/rules/rules.h"
 #include "feeders/log/service.h"
+#include "feeders/text/series_bounds.h"
 #include "program/feeder/program.h"
 
 namespace tallyfs::logs {
@@ -31,8 +32,7 @@ struct Options : ProgramOptions {
   std::string journal_directory;
   bool is_once = false;
   bool checks_lines = false;
-  std::uint64_t series_max = 16'000;
-  std::uint64_t series_per_name_max = 1'000;
+  SeriesLimits limits{};
 };
 
 // The status with which to exit at once, if there is one.

@@ -57,18 +57,7 @@ void add_meaning(CommandLine& line, Options& options) {
 }
 
 void add_bounds(CommandLine& line, Options& options) {
-  line.add({.names = "--series-max",
-            .variable = &options.series_max,
-            .value = "N",
-            .text = "the most statistics; metrics beyond go to NAME{*}",
-            .check = InRange{1, 30'000},
-            .bounds = "1 to 30000"});
-  line.add({.names = "--series-per-name-max",
-            .variable = &options.series_per_name_max,
-            .value = "N",
-            .text = "the most statistics of one name",
-            .check = InRange{1, 30'000},
-            .bounds = "1 to 30000"});
+  add_series_options(line, options.limits.series_max, options.limits.per_name_max);
   line.add_flag("--check", options.checks_lines,
                 "read lines from the standard input, print what each would do, and end");
 }
@@ -109,8 +98,7 @@ Result<Settings> to_settings(const Options& options) {
   std::vector<std::string_view> dropped;
   split_tags(options.drop_tags, dropped);
   settings.tags.drop.assign(dropped.begin(), dropped.end());
-  settings.series_max = options.series_max;
-  settings.series_per_name_max = options.series_per_name_max;
+  settings.limits = options.limits;
   settings.map = std::move(map.value());
   return settings;
 }

@@ -10,6 +10,7 @@
 #include "feeders/statsd/listen/listen_address.h"
 #include "feeders/statsd/listen/listening_socket.h"
 #include "feeders/statsd/series/settings.h"
+#include "feeders/text/series_bounds.h"
 #include "program/feeder/program.h"
 
 namespace tallyfs::statsd {
@@ -24,8 +25,7 @@ struct Options : ProgramOptions {
   std::string name_tags = "none";
   std::string drop_tags;
   std::string map;
-  std::uint64_t series_max = 16'000;
-  std::uint64_t series_per_name_max = 1'000;
+  SeriesLimits limits{};
   unsigned set_window_s = 10;
   bool has_container_tag = false;
   bool checks_lines = false;

@@ -35,7 +35,7 @@ Refusal name_refused(const char* text) { return {Reason::kName, 0, text}; }
 
 SeriesBook::SeriesBook(const Settings& settings, Outlet& outlet)
     : settings_(settings),
-      bounds_(settings.series_max, settings.series_per_name_max),
+      bounds_(settings.limits),
       outlet_(outlet) {}
 
 SeriesBook::~SeriesBook() = default;

@@ -6,6 +6,7 @@
 
 #include "feeders/statsd/series/map_file.h"
 #include "feeders/statsd/series/series_name.h"
+#include "feeders/text/series_bounds.h"
 
 namespace tallyfs::statsd {
 
@@ -19,8 +20,7 @@ struct Settings {
   NameTags name_tags = NameTags::kNone;
   bool has_container_tag = false;
   TagFilter tags{};  // of --drop-tags
-  std::size_t series_max = 16'000;
-  std::size_t series_per_name_max = 1'000;
+  SeriesLimits limits{};
   std::vector<MapRule> map{};
 };
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using Lines = std::vector<std::string>;
 
 TEST(SeriesBoundsTest, AdmitsInterfacesUpToItsBound) {
-  SeriesBounds bounds(10, 5);
+  SeriesBounds bounds({10, 5});
   for (std::size_t i = 0; i < SeriesBounds::kInterfacesMax; ++i) {
     EXPECT_TRUE(bounds.admit_interface("i" + std::to_string(i)));
   }
@@ -24,7 +24,7 @@ TEST(SeriesBoundsTest, AdmitsInterfacesUpToItsBound) {
 }
 
 TEST(SeriesBoundsTest, HasRoomInAllAndOfAName) {
-  SeriesBounds bounds(2, 1);
+  SeriesBounds bounds({2, 1});
   EXPECT_TRUE(bounds.has_room(0));
   EXPECT_FALSE(bounds.has_room(1));
   bounds.add();
@@ -35,7 +35,7 @@ TEST(SeriesBoundsTest, HasRoomInAllAndOfAName) {
 }
 
 TEST(SeriesBoundsTest, HasRoomForNamesUpToItsBound) {
-  SeriesBounds bounds(2, 1);
+  SeriesBounds bounds({2, 1});
   for (std::size_t i = 0; i < SeriesBounds::kNamesMax; ++i) bounds.add_name();
   EXPECT_FALSE(bounds.has_room_for_name());
   bounds.remove_name();
@@ -43,7 +43,7 @@ TEST(SeriesBoundsTest, HasRoomForNamesUpToItsBound) {
 }
 
 TEST(SeriesLogTest, SaysOnceAMinuteWhatGaveWayAndWhatOverflowed) {
-  SeriesBounds bounds(2, 1);
+  SeriesBounds bounds({2, 1});
   SeriesLog log("names");
   EXPECT_EQ(log.take(bounds, 0, 0s), Lines());
   bounds.note_given_up("first");

@@ -15,7 +15,7 @@ namespace {
 struct Stand {
   explicit Stand(const std::string& text, std::size_t per_name_max = 1'000,
                  std::size_t series_max = 16'000)
-      : book(SeriesBounds(series_max, per_name_max), outlet),
+      : book(SeriesBounds({series_max, per_name_max}), outlet),
         reader(rules(text), book, outlet, counts, [this](std::string_view, const Refusal& refusal) {
           refused += std::string(name_of(refusal.reason)) + ":" + std::string(refusal.value) + " ";
         }) {

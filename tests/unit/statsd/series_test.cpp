@@ -16,7 +16,7 @@ std::string metric_of(const std::string& name, const std::string& tag) {
 }
 
 TEST(StatsdSeriesTest, SendsTagSetsBeyondTheBoundOfANameToItsOverflow) {
-  Stand stand({.series_per_name_max = 3});
+  Stand stand({.limits = {.per_name_max = 3}});
   for (int i = 0; i < 3; ++i) stand.take(metric_of("a", std::to_string(i)));
   EXPECT_EQ(stand.take(metric_of("a", "3")), "a{*} c 1x1");
   EXPECT_EQ(stand.take(metric_of("a", "4")), "a{*} c 1x1");
@@ -27,7 +27,7 @@ TEST(StatsdSeriesTest, SendsTagSetsBeyondTheBoundOfANameToItsOverflow) {
 }
 
 TEST(StatsdSeriesTest, SendsSeriesBeyondTheBoundToTheOverflowOfTheirNames) {
-  Stand stand({.series_max = 2});
+  Stand stand({.limits = {.series_max = 2}});
   stand.take("a:1|c\nb:1|c");
   EXPECT_EQ(stand.take("c:1|c"), "c{*} c 1x1");
   EXPECT_EQ(stand.take("a:1|c|#x"), "a{*} c 1x1");
@@ -101,7 +101,7 @@ TEST(StatsdSeriesTest, ANameThatGaveWayBeginsAnew) {
 }
 
 TEST(StatsdSeriesTest, ANameGivesWayWithAllItHas) {
-  Stand stand({.series_max = 4});
+  Stand stand({.limits = {.series_max = 4}});
   stand.take("a:1|c|#x\na:1|c|#y\na:1|g\na:1|s|#z\na:1|c|#w\n_sc|a|1");
   EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
   stand.arrival.now.monotonic += std::chrono::hours(1);
@@ -115,7 +115,7 @@ TEST(StatsdSeriesTest, ANameGivesWayWithAllItHas) {
 }
 
 TEST(StatsdSeriesTest, SetsGiveWayToSets) {
-  Stand stand({.series_per_name_max = 5'000});
+  Stand stand({.limits = {.per_name_max = 5'000}});
   stand.take("plain:1|c");
   stand.arrival.now.monotonic += std::chrono::seconds(1);
   for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
@@ -130,7 +130,7 @@ TEST(StatsdSeriesTest, SetsGiveWayToSets) {
 }
 
 TEST(StatsdSeriesTest, BoundsSets) {
-  Stand stand({.series_per_name_max = 5'000});
+  Stand stand({.limits = {.per_name_max = 5'000}});
   for (int i = 0; i < 1'100; ++i) stand.take("a:1|s|#" + std::to_string(i));
   EXPECT_EQ(stand.outlet.opened.size(), 1'025u);
   EXPECT_EQ(stand.outlet.opened.back().name, "a{*}");
