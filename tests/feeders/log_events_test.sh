@@ -28,6 +28,21 @@ seq 50000 | sed 's/.*/took & ms/;s/took .*\(..\) ms/took \1 ms/' >"$WORK/many.lo
   >"$WORK/once" 2>&1
 becomes 50010 hits
 
+# ---- a field without a factor is a text of 63 bytes at most
+printf 'match ^by (?<name>.*)$\n  event logged/text name={name}\n' >"$WORK/text.rules"
+TEXT=$MNT/tracing/events/logged/text
+start_feeder --rules "$WORK/text.rules" "$LOG"
+check "an event with a text comes into the tree" wait_until '[ -d "$TEXT" ]'
+echo 'hist:keys=name' >"$TEXT/trigger"
+stop "$FEEDER"
+printf -v long '%80s' ''
+long=${long// /x}
+printf 'by %s\n' "$long" short >"$WORK/text.log"
+"$FEED" --socket "$SOCK" --rules "$WORK/text.rules" --from start --once "$WORK/text.log" \
+  >"$WORK/once" 2>&1
+names() { sed -n 's/^{ name: \([a-z]*\) *}.*/\1/p' "$TEXT/hist" | sort | xargs; }
+becomes "short ${long:0:63}" names
+
 # ---- rules that are read again while lines come
 start_feeder --rules "$WORK/events.rules" "$LOG"
 counted=$(hits) before=$(value logged lines)

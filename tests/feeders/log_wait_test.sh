@@ -92,5 +92,14 @@ check_eq "1 1" "$STATUS $(grep -c 'a signal has ended it before all' "$WORK/said
   "a signal ends --once amid a file"
 check "before its end" [ "$(cut -d' ' -f1 "$WORK/once")" -lt $((64 * (4 << 20))) ]
 
+# ---- --once waits ten seconds for a daemon that does not answer
+kill -STOP "$SERVER"
+BEGUN=$EPOCHREALTIME STATUS=0
+"$FEED" "${COUNTS[@]}" - <<<x >"$WORK/once" 2>"$WORK/said" || STATUS=$?
+us=$((${EPOCHREALTIME/./} - ${BEGUN/./}))
+kill -CONT "$SERVER"
+check_eq 1 "$STATUS" "--once ends with 1 where the daemon does not answer"
+check "after $us us" [ "$us" -ge 10000000 ]
+
 echo "1..$COUNT"
 [ $FAILED -eq 0 ]
