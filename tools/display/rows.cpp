@@ -123,15 +123,21 @@ std::string number_cell(const std::optional<double>& number) {
   return text.data();
 }
 
+// Spreadsheets carry out a cell that begins so; behind an apostrophe they show it.
+std::string text_cell(const std::string& text) {
+  const bool is_formula = !text.empty() && std::string_view("=+-@").find(text[0]) != text.npos;
+  return is_formula ? "'" + text : text;
+}
+
 std::vector<std::string> cells_of(const StatisticRow& row) {
   const auto samples = samples_of(row);
   const double time = static_cast<double>(row.interface->realtime_us) / 1e6;
   std::vector<std::string> cells = {number_cell(time),
-                                    row.interface->name,
-                                    row.statistic->name,
+                                    text_cell(row.interface->name),
+                                    text_cell(row.statistic->name),
                                     row.statistic->type,
                                     row.statistic->on ? "1" : "0",
-                                    unit_of(*row.statistic),
+                                    text_cell(unit_of(*row.statistic)),
                                     samples ? std::to_string(*samples) : "",
                                     number_cell(rate_of(row))};
   if (const Statistic* const statistic = shown(row)) {

@@ -70,5 +70,12 @@ TEST_F(RowsTest, CommasAndQuotesAreQuoted) {
   EXPECT_TRUE(text.ends_with(",1,,,,,,,\r\n")) << text;
 }
 
+TEST_F(RowsTest, NoTextIsAFormulaAndNumbersStayNumbers) {
+  interface_.name = "@web";
+  add("+SUM(1)", 1, Last{.time_us = 1, .x = -5}, "=1+1/reads");
+  EXPECT_EQ(rows_text(rows(), Separator::kTab, false),
+            "1700000000.5\t'@web\t'+SUM(1)\tt\t1\t'=1+1\t1\t0.5\t0\t0\t\t-5\t\t\t\t\t\t\n");
+}
+
 }  // namespace
 }  // namespace tallyfs::view
