@@ -176,16 +176,20 @@ std::string percentile_text(const Percentile& percentile, const Quantity& quanti
   if (percentile.ends == Bin::Ends::kNoLast) {
     return std::string(">").append(number_text(high, quantity, of_ends, charset));
   }
-  std::string text = number_text(percentile.estimate, quantity, digits, charset);
-  if (percentile.low >= percentile.high) return text;
+  const auto estimate = [&](Digits of) {
+    return number_text(percentile.estimate, quantity, of, charset);
+  };
+  if (percentile.low >= percentile.high) return estimate(digits);
   const auto low = static_cast<double>(percentile.low);
-  // Bounds that two digits do not tell apart get a third; what is nearer needs none.
+  // Bounds that two digits do not tell apart get a third, and the estimate between them, too; what
+  // is nearer needs none.
   for (const Digits each : {digits, of_ends}) {
     const std::string from = number_like(low, percentile.estimate, quantity, each);
     const std::string to = number_like(high, percentile.estimate, quantity, each);
-    if (from != to) return text.append(" (").append(from).append("-").append(to).append(")");
+    if (from == to) continue;
+    return estimate(each).append(" (").append(from).append("-").append(to).append(")");
   }
-  return text;
+  return estimate(digits);
 }
 
 std::string bin_text(const Bin& bin, const Quantity& quantity, bool exact, Charset charset) {

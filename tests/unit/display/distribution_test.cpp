@@ -199,7 +199,7 @@ TEST(DistributionTest, MergingKeepsCountsAndEnds) {
 }
 
 TEST(DistributionTest, BoundsThatLookTheSameGetAnotherDigit) {
-  EXPECT_EQ(text({.low = 15'900, .high = 16'020, .estimate = 16'020}), "16ms (15.9-16.0)");
+  EXPECT_EQ(text({.low = 15'900, .high = 16'020, .estimate = 16'020}), "16.0ms (15.9-16.0)");
   EXPECT_EQ(text({.low = 16'019, .high = 16'020, .estimate = 16'020}), "16ms");
 }
 
