@@ -313,7 +313,9 @@ void Follower::continue_after(const LogFile::Cut& cut, const LogFile& file,
   const std::string log = file.path();
   auto copies = copies_of(file, cut);
   if (copies.empty() || !sink_.confirm_all()) {
-    if (!is_read_in_copy(cut)) report_loss(log, cut.unread);
+    if (is_read_in_copy(cut)) return;
+    report_loss(log, cut.unread);
+    if (cut.unread == 0) places_.report_missed_copy(log, cut);
   } else {
     if (copies.front().opened.size < cut.counted.offset) report_loss(log, cut.unread);
     add_copies(std::move(copies), log, cut.counted.offset, now);

@@ -1,5 +1,5 @@
-// Rotated logs that came while no feeder ran, and were compressed or removed before the next one
-// looked: they are not read, and a person should know how many there are. Any thread.
+// Rotated logs that came, and were compressed or removed before a feeder looked, as they do while
+// none runs: they are not read, and a person should know how many there are. Any thread.
 #pragma once
 
 #include <chrono>

@@ -170,6 +170,15 @@ void StartPlaces::report_missed(const std::vector<std::string>& followed,
   report_(Told::kLoss, text);
 }
 
+void StartPlaces::report_missed_copy(const std::string& log, const LogFile::Cut& cut) {
+  const bool has_copy = !missed_logs({log}, {}, cut.intact).empty();
+  const auto missed = missed_logs({log}, {{log, cut.counted.offset}}, cut.intact);
+  if (!has_copy || missed.empty()) return;
+  counts_.missed += 1;
+  report_(Told::kLoss, "is not counted, as its copy was compressed before it was seen: " +
+                           missed.front());
+}
+
 // The feeder before may have been killed after it had found a cut, and before it opened the copy.
 bool StartPlaces::is_cut_part(const OpenedLog& opened, const std::string& path,
                               const std::vector<std::unique_ptr<LogFile>>& files) const {

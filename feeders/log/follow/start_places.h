@@ -47,6 +47,9 @@ class StartPlaces {
   // Counts and reports those of which no copy was found, and rotated logs that were written after
   // the time and are compressed by now.
   void report_missed(const std::vector<std::string>& followed, std::chrono::nanoseconds since);
+  // Counts and reports the copy of a cut log that was compressed before it was seen, if it has more
+  // than was counted.
+  void report_missed_copy(const std::string& log, const LogFile::Cut& cut);
   // Whether the file has what such a file had, or what a followed one had before it was cut.
   bool is_cut_part(const OpenedLog& opened, const std::string& path,
                    const std::vector<std::unique_ptr<LogFile>>& files) const;

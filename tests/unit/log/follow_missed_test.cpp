@@ -1,4 +1,4 @@
-// Logs that were rotated while no feeder ran, and compressed or removed, count as missed.
+// Logs that were rotated, and compressed or removed before a feeder saw them, count as missed.
 #include <cstdlib>
 
 #include "tests/unit/log/follow_stand.h"
@@ -66,6 +66,42 @@ TEST_F(LogMissedTest, CountsACutLogWhoseCopyIsCompressed) {
   append("log", "3\n");
   EXPECT_EQ(follow_again(), "3;");
   EXPECT_EQ(counts_.missed, 1U) << reports_;
+}
+
+TEST_F(LogMissedTest, CountsACutLogWhoseCopyIsCompressedBeforeItIsSeen) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  append("log", "2\n");
+  copy_and_cut("log.1");
+  compress("log.1");
+  append("log", "3\n");
+  EXPECT_EQ(read() + read(), "3;");
+  EXPECT_EQ(counts_.missed, 1U) << reports_;
+  const std::string all = std::to_string(std::string(kLong).size());
+  EXPECT_NE(reports_.find("compressed before it was seen: " + path("log") + " from byte " + all),
+            std::string::npos)
+      << reports_;
+}
+
+TEST_F(LogMissedTest, CountsNoneThatWasReadBeforeItWasCut) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  copy_and_cut("log.1");
+  compress("log.1");
+  append("log", "3\n");
+  EXPECT_EQ(read() + read(), "3;");
+  EXPECT_EQ(counts_.missed, 0U) << reports_;
+}
+
+TEST_F(LogMissedTest, CountsNoneThatWasCutAndNotCopied) {
+  append("log", kLong);
+  follow("log", From::kStart);
+  read();
+  std::filesystem::resize_file(path("log"), 0);
+  EXPECT_EQ(read() + read(), "");
+  EXPECT_EQ(counts_.missed, 0U) << reports_;
 }
 
 TEST_F(LogMissedTest, CountsNoneThatWasReadToItsEnd) {
