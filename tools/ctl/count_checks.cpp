@@ -152,8 +152,7 @@ constexpr CountedProblem kProblems[] = {
      "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
     {"takeovers", "server ended unexpectedly, and the keeper started another",
      "servers ended unexpectedly, and the keeper started another each time",
-     "the daemon's log says why each ended; totals are as --state saved them last, and begin "
-     "anew without it"},
+     "the daemon's log says why each ended; what came in the second or two before it is lost"},
     {"reloads_refused", "reload was refused by the program on disk, and this one goes on",
      "reloads were refused by the program on disk, and this one goes on",
      "the daemon's log says why: install a program that reads what this one leaves"},

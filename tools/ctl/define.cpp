@@ -63,8 +63,10 @@ std::string loss_of(const Target& target, const view::Statistic* before,
                     const view::Look& look) {
   if (!before || !after || before->data_us == after->data_us) return "";
   std::string text = target.interface + "/" + target.statistic + ": ";
-  text.append(before->type).append(" -> ").append(after->type).append("; ");
+  text.append(before->type).append(" -> ").append(after->type);
   const auto count = view::count_of(*before);
+  if (before->samples == 0 || (count && *count == 0)) return text;
+  text.append("; ");
   const std::string what = view::quantity_of_counts(before->units).name;
   text.append(count ? view::grouped_text(*count) + " " + (what.empty() ? "samples" : what)
                     : std::string("the data"));

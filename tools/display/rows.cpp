@@ -7,6 +7,7 @@
 
 #include "tools/display/distribution.h"
 #include "tools/display/quantity.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs::view {
 namespace {
@@ -17,10 +18,10 @@ constexpr std::array kSortKeys = {std::pair{"name", SortKey::kName},
                               std::pair{"p50", SortKey::kP50},
                               std::pair{"p99", SortKey::kP99},
                               std::pair{"max", SortKey::kMax}};
-constexpr std::array kColumns = {"time",    "interface", "statistic", "type",         "on",
-                                 "unit",    "samples",   "rate",      "out_of_range", "missed",
-                                 "total",   "last",      "min",       "avg",          "max",
-                                 "p50",     "p90",       "p99"};
+constexpr std::array kColumns = {"time",   "interface", "statistic", "type", "on",
+                                 "unit",   "samples",   "count",     "rate", "out_of_range",
+                                 "missed", "total",     "last",      "min",  "avg",
+                                 "max",    "p50",       "p90",       "p99"};
 
 // The statistic of the row's interval; nullptr: what was counted in it is not known.
 const Statistic* shown(const StatisticRow& row) {
@@ -32,13 +33,24 @@ std::optional<std::uint64_t> samples_of(const StatisticRow& row) {
   return row.change ? row.change->samples : std::optional(row.statistic->samples);
 }
 
+// What the data are of, since they began; samples go on after a reset.
+std::optional<double> count_in(const StatisticRow& row) {
+  const Statistic* const statistic = shown(row);
+  const auto count = statistic ? count_of(*statistic) : std::nullopt;
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
+}
+
 std::optional<double> rate_of(const StatisticRow& row) {
   if (row.change) return row.change->rate();
+  const auto count = count_in(row);
   const std::uint64_t begun = row.statistic->data_us, now = row.interface->time_us;
-  return Change{.micros = now > begun ? now - begun : 0,
-                .samples = row.statistic->samples,
-                .counted = std::nullopt}
-      .rate();
+  if (!count || now <= begun) return std::nullopt;
+  return *count * 1e6 / static_cast<double>(now - begun);
+}
+
+bool has_samples(const StatisticRow& row) {
+  const auto count = count_in(row);
+  return count ? *count != 0 : samples_of(row).value_or(0) != 0;
 }
 
 double in_base_unit(double value, const Quantity& quantity) {
@@ -139,6 +151,7 @@ std::vector<std::string> cells_of(const StatisticRow& row) {
                                     row.statistic->on ? "1" : "0",
                                     text_cell(unit_of(*row.statistic)),
                                     samples ? std::to_string(*samples) : "",
+                                    number_cell(count_in(row)),
                                     number_cell(rate_of(row))};
   if (const Statistic* const statistic = shown(row)) {
     const Range* const range = range_of(*statistic);
@@ -189,7 +202,7 @@ std::optional<SortKey> sort_key_of(std::string_view word) {
 
 void choose(std::vector<StatisticRow>& rows, const RowChoice& choice) {
   if (choice.nonzero) {
-    std::erase_if(rows, [](const StatisticRow& row) { return samples_of(row).value_or(0) == 0; });
+    std::erase_if(rows, [](const StatisticRow& row) { return !has_samples(row); });
   }
   if (choice.sort) sort(rows, *choice.sort);
   if (choice.top != 0 && rows.size() > choice.top) rows.resize(choice.top);

@@ -29,8 +29,9 @@ struct RowChoice {
 void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
 
 // A line for each, with what is known of it, in plain numbers: seconds, bytes, or as it is counted.
-// `time` is the wall clock of the moment, in seconds since 1970. `rate` is that of the interval, or
-// since the data began. Percentiles are as tables show them. An empty cell is not known.
+// `time` is the wall clock of the moment, in seconds since 1970. `samples` go on after a reset;
+// `count` is what the data are of, and `rate` that of the interval, or of the count since the data
+// began. Percentiles are as tables show them. An empty cell is not known.
 // A text that a spreadsheet would take for a formula has an apostrophe before it.
 // With commas as RFC 4180 has it, else with tabs; the first line names the columns if there is a
 // header.

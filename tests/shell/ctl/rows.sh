@@ -41,7 +41,7 @@ assert [us[key] for key in ("interface", "statistic", "unit", "samples")] == \
 assert us["p50"] == "9.1e-05" and us["max"] == us["total"] == "", us
 assert (hits["type"], hits["total"], hits["unit"]) == ("value", "1", ""), hits
 assert (db["min"], db["avg"], db["max"], db["total"]) == ("7e-05",) * 4, db
-assert float(us["rate"]) > 0 and float(us["time"]) > 1.7e9
+assert us["count"] == "3" and float(us["rate"]) > 0 and float(us["time"]) > 1.7e9
 EOP
   assert_eq 'statistic' "$("$TALLYCTL" show --tsv web/us | head -1 | cut -f3)"
   # The header comes once.

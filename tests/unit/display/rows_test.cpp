@@ -41,16 +41,23 @@ TEST_F(RowsTest, SortsByANumberAndLeavesOutWhatHasNone) {
   EXPECT_EQ(names({}), "few many array none ");
   EXPECT_EQ(names({.sort = SortKey::kName}), "array few many none ");
   EXPECT_EQ(names({.sort = SortKey::kSamples}), "many array few none ");
-  EXPECT_EQ(names({.sort = SortKey::kRate, .top = 2}), "many array ");
+  EXPECT_EQ(names({.sort = SortKey::kRate, .top = 1}), "array ");
   EXPECT_EQ(names({.sort = SortKey::kP50}), "array ");
   EXPECT_EQ(names({.nonzero = true}), "few many array ");
+}
+
+TEST_F(RowsTest, AfterAResetNothingIsCounted) {
+  add("reset", 1000, Range{});
+  EXPECT_EQ(names({.nonzero = true}), "");
+  EXPECT_EQ(rows_text(rows(), Separator::kTab, false),
+            "1700000000.5\tweb\treset\tt\t1\t\t1000\t0\t0\t0\t0\t0\t\t\t\t\t\t\t\n");
 }
 
 TEST_F(RowsTest, ALineHasBaseUnitsAndLeavesUnknownCellsEmpty) {
   add("ms", 2, Range{.number = 2, .min = -1, .avg = 2.5, .max = 6, .sum = 5},
       "milliseconds/requests");
   EXPECT_EQ(rows_text(rows(), Separator::kTab, false),
-            "1700000000.5\tweb\tms\tt\t1\tseconds\t2\t1\t0\t0\t"
+            "1700000000.5\tweb\tms\tt\t1\tseconds\t2\t2\t1\t0\t0\t"
             "0.005\t\t-0.001\t0.0025\t0.006\t\t\t\n");
 }
 
@@ -59,7 +66,7 @@ TEST_F(RowsTest, ALineOfAnUnknownIntervalHasNoNumbers) {
   auto all = rows();
   all[0].change = Change{};
   EXPECT_EQ(rows_text(all, Separator::kTab, false),
-            "1700000000.5\tweb\ta\tt\t1\t\t\t\t\t\t\t\t\t\t\t\t\t\n");
+            "1700000000.5\tweb\ta\tt\t1\t\t\t\t\t\t\t\t\t\t\t\t\t\t\n");
 }
 
 TEST_F(RowsTest, CommasAndQuotesAreQuoted) {
@@ -74,7 +81,7 @@ TEST_F(RowsTest, NoTextIsAFormulaAndNumbersStayNumbers) {
   interface_.name = "@web";
   add("+SUM(1)", 1, Last{.time_us = 1, .x = -5}, "=1+1/reads");
   EXPECT_EQ(rows_text(rows(), Separator::kTab, false),
-            "1700000000.5\t'@web\t'+SUM(1)\tt\t1\t'=1+1\t1\t0.5\t0\t0\t\t-5\t\t\t\t\t\t\n");
+            "1700000000.5\t'@web\t'+SUM(1)\tt\t1\t'=1+1\t1\t\t\t0\t0\t\t-5\t\t\t\t\t\t\n");
 }
 
 }  // namespace
