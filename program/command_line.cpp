@@ -176,6 +176,14 @@ std::optional<int> CommandLine::replace(const std::string& name, const std::stri
   });
 }
 
+std::vector<std::string> CommandLine::given() const {
+  std::vector<std::string> names;
+  for (const CLI::Option* const each : parser_->get_options()) {
+    if (each->count() > 0 && !each->get_positional()) names.push_back(each->get_name());
+  }
+  return names;
+}
+
 int CommandLine::refuse(const std::string& name, const std::string& reason) {
   return parser_->exit(CLI::ValidationError(name, reason)) == 0 ? 0 : kUsageStatus;
 }

@@ -84,6 +84,8 @@ class CommandLine {
                      const std::string& text, ArgumentCount count = {});
   void add_footer(const std::string& text);
 
+  // The options that were given, by their long names, or by the short one if that is all.
+  std::vector<std::string> given() const;
   // The status with which to exit at once: 0 after --help and --version, 2 after an error that has
   // been printed. Nothing if the program may run.
   std::optional<int> parse(int argc, char** argv);

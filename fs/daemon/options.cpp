@@ -88,6 +88,7 @@ class OptionsParser {
 
   ParsedOptions parse(int argc, char** argv) {
     if (const auto status = line_.parse(argc, argv)) return {std::nullopt, *status};
+    if (const auto status = check_reload()) return {std::nullopt, *status};
     for (const std::string& list : lists_) {
       for (const std::string& option : split(list)) {
         if (const auto status = take_mount_option(option)) return {std::nullopt, *status};
@@ -109,6 +110,14 @@ class OptionsParser {
   }
 
  private:
+  std::optional<int> check_reload() {
+    if (!options_.reload) return std::nullopt;
+    for (const std::string& each : line_.given()) {
+      if (each == "--reload") continue;
+      return line_.refuse(each, "not beside --reload: the daemon keeps the options of its start");
+    }
+    return std::nullopt;
+  }
   // Returns the status to exit with if something is missing.
   std::optional<int> take_places() {
     if (options_.over_tracefs) {

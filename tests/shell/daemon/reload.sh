@@ -486,6 +486,15 @@ without_rights_it_says_so() {
     as_nobody "$TALLYFS" --reload "$MNT"
 }
 
+other_options_are_refused() {
+  local each
+  for each in --tracefs --rules=x --state=x -f '-o ro'; do
+    # shellcheck disable=SC2086  # of two words
+    assert_fails_with 'not beside --reload' "$TALLYFS" --reload $each "$MNT"
+  done
+  assert_eq "$SERVER" "$(server_of "$DAEMON")" 'the server'
+}
+
 # Two of six readers of a uid are served at a time.
 requests_that_wait_for_the_turn_of_their_uid_go_on() {
   need_root
