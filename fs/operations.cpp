@@ -145,14 +145,13 @@ std::size_t Operations::text_length(const NodeInfo& info, const File& file,
   return length;
 }
 
-// The size is that of the text as it would be rendered now. It is 0 for a uid that may not open the
-// file, or that has not enough bytes left for it. A text that takes long is not rendered for users:
-// as many of them as there are threads would keep all others waiting.
+// The size is that of the text as it would be rendered now, and 0 for a uid that has not enough
+// bytes left for it. A text that takes long is not rendered for users: as many of them as there are
+// threads would keep all others waiting.
 struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
                                         std::optional<std::size_t> size, uid_t asking, Moment now) {
   const FileState seen = file.look(now);
   if (file.page_bytes() > 0) size = protocol::kPagesSizeBytes;
-  if (!size && !may_read(info, asking)) size = 0;
   if (!size && !is_trusted(asking)) size = file.last_length();
   if (!size) size = text_length(info, file, seen.version, handles_.bytes_left(asking), now);
   struct stat status = common_attributes(info, seen.last_change);
@@ -165,11 +164,13 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
 
 Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
   if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
+  const uid_t asking = fuse_req_ctx(request)->uid;
+  if (!may_read(info, asking)) return closed_attributes(info);
   const auto before = parts_.tree.file(info.id);
   const Moment now = settle(before ? before.value()->subject() : nullptr);
   const auto file = parts_.tree.file(info.id);
   if (!file) return file.error();
-  return file_attributes(info, *file.value(), std::nullopt, fuse_req_ctx(request)->uid, now);
+  return file_attributes(info, *file.value(), std::nullopt, asking, now);
 }
 
 fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attributes) {

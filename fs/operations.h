@@ -212,6 +212,7 @@ class Operations {
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking, Moment now);
   Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
+  struct stat closed_attributes(const NodeInfo& info) const;
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void reply_attributes_at_path(fuse_req_t request, NodeId node);
