@@ -1,18 +1,36 @@
 #include "fs/uid_turns.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tallyfs {
 
-std::optional<UidTurns::Waiting> UidTurns::next_of(uid_t uid) {
+std::optional<UidTurns::Waiting> UidTurns::next_after(uid_t done) {
   const MutexLock lock(mutex_);
-  const auto found = uids_.find(uid);
-  OfUid& of = found->second;
-  if (of.waiting.empty() || is_over_) {
-    if (--of.at_work == 0 && of.waiting.empty()) uids_.erase(found);
-    return std::nullopt;
+  const auto it = uids_.find(done);
+  --it->second.at_work;
+  --at_work_;
+  const auto is_ready = [](const auto& each) {
+    return !each.second.waiting.empty() && each.second.at_work < kAtOnceMax;
+  };
+  auto next = uids_.end();
+  if (!is_over_) {
+    const auto behind = std::next(it);
+    next = std::find_if(behind, uids_.end(), is_ready);
+    if (next == uids_.end()) {
+      next = std::find_if(uids_.begin(), behind, is_ready);
+      if (next == behind) next = uids_.end();
+    }
   }
-  Waiting next = std::move(of.waiting.front());
-  of.waiting.pop_front();
-  return next;
+  std::optional<Waiting> taken;
+  if (next != uids_.end()) {
+    taken = std::move(next->second.waiting.front());
+    next->second.waiting.pop_front();
+    ++next->second.at_work;
+    ++at_work_;
+  }
+  if (it->second.at_work == 0 && it->second.waiting.empty()) uids_.erase(it);
+  return taken;
 }
 
 void UidTurns::end() {

@@ -1,6 +1,7 @@
-// Lets a uid's requests that may take long, as opens of long files do, occupy a few of the serving
-// threads at most. Its further ones wait without a thread, in the order in which they came. So
-// other uids' requests find a thread, however many processes of one uid ask for long files.
+// Lets users' requests that may take long, as opens of long files do, occupy a few of the serving
+// threads at most: of one uid, and of all. Further ones wait without a thread; the uids have turns,
+// and each uid's requests are in the order in which they came. So others' requests find a thread,
+// however many processes ask for long files, and root's always.
 //
 // Thread-safe. What waits is bounded by the processes of the uid: each waits for its own request.
 #pragma once
@@ -11,8 +12,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,23 +26,28 @@ class UidTurns {
  public:
   // A quarter of Session::kThreads, and as many as there are processors in a small machine.
   static constexpr std::size_t kAtOnceMax = 2;
+  // Of all uids: root and the daemon's uid keep two threads.
+  static constexpr std::size_t kOfAllMax = 6;
   enum class Start : std::uint8_t { kAtOnce, kLater };
 
-  // Calls work(Start), which answers the request: at once, or, while kAtOnceMax of this uid are at
-  // work, after one of them, on its thread.
+  // Calls work(Start), which answers the request: at once, or, while kAtOnceMax of this uid or
+  // kOfAllMax are at work, after one of those, on its thread.
   template <typename Work>
   void run(uid_t uid, fuse_req_t request, Work work) EXCLUDES(mutex_) {
     {
       const MutexLock lock(mutex_);
       OfUid& of = uids_[uid];
-      if (of.at_work == kAtOnceMax) {
-        of.waiting.push_back({request, std::move(work)});
+      if (of.at_work == kAtOnceMax || at_work_ == kOfAllMax) {
+        of.waiting.push_back({uid, request, std::move(work)});
         return;
       }
       ++of.at_work;
+      ++at_work_;
     }
     work(Start::kAtOnce);
-    while (const auto next = next_of(uid)) next->work(Start::kLater);
+    for (auto next = next_after(uid); next; next = next_after(next->uid)) {
+      next->work(Start::kLater);
+    }
   }
   // From now on nothing that waits begins, so that the serving threads can end.
   void end() EXCLUDES(mutex_);
@@ -50,6 +56,7 @@ class UidTurns {
 
  private:
   struct Waiting {
+    uid_t uid;
     fuse_req_t request;
     std::function<void(Start)> work;
   };
@@ -58,11 +65,13 @@ class UidTurns {
     std::deque<Waiting> waiting;
   };
 
-  std::optional<Waiting> next_of(uid_t uid) EXCLUDES(mutex_);
+  // A request of this uid is done. Returns what has the next turn, which is at work from now on.
+  std::optional<Waiting> next_after(uid_t done) EXCLUDES(mutex_);
 
   Mutex mutex_{LockRank::kUidTurns};
-  // Of those that have something at work.
-  std::unordered_map<uid_t, OfUid> uids_ GUARDED_BY(mutex_);
+  // Of those that have something at work, or waiting.
+  std::map<uid_t, OfUid> uids_ GUARDED_BY(mutex_);
+  std::size_t at_work_ GUARDED_BY(mutex_) = 0;
   bool is_over_ GUARDED_BY(mutex_) = false;
 };
 

@@ -44,6 +44,24 @@ TEST_F(UidTurnsTest, FurtherOnesOfAnUidWaitInTheirOrder) {
   EXPECT_EQ(begun_, (std::vector{1, 2, 5, -3, -4, 6}));
 }
 
+TEST_F(UidTurnsTest, SoManyOfAllAreAtWorkAndTheUidsHaveTurns) {
+  const auto begin = [&](const auto& again, uid_t uid) -> void {
+    if (uid == 3) {  // six are at work
+      run(0, 10);
+      run(0, 11);
+      run(5, 12);
+      run(2, 13);
+      EXPECT_EQ(begun_, (std::vector{0, 1, 100, 101, 200, 201}));
+      return;
+    }
+    const int number = static_cast<int>(uid) * 100;
+    run(uid, number, [&] { run(uid, number + 1, [&] { again(again, uid + 1); }); });
+  };
+  begin(begin, 0);
+  // Behind 201, of uid 2: uid 5, from where the uids begin again.
+  EXPECT_EQ(begun_, (std::vector{0, 1, 100, 101, 200, 201, -12, -13, -10, -11}));
+}
+
 TEST_F(UidTurnsTest, NothingThatWaitsBeginsAfterTheEnd) {
   run(kReader, 1, [&] {
     run(kReader, 2, [&] {
