@@ -162,17 +162,6 @@ struct stat Operations::file_attributes(const NodeInfo& info, const File& file,
   return status;
 }
 
-Result<struct stat> Operations::attributes(fuse_req_t request, const NodeInfo& info) {
-  if (info.kind == NodeKind::kDirectory) return directory_attributes(info.id);
-  const uid_t asking = fuse_req_ctx(request)->uid;
-  if (!may_read(info, asking)) return closed_attributes(info);
-  const auto before = parts_.tree.file(info.id);
-  const Moment now = settle(before ? before.value()->subject() : nullptr);
-  const auto file = parts_.tree.file(info.id);
-  if (!file) return file.error();
-  return file_attributes(info, *file.value(), std::nullopt, asking, now);
-}
-
 fuse_entry_param Operations::entry(const NodeInfo& info, const struct stat& attributes) {
   fuse_entry_param entry{};
   entry.ino = info.id;
@@ -194,7 +183,7 @@ void Operations::lookup(fuse_req_t request, NodeId parent, const char* name) {
     const auto named = find_name(directory, name);
     if (!named) return named.error();
     info = named.value();
-    const auto status = attributes(request, info);
+    const auto status = attributes(request, info, Size::kLastKnown);
     if (!status) return status.error();
     return entry(info, status.value());
   });

@@ -28,7 +28,6 @@
 #include "fs/listing.h"
 #include "fs/notifier.h"
 #include "fs/protocol.h"
-#include "fs/request_cancellation.h"
 #include "fs/text_cache.h"
 #include "fs/uid_turns.h"
 #include "fs/waiting_readers.h"
@@ -104,19 +103,12 @@ class Operations {
   // Called before there are threads: so that they cannot keep more than a few of those.
   static void bound_kept_memory();
 
-  // Calls work(), which answers the request, when the caller's uid has a turn; see UidTurns.
+  // Calls work(Start), which answers the request, when the caller's uid has a turn; see UidTurns.
   template <typename Work>
   void in_turn(fuse_req_t request, Work work) {
     const uid_t uid = fuse_req_ctx(request)->uid;
-    if (is_trusted(uid)) return work();
-    turns_.run(uid, request, [request, work = std::move(work)](UidTurns::Start start) {
-      const bool is_late = start == UidTurns::Start::kLater;
-      if (is_late && cancellation_of(request).is_cancelled()) {
-        fuse_reply_err(request, EINTR);
-      } else {
-        work();
-      }
-    });
+    if (is_trusted(uid)) return work(UidTurns::Start::kAtOnce);
+    turns_.run(uid, request, std::move(work));
   }
 
   // The replies, each to one FUSE request; see operations*.cpp.
@@ -200,7 +192,8 @@ class Operations {
   Result<struct stat> directory_attributes(NodeId node);
   struct stat directory_status(const NodeInfo& info) const;
   bool is_trusted(uid_t uid) const { return uid == 0 || uid == owner_.uid; }
-  bool may_read(const NodeInfo& info, uid_t uid) const;
+  static bool is_in_group(fuse_req_t request, gid_t group);
+  bool may_read(fuse_req_t request, const NodeInfo& info) const;
   // What the kernel lets pass: kNoAccess for a reader that is no writer.
   Result<void> check_writer(fuse_req_t request, const NodeInfo& info) const;
   static bool wants_to_write(int flags);
@@ -211,8 +204,11 @@ class Operations {
                           std::optional<std::uint64_t> version, std::size_t bytes_max, Moment now);
   struct stat file_attributes(const NodeInfo& info, const File& file,
                               std::optional<std::size_t> size, uid_t asking, Moment now);
-  Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info);
-  struct stat closed_attributes(const NodeInfo& info) const;
+  // kLastKnown: no text is rendered for users, which the kernel asks for again where it matters.
+  enum class Size : std::uint8_t { kOfNow, kLastKnown };
+  Result<struct stat> attributes(fuse_req_t request, const NodeInfo& info,
+                                 Size size = Size::kOfNow);
+  struct stat closed_attributes(const NodeInfo& info, const File& file) const;
   fuse_entry_param entry(const NodeInfo& info, const struct stat& attributes);
   void reply_attributes(fuse_req_t request, NodeId node, std::shared_ptr<const OpenFile> open);
   void reply_attributes_at_path(fuse_req_t request, NodeId node);

@@ -43,9 +43,7 @@ void Operations::stop_polling() {
 
 void Operations::leave(WaitingReaders::Kernel kernel) {
   waiting_.leave(kernel);
-  const auto left = turns_.take_left();
-  if (kernel == WaitingReaders::Kernel::kResends) return;
-  for (const fuse_req_t request : left) fuse_reply_err(request, EINTR);
+  (void)turns_.take_left();  // the kernel sends them again
 }
 
 void Operations::save(ObjectSink& sink) const {

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <new>
 #include <optional>
-#include <string>
 
 #include "core/base/text.h"
 #include "fs/operations.h"
+#include "fs/request_cancellation.h"
 
 namespace tallyfs {
 namespace {
@@ -40,11 +40,21 @@ void respond_at(fuse_req_t request, fuse_ino_t number, Respond how) {
   });
 }
 
-// As respond_at(), when the uid has a turn: for what may render a long text.
+// As respond_at(), when the uid has a turn: for what may render a long text. Not for what the
+// kernel asks under the lock of a directory, as a lookup: others would wait for that lock.
 template <typename Respond>
 void respond_in_turn(fuse_req_t request, fuse_ino_t number, Respond how) {
   respond(request, [&](Operations& on) {
-    on.in_turn(request, [request, number, how] { respond_at(request, number, how); });
+    on.in_turn(request, [request, number, how](UidTurns::Start start) {
+      respond_at(request, number, [&](Operations& now) {
+        const bool is_late = start == UidTurns::Start::kLater;
+        if (is_late && cancellation_of(request).is_cancelled()) {
+          fuse_reply_err(request, EINTR);
+        } else {
+          how(now);
+        }
+      });
+    });
   });
 }
 
@@ -55,9 +65,7 @@ void add_names(fuse_lowlevel_ops& ops) {
     static_cast<Operations*>(userdata)->init(*connection);
   };
   ops.lookup = [](fuse_req_t request, fuse_ino_t parent, const char* name) {
-    respond_in_turn(request, parent, [request, parent, of = std::string(name)](Operations& on) {
-      on.lookup(request, on.at(parent), of.c_str());
-    });
+    respond_at(request, parent, [&](Operations& on) { on.lookup(request, on.at(parent), name); });
   };
   // Nodes live as long as the objects that they name, whatever the kernel remembers.
   ops.forget = [](fuse_req_t request, fuse_ino_t, std::uint64_t) { fuse_reply_none(request); };

@@ -92,6 +92,9 @@ bool notify(int fd, std::int32_t code, const Body& body) {
 
 }  // namespace
 
+// Two threads are root's and the daemon's uid's own.
+static_assert(UidTurns::kOfAllMax + 2 == Session::kThreads);
+
 Result<std::unique_ptr<Session>> Session::create(Operations& operations, const Options& options) {
   auto session = new_session(options.mount_options, Operations::table(), &operations);
   if (!session) return session.error();
@@ -259,8 +262,9 @@ void Session::leave() {
   // when one of them is.
   notifier_->stop();
   // Then the threads, since libfuse closes the descriptor that they read from.
-  // Busy ones look at the session when their requests are answered, idle ones are woken.
-  operations_.end_turns();
+  // Busy ones look at the session when their requests are answered, idle ones are woken. What waits
+  // for its turn is served before, where the kernel would not send it to a successor.
+  if (kernel_resends()) operations_.end_turns();
   fuse_session_exit(session_.get());
   const std::uint64_t one = 1;
   if (::write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
@@ -269,6 +273,7 @@ void Session::leave() {
 
 void Session::unmount() {
   if (!notifier_) return;
+  operations_.end_turns();
   leave();
   operations_.stop_polling();
   // Requests without a reply now fail with ENOTCONN.

@@ -1,9 +1,10 @@
-// Lets users' requests that may take long, as opens of long files do, occupy a few of the serving
-// threads at most: of one uid, and of all. Further ones wait without a thread; the uids have turns,
-// and each uid's requests are in the order in which they came. So others' requests find a thread,
-// however many processes ask for long files, and root's always.
+// Lets the requests of users that may render a long text (open, read, getattr) occupy a few of the
+// serving threads at most: of one uid, and of all. Further ones wait without a thread; the uids
+// have turns, and each uid's requests are in the order in which they came. So others' requests find
+// a thread, and root's always, however many processes read long files. Writes have no turns: they
+// are for root and the members of --write-group.
 //
-// Thread-safe. What waits is bounded by the processes of the uid: each waits for its own request.
+// Thread-safe. What waits is bounded by the threads of the callers: each waits for its own request.
 #pragma once
 
 #include <sys/types.h>
@@ -51,7 +52,7 @@ class UidTurns {
   }
   // From now on nothing that waits begins, so that the serving threads can end.
   void end() EXCLUDES(mutex_);
-  // The requests that still wait, once. Called after end(), when no thread serves any more.
+  // The requests that still wait, once. Called when no thread serves any more.
   std::vector<fuse_req_t> take_left() EXCLUDES(mutex_);
 
  private:

@@ -134,6 +134,9 @@ strangers_open_nothing_and_change_nothing_where_all_may_look() {
   as_nobody ls "$STAT" >"$CASE/listed"
   assert_has 'web' "$(cat "$CASE/listed")"
   assert_fails_with 'Permission denied' as_nobody cat "$STAT/web/data"
+  # What the caller may not open is not rendered for its size.
+  [ "$(stat -c %s "$MNT/tracing/trace")" -gt 0 ]
+  assert_eq '0 0' "$(as_nobody stat -c %s "$MNT/tracing/trace" "$STAT/web/data" | xargs)"
   _still_right
 }
 
