@@ -35,7 +35,9 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::size_t fewest = std::max<std::size_t>(1, word.size() / 3) + 1;
   if (word.size() > kWordMax) return found;
   for (const std::string& each : known) {
-    if (each.size() > kWordMax) continue;
+    const std::size_t longer = std::max(each.size(), word.size());
+    // So many letters are to be inserted or removed at least.
+    if (longer > kWordMax || longer - std::min(each.size(), word.size()) >= fewest) continue;
     const std::size_t count = edits(word, each);
     if (count >= fewest) continue;
     fewest = count;
