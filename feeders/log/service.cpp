@@ -22,6 +22,9 @@ using namespace std::chrono_literals;
 
 // Changes gather so long before files are read again.
 constexpr std::chrono::milliseconds kGatherTime = 10ms;
+// Of names: a small log's copy lives 3 to 6 ms before it is compressed. A look takes the time of a
+// folder's listing, so that a folder in which much comes and goes must not cause one for each.
+constexpr std::chrono::milliseconds kGatherNamesTime = 1ms;
 constexpr std::chrono::milliseconds kIdleTime = 1'000ms;
 constexpr std::chrono::milliseconds kSyncPeriod = 1'000ms;
 // So many entries of the journal are read at a time, and so many chunks of the standard input while
@@ -226,8 +229,8 @@ bool Service::confirm_events() {
   return !must_confirm_events_;
 }
 
-// The wait ends when something comes, and goes on a little longer for more of it, unless a name has
-// changed: it may be a copy, which is compressed at once.
+// The wait ends when something comes, and goes on a little longer for more of it, less if a name
+// has changed: it may be a copy, which is compressed at once.
 void Service::wait(std::chrono::milliseconds time) {
   std::array<pollfd, 5> waited{};
   nfds_t count = 0;
@@ -242,7 +245,9 @@ void Service::wait(std::chrono::milliseconds time) {
     time = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(left), 0ms, time);
   }
   if (::poll(waited.data(), count, static_cast<int>(time.count())) > 0 && waited[0].revents == 0) {
-    ::poll(waited.data(), 2, static_cast<int>(kGatherTime.count()));
+    const bool has_names = waited[1].revents != 0 ||
+                           ::poll(waited.data(), 2, static_cast<int>(kGatherTime.count())) > 0;
+    if (has_names) ::poll(waited.data(), 1, static_cast<int>(kGatherNamesTime.count()));
   }
   if (journal_) journal_->acknowledge();
 }

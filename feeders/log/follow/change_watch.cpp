@@ -73,7 +73,7 @@ void ChangeWatch::read_event(Of of, const inotify_event& event, const std::strin
                              Changes& changes) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     changes.is_incomplete = true;
-    written_.clear();
+    if (of == Of::kFiles) written_.clear();
   } else if (of == Of::kFolders) {
     read_folder_event(event, name, changes);
   } else {
