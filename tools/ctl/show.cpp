@@ -226,6 +226,15 @@ class Show {
     const auto interface = to_interface(json.value());
     if (!interface) return complain(interface.error());
     view::Grid grid = session_.grid();
+    if (session_.options.chooses_rows()) {
+      std::vector<view::StatisticRow> rows;
+      for (const view::Statistic& each : interface.value().statistics) {
+        rows.push_back({&interface.value(), &each, std::nullopt});
+      }
+      session_.put_rows(grid, std::move(rows));
+      print(grid, session_.terminal);
+      return kDone;
+    }
     for (const view::Statistic& each : interface.value().statistics) {
       view::draw_statistic(grid, interface.value(), each, session_.look);
     }
@@ -234,6 +243,9 @@ class Show {
   }
 
   int show_text(const std::string& path) {
+    if (session_.options.chooses_rows()) {
+      return complain(kWrongUsage, path + " has no rows to sort or export");
+    }
     const std::string& mount = session_.source->mount();
     auto text = read_in_time(mount + "/" + path);
     const std::string reason = text ? "" : text.error().reason;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include "tools/display/distribution.h"
@@ -33,10 +34,15 @@ std::optional<std::uint64_t> samples_of(const StatisticRow& row) {
   return row.change ? row.change->samples : std::optional(row.statistic->samples);
 }
 
+bool has_products(const Statistic& statistic) { return statistic.key("mode") == "products"; }
+
 // What the data are of, since they began; samples go on after a reset.
 std::optional<double> count_in(const StatisticRow& row) {
   const Statistic* const statistic = shown(row);
-  const auto count = statistic ? count_of(*statistic) : std::nullopt;
+  if (!statistic) return std::nullopt;
+  auto count = count_of(*statistic);
+  const auto* const value = std::get_if<Value>(&statistic->values);
+  if (value && !has_products(*statistic)) count = value->total;
   return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
 }
 
@@ -57,10 +63,23 @@ double in_base_unit(double value, const Quantity& quantity) {
   return value * quantity.factor / (quantity.kind == Quantity::Kind::kTime ? 1e9 : 1);
 }
 
-std::optional<double> percentile_of(const Statistic& statistic, std::uint32_t millionths) {
+std::optional<Percentile> percentile_in(const Statistic& statistic, std::uint32_t millionths) {
   const auto distribution = distribution_of(statistic, Detail::kFine);
-  const auto found = distribution ? percentile(*distribution, millionths) : std::nullopt;
+  return distribution ? percentile(*distribution, millionths) : std::nullopt;
+}
+
+// Nothing, too, if it lies beyond an end of the scale, where nothing says how far.
+std::optional<double> percentile_of(const Statistic& statistic, std::uint32_t millionths) {
+  const auto found = percentile_in(statistic, millionths);
+  if (!found || found->ends != Bin::Ends::kBoth) return std::nullopt;
+  return in_base_unit(found->estimate, quantity_of_x(statistic));
+}
+
+// What lies above the scale is the largest, and what lies below it the end of the scale.
+std::optional<double> sorted_percentile(const Statistic& statistic, std::uint32_t millionths) {
+  const auto found = percentile_in(statistic, millionths);
   if (!found) return std::nullopt;
+  if (found->ends == Bin::Ends::kNoLast) return std::numeric_limits<double>::infinity();
   return in_base_unit(found->estimate, quantity_of_x(statistic));
 }
 
@@ -75,9 +94,11 @@ std::optional<double> base_of(const std::optional<Number>& value, const Statisti
   return in_base_unit(static_cast<double>(*value), quantity_of_x(statistic));
 }
 
-std::optional<double> max_of(const Statistic& statistic) {
+// Of intervals and arrays, which have none, the end of the highest bin.
+std::optional<double> sorted_max(const Statistic& statistic) {
   const Range* const range = range_of(statistic);
-  return range ? base_of(range->max, statistic) : percentile_of(statistic, 999'999);
+  const auto max = range ? base_of(range->max, statistic) : std::nullopt;
+  return max ? max : sorted_percentile(statistic, 999'999);
 }
 
 std::optional<double> total_of(const Statistic& statistic) {
@@ -100,8 +121,8 @@ std::optional<double> sorted_by(const StatisticRow& row, SortKey key) {
   if (key == SortKey::kRate) return rate_of(row);
   const Statistic* const statistic = shown(row);
   if (!statistic) return std::nullopt;
-  if (key == SortKey::kMax) return max_of(*statistic);
-  return percentile_of(*statistic, key == SortKey::kP50 ? 500'000 : 990'000);
+  if (key == SortKey::kMax) return sorted_max(*statistic);
+  return sorted_percentile(*statistic, key == SortKey::kP50 ? 500'000 : 990'000);
 }
 
 void sort(std::vector<StatisticRow>& rows, SortKey key) {
@@ -123,7 +144,8 @@ void sort(std::vector<StatisticRow>& rows, SortKey key) {
 }
 
 std::string unit_of(const Statistic& statistic) {
-  const Quantity quantity = quantity_of_x(statistic);
+  const bool is_value = std::holds_alternative<Value>(statistic.values);
+  const Quantity quantity = is_value ? quantity_of_totals(statistic) : quantity_of_x(statistic);
   if (quantity.kind == Quantity::Kind::kTime) return "seconds";
   return quantity.kind == Quantity::Kind::kBytes ? "bytes" : quantity.name;
 }

@@ -19,8 +19,8 @@ enum class SortKey : std::uint8_t { kName, kSamples, kRate, kP50, kP99, kMax };
 std::optional<SortKey> sort_key_of(std::string_view word);
 
 struct RowChoice {
-  // Largest first, and names from a on; rows that have no such number are left out. Nothing: in the
-  // order in which they are.
+  // Largest first, and names from a on; rows that have no such number are left out. The max of an
+  // array is the end of its highest bin. Nothing: in the order in which they are.
   std::optional<SortKey> sort;
   bool nonzero = false;         // only what has samples
   std::size_t top = 0;          // so many rows at most; 0: all
@@ -31,7 +31,7 @@ void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
 // A line for each, with what is known of it, in plain numbers: seconds, bytes, or as it is counted.
 // `time` is the wall clock of the moment, in seconds since 1970. `samples` go on after a reset;
 // `count` is what the data are of, and `rate` that of the interval, or of the count since the data
-// began. Percentiles are as tables show them. An empty cell is not known.
+// began. An empty cell is not known: so is a percentile beyond an end of the scale.
 // A text that a spreadsheet would take for a formula has an apostrophe before it.
 // With commas as RFC 4180 has it, else with tabs; the first line names the columns if there is a
 // header.

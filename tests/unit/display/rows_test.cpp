@@ -41,7 +41,7 @@ TEST_F(RowsTest, SortsByANumberAndLeavesOutWhatHasNone) {
   EXPECT_EQ(names({}), "few many array none ");
   EXPECT_EQ(names({.sort = SortKey::kName}), "array few many none ");
   EXPECT_EQ(names({.sort = SortKey::kSamples}), "many array few none ");
-  EXPECT_EQ(names({.sort = SortKey::kRate, .top = 1}), "array ");
+  EXPECT_EQ(names({.sort = SortKey::kRate, .top = 1}), "many ");
   EXPECT_EQ(names({.sort = SortKey::kP50}), "array ");
   EXPECT_EQ(names({.nonzero = true}), "few many array ");
 }
@@ -59,6 +59,27 @@ TEST_F(RowsTest, ALineHasBaseUnitsAndLeavesUnknownCellsEmpty) {
   EXPECT_EQ(rows_text(rows(), Separator::kTab, false),
             "1700000000.5\tweb\tms\tt\t1\tseconds\t2\t2\t1\t0\t0\t"
             "0.005\t\t-0.001\t0.0025\t0.006\t\t\t\n");
+}
+
+TEST_F(RowsTest, ACounterHasTheUnitAndTheRateOfItsCount) {
+  add("hits", 9, Value{.total = 4}, "microseconds/requests");
+  add("reset", 9, Value{});
+  EXPECT_EQ(names({.nonzero = true}), "hits ");
+  EXPECT_EQ(names({.sort = SortKey::kRate}), "hits reset ");
+  auto all = rows();
+  all.resize(1);
+  EXPECT_EQ(rows_text(all, Separator::kTab, false),
+            "1700000000.5\tweb\thits\tt\t1\trequests\t9\t4\t2\t0\t0\t4\t\t\t\t\t\t\t\n");
+}
+
+TEST_F(RowsTest, APercentileBeyondTheScaleIsNotKnownAndTheLargest) {
+  add("near", 1, Array{.bounds = {10, 20}, .counts = {0, 1, 0}});
+  add("far", 1, Array{.bounds = {1, 2}, .counts = {0, 0, 1}});
+  EXPECT_EQ(names({.sort = SortKey::kP99}), "far near ");
+  EXPECT_EQ(names({.sort = SortKey::kMax}), "far near ");
+  auto all = rows();
+  all.erase(all.begin());
+  EXPECT_TRUE(rows_text(all, Separator::kTab, false).ends_with("\t0\t0\t\t\t\t\t\t\t\t\n"));
 }
 
 TEST_F(RowsTest, ALineOfAnUnknownIntervalHasNoNumbers) {
