@@ -65,7 +65,9 @@ class Session:
 
     def here(self, text):
         """A command of a page, with this session's places."""
-        text = re.sub(r"(^|; )tallyfs ", rf"\1tallyfs --socket {self.socket} ", text, flags=re.M)
+        # A reload takes no options.
+        text = re.sub(r"(^|; )tallyfs (?!--reload)", rf"\1tallyfs --socket {self.socket} ", text,
+                      flags=re.M)
         return text.replace("/run/tallyfs/", f"{self.work}/")
 
     def there(self, line):
