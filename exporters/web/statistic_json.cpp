@@ -101,7 +101,7 @@ std::string growth_text(const view::Statistic& counted, std::uint64_t micros) {
   const std::string text = view::number_text(each, view::quantity_of_totals(counted),
                                              Digits::kThree, page_look().charset);
   const std::string name = view::quantity_of_counts(counted.units).name;
-  const bool is_count = counted.key("mode") != "products" && !name.empty();
+  const bool is_count = !view::has_products(counted) && !name.empty();
   return (is_count ? text + " " + name : text) + "/s";
 }
 

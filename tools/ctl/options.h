@@ -35,8 +35,9 @@ struct Options {
 
   // every, or 1 s.
   std::chrono::microseconds period() const;
+  bool exports_rows() const { return csv || tsv; }
   // Of add_rows(): one of them was named.
-  bool chooses_rows() const { return !sort.empty() || nonzero || top != 0 || csv || tsv; }
+  bool chooses_rows() const { return !sort.empty() || nonzero || top != 0 || exports_rows(); }
 };
 
 struct CommandText {

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "tools/ctl/commands.h"
+#include "tools/display/rows.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
-#include "tools/display/rows.h"
 #include "tools/tree/mount_table.h"
 
 namespace tallyfs {
@@ -112,7 +112,7 @@ void Session::put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows) {
   view::choose(rows, {.sort = view::sort_key_of(options.sort),
                       .nonzero = options.nonzero,
                       .top = static_cast<std::size_t>(options.top)});
-  if (!options.csv && !options.tsv) {
+  if (!options.exports_rows()) {
     if (!rows.empty()) view::draw_rows(grid, rows, look);
     return;
   }

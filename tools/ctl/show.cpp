@@ -166,7 +166,7 @@ class Show {
       }
     }
     session_.put_rows(grid, std::move(rows));
-    if (session_.options.csv || session_.options.tsv) return;
+    if (session_.options.exports_rows()) return;
     if (left_out_ != 0) {
       grid.put_line(std::to_string(left_out_) + " statistics do not add up, and are left out",
                     {view::Tone::kWarning});

@@ -112,7 +112,7 @@ class ShowPast {
       }
     }
     session_.put_rows(grid, std::move(rows));
-    if (session_.options.csv || session_.options.tsv) return complain_of_facts(now);
+    if (session_.options.exports_rows()) return complain_of_facts(now);
     if (is_empty) put_nothing(grid);
     put_facts(grid, now);
     print(grid, session_.terminal);

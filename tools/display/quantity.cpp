@@ -163,8 +163,10 @@ std::string_view shown_units(std::string_view units) {
   return quantity_of_x(units).decimals > 0 ? units.substr(units.find('/') + 1) : units;
 }
 
+bool has_products(const Statistic& statistic) { return statistic.key("mode") == "products"; }
+
 Quantity quantity_of_totals(const Statistic& statistic) {
-  return statistic.key("mode") == "products" ? quantity_of_x(statistic)
+  return has_products(statistic) ? quantity_of_x(statistic)
                                              : quantity_of_counts(statistic.units);
 }
 

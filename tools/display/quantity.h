@@ -31,7 +31,9 @@ Quantity quantity_of_x(const Statistic& statistic);
 Quantity quantity_of_counts(std::string_view units);
 // As a heading names them: without the word for X if its numbers are shown without it.
 std::string_view shown_units(std::string_view units);
-// Of the totals of a value or a history: X if they are products, else counts.
+// Whether the totals of a value or a history are of products; else of counts.
+bool has_products(const Statistic& statistic);
+// Of these totals: X if they are products, else counts.
 Quantity quantity_of_totals(const Statistic& statistic);
 
 enum class Digits : std::uint8_t {

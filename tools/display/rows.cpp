@@ -13,12 +13,10 @@
 namespace tallyfs::view {
 namespace {
 
-constexpr std::array kSortKeys = {std::pair{"name", SortKey::kName},
-                              std::pair{"samples", SortKey::kSamples},
-                              std::pair{"rate", SortKey::kRate},
-                              std::pair{"p50", SortKey::kP50},
-                              std::pair{"p99", SortKey::kP99},
-                              std::pair{"max", SortKey::kMax}};
+constexpr std::array kSortKeys = {
+    std::pair{"name", SortKey::kName}, std::pair{"samples", SortKey::kSamples},
+    std::pair{"rate", SortKey::kRate}, std::pair{"p50", SortKey::kP50},
+    std::pair{"p99", SortKey::kP99},   std::pair{"max", SortKey::kMax}};
 constexpr std::array kColumns = {"time",   "interface", "statistic", "type", "on",
                                  "unit",   "samples",   "count",     "rate", "out_of_range",
                                  "missed", "total",     "last",      "min",  "avg",
@@ -33,8 +31,6 @@ const Statistic* shown(const StatisticRow& row) {
 std::optional<std::uint64_t> samples_of(const StatisticRow& row) {
   return row.change ? row.change->samples : std::optional(row.statistic->samples);
 }
-
-bool has_products(const Statistic& statistic) { return statistic.key("mode") == "products"; }
 
 // What the data are of, since they began; samples go on after a reset.
 std::optional<double> count_in(const StatisticRow& row) {
