@@ -170,7 +170,7 @@ class NewcomerTest(PageCase):
               .find(e => e.cells[0].textContent === 'calm');
             return row?.cells[2].title;""")
         found = until(lambda: (lambda title: title.startswith("us") and title)(find() or ""), "p99")
-        self.assertEqual("us: p99 of the last minute 1.0s (0.5-1.0)", found)
+        self.assertEqual("us: p99 of the last minute 1.0s (0.5-1.1)", found)
         self.browser.click("#by-p99")
         until(lambda: self.interfaces()[:1] == ["calm"], "the slowest first")
         self.assertEqual("descending", self.browser.run(

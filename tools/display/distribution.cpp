@@ -171,10 +171,12 @@ std::string percentile_text(const Percentile& percentile, const Quantity& quanti
   const Digits of_ends = exact ? Digits::kAll : Digits::kThree;
   const auto high = static_cast<double>(percentile.high);
   if (percentile.ends == Bin::Ends::kNoFirst) {
-    return std::string("<=").append(number_text(high, quantity, of_ends, charset));
+    return std::string("<=").append(
+        number_text(high, quantity, of_ends, charset, Rounding::kUp));
   }
   if (percentile.ends == Bin::Ends::kNoLast) {
-    return std::string(">").append(number_text(high, quantity, of_ends, charset));
+    return std::string(">").append(
+        number_text(high, quantity, of_ends, charset, Rounding::kDown));
   }
   const auto estimate = [&](Digits of) {
     return number_text(percentile.estimate, quantity, of, charset);
@@ -182,12 +184,18 @@ std::string percentile_text(const Percentile& percentile, const Quantity& quanti
   if (percentile.low >= percentile.high) return estimate(digits);
   const auto low = static_cast<double>(percentile.low);
   // Bounds that two digits do not tell apart get a third, and the estimate between them, too; what
-  // is nearer needs none.
+  // is nearer needs none. The true value is never outside the bounds that are shown.
+  const auto bound = [&](double of, Digits each, Rounding rounding) {
+    return number_like(of, percentile.estimate, quantity, each, rounding);
+  };
   for (const Digits each : {digits, of_ends}) {
-    const std::string from = number_like(low, percentile.estimate, quantity, each);
-    const std::string to = number_like(high, percentile.estimate, quantity, each);
-    if (from == to) continue;
-    return estimate(each).append(" (").append(from).append("-").append(to).append(")");
+    if (bound(low, each, Rounding::kNearest) == bound(high, each, Rounding::kNearest)) continue;
+    return estimate(each)
+        .append(" (")
+        .append(bound(low, each, Rounding::kDown))
+        .append("-")
+        .append(bound(high, each, Rounding::kUp))
+        .append(")");
   }
   return estimate(digits);
 }

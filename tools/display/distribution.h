@@ -55,10 +55,10 @@ struct Percentile {
 // `millionths` of all samples, 1 to 999,999. Nothing if there are none.
 std::optional<Percentile> percentile(const Distribution& distribution, std::uint32_t millionths);
 
-// "27us (17-32)", "<=0us", ">1.05s"; without bounds if there is one X alone.
+// "27us (17-32)", "<=0us", ">1.04s"; without bounds if there is one X alone.
 std::string percentile_text(const Percentile& percentile, const Quantity& quantity, bool exact,
                             Charset charset);
-// "8us - 16us", "<=0us", ">1.05s", "5us": the ends of a bin, the lower one not included.
+// "8us - 16us", "<=0us", ">1.04s", "5us": the ends of a bin, the lower one not included.
 std::string bin_text(const Bin& bin, const Quantity& quantity, bool exact, Charset charset);
 
 }  // namespace tallyfs::view

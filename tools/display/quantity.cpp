@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/base/unit_factor.h"
@@ -69,21 +70,6 @@ std::string printed(const char* format, double value) {
   return text.data();
 }
 
-// An integer in the statistic's own unit loses nothing, and so gets no decimals.
-std::string scaled(double value, const Step& step, const Quantity& quantity, Digits digits) {
-  const double shown = value * quantity.factor / step.size;
-  const double size = std::fabs(shown);
-  const bool is_own = quantity.factor == step.size && shown == std::floor(shown);
-  if (is_own || size >= 99.95) return printed("%.0f", shown);
-  // Below 1 there is no smaller unit, so that digits count from the first one that is not 0.
-  const bool is_pure = quantity.kind == Quantity::Kind::kNumber;
-  if (is_pure && quantity.decimals > 0 && step.size == 1) {
-    return printed(digits == Digits::kTwo ? "%.2g" : "%.3g", shown);
-  }
-  if (digits == Digits::kTwo) return printed(size >= 9.95 ? "%.0f" : "%.1f", shown);
-  return printed(size >= 9.995 ? "%.1f" : "%.2f", shown);
-}
-
 std::string printed_with(int decimals, double value) {
   std::array<char, 400> text;
   std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
@@ -95,6 +81,41 @@ std::string without_zeros(std::string text) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text == "-0" ? "0" : text;
+}
+
+// What a double lacks of a decimal is no reason to round up or down by a whole place.
+double rounded(double value, int places, Rounding rounding) {
+  const double parts = value * power_of_ten(places);
+  const double slack = std::fabs(parts) * 1e-13;
+  switch (rounding) {
+    case Rounding::kDown:
+      return std::floor(parts + slack) / power_of_ten(places);
+    case Rounding::kUp:
+      return std::ceil(parts - slack) / power_of_ten(places);
+    case Rounding::kNearest:
+      break;
+  }
+  return std::round(parts) / power_of_ten(places);
+}
+
+// An integer in the statistic's own unit loses nothing, and so gets no decimals.
+std::string scaled(double value, const Step& step, const Quantity& quantity, Digits digits,
+                   Rounding rounding) {
+  const double shown = value * quantity.factor / step.size;
+  if (quantity.factor == step.size && shown == std::floor(shown)) return printed("%.0f", shown);
+  int places = digits == Digits::kTwo ? 1 : 2;
+  // Below 1 there is no smaller unit, so that digits count from the first one that is not 0.
+  const bool is_pure = quantity.kind == Quantity::Kind::kNumber && quantity.decimals > 0 &&
+                       step.size == 1;
+  if (is_pure && shown != 0 && std::fabs(shown) < 1) {
+    places -= static_cast<int>(std::floor(std::log10(std::fabs(shown))));
+  }
+  double number = rounded(shown, places, rounding);
+  for (double limit = 10; places > 0 && std::fabs(number) >= limit; limit *= 10) {
+    number = rounded(shown, --places, rounding);
+  }
+  std::string text = printed_with(places, number);
+  return is_pure && places > 0 ? without_zeros(std::move(text)) : text;
 }
 
 std::string unscaled(double value, const Quantity& quantity) {
@@ -170,17 +191,19 @@ Quantity quantity_of_totals(const Statistic& statistic) {
                                              : quantity_of_counts(statistic.units);
 }
 
-std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset) {
+std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset,
+                        Rounding rounding) {
   const Step& step = digits == Digits::kAll ? own_step(quantity) : step_of(value, quantity);
-  std::string text =
-      digits == Digits::kAll ? unscaled(value, quantity) : scaled(value, step, quantity, digits);
+  std::string text = digits == Digits::kAll ? unscaled(value, quantity)
+                                            : scaled(value, step, quantity, digits, rounding);
   const bool is_micro = std::string_view(step.suffix) == "us" && charset == Charset::kUtf8;
   return text.append(is_micro ? "µs" : step.suffix);
 }
 
-std::string number_like(double value, double like, const Quantity& quantity, Digits digits) {
+std::string number_like(double value, double like, const Quantity& quantity, Digits digits,
+                        Rounding rounding) {
   if (digits == Digits::kAll) return unscaled(value, quantity);
-  return scaled(value, step_of(like, quantity), quantity, digits);
+  return scaled(value, step_of(like, quantity), quantity, digits, rounding);
 }
 
 std::string exact_text(Int128 value) {

@@ -42,10 +42,15 @@ enum class Digits : std::uint8_t {
   kAll,    // 1048576us
 };
 
+// A bound of what is not known exactly is rounded away from it, so that it stays a bound.
+enum class Rounding : std::uint8_t { kNearest, kDown, kUp };
+
 // With its unit; an integer that needs no scaling is shown as it is.
-std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset);
+std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset,
+                        Rounding rounding = Rounding::kNearest);
 // `value` without its unit, but scaled as number_text() scales `like`.
-std::string number_like(double value, double like, const Quantity& quantity, Digits digits);
+std::string number_like(double value, double like, const Quantity& quantity, Digits digits,
+                        Rounding rounding);
 
 std::string exact_text(Int128 value);
 std::string grouped_text(Int128 value);  // 573,437

@@ -187,7 +187,8 @@ std::vector<std::string> left_out_parts(const Statistic& statistic, const Look& 
       array && !array->bounds.empty() && array->counts.size() > array->bounds.size()) {
     const double bound = static_cast<double>(array->bounds.back());
     add(array->counts.back(), std::string(" above ").append(number_text(
-                                  bound, quantity_of_x(statistic), Digits::kThree, look.charset)));
+                                  bound, quantity_of_x(statistic), Digits::kThree, look.charset,
+                                  Rounding::kDown)));
     add(array->below, " below the range");
     add(array->above, " above the range");
   }

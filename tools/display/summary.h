@@ -41,9 +41,9 @@ std::string heading_of(const std::string& interface, const Statistic& statistic,
 // loses its middle at last.
 std::string short_heading_of(const std::string& interface, const Statistic& statistic,
                              std::uint64_t now_us, int width, Charset charset);
-// "p50 27us (17-32)   p99 2.0ms (1.0-2.0)"; empty without samples or bins.
+// "p50 27us (17-32)   p99 2.0ms (1.0-2.1)"; empty without samples or bins.
 std::string percentiles_text(const Statistic& statistic, const Look& look);
-// "2 above 1.05s   7 out of range   3 missed"; empty if nothing was left out.
+// "2 above 1.04s   7 out of range   3 missed"; empty if nothing was left out.
 std::string left_out_text(const Statistic& statistic, const Look& look);
 // Percentiles and what was left out, in at most `width` columns if one of each fits: less and less
 // of both, from their ends.

@@ -9,7 +9,7 @@ web" "$("$TALLYCTL" ls --names | sort)"
   assert_eq "web/us
 web/hits" "$("$TALLYCTL" ls --names web)"
   assert_has 'p50 91us (65-128)' "$("$TALLYCTL" show web/us)"
-  assert_has '1 above 4.10ms' "$("$TALLYCTL" show "$STAT/web/us")"
+  assert_has '1 above 4.09ms' "$("$TALLYCTL" show "$STAT/web/us")"
   assert_has 'web/us' "$(cd "$STAT" && "$TALLYCTL" show statistics/web)"
   need jq
   "$TALLYCTL" show --json | jq -e '.interfaces | length == 3' >/dev/null

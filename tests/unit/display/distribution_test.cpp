@@ -65,7 +65,7 @@ TEST(DistributionTest, BinsWithoutAnEndAreShownAsSuch) {
   EXPECT_EQ(text(at(statistic, 500'000)), "<=0us");
   statistic = log2_array(20);
   count(statistic, 5'000'000);
-  EXPECT_EQ(text(at(statistic, 500'000)), ">1.05s");
+  EXPECT_EQ(text(at(statistic, 500'000)), ">1.04s");
 }
 
 TEST(DistributionTest, ALinearBinIsCutInRanks) {
@@ -199,8 +199,23 @@ TEST(DistributionTest, MergingKeepsCountsAndEnds) {
 }
 
 TEST(DistributionTest, BoundsThatLookTheSameGetAnotherDigit) {
-  EXPECT_EQ(text({.low = 15'900, .high = 16'020, .estimate = 16'020}), "16.0ms (15.9-16.0)");
+  EXPECT_EQ(text({.low = 15'900, .high = 16'020, .estimate = 16'020}), "16.0ms (15.9-16.1)");
   EXPECT_EQ(text({.low = 16'019, .high = 16'020, .estimate = 16'020}), "16ms");
+}
+
+TEST(DistributionTest, NoValueIsOutsideItsShownBounds) {
+  EXPECT_EQ(text({.low = 9'941, .high = 10'361, .estimate = 10'000}), "10ms (9.9-11)");
+  EXPECT_EQ(text({.low = 9'970, .high = 11'200, .estimate = 10'000}), "10ms (9.9-12)");
+  EXPECT_EQ(text({.low = -3'060, .high = -1'060, .estimate = -2'000}), "-2.0ms (-3.1--1.0)");
+  const Percentile above{.ends = Bin::Ends::kNoLast, .high = 4'096};
+  EXPECT_EQ(text(above), ">4.09ms");
+  const Percentile below{.ends = Bin::Ends::kNoFirst, .high = 4'091};
+  EXPECT_EQ(text(below), "<=4.10ms");
+}
+
+TEST(DistributionTest, ABoundThatIsShownExactlyStaysAsItIs) {
+  EXPECT_EQ(text({.low = 4'100, .high = 5'700, .estimate = 5'000}), "5.0ms (4.1-5.7)");
+  EXPECT_EQ(text({.low = 65, .high = 128, .estimate = 91}), "91us (65-128)");
 }
 
 TEST(DistributionTest, LabelsOfBinsExcludeTheLowerEnd) {

@@ -34,6 +34,25 @@ TEST(QuantityTest, ScalesOtherUnitsByThousands) {
   EXPECT_EQ(three(1'210'000, ""), "1.21M");
 }
 
+TEST(QuantityTest, RoundsBoundsAwayFromTheValue) {
+  const Quantity ms = quantity_of_x("microseconds/requests");
+  const auto bound = [&](double value, double like, Digits digits, Rounding rounding) {
+    return number_like(value, like, ms, digits, rounding);
+  };
+  EXPECT_EQ(bound(9'979, 10'000, Digits::kTwo, Rounding::kDown), "9.9");
+  EXPECT_EQ(bound(9'911, 10'000, Digits::kTwo, Rounding::kUp), "10");
+  EXPECT_EQ(bound(99'990, 99'990, Digits::kThree, Rounding::kDown), "99.9");
+  EXPECT_EQ(bound(99'910, 99'990, Digits::kThree, Rounding::kUp), "100");
+  EXPECT_EQ(bound(1'234'001, 900'000, Digits::kTwo, Rounding::kUp), "1235");
+  const Quantity parts = quantity_of_x("-/", 4);
+  EXPECT_EQ(number_like(12'3, 12'3, parts, Digits::kTwo, Rounding::kUp), "0.013");
+  EXPECT_EQ(number_like(12'9, 12'9, parts, Digits::kTwo, Rounding::kDown), "0.012");
+}
+
+TEST(QuantityTest, ANumberWithDecimalsHasNoExponent) {
+  EXPECT_EQ(number_text(995, quantity_of_x("-/", 1), Digits::kTwo, Charset::kAscii), "100");
+}
+
 TEST(QuantityTest, XWithDecimalsIsTheDecimalInItsUnit) {
   const auto text = [](double value, const char* units, unsigned decimals, Digits digits) {
     return number_text(value, quantity_of_x(units, decimals), digits, Charset::kAscii);
