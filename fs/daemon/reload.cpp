@@ -103,20 +103,31 @@ std::vector<std::string> arguments_of(pid_t process) {
   return all;
 }
 
-// Without descriptors: the keeper itself looks at those.
-Result<void> try_arguments(pid_t keeper) {
+// Without descriptors: the keeper itself looks at those. Where the keeper was started, as the file
+// of --rules may be relative.
+Result<Reloaded> try_arguments(pid_t keeper) {
   std::vector<std::string> arguments = arguments_of(keeper);
   std::vector<char*> pointers;
   for (std::string& each : arguments) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   ::setenv(Inheritance::kVariable, to_text({.purpose = Inheritance::Purpose::kCheck}).c_str(), 1);
+  const std::string directory = proc(keeper, "/cwd");
+  posix_spawn_file_actions_t before;
+  ::posix_spawn_file_actions_init(&before);
+  if (::access(directory.c_str(), X_OK) == 0) {
+    ::posix_spawn_file_actions_addchdir_np(&before, directory.c_str());
+  }
   pid_t child = 0;
-  int status = ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, pointers.data(), environ);
+  int status = ::posix_spawn(&child, "/proc/self/exe", &before, nullptr, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&before);
   if (status == 0) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
   }
-  if (status == 0) return {};
+  if (status == 0) return Reloaded::kWhole;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kRulesRefusedStatus) {
+    return Reloaded::kWithoutRules;
+  }
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
 }
 
@@ -191,12 +202,13 @@ Result<pid_t> find_keeper(const std::string& mount_point) {
 }
 
 // Each look at the mount may wait for as long as its server does not answer.
-Result<void> reload_until(const std::string& mount_point,
-                          std::chrono::steady_clock::time_point end) {
+Result<Reloaded> reload_until(const std::string& mount_point,
+                              std::chrono::steady_clock::time_point end) {
   if (const auto alive = check_not_dead(mount_point); !alive) return alive.error();
   const auto keeper = find_keeper(mount_point);
   if (!keeper) return keeper.error();
-  if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
+  const auto tried = try_arguments(keeper.value());
+  if (!tried) return tried.error();
   const Counts before = counts_of(mount_point);
   const auto server = server_of(mount_point);
   if (!server) return not_served(mount_point);
@@ -205,7 +217,8 @@ Result<void> reload_until(const std::string& mount_point,
                  "cannot reload " + mount_point + ": the keeper, process " +
                      std::to_string(keeper.value()) + ": " + std::strerror(errno)};
   }
-  return wait_for_another(mount_point, *server, before, end);
+  const auto done = wait_for_another(mount_point, *server, before, end);
+  return done ? tried : done.error();
 }
 
 bool is_on(pid_t keeper, const std::string& mount_point) {
@@ -241,19 +254,22 @@ Error no_answer(const std::string& mount_point) {
   return {ErrorCode::kTimedOut, reason.append(" kill -KILL lets the keeper replace it")};
 }
 
-// In a child: the status with which it ends, and what is wrong on the pipe.
+// What a child writes where nothing is wrong; no reason begins so.
+std::string text_of(Reloaded how) { return {static_cast<char>(how)}; }
+
+// In a child: how it has ended, or what is wrong, on the pipe.
 [[noreturn]] void reload_as_child(const Fd& pipe, const std::string& mount_point,
                                   std::chrono::steady_clock::time_point end) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto done = reload_until(mount_point, end);
-  const std::string text = done ? std::string(1, '\0') : done.error().reason;
+  const std::string text = done ? text_of(done.value()) : done.error().reason;
   (void)!::write(pipe.get(), text.data(), text.size());
   ::_exit(0);
 }
 
 // A child that waits for the server cannot be waited for, even when it is killed.
-Result<void> answer_of(pid_t child, const Fd& pipe, const std::string& mount_point,
-                       std::chrono::steady_clock::time_point end) {
+Result<Reloaded> answer_of(pid_t child, const Fd& pipe, const std::string& mount_point,
+                           std::chrono::steady_clock::time_point end) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
@@ -268,13 +284,15 @@ Result<void> answer_of(pid_t child, const Fd& pipe, const std::string& mount_poi
   const auto size = ::read(pipe.get(), text.data(), text.size());
   if (size <= 0) return Error{ErrorCode::kInvalid, "the process that reloads was killed"};
   text.resize(static_cast<std::size_t>(size));
-  if (text == std::string(1, '\0')) return {};
+  for (const Reloaded how : {Reloaded::kWhole, Reloaded::kWithoutRules}) {
+    if (text == text_of(how)) return how;
+  }
   return Error{ErrorCode::kInvalid, text};
 }
 
 }  // namespace
 
-Result<void> reload(const std::string& given) {
+Result<Reloaded> reload(const std::string& given) {
   const auto path = absolute_mount_point(given);
   if (!path) return path.error();
   const auto end = std::chrono::steady_clock::now() + kReloadMax;

@@ -371,6 +371,27 @@ with_state_the_directory_stays_locked_and_is_written() {
   assert_counts web 'a 2'
 }
 
+refused_lines_of_rules_are_printed_and_the_new_server_serves() {
+  stop_daemon
+  cd "$CASE"
+  echo 'web/* type=list entries_max=9' >rules
+  start_daemon --rules rules
+  printf '%s\n' 'web/* type=range' 'web/b types=list' >rules
+  cd /
+  local status=0 before
+  before=$(server_of "$DAEMON")
+  "$TALLYFS" --reload "$MNT" 2>"$CASE/said" || status=$?
+  assert_eq 4 $status
+  assert_has "$CASE/rules:2: there is no key 'types'; did you mean type?" "$(cat "$CASE/said")"
+  assert_has $'  web/b types=list\n' "$(sed 's/^tallyfs: error: //' "$CASE/said")"
+  assert_has 'the new server runs, but without the lines of --rules above' "$(cat "$CASE/said")"
+  SERVER=$(server_of "$DAEMON")
+  [ "$SERVER" != "$before" ] || fail 'the server is the old one'
+  assert_eq 'web/* type=range' "$(cat "$MNT/rules")"
+  sed -i 2d "$CASE/rules"
+  _reload
+}
+
 rules_are_read_anew() {
   stop_daemon
   echo 'web/* type=range on=1' >"$CASE/rules"
