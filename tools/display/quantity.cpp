@@ -95,7 +95,7 @@ double rounded(double value, int places, Rounding rounding) {
     case Rounding::kNearest:
       break;
   }
-  return std::round(parts) / power_of_ten(places);
+  return std::nearbyint(parts) / power_of_ten(places);
 }
 
 // An integer in the statistic's own unit loses nothing, and so gets no decimals.
