@@ -2,6 +2,7 @@
 
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace tallyfs {
 namespace {
@@ -54,6 +55,25 @@ Unit unit_of_y(std::string_view units) {
   if (slash == std::string_view::npos) return named(units);
   const std::string_view word = units.substr(slash + 1);
   return word == units.substr(0, slash) ? Unit{} : named(word);
+}
+
+std::string_view measure_of(std::string_view word) {
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kAbbreviations = {{
+      {"s", "seconds"},       {"sec", "seconds"},       {"second", "seconds"},
+      {"ms", "milliseconds"}, {"msec", "milliseconds"}, {"millis", "milliseconds"},
+      {"us", "microseconds"}, {"usec", "microseconds"}, {"micros", "microseconds"},
+      {"ns", "nanoseconds"},  {"nsec", "nanoseconds"},  {"nanos", "nanoseconds"},
+      {"min", "minutes"},     {"h", "hours"},           {"B", "bytes"},
+      {"byte", "bytes"},      {"kB", "kilobytes"},      {"KB", "kilobytes"},
+      {"MB", "megabytes"},    {"GB", "gigabytes"},      {"%", "percent"},
+  }};
+  for (const Named& known : kUnits) {
+    if (known.word == word) return word;
+  }
+  for (const auto& [abbreviation, full] : kAbbreviations) {
+    if (abbreviation == word) return full;
+  }
+  return {};
 }
 
 UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals) {

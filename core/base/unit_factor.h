@@ -31,6 +31,10 @@ Unit unit_of_x(std::string_view units);
 // Of what is counted: the word behind the slash, or the only one; none if it is that of X, too.
 Unit unit_of_y(std::string_view units);
 
+// The word known here for a time, a size or a share: itself, or that of its usual abbreviation.
+// Empty: it is none, as "requests" or "slots".
+std::string_view measure_of(std::string_view word);
+
 // Of X that is kept as an integer of so many decimal places: at most kDecimalsMax.
 UnitFactor with_decimals(const UnitFactor& factor, unsigned decimals);
 

@@ -27,6 +27,26 @@ std::optional<Error> open_log2(const Change& change, bool is_open) {
                  change.scale->at);
 }
 
+// False: a total of Y alone.
+bool shows_x(const Settings& settings) {
+  if (const auto* value = std::get_if<ValueSettings>(&settings)) {
+    return value->mode != Mode::kIncrements;
+  }
+  const auto* const history = std::get_if<HistorySettings>(&settings);
+  return !history || history->mode != Mode::kIncrements;
+}
+
+// One word of units= is that of Y. With bytes of a range, a person means X, most likely.
+std::optional<Error> units_of_counts(const Change& change, const Definition& definition) {
+  if ((!change.units && !change.type) || !shows_x(definition.settings)) return std::nullopt;
+  const std::string_view meant = measure_of(definition.units);
+  if (meant.empty()) return std::nullopt;
+  std::string reason("units=" + definition.units);
+  reason.append(" names what is counted, and X has no unit; if X is in ").append(meant);
+  reason.append(": units=").append(meant).append("/samples");
+  return invalid(std::move(reason), change.units ? change.units->at : change.type->at);
+}
+
 // How many bytes more (as a difference that may wrap) it holds after the change.
 std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
   return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
@@ -270,6 +290,7 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   const Change& change = parsed.value();
   Attributes attributes;
   bool is_open = false;
+  std::optional<Error> units;
   {
     const MutexLock lock(mutex_);
     Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
@@ -278,11 +299,13 @@ std::optional<Error> Interface::remark(std::string_view line) const {
     (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
       attributes |= attributes_of(statistic.definition().settings);
       is_open |= is_open_log2(statistic.definition());
+      if (!units) units = units_of_counts(change, statistic.definition());
       return {};
     });
   }
   if (auto ignored = find_ignored_key(line, attributes)) return ignored;
   if (auto fractions = find_fractions(change)) return fractions;
+  if (units) return units;
   return open_log2(change, is_open);
 }
 
@@ -295,6 +318,7 @@ std::optional<Error> Interface::remark_on_new(std::string_view text) {
     return ignored;
   }
   if (auto fractions = find_fractions(change.value())) return fractions;
+  if (auto units = units_of_counts(change.value(), definition.value())) return units;
   return open_log2(change.value(), is_open_log2(definition.value()));
 }
 

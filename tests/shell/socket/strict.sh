@@ -89,6 +89,21 @@ an_array_without_a_begin_is_warned_of() {
   _says 0 '' 'create web/ok type=array scale=log2 base_interval=1 range_min=0'
 }
 
+a_unit_that_is_taken_for_that_of_counts_is_warned_of() {
+  local each bytes=units=bytes
+  local said='names what is counted, and X has no unit; if X is in'
+  _says 0 "tally-send: line 1: warning: $bytes $said bytes: $bytes/samples
+  create web/size type=range units=bytes" 'create web/size type=range units=bytes'
+  _send 'define web name=size units=ms' 2>"$CASE/said"
+  assert_has "units=ms $said milliseconds: units=milliseconds/samples" "$(cat "$CASE/said")"
+  _send 'define web name=size type=quantiles precision=5 quantiles=50' 2>"$CASE/said"
+  assert_has "warning: units=ms $said" "$(cat "$CASE/said")"
+  for each in 'create web/read units=bytes' 'create web/n type=range units=requests' \
+    'define web name=size units=bytes/samples' 'define web name=size on=1'; do
+    _says 0 '' "$each"
+  done
+}
+
 strict_1_makes_a_line_of_the_file_strict_and_messages_leave_it_out() {
   send 'create web/us on=1'
   assert_fails_with 'Invalid argument' define web 'strict=1 name=us types=range'
