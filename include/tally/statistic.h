@@ -302,7 +302,8 @@ static inline void statistic_add(struct statistic* statistic, int64_t x, uint64_
   if (statistic_is_on(statistic)) statistic_on_add(statistic, x, y);
 }
 
-/* Once X, now. */
+/* One sample of X, now: statistic_inc(statistic, 2) is one sample whose value is 2. A type=value of
+ * increments counts samples, and goes up by 1; statistic_add(statistic, x, 2) counts two. */
 static inline void statistic_inc(struct statistic* statistic, int64_t x) {
   if (statistic_is_on(statistic)) statistic_on_add(statistic, x, 1);
 }

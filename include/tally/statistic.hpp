@@ -187,6 +187,8 @@ class Statistic {
 
   bool is_on() const noexcept { return ::statistic_is_on(statistic_) != 0; }
   void add(std::int64_t x, std::uint64_t y) noexcept { ::statistic_add(statistic_, x, y); }
+  // One sample of x: inc(2) is one whose value is 2. A counter, tally::Value of increments, goes up
+  // by 1; add(x, 2) counts 2.
   void inc(std::int64_t x) noexcept { ::statistic_inc(statistic_, x); }
   // Throws std::system_error while it is on if the statistic has no decimals, or x is no number
   // that it can have (statistic_to_x()).

@@ -137,7 +137,9 @@ PyObject* dropped(PyObject* self, PyObject*) {
 }
 
 const PyMethodDef kOwnMethods[] = {
-    {"inc", &inc, METH_O, "inc($self, x, /)\n--\n\nOnce X, now."},
+    {"inc", &inc, METH_O, "inc($self, x, /)\n--\n\n"
+     "One sample of X, now: inc(2) is one sample whose value is 2, and a counter goes up by 1.\n"
+     "add(x, 2) counts 2."},
     {"add", method(&add), METH_FASTCALL | METH_KEYWORDS,
      "add($self, /, x, y=1)\n--\n\nY times X, now."},
     {"add_at", method(&add_at), METH_FASTCALL | METH_KEYWORDS,
