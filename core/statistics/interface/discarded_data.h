@@ -33,7 +33,8 @@ class DiscardedData {
   static constexpr std::chrono::seconds kKeptFor{60};
   // Of one statistic.
   static constexpr std::uint64_t kBytesMax = 1 << 20;
-  // A program that resets more often keeps nothing.
+  // A program that resets more often keeps nothing. Strict lines, which people write, keep what two
+  // resets within that time have discarded as if it were one.
   static constexpr std::chrono::seconds kResetsApart{1};
 
   // What is kept of the statistic; nullptr: nothing.
@@ -48,6 +49,7 @@ class DiscardedData {
   // What the last line of the definition file did, for its answer.
   struct Report {
     bool cannot_be_undone = false;
+    bool is_replaced = false;         // the discarded data of a moment before
     std::uint64_t lost_samples = 0;  // counted since, with another definition or of such a type
   };
   Report report{};

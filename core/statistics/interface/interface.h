@@ -257,6 +257,8 @@ class Interface {
                  CellBudget& budget) REQUIRES(mutex_);
   bool carry_out(Statistic& statistic, const Change& change, Moment now, CellBudget& budget)
       REQUIRES(mutex_);
+  std::optional<Discarded> discarded_just_before(const Statistic& statistic, const Change& change,
+                                                 Moment now) const REQUIRES(mutex_);
   std::optional<Discarded> room_for_discarded(const Statistic& statistic, const Change& change,
                                               const Definition& after, Moment now) REQUIRES(mutex_);
   void forget_discarded(const Statistic& statistic) REQUIRES(mutex_);

@@ -23,6 +23,17 @@ bool add_up(Gathered& to, const Gathered& more) {
       to);
 }
 
+// What two resets within a moment discarded is one. False: the data of this type do not add up.
+bool put_before(const Discarded& first, Discarded& second) {
+  Gathered gathered = first.gathered;
+  if (second.samples != first.samples && !add_up(gathered, second.gathered)) return false;
+  second.gathered = std::move(gathered);
+  add_saturating(second.hits_out_of_range, first.hits_out_of_range);
+  second.saturated |= first.saturated;
+  second.data_since = first.data_since;
+  return true;
+}
+
 }  // namespace
 
 // Cells are in the data already.
@@ -95,10 +106,23 @@ bool Interface::carry_out(Statistic& statistic, const Change& change, Definition
   return changed;
 }
 
+// Of a person, as programs do not keep what they reset so often.
+std::optional<Discarded> Interface::discarded_just_before(const Statistic& statistic,
+                                                          const Change& change, Moment now) const {
+  if (!change.is_strict || !change.data_reset || !discarded_) return std::nullopt;
+  const Discarded* const former = discarded_->find(statistic);
+  if (!former || former->definition != statistic.definition()) return std::nullopt;
+  const auto discarded = former->until - DiscardedData::kKeptFor;
+  if (now.monotonic - discarded >= DiscardedData::kResetsApart) return std::nullopt;
+  return *former;
+}
+
 bool Interface::carry_out(Statistic& statistic, const Change& change, Moment now,
                           CellBudget& budget) {
+  const auto former = discarded_just_before(statistic, change, now);
   auto kept = room_for_discarded(statistic, change, statistic.definition(), now);
   const bool changed = statistic.carry_out(change, now, budget, kept ? &*kept : nullptr);
+  if (former && kept && !put_before(*former, *kept)) discarded_->report.is_replaced = true;
   if (kept) discarded_->keep(statistic, *std::move(kept));
   return changed;
 }
@@ -125,6 +149,11 @@ std::optional<Error> Interface::remark_on_discarded(const Change& change) const 
   const DiscardedData::Report& report = discarded_->report;
   if (report.cannot_be_undone && (change.data_reset || change.redefines())) {
     return invalid("it cannot be undone: the data are above 1 MiB, or the quota has no room",
+                   change.name ? change.name->at : 0);
+  }
+  if (report.is_replaced && change.data_reset) {
+    return invalid("undo=1 brings back only what came after the reset of a moment before: "
+                   "data of this type do not add up",
                    change.name ? change.name->at : 0);
   }
   if (!change.undo || report.lost_samples == 0) return std::nullopt;

@@ -121,10 +121,43 @@ TEST(UndoTest, ThereIsOneStep) {
   UndoStand stand("on=1");
   EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
   stand.add(1);
+  stand.clock.advance(seconds(1));
   EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "");
   EXPECT_EQ(stand.define("name=s undo=1"), "");
   EXPECT_EQ(stand.data(), "s 1\n");
   EXPECT_NE(stand.define("name=s undo=1"), "");
+}
+
+TEST(UndoTest, WhatAPersonResetsTwiceComesBackWhole) {
+  for (const char* const text : {"on=1 type=range", "on=1 type=list entries_max=2",
+                                 "on=1 type=raw entries_max=3", "on=1 type=last"}) {
+    UndoStand stand(text);
+    const std::string data = stand.data();
+    const Holdings before = stand.ledger.total();
+    EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "") << text;
+    stand.clock.advance(std::chrono::milliseconds(999));
+    EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "") << text;
+    EXPECT_EQ(stand.remark("name=s data=reset"), "") << text;
+    EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
+    EXPECT_EQ(stand.data(), data) << text;
+    EXPECT_EQ(stand.ledger.total(), before) << text;
+  }
+}
+
+TEST(UndoTest, WhatCameBetweenTwoResetsIsAddedOrTheLossIsSaid) {
+  const std::string reset = "strict=1 name=s data=reset";
+  UndoStand range("on=1 type=range");
+  EXPECT_EQ(range.define(reset), "");
+  range.add(1);
+  EXPECT_EQ(range.define(reset), "");
+  EXPECT_EQ(range.define("name=s undo=1"), "");
+  EXPECT_EQ(range.data(), "s 4 1 5.000 7\n");
+
+  UndoStand raw("on=1 type=raw entries_max=4");
+  EXPECT_EQ(raw.define(reset), "");
+  raw.add(1);
+  EXPECT_EQ(raw.define(reset), "");
+  EXPECT_TRUE(raw.remark(reset).starts_with("undo=1 brings back only what came after the reset"));
 }
 
 TEST(UndoTest, AProgramThatResetsOftenKeepsNothing) {
