@@ -21,15 +21,15 @@ SETSID=''
 ! hash setsid 2>/dev/null || SETSID=${BASH_CMDS[setsid]}
 export CASE MNT STAT SOCK TALLYFS
 DAEMON='' SERVER='' DAEMONS=() STARTED=0
-# How many times longer than on an idle CPU a thing may take: how much slower a sanitizer makes the
-# daemon, times the load when the case began, of which 3 at the most count.
+# How many times longer than on an idle CPU a thing may take: by the load when the case began, of
+# which 3 at the most count. Beside a sanitizer no time is judged, and limits only end what hangs.
 _slowness() {
   local load tasks percent cpus=${TALLY_CPUS:-$(nproc)}
   read -r load _ _ tasks _ </proc/loadavg
   percent=$((10#${load/./})) tasks=$((100 * ${tasks%/*}))
   percent=$(((tasks > percent ? tasks : percent) / cpus))
   percent=$((percent < 100 ? 100 : percent > 300 ? 300 : percent))
-  percent=$((${TALLY_PATIENCE:-1} * percent))
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || percent=$((TALLY_PATIENCE * 1000))
   printf -v TALLY_SLOWNESS '%d.%02d' $((percent / 100)) $((percent % 100))
 }
 [ -n "${TALLY_SLOWNESS:-}" ] || _slowness
@@ -129,7 +129,7 @@ _wait_for() {
   while read -r _ _ state _ 2>/dev/null <"/proc/$1/stat" && [ "$state" != Z ]; do
     if [ $SECONDS -gt $deadline ]; then
       echo "the daemon does not end:"
-      _threads "$1"
+      for i in $(_family "$1"); do _threads "$i"; done
       kill -KILL "$1"
       break
     fi
@@ -211,9 +211,10 @@ assert_fails_with() {
   [[ $said == *"$wanted"* ]] || fail "$*" "  wanted $wanted" "  got    $said"
 }
 assert_fails() { if "$@" >/dev/null 2>&1; then fail "succeeded: $*"; fi; }
-# wait_until CONDITION [SECONDS]: so long at the most; a sanitizer makes it longer.
+# wait_until CONDITION [SECONDS]: so long at the most; beside a sanitizer at least 150 s.
 wait_until() {
-  local deadline=$((SECONDS + ${2:-30} * ${TALLY_PATIENCE:-1}))
+  local deadline=$((SECONDS + ${2:-30}))
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || deadline=$((SECONDS + 30 * TALLY_PATIENCE))
   until eval "$1"; do
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
     nap 0.01

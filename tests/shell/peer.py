@@ -11,7 +11,7 @@ SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE, KERNEL_EVENTS, LATENCIES = 1,
 WITH_Y, WITH_TIME = 1, 2
 # How many times slower a sanitizer makes the daemon.
 PATIENCE = float(os.environ.get("TALLY_PATIENCE", 1))
-# The same, times the load when the case began (lib.sh).
+# How many times longer than on an idle CPU a thing may take (lib.sh).
 SLOWNESS = float(os.environ.get("TALLY_SLOWNESS", PATIENCE))
 
 

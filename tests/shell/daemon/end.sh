@@ -133,7 +133,8 @@ peer, server = Peer(), int(os.environ["SERVER"])
 peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 peer.socket.send(b"".join(b"web/b%d 1\n" % i for i in range(20)))
 freeze(server)
-lines = b"define web data=reset\n" * max(1, int(300 / SLOWNESS))  # far from a second's work
+# Far from a second's work.
+lines = b"define web data=reset\n" * max(1, int(300 / min(SLOWNESS, 3 * PATIENCE)))
 for i in range(7): peer.socket.send(lines)
 peer.send(request(9, "create web/c"))
 os.kill(int(os.environ["DAEMON"]), signal.SIGTERM)

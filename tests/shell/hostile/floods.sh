@@ -1,7 +1,7 @@
 # Whatever a user sends, as however many uids, others wait for their opens, requests and samples at
 # most a second more than beside as many busy loops. Opens wait 40 ms more; a request, which finds
 # its place in a full queue among the flood, 0.1 to 0.6 s.
-_alone=yes
+_alone=timed
 
 _set_up() { start_daemon_for_all_users; }
 # What is left of a flood is before it in the queue.

@@ -1,7 +1,7 @@
 # Whatever a user writes into lanes, others' opens, requests and numbers are as if there were none.
 # Others may wait 100 ms longer at the 99th percentile than beside as many busy loops.
 # Longer than most: an attack is a program of its own.
-_alone=yes
+_alone=timed
 
 _set_up() { start_daemon_for_all_users; }
 # Under a sanitizer the calls of the case itself may have used up its uid's allowance: its samples

@@ -1,6 +1,6 @@
 # What a user has made by the ten thousand goes in steps, between which others are served: they wait
 # 100 ms longer at the 99th percentile than beside as many busy loops, until it is gone.
-_alone=yes
+_alone=timed
 
 _set_up() { start_daemon_for_all_users; }
 # _goes HOW NAMES LINES COUNT [BY_ROOT]: a process makes COUNT things by LINES, as Python, and does

@@ -1,6 +1,6 @@
 # Whatever a user does on the mount, nothing hangs, and the next cat is right.
 # TALLY_SEED=N repeats a case; TALLY_HOSTILE_SECONDS says how long those go on that draw (10).
-_alone=yes
+_alone=timed
 
 # _still_right: what is sent is counted, what is written is in force, and as much can be opened as ever.
 _still_right() {

@@ -1,6 +1,6 @@
 # A flood from one sender hinders neither readers nor other senders.
 . ./client/_probe.sh
-_alone=yes
+_alone=timed
 
 _flood() {  # floods from two processes until the case ends
   need_python
