@@ -154,9 +154,10 @@ void Keeper::take_signals() {
       continue;
     }
     is_ending_ |= number != SIGHUP;
-    ::syscall(SYS_pidfd_send_signal, server_.get(), number, nullptr, 0);
-    // A server that is stopped takes no signal but this.
+    // A server that is stopped takes no signal but this. It comes first: when the server ends, it
+    // would cancel the stop that LeakSanitizer waits for.
     if (is_ending_) ::syscall(SYS_pidfd_send_signal, server_.get(), SIGCONT, nullptr, 0);
+    ::syscall(SYS_pidfd_send_signal, server_.get(), number, nullptr, 0);
   }
 }
 
