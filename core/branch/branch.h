@@ -64,8 +64,8 @@ class Branch {
   // The same at each call. The dispatcher asks once, when it is made, and aborts if another branch
   // handles one of the alternatives.
   virtual Handled handles() const = 0;
-  // Carries out a line that handles() names. token_at of an error is an offset into the line. A
-  // removal of much may be cut (Done::is_cut): the same line continues it.
+  // Carries out a line that handles() names. token_at of an error is an offset into the line. Work
+  // on much may be cut (Done::is_cut): the same line continues it.
   virtual Result<Done> execute(const wire::Line& line, Call& call) = 0;
   // Takes a message that handles() names. The dispatcher has checked that the numbers in it are of
   // this daemon's epoch. kStale: the number names nothing, or nothing any more. The default returns

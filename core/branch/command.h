@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "core/base/line_progress.h"
 #include "core/branch/daemon_counter.h"
 #include "core/wire/binary.h"
 
@@ -35,8 +36,10 @@ struct Call {
   // Samples that this datagram reports as dropped by its sender. The branch that they were for
   // counts them and sets this to 0.
   std::uint64_t dropped = 0;
-  // A removal of much is cut then. Nullptr: never.
+  // Work on much is cut then. Nullptr: never.
   const IsLate* is_late = nullptr;
+  // Of the line at hand, where the branch keeps one while it is cut.
+  LineProgress progress{};
   // How many samples are refused with the message at hand if it is: a branch that knows says so.
   std::uint64_t refused = 1;
 };
@@ -55,7 +58,8 @@ struct Done {
   Counted counted = {};
   // Why the line may not have done what was meant; "": it has. At most kReasonBytesMax are sent.
   std::string warning{};
-  // A removal was cut, as it was late: the same line is to be carried out again for the rest.
+  // It was cut, as it was late: the same line is to be carried out again for the rest, with the
+  // progress that the call has now.
   bool is_cut = false;
   std::uint8_t decimals = 0;  // of the statistic that is named
 };

@@ -172,8 +172,10 @@ void Backlog::put(const Datagram& datagram) {
   entered(datagram.origin, bytes_of(late)).late.push_back(std::move(late));
 }
 
-void Backlog::put_rest(const Datagram& datagram, std::vector<char> rest) {
+void Backlog::put_rest(const Datagram& datagram, std::vector<char> rest,
+                       const LineProgress& progress) {
   auto late = make_late(datagram, std::move(rest), true);
+  late.progress = progress;
   entered(datagram.origin, bytes_of(late)).late.push_front(std::move(late));
 }
 

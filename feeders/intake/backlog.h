@@ -26,6 +26,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/line_progress.h"
 #include "core/base/result.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/refilled_time.h"
@@ -67,6 +68,7 @@ class Backlog {
     std::vector<char> bytes;
     Datagram datagram;  // its bytes are a view of those above
     bool is_rest = false;
+    LineProgress progress{};  // of the first line of a rest
   };
 
   // The queue outlives this, and is told of the senders that are held.
@@ -98,7 +100,7 @@ class Backlog {
   void put(const Datagram& datagram);
   // What is left of one that was begun, before all else of its sender. There is room for one that
   // was just taken from here.
-  void put_rest(const Datagram& datagram, std::vector<char> rest);
+  void put_rest(const Datagram& datagram, std::vector<char> rest, const LineProgress& progress);
 
   // What a server before has put off: its sender is held from now on.
   void adopt(Late late, Nanoseconds now);

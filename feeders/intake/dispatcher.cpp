@@ -112,11 +112,15 @@ void Dispatcher::find_branches(std::span<Branch* const> branches) {
   }
 }
 
-void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Commands commands) {
+void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Commands commands,
+                       const LineProgress& progress) {
   origin_ = &datagram.origin;
   commands_ = commands;
   responses_.begin(datagram.origin);
-  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid}, .now = now, .is_late = &is_late_};
+  call_ = {.sender = {datagram.origin.uid, datagram.origin.pid},
+           .now = now,
+           .is_late = &is_late_,
+           .progress = progress};
   reports_ = 0;
   told_stale_ = false;
   is_of_kernel_ = false;
@@ -346,9 +350,9 @@ Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,
   take_rings_before(line);
   call_.response = response;
   auto done = hand_to(route, line);
-  if (done && !done.value().is_cut) {
-    counts_.add(done.value().counted.what, done.value().counted.count);
-  }
+  if (done && done.value().is_cut) return done;
+  call_.progress = {};
+  if (done) counts_.add(done.value().counted.what, done.value().counted.count);
   return done;
 }
 

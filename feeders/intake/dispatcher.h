@@ -71,13 +71,13 @@ class Dispatcher {
   Dispatcher(int fd, const Ports& ports);
 
   // Begins with a datagram that arrived at `now`; it must stay where it is until it is done, or put
-  // off. A rest is what put_off() returned.
+  // off. A rest is what put_off() returned, whose first line had come so far.
   enum class Piece { kWhole, kRest };
   // kRefused: its commands that are metered (Branch::Handled) are refused, since the sender's fill
   // the bytes that may be put off.
   enum class Commands { kCarriedOut, kRefused };
   void begin(const Datagram& datagram, Moment now, Piece piece = Piece::kWhole,
-             Commands commands = Commands::kCarriedOut);
+             Commands commands = Commands::kCarriedOut, const LineProgress& progress = {});
   // How long go_on() works: until then, or until the turn is wanted, which is looked at as often.
   struct Until {
     std::chrono::nanoseconds deadline;
@@ -94,6 +94,8 @@ class Dispatcher {
   bool is_busy() const { return origin_ != nullptr; }
   // What is left of the datagram at hand, which is over herewith. is_busy().
   std::vector<char> put_off();
+  // Of the first line that put_off() has left.
+  const LineProgress& progress() const { return call_.progress; }
   // Of commands since the last call, which go_on() has carried out on this thread.
   std::chrono::nanoseconds take_costs() { return costs_.take(); }
   // Whether the datagram that was last at hand has events of the kernel.

@@ -309,7 +309,8 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
 
 bool Intake::put_off_rest(const Datagram& datagram) {
   if (!backlog_.has_room(datagram.origin, datagram.bytes.size())) return false;
-  backlog_.put_rest(datagram, dispatcher_.put_off());
+  auto rest = dispatcher_.put_off();
+  backlog_.put_rest(datagram, std::move(rest), dispatcher_.progress());
   note_put_off();
   return true;
 }
@@ -385,9 +386,13 @@ bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands,
                        const Until& until) {
   const Origin& sender = late.datagram.origin;
   const auto begun = clock_.now().monotonic;
-  dispatcher_.begin(late.datagram, now, late.is_rest ? Piece::kRest : Piece::kWhole, commands);
+  dispatcher_.begin(late.datagram, now, late.is_rest ? Piece::kRest : Piece::kWhole, commands,
+                    late.progress);
   const bool done = dispatcher_.go_on(until);
-  if (!done) backlog_.put_rest(late.datagram, dispatcher_.put_off());
+  if (!done) {
+    auto rest = dispatcher_.put_off();
+    backlog_.put_rest(late.datagram, std::move(rest), dispatcher_.progress());
+  }
   charge_commands(sender);
   const auto ended = clock_.now().monotonic;
   charge({{&sender, weight_of(late.datagram)}}, ended - begun, ended);

@@ -52,7 +52,8 @@ std::optional<Backlog::Late> load_late(ByteReader& in) {
 
 }  // namespace
 
-// Each sender's in their order: of one that is put off, all of the batch is behind that.
+// Each sender's in their order: of one that is put off, all of the batch is behind that. A line
+// that was cut begins anew in the next server.
 void Intake::finish(std::chrono::nanoseconds at_most) {
   const MutexLock lock(turn_);
   const Until until{clock_.now().monotonic + at_most};

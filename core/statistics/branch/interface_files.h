@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/branch/steps.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/file.h"
 
@@ -35,7 +36,12 @@ class DefinitionFile final : public File {
     return {state.version, state.last_change};
   }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
-    const auto done = interface_->define(line, call.now);
+    LineProgress progress;
+    const auto done = work_in_steps([&](const IsLate& is_late) -> Result<Step> {
+      const auto step = interface_->define_step(line, call.now, {progress, is_late});
+      if (!step) return step.error();
+      return step.value() ? Step::kLast : Step::kMore;
+    });
     return done ? done : without_strict_mark(done.error(), line);
   }
   std::optional<Error> remark(std::string_view line) const override {

@@ -111,7 +111,7 @@ class StatisticsBranch final : public Branch {
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now,
-                   call.is_late ? *call.is_late : never_late);
+                   {call.progress, call.is_late ? *call.is_late : never_late});
   }
   // A feeder has cells of the statistic of this number, under this id of its own. kStale: the
   // number names nothing (any more); kNotPermitted; kNoSpace.
@@ -130,9 +130,14 @@ class StatisticsBranch final : public Branch {
 
   // Carries out a command line. kInvalid, kNotFound, kNotPermitted, kBusy, kNoSpace; token_at is an
   // offset into the line. A member of --write-group may what the daemon's uid may, but feed.
-  // Statistics go one by one with their interface, the last one first.
+  // Statistics go one by one with their interface, the last one first. Without a step: whole.
+  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now)
+      EXCLUDES(mutex_) {
+    LineProgress progress;
+    return execute(command, sender, now, {progress, never_late});
+  }
   Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now,
-                       const IsLate& is_late = never_late) EXCLUDES(mutex_);
+                       const LineStep& step) EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
   bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override
@@ -276,7 +281,7 @@ class StatisticsBranch final : public Branch {
     std::optional<Requested<Feed>> feed{};
   };
   Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now,
-                         const IsLate& is_late) EXCLUDES(mutex_);
+                         const LineStep& step) EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
@@ -300,8 +305,8 @@ class StatisticsBranch final : public Branch {
   Result<Done> define_feed(const wire::CommandLine& command, const Token& word, Moment now,
                            const IsLate& is_late) REQUIRES(mutex_);
   Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now,
-                      const IsLate& is_late) REQUIRES(mutex_);
-  Result<void> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
+                      const LineStep& step) REQUIRES(mutex_);
+  Result<bool> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
                               Strictness strictness) REQUIRES(mutex_);
   Result<Done> remove(const wire::CommandLine& command, uid_t sender, Moment now,
                       const IsLate& is_late) REQUIRES(mutex_);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/branch/removal_steps.h"
+#include "core/branch/steps.h"
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
@@ -106,27 +106,27 @@ std::optional<Error> remark(const wire::CommandLine& command, std::string_view s
 
 // The group is looked up for what would be refused, without the lock.
 Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const Sender& sender,
-                                       Moment now, const IsLate& is_late) {
-  auto done = carry_out(command, sender, now, is_late);
+                                       Moment now, const LineStep& step) {
+  auto done = carry_out(command, sender, now, step);
   const bool is_refused = !done && done.error().code == ErrorCode::kNotPermitted;
   if (!is_refused || command.verb == wire::Verb::kAttach) return done;
   if (!is_writer_ || !is_writer_(sender)) return done;
   Sender writer = sender;
   writer.rights = ownership_.daemon();
-  return carry_out(command, writer, now, is_late);
+  return carry_out(command, writer, now, step);
 }
 
 Result<Done> StatisticsBranch::carry_out(const wire::CommandLine& command, const Sender& sender,
-                                         Moment now, const IsLate& is_late) {
+                                         Moment now, const LineStep& step) {
   if (command.verb == wire::Verb::kCreate) return create_lasting(command, sender, now);
   const MutexLock lock(mutex_);
   switch (command.verb) {
     case wire::Verb::kCreate:
       break;
     case wire::Verb::kDefine:
-      return define(command, sender, now, is_late);
+      return define(command, sender, now, step);
     case wire::Verb::kRemove:
-      return remove(command, sender.rights, now, is_late);
+      return remove(command, sender.rights, now, step.is_late);
     case wire::Verb::kAttach:
       return attach(command, sender.rights);
   }
@@ -257,14 +257,14 @@ Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, con
 }
 
 Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Sender& sender,
-                                      Moment now, const IsLate& is_late) {
+                                      Moment now, const LineStep& step) {
   const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
   const InterfaceEntry* const entry = find_interface(interface);
   if (!entry) return no_interface_to_define(command);
   if (auto allowed = may_change(*entry, sender.rights); !allowed) {
     return error_at(allowed.error(), command.target.at);
   }
-  if (const auto word = feed_alone(command)) return define_feed(command, *word, now, is_late);
+  if (const auto word = feed_alone(command)) return define_feed(command, *word, now, step.is_late);
   if (has_statistic) {
     if (auto named = check_name(command, statistic); !named) return named.error();
   }
@@ -273,17 +273,18 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   }
   const DefinitionLine line = definition_line(command);
   const Strictness strictness = strictness_of(command);
-  const auto done =
-      line.is_default ? define_default(*entry, line.text, now, strictness)
-                      : entry->interface->define(line.text, now, Interface::By::kUser, strictness);
+  const auto done = line.is_default
+                        ? define_default(*entry, line.text, now, strictness)
+                        : entry->interface->define_step(line.text, now, step, strictness);
   if (!done) return line.place(done.error());
+  if (!done.value()) return Done{.is_cut = true};
   auto fault = entry->interface->remark(line.text);
   if (fault) fault->token_at = line.place(*fault).token_at - command.rest.at;
   return with_warning({}, command, sender, std::move(fault), now);
 }
 
 // Rules are for statistics that are no views.
-Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::string_view text,
+Result<bool> StatisticsBranch::define_default(const InterfaceEntry& entry, std::string_view text,
                                               Moment now, Strictness strictness) {
   const auto change = parse_change(text);
   std::vector<std::string> rules;
@@ -293,7 +294,9 @@ Result<void> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
     path.append("/").append(name);
     if (find(path)) rules = lines_of_rules(path, name);
   }
-  return entry.interface->define_default(text, rules, now, strictness);
+  const auto done = entry.interface->define_default(text, rules, now, strictness);
+  if (!done) return done.error();
+  return true;
 }
 
 Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t sender, Moment now,
@@ -374,11 +377,11 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::create_statistic(
 
 Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment now) {
   if (name == kOwnName) return own_interface(0);
-  return remove_in_steps([&](const IsLate& is_late) -> Result<RemovalStep> {
+  return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
     InterfaceEntry* const entry = find_interface(name);
     if (!entry) return not_found("interface", 0);
-    return remove(*entry, now, is_late) ? RemovalStep::kLast : RemovalStep::kMore;
+    return remove(*entry, now, is_late) ? Step::kLast : Step::kMore;
   });
 }
 

@@ -1,5 +1,5 @@
 // An interface: statistics that belong together, under one lock. A read sees all of them at one
-// moment; a line without name= changes all of them in one step.
+// moment; a line without name= changes all of them in one step, or many of them in several.
 //
 // Thread-safe; the one lock is Interface::mutex_. Data are copied for a reader under it and
 // rendered outside. An interface knows the names of its statistics but not its own: the tree names
@@ -24,6 +24,7 @@
 #include "core/base/clock.h"
 #include "core/base/keyed_hash.h"
 #include "core/base/ledger.h"
+#include "core/base/line_progress.h"
 #include "core/base/mutex.h"
 #include "core/base/reservation.h"
 #include "core/base/result.h"
@@ -125,6 +126,12 @@ class Interface {
   // What it discards is kept for 60 s, for undo=1 (discarded_data.h).
   Result<void> define(std::string_view line, Moment now, By by = By::kUser,
                       Strictness strictness = Strictness::kTolerant);
+  // One step of the same. False: it was cut, as it was late, and the same line with the same
+  // progress goes on. So only of a line for all, which changes kLineAtOnce of them at once; if the
+  // quota fills between two steps, it ends there with kNoSpace.
+  static constexpr std::size_t kLineAtOnce = 1024;
+  Result<bool> define_step(std::string_view line, Moment now, const LineStep& step,
+                           Strictness strictness = Strictness::kTolerant, By by = By::kUser);
   // The same for a feeder's defaults, which need name=, and behind them the lines of rules that can
   // be applied, all in one step; views that rules have made begin anew, too. What users have asked
   // for since the creation of the statistic stays, and a definition that comes out as it was keeps
@@ -232,25 +239,37 @@ class Interface {
   Result<void> check_view(const Change& change, const Statistic& named) const REQUIRES(mutex_);
   static Result<Definition> view_definition(const Change& change, const Statistic& source);
   static Result<void> check_decimals(const Change& change, const Statistic& source);
-  // kInvalid: it would change the decimals of one whose feeder sends integers of them. Nullptr: of
-  // any.
-  Result<void> keep_sample_scale(const Change& change, const Statistic* named) const
-      REQUIRES(mutex_);
+  // kInvalid: it would change the decimals of one whose feeder sends integers of them.
+  static Result<void> keep_sample_scale(const Change& change, const Statistic& statistic);
   void forget_discarded_scale(const Statistic& statistic) REQUIRES(mutex_);
   // Gives views the decimals that their source has been given.
   void sync_views(Statistic& source, Moment now) REQUIRES(mutex_);
   Result<void> append_view(std::string_view name, Statistic& source, std::string_view line,
                            const Change& change, Moment now, By by) REQUIRES(mutex_);
   void follow(const Statistic& source, const Change& change, Moment now) REQUIRES(mutex_);
-  Result<void> define_view(std::string_view line, const Change& change, Moment now, By by)
+  Result<bool> define_view(std::string_view line, const Change& change, Moment now, By by)
       REQUIRES(mutex_);
-  Result<void> check_all_read(std::string_view line, const Change& change, Statistic* named) const
+  static Result<void> check_all_read(std::string_view line, const Change& change,
+                                     const Statistic& named);
+  // Visits those that a line is for, until a visit fails or the step is over, which is false.
+  template <typename Visit>
+  Result<bool> each_left(const LineStep& step, Visit visit) REQUIRES(mutex_);
+  template <typename Visit>
+  Result<bool> each_change(const Change& change, Statistic* named, const LineStep& step,
+                           Visit visit) REQUIRES(mutex_);
+  struct Effect;
+  Result<bool> plan(std::string_view line, const Change& change, Statistic* named, bool is_whole,
+                    const LineStep& step) REQUIRES(mutex_);
+  Result<bool> redefine(std::string_view line, const Change& change, Statistic* named, Moment now,
+                        By by, const LineStep& step) REQUIRES(mutex_);
+  Result<void> change_one(Statistic& statistic, const Change& change, Effect& effect)
       REQUIRES(mutex_);
-  Result<void> redefine(const Change& change, Statistic* named, Moment now, By by) REQUIRES(mutex_);
+  Result<void> make_room(std::uint64_t more, Effect& effect) REQUIRES(mutex_);
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
-  Result<void> undo(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
+  Result<bool> undo(const Change& change, Statistic* named, Moment now, const LineStep& step)
+      REQUIRES(mutex_);
   std::uint64_t restore(Statistic& statistic, Moment now, CellBudget& budget) REQUIRES(mutex_);
   // As the statistic's, and keeps what the change discards, if there is room.
   bool carry_out(Statistic& statistic, const Change& change, Definition after, Moment now,
@@ -268,14 +287,6 @@ class Interface {
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
   void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
-  // Visits those that a line is for, until a visit fails.
-  template <typename Visit>
-  Result<void> each_of(Statistic* named, Visit visit) const REQUIRES(mutex_);
-  template <typename Visit>
-  Result<void> each_change(const Change& change, Statistic* named, Visit visit) const
-      REQUIRES(mutex_);
-  Result<std::uint64_t> resize(const Change& change, Statistic* named) REQUIRES(mutex_);
-  void carry_out(const Change& change, Statistic* named, Moment now) REQUIRES(mutex_);
   void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
   // By a look at the cells of one's own, unless another's has served.
   template <typename Call>

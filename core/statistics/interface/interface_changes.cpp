@@ -47,13 +47,6 @@ std::optional<Error> units_of_counts(const Change& change, const Definition& def
   return invalid(std::move(reason), change.units ? change.units->at : change.type->at);
 }
 
-// How many bytes more (as a difference that may wrap) it holds after the change.
-std::uint64_t growth(const Statistic& statistic, const Change& change, const Definition& after) {
-  return statistic.worst_case_bytes_after(change, after) - statistic.worst_case_bytes() +
-         after.units.size() - statistic.definition().units.size() +
-         statistic.text_bytes_after(change, after) - statistic.text_bytes();
-}
-
 // key=value of the first definition that the second one has otherwise: "type=range" alone where the
 // types differ. "": none.
 std::string differing_words(const Definition& is, const Definition& asked) {
@@ -79,94 +72,30 @@ std::string differing_words(const Definition& is, const Definition& asked) {
 
 }  // namespace
 
-template <typename Visit>
-Result<void> Interface::each_of(Statistic* named, Visit visit) const {
-  if (named) return visit(*named);
-  for (Statistic& statistic : statistics_) {
-    if (auto done = visit(statistic); !done) return done;
-  }
-  return {};
-}
-
-// Views have the decimals of their source, and its units until they are given others: they follow
-// it.
-template <typename Visit>
-Result<void> Interface::each_change(const Change& change, Statistic* named, Visit visit) const {
-  const std::string before = named ? named->definition().units : std::string();
-  auto done = each_of(
-      named, [&](Statistic& statistic) REQUIRES(mutex_) { return visit(statistic, change); });
-  if (!done || !named || (!change.units && !change.decimals)) return done;
-  for (Statistic* const view : named->views()) {
-    Change its{.decimals = change.decimals};
-    if (view->definition().units == before) its.units = change.units;
-    if (!its.redefines()) continue;
-    if (done = visit(*view, its); !done) return done;
-  }
-  return {};
-}
-
-// Checks that the line is possible for each statistic that it names, and reserves their growth in
-// the ledger. Returns how many bytes are to be returned to the ledger afterwards. An error if the
-// line is impossible for one of them.
-Result<std::uint64_t> Interface::resize(const Change& change, Statistic* named) {
-  std::uint64_t more = 0;  // below 0 it wraps, and back in the sum
-  const auto plan = [&](const Statistic& statistic, const Change& its) -> Result<void> {
-    const auto definition = apply(its, statistic.definition());
-    if (!definition) {
-      Error error = definition.error();
-      if (!change.name) error.reason = statistic.name() + ": " + error.reason;
-      return error;
-    }
-    more += growth(statistic, its, definition.value());
-    return {};
-  };
-  const auto planned = each_change(change, named, plan);
-  if (!planned) return planned.error();
-  if (static_cast<std::int64_t>(more) <= 0) return 0 - more;
-  if (auto grown = reservation_.grow({.bytes = more}); !grown) return grown.error();
-  return 0;
-}
-
-// Each definition is reckoned a second time: to keep them from resize() on would take more memory,
-// and more time, for an interface of many statistics.
-void Interface::carry_out(const Change& change, Statistic* named, Moment now) {
-  CellBudget budget = CellBudget::for_command();
-  bool changed = false;
-  const auto carry = [&](Statistic& statistic, const Change& its) REQUIRES(mutex_) -> Result<void> {
-    if (its.redefines()) {
-      Definition after = apply(its, statistic.definition()).value();
-      changed |= carry_out(statistic, its, std::move(after), now, budget);
-    } else {
-      changed |= carry_out(statistic, its, now, budget);
-    }
-    return {};
-  };
-  (void)each_change(change, named, carry);
-  if (changed) note_change(now);
-}
-
-// In a strict line each word means something for one of the statistics at least.
+// In a strict line each word means something for the statistic.
 Result<void> Interface::check_all_read(std::string_view line, const Change& change,
-                                       Statistic* named) const {
+                                       const Statistic& named) {
   if (!change.is_strict) return {};
-  Attributes attributes;
-  const auto possible = each_of(named, [&](const Statistic& statistic) -> Result<void> {
-    const auto after = apply(change, statistic.definition());
-    if (!after) return after.error();
-    attributes |= attributes_of(after.value().settings);
-    return {};
-  });
-  if (!possible) return {};  // redefine() says why
-  return tallyfs::check_all_read(line, attributes);
+  const auto after = apply(change, named.definition());
+  if (!after) return {};  // redefine() says why
+  return tallyfs::check_all_read(line, attributes_of(after.value().settings));
 }
 
 Result<void> Interface::define(std::string_view line, Moment now, By by, Strictness strictness) {
+  LineProgress progress;
+  const auto done = define_step(line, now, {progress, never_late}, strictness, by);
+  if (!done) return done.error();
+  return {};
+}
+
+Result<bool> Interface::define_step(std::string_view line, Moment now, const LineStep& step,
+                                    Strictness strictness, By by) {
   const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
   const Change& change = parsed.value();
 
   const MutexLock lock(mutex_);
-  if (discarded_) discarded_->report = {};
+  if (discarded_ && !step.progress.has_begun) discarded_->report = {};
   if (change.of && !change.undo) return define_view(line, change, now, by);
   Statistic* named = nullptr;
   if (change.name) {
@@ -177,13 +106,11 @@ Result<void> Interface::define(std::string_view line, Moment now, By by, Strictn
                    change.name->at};
     }
   }
-  if (change.undo) return undo(change, named, now);
+  if (change.undo) return undo(change, named, now, step);
   if (named && named->source()) {
-    if (auto same = check_decimals(change, *named->source()); !same) return same;
+    if (auto same = check_decimals(change, *named->source()); !same) return same.error();
   }
-  if (auto kept = keep_sample_scale(change, named); !kept) return kept;
-  if (auto read = check_all_read(line, change, named); !read) return read;
-  return redefine(change, named, now, by);
+  return redefine(line, change, named, now, by, step);
 }
 
 // Rules that cannot be applied were told when the statistic was made.
@@ -201,7 +128,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   const MutexLock lock(mutex_);
   Statistic* const named = find_locked(name->value);
   if (!named) return Error{ErrorCode::kNotFound, "no statistic of that name here", name->at};
-  if (auto read = check_all_read(line, parsed.value(), named); !read) return read;
+  if (auto read = check_all_read(line, parsed.value(), *named); !read) return read;
   Change change = named->left_of(parsed.value());
   auto after = apply(change, named->definition());
   if (!after) return after.error();
@@ -227,7 +154,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
 
 Result<void> Interface::become(Statistic& statistic, const Change& change, Definition after,
                                Moment now) {
-  const auto more = static_cast<std::int64_t>(growth(statistic, change, after));
+  const auto more = static_cast<std::int64_t>(statistic.growth_by(change, after));
   if (more > 0) {
     const auto grown = reservation_.grow({.bytes = static_cast<std::uint64_t>(more)});
     if (!grown) return grown.error();
@@ -239,71 +166,35 @@ Result<void> Interface::become(Statistic& statistic, const Change& change, Defin
   return {};
 }
 
-Result<void> Interface::redefine(const Change& change, Statistic* named, Moment now, By by) {
-  std::uint64_t freed = 0;
-  if (change.redefines() || change.data_reset) {
-    const auto resized = resize(change, named);
-    if (!resized) return resized.error();
-    freed = resized.value();
-  }
-  carry_out(change, named, now);
-  if (by == By::kUser) {
-    (void)each_of(named, [&](Statistic& statistic) -> Result<void> {
-      statistic.note_asked(change);
-      return {};
-    });
-  }
-  if (freed != 0) reservation_.shrink({.bytes = freed});
-  return {};
-}
-
-Result<void> Interface::undo(const Change& change, Statistic* named, Moment now) {
-  if (change.redefines() || change.on || change.data_reset || change.of) {
-    return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};
-  }
-  forget_expired(now);
-  CellBudget budget = CellBudget::for_command();
-  std::uint64_t lost = 0;
-  bool is_done = false;
-  (void)each_of(named, [&](Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
-    const Discarded* const kept = discarded_ ? discarded_->find(statistic) : nullptr;
-    const Statistic* const source = statistic.source();
-    if (!kept || (source && kept->definition.decimals != source->definition().decimals)) return {};
-    lost += restore(statistic, now, budget);
-    is_done = true;
-    return {};
-  });
-  if (!is_done) {
-    return Error{
-        ErrorCode::kInvalid,
-        "nothing to undo: no data were discarded in the last 60 s, or what was is not kept",
-        change.undo->at};
-  }
-  discarded_->report.lost_samples = lost;
-  note_change(now);
-  return {};
-}
-
+// Of many it looks at the first, and further for one that reads each word.
 std::optional<Error> Interface::remark(std::string_view line) const {
   const auto parsed = parse_change(line);
   if (!parsed) return std::nullopt;
   const Change& change = parsed.value();
-  Attributes attributes;
+  std::optional<Error> ignored;
   bool is_open = false;
   std::optional<Error> units;
   {
     const MutexLock lock(mutex_);
-    Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
+    const Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
     if (change.name && !named) return std::nullopt;
     if (auto discarded = remark_on_discarded(change)) return discarded;
-    (void)each_of(named, [&](const Statistic& statistic) -> Result<void> {
+    Attributes attributes;
+    const auto look = [&](const Statistic& statistic) {
       attributes |= attributes_of(statistic.definition().settings);
       is_open |= is_open_log2(statistic.definition());
       if (!units) units = units_of_counts(change, statistic.definition());
-      return {};
-    });
+    };
+    if (named) look(*named);
+    ignored = find_ignored_key(line, attributes);
+    for (auto it = statistics_.begin(); !named && it != statistics_.end(); ++it) {
+      if (it.place() >= kLineAtOnce && !ignored && (is_open || !change.scale)) break;
+      const Attributes before = attributes;
+      look(*it);
+      if (attributes != before) ignored = find_ignored_key(line, attributes);
+    }
   }
-  if (auto ignored = find_ignored_key(line, attributes)) return ignored;
+  if (ignored) return ignored;
   if (auto fractions = find_fractions(change)) return fractions;
   if (units) return units;
   return open_log2(change, is_open);

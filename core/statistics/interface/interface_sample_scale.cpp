@@ -65,20 +65,13 @@ void Interface::forget_discarded_scale(const Statistic& statistic) {
   if (kept && kept->definition.decimals != statistic.decimals()) forget_discarded(statistic);
 }
 
-Result<void> Interface::keep_sample_scale(const Change& change, const Statistic* named) const {
+Result<void> Interface::keep_sample_scale(const Change& change, const Statistic& statistic) {
   if (!change.decimals) return {};
-  const auto check = [&](const Statistic& statistic) -> Result<void> {
-    const unsigned decimals = statistic.decimals();
-    if (!statistic.sample_units() || decimals == change.decimals->value) return {};
-    return invalid((named ? "" : statistic.name() + ": ") + "its feeder sends samples with " +
-                       decimals_text(decimals) + ": change the feeder, then remove the statistic",
-                   change.decimals->at);
-  };
-  if (named) return check(*named);
-  for (const Statistic& statistic : statistics_) {
-    if (auto kept = check(statistic); !kept) return kept;
-  }
-  return {};
+  const unsigned decimals = statistic.decimals();
+  if (!statistic.sample_units() || decimals == change.decimals->value) return {};
+  return invalid("its feeder sends samples with " + decimals_text(decimals) +
+                     ": change the feeder, then remove the statistic",
+                 change.decimals->at);
 }
 
 }  // namespace tallyfs

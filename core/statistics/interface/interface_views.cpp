@@ -132,7 +132,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
   return {};
 }
 
-Result<void> Interface::define_view(std::string_view line, const Change& change, Moment now,
+Result<bool> Interface::define_view(std::string_view line, const Change& change, Moment now,
                                     By by) {
   if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
   Statistic* const named = find_locked(change.name->value);
@@ -142,7 +142,9 @@ Result<void> Interface::define_view(std::string_view line, const Change& change,
     }
     const auto source = find_source(change, change.name->value);
     if (!source) return source.error();
-    return append_view(change.name->value, *source.value(), line, change, now, by);
+    auto made = append_view(change.name->value, *source.value(), line, change, now, by);
+    if (!made) return made.error();
+    return true;
   }
   if (change.of->value.empty() && named->source()) {
     if (change.is_strict && (change.redefines() || change.on || change.data_reset)) {
@@ -151,14 +153,14 @@ Result<void> Interface::define_view(std::string_view line, const Change& change,
     }
     remove(*named);
     note_change(now);
-    return {};
+    return true;
   }
-  if (auto checked = check_view(change, *named); !checked) return checked;
-  if (auto read = check_all_read(line, change, named); !read) return read;
+  if (auto checked = check_view(change, *named); !checked) return checked.error();
   if (named->source()) {
-    if (auto same = check_decimals(change, *named->source()); !same) return same;
+    if (auto same = check_decimals(change, *named->source()); !same) return same.error();
   }
-  return redefine(change, named, now, by);
+  LineProgress whole;
+  return redefine(line, change, named, now, by, {whole, never_late});
 }
 
 }  // namespace tallyfs

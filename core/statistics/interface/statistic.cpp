@@ -58,6 +58,11 @@ std::uint64_t Statistic::worst_case_bytes_after(const Change& change,
       gathered_);
 }
 
+std::uint64_t Statistic::growth_by(const Change& change, const Definition& after) const {
+  return worst_case_bytes_after(change, after) - worst_case_bytes() + after.units.size() -
+         definition_.units.size() + text_bytes_after(change, after) - text_bytes();
+}
+
 Statistic::Statistic(std::string_view name, Definition definition, Moment now)
     : name_(name),
       decimals_(definition.decimals),

@@ -60,20 +60,20 @@ class Statistic {
   // for people, and does not change them. Nothing: no feeder has said any.
   std::optional<std::string_view> sample_units() const;
   void set_sample_units(std::string_view units);
-  // The bytes of both texts: as they are, after a change, with these units of samples, and of a
-  // statistic that is created.
+  // The bytes of both texts: as they are, with these units of samples, and of a statistic that is
+  // created.
   std::size_t text_bytes() const { return texts().help.size() + texts().sample_units.size(); }
-  std::size_t text_bytes_after(const Change& change, const Definition& after) const;
   std::size_t text_bytes_with(std::string_view sample_units) const;
   static std::size_t new_text_bytes(const Change& change, const Definition& definition);
   // The view has no source yet. It must be detached before either goes.
   void attach_view(Statistic& view);
   void detach_view(Statistic& view);
 
-  // Heap that its data may come to hold: what the ledger is told. The second: the same when the
-  // change has been carried out, with `after` as its definition.
+  // Heap that its data may come to hold: what the ledger is told.
   std::uint64_t worst_case_bytes() const;
-  std::uint64_t worst_case_bytes_after(const Change& change, const Definition& after) const;
+  // What the ledger is told in addition when the change has been carried out, with `after` as its
+  // definition; below 0 it wraps.
+  std::uint64_t growth_by(const Change& change, const Definition& after) const;
 
   struct Added {
     bool changed = false;    // it was on, and there was a sample, in range or not
@@ -217,6 +217,8 @@ class Statistic {
   void take_data(Statistic& from);
 
  private:
+  std::uint64_t worst_case_bytes_after(const Change& change, const Definition& after) const;
+  std::size_t text_bytes_after(const Change& change, const Definition& after) const;
   friend StatisticRow;
 
   struct Links;

@@ -30,6 +30,7 @@ class StatisticRow {
       return *this;
     }
     bool operator==(const Iterator& other) const { return at_ == other.at_; }
+    std::size_t place() const { return at_; }
 
    private:
     static constexpr std::size_t kAhead = 8;
@@ -46,6 +47,11 @@ class StatisticRow {
 
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, places_.size()}; }
+  // From a place on; places() is behind the last one. They stay until the row has closed up once
+  // more.
+  Iterator from(std::size_t place) const { return {*this, place}; }
+  std::uint32_t places() const { return static_cast<std::uint32_t>(places_.size()); }
+  std::uint32_t closings() const { return closings_; }
   std::size_t size() const { return places_.size() - empty_; }
 
   // Has the processor fetch the first ones whole.
@@ -82,10 +88,12 @@ class StatisticRow {
       places_[i]->place_ = static_cast<std::uint32_t>(i);
     }
     empty_ = 0;
+    ++closings_;
   }
 
   std::vector<std::unique_ptr<Statistic>> places_;
-  std::size_t empty_ = 0;
+  std::uint32_t empty_ = 0;
+  std::uint32_t closings_ = 0;
 };
 
 }  // namespace tallyfs

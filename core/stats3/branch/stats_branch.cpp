@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/branch/removal_steps.h"
+#include "core/branch/steps.h"
 
 namespace tallyfs {
 namespace {
@@ -366,11 +366,11 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
 }
 
 Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
-  return remove_in_steps([&](const IsLate& is_late) -> Result<RemovalStep> {
+  return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
     Subsystem* const found = find(name);
     if (!found) return not_found("subsystem", 0);
-    return forget_all(*found, now, is_late) ? RemovalStep::kLast : RemovalStep::kMore;
+    return forget_all(*found, now, is_late) ? Step::kLast : Step::kMore;
   });
 }
 

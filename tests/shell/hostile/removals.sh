@@ -1,5 +1,6 @@
-# What a user has made by the ten thousand goes in steps, between which others are served: they wait
-# 100 ms longer at the 99th percentile than beside as many busy loops, until it is gone.
+# What a user has made by the ten thousand changes and goes in steps, between which others are
+# served: they wait 100 ms longer at the 99th percentile than beside as many busy loops, until it is
+# gone.
 _alone=timed
 
 _set_up() { start_daemon_for_all_users; }
@@ -58,6 +59,13 @@ a_subsystem_of_many_objects_that_is_withdrawn() {
 an_interface_of_many_statistics_that_is_removed() {
   _goes 'assert peer.ask("remove m")[0] == 0' '["statistics/m"]' \
     '[f"m/s{i} 1" for i in range(COUNT)]' 262000
+  stop_daemon
+}
+
+lines_for_all_statistics_of_a_large_interface() {
+  _goes 'assert all(peer.ask(f"define m {each}")[0] == 0 for each in ["data=reset", "on=0"] * 4
+               + ["type=last", "on=1 data=reset"]) and peer.ask("remove m")[0] == 0' \
+    '["statistics/m"]' '[f"m/s{i} 1" for i in range(COUNT)]' 262000
   stop_daemon
 }
 

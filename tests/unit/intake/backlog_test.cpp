@@ -120,8 +120,11 @@ TEST_F(BacklogTest, PutsARestBeforeWhatItsSenderSentLater) {
   const auto late = backlog_.take();
   EXPECT_FALSE(late.is_rest);
   const std::string rest = "second";
-  backlog_.put_rest(late.datagram, {rest.begin(), rest.end()});
-  EXPECT_EQ(take(), "second");
+  backlog_.put_rest(late.datagram, {rest.begin(), rest.end()}, {.next = 7});
+  const auto again = backlog_.take();
+  EXPECT_TRUE(again.is_rest);
+  EXPECT_EQ(again.progress.next, 7u);
+  EXPECT_EQ(std::string(again.bytes.begin(), again.bytes.end()), "second");
   EXPECT_EQ(take(), "third");
   EXPECT_TRUE(backlog_.empty());
 }

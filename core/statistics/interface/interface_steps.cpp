@@ -1,0 +1,212 @@
+// How a line takes effect on those that it is for: whole where they are few, in steps where it is
+// for all of a large interface.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/statistics/definition/unread_words.h"
+#include "core/statistics/interface/interface.h"
+
+namespace tallyfs {
+namespace {
+
+// A line for all says of which it is not possible.
+Error of_one(const Change& line, const Statistic& statistic, Error error) {
+  if (!line.name) error.reason = statistic.name() + ": " + error.reason;
+  return error;
+}
+
+// 0 for a difference that has wrapped.
+std::uint64_t above_zero(std::uint64_t difference) {
+  return static_cast<std::int64_t>(difference) > 0 ? difference : 0;
+}
+
+}  // namespace
+
+// Removals may have moved what is left: then it goes over all again, to those that were there when
+// it saw that. Statistics that come later are not for the line.
+template <typename Visit>
+Result<bool> Interface::each_left(const LineStep& step, Visit visit) {
+  LineProgress& at = step.progress;
+  if (!at.has_begun || at.closings != statistics_.closings()) {
+    at.next = 0;
+    at.end = statistics_.places();
+    at.closings = statistics_.closings();
+  }
+  at.has_begun = true;
+  std::size_t taken = 0;
+  const std::uint32_t end = std::min(at.end, statistics_.places());
+  for (auto it = statistics_.from(at.next); it.place() < end; ++it, ++taken) {
+    if (taken == kLineAtOnce) {
+      taken = 0;
+      at.next = static_cast<std::uint32_t>(it.place());
+      if (step.is_late()) return false;
+    }
+    if (auto done = visit(*it); !done) return done.error();
+  }
+  return true;
+}
+
+// Views have the decimals of their source, and its units until they are given others: they follow
+// it.
+template <typename Visit>
+Result<bool> Interface::each_change(const Change& change, Statistic* named, const LineStep& step,
+                                    Visit visit) {
+  if (!named) {
+    return each_left(step, [&](Statistic& statistic) REQUIRES(mutex_) {
+      return visit(statistic, change);
+    });
+  }
+  const std::string before = named->definition().units;
+  if (auto done = visit(*named, change); !done) return done.error();
+  if (!change.units && !change.decimals) return true;
+  for (Statistic* const view : named->views()) {
+    Change its{.decimals = change.decimals};
+    if (view->definition().units == before) its.units = change.units;
+    if (!its.redefines()) continue;
+    if (auto done = visit(*view, its); !done) return done.error();
+  }
+  return true;
+}
+
+// Whether the line is possible for each that it is for, and what they grow by; where steps come
+// between them, none has what others do not need any more.
+Result<bool> Interface::plan(std::string_view line, const Change& change, Statistic* named,
+                             bool is_whole, const LineStep& step) {
+  LineProgress& at = step.progress;
+  if (at.closings != statistics_.closings()) at.sum = 0;
+  Attributes attributes(at.attributes);
+  const auto add = [&](std::uint64_t more) { at.sum += is_whole ? more : above_zero(more); };
+  const auto look = [&](const Statistic& statistic, const Change& its) -> Result<void> {
+    const auto kept = keep_sample_scale(its, statistic);
+    if (!kept) return of_one(change, statistic, kept.error());
+    if (!its.redefines()) {
+      add(statistic.growth_by(its, statistic.definition()));
+      return {};
+    }
+    const auto after = apply(its, statistic.definition());
+    if (!after) return of_one(change, statistic, after.error());
+    if (&its == &change) attributes |= attributes_of(after.value().settings);
+    add(statistic.growth_by(its, after.value()));
+    return {};
+  };
+  const auto done = each_change(change, named, step, look);
+  at.attributes = static_cast<std::uint8_t>(attributes.to_ulong());
+  if (!done || !done.value()) return done;
+  if (change.is_strict) {
+    if (auto read = tallyfs::check_all_read(line, attributes); !read) return read.error();
+  }
+  return true;
+}
+
+// One that cannot be changed any more, since another line has changed it or the quota has filled
+// between two steps, ends the line.
+struct Interface::Effect {
+  const Change& line;
+  Moment now;
+  By by = By::kUser;
+  bool is_whole = false;  // no step came or comes before its end
+  std::uint64_t room = 0;  // reserved for what grows; what shrinks comes to it
+  bool has_changed = false;
+  CellBudget budget = CellBudget::for_command();
+};
+
+// more: below 0 it wraps, and is room for what follows. Of a whole line all is reserved, and in the
+// end room is not below 0.
+Result<void> Interface::make_room(std::uint64_t more, Effect& effect) {
+  const std::uint64_t needed = effect.is_whole ? 0 : above_zero(more);
+  if (needed > effect.room) {
+    auto grown = reservation_.grow({.bytes = needed - effect.room});
+    if (!grown) return grown;
+    effect.room = needed;
+  }
+  effect.room -= more;
+  return {};
+}
+
+Result<void> Interface::change_one(Statistic& statistic, const Change& change, Effect& effect) {
+  if (!change.redefines()) {
+    if (change.data_reset) {
+      const std::uint64_t more = statistic.growth_by(change, statistic.definition());
+      if (auto room = make_room(more, effect); !room) return room;
+    }
+    effect.has_changed |= carry_out(statistic, change, effect.now, effect.budget);
+  } else {
+    auto after = apply(change, statistic.definition());
+    if (!after) return of_one(effect.line, statistic, after.error());
+    auto room = make_room(statistic.growth_by(change, after.value()), effect);
+    if (!room) return room;
+    effect.has_changed |=
+        carry_out(statistic, change, std::move(after.value()), effect.now, effect.budget);
+  }
+  if (effect.by == By::kUser && &change == &effect.line) statistic.note_asked(change);
+  return {};
+}
+
+// Each definition is reckoned a second time: to keep them from plan() on would take more memory,
+// and more time, for an interface of many statistics.
+Result<bool> Interface::redefine(std::string_view line, const Change& change, Statistic* named,
+                                 Moment now, By by, const LineStep& step) {
+  LineProgress& at = step.progress;
+  const bool is_few = named || statistics_.places() <= kLineAtOnce;
+  Effect effect{.line = change, .now = now, .by = by, .is_whole = is_few && !at.has_begun};
+  if (!at.is_planned && (change.redefines() || change.data_reset)) {
+    const auto planned = plan(line, change, named, effect.is_whole, step);
+    if (!planned || !planned.value()) return planned;
+    const std::uint64_t more = above_zero(at.sum);
+    if (auto room = reservation_.grow({.bytes = more}); !room) return room.error();
+    effect.room = more;
+    at = {.is_planned = true};
+  }
+  const auto visit = [&](Statistic& statistic, const Change& its) REQUIRES(mutex_) {
+    return change_one(statistic, its, effect);
+  };
+  const auto done = each_change(change, named, step, visit);
+  if (effect.room != 0) reservation_.shrink({.bytes = effect.room});
+  if (effect.has_changed) note_change(now);
+  const bool is_cut_before = std::exchange(at.has_changed, at.has_changed || effect.has_changed);
+  if (done || !is_cut_before) return done;
+  Error error = done.error();
+  error.reason += "; statistics before it are changed";
+  return error;
+}
+
+Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
+                             const LineStep& step) {
+  if (change.redefines() || change.on || change.data_reset || change.of) {
+    return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};
+  }
+  LineProgress& at = step.progress;
+  forget_expired(now);
+  CellBudget budget = CellBudget::for_command();
+  bool has_changed = false;
+  const auto restore_one = [&](Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
+    const Discarded* const kept = discarded_ ? discarded_->find(statistic) : nullptr;
+    const Statistic* const source = statistic.source();
+    if (!kept || (source && kept->definition.decimals != source->definition().decimals)) return {};
+    at.sum += restore(statistic, now, budget);
+    has_changed = true;
+    return {};
+  };
+  Result<bool> done = true;
+  if (named) {
+    (void)restore_one(*named);
+  } else {
+    done = each_left(step, restore_one);
+  }
+  at.has_changed |= has_changed;
+  if (has_changed) note_change(now);
+  if (!done.value()) return done;
+  if (!at.has_changed) {
+    return Error{
+        ErrorCode::kInvalid,
+        "nothing to undo: no data were discarded in the last 60 s, or what was is not kept",
+        change.undo->at};
+  }
+  if (discarded_) discarded_->report.lost_samples = at.sum;
+  return done;
+}
+
+}  // namespace tallyfs
