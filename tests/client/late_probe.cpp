@@ -56,7 +56,7 @@ int main(int, char** words) {
   std::cout << "not under ThreadSanitizer" << std::endl;
   return 0;
 #endif
-  alarm(50);
+  alarm(100);
   for (int i = 0; i < 40; ++i) {
     pthread_key_t key;
     pthread_key_create(&key, nullptr);

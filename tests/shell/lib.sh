@@ -220,6 +220,8 @@ wait_until() {
     nap 0.01
   done
 }
+# within SECONDS COMMAND...: ended if it takes longer; a sanitizer makes it longer.
+within() { timeout $(($1 * ${TALLY_PATIENCE:-1})) "${@:2}"; }
 # nap SECONDS: sleeps without a process of its own, since a wait naps a hundred times a second.
 nap() {
   [ -p "$CASE/never" ] || mkfifo "$CASE/never"

@@ -24,8 +24,15 @@ tell() {
   SAID=''
   IFS= read -r -t $((60 * ${TALLY_PATIENCE:-1})) SAID <&8 || fail "the probe does not answer '$1'"
 }
-# ok LINE...: each is answered with ok.
-ok() { local each; for each; do tell "$each"; assert_eq ok "$SAID" "$each"; done; }
+# ok LINE...: each is answered with ok. A sanitizer makes longer how long `sync MS` may wait.
+ok() {
+  local each
+  for each; do
+    [[ $each != 'sync '* ]] || each="sync $((${each#sync } * ${TALLY_PATIENCE:-1}))"
+    tell "$each"
+    assert_eq ok "$SAID" "$each"
+  done
+}
 # said WANTED LINE
 said() { tell "$2"; assert_eq "$1" "$SAID" "$2"; }
 # count_of WHAT: of its counts

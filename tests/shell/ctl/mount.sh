@@ -313,7 +313,7 @@ a_daemon_that_does_not_answer_is_told_after_two_seconds() {
   "$TALLYCTL" ls >/dev/null
   freeze "$SERVER"
   local status=0 said
-  said=$(timeout 30 "$TALLYCTL" ls 2>&1) || status=$?
+  said=$(within 30 "$TALLYCTL" ls 2>&1) || status=$?
   kill -CONT "$SERVER"
   assert_eq 3 $status
   assert_has 'the daemon does not answer for 2000 ms' "$said"

@@ -137,8 +137,7 @@ freeze(server)
 lines = b"define web data=reset\n" * max(1, int(300 / min(SLOWNESS, 3 * PATIENCE)))
 for i in range(7): peer.socket.send(lines)
 peer.send(request(9, "create web/c"))
-os.kill(int(os.environ["DAEMON"]), signal.SIGTERM)
-os.kill(server, signal.SIGCONT)
+os.kill(int(os.environ["DAEMON"]), signal.SIGTERM)  # which continues the server
 (answer,) = peer.answers()
 assert answer[:2] == (9, 0), answer
 EOT

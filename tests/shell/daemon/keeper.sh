@@ -213,7 +213,7 @@ a_start_that_fails_says_why_and_leaves_nothing() {
 
 in_the_background_too() {
   mkdir -p "$MNT"
-  timeout 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
+  within 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
   DAEMON=$(pgrep -f -x -- "$TALLYFS --socket $SOCK $MNT" | head -1)
   echo "$DAEMON" >>"$CASE/pids"
   SERVER=$(server_of "$DAEMON")

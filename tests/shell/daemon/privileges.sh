@@ -79,7 +79,7 @@ as_another_user_everything_works_and_nothing_is_left() {
 
 in_the_background_too() {
   mkdir -p "$MNT"
-  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout 20 "$TALLYFS" --run-as nobody --socket \
+  ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 within 20 "$TALLYFS" --run-as nobody --socket \
     "$SOCK" "$MNT" | cat
   pgrep -f -- " $MNT( |\$)" >>"$CASE/pids"
   # The keeper and its server.

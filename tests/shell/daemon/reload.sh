@@ -430,7 +430,7 @@ root_has_the_same_rights_as_before() {
 
 in_the_background_it_is_reloaded_too() {
   stop_daemon
-  timeout 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
+  within 20 "$TALLYFS" --socket "$SOCK" "$MNT" | cat
   DAEMON=$(pgrep -o -f -x -- "$TALLYFS --socket $SOCK $MNT")
   echo "$DAEMON" >>"$CASE/pids"
   send 'web/a 1'
@@ -480,7 +480,7 @@ rules_that_cannot_be_read_refuse_it() {
 a_server_that_does_not_answer_is_named_in_time() {
   local before=$SERVER
   freeze "$SERVER"
-  assert_fails_with "process $SERVER, does not answer" timeout 60 "$TALLYFS" --reload "$MNT"
+  assert_fails_with "process $SERVER, does not answer" within 60 "$TALLYFS" --reload "$MNT"
   kill -CONT "$SERVER"
   send 'web/a 1'
   assert_counts web 'a 1'

@@ -39,7 +39,7 @@ returns_in_the_background_only_when_usable() {
 
 in_the_background_it_lets_go_of_terminal_and_directory() {
   # A pipe that another process keeps open would keep cat waiting.
-  (_background "$TALLYFS" --socket "$SOCK" "$MNT") | timeout 10 cat
+  (_background "$TALLYFS" --socket "$SOCK" "$MNT") | within 10 cat
   local pid
   while read -r pid; do assert_eq / "$(readlink "/proc/$pid/cwd")"; done <"$CASE/pids"
   _unmount
@@ -235,12 +235,13 @@ EOT
 what_is_passed_must_be_a_datagram_socket() {
   py "$TALLYFS" "$CASE/passed" <<'EOT'
 import os, socket, subprocess, sys
+from peer import PATIENCE
 tallyfs, path = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 passed.bind(path)
 command = 'exec 3<&"$1"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$2" -f --socket "$3" "$4"'
 done = subprocess.run(["bash", "-c", command, "bash", str(passed.fileno()), tallyfs, os.environ["SOCK"], os.environ["MNT"]],
-                      pass_fds=[passed.fileno()], capture_output=True, timeout=20)
+                      pass_fds=[passed.fileno()], capture_output=True, timeout=20 * PATIENCE)
 assert done.returncode != 0 and b"DGRAM" in done.stderr, done
 EOT
 }
@@ -255,6 +256,7 @@ a_queue_that_is_not_as_long_as_wished_is_told() {
   py "$TALLYFS" "$CASE/passed" "$(($(cat /proc/sys/net/unix/max_dgram_qlen) + 1))" >"$CASE/told" \
     <<'EOT'
 import os, signal, socket, subprocess, sys
+from peer import PATIENCE
 tallyfs, path, longer = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 passed.bind(path)
@@ -265,7 +267,8 @@ for wanted in longer, str(int(longer) - 1):
     open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
     assert daemon.stdout.readline() == "READY\n"
     daemon.send_signal(signal.SIGTERM)
-    print(wanted, [line for line in daemon.communicate(timeout=20)[1].split("\n") if "queue" in line])
+    said = daemon.communicate(timeout=20 * PATIENCE)[1]
+    print(wanted, [line for line in said.split("\n") if "queue" in line])
 EOT
   local was longer
   was=$(cat /proc/sys/net/unix/max_dgram_qlen)

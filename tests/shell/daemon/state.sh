@@ -73,9 +73,7 @@ samples_that_wait_in_the_socket_are_saved() {
   assert_counts web 'a 1'
   freeze "$SERVER"
   send 'web/a 1' 'web/a 1'
-  kill -TERM "$DAEMON"
-  kill -CONT "$SERVER"
-  daemon_ends
+  stop_daemon  # which continues the server
   _start
   assert_counts web 'a 3'
 }
@@ -201,7 +199,7 @@ what_does_not_fit_is_left_out_and_told() {
 a_second_daemon_is_refused() {
   _start
   mkdir "$CASE/other"
-  assert_fails_with "--state: $CASE/state is in use by another daemon" timeout 20 "$TALLYFS" \
+  assert_fails_with "--state: $CASE/state is in use by another daemon" within 20 "$TALLYFS" \
     --state "$CASE/state" --socket "$CASE/other.socket" "$CASE/other"
   send 'web/a 1'
   assert_counts web 'a 1'
@@ -212,7 +210,7 @@ a_second_daemon_is_refused() {
 the_directory_is_for_the_daemon_alone() {
   mkdir -m 755 "$CASE/state"
   mkdir "$MNT"
-  local start=(timeout 20 "$TALLYFS" --socket "$SOCK" --state)
+  local start=(within 20 "$TALLYFS" --socket "$SOCK" --state)
   assert_fails_with "--state: $CASE/state has the mode 755; it must be 700" "${start[@]}" \
     "$CASE/state" "$MNT"
   chmod 500 "$CASE/state"
@@ -246,7 +244,7 @@ with_run_as_it_belongs_to_that_user() {
   assert_counts web 'a 2'
   stop_daemon
   mkdir -p "$MNT"
-  assert_fails_with 'belongs to uid 65534; the daemon has 0' timeout 20 "$TALLYFS" --socket \
+  assert_fails_with 'belongs to uid 65534; the daemon has 0' within 20 "$TALLYFS" --socket \
     "$SOCK" --state "$CASE/state" "$MNT"
 }
 
@@ -267,7 +265,7 @@ a_read_only_directory_is_told_at_the_start_and_may_become_another() {
   local kept
   kept=$(sha256sum "$(_newest)")
   mount -o remount,ro "$CASE/state"
-  assert_fails_with "--state: $CASE/state/below: Read-only file system" timeout 20 "$TALLYFS" \
+  assert_fails_with "--state: $CASE/state/below: Read-only file system" within 20 "$TALLYFS" \
     --socket "$SOCK" --state "$CASE/state/below" "$MNT"
   _start_that_saves_often
   assert_has "warning: --state: $CASE/state cannot be written: Read-only file system" \
@@ -373,7 +371,7 @@ what_it_may_not_read_it_neither_starts_with_nor_removes() {
   stop_daemon
   chown nobody "$CASE/state"
   assert_fails_with "$CASE/state/state.1 is not for uid 65534 to read, which the daemon has" \
-    timeout 20 "$TALLYFS" -f --run-as nobody --socket "$SOCK" --state "$CASE/state" "$MNT"
+    within 20 "$TALLYFS" -f --run-as nobody --socket "$SOCK" --state "$CASE/state" "$MNT"
   assert_eq 1 "$(_files)"
   # The newest is the daemon's own, and the one before is not.
   install -m 600 -o nobody "$CASE/state/state.1" "$CASE/state/state.2"

@@ -278,7 +278,7 @@ a_user_other_than_root_is_told_so() {
 a_killed_daemon_in_the_background_holds_up_no_process() {
   local said
   stop_daemon
-  said=$(timeout 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) ||
+  said=$(within 20 "$TALLYFS" --socket "$SOCK" -o tracefs "$MNT" 2>&1) ||
     fail "it ended with $?" "$said"
   # Keeper and server: the supervisor looks the same but for its name.
   local pid
