@@ -46,4 +46,20 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   return found;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known,
+                         std::string_view prefix) {
+  const auto meant = nearest(word, known);
+  if (!meant) return {};
+  return std::string("; did you mean ").append(prefix).append(*meant).append("?");
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text.append(i + 1 == words.size() ? " or " : ", ");
+    text.append(words[i]);
+  }
+  return text;
+}
+
 }  // namespace tallyfs

@@ -141,8 +141,7 @@ template <typename Named>
 Error with_meant(Error error, const std::string& asked, const std::vector<Named>& known) {
   std::vector<std::string> names;
   for (const Named& each : known) names.push_back(each.name);
-  const auto meant = nearest(asked, names);
-  if (meant) error.reason.append("; did you mean ").append(*meant).append("?");
+  error.reason.append(did_you_mean(asked, names));
   return error;
 }
 

@@ -24,7 +24,7 @@ constexpr std::uint64_t kPeriodMax = 86'400'000'000;
 
 std::string fault_of_sort_key(const std::string& text) {
   if (view::sort_key_of(text)) return "";
-  return "'" + text + "' is none of name, samples, rate, p50, p99, max";
+  return "'" + text + "' is none of " + view::listed_sort_keys();
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ void add_rows(CommandLine& line, Options& options) {
   line.add({.names = "--sort",
             .variable = &options.sort,
             .value = "KEY",
-            .text = "a row for each statistic, by name, samples, rate, p50, p99 or max",
+            .text = "a row for each statistic, by " + view::listed_sort_keys(),
             .check = FindFault(fault_of_sort_key),
             .shown = Option::Default::kHidden});
   line.add_flag("--nonzero", options.nonzero, "only statistics that have samples");

@@ -47,12 +47,8 @@ bool matches(const std::string& pattern, const std::string& name) {
 Error nothing_matches(const std::string& word, const std::string& missing,
                       const std::vector<std::string>& known, const std::string& prefix) {
   std::string reason = "nothing is called '" + word + "'";
-  if (const auto meant = nearest(missing, known)) {
-    reason.append("; did you mean ").append(prefix).append(*meant).append("?");
-  } else {
-    reason.append("; tallyctl ls lists what is there");
-  }
-  return invalid(std::move(reason));
+  const std::string meant = did_you_mean(missing, known, prefix);
+  return invalid(reason + (meant.empty() ? "; tallyctl ls lists what is there" : meant));
 }
 
 class Selector {
@@ -113,8 +109,7 @@ class Selector {
       selections_.push_back(std::move(made));
       return {};
     }
-    const auto meant = nearest(pattern, known);
-    return invalid(meant ? "; did you mean " + name + "/" + *meant + "?" : std::string());
+    return invalid(did_you_mean(pattern, known, name + "/"));
   }
 
   Source& source_;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/nearest.h"
 #include "tools/display/distribution.h"
 #include "tools/display/quantity.h"
 #include "tools/display/summary.h"
@@ -216,6 +217,12 @@ std::optional<SortKey> sort_key_of(std::string_view word) {
     if (word == name) return key;
   }
   return std::nullopt;
+}
+
+std::string listed_sort_keys() {
+  std::vector<std::string> words;
+  for (const auto& [name, key] : kSortKeys) words.emplace_back(name);
+  return listed(words);
 }
 
 void choose(std::vector<StatisticRow>& rows, const RowChoice& choice) {

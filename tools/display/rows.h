@@ -15,8 +15,9 @@ namespace tallyfs::view {
 
 enum class SortKey : std::uint8_t { kName, kSamples, kRate, kP50, kP99, kMax };
 
-// "name", "samples", "rate", "p50", "p99", "max"; nothing for another word.
+// Nothing for a word that is not one of listed_sort_keys(): "name, samples, ... or max".
 std::optional<SortKey> sort_key_of(std::string_view word);
+std::string listed_sort_keys();
 
 struct RowChoice {
   // Largest first, and names from a on; rows that have no such number are left out. The max of an

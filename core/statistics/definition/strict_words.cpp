@@ -59,15 +59,6 @@ std::size_t mark_bytes(std::string_view line, std::size_t at) {
 
 }  // namespace
 
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) text.append(i + 1 == words.size() ? " or " : ", ");
-    text.append(words[i]);
-  }
-  return text;
-}
-
 bool is_strict_mark(std::string_view word) { return word == kMark; }
 
 bool has_strict_mark(std::string_view line) { return find_mark(line).has_value(); }
@@ -94,8 +85,8 @@ bool is_read_only_key(std::string_view key) { return std::ranges::count(kReadOnl
 
 Error StrictWords::unknown(std::string_view key, std::size_t at) const {
   std::string reason = "there is no key " + quoted(key);
-  if (const auto meant = nearest(key, keys_)) {
-    return invalid(std::move(reason) + "; did you mean " + *meant + "?", at);
+  if (const std::string meant = did_you_mean(key, keys_); !meant.empty()) {
+    return invalid(reason + meant, at);
   }
   reason.append("; the keys are");
   for (const std::string& each : keys_) reason.append(" ").append(each);

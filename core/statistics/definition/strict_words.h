@@ -39,9 +39,6 @@ std::string without_strict_mark(std::string_view line);
 // An error in a line, as it shows in the line without the mark.
 Error without_strict_mark(Error error, std::string_view line);
 
-// "value, range, ... or raw"
-std::string listed(const std::vector<std::string>& words);
-
 // Whether a key is printed in a definition and cannot be set.
 bool is_read_only_key(std::string_view key);
 

@@ -41,8 +41,7 @@ std::string refusal_of_type(std::string_view word) {
   if (const char* const refusal = refusal_of(kTypeSynonyms, word)) return refusal;
   std::vector<std::string> types;
   each_type([&]<typename S>() { types.emplace_back(S::kType); });
-  const auto meant = nearest(word, types);
-  return "type must be " + listed(types) + (meant ? "; did you mean " + *meant + "?" : "");
+  return "type must be " + listed(types) + did_you_mean(word, types);
 }
 
 const char* refusal_of_mode_synonym(std::string_view word) {

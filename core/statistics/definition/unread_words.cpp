@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 
 namespace tallyfs {

@@ -10,7 +10,7 @@ rows_are_chosen_and_sorted() {
   assert_eq 'web/slow web/us ' "$(_names --sort p50 web db)"  # a range has no percentiles
   assert_eq 'web/us ' "$(_names --sort samples --top 1 web db)"
   assert_eq 'db/us ' "$(_names --nonzero a db)"
-  _status 2 "'p98' is none of name, samples, rate, p50, p99, max" "$TALLYCTL" show --sort p98
+  _status 2 "'p98' is none of name, samples, rate, p50, p99 or max" "$TALLYCTL" show --sort p98
   _status 2 'tracing/trace has no rows to sort or export' "$TALLYCTL" show --csv tracing/trace
   _status 2 '--csv and --tsv go with neither' "$TALLYCTL" show --sort max --changed
 }

@@ -17,5 +17,11 @@ TEST(NearestTest, FindsNothingThatIsFar) {
   EXPECT_EQ(nearest(std::string(300, 'a'), {std::string(300, 'a')}), std::nullopt);
 }
 
+TEST(NearestTest, AMessageAsksForIt) {
+  EXPECT_EQ(did_you_mean("latncy", {"latency", "hits"}, "web/"), "; did you mean web/latency?");
+  EXPECT_EQ(did_you_mean("latncy", {"hits"}), "");
+  EXPECT_EQ(listed({"a", "b", "c"}), "a, b or c");
+}
+
 }  // namespace
 }  // namespace tallyfs
