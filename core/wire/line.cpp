@@ -110,6 +110,17 @@ bool is_with_exponent(std::string_view text) {
          text.find_first_not_of("0123456789.+-eE") == std::string_view::npos;
 }
 
+bool is_with_comma(std::string_view text) {
+  return text.find(',') != std::string_view::npos &&
+         text.find_first_not_of("0123456789.+-,") == std::string_view::npos;
+}
+
+std::string fault_of_x(std::string_view text) {
+  if (is_with_exponent(text)) return "X has no exponent: 0.00001 instead of 1e-05";
+  if (is_with_comma(text)) return "X has no comma: a decimal is 1.5, a thousand is 1000";
+  return "X is not a signed 64-bit number";
+}
+
 // Takes a number of X into the sample.
 Result<void> take_x(const Token& x, SampleLine& sample) {
   if (const auto whole = parse_signed(x.text)) {
@@ -117,9 +128,7 @@ Result<void> take_x(const Token& x, SampleLine& sample) {
   } else if (is_decimal(x.text)) {
     sample.decimal = x.text;
   } else {
-    return invalid(is_with_exponent(x.text) ? "X has no exponent: 0.00001 instead of 1e-05"
-                                            : "X is not a signed 64-bit number",
-                   x.at);
+    return invalid(fault_of_x(x.text), x.at);
   }
   return {};
 }

@@ -48,7 +48,7 @@ Client::Client(Settings settings)
       replay_({samples_.cell_files(), buffers_, samples_.time(), link_, delivery_, progress_,
                registry_}),
       connection_({link_, conversation_, registrar_, samples_.cell_files(), buffers_, delivery_,
-                   progress_, replay_, counts_, reports_}),
+                   progress_, replay_, counts_, reports_, settings_.socket}),
       timer_(registrar_, signals_),
       changes_({registry_, registrar_, conversation_, samples_.cell_files(), buffers_, delivery_}),
       round_({settings_, registry_, inherited_, samples_.time(), samples_.cell_files(), buffers_,

@@ -15,7 +15,8 @@ void DaemonConnection::connect(Time now) {
   if (its_.link.connected() || now < connect_at_) return;
   if (const auto done = its_.link.connect(); !done) {
     if (!std::exchange(reported_missing_, true)) {
-      its_.reports.add("no daemon yet: " + done.error().reason);
+      its_.reports.add("no daemon yet: " + done.error().reason + "; " +
+                       its_.socket.hint());
     }
     connect_at_ = now + pause_;
     pause_ = std::min(2 * pause_, kPauseMax);

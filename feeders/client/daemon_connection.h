@@ -35,6 +35,7 @@ class DaemonConnection {
     RingReplay& replay;
     const SampleCounts& counts;
     Reports& reports;
+    const SocketPath& socket;
   };
   explicit DaemonConnection(const Dependencies& dependencies) : its_(dependencies) {}
 

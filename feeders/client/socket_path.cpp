@@ -13,12 +13,29 @@ SocketPath find_socket_path(const std::string& option) {
     const char* value = ::secure_getenv(name);
     return value ? value : "";
   };
-  if (!option.empty()) return {option};
-  if (const auto given = environment("TALLY_SOCKET"); !given.empty()) return {std::string(given)};
+  using From = SocketPath::From;
+  if (!option.empty()) return {.path = option};
+  if (const auto given = environment("TALLY_SOCKET"); !given.empty()) {
+    return {.path = std::string(given), .from = From::kEnvironment};
+  }
   const std::string of_the_system = "/run/tallyfs/socket";
   const auto runtime = environment("XDG_RUNTIME_DIR");
-  if (::geteuid() == 0 || runtime.empty()) return {of_the_system};
-  return {std::string(runtime) + "/tallyfs/socket", of_the_system};
+  if (::geteuid() == 0 || runtime.empty()) {
+    return {.path = of_the_system, .from = From::kDefault};
+  }
+  return {std::string(runtime) + "/tallyfs/socket", of_the_system, From::kDefault};
+}
+
+std::string SocketPath::hint() const {
+  switch (from) {
+    case From::kEnvironment:
+      return "TALLY_SOCKET names it: is that the --socket of a tallyfs that runs?";
+    case From::kDefault:
+      return "start tallyfs, or set TALLY_SOCKET to its --socket";
+    case From::kOption:
+      break;
+  }
+  return "is that the --socket of a tallyfs that runs?";
 }
 
 }  // namespace tallyfs

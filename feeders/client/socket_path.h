@@ -6,11 +6,15 @@
 namespace tallyfs {
 
 struct SocketPath {
+  enum class From { kOption, kEnvironment, kDefault };
   std::string path;
   std::string fallback{};  // to be tried where no daemon serves the first; empty: none
+  From from = From::kOption;
 
   // "PATH" or "PATH or FALLBACK"
   std::string text() const { return fallback.empty() ? path : path + " or " + fallback; }
+  // What to do where no daemon serves it, for a message.
+  std::string hint() const;
 };
 
 // `option` if it is not empty, else $TALLY_SOCKET, else that of the system's daemon,

@@ -238,6 +238,15 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// METRIC < LIMIT of the statistic that the first condition names.
+Result<Condition> parse_warning(const std::string& what, const std::string& text) {
+  const std::string metric = text.substr(0, text.find_first_of("<>"));
+  if (metric.size() == text.size() || metric.starts_with(what)) {
+    return invalid("'" + text + "' is not METRIC < LIMIT, without the name, as 'p99 < 10ms'");
+  }
+  return parse_condition(what + " " + text);
+}
+
 }  // namespace
 
 int run_check(int argc, char** argv) {
@@ -250,7 +259,7 @@ int run_check(int argc, char** argv) {
   if (!critical) return complain(kUnknown, critical.error().reason);
   std::optional<Condition> warning;
   if (!options.warn.empty()) {
-    auto parsed = parse_condition(critical.value().what + " " + options.warn);
+    auto parsed = parse_warning(critical.value().what, options.warn);
     if (!parsed) return complain(kUnknown, "--warn: " + parsed.error().reason);
     warning = std::move(parsed).value();
   }

@@ -223,6 +223,9 @@ Result<Condition> parse_condition(std::string_view text) {
   made.limit_text = trimmed(text.substr(at + (has_equals ? 2 : 1)));
   if (!take_metric(made)) return no_condition("'" + made.metric_text + "' is no metric");
   const auto limit = parse_limit(made.limit_text);
+  if (!limit && made.limit_text.find(',') != std::string::npos) {
+    return no_condition("'" + made.limit_text + "' has a comma: a decimal is 1.5, a thousand 1000");
+  }
   if (!limit) {
     return no_condition("'" + made.limit_text +
                         "' is no number, alone or with ns, us, ms, s, min, h, B, KiB, MiB, GiB, "

@@ -24,6 +24,11 @@ the_status_is_that_of_nagios() {
   _check 3 "UNKNOWN: web/us p99: type=range has no p99" 'web/us p99 < 1ms'
   _check 3 "nothing is called 'web/nil'" 'web/nil max < 1ms'
   _check 3 "as 'web/latency_us p99 < 20ms'" 'web/us max'
+  _check 3 "--warn: '5ms' is not METRIC < LIMIT, without the name, as 'p99 < 10ms'" \
+    --warn 5ms 'web/us max < 10ms'
+  _check 3 "--warn: 'web/us max < 5ms' is not METRIC < LIMIT, without the name" \
+    --warn 'web/us max < 5ms' 'web/us max < 10ms'
+  _check 3 "'1,5ms' has a comma: a decimal is 1.5, a thousand 1000;" 'web/us max < 1,5ms'
   _check 3 'needs --every' --for 1s 'web/us max < 10ms'
   define web 'name=us on=0'
   _check 3 'UNKNOWN: web/us max: it is off' 'web/us max < 1ms'

@@ -58,6 +58,8 @@ blank_lines_and_comments_are_skipped_and_counted_as_lines() {
 each_kind_of_error_is_told_with_a_caret() {
   _refuses 'hello' 'neither INTERFACE/STATISTIC nor a command (create, define, remove, attach, subsystem, object, rates, withdraw, event, latency) (Invalid argument)' '^'
   _refuses 'web/a one' 'X is not a signed 64-bit number (Invalid argument)' '      ^'
+  _refuses 'web/a 1,5' \
+    'X has no comma: a decimal is 1.5, a thousand is 1000 (Invalid argument)' '      ^'
   _refuses 'web/a 1 -1' 'Y is not an unsigned 64-bit number (Invalid argument)' '        ^'
   _refuses 'web/a' 'a sample needs a number after its name (Invalid argument)' '     ^'
   _refuses 'web/a:5|c' "a line with a '|' is one of StatsD, which tally-feed-statsd takes \

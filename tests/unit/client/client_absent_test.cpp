@@ -217,7 +217,8 @@ TEST_F(ClientTest, TheDaemonsComingsAndGoingsAreReported) {
   feeder.interface("web");
   feeder.client.flush();
   feeder.client.run_round();
-  EXPECT_TRUE(was_reported("no daemon yet"));
+  EXPECT_TRUE(was_reported("no daemon yet: " + path_));
+  EXPECT_TRUE(was_reported("; is that the --socket of a tallyfs that runs?"));
   start_daemon();
   exchange(feeder);
   feeder.client.run_round();

@@ -73,7 +73,9 @@ TEST(DecimalsTest, WhatDoesNotFitIsRefusedWithItsPlace) {
             "7: range_max must be a whole number: decimals= is not set");
   EXPECT_EQ(outcome("name=s range_max=2.505", two), "7: range_max has more places than decimals=2");
   EXPECT_EQ(outcome("name=s range_max=2.0000000000", two),
-            "7: range_max must be a signed 64-bit number");
+            "7: range_max must be a signed 64-bit number, or as 2.5 with decimals=");
+  EXPECT_EQ(outcome("name=s range_max=2,5", two),
+            "7: range_max must be a signed 64-bit number, or as 2.5 with decimals=");
   EXPECT_EQ(outcome("name=s range_max=100000000000000000", two),
             "7: range_max is too large with decimals=2");
   EXPECT_EQ(outcome("name=s decimals=10", whole),
