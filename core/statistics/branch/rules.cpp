@@ -112,6 +112,11 @@ bool Rule::matches(const std::string& path) const {
   return ::fnmatch(pattern_.c_str(), path.c_str(), FNM_PATHNAME) == 0;
 }
 
+std::optional<Rule> Rule::in(std::string_view line) {
+  auto rule = parse(without_comment(line));
+  return rule ? std::optional(std::move(rule).value()) : std::nullopt;
+}
+
 std::string Rule::line_for(std::string_view statistic) const {
   std::string line("name=");
   line.append(statistic);

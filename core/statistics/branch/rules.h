@@ -37,6 +37,9 @@ class Rule {
   // kInvalid, with the token. Strict: so is one that nothing would read.
   static Result<Rule> parse(std::string_view line, Strictness strictness = Strictness::kStrict);
 
+  // Of a written line; nothing: it is none, as a comment.
+  static std::optional<Rule> in(std::string_view line);
+
   // As parse() takes it.
   const std::string& text() const { return text_; }
   // path: INTERFACE/STATISTIC, first_bytes: its own.
@@ -45,6 +48,10 @@ class Rule {
   }
   // What the rule says of a statistic of that name, as a line of its definition file.
   std::string line_for(std::string_view statistic) const;
+  // Of the view that it makes; empty: the rule is for the statistic itself.
+  const std::string& suffix() const { return suffix_; }
+  // What it says, as a text that makes a statistic.
+  const std::string& attributes() const { return attributes_; }
 
   // The first failure since the rule came: only that one is told.
   bool tell_failure() { return !std::exchange(has_failed_, true); }
@@ -57,7 +64,7 @@ class Rule {
   std::string text_;
   std::string pattern_;
   std::size_t literal_bytes_ = 0;  // of the pattern, before the first wildcard
-  std::string suffix_;             // of the view; empty: the rule is for the statistic itself
+  std::string suffix_;
   std::string attributes_;
   bool has_failed_ = false;
 };

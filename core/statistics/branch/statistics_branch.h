@@ -339,6 +339,8 @@ class StatisticsBranch final : public Branch {
   // Lines of the rules that match, in their order.
   std::vector<std::string> lines_of_rules(const std::string& path, std::string_view statistic)
       REQUIRES(mutex_);
+  // The first statistic that is there and that the rule in a line would change; nothing: none.
+  std::optional<std::string> first_unlike(std::string_view line) const REQUIRES(mutex_);
   void apply_rules(Moment now) REQUIRES(mutex_);
   Result<void> create_interface(std::string_view name, uid_t creator, Moment now) REQUIRES(mutex_);
   InterfaceEntry& enter(std::string_view name, std::shared_ptr<Interface> interface, Moment now)

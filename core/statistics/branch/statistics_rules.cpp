@@ -14,6 +14,16 @@ namespace {
 
 // The error log keeps few entries: a bad file must not take all of them.
 constexpr std::size_t kRefusedLinesShown = 4;
+// Of the statistics that a new rule matches, under the lock.
+constexpr std::size_t kLookedAtMax = 1000;
+
+// A view has no views.
+bool would_change(const Rule& rule, const Interface& interface, const std::string& name) {
+  const std::string view = name + "_" + rule.suffix();
+  if (!rule.suffix().empty()) return !interface.is_view(name) && !interface.is_view(view);
+  const auto differs = interface.difference(name, rule.attributes(), Strictness::kStrict);
+  return differs && !differs.value().empty();
+}
 
 }  // namespace
 
@@ -37,6 +47,7 @@ class StatisticsBranch::RulesFile final : public File {
     if (access != Access::kRead) {
       const MutexLock lock(statistics_.mutex_);
       statistics_.rules_.begin_write();
+      has_remarked_ = false;
     }
     return std::shared_ptr<const void>();
   }
@@ -47,6 +58,17 @@ class StatisticsBranch::RulesFile final : public File {
     const auto allowed = statistics_.rules_.write_apply();
     if (allowed) statistics_.apply_rules(call.now);
     return allowed;
+  }
+  // Once a write, as the error log keeps few entries.
+  std::optional<Error> remark(std::string_view line) const override {
+    const MutexLock lock(statistics_.mutex_);
+    if (has_remarked_) return std::nullopt;
+    const auto unlike = statistics_.first_unlike(line);
+    if (!unlike) return std::nullopt;
+    has_remarked_ = true;
+    return invalid("what is there stays as it is, as " + *unlike +
+                       "; to apply all rules to it: echo apply >> rules",
+                   0);
   }
   void note_refused_line() override {
     const MutexLock lock(statistics_.mutex_);
@@ -61,6 +83,7 @@ class StatisticsBranch::RulesFile final : public File {
 
  private:
   StatisticsBranch& statistics_;
+  mutable bool has_remarked_ = false;  // guarded by the branch's lock
 };
 
 void StatisticsBranch::enter_rules(Moment now) {
@@ -101,6 +124,22 @@ std::vector<std::string> StatisticsBranch::lines_of_rules(const std::string& pat
   std::vector<std::string> lines;
   rules_.each_match(path, [&](const Rule& rule) { lines.push_back(rule.line_for(statistic)); });
   return lines;
+}
+
+std::optional<std::string> StatisticsBranch::first_unlike(std::string_view line) const {
+  const auto rule = Rule::in(line);
+  if (!rule) return std::nullopt;
+  std::size_t looked_at = 0;
+  for (const auto& [key, entry] : interfaces_) {
+    if (entry->name == kOwnName) continue;
+    for (const Statistic* const statistic : entry->interface->statistics()) {
+      const std::string path = entry->name + "/" + statistic->name();
+      if (!rule->matches(path, FirstBytes::of(path))) continue;
+      if (would_change(*rule, *entry->interface, statistic->name())) return path;
+      if (++looked_at == kLookedAtMax) return std::nullopt;
+    }
+  }
+  return std::nullopt;
 }
 
 // To all that is there, once; each failure is told. The daemon's own numbers stay as they are.

@@ -70,6 +70,8 @@ class Interface {
                                       Strictness strictness = Strictness::kTolerant);
   // Whether such a text has of=SOURCE, and so is one for create_view().
   static bool is_of_a_view(std::string_view text);
+  // False, too: there is no statistic of that name.
+  bool is_view(std::string_view name) const;
   // Appends a view of the statistic of=SOURCE, which is on unless the text says on=0. Without type=
   // it has the definition of its source. False: there is that very view already, and it stays as it
   // is. kNotFound: no such source; else as above.

@@ -14,6 +14,12 @@ Error at_source(ErrorCode code, std::string reason, const Change& change) {
 
 }  // namespace
 
+bool Interface::is_view(std::string_view name) const {
+  const MutexLock lock(mutex_);
+  const Statistic* const named = find_locked(name);
+  return named && named->source();
+}
+
 bool Interface::is_of_a_view(std::string_view text) {
   const auto change = parse_new_statistic(text);
   return change && change.value().of;

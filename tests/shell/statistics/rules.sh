@@ -149,9 +149,19 @@ a_rule_wins_over_what_the_feeder_says_later() {
 rules_are_not_retroactive_but_can_be_applied() {
   send 'create web/x' 'create web/y on=1'
   _rule 'web/* type=range on=1'
+  assert_has 'rules: warning: what is there stays as it is, as web/x; to apply all rules to it: '\
+'echo apply >> rules
+  Command: web/* type=range on=1
+           ^' "$(errors)"
   _rule 'web/* view=last type=last'
   assert_match 'name=x on=0 type=value .*' "$(line web x)"
   _rule apply
+  echo >"$MNT/tracing/error_log"
+  _add '# web/* type=last' 'web/* type=range on=1 # as it is' 'web/* view=last' 'other/* on=1'
+  assert_eq '' "$(errors)"
+  _add 'web/x type=last' 'web/y type=last'
+  assert_eq 1 "$(grep -c 'what is there stays' <<<"$(errors)")"
+  printf '%s\n' 'web/* type=range on=1' 'web/* view=last type=last' >"$MNT/rules"
   assert_match 'name=x on=1 type=range .*' "$(line web x)"
   assert_match 'name=y_last of=y on=1 type=last .*' "$(line web y_last)"
   define web 'name=y_last type=range'
