@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/branch/steps.h"
+#include "core/base/steps.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/file.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/branch/steps.h"
+#include "core/base/steps.h"
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 

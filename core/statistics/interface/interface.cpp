@@ -5,26 +5,14 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/sums/saved.h"
 
 namespace tallyfs {
 namespace {
 
-// Version 1 knew no views, version 2 did not count samples. Version 4 has which uids may feed it;
-// it is written where these are not all.
-constexpr std::uint8_t kInterfaceVersion = 4;
-constexpr std::uint8_t kVersionFedByAll = 3;
 // While a run is added, the data of so many behind it are on their way from memory.
 constexpr std::size_t kRunsAhead = 6;
 // Few lines of a definition are longer.
 constexpr std::size_t kDefinitionLineBytes = 1024;
-
-Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
-
-// A view.
-bool may_have_another(const Statistic& source) {
-  return !source.source() && source.views().size() < Interface::kViewsBound;
-}
 
 }  // namespace
 
@@ -320,64 +308,6 @@ Interface::State Interface::look(Moment now) {
   const MutexLock lock(mutex_);
   advance_for(stat, now);
   return {version_, last_change_};
-}
-
-void Interface::save(ByteWriter& out, CellBudget& budget) const {
-  const MutexLock lock(mutex_);
-  read_cells(budget);
-  save_locked(out, Statistic::Cells::kIncluded);
-}
-
-void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
-  const bool is_fed_by_all = feed() == Feed::kAny;
-  out.put(is_fed_by_all ? kVersionFedByAll : kInterfaceVersion);
-  out.put(std::uint32_t{uid_});
-  if (!is_fed_by_all) out.put_text(spelled(feed()));
-  save_time(out, last_change_.monotonic);
-  save_time(out, last_change_.realtime);
-  std::uint64_t samples = samples_;
-  for (const Statistic& statistic : statistics_) {
-    if (cells == Statistic::Cells::kIncluded) samples += statistic.uncounted_in_cells();
-  }
-  out.put(samples);
-  out.put(static_cast<std::uint32_t>(statistics_.size()));
-  for (const Statistic& statistic : statistics_) {
-    out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
-    statistic.save(out, cells);
-  }
-}
-
-Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {
-  const auto version = in.get<std::uint8_t>();
-  if (version < 1 || version > kInterfaceVersion) in.fail();
-  const auto uid = in.get<std::uint32_t>();
-  const auto feed = version < 4 ? Feed::kAny : parse_feed(in.get_text());
-  if (!feed) in.fail();
-  Moment last_change{.monotonic = load_time(in)};
-  last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
-  const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
-  const auto size = in.get<std::uint32_t>();
-  if (!in.ok()) return no_interface();
-  auto created = create(ledger, uid, last_change);
-  if (!created) return created.error();
-  Interface& interface = *created.value();
-  const MutexLock lock(interface.mutex_);
-  interface.samples_ = samples;
-  interface.feed_.store(*feed, std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < size; ++i) {
-    const std::string_view of = version == 1 ? std::string_view() : in.get_text();
-    auto statistic = Statistic::load(in);
-    if (!statistic) return statistic.error();
-    if (interface.find_locked(statistic.value().name())) return no_interface();
-    Statistic* const source = of.empty() ? nullptr : interface.find_locked(of);
-    if (!of.empty() && (!source || !may_have_another(*source))) return no_interface();
-    auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
-    if (!grown) return grown.error();
-    Statistic* const loaded =
-        interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
-    if (source) source->attach_view(*loaded);
-  }
-  return created;
 }
 
 }  // namespace tallyfs

@@ -201,7 +201,8 @@ class Interface {
   // Where samples are counted that are refused in cells. The counter outlives the interface.
   void count_refused_in(std::atomic<std::uint64_t>& refused) { refused_ = &refused; }
 
-  // Everything, versioned; load() gives an interface whose files read as the saved one's.
+  // Everything, versioned; load() gives an interface whose files read as the saved one's. Of more
+  // than kLineAtOnce statistics as many are of one moment, those that it has when it begins.
   // kInvalid: not what save() writes; kNoSpace.
   void save(ByteWriter& out, CellBudget& budget) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
@@ -255,8 +256,6 @@ class Interface {
                                      const Statistic& named);
   // Visits those that a line is for, until a visit fails or the step is over, which is false.
   template <typename Visit>
-  Result<bool> each_left(const LineStep& step, Visit visit) REQUIRES(mutex_);
-  template <typename Visit>
   Result<bool> each_change(const Change& change, Statistic* named, const LineStep& step,
                            Visit visit) REQUIRES(mutex_);
   struct Effect;
@@ -289,6 +288,18 @@ class Interface {
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
   void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
+  // What is saved before the statistics.
+  struct SavedCount {
+    std::uint32_t statistics = 0;
+    std::uint64_t in_cells = 0;  // samples that no statistic has counted yet
+
+    void add(const Statistic& statistic, Statistic::Cells cells) {
+      ++statistics;
+      if (cells == Statistic::Cells::kIncluded) in_cells += statistic.uncounted_in_cells();
+    }
+  };
+  void save_head(ByteWriter& out, const SavedCount& count) const REQUIRES(mutex_);
+  static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
   void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
   // By a look at the cells of one's own, unless another's has served.
   template <typename Call>

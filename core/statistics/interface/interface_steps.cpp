@@ -1,6 +1,5 @@
 // How a line takes effect on those that it is for: whole where they are few, in steps where it is
 // for all of a large interface.
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,37 +24,13 @@ std::uint64_t above_zero(std::uint64_t difference) {
 
 }  // namespace
 
-// Removals may have moved what is left: then it goes over all again, to those that were there when
-// it saw that. Statistics that come later are not for the line.
-template <typename Visit>
-Result<bool> Interface::each_left(const LineStep& step, Visit visit) {
-  LineProgress& at = step.progress;
-  if (!at.has_begun || at.closings != statistics_.closings()) {
-    at.next = 0;
-    at.end = statistics_.places();
-    at.closings = statistics_.closings();
-  }
-  at.has_begun = true;
-  std::size_t taken = 0;
-  const std::uint32_t end = std::min(at.end, statistics_.places());
-  for (auto it = statistics_.from(at.next); it.place() < end; ++it, ++taken) {
-    if (taken == kLineAtOnce) {
-      taken = 0;
-      at.next = static_cast<std::uint32_t>(it.place());
-      if (step.is_late()) return false;
-    }
-    if (auto done = visit(*it); !done) return done.error();
-  }
-  return true;
-}
-
 // Views have the decimals of their source, and its units until they are given others: they follow
 // it.
 template <typename Visit>
 Result<bool> Interface::each_change(const Change& change, Statistic* named, const LineStep& step,
                                     Visit visit) {
   if (!named) {
-    return each_left(step, [&](Statistic& statistic) REQUIRES(mutex_) {
+    return statistics_.each_left(step, kLineAtOnce, [&](Statistic& statistic) REQUIRES(mutex_) {
       return visit(statistic, change);
     });
   }
@@ -194,7 +169,7 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
   if (named) {
     (void)restore_one(*named);
   } else {
-    done = each_left(step, restore_one);
+    done = statistics_.each_left(step, kLineAtOnce, restore_one);
   }
   at.has_changed |= has_changed;
   if (has_changed) note_change(now);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/line_progress.h"
+#include "core/base/result.h"
 #include "core/statistics/interface/statistic.h"
 
 namespace tallyfs {
@@ -47,9 +49,7 @@ class StatisticRow {
 
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, places_.size()}; }
-  // From a place on; places() is behind the last one. They stay until the row has closed up once
-  // more.
-  Iterator from(std::size_t place) const { return {*this, place}; }
+  // Behind the last one. Places stay until the row has closed up once more.
   std::uint32_t places() const { return static_cast<std::uint32_t>(places_.size()); }
   std::uint32_t closings() const { return closings_; }
   std::size_t size() const { return places_.size() - empty_; }
@@ -68,6 +68,31 @@ class StatisticRow {
     places_.push_back(std::move(statistic));
     return *places_.back();
   }
+  // Visits those that are left of a line for all, so many between two looks whether it is late,
+  // until it is (false) or a visit fails. Removals may have moved what is left: then it goes over
+  // all again, to those that are there then. Statistics that come later are not visited.
+  template <typename Visit>
+  Result<bool> each_left(const LineStep& step, std::size_t at_once, Visit visit) const {
+    LineProgress& at = step.progress;
+    if (!at.has_begun || at.closings != closings_) {
+      at.next = 0;
+      at.end = places();
+      at.closings = closings_;
+    }
+    at.has_begun = true;
+    const std::uint32_t behind = std::min(at.end, places());
+    std::size_t taken = 0;
+    for (Iterator it(*this, at.next); it.place() < behind; ++it, ++taken) {
+      if (taken == at_once) {
+        taken = 0;
+        at.next = static_cast<std::uint32_t>(it.place());
+        if (step.is_late()) return false;
+      }
+      if (auto done = visit(*it); !done) return done.error();
+    }
+    return true;
+  }
+
   // Nullptr: there is none.
   Statistic* last() const { return places_.empty() ? nullptr : places_.back().get(); }
   // It must be in.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/branch/steps.h"
+#include "core/base/steps.h"
 
 namespace tallyfs {
 namespace {

@@ -47,6 +47,32 @@ TEST(ConcurrencyTest, TotalsAreExactAndTwoStatisticsFedAlikeAreAlwaysEqual) {
   EXPECT_EQ(stand.data(), "a " + total + "\nb " + total + "\n");
 }
 
+// Statistics go and come between its steps.
+TEST(ConcurrencyTest, WhatIsSavedOfALargeInterfaceCanBeLoaded) {
+  constexpr std::size_t kMany = 2 * Interface::kLineAtOnce + 500;
+  Stand stand;
+  for (std::size_t i = 0; i < kMany; ++i) stand.create(numbered(i), "on=1");
+  std::atomic<std::size_t> next = 0;
+  run_threads(
+      [&] {
+        for (int i = 0; i < 100; ++i) {
+          const std::string name = numbered(next.fetch_add(11) % kMany);
+          (void)stand.interface->remove_statistic(name, stand.clock.now());
+          EXPECT_TRUE(stand.interface->create_statistic(name, "on=1", stand.clock.now()));
+          EXPECT_EQ(stand.define("data=reset"), "");
+        }
+      },
+      [&] {
+        const std::string bytes = stand.saved();
+        ByteReader in(bytes);
+        Ledger ledger{{}};
+        const auto loaded = Interface::load(in, ledger);
+        ASSERT_TRUE(loaded) << loaded.error().reason;
+        EXPECT_EQ(in.left(), 0u);
+        EXPECT_GT(loaded.value()->size(), kMany - 2 * kThreads * 100);
+      });
+}
+
 TEST(ConcurrencyTest, ReadersWritersAndFeedersOfAllTypesGetAlong) {
   Stand stand;
   const char* const texts[] = {

@@ -121,6 +121,17 @@ TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
   EXPECT_EQ(shorter.ledger.total(), whole.ledger.total());
 }
 
+TEST(StepsOfALineTest, WhatIsSavedInStepsIsTheSame) {
+  LargeStand stand;
+  const std::string bytes = stand.saved();
+  ByteReader in(bytes);
+  const auto loaded = Interface::load(in, stand.ledger);
+  ASSERT_TRUE(loaded) << loaded.error().reason;
+  EXPECT_EQ(in.left(), 0u);
+  EXPECT_EQ(loaded.value()->render_definition(kAnyLength).value(), stand.definition());
+  EXPECT_EQ(loaded.value()->render_data(stand.clock.now(), kAnyLength).value(), stand.data());
+}
+
 TEST(StepsOfALineTest, EndWhereTheQuotaFillsMeanwhile) {
   const auto limits = [](std::uint64_t bytes) {
     return Ledger::Limits{.per_uid = {.interfaces = 2, .statistics = kMany, .bytes = bytes}};

@@ -1,5 +1,5 @@
 // Removals in steps: they end, also of what grows meanwhile.
-#include "core/branch/steps.h"
+#include "core/base/steps.h"
 
 #include <gtest/gtest.h>
 

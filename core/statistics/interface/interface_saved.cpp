@@ -1,0 +1,110 @@
+// An interface as an object of a state file.
+#include <string>
+#include <utility>
+
+#include "core/base/steps.h"
+#include "core/statistics/interface/interface.h"
+#include "core/sums/saved.h"
+
+namespace tallyfs {
+namespace {
+
+// Version 1 knew no views, version 2 did not count samples. Version 4 has which uids may feed it;
+// it is written where these are not all.
+constexpr std::uint8_t kInterfaceVersion = 4;
+constexpr std::uint8_t kVersionFedByAll = 3;
+
+Error no_interface() { return {ErrorCode::kInvalid, "not the saved state of an interface"}; }
+
+// A view.
+bool may_have_another(const Statistic& source) {
+  return !source.source() && source.views().size() < Interface::kViewsBound;
+}
+
+}  // namespace
+
+// In steps: a feeder of many statistics, and all that wait behind it, would wait for the whole.
+void Interface::save(ByteWriter& out, CellBudget& budget) const {
+  std::string bytes;
+  ByteWriter statistics(bytes);
+  SavedCount count;
+  LineProgress progress;
+  const auto save_some = [&](const IsLate& is_late) -> Result<Step> {
+    const MutexLock lock(mutex_);
+    if (!progress.has_begun) read_cells(budget);
+    if (progress.closings != statistics_.closings()) {
+      bytes.clear();
+      count = {};
+    }
+    const auto save_one = [&](const Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
+      count.add(statistic, Statistic::Cells::kIncluded);
+      save_statistic(statistics, statistic, Statistic::Cells::kIncluded);
+      return {};
+    };
+    const LineStep step{progress, is_late};
+    if (!statistics_.each_left(step, kLineAtOnce, save_one).value()) return Step::kMore;
+    save_head(out, count);
+    return Step::kLast;
+  };
+  (void)work_in_steps(save_some);
+  out.put_bytes(bytes);
+}
+
+void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
+  SavedCount count;
+  for (const Statistic& statistic : statistics_) count.add(statistic, cells);
+  save_head(out, count);
+  for (const Statistic& statistic : statistics_) save_statistic(out, statistic, cells);
+}
+
+void Interface::save_head(ByteWriter& out, const SavedCount& count) const {
+  const bool is_fed_by_all = feed() == Feed::kAny;
+  out.put(is_fed_by_all ? kVersionFedByAll : kInterfaceVersion);
+  out.put(std::uint32_t{uid_});
+  if (!is_fed_by_all) out.put_text(spelled(feed()));
+  save_time(out, last_change_.monotonic);
+  save_time(out, last_change_.realtime);
+  out.put(samples_ + count.in_cells);
+  out.put(count.statistics);
+}
+
+void Interface::save_statistic(ByteWriter& out, const Statistic& statistic,
+                               Statistic::Cells cells) {
+  out.put_text(statistic.source() ? statistic.source()->name() : std::string_view());
+  statistic.save(out, cells);
+}
+
+Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledger) {
+  const auto version = in.get<std::uint8_t>();
+  if (version < 1 || version > kInterfaceVersion) in.fail();
+  const auto uid = in.get<std::uint32_t>();
+  const auto feed = version < 4 ? Feed::kAny : parse_feed(in.get_text());
+  if (!feed) in.fail();
+  Moment last_change{.monotonic = load_time(in)};
+  last_change.realtime = std::chrono::nanoseconds(in.get<std::int64_t>());
+  const auto samples = version < 3 ? std::uint64_t{0} : in.get<std::uint64_t>();
+  const auto size = in.get<std::uint32_t>();
+  if (!in.ok()) return no_interface();
+  auto created = create(ledger, uid, last_change);
+  if (!created) return created.error();
+  Interface& interface = *created.value();
+  const MutexLock lock(interface.mutex_);
+  interface.samples_ = samples;
+  interface.feed_.store(*feed, std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const std::string_view of = version == 1 ? std::string_view() : in.get_text();
+    auto statistic = Statistic::load(in);
+    if (!statistic) return statistic.error();
+    if (interface.find_locked(statistic.value().name())) return no_interface();
+    Statistic* const source = of.empty() ? nullptr : interface.find_locked(of);
+    if (!of.empty() && (!source || !may_have_another(*source))) return no_interface();
+    auto grown = interface.reservation_.grow(holdings_of(statistic.value()));
+    if (!grown) return grown.error();
+    Statistic* const loaded =
+        interface.append(std::make_unique<Statistic>(std::move(statistic.value())));
+    if (source) source->attach_view(*loaded);
+  }
+  return created;
+}
+
+}  // namespace tallyfs
