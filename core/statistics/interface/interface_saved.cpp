@@ -36,13 +36,12 @@ void Interface::save(ByteWriter& out, CellBudget& budget) const {
       bytes.clear();
       count = {};
     }
-    const auto save_one = [&](const Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
-      count.add(statistic, Statistic::Cells::kIncluded);
-      save_statistic(statistics, statistic, Statistic::Cells::kIncluded);
-      return {};
-    };
-    const LineStep step{progress, is_late};
-    if (!statistics_.each_left(step, kLineAtOnce, save_one).value()) return Step::kMore;
+    StatisticRow::Left left(statistics_, {progress, is_late}, kLineAtOnce);
+    while (const Statistic* const next = left.next()) {
+      count.add(*next, Statistic::Cells::kIncluded);
+      save_statistic(statistics, *next, Statistic::Cells::kIncluded);
+    }
+    if (left.is_cut()) return Step::kMore;
     save_head(out, count);
     return Step::kLast;
   };

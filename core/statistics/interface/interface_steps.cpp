@@ -30,9 +30,11 @@ template <typename Visit>
 Result<bool> Interface::each_change(const Change& change, Statistic* named, const LineStep& step,
                                     Visit visit) {
   if (!named) {
-    return statistics_.each_left(step, kLineAtOnce, [&](Statistic& statistic) REQUIRES(mutex_) {
-      return visit(statistic, change);
-    });
+    StatisticRow::Left left(statistics_, step, kLineAtOnce);
+    while (Statistic* const next = left.next()) {
+      if (auto done = visit(*next, change); !done) return done.error();
+    }
+    return !left.is_cut();
   }
   const std::string before = named->definition().units;
   if (auto done = visit(*named, change); !done) return done.error();
@@ -141,8 +143,8 @@ Result<bool> Interface::redefine(std::string_view line, const Change& change, St
   const auto done = each_change(change, named, step, visit);
   if (effect.room != 0) reservation_.shrink({.bytes = effect.room});
   if (effect.has_changed) note_change(now);
-  const bool is_cut_before = std::exchange(at.has_changed, at.has_changed || effect.has_changed);
-  if (done || !is_cut_before) return done;
+  at.has_changed |= effect.has_changed;
+  if (done || !at.has_changed) return done;
   Error error = done.error();
   error.reason += "; statistics before it are changed";
   return error;
@@ -157,23 +159,22 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
   forget_expired(now);
   CellBudget budget = CellBudget::for_command();
   bool has_changed = false;
-  const auto restore_one = [&](Statistic& statistic) REQUIRES(mutex_) -> Result<void> {
+  const auto restore_one = [&](Statistic& statistic) REQUIRES(mutex_) {
     const Discarded* const kept = discarded_ ? discarded_->find(statistic) : nullptr;
     const Statistic* const source = statistic.source();
-    if (!kept || (source && kept->definition.decimals != source->definition().decimals)) return {};
+    if (!kept || (source && kept->definition.decimals != source->definition().decimals)) return;
     at.sum += restore(statistic, now, budget);
     has_changed = true;
-    return {};
   };
-  Result<bool> done = true;
+  StatisticRow::Left left(statistics_, step, kLineAtOnce);
   if (named) {
-    (void)restore_one(*named);
+    restore_one(*named);
   } else {
-    done = statistics_.each_left(step, kLineAtOnce, restore_one);
+    while (Statistic* const next = left.next()) restore_one(*next);
   }
   at.has_changed |= has_changed;
   if (has_changed) note_change(now);
-  if (!done.value()) return done;
+  if (left.is_cut()) return false;
   if (!at.has_changed) {
     return Error{
         ErrorCode::kInvalid,
@@ -181,7 +182,7 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
         change.undo->at};
   }
   if (discarded_) discarded_->report.lost_samples = at.sum;
-  return done;
+  return true;
 }
 
 }  // namespace tallyfs

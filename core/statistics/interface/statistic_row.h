@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/base/line_progress.h"
-#include "core/base/result.h"
 #include "core/statistics/interface/statistic.h"
 
 namespace tallyfs {
@@ -68,30 +67,49 @@ class StatisticRow {
     places_.push_back(std::move(statistic));
     return *places_.back();
   }
-  // Visits those that are left of a line for all, so many between two looks whether it is late,
-  // until it is (false) or a visit fails. Removals may have moved what is left: then it goes over
-  // all again, to those that are there then. Statistics that come later are not visited.
-  template <typename Visit>
-  Result<bool> each_left(const LineStep& step, std::size_t at_once, Visit visit) const {
-    LineProgress& at = step.progress;
-    if (!at.has_begun || at.closings != closings_) {
-      at.next = 0;
-      at.end = places();
-      at.closings = closings_;
-    }
-    at.has_begun = true;
-    const std::uint32_t behind = std::min(at.end, places());
-    std::size_t taken = 0;
-    for (Iterator it(*this, at.next); it.place() < behind; ++it, ++taken) {
-      if (taken == at_once) {
-        taken = 0;
-        at.next = static_cast<std::uint32_t>(it.place());
-        if (step.is_late()) return false;
+  // One step over those that are left of a line for all: so many between two looks whether it is
+  // late. Removals may have moved what is left: then it goes over all again, to those that are
+  // there then. Statistics that come later are left out. The row stays as it is meanwhile.
+  class Left {
+   public:
+    Left(const StatisticRow& row, const LineStep& step, std::size_t at_once)
+        : row_(row), step_(step), at_once_(at_once), it_(begin_of(row, step.progress)) {}
+
+    // Nullptr: there are no more, or it is cut.
+    Statistic* next() {
+      LineProgress& at = step_.progress;
+      if (it_.place() >= std::min(at.end, row_.places())) return nullptr;
+      if (taken_ == at_once_) {
+        taken_ = 0;
+        at.next = static_cast<std::uint32_t>(it_.place());
+        is_cut_ = step_.is_late();
+        if (is_cut_) return nullptr;
       }
-      if (auto done = visit(*it); !done) return done.error();
+      ++taken_;
+      Statistic& next = *it_;
+      ++it_;
+      return &next;
     }
-    return true;
-  }
+    bool is_cut() const { return is_cut_; }
+
+   private:
+    static Iterator begin_of(const StatisticRow& row, LineProgress& at) {
+      if (!at.has_begun || at.closings != row.closings_) {
+        at.next = 0;
+        at.end = row.places();
+        at.closings = row.closings_;
+      }
+      at.has_begun = true;
+      return {row, at.next};
+    }
+
+    const StatisticRow& row_;
+    const LineStep step_;
+    const std::size_t at_once_;
+    Iterator it_;
+    std::size_t taken_ = 0;
+    bool is_cut_ = false;
+  };
 
   // Nullptr: there is none.
   Statistic* last() const { return places_.empty() ? nullptr : places_.back().get(); }
