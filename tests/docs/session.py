@@ -66,8 +66,8 @@ class Session:
     def here(self, text):
         """A command of a page, with this session's places."""
         # A reload takes no options.
-        text = re.sub(r"(^|; )tallyfs (?!--reload)", rf"\1tallyfs --socket {self.socket} ", text,
-                      flags=re.M)
+        text = re.sub(r"(^|; |until )tallyfs (?!--reload)",
+                      rf"\1tallyfs --socket {self.socket} ", text, flags=re.M)
         return text.replace("/run/tallyfs/", f"{self.work}/")
 
     def there(self, line):
