@@ -80,7 +80,8 @@ class Branch {
   // What outlives the daemon, object by object. The defaults are for branches that save nothing; a
   // branch without an override says in its header why.
   //
-  // Puts all objects, each as it is at some moment of the call, until the sink takes no more.
+  // Puts all objects, each as it is at some moment of the call, or of many parts at some moments,
+  // until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
   // Puts the objects that a change at this path (`statistics/web/definition`) may have changed, or
   // tells the sink that they are gone. kAll: save() is to be called for it, as the default says;

@@ -353,7 +353,8 @@ void Intake::drop_queued() {
   }
 }
 
-// The commands of a sender that is held for its commands are refused, for which there is no time.
+// The commands of a sender that is held for its commands are refused, for which there is no time;
+// but for one that has changed something in a step before.
 bool Intake::make_room(const Backlog::Late& late, Moment now, const Until& until) {
   const Origin& sender = late.datagram.origin;
   const auto begun = clock_.now().monotonic;
@@ -362,8 +363,9 @@ bool Intake::make_room(const Backlog::Late& late, Moment now, const Until& until
     note_dropped(sender, late.is_rest ? Piece::kRest : Piece::kWhole);
     return true;
   }
-  const auto commands = backlog_.holds_for_commands(sender) ? Dispatcher::Commands::kRefused
-                                                            : Dispatcher::Commands::kCarriedOut;
+  const bool is_refused = backlog_.holds_for_commands(sender) && !late.progress.has_changed;
+  const auto commands =
+      is_refused ? Dispatcher::Commands::kRefused : Dispatcher::Commands::kCarriedOut;
   const Until at_most{std::min(until.deadline, begun + kTurnMax), until.wanted};
   const bool done = take_late(late, commands, now, at_most);
   if (!is_trusted && others_wait_) making_room_.spend(clock_.now().monotonic - begun, begun);

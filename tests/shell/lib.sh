@@ -214,7 +214,8 @@ assert_fails() { if "$@" >/dev/null 2>&1; then fail "succeeded: $*"; fi; }
 # wait_until CONDITION [SECONDS]: so long at the most; beside a sanitizer at least 150 s.
 wait_until() {
   local deadline=$((SECONDS + ${2:-30}))
-  [ "${TALLY_PATIENCE:-1}" = 1 ] || deadline=$((SECONDS + 30 * TALLY_PATIENCE))
+  # Half of what a case may take, so that it is said what was waited for.
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || deadline=$((SECONDS + ${TALLY_CASE_SECONDS:-300} / 2))
   until eval "$1"; do
     [ $SECONDS -le $deadline ] || fail "in vain waited for: $1"
     nap 0.01

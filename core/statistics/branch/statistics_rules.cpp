@@ -14,8 +14,8 @@ namespace {
 
 // The error log keeps few entries: a bad file must not take all of them.
 constexpr std::size_t kRefusedLinesShown = 4;
-// Of the statistics that a new rule matches, under the lock.
-constexpr std::size_t kLookedAtMax = 1000;
+// Of the statistics that a new rule may match, under the lock.
+constexpr std::size_t kLookedAtMax = 10'000;
 
 // A view has no views.
 bool would_change(const Rule& rule, const Interface& interface, const std::string& name) {
@@ -133,10 +133,10 @@ std::optional<std::string> StatisticsBranch::first_unlike(std::string_view line)
   for (const auto& [key, entry] : interfaces_) {
     if (entry->name == kOwnName) continue;
     for (const Statistic* const statistic : entry->interface->statistics()) {
+      if (looked_at++ == kLookedAtMax) return std::nullopt;
       const std::string path = entry->name + "/" + statistic->name();
       if (!rule->matches(path, FirstBytes::of(path))) continue;
       if (would_change(*rule, *entry->interface, statistic->name())) return path;
-      if (++looked_at == kLookedAtMax) return std::nullopt;
     }
   }
   return std::nullopt;

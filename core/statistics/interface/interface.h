@@ -287,18 +287,8 @@ class Interface {
   std::optional<Error> remark_on_discarded(const Change& change) const REQUIRES(mutex_);
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
-  void save_locked(ByteWriter& out, Statistic::Cells cells) const REQUIRES(mutex_);
-  // What is saved before the statistics.
-  struct SavedCount {
-    std::uint32_t statistics = 0;
-    std::uint64_t in_cells = 0;  // samples that no statistic has counted yet
-
-    void add(const Statistic& statistic, Statistic::Cells cells) {
-      ++statistics;
-      if (cells == Statistic::Cells::kIncluded) in_cells += statistic.uncounted_in_cells();
-    }
-  };
-  void save_head(ByteWriter& out, const SavedCount& count) const REQUIRES(mutex_);
+  void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const
+      REQUIRES(mutex_);
   static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
   void advance(Moment now, CellBudget& budget) REQUIRES(mutex_);
   // By a look at the cells of one's own, unless another's has served.

@@ -50,7 +50,10 @@ void Interface::hand_on(ByteWriter& out, Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   advance(now, budget);
   for (Statistic& statistic : statistics_) statistic.prepare_hand_on();
-  save_locked(out, Statistic::Cells::kApart);
+  save_head(out, samples_, static_cast<std::uint32_t>(statistics_.size()));
+  for (const Statistic& statistic : statistics_) {
+    save_statistic(out, statistic, Statistic::Cells::kApart);
+  }
   out.put(version_);
   for (const Statistic& statistic : statistics_) statistic.save_marks(out);
 }

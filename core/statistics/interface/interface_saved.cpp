@@ -27,44 +27,41 @@ bool may_have_another(const Statistic& source) {
 void Interface::save(ByteWriter& out, CellBudget& budget) const {
   std::string bytes;
   ByteWriter statistics(bytes);
-  SavedCount count;
+  std::uint32_t count = 0;
+  std::uint64_t samples = 0;
   LineProgress progress;
   const auto save_some = [&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
-    if (!progress.has_begun) read_cells(budget);
+    if (!progress.has_begun) {
+      read_cells(budget);
+      samples = samples_;
+      for (const Statistic& statistic : statistics_) samples += statistic.uncounted_in_cells();
+    }
     if (progress.closings != statistics_.closings()) {
       bytes.clear();
-      count = {};
+      count = 0;
     }
     StatisticRow::Left left(statistics_, {progress, is_late}, kLineAtOnce);
-    while (const Statistic* const next = left.next()) {
-      count.add(*next, Statistic::Cells::kIncluded);
+    for (; const Statistic* const next = left.next(); ++count) {
       save_statistic(statistics, *next, Statistic::Cells::kIncluded);
     }
     if (left.is_cut()) return Step::kMore;
-    save_head(out, count);
+    save_head(out, samples, count);
     return Step::kLast;
   };
   (void)work_in_steps(save_some);
   out.put_bytes(bytes);
 }
 
-void Interface::save_locked(ByteWriter& out, Statistic::Cells cells) const {
-  SavedCount count;
-  for (const Statistic& statistic : statistics_) count.add(statistic, cells);
-  save_head(out, count);
-  for (const Statistic& statistic : statistics_) save_statistic(out, statistic, cells);
-}
-
-void Interface::save_head(ByteWriter& out, const SavedCount& count) const {
+void Interface::save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const {
   const bool is_fed_by_all = feed() == Feed::kAny;
   out.put(is_fed_by_all ? kVersionFedByAll : kInterfaceVersion);
   out.put(std::uint32_t{uid_});
   if (!is_fed_by_all) out.put_text(spelled(feed()));
   save_time(out, last_change_.monotonic);
   save_time(out, last_change_.realtime);
-  out.put(samples_ + count.in_cells);
-  out.put(count.statistics);
+  out.put(samples);
+  out.put(count);
 }
 
 void Interface::save_statistic(ByteWriter& out, const Statistic& statistic,

@@ -53,7 +53,6 @@ Result<bool> Interface::each_change(const Change& change, Statistic* named, cons
 Result<bool> Interface::plan(std::string_view line, const Change& change, Statistic* named,
                              bool is_whole, const LineStep& step) {
   LineProgress& at = step.progress;
-  if (at.closings != statistics_.closings()) at.sum = 0;
   Attributes attributes(at.attributes);
   const auto add = [&](std::uint64_t more) { at.sum += is_whole ? more : above_zero(more); };
   const auto look = [&](const Statistic& statistic, const Change& its) -> Result<void> {
@@ -104,6 +103,9 @@ Result<void> Interface::make_room(std::uint64_t more, Effect& effect) {
 }
 
 Result<void> Interface::change_one(Statistic& statistic, const Change& change, Effect& effect) {
+  if (auto kept = keep_sample_scale(change, statistic); !kept) {
+    return of_one(effect.line, statistic, kept.error());
+  }
   if (!change.redefines()) {
     if (change.data_reset) {
       const std::uint64_t more = statistic.growth_by(change, statistic.definition());
@@ -118,6 +120,8 @@ Result<void> Interface::change_one(Statistic& statistic, const Change& change, E
     effect.has_changed |=
         carry_out(statistic, change, std::move(after.value()), effect.now, effect.budget);
   }
+  // Their turn may come a step later.
+  if (!effect.is_whole && change.decimals) sync_views(statistic, effect.now);
   if (effect.by == By::kUser && &change == &effect.line) statistic.note_asked(change);
   return {};
 }
@@ -127,7 +131,8 @@ Result<void> Interface::change_one(Statistic& statistic, const Change& change, E
 Result<bool> Interface::redefine(std::string_view line, const Change& change, Statistic* named,
                                  Moment now, By by, const LineStep& step) {
   LineProgress& at = step.progress;
-  const bool is_few = named || statistics_.places() <= kLineAtOnce;
+  if (at.has_begun && at.closings != statistics_.closings()) at = {.has_changed = at.has_changed};
+  const bool is_few = named || statistics_.size() <= kLineAtOnce;
   Effect effect{.line = change, .now = now, .by = by, .is_whole = is_few && !at.has_begun};
   if (!at.is_planned && (change.redefines() || change.data_reset)) {
     const auto planned = plan(line, change, named, effect.is_whole, step);
@@ -135,7 +140,8 @@ Result<bool> Interface::redefine(std::string_view line, const Change& change, St
     const std::uint64_t more = above_zero(at.sum);
     if (auto room = reservation_.grow({.bytes = more}); !room) return room.error();
     effect.room = more;
-    at = {.is_planned = true};
+    at.is_planned = true;
+    at.next = 0;
   }
   const auto visit = [&](Statistic& statistic, const Change& its) REQUIRES(mutex_) {
     return change_one(statistic, its, effect);
@@ -156,7 +162,7 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
     return Error{ErrorCode::kInvalid, "undo=1 goes with name= alone", change.undo->at};
   }
   LineProgress& at = step.progress;
-  forget_expired(now);
+  if (!at.has_begun) forget_expired(now);
   CellBudget budget = CellBudget::for_command();
   bool has_changed = false;
   const auto restore_one = [&](Statistic& statistic) REQUIRES(mutex_) {
@@ -166,15 +172,17 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
     at.sum += restore(statistic, now, budget);
     has_changed = true;
   };
-  StatisticRow::Left left(statistics_, step, kLineAtOnce);
+  bool is_cut = false;
   if (named) {
     restore_one(*named);
   } else {
+    StatisticRow::Left left(statistics_, step, kLineAtOnce);
     while (Statistic* const next = left.next()) restore_one(*next);
+    is_cut = left.is_cut();
   }
   at.has_changed |= has_changed;
   if (has_changed) note_change(now);
-  if (left.is_cut()) return false;
+  if (is_cut) return false;
   if (!at.has_changed) {
     return Error{
         ErrorCode::kInvalid,

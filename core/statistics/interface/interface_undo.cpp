@@ -30,6 +30,7 @@ bool put_before(const Discarded& first, Discarded& second) {
   second.gathered = std::move(gathered);
   add_saturating(second.hits_out_of_range, first.hits_out_of_range);
   second.saturated |= first.saturated;
+  second.created = first.created;
   second.data_since = first.data_since;
   return true;
 }

@@ -1,11 +1,13 @@
 // The statistics of an interface, which owns them here, in the order of their creation. Taking one
-// out moves no other: its place stays empty until all behind it or half of all are, and only then
-// do they close up; so a million removals cost no more than a million times one.
+// out moves no other: its place stays empty, and nothing else comes there, until half of all are
+// empty, and only then do they close up; so a million removals cost no more than a million times
+// one.
 //
 // Confined to its Interface's lock.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,9 +50,6 @@ class StatisticRow {
 
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, places_.size()}; }
-  // Behind the last one. Places stay until the row has closed up once more.
-  std::uint32_t places() const { return static_cast<std::uint32_t>(places_.size()); }
-  std::uint32_t closings() const { return closings_; }
   std::size_t size() const { return places_.size() - empty_; }
 
   // Has the processor fetch the first ones whole.
@@ -65,20 +64,21 @@ class StatisticRow {
   Statistic& append(std::unique_ptr<Statistic> statistic) {
     statistic->place_ = static_cast<std::uint32_t>(places_.size());
     places_.push_back(std::move(statistic));
+    behind_last_ = places_.size();
     return *places_.back();
   }
   // One step over those that are left of a line for all: so many between two looks whether it is
-  // late. Removals may have moved what is left: then it goes over all again, to those that are
-  // there then. Statistics that come later are left out. The row stays as it is meanwhile.
+  // late. Statistics that come later are left out, unless the row has closed up between two steps:
+  // then it goes over all that are there. The row stays as it is meanwhile.
   class Left {
    public:
     Left(const StatisticRow& row, const LineStep& step, std::size_t at_once)
-        : row_(row), step_(step), at_once_(at_once), it_(begin_of(row, step.progress)) {}
+        : step_(step), at_once_(at_once), it_(begin_of(row, step.progress)) {}
 
     // Nullptr: there are no more, or it is cut.
     Statistic* next() {
       LineProgress& at = step_.progress;
-      if (it_.place() >= std::min(at.end, row_.places())) return nullptr;
+      if (it_.place() >= at.end) return nullptr;
       if (taken_ == at_once_) {
         taken_ = 0;
         at.next = static_cast<std::uint32_t>(it_.place());
@@ -96,14 +96,13 @@ class StatisticRow {
     static Iterator begin_of(const StatisticRow& row, LineProgress& at) {
       if (!at.has_begun || at.closings != row.closings_) {
         at.next = 0;
-        at.end = row.places();
+        at.end = static_cast<std::uint32_t>(row.places_.size());
         at.closings = row.closings_;
       }
       at.has_begun = true;
       return {row, at.next};
     }
 
-    const StatisticRow& row_;
     const LineStep step_;
     const std::size_t at_once_;
     Iterator it_;
@@ -111,16 +110,18 @@ class StatisticRow {
     bool is_cut_ = false;
   };
 
+  // Another number when places have moved, and for each row.
+  std::uint32_t closings() const { return closings_; }
+
   // Nullptr: there is none.
-  Statistic* last() const { return places_.empty() ? nullptr : places_.back().get(); }
+  Statistic* last() const {
+    while (behind_last_ != 0 && !places_[behind_last_ - 1]) --behind_last_;
+    return behind_last_ == 0 ? nullptr : places_[behind_last_ - 1].get();
+  }
   // It must be in.
   void erase(const Statistic& statistic) {
     places_[statistic.place_].reset();
     ++empty_;
-    while (!places_.empty() && !places_.back()) {
-      places_.pop_back();
-      --empty_;
-    }
     if (2 * empty_ > places_.size()) close_up();
   }
 
@@ -130,13 +131,19 @@ class StatisticRow {
     for (std::size_t i = 0; i < places_.size(); ++i) {
       places_[i]->place_ = static_cast<std::uint32_t>(i);
     }
+    behind_last_ = places_.size();
     empty_ = 0;
-    ++closings_;
+    closings_ = draw();
+  }
+  static std::uint32_t draw() {
+    static std::atomic<std::uint32_t> last{0};
+    return ++last;
   }
 
   std::vector<std::unique_ptr<Statistic>> places_;
+  mutable std::size_t behind_last_ = 0;  // all from there on are empty
   std::uint32_t empty_ = 0;
-  std::uint32_t closings_ = 0;
+  std::uint32_t closings_ = draw();
 };
 
 }  // namespace tallyfs

@@ -1,4 +1,4 @@
-// Removals in steps: they end, also of what grows meanwhile.
+// Work in steps: it ends, also of what grows meanwhile.
 #include "core/base/steps.h"
 
 #include <gtest/gtest.h>

@@ -56,10 +56,18 @@ TEST(ConcurrencyTest, WhatIsSavedOfALargeInterfaceCanBeLoaded) {
   run_threads(
       [&] {
         for (int i = 0; i < 100; ++i) {
-          const std::string name = numbered(next.fetch_add(11) % kMany);
-          (void)stand.interface->remove_statistic(name, stand.clock.now());
-          EXPECT_TRUE(stand.interface->create_statistic(name, "on=1", stand.clock.now()));
-          EXPECT_EQ(stand.define("data=reset"), "");
+          // One that is saved already may come to the place of the last one.
+          const std::size_t first = next.fetch_add(1) % kMany;
+          for (const std::size_t each : {first, kMany - 1 - first}) {
+            (void)stand.interface->remove_statistic(numbered(each), stand.clock.now());
+          }
+          for (const std::size_t each : {first, kMany - 1 - first}) {
+            const std::string name = numbered(each);
+            EXPECT_TRUE(stand.interface->create_statistic(name, "on=1", stand.clock.now()));
+          }
+          if (i % 10 == 0) {
+            EXPECT_EQ(stand.define("data=reset"), "");
+          }
         }
       },
       [&] {

@@ -94,6 +94,48 @@ TEST(StepsOfALineTest, WhatIsMadeMeanwhileIsNotForTheLine) {
   EXPECT_EQ(stand.definition().find("on=1"), stand.definition().find("name=made on=1") + 10);
 }
 
+TEST(StepsOfALineTest, WhatIsMadeWhileALineIsCheckedIsNotForItEither) {
+  LargeStand stand;
+  ASSERT_TRUE(stand.define_late("type=last", [&](int steps) {
+    if (steps == 1) stand.create("made", "on=1 type=range");
+  }));
+  EXPECT_NE(stand.definition().find("name=made on=1 type=range"), std::string::npos);
+  EXPECT_EQ(stand.definition().find("type=value"), std::string::npos);
+}
+
+TEST(StepsOfALineTest, AViewHasTheDecimalsOfItsSourceBetweenTwoSteps) {
+  LargeStand stand;
+  stand.create("source", "on=1 type=range");
+  for (std::size_t i = 0; i < 2 * Interface::kLineAtOnce; ++i) {
+    stand.create("behind" + numbered(i), "on=1");
+  }
+  ASSERT_TRUE(stand.interface->create_view("view", "of=source", stand.clock.now()));
+  const auto decimals_of = [&](std::string_view name) {
+    return stand.interface->find(name)->definition().decimals;
+  };
+  bool seen = false;
+  ASSERT_TRUE(stand.define_late("decimals=2", [&](int) {
+    EXPECT_EQ(decimals_of("view"), decimals_of("source"));
+    seen |= decimals_of("source") == 2 && decimals_of("behind" + numbered(2000)) == 0;
+  }));
+  EXPECT_TRUE(seen);
+  EXPECT_EQ(decimals_of("view"), 2);
+}
+
+TEST(StepsOfALineTest, EndAtAFeederThatSaysItsDecimalsMeanwhile) {
+  LargeStand stand;
+  const std::string last = numbered(kMany - 1);
+  const auto done = stand.define_late("decimals=3", [&](int steps) {
+    if (steps != 3) return;
+    EXPECT_EQ(stand.interface->find(numbered(0))->definition().decimals, 3);
+    ASSERT_TRUE(stand.interface->note_sample_units(last, "sample_units=ms"));
+  });
+  ASSERT_FALSE(done);
+  EXPECT_EQ(stand.interface->find(last)->definition().decimals, 0);
+  EXPECT_NE(done.error().reason.find("its feeder sends samples"), std::string::npos);
+  EXPECT_NE(done.error().reason.find("statistics before it are changed"), std::string::npos);
+}
+
 TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
   LargeStand stand;
   ASSERT_TRUE(stand.define_late("on=0", [&](int steps) {
@@ -104,6 +146,28 @@ TEST(StepsOfALineTest, AllThatAreLeftAreChangedThoughOthersGo) {
   }));
   EXPECT_EQ(stand.interface->size(), kMany - 2 * kMany / 3);
   EXPECT_EQ(stand.definition().find("on=1"), std::string::npos);
+
+  for (const int at : {1, 4}) {
+    LargeStand moved;
+    ASSERT_TRUE(moved.define_late("type=last", [&](int steps) {
+      if (steps != at) return;
+      for (std::size_t i = 0; i < 2 * kMany / 3; ++i) {
+        EXPECT_TRUE(moved.interface->remove_statistic(numbered(i), moved.clock.now()));
+      }
+    }));
+    EXPECT_EQ(moved.definition().find("type=range"), std::string::npos) << at;
+    EXPECT_EQ(moved.interface->size(), kMany - 2 * kMany / 3);
+    moved.clock.advance(std::chrono::seconds(61));
+    (void)moved.data();
+    LargeStand as_new;
+    for (std::size_t i = 0; i < 2 * kMany / 3; ++i) {
+      EXPECT_TRUE(as_new.interface->remove_statistic(numbered(i), as_new.clock.now()));
+    }
+    ASSERT_EQ(as_new.define("type=last"), "");
+    as_new.clock.advance(std::chrono::seconds(61));
+    (void)as_new.data();
+    EXPECT_EQ(moved.ledger.total(), as_new.ledger.total()) << at;
+  }
 
   LargeStand shorter;
   ASSERT_TRUE(shorter.define_late("type=range", [&](int steps) {

@@ -19,10 +19,13 @@ struct UndoStand : Stand {
     const auto found = interface->remark(line);
     return found ? found->reason : "";
   }
-  std::string undo_us() {
+  std::string undo_us() { return member("undo_us"); }
+  std::string member(const std::string& name) {
+    const std::string key = "\"" + name + "\":";
     const std::string json = interface->render_json("web", 1, clock.now(), kAnyLength).value();
-    const auto at = json.find("\"undo_us\":");
-    return at == std::string::npos ? "" : json.substr(at + 10, json.find(',', at) - at - 10);
+    const auto at = json.find(key);
+    if (at == std::string::npos) return "";
+    return json.substr(at + key.size(), json.find(',', at) - at - key.size());
   }
 };
 
@@ -133,6 +136,8 @@ TEST(UndoTest, WhatAPersonResetsTwiceComesBackWhole) {
                                  "on=1 type=raw entries_max=3", "on=1 type=last"}) {
     UndoStand stand(text);
     const std::string data = stand.data();
+    const std::string since = stand.member("data_realtime_us");
+    EXPECT_NE(since, "");
     const Holdings before = stand.ledger.total();
     EXPECT_EQ(stand.define("strict=1 name=s data=reset"), "") << text;
     stand.clock.advance(std::chrono::milliseconds(999));
@@ -140,6 +145,7 @@ TEST(UndoTest, WhatAPersonResetsTwiceComesBackWhole) {
     EXPECT_EQ(stand.remark("name=s data=reset"), "") << text;
     EXPECT_EQ(stand.define("name=s undo=1"), "") << text;
     EXPECT_EQ(stand.data(), data) << text;
+    EXPECT_EQ(stand.member("data_realtime_us"), since) << text;
     EXPECT_EQ(stand.ledger.total(), before) << text;
   }
 }
