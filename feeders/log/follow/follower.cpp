@@ -1,6 +1,8 @@
+// Longer than most: what a rotation does to names, and what to files, is read in one place.
 #include "feeders/log/follow/follower.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/clock.h"
@@ -49,6 +51,10 @@ void Follower::start(std::chrono::nanoseconds now) {
   const auto before = positions_.scanned();
   const auto begun = SystemClock::realtime();
   started_ = birth_clock();
+  for (const std::string& path : paths_) {
+    std::ranges::copy_if(written_since(path, started_), std::back_inserter(there_at_start_),
+                         [&](const Rotated& each) { return each.birth >= started_; });
+  }
   if (positions_.was_booted()) places_.find_moved_devices(paths_);
   scan(now);
   find_renamed(now);
@@ -357,6 +363,14 @@ std::vector<LogCopy> Follower::copies_of(const LogFile& file, const LogFile::Cut
   return copies;
 }
 
+// A birth may be ahead of the clock of births, so that files of before may look as young as later
+// ones.
+bool Follower::was_there_at_start(const LogCopy& copy) const {
+  return copy.birth < started_ || std::ranges::any_of(there_at_start_, [&](const Rotated& each) {
+           return each.path == copy.path && each.birth == copy.birth;
+         });
+}
+
 // A log that was empty when it was looked at may have been written, copied and cut since: its copy
 // alone says so. Only names as rotations make them count, since people make files, too: they unpack
 // old logs. A log that has only grown meanwhile, or that was not touched, has no such copy.
@@ -365,7 +379,7 @@ std::vector<LogCopy> Follower::unseen_copies(const LogFile& file) {
   if (now - file.restarted() > 2 * kUnseenTimeMax) return {};
   auto copies = new_copies(file, now - kUnseenTimeMax);
   std::erase_if(copies, [&](const LogCopy& copy) {
-    return !copy.is_written || copy.birth < started_ || changed_at(file.fd()) < copy.birth ||
+    return !copy.is_written || was_there_at_start(copy) || changed_at(file.fd()) < copy.birth ||
            !is_numbered(copy.path, file.path()) || is_of_now(file, copy.opened) ||
            (file.before_cut() && continuation(copy.opened, *file.before_cut()));
   });

@@ -80,6 +80,7 @@ class Follower {
   // Reads what a file had before it was cut on in its copies, or reports the loss.
   void continue_in_copies(std::chrono::nanoseconds now);
   void find_unseen_copies(std::chrono::nanoseconds now);
+  bool was_there_at_start(const LogCopy& copy) const;
   void continue_after(const LogFile::Cut& cut, const LogFile& file, std::chrono::nanoseconds now);
   // The copies that are not followed, and of which nothing was counted.
   std::vector<LogCopy> new_copies(const LogFile& file, std::chrono::nanoseconds since);
@@ -120,6 +121,7 @@ class Follower {
   bool is_scanning_ = false;
   bool have_names_changed_ = false;  // since copies were looked for
   std::chrono::nanoseconds started_{0};     // by the clock of births
+  std::vector<Rotated> there_at_start_;     // with births of then, or later
   std::chrono::nanoseconds scan_begun_{0};  // the last one, by CLOCK_REALTIME
   std::chrono::nanoseconds looked_{0};
   std::chrono::nanoseconds scanned_{0};
