@@ -309,10 +309,14 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
 
 bool Intake::put_off_rest(const Datagram& datagram) {
   if (!backlog_.has_room(datagram.origin, datagram.bytes.size())) return false;
-  auto rest = dispatcher_.put_off();
-  backlog_.put_rest(datagram, std::move(rest), dispatcher_.progress());
+  keep_rest(datagram);
   note_put_off();
   return true;
+}
+
+void Intake::keep_rest(const Datagram& datagram) {
+  auto rest = dispatcher_.put_off();
+  backlog_.put_rest(datagram, std::move(rest), dispatcher_.progress());
 }
 
 bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
@@ -391,10 +395,7 @@ bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands,
   dispatcher_.begin(late.datagram, now, late.is_rest ? Piece::kRest : Piece::kWhole, commands,
                     late.progress);
   const bool done = dispatcher_.go_on(until);
-  if (!done) {
-    auto rest = dispatcher_.put_off();
-    backlog_.put_rest(late.datagram, std::move(rest), dispatcher_.progress());
-  }
+  if (!done) keep_rest(late.datagram);
   charge_commands(sender);
   const auto ended = clock_.now().monotonic;
   charge({{&sender, weight_of(late.datagram)}}, ended - begun, ended);

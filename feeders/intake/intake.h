@@ -221,6 +221,8 @@ class Intake final : public Barrier, public HandedPart {
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
+  // What is left of the datagram that the dispatcher has at hand.
+  void keep_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
   bool take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
                  const Until& until) REQUIRES(turn_);
