@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "core/base/text.h"
 #include "core/base/steps.h"
+#include "core/base/text.h"
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 

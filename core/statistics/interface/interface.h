@@ -258,6 +258,8 @@ class Interface {
   template <typename Visit>
   Result<bool> each_change(const Change& change, Statistic* named, const LineStep& step,
                            Visit visit) REQUIRES(mutex_);
+  static Result<Definition> definition_after(const Change& line, const Statistic& statistic,
+                                             const Change& change);
   struct Effect;
   Result<bool> plan(std::string_view line, const Change& change, Statistic* named, bool is_whole,
                     const LineStep& step) REQUIRES(mutex_);

@@ -48,6 +48,17 @@ Result<bool> Interface::each_change(const Change& change, Statistic* named, cons
   return true;
 }
 
+// What the change makes of the definition, if that is possible.
+Result<Definition> Interface::definition_after(const Change& line, const Statistic& statistic,
+                                               const Change& change) {
+  if (auto kept = keep_sample_scale(change, statistic); !kept) {
+    return of_one(line, statistic, kept.error());
+  }
+  auto after = apply(change, statistic.definition());
+  if (!after) return of_one(line, statistic, after.error());
+  return after;
+}
+
 // Whether the line is possible for each that it is for, and what they grow by; where steps come
 // between them, none has what others do not need any more.
 Result<bool> Interface::plan(std::string_view line, const Change& change, Statistic* named,
@@ -56,14 +67,12 @@ Result<bool> Interface::plan(std::string_view line, const Change& change, Statis
   Attributes attributes(at.attributes);
   const auto add = [&](std::uint64_t more) { at.sum += is_whole ? more : above_zero(more); };
   const auto look = [&](const Statistic& statistic, const Change& its) -> Result<void> {
-    const auto kept = keep_sample_scale(its, statistic);
-    if (!kept) return of_one(change, statistic, kept.error());
     if (!its.redefines()) {
       add(statistic.growth_by(its, statistic.definition()));
       return {};
     }
-    const auto after = apply(its, statistic.definition());
-    if (!after) return of_one(change, statistic, after.error());
+    const auto after = definition_after(change, statistic, its);
+    if (!after) return after.error();
     if (&its == &change) attributes |= attributes_of(after.value().settings);
     add(statistic.growth_by(its, after.value()));
     return {};
@@ -83,7 +92,7 @@ struct Interface::Effect {
   const Change& line;
   Moment now;
   By by = By::kUser;
-  bool is_whole = false;  // no step came or comes before its end
+  bool is_whole = false;   // no step came or comes before its end
   std::uint64_t room = 0;  // reserved for what grows; what shrinks comes to it
   bool has_changed = false;
   CellBudget budget = CellBudget::for_command();
@@ -103,9 +112,6 @@ Result<void> Interface::make_room(std::uint64_t more, Effect& effect) {
 }
 
 Result<void> Interface::change_one(Statistic& statistic, const Change& change, Effect& effect) {
-  if (auto kept = keep_sample_scale(change, statistic); !kept) {
-    return of_one(effect.line, statistic, kept.error());
-  }
   if (!change.redefines()) {
     if (change.data_reset) {
       const std::uint64_t more = statistic.growth_by(change, statistic.definition());
@@ -113,8 +119,8 @@ Result<void> Interface::change_one(Statistic& statistic, const Change& change, E
     }
     effect.has_changed |= carry_out(statistic, change, effect.now, effect.budget);
   } else {
-    auto after = apply(change, statistic.definition());
-    if (!after) return of_one(effect.line, statistic, after.error());
+    auto after = definition_after(effect.line, statistic, change);
+    if (!after) return after.error();
     auto room = make_room(statistic.growth_by(change, after.value()), effect);
     if (!room) return room;
     effect.has_changed |=

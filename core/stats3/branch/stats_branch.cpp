@@ -3,8 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/text.h"
 #include "core/base/steps.h"
+#include "core/base/text.h"
 
 namespace tallyfs {
 namespace {
