@@ -1,7 +1,6 @@
 #include "tools/ctl/past_span.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -15,12 +14,6 @@ using past::Span;
 
 // The store of a recorder that runs is no older.
 constexpr std::uint64_t kFreshUs = 30'000'000;
-
-std::uint64_t realtime_now_us() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
-}
 
 Result<Span> parse(const PastOptions& options, const Now& now) {
   if (!options.at.empty() && !options.last.empty()) {

@@ -8,6 +8,7 @@
 
 #include "core/base/fd.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/reading_report.h"
 #include "tools/ctl/recorder.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/store_recorder.h"
@@ -42,16 +43,19 @@ int record_into_store(Session& session, const std::string& directory, const std:
 }
 
 int record(Session& session, Recorder& recorder) {
-  if (const auto status = recorder.write_header()) return *status;
+  ReadingReport report;
   for (std::uint64_t n = 0;; ++n) {
-    if (const auto status = recorder.write_moment()) return *status;
+    const auto done = recorder.write_moment();
+    if (const auto status = recorder.status()) return *status;
+    if (const auto status = report.take(done)) return *status;
     if (recorder.is_full()) {
       return complain(kDone, "the recording has reached --max-size, and ends");
     }
-    if (interrupted || (session.options.count != 0 && n == session.options.count)) return kDone;
+    const bool is_last = session.options.count != 0 && n == session.options.count;
+    if (interrupted || is_last) return report.status();
     const auto next = session.source->next(session.options.period());
     if (!next) return complain(next.error());
-    if (interrupted) return kDone;
+    if (interrupted) return report.status();
   }
 }
 

@@ -4,15 +4,16 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "tools/ctl/commands.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs {
 
-std::optional<int> Recorder::write_header() {
+Result<void> Recorder::write_header() {
   const auto json = session_.source->tree();
-  if (!json) return complain(json.error());
+  if (!json) return json.error();
   std::string line;
   JsonWriter writer(line);
   writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
@@ -22,42 +23,51 @@ std::optional<int> Recorder::write_header() {
     write_json(writer, json.value().items[i]);
   }
   writer.end_object();
-  return write(line);
+  write(line);
+  has_header_ = true;
+  return {};
 }
 
-std::optional<int> Recorder::write_moment() {
+Result<void> Recorder::write_moment() {
+  if (!has_header_) {
+    if (auto done = write_header(); !done) return done;
+  }
   const auto tree = read_tree(*session_.source);
-  if (!tree) return complain(tree.error());
+  if (!tree) return tree.error();
+  // Another daemon's serials are others.
+  if (std::exchange(epoch_, tree.value().epoch) != tree.value().epoch) serials_.clear();
   for (const auto& each : tree.value().interfaces) {
+    if (ends()) return {};
     const auto known = serials_.find(each.name);
     if (known != serials_.end() && known->second == each.serial) continue;
     const auto json = session_.source->interface(each.name);
     if (!json && json.error().code == ErrorCode::kNotFound) continue;  // removed meanwhile
-    if (!json) return complain(json.error());
+    if (!json) return json.error();
     std::string line;
     JsonWriter writer(line);
     write_json(writer, json.value());
-    if (const auto status = write(line)) return status;
-    if (is_full_ || is_interrupted_()) return std::nullopt;
+    write(line);
     serials_[each.name] = each.serial;
   }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<int> Recorder::write(std::string& line) {
+void Recorder::write(std::string& line) {
   line.append("\n");
   if (size_ + line.size() > size_max_) {
     is_full_ = true;
-    return std::nullopt;
+    return;
   }
   size_ += line.size();
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t done = ::write(file_.get(), rest.data(), rest.size());
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return complain(kRefused, std::string("cannot write: ") + std::strerror(errno));
+    if (done < 0) {
+      status_ = complain(kRefused, std::string("cannot write: ") + std::strerror(errno));
+      return;
+    }
     rest.remove_prefix(static_cast<std::size_t>(done));
   }
-  return std::nullopt;
 }
 
 }  // namespace tallyfs

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/fd.h"
+#include "core/base/result.h"
 #include "tools/ctl/session.h"
 
 namespace tallyfs {
@@ -27,14 +28,18 @@ class Recorder {
         size_max_(size_max),
         is_interrupted_(std::move(is_interrupted)) {}
 
-  // Each returns a status if the command ends with it: what was wrong is printed then.
-  std::optional<int> write_header();
-  std::optional<int> write_moment();
+  // Writes what moved, and before the first moment the header. Errors of reading: what was written
+  // is whole, and the next moment has the rest.
+  Result<void> write_moment();
+  // The status to exit with if the file cannot be written, which is printed then.
+  const std::optional<int>& status() const { return status_; }
   // The next line would have been beyond size_max.
   bool is_full() const { return is_full_; }
 
  private:
-  std::optional<int> write(std::string& line);
+  Result<void> write_header();
+  void write(std::string& line);
+  bool ends() const { return status_ || is_full_ || is_interrupted_(); }
 
   Session& session_;
   const Fd file_;
@@ -42,7 +47,10 @@ class Recorder {
   const std::function<bool()> is_interrupted_;
   std::uint64_t size_ = 0;
   bool is_full_ = false;
-  std::map<std::string, std::uint64_t> serials_;
+  std::optional<int> status_;
+  bool has_header_ = false;
+  std::string epoch_;
+  std::map<std::string, std::uint64_t> serials_;  // of what was written, in this epoch
 };
 
 }  // namespace tallyfs

@@ -98,8 +98,8 @@ class Since {
     Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.valid()) return complain(kRefused, path + ": " + std::strerror(errno));
     Recorder recorder(session_, std::move(file));
-    if (const auto status = recorder.write_header()) return status;
-    if (const auto status = recorder.write_moment()) return status;
+    if (const auto done = recorder.write_moment(); !done) return complain(done.error());
+    if (const auto status = recorder.status()) return status;
     if (!recorder.is_full()) return std::nullopt;
     return complain(kRefused, "a look is longer than 1 GiB");
   }

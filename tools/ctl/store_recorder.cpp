@@ -3,8 +3,14 @@
 #include <time.h>
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/time_span.h"
 
 namespace tallyfs {
+namespace {
+
+constexpr std::uint64_t kMicros = 1'000'000;
+
+}  // namespace
 
 int StoreRecorder::run() {
   for (std::uint64_t n = 0;; ++n) {
@@ -12,14 +18,14 @@ int StoreRecorder::run() {
     const bool is_last =
         is_interrupted_() || (session_.options.count != 0 && n == session_.options.count);
     const auto done = read_moment();
-    if (!done && n == 0) return complain(done.error());
-    report_reading(done);
+    if (!done) increments_.lose("the daemon did not answer", realtime_now_us());
+    if (const auto status = report_.take(done)) return *status;
     if (writer_.is_due()) report_writing(writer_.flush());
     if (is_last) break;
     if (!is_interrupted_()) sleep_until_next();
   }
   const auto done = writer_.end();
-  return done ? kDone : complain(kRefused, "the last seconds are lost: " + done.error().reason);
+  return done ? report_.status() : complain(kRefused, "the last seconds are lost: " + done.error().reason);
 }
 
 Result<void> StoreRecorder::read_moment() {
@@ -32,17 +38,6 @@ Result<void> StoreRecorder::read_moment() {
     if (auto done = increments_.take(json.value()); !done) return done;
   }
   return {};
-}
-
-void StoreRecorder::report_reading(const Result<void>& done) {
-  if (!done) increments_.lose("the daemon did not answer");
-  if (!done && unread_.empty()) {
-    unread_ = done.error().reason;
-    complain(kDone, "nothing is recorded: " + unread_);
-  } else if (done && !unread_.empty()) {
-    unread_.clear();
-    complain(kDone, "the mount can be read again, and is recorded");
-  }
 }
 
 void StoreRecorder::report_writing(const Result<void>& done) {
@@ -58,15 +53,9 @@ void StoreRecorder::report_writing(const Result<void>& done) {
 
 // At whole steps what was read in between belongs to one piece of time.
 void StoreRecorder::sleep_until_next() const {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  constexpr std::uint64_t kSecondNs = 1'000'000'000;
-  const std::uint64_t step_ns = writer_.step_us() * 1000;
-  const std::uint64_t now_ns =
-      static_cast<std::uint64_t>(now.tv_sec) * kSecondNs + static_cast<std::uint64_t>(now.tv_nsec);
-  const std::uint64_t next_ns = (now_ns / step_ns + 1) * step_ns;
-  const timespec until{.tv_sec = static_cast<time_t>(next_ns / kSecondNs),
-                       .tv_nsec = static_cast<long>(next_ns % kSecondNs)};
+  const std::uint64_t next_us = (realtime_now_us() / writer_.step_us() + 1) * writer_.step_us();
+  const timespec until{.tv_sec = static_cast<time_t>(next_us / kMicros),
+                       .tv_nsec = static_cast<long>(next_us % kMicros * 1000)};
   // A signal that the program handles ends it early.
   ::clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, nullptr);
 }

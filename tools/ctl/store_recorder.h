@@ -1,12 +1,13 @@
 // tallyctl record --store: reads a mount at each whole step of the wall clock, and writes what was
 // counted into a store. Goes on where the daemon gives no answer, or the store cannot be written:
-// each is reported once, and once more when it is over. Confined to one thread.
+// each is reported once, and once more when it has ended. Confined to one thread.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "tools/ctl/reading_report.h"
 #include "tools/ctl/session.h"
 #include "tools/past/increments.h"
 #include "tools/past/store_writer.h"
@@ -21,13 +22,12 @@ class StoreRecorder {
         increments_(writer),
         is_interrupted_(std::move(is_interrupted)) {}
 
-  // Until it is interrupted, or after --count moments. Returns an exit status: of a mount that
-  // cannot be read at all, and of a store that could not be written at the end.
+  // Until it is interrupted, or after --count moments. Returns an exit status: of a mount that was
+  // never read, and of a store that could not be written at the end.
   int run();
 
  private:
   Result<void> read_moment();
-  void report_reading(const Result<void>& done);
   void report_writing(const Result<void>& done);
   void sleep_until_next() const;
 
@@ -35,8 +35,8 @@ class StoreRecorder {
   past::StoreWriter& writer_;
   past::Increments increments_;
   const std::function<bool()> is_interrupted_;
-  std::string unread_;     // the reason why the mount cannot be read, while that is so
-  std::string unwritten_;  // and why the store cannot be written
+  ReadingReport report_;
+  std::string unwritten_;  // the reason why the store cannot be written, while that is so
 };
 
 }  // namespace tallyfs

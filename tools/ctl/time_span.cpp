@@ -1,6 +1,7 @@
 #include "tools/ctl/time_span.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <optional>
 #include <string>
@@ -136,6 +137,12 @@ class SpanParser {
 };
 
 }  // namespace
+
+std::uint64_t realtime_now_us() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
 
 Result<past::Span> parse_span(std::string_view text, const Now& now) {
   return SpanParser(now).parse(text);

@@ -5,7 +5,7 @@
 //   12:00..12:03  12:03+5m     from a time to another, and from a time on
 //   "yesterday 23:00..00:30"   of another day; 2026-11-26 12:00, or 2026-11-26T12:00, too
 //
-// Pure functions, but for the time zone.
+// Pure functions, but for the clock and the time zone.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,9 @@
 #include "tools/past/store.h"
 
 namespace tallyfs {
+
+// Of the wall clock.
+std::uint64_t realtime_now_us();
 
 struct Now {
   std::uint64_t realtime_us = 0;

@@ -59,18 +59,28 @@ std::vector<std::string> Increments::begin(const view::Tree& tree) {
   return wanted;
 }
 
+void Increments::lose(const std::string& reason, std::uint64_t realtime_us) {
+  if (lost_.empty()) lost_us_ = realtime_us;
+  lost_ = reason;
+}
+
+// The time before the first moment.
+void Increments::note_begin(std::uint64_t until_us) {
+  const std::uint64_t written_us = writer_.written_until_us();
+  if (written_us >= until_us - std::min(until_us, writer_.step_us())) return;
+  const bool is_first = written_us == 0;
+  writer_.note({.span = {written_us, until_us},
+                .reason = is_first ? "nothing was recorded yet" : "the recorder did not run"});
+}
+
 void Increments::note_pause(const view::Tree& tree) {
   const Span span{realtime_us_, tree.realtime_us};
   const std::string lost = std::exchange(lost_, {});
   before_us_ = std::exchange(time_us_, 0);
   if (before_us_ == 0) {
-    const std::uint64_t until = writer_.written_until_us();
-    const std::uint64_t begin = tree.realtime_us - std::min(tree.realtime_us, writer_.step_us());
-    if (until < begin) {
-      const bool is_first = until == 0;
-      writer_.note({.span = {until, tree.realtime_us},
-                    .reason = is_first ? "nothing was recorded yet" : "the recorder did not run"});
-    }
+    const std::uint64_t begin_us = lost.empty() ? tree.realtime_us : lost_us_;
+    note_begin(begin_us);
+    if (!lost.empty()) writer_.note({.span = {begin_us, tree.realtime_us}, .reason = lost});
     return;
   }
   if (tree.epoch != epoch_) {

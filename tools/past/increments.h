@@ -23,8 +23,8 @@ class Increments {
   std::vector<std::string> begin(const view::Tree& tree);
   // kInvalid: the JSON is no interface.
   Result<void> take(const Json& json);
-  // The mount gives no answer: the time until the next moment is a gap with this reason.
-  void lose(const std::string& reason) { lost_ = reason; }
+  // The mount gave no answer then: the time until the next moment is a gap with this reason.
+  void lose(const std::string& reason, std::uint64_t realtime_us);
 
  private:
   struct Kept {
@@ -34,6 +34,7 @@ class Increments {
   };
 
   void note_pause(const view::Tree& tree);
+  void note_begin(std::uint64_t until_us);
   void observe(const Kept& kept);
   void take(const view::Interface& now, const view::Statistic& statistic, const Json& json,
             const Kept* before, std::uint64_t& series);
@@ -45,6 +46,7 @@ class Increments {
   std::uint64_t before_us_ = 0;    // and of the one before; 0: there was none
   std::uint64_t realtime_us_ = 0;  // the wall clock of this moment
   std::string lost_;
+  std::uint64_t lost_us_ = 0;  // the wall clock of the first loss since the moment before
   std::map<std::string, Kept> kept_;
   std::map<std::string, std::uint64_t> serials_;  // of this moment
 };

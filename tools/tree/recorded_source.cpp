@@ -148,7 +148,21 @@ class RecordedSource : public Source {
     return pause > 0 && line.number_of("time_us") >= sum_of(moment_us_, pause);
   }
 
+  // What was counted before another daemon has no end.
+  void begin_epoch(std::string_view epoch) {
+    const auto at = [&](std::string_view key) -> Json& {
+      return tree_.items[static_cast<std::size_t>(std::ranges::find(tree_.keys, key) -
+                                                  tree_.keys.begin())];
+    };
+    at("epoch").text = epoch;
+    at("interfaces").items.clear();
+    newest_.clear();
+  }
+
   void take(const std::string& name) {
+    if (const auto epoch = ahead_->text_of("epoch"); epoch != tree_.text_of("epoch")) {
+      begin_epoch(epoch);
+    }
     moment_us_ = std::max(moment_us_, ahead_->number_of("time_us"));
     const std::uint64_t time_us = ahead_->number_of("time_us");
     offset_us_ = std::max(ahead_->number_of("realtime_us"), time_us) - time_us;

@@ -139,10 +139,20 @@ TEST(IncrementsTest, ARestartIsAFactAndCountsBeginAgain) {
 TEST(IncrementsTest, SecondsThatWereNotReadAreAGapAndTheirCountsAreKept) {
   Recorder recorder;
   recorder.take({.at = 100, .total = 5, .samples = 5});
-  recorder.increments().lose("the daemon did not answer");
+  recorder.increments().lose("the daemon did not answer", kWall + 101 * kSecondUs);
   recorder.take({.at = 109, .total = 95, .samples = 95});
   EXPECT_EQ(recorder.counted(100, 110), (Counted{90, 1}));
   EXPECT_EQ(recorder.reasons(100, 110), "the daemon did not answer");
+}
+
+TEST(IncrementsTest, ADaemonThatDoesNotAnswerAtTheStartIsAGapOfItsOwn) {
+  Recorder recorder;
+  recorder.increments().lose("the daemon did not answer", kWall + 95 * kSecondUs);
+  recorder.increments().lose("the daemon did not answer", kWall + 97 * kSecondUs);
+  recorder.take({.at = 100, .total = 5, .samples = 5});
+  recorder.take({.at = 101, .total = 7, .samples = 7});
+  EXPECT_EQ(recorder.reasons(90, 101), "nothing was recorded yet, the daemon did not answer");
+  EXPECT_EQ(recorder.reasons(96, 101), "the daemon did not answer");
 }
 
 TEST(IncrementsTest, WhatIsOffIsNotObserved) {

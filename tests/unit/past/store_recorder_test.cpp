@@ -10,14 +10,17 @@
 namespace tallyfs {
 namespace {
 
-// A mount without interfaces. The recorder is interrupted while it reads moment `at`.
+// A mount without interfaces. The recorder is interrupted while it reads moment `at`. The first
+// moments cannot be read, for these reasons.
 class InterruptingMount : public Source {
  public:
-  InterruptingMount(int at, bool& is_interrupted, int& moments)
-      : at_(at), is_interrupted_(is_interrupted), moments_(moments) {}
+  InterruptingMount(int at, std::vector<ErrorCode> errors, bool& is_interrupted, int& moments)
+      : at_(at), errors_(std::move(errors)), is_interrupted_(is_interrupted), moments_(moments) {}
 
   Result<Json> tree() override {
+    const auto moment = static_cast<std::size_t>(moments_);
     is_interrupted_ |= moments_++ == at_;
+    if (moment < errors_.size()) return Error{errors_[moment], "no answer"};
     return parse_json(R"({"format":1,"epoch":"e","interfaces":[]})");
   }
   Result<Json> interface(const std::string&) override { return Error{ErrorCode::kNotFound, ""}; }
@@ -27,6 +30,7 @@ class InterruptingMount : public Source {
 
  private:
   const int at_;
+  const std::vector<ErrorCode> errors_;
   bool& is_interrupted_;
   int& moments_;
   const std::string mount_;
@@ -34,28 +38,47 @@ class InterruptingMount : public Source {
 
 class StoreRecorderTest : public testing::Test {
  protected:
-  // How many moments were read.
-  int run(int interrupted_in, std::uint64_t count) {
+  // Returns the status, after so many moments.
+  int run(int interrupted_in, std::uint64_t count, std::vector<ErrorCode> errors, int& moments) {
     TemporaryDirectory directory;
     const auto writer = past::StoreWriter::open(
         directory / "store", {.tiers = past::parse_tiers(past::kDefaultTiers).value()});
     Session session;
     session.options.count = count;
-    int moments = 0;
     bool is_interrupted = false;
-    session.source = std::make_unique<InterruptingMount>(interrupted_in, is_interrupted, moments);
-    EXPECT_EQ(
-        StoreRecorder(session, *writer.value(), [&] { return is_interrupted; }).run(), kDone);
-    return moments;
+    moments = 0;
+    session.source = std::make_unique<InterruptingMount>(interrupted_in, std::move(errors),
+                                                         is_interrupted, moments);
+    return StoreRecorder(session, *writer.value(), [&] { return is_interrupted; }).run();
+  }
+  // How many moments were read.
+  int moments(int interrupted_in, std::uint64_t count) {
+    int made = 0;
+    EXPECT_EQ(run(interrupted_in, count, {}, made), kDone);
+    return made;
   }
 };
 
 TEST_F(StoreRecorderTest, ReadsOneMoreMomentAfterAnInterruptionWithinAReading) {
-  EXPECT_EQ(run(0, 0), 2);
-  EXPECT_EQ(run(1, 0), 3);
+  EXPECT_EQ(moments(0, 0), 2);
+  EXPECT_EQ(moments(1, 0), 3);
 }
 
-TEST_F(StoreRecorderTest, ReadsItsCountOfMomentsAfterTheFirst) { EXPECT_EQ(run(-1, 1), 2); }
+TEST_F(StoreRecorderTest, ReadsItsCountOfMomentsAfterTheFirst) { EXPECT_EQ(moments(-1, 1), 2); }
+
+TEST_F(StoreRecorderTest, GoesOnWhereTheDaemonDoesNotAnswerInTime) {
+  int moments = 0;
+  EXPECT_EQ(run(-1, 2, {ErrorCode::kTimedOut}, moments), kDone);
+  EXPECT_EQ(moments, 3);
+  EXPECT_EQ(run(0, 0, {ErrorCode::kTimedOut, ErrorCode::kNoDevice}, moments), kNoAnswer);
+  EXPECT_EQ(moments, 2);
+}
+
+TEST_F(StoreRecorderTest, EndsWhereThereIsNoMountAtTheStart) {
+  int moments = 0;
+  EXPECT_EQ(run(-1, 2, {ErrorCode::kNotFound}, moments), kNoAnswer);
+  EXPECT_EQ(moments, 1);
+}
 
 }  // namespace
 }  // namespace tallyfs
