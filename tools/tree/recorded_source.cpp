@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "tools/tree/source.h"
 #include "tools/tree/statistics_json.h"
@@ -148,21 +149,22 @@ class RecordedSource : public Source {
     return pause > 0 && line.number_of("time_us") >= sum_of(moment_us_, pause);
   }
 
-  // What was counted before another daemon has no end.
-  void begin_epoch(std::string_view epoch) {
-    const auto at = [&](std::string_view key) -> Json& {
-      return tree_.items[static_cast<std::size_t>(std::ranges::find(tree_.keys, key) -
-                                                  tree_.keys.begin())];
+  // Nothing of another daemon's tree is there any more.
+  void forget_tree(std::string_view epoch) {
+    const auto set = [&](std::string_view key, const auto& step) {
+      const auto found = std::ranges::find(tree_.keys, key);
+      if (found != tree_.keys.end()) {
+        step(tree_.items[static_cast<std::size_t>(found - tree_.keys.begin())]);
+      }
     };
-    at("epoch").text = epoch;
-    at("interfaces").items.clear();
+    set("epoch", [&](Json& json) { json.text = epoch; });
+    set("interfaces", [](Json& json) { json.items.clear(); });
     newest_.clear();
   }
 
   void take(const std::string& name) {
-    if (const auto epoch = ahead_->text_of("epoch"); epoch != tree_.text_of("epoch")) {
-      begin_epoch(epoch);
-    }
+    const std::string_view epoch = ahead_->text_of("epoch");
+    if (std::exchange(epoch_, epoch) != epoch && !newest_.empty()) forget_tree(epoch);
     moment_us_ = std::max(moment_us_, ahead_->number_of("time_us"));
     const std::uint64_t time_us = ahead_->number_of("time_us");
     offset_us_ = std::max(ahead_->number_of("realtime_us"), time_us) - time_us;
@@ -216,6 +218,7 @@ class RecordedSource : public Source {
   std::ifstream file_;
   std::uint64_t number_ = 0;  // of the line read last
   Json tree_;
+  std::string epoch_;  // of the line taken last
   std::optional<Json> ahead_;  // the first line of the next moment
   std::map<std::string, Json> newest_;
   std::set<std::string> seen_;  // with a line in this moment
