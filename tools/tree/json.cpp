@@ -4,6 +4,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "core/base/text.h"
@@ -14,7 +15,8 @@ namespace {
 using Failed = boost::json::error_code;
 using Text = boost::json::string_view;
 
-// What the parser calls. Each value goes to the innermost array or object that is open.
+// What the parser calls. Values wait on a stack until the array or object around them is closed,
+// which then has room for just as many.
 class Builder {
  public:
   static constexpr std::size_t max_object_size = std::size_t{1} << 24;
@@ -24,14 +26,13 @@ class Builder {
 
   bool on_document_begin(Failed&) { return true; }
   bool on_document_end(Failed&) { return true; }
-  bool on_object_begin(Failed&) { return open(Json::Kind::kObject); }
-  bool on_object_end(std::size_t, Failed&) { return close(); }
-  bool on_array_begin(Failed&) { return open(Json::Kind::kArray); }
-  bool on_array_end(std::size_t, Failed&) { return close(); }
+  bool on_object_begin(Failed&) { return true; }
+  bool on_object_end(std::size_t size, Failed&) { return close(Json::Kind::kObject, size); }
+  bool on_array_begin(Failed&) { return true; }
+  bool on_array_end(std::size_t size, Failed&) { return close(Json::Kind::kArray, size); }
   bool on_key_part(Text part, std::size_t, Failed&) { return gather(part); }
   bool on_key(Text part, std::size_t, Failed&) {
-    gather(part);
-    open_.back().keys.push_back(std::exchange(text_, {}));
+    keys_.push_back(text(part));
     return true;
   }
   bool on_string_part(Text part, std::size_t, Failed&) { return gather(part); }
@@ -45,38 +46,40 @@ class Builder {
   bool on_comment_part(Text, Failed&) { return true; }
   bool on_comment(Text, Failed&) { return true; }
 
-  Json take() { return std::move(root_); }
+  Json take() { return std::move(values_.front()); }
 
  private:
-  bool open(Json::Kind kind) {
-    open_.push_back({.kind = kind});
+  bool close(Json::Kind kind, std::size_t size) {
+    Json made{.kind = kind, .items = popped(values_, size)};
+    if (kind == Json::Kind::kObject) made.keys = popped(keys_, size);
+    values_.push_back(std::move(made));
     return true;
   }
-  bool close() {
-    Json closed = std::move(open_.back());
-    open_.pop_back();
-    return add(std::move(closed));
+  template <typename T>
+  static std::vector<T> popped(std::vector<T>& stack, std::size_t size) {
+    const auto begin = stack.end() - static_cast<std::ptrdiff_t>(size);
+    std::vector<T> made(std::make_move_iterator(begin), std::make_move_iterator(stack.end()));
+    stack.erase(begin, stack.end());
+    return made;
   }
   bool gather(Text part) {
     text_.append(part.data(), part.size());
     return true;
   }
-  bool end(Text part, Json::Kind kind) {
+  // With the parts that came before.
+  std::string text(Text part) {
+    if (text_.empty()) return std::string(part);
     gather(part);
-    return add({.kind = kind, .text = std::exchange(text_, {})});
+    return std::exchange(text_, {});
   }
-  bool add(Json value) {
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else {
-      open_.back().items.push_back(std::move(value));
-    }
+  bool end(Text part, Json::Kind kind) {
+    values_.push_back({.kind = kind, .text = text(part)});
     return true;
   }
 
-  std::vector<Json> open_;
+  std::vector<Json> values_;
+  std::vector<std::string> keys_;
   std::string text_;
-  Json root_;
 };
 
 }  // namespace

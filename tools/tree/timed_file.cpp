@@ -13,7 +13,9 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <semaphore>
 #include <thread>
+#include <utility>
 
 #include "core/base/fd.h"
 
@@ -129,6 +131,56 @@ struct Task {
   std::atomic<State> state{State::kRunning};
 };
 
+// A thread that makes the steps of one caller, one after the other: to create one for each file
+// costs more than to read it. Shared by both, since the thread may be in the kernel when the caller
+// leaves it; whichever ends last frees it.
+class Helper {
+ public:
+  void give(std::function<void()> step) {
+    step_ = std::move(step);
+    orders_.release();
+  }
+  // The thread ends after the step at hand.
+  void leave() {
+    ends_ = true;
+    orders_.release();
+  }
+  void work() {
+    while (!ends_) {
+      orders_.acquire();
+      if (const auto step = std::exchange(step_, nullptr)) step();
+    }
+  }
+
+ private:
+  std::counting_semaphore<> orders_{0};
+  std::function<void()> step_;  // of the caller before release(), of the thread after acquire()
+  std::atomic<bool> ends_{false};
+};
+
+// The helper of this thread, from its first step on.
+class OwnHelper {
+ public:
+  OwnHelper() = default;
+  OwnHelper(const OwnHelper&) = delete;
+  OwnHelper& operator=(const OwnHelper&) = delete;
+  ~OwnHelper() { leave(); }
+
+  void give(std::function<void()> step) {
+    if (!helper_) {
+      helper_ = std::make_shared<Helper>();
+      std::thread([helper = helper_] { helper->work(); }).detach();
+    }
+    helper_->give(std::move(step));
+  }
+  void leave() {
+    if (const auto helper = std::exchange(helper_, nullptr)) helper->leave();
+  }
+
+ private:
+  std::shared_ptr<Helper> helper_;
+};
+
 // The task is shared with a thread that may outlive the caller; whichever ends last frees it.
 template <typename T>
 Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
@@ -137,13 +189,17 @@ Result<T> in_time(const std::string& path, std::chrono::milliseconds limit,
   using State = typename Task<T>::State;
   const auto task = std::make_shared<Task<T>>(std::move(step));
   auto answer = task->work.get_future();
-  std::thread([task] {
+  thread_local OwnHelper helper;
+  helper.give([task] {
     task->work();
     if (task->state.exchange(State::kDone) == State::kAbandoned) --left_behind;
-  }).detach();
+  });
   if (answer.wait_for(limit) != std::future_status::ready) {
     ++left_behind;
-    if (task->state.exchange(State::kAbandoned) == State::kRunning) return no_answer(path, limit);
+    if (task->state.exchange(State::kAbandoned) == State::kRunning) {
+      helper.leave();
+      return no_answer(path, limit);
+    }
     // It has ended just now.
     --left_behind;
   }

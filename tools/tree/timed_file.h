@@ -1,6 +1,6 @@
 // Files of the mount, read and written with a time limit: a daemon that hangs blocks a system call
-// for ever, so each is made in a thread of its own, which is abandoned after the limit. It ends
-// when the daemon goes on. Any thread may call these.
+// for ever, so each is made by a helper of the calling thread, which is abandoned after the limit.
+// It ends when the daemon goes on. Any thread may call these.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,11 @@
 // What tools/tree reads: JSON as it stands, and recordings.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "tools/display/quantity.h"
 #include "tools/tree/json.h"
@@ -36,6 +38,24 @@ TEST(TimedFileTest, AFileWithoutAnEndIsRefusedBeforeItFillsTheMemory) {
   EXPECT_EQ(text.error().code, ErrorCode::kTooManyFiles);
   // The share of the one that failed is free again.
   EXPECT_TRUE(read_in_time("/proc/self/stat", std::chrono::minutes(5)));
+}
+
+// The thread that reads is the one of which that file tells.
+std::string reader() { return read_in_time("/proc/thread-self/stat").value().substr(0, 8); }
+
+TEST(TimedFileTest, OneHelperReadsUntilItIsLeftInTheKernel) {
+  const std::string first = reader();
+  EXPECT_EQ(reader(), first);
+  const std::string path = testing::TempDir() + "timed_file_test.fifo";
+  std::remove(path.c_str());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(read_in_time(path, std::chrono::milliseconds(1)).error().code, ErrorCode::kTimedOut);
+  EXPECT_TRUE(left_a_thread_behind());
+  EXPECT_NE(reader(), first);
+  // A writer lets it go.
+  std::ofstream(path).close();
+  while (left_a_thread_behind()) std::this_thread::yield();
+  std::remove(path.c_str());
 }
 
 TEST(TimedFileTest, FailuresKeepTheirKind) {
