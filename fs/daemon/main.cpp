@@ -393,20 +393,6 @@ Result<void> prepare(DaemonOptions& options) {
   return {};
 }
 
-// The answer to --reload: on stderr the lines of the file of --rules that this version refuses. A
-// file that cannot be read is the keeper's to report.
-int check_rules(DaemonOptions options) {
-  if (options.rules_file.empty()) return 0;
-  find_rules_file(options);
-  const auto text = read_rules(options.rules_file);
-  const auto refused = text ? Rules().replace_file(text.value()).refused
-                            : std::vector<Rules::RefusedLine>();
-  for (const Rules::RefusedLine& line : refused) {
-    for (const std::string& each : describe(options.rules_file, line)) say_error(each);
-  }
-  return refused.empty() ? 0 : kRulesRefusedStatus;
-}
-
 // As run(), in the process of a keeper whose server has handed over.
 Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& from) {
   if (const auto found = find_groups_of(options); !found) return found.error();
@@ -417,7 +403,7 @@ Result<int> go_on(DaemonOptions options, char** arguments, const Inheritance& fr
   if (is_check && !from.rules_file.empty()) {
     if (const auto rules = read_rules(from.rules_file); !rules) return rules.error();
   }
-  if (is_check && from.handover < 0) return check_rules(std::move(options));
+  if (is_check && from.handover < 0) return 0;
   auto descriptors = DescriptorQueue::adopt(Fd(from.descriptors_in), Fd(from.descriptors_out));
   if (!descriptors) return descriptors.error();
   auto handover = Handover::adopt(Fd(from.handover), Fd(from.handed_state), Fd(from.kept),

@@ -26,7 +26,9 @@
 #include <vector>
 
 #include "core/base/fd.h"
+#include "core/statistics/branch/rules.h"
 #include "fs/daemon/inheritance.h"
+#include "fs/daemon/log.h"
 #include "fs/daemon/mount_point.h"
 
 namespace tallyfs {
@@ -103,46 +105,61 @@ std::vector<std::string> arguments_of(pid_t process) {
   return all;
 }
 
-// Without descriptors: the keeper itself looks at those. Where the keeper was started, as the file
-// of --rules may be relative.
-Result<Reloaded> try_arguments(pid_t keeper) {
+// Without descriptors: the keeper itself looks at those.
+Result<void> try_arguments(pid_t keeper) {
   std::vector<std::string> arguments = arguments_of(keeper);
   std::vector<char*> pointers;
   for (std::string& each : arguments) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   ::setenv(Inheritance::kVariable, to_text({.purpose = Inheritance::Purpose::kCheck}).c_str(), 1);
-  const std::string directory = proc(keeper, "/cwd");
-  posix_spawn_file_actions_t before;
-  ::posix_spawn_file_actions_init(&before);
-  if (::access(directory.c_str(), X_OK) == 0) {
-    ::posix_spawn_file_actions_addchdir_np(&before, directory.c_str());
-  }
   pid_t child = 0;
-  int status = ::posix_spawn(&child, "/proc/self/exe", &before, nullptr, pointers.data(), environ);
-  ::posix_spawn_file_actions_destroy(&before);
+  int status = ::posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, pointers.data(), environ);
   if (status == 0) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
   }
-  if (status == 0) return Reloaded::kWhole;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kRulesRefusedStatus) {
-    return Reloaded::kWithoutRules;
-  }
+  if (status == 0) return {};
   return Error{ErrorCode::kInvalid, "this version refuses the arguments of the daemon that runs"};
+}
+
+// Entries of error_log whose place begins so, each a head, the text, and a caret; none: it cannot
+// be read. The first "] " ends the time: texts of programs, which follow, may look like a place.
+std::vector<std::string> entries_of(const std::string& mount_point, std::string_view place) {
+  std::ifstream file(mount_point + "/tracing/error_log");
+  std::vector<std::string> entries;
+  bool is_of_place = false;
+  for (std::string line; std::getline(file, line);) {
+    const auto at = line.starts_with('[') ? line.find("] ") : std::string::npos;
+    if (at == std::string::npos) {
+      if (is_of_place) entries.back().append("\n").append(line);
+      continue;
+    }
+    is_of_place = line.compare(at + 2, place.size(), place) == 0;
+    if (is_of_place) entries.push_back(line);
+  }
+  return entries;
 }
 
 // The newest reason in error_log; empty: there is none, or it cannot be read.
 std::string refusal_of(const std::string& mount_point) {
-  const std::string begin = std::string("] ").append(kReloadEntry).append(": error: ");
-  std::ifstream file(mount_point + "/tracing/error_log");
-  std::string newest;
-  for (std::string line; std::getline(file, line);) {
-    // The first one: the texts of programs, which follow it, may look like entries.
-    const auto at = line.starts_with('[') ? line.find("] ") : std::string::npos;
-    if (at == std::string::npos || line.compare(at, begin.size(), begin) != 0) continue;
-    newest = line.substr(at + begin.size());
+  const std::string place = std::string(kReloadEntry).append(": error: ");
+  const auto entries = entries_of(mount_point, place);
+  if (entries.empty()) return {};
+  const std::string head = entries.back().substr(0, entries.back().find('\n'));
+  return head.substr(head.find(place) + place.size());
+}
+
+// What the new server has reported of the file of --rules, on stderr.
+Reloaded tell_refused_rules(const std::string& mount_point,
+                            const std::vector<std::string>& before) {
+  const auto entries = entries_of(mount_point, Rules::kFileEntry);
+  const auto is_new = [&](const std::string& each) {
+    return std::ranges::find(before, each) == before.end();
+  };
+  for (const std::string& each : entries) {
+    if (is_new(each)) say_error(each.substr(each.find("] ") + 2));
   }
-  return newest;
+  return std::ranges::any_of(entries, is_new) ? Reloaded::kWithoutRules : Reloaded::kWhole;
 }
 
 Error refused_program(const std::string& mount_point) {
@@ -207,8 +224,8 @@ Result<Reloaded> reload_until(const std::string& mount_point,
   if (const auto alive = check_not_dead(mount_point); !alive) return alive.error();
   const auto keeper = find_keeper(mount_point);
   if (!keeper) return keeper.error();
-  const auto tried = try_arguments(keeper.value());
-  if (!tried) return tried.error();
+  if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
+  const auto refused = entries_of(mount_point, Rules::kFileEntry);
   const Counts before = counts_of(mount_point);
   const auto server = server_of(mount_point);
   if (!server) return not_served(mount_point);
@@ -218,7 +235,8 @@ Result<Reloaded> reload_until(const std::string& mount_point,
                      std::to_string(keeper.value()) + ": " + std::strerror(errno)};
   }
   const auto done = wait_for_another(mount_point, *server, before, end);
-  return done ? tried : done.error();
+  if (!done) return done.error();
+  return tell_refused_rules(mount_point, refused);
 }
 
 bool is_on(pid_t keeper, const std::string& mount_point) {

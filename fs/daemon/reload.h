@@ -18,7 +18,7 @@ enum class Reloaded {
   kWhole,
   kWithoutRules,  // the new server refuses lines of the file of --rules, which stderr has
 };
-// The status of --reload in that case, and of the program that is asked whether it is one.
+// The status of --reload in that case.
 inline constexpr int kRulesRefusedStatus = 4;
 
 // The keeper's arguments are tried with this program before, which says on stderr what is wrong.

@@ -99,7 +99,7 @@ Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   if (!errors_) return reading;
   const std::size_t shown = std::min(reading.refused.size(), kRefusedLinesShown);
   for (const Rules::RefusedLine& line : std::span(reading.refused).first(shown)) {
-    errors_->report(ErrorLog::kDaemon, "--rules:" + std::to_string(line.number), line.text,
+    errors_->report(ErrorLog::kDaemon, Rules::kFileEntry + std::to_string(line.number), line.text,
                     line.error, now);
   }
   return reading;

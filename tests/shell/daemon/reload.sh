@@ -377,19 +377,38 @@ refused_lines_of_rules_are_printed_and_the_new_server_serves() {
   echo 'web/* type=list entries_max=9' >rules
   start_daemon --rules rules
   printf '%s\n' 'web/* type=range' 'web/b types=list' >rules
-  cd /
-  local status=0 before
+  local before
   before=$(server_of "$DAEMON")
-  "$TALLYFS" --reload "$MNT" 2>"$CASE/said" || status=$?
-  assert_eq 4 $status
-  assert_has "$CASE/rules:2: there is no key 'types'; did you mean type?" "$(cat "$CASE/said")"
-  assert_has $'  web/b types=list\n' "$(sed 's/^tallyfs: error: //' "$CASE/said")"
-  assert_has 'the new server runs, but without the lines of --rules above' "$(cat "$CASE/said")"
+  _reload_without_rules
   SERVER=$(server_of "$DAEMON")
   [ "$SERVER" != "$before" ] || fail 'the server is the old one'
   assert_eq 'web/* type=range' "$(cat "$MNT/rules")"
-  sed -i 2d "$CASE/rules"
+  # Of the next reload, not of the last one.
+  _reload_without_rules
+  assert_eq 1 "$(grep -c types= "$CASE/said")"
+  sed -i 2d rules
   _reload
+}
+# With the refused line of rules, as it stands in error_log.
+_reload_without_rules() {
+  local status=0
+  (cd / && "$TALLYFS" --reload "$MNT") 2>"$CASE/said" || status=$?
+  assert_eq 4 $status
+  assert_has "--rules:2: error: there is no key 'types'; did you mean type?" "$(cat "$CASE/said")"
+  assert_has $'  Command: web/b types=list\n                 ^' "$(cat "$CASE/said")"
+  assert_has 'the new server runs, but without the lines of --rules above' "$(cat "$CASE/said")"
+}
+
+# Its working directory is the root.
+refused_lines_of_rules_are_printed_of_a_daemon_in_the_background() {
+  stop_daemon
+  cd "$CASE"
+  echo 'web/* type=list entries_max=9' >rules
+  "$TALLYFS" --socket "$SOCK" --rules rules "$MNT"
+  SERVER=$(pgrep -f -n -- " $MNT( |\$)")
+  printf '%s\n' 'web/* type=range' 'web/b types=list' >rules
+  _reload_without_rules
+  fusermount3 -u "$MNT"
 }
 
 rules_are_read_anew() {
