@@ -11,6 +11,7 @@
 #include "tools/ctl/show_past.h"
 #include "tools/ctl/store_check.h"
 #include "tools/display/table.h"
+#include "tools/past/store.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
 
@@ -83,7 +84,7 @@ class Doctor {
     add(check_memory(tree));
     add(check_quotas(tree));
     add(check_clock());
-    add(check_store(store_named(""), tree.realtime_us, session_.options.utc));
+    add(check_store(past::store_named(""), tree.realtime_us, session_.options.utc));
     return look_again(tree);
   }
 

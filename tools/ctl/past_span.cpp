@@ -1,7 +1,6 @@
 #include "tools/ctl/past_span.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "tools/ctl/terminal.h"
@@ -71,23 +70,17 @@ std::string fault_of(const PastOptions& options, bool utc) {
   return span ? "" : span.error().reason;
 }
 
-std::string store_named(const std::string& given) {
-  if (!given.empty()) return given;
-  const char* const named = std::getenv("TALLY_STORE");
-  return named && *named ? named : past::kDefaultStore;
-}
-
 PastSpan::PastSpan(const PastOptions& options, bool utc, past::StoreReader store,
                    const Span& extent)
     : options_(options),
       utc_(utc),
-      directory_(store_named(options.store)),
+      directory_(past::store_named(options.store)),
       store_(std::move(store)),
       extent_(extent),
       wanted_(parse(options_, now_of(extent_, utc_))) {}
 
 Result<PastSpan> PastSpan::open(const PastOptions& options, bool utc) {
-  const std::string directory = store_named(options.store);
+  const std::string directory = past::store_named(options.store);
   auto store = past::StoreReader::open(directory);
   if (!store) return store.error();
   const auto extent = store.value().extent();

@@ -25,9 +25,6 @@ void add_versus(CommandLine& line, PastOptions& options);
 // What is wrong with the options, without a look at the store; empty: nothing.
 std::string fault_of(const PastOptions& options, bool utc);
 
-// The store that is meant: `given` if it is not empty, else $TALLY_STORE, else that of the package.
-std::string store_named(const std::string& given);
-
 // With the date, once where both ends are of one day.
 std::string span_text(const past::Span& span, bool utc);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "core/base/text.h"
 
@@ -45,6 +46,12 @@ Result<Tier> parse_tier(std::string_view text) {
 }
 
 }  // namespace
+
+std::string store_named(const std::string& given) {
+  if (!given.empty()) return given;
+  const char* const named = std::getenv("TALLY_STORE");
+  return named && *named ? named : kDefaultStore;
+}
 
 std::string file_of(const std::string& directory) { return directory + "/past.sqlite"; }
 

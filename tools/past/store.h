@@ -17,6 +17,8 @@ inline constexpr std::uint64_t kStoreFormat = 1;
 // The package's service writes this one.
 inline constexpr const char* kDefaultStore = "/var/lib/tally-record";
 
+// `given`, else $TALLY_STORE, else kDefaultStore.
+std::string store_named(const std::string& given);
 std::string file_of(const std::string& directory);
 
 // Points of `step_us` are kept for `keep_us`. Each step is a multiple of the one before.
