@@ -12,20 +12,6 @@ namespace {
 
 constexpr int kLevels = 16;
 
-// Several columns as one: with a gap or not known if one of them is.
-PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last) {
-  if (last == first + 1) return columns[first];
-  PastColumn made{.interval = {columns[last - 1].interval.end_us, 0}};
-  for (std::size_t i = first; i < last; ++i) {
-    const PastColumn& each = columns[i];
-    made.interval.seconds += each.interval.seconds;
-    made.state = std::max(made.state, each.state);
-    made.hits.insert(made.hits.end(), each.hits.begin(), each.hits.end());
-  }
-  made.hits = summed(std::move(made.hits));
-  return made;
-}
-
 // The first of the newest columns that cover at most so many seconds.
 std::size_t first_within(const std::deque<PastColumn>& columns, std::uint64_t seconds) {
   std::size_t first = columns.size();
@@ -33,24 +19,6 @@ std::size_t first_within(const std::deque<PastColumn>& columns, std::uint64_t se
     seconds -= columns[--first].interval.seconds;
   }
   return first;
-}
-
-HeatColumns columns_of(const Past& past, const HeatOrder& order) {
-  HeatColumns made;
-  const std::deque<PastColumn>& columns = past.columns();
-  made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
-  std::size_t first = first_within(columns, order.seconds);
-  // The same seconds share a column from one answer to the next.
-  const auto share_of = [&](std::size_t column) {
-    return columns[column].interval.end_us / 1'000'000 / made.seconds_each;
-  };
-  while (first < columns.size()) {
-    std::size_t last = first + 1;
-    while (last < columns.size() && share_of(last) == share_of(first)) ++last;
-    made.columns.push_back(joined(columns, first, last));
-    first = last;
-  }
-  return made;
 }
 
 // All bins that a column or the statistic has hit.
@@ -93,6 +61,8 @@ char letter_of(PastColumn::State state) {
       return 'g';
     case PastColumn::State::kUnknown:
       return 'u';
+    case PastColumn::State::kMissing:
+      return 'n';
   }
   return 'u';
 }
@@ -125,6 +95,24 @@ Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const HeatCo
 
 }  // namespace
 
+HeatColumns columns_of(const Past& past, const HeatOrder& order) {
+  HeatColumns made;
+  const std::deque<PastColumn>& columns = past.columns();
+  made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
+  std::size_t first = first_within(columns, order.seconds);
+  // The same seconds share a column from one answer to the next.
+  const auto share_of = [&](std::size_t column) {
+    return columns[column].interval.end_us / 1'000'000 / made.seconds_each;
+  };
+  while (first < columns.size()) {
+    std::size_t last = first + 1;
+    while (last < columns.size() && share_of(last) == share_of(first)) ++last;
+    made.columns.push_back(joined(columns, first, last));
+    first = last;
+  }
+  return made;
+}
+
 void write_heat(JsonWriter& writer, const view::Statistic& statistic, const HeatColumns& shown,
                 const HeatOrder& order) {
   const view::Statistic all = all_of(statistic, shown);
@@ -147,6 +135,7 @@ void write_heat(JsonWriter& writer, const view::Statistic& statistic, const Heat
   writer.end_array();
   write_colours(writer, "dark", view::Theme::kDark);
   write_colours(writer, "light", view::Theme::kLight);
+  writer.key("window_s").number(order.seconds);
 }
 
 std::string heat_json(const std::string& interface, const view::Statistic& statistic,

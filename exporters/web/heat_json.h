@@ -30,6 +30,9 @@ struct HeatColumns {
   std::uint64_t seconds_each = 1;
 };
 
+// Those of the newest seconds that the order wants, merged where there are too many.
+HeatColumns columns_of(const Past& past, const HeatOrder& order);
+
 // Into an object that the caller began. `statistic` has bins.
 void write_heat(JsonWriter& writer, const view::Statistic& statistic, const HeatColumns& shown,
                 const HeatOrder& order);

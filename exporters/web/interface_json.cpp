@@ -1,6 +1,9 @@
 #include "exporters/web/interface_json.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -44,20 +47,72 @@ void write_statistics(JsonWriter& writer, const Followed& followed, const Interf
   writer.end_array();
 }
 
-void write_rows(JsonWriter& writer, const Followed& followed, const InterfaceOrder& order) {
-  std::vector<const view::Statistic*> matching;
+using FindChange = std::function<std::optional<Change>(const std::string&)>;
+
+// What a row is ordered by where that is a number: its rate, or its p99, average or total.
+double rank_of(const view::Statistic& statistic, const std::optional<Change>& change,
+               InterfaceOrder::By by) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  if (by == InterfaceOrder::By::kValue) return level_of(statistic).value_or(kNone);
+  if (!statistic.on) return kNone;
+  return change ? change->rate().value_or(-1) : -1;
+}
+
+std::vector<const view::Statistic*> matching_of(const view::Interface& interface,
+                                                const FindChange& find_change,
+                                                const InterfaceOrder& order) {
+  std::vector<const view::Statistic*> made;
   const Filter filter(order.filter);
-  for (const view::Statistic& each : followed.now.statistics) {
-    if (filter.matches(each.name)) matching.push_back(&each);
+  for (const view::Statistic& each : interface.statistics) {
+    if (order.only_counted && each.samples == 0) continue;
+    if (filter.matches(each.name)) made.push_back(&each);
   }
-  writer.key("of").number(followed.now.statistics.size());
+  if (order.by == InterfaceOrder::By::kDefined) return made;
+  if (order.by == InterfaceOrder::By::kName) {
+    std::ranges::sort(made, {}, &view::Statistic::name);
+    return made;
+  }
+  std::map<const view::Statistic*, double> ranks;
+  for (const view::Statistic* each : made) {
+    ranks[each] = rank_of(*each, find_change(each->name), order.by);
+  }
+  std::ranges::stable_sort(made, std::greater<>(),
+                           [&](const view::Statistic* each) { return ranks.at(each); });
+  return made;
+}
+
+void write_rows(JsonWriter& writer, const view::Interface& interface, const FindChange& find_change,
+                const InterfaceOrder& order) {
+  const auto matching = matching_of(interface, find_change, order);
+  writer.key("of").number(interface.statistics.size());
   writer.key("matching").number(matching.size()).key("first").number(order.first);
   writer.key("rows").begin_array();
   for (std::size_t i = order.first; i < std::min(matching.size(), order.first + order.rows); ++i) {
-    const auto change = change_of(followed, matching[i]->name);
+    const auto change = find_change(matching[i]->name);
     writer.begin_object().key("name").string(matching[i]->name);
-    write_row_view(writer, {followed.now, *matching[i], change});
+    write_row_view(writer, {interface, *matching[i], change});
     writer.end_object();
+  }
+  writer.end_array();
+}
+
+// What was counted in a span, with the time in which it was observed.
+std::optional<Change> change_in(const view::Interface& interface, const std::string& name) {
+  const view::Statistic* const found = interface.find(name);
+  if (!found) return std::nullopt;
+  return Change{interface.time_us - found->data_us, found->samples, *found};
+}
+
+void write_facts(JsonWriter& writer, const SpanReading& reading, const InterfaceOrder& order) {
+  constexpr std::size_t kFactsMax = 10;
+  std::size_t written = 0;
+  writer.key("facts").begin_array();
+  for (const past::Fact& each : reading.facts) {
+    const bool concerns = each.statistic.empty() || each.statistic == order.statistic.value_or("");
+    if (!concerns || ++written > kFactsMax) continue;
+    writer.begin_object().key("begin_us").number(each.span.begin_us);
+    writer.key("end_us").number(each.span.end_us);
+    writer.key("reason").string(each.reason).end_object();
   }
   writer.end_array();
 }
@@ -81,7 +136,33 @@ JsonBody interface_json(const Followed& followed, const InterfaceOrder& order) {
   }
   write_statistics(writer, followed, order);
   writer.key("view").begin_object();
-  write_rows(writer, followed, order);
+  write_rows(
+      writer, followed.now, [&](const std::string& name) { return change_of(followed, name); },
+      order);
+  writer.end_object().end_object();
+  return made;
+}
+
+JsonBody span_json(const SpanReading& reading, const InterfaceOrder& order) {
+  const view::Interface& interface = reading.interface;
+  const FindChange find = [&](const std::string& name) { return change_in(interface, name); };
+  JsonBody made;
+  JsonWriter writer(made.text);
+  writer.begin_object().key("interface").string(interface.name);
+  writer.key("begin_us").number(reading.span.begin_us).key("end_us").number(reading.span.end_us);
+  writer.key("from").string(reading.from == SpanReading::From::kStore ? "store" : "kept");
+  write_facts(writer, reading, order);
+  writer.key("statistics").begin_array();
+  for (const view::Statistic& each : interface.statistics) {
+    if (order.statistic && each.name != *order.statistic) continue;
+    writer.begin_object().key("name").string(each.name).key("type").string(each.type);
+    writer.key("units").string(each.units).key("samples").number(each.samples);
+    writer.key("view").begin_object();
+    write_full_view(writer, {interface, each, find(each.name)});
+    writer.end_object().end_object();
+  }
+  writer.end_array().key("view").begin_object();
+  write_rows(writer, interface, find, order);
   writer.end_object().end_object();
   return made;
 }

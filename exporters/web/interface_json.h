@@ -1,5 +1,5 @@
 // `data.json` of an interface with "view": all of its statistics in full, or one of them in full
-// and a row for each that is asked for. A pure function.
+// and a row for each that is asked for. The same of a span of the past. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "exporters/web/overview_json.h"
+#include "exporters/web/span.h"
 #include "exporters/web/watch.h"
 
 namespace tallyfs::web {
@@ -14,10 +15,14 @@ namespace tallyfs::web {
 struct InterfaceOrder {
   std::optional<std::string> statistic{};  // the one in full; without it all are
   std::string filter{};                    // of the rows: filter.h
+  enum class By : std::uint8_t { kDefined, kName, kRate, kValue };
+  By by = By::kDefined;
+  bool only_counted = false;  // rows of those that have samples
   std::size_t first = 0;
   std::size_t rows = 100;
 };
 
 JsonBody interface_json(const Followed& followed, const InterfaceOrder& order);
+JsonBody span_json(const SpanReading& reading, const InterfaceOrder& order);
 
 }  // namespace tallyfs::web

@@ -12,7 +12,9 @@
 #include "exporters/web/gzip.h"
 #include "exporters/web/heat_json.h"
 #include "exporters/web/interface_json.h"
+#include "exporters/web/line_json.h"
 #include "exporters/web/overview_json.h"
+#include "exporters/web/parameters.h"
 #include "program/log.h"
 #include "tools/display/distribution.h"
 #include "tools/tree/definition_file.h"
@@ -25,7 +27,6 @@ constexpr std::size_t kRowsMax = 1000;
 constexpr std::size_t kSecondsMax = 86'400;
 constexpr std::size_t kBinsMax = 256;
 constexpr std::size_t kDefinitionBytesMax = 16 * 1024;
-constexpr std::size_t kValueShownMax = 64;  // bytes of a wrong value
 
 bool is_api(const Target& target) {
   return target.path.size() >= 3 && target.path[0] == "api" && target.path[1] == "1";
@@ -45,7 +46,8 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
   if (is_api(target)) {
     const bool changes = path[2] == "definition" && path.size() == 4;
     const bool reads = (path[2] == "statistics" && path.size() <= 4) ||
-                       (path[2] == "heat" && path.size() == 5) || is_tracing(target);
+                       ((path[2] == "heat" || path[2] == "line") && path.size() == 5) ||
+                       (path[2] == "span" && path.size() == 4) || is_tracing(target);
     if (changes) return Purpose::kChange;
     return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
   }
@@ -167,68 +169,30 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
-// The parameters that a request may have, between blanks; nothing where any goes.
-std::optional<std::string_view> parameters_of(const Target& target, Purpose purpose) {
-  if (purpose == Purpose::kMetrics) return " interface ";
-  if (purpose == Purpose::kChange) return " ";
-  if (purpose != Purpose::kStatistics) return std::nullopt;
-  if (target.path[2] == "heat") return " seconds scale bins columns ";
-  if (target.path[2] != "statistics") return " ";
-  return target.path.size() == 3 ? " filter sort first rows " : " statistic filter first rows ";
-}
-
-// A parameter that is not known is no wish that goes unheard: a misspelt one would ask for all.
-std::optional<std::string> unknown_of(const Target& target, Purpose purpose) {
-  const auto known = parameters_of(target, purpose);
-  if (!known) return std::nullopt;
-  for (const Parameter& each : target.query) {
-    const bool is_word = !each.name.empty() && each.name.find(' ') == each.name.npos;
-    if (is_word && known->find(" " + each.name + " ") != known->npos) continue;
-    return each.name.substr(0, kValueShownMax) + ": no parameter of this request" +
-           (known->size() > 1 ? "; it takes:" + std::string(known->substr(0, known->size() - 1))
-                              : ", it takes none");
-  }
-  return std::nullopt;
-}
-
-// What a parameter's value must be: a number, or one of some words.
-std::optional<std::string> fault_of(const Parameter& given) {
-  static constexpr std::array<std::string_view, 5> kNumbers = {"seconds", "bins", "columns",
-                                                               "first", "rows"};
-  const auto is_one_of = [&](auto... words) { return ((given.value == words) || ...); };
-  const std::string shown = given.name + "=" + given.value.substr(0, kValueShownMax);
-  if (std::ranges::find(kNumbers, given.name) != kNumbers.end() && !parse_unsigned(given.value)) {
-    return shown + ": not a number";
-  }
-  if (given.name == "scale" && !is_one_of("log", "sqrt", "linear")) {
-    return shown + ": must be log, sqrt or linear";
-  }
-  if (given.name == "sort" && !is_one_of("rate", "name", "p99")) {
-    return shown + ": must be rate, name or p99";
-  }
-  return std::nullopt;
-}
-
-view::Steps steps_of(const Target& target) {
-  const std::string* const name = target.find("scale");
-  if (name && *name == "sqrt") return view::Steps::kSqrt;
-  return name && *name == "linear" ? view::Steps::kLinear : view::Steps::kLog;
-}
-
-std::string text_parameter(const Target& target, std::string_view name) {
-  const std::string* const text = target.find(name);
-  return text ? *text : std::string();
+InterfaceOrder order_of(const Target& target) {
+  using By = InterfaceOrder::By;
+  InterfaceOrder made{.filter = text_parameter(target, "filter")};
+  if (const std::string* const one = target.find("statistic")) made.statistic = *one;
+  const std::string sort = text_parameter(target, "sort");
+  if (sort == "name") made.by = By::kName;
+  if (sort == "rate") made.by = By::kRate;
+  if (sort == "value" || sort == "p99") made.by = By::kValue;
+  made.only_counted = text_parameter(target, "counted") == "1";
+  made.first = target.number("first", 0, SIZE_MAX / 2);
+  made.rows = target.number("rows", kRowsMax, kRowsMax);
+  return made;
 }
 
 }  // namespace
 
-MountSite::MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access,
-                     Serves serves, Scrape::Names names)
+MountSite::MountSite(std::unique_ptr<Source> source, Keeps keeps, Access access, Serves serves,
+                     Scrape::Names names)
     : access_(std::move(access)),
       serves_(serves),
+      store_(std::move(keeps.store)),
       scrape_(source->mount(), names),
       tracing_(source->mount()),
-      watch_(std::move(source), keep) {}
+      watch_(std::move(source), keeps.time) {}
 
 std::optional<Response> MountSite::answer_at_once(const Request& request) {
   const auto target = parse_target(request.target);
@@ -267,10 +231,9 @@ void MountSite::tick() {
 }
 
 Response MountSite::read(const Target& target) {
-  for (const Parameter& each : target.query) {
-    if (const auto fault = fault_of(each)) return json_response(400, error_json(*fault));
-  }
-  if (target.path[2] == "heat") return heat(target);
+  if (const auto fault = wrong_value_of(target)) return json_response(400, error_json(*fault));
+  if (target.path[2] == "heat" || target.path[2] == "line") return over_time(target);
+  if (target.path[2] == "span") return span(target);
   const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
   if (auto done = watch_.refresh(); !done) return no_answer(done.error());
@@ -292,18 +255,15 @@ Response MountSite::overview(const Target& target) {
 Response MountSite::interface(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  InterfaceOrder order{.filter = text_parameter(target, "filter")};
-  if (const std::string* const one = target.find("statistic")) order.statistic = *one;
+  const InterfaceOrder order = order_of(target);
   const std::string asked = order.statistic.value_or("");
   const auto followed = watch_.look_at(name, asked);
   if (!followed) return failure(not_followed(followed.error(), name));
   const auto& statistics = followed.value()->now.statistics;
   if (!asked.empty() && !followed.value()->now.find(asked)) {
-    return failure(with_meant({ErrorCode::kNotFound, name + " has no statistic " + asked}, asked,
-                              statistics));
+    return failure(
+        with_meant({ErrorCode::kNotFound, name + " has no statistic " + asked}, asked, statistics));
   }
-  order.first = target.number("first", 0, SIZE_MAX / 2);
-  order.rows = target.number("rows", kRowsMax, kRowsMax);
   return json_response(interface_json(*followed.value(), order));
 }
 
@@ -312,40 +272,65 @@ Error MountSite::not_followed(const Error& error, const std::string& interface) 
   return with_meant(error, interface, watch_.tree().interfaces);
 }
 
-Result<MountSite::Heat> MountSite::find_heat(const std::string& interface,
-                                             const std::string& name) {
+// What is kept, to be used while others read. What is not there any more may be in the store.
+Result<KeptSpan> MountSite::kept(const std::string& interface, const std::string& name,
+                                 const std::optional<past::Span>& span) {
+  const MutexLock lock(mutex_);
+  if (auto done = watch_.refresh(); !done && !span) return done.error();
   const auto followed = watch_.look_at(interface, name);
+  if (!followed && span) return KeptSpan{};
   if (!followed) return not_followed(followed.error(), interface);
-  const view::Statistic* const statistic = followed.value()->now.find(name);
-  if (!statistic) {
-    return with_meant({ErrorCode::kNotFound, "no such statistic"}, name,
-                      followed.value()->now.statistics);
-  }
-  if (!view::distribution_of(*statistic, view::Detail::kFine)) {
-    return Error{ErrorCode::kNotFound,
-                 "it is a " + statistic->type + "; a heat map needs an array or quantiles"};
-  }
-  const auto past = followed.value()->pasts.find(name);
-  return Heat{*statistic, past == followed.value()->pasts.end() ? Past() : past->second};
+  KeptSpan made = kept_span(*followed.value(), span);
+  if (span || name.empty() || made.now.find(name)) return made;
+  return with_meant({ErrorCode::kNotFound, "no such statistic"}, name, made.now.statistics);
+}
+
+Result<PastReading> MountSite::past(const Target& target) {
+  const std::string& interface = target.path[3];
+  const std::string& name = target.path[4];
+  const auto span = span_of(target);
+  auto found = kept(interface, name, span);
+  if (!found) return found.error();
+  if (span) return read_past(found.value(), store_, interface, name, *span);
+  const auto past = found.value().pasts.find(name);
+  return PastReading{*found.value().now.find(name),
+                     past == found.value().pasts.end() ? Past() : past->second};
 }
 
 // Others do not wait while it is rendered, from a copy.
-Response MountSite::heat(const Target& target) {
+Response MountSite::over_time(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  HeatOrder order;
-  order.seconds = std::max<std::size_t>(1, target.number("seconds", 600, kSecondsMax));
-  order.steps = steps_of(target);
+  const auto found = past(target);
+  if (!found) return failure(found.error());
+  HeatOrder order{.steps = steps_of(target)};
+  const auto span = span_of(target);
+  order.seconds = span ? (span->end_us - span->begin_us) / 1'000'000
+                       : target.number("seconds", 600, kSecondsMax);
+  order.seconds = std::max<std::size_t>(1, order.seconds);
   order.bins_max = std::max<std::size_t>(4, target.number("bins", 64, kBinsMax));
   order.columns_max = std::max<std::size_t>(10, target.number("columns", 300, 1000));
-  Result<Heat> found = Error{};
-  {
-    const MutexLock lock(mutex_);
-    if (auto done = watch_.refresh(); !done) return no_answer(done.error());
-    found = find_heat(name, target.path[4]);
+  const PastReading& reading = found.value();
+  if (target.path[2] == "line") {
+    return json_response(200, line_json(name, reading, {order.seconds, order.columns_max}));
   }
+  if (has_bins(reading.statistic)) {
+    return json_response(200, heat_json(name, reading.statistic, reading.past, order));
+  }
+  return failure({ErrorCode::kNotFound, "it is a " + reading.statistic.type +
+                                            "; a heat map needs an array or quantiles"});
+}
+
+Response MountSite::span(const Target& target) {
+  const std::string& name = target.path[3];
+  const auto span = span_of(target);
+  if (!span) return json_response(400, error_json("from and to: both are needed"));
+  if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
+  const InterfaceOrder order = order_of(target);
+  const auto found = kept(name, order.statistic.value_or(""), span);
   if (!found) return failure(found.error());
-  return json_response(200, heat_json(name, found.value().statistic, found.value().past, order));
+  const auto reading = read_span(found.value(), store_, name, *span);
+  return reading ? json_response(span_json(reading.value(), order)) : failure(reading.error());
 }
 
 Response MountSite::trace(const Target& target) {

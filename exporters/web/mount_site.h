@@ -13,6 +13,7 @@
 #include "exporters/web/gate.h"
 #include "exporters/web/scrape.h"
 #include "exporters/web/server.h"
+#include "exporters/web/span.h"
 #include "exporters/web/target.h"
 #include "exporters/web/tracing_site.h"
 #include "exporters/web/watch.h"
@@ -24,7 +25,14 @@ class MountSite : public Site {
  public:
   enum class Serves { kAll, kMetrics };
 
-  MountSite(std::unique_ptr<Source> source, std::chrono::seconds keep, Access access, Serves serves,
+  // How far back it goes by itself, and the directory of a store that goes further, if there is
+  // one.
+  struct Keeps {
+    std::chrono::seconds time;
+    std::string store;
+  };
+
+  MountSite(std::unique_ptr<Source> source, Keeps keeps, Access access, Serves serves,
             Scrape::Names names);
 
   bool is_of_holder(const Request& request) const override { return has_token(request, access_); }
@@ -37,20 +45,20 @@ class MountSite : public Site {
   Response read(const Target& target);
   Response overview(const Target& target) REQUIRES(mutex_);
   Response interface(const Target& target) REQUIRES(mutex_);
-  struct Heat {
-    view::Statistic statistic;
-    Past past;
-  };
   // Why an interface cannot be looked at, with the name that was meant.
   Error not_followed(const Error& error, const std::string& interface) const REQUIRES(mutex_);
-  Result<Heat> find_heat(const std::string& interface, const std::string& name) REQUIRES(mutex_);
-  Response heat(const Target& target) EXCLUDES(mutex_);
+  Result<KeptSpan> kept(const std::string& interface, const std::string& name,
+                        const std::optional<past::Span>& span) EXCLUDES(mutex_);
+  Result<PastReading> past(const Target& target) EXCLUDES(mutex_);
+  Response over_time(const Target& target) EXCLUDES(mutex_);
+  Response span(const Target& target) EXCLUDES(mutex_);
   Response trace(const Target& target);
   Response health();
   Response change(const Request& request, const std::string& interface);
 
   const Access access_;
   const Serves serves_;
+  const std::string store_;
   Scrape scrape_;
   TracingSite tracing_;
   Mutex mutex_{LockRank::kMountSite};

@@ -14,7 +14,7 @@ std::uint64_t to_count(Int128 count) {
   return count > Int128{kMost} ? kMost : static_cast<std::uint64_t>(count);
 }
 
-void add_hit(std::vector<Hit>& to, std::int32_t index, Hit::Side side, Int128 count) {
+void add_hit(std::vector<Hit>& to, std::int64_t index, Hit::Side side, Int128 count) {
   if (count > 0) to.push_back({index, side, to_count(count)});
 }
 
@@ -33,9 +33,32 @@ std::string bins_text(const view::Statistic& statistic) {
   return text.append(" ").append(statistic.units);
 }
 
+constexpr std::size_t kListHitsMax = 32;  // of a list in an interval: those that grew most
+
 auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
 
+// What an interval counted, as the statistic's type keeps it.
+void take(PastColumn& column, const view::Change& change) {
+  const view::Values& values = change.counted->values;
+  column.samples = change.samples.value_or(0);
+  column.hits = hits_of(values);
+  if (const auto* value = std::get_if<view::Value>(&values)) column.sum = value->total;
+  if (const auto* range = std::get_if<view::Range>(&values)) column.sum = range->sum;
+  const auto* last = std::get_if<view::Last>(&values);
+  if (last && last->time_us) column.last = last->x;
+}
+
 }  // namespace
+
+bool has_bins(const view::Statistic& statistic) {
+  return std::holds_alternative<view::Array>(statistic.values) ||
+         std::holds_alternative<view::Quantiles>(statistic.values);
+}
+
+bool keeps_past(const view::Statistic& statistic) {
+  return !std::holds_alternative<view::History>(statistic.values) &&
+         !std::holds_alternative<view::Raw>(statistic.values);
+}
 
 void Past::fit(const view::Statistic& now) {
   std::string bins = bins_text(now);
@@ -48,7 +71,7 @@ void Past::add(const view::Statistic& now, const view::Change& change, const Int
   fit(now);
   PastColumn column{.interval = interval};
   if (change.counted) {
-    column.hits = hits_of(change.counted->values);
+    take(column, change);
     if (interval.seconds > 1) column.state = PastColumn::State::kGap;
   } else {
     column.state = PastColumn::State::kUnknown;
@@ -56,8 +79,16 @@ void Past::add(const view::Statistic& now, const view::Change& change, const Int
   push(std::move(column));
 }
 
-// Of a gap, too, it is known that nothing was counted.
-void Past::add_quiet(const Interval& interval) { push({.interval = interval}); }
+// Of a gap, too, it is known that nothing was counted. What was the last X stays so.
+void Past::add_quiet(const Interval& interval) {
+  PastColumn column{.interval = interval};
+  if (!columns_.empty()) column.last = columns_.back().last;
+  push(std::move(column));
+}
+
+void Past::add_missing(const Interval& interval) {
+  push({.interval = interval, .state = PastColumn::State::kMissing});
+}
 
 void Past::push(PastColumn column) {
   seconds_ += column.interval.seconds;
@@ -69,6 +100,26 @@ void Past::keep(std::uint64_t seconds) {
     seconds_ -= columns_.front().interval.seconds;
     columns_.pop_front();
   }
+}
+
+Past Past::within(std::uint64_t begin_us, std::uint64_t end_us) const {
+  constexpr std::uint64_t kMicros = 1'000'000;
+  Past made;
+  made.bins_ = bins_;
+  std::uint64_t known_us = begin_us;  // up to there made has columns
+  const auto fill = [&](std::uint64_t until_us) {
+    const std::uint64_t seconds = until_us > known_us ? (until_us - known_us) / kMicros : 0;
+    if (seconds > 0) made.add_missing({until_us, seconds});
+  };
+  for (const PastColumn& each : columns_) {
+    const std::uint64_t middle_us = each.begin_us() / 2 + each.interval.end_us / 2;
+    if (middle_us < begin_us || middle_us >= end_us) continue;
+    fill(each.begin_us());
+    made.push(each);
+    known_us = each.interval.end_us;
+  }
+  fill(end_us);
+  return made;
 }
 
 std::size_t Past::bytes() const {
@@ -87,6 +138,13 @@ std::vector<Hit> hits_of(const view::Values& values) {
     add_buckets(made, quantiles->negative, Hit::Side::kNegative);
     add_hit(made, 0, Hit::Side::kZero, quantiles->zero);
     add_buckets(made, quantiles->positive, Hit::Side::kPositive);
+  } else if (const auto* list = std::get_if<view::List>(&values)) {
+    const std::size_t size = std::min({list->x.size(), list->totals.size(), kListHitsMax});
+    for (std::size_t i = 0; i < size; ++i) {
+      add_hit(made, list->x[i], Hit::Side::kPositive, list->totals[i]);
+    }
+  } else if (const auto* range = std::get_if<view::Range>(&values)) {
+    add_hit(made, 0, Hit::Side::kZero, range->number);
   }
   if (!std::ranges::is_sorted(made, {}, place_of)) std::ranges::sort(made, {}, place_of);
   return made;
@@ -101,6 +159,61 @@ std::vector<Hit> summed(std::vector<Hit> hits) {
     } else {
       made.back().count = to_count(Int128{made.back().count} + hit.count);
     }
+  }
+  return made;
+}
+
+PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last) {
+  if (last == first + 1) return columns[first];
+  PastColumn made{.interval = {columns[last - 1].interval.end_us, 0}};
+  for (std::size_t i = first; i < last; ++i) {
+    const PastColumn& each = columns[i];
+    made.interval.seconds += each.interval.seconds;
+    made.interval.micros += static_cast<std::uint64_t>(each.length_s() * 1e6);
+    made.state = std::max(made.state, each.state);
+    made.samples += each.samples;
+    made.sum += each.sum;
+    made.last = each.last;
+    made.hits.insert(made.hits.end(), each.hits.begin(), each.hits.end());
+  }
+  made.hits = summed(std::move(made.hits));
+  return made;
+}
+
+PastColumn joined_known(const std::deque<PastColumn>& columns) {
+  std::deque<PastColumn> known;
+  for (const PastColumn& each : columns) {
+    if (each.is_known()) known.push_back(each);
+  }
+  if (known.empty()) return {.interval = {0, 0}, .state = PastColumn::State::kMissing};
+  return joined(known, 0, known.size());
+}
+
+view::Statistic with_column(const view::Statistic& like, const PastColumn& column) {
+  view::Statistic made = has_bins(like) ? with_hits(like, column.hits) : like;
+  made.samples = column.samples;
+  made.hits_missed = made.hits_out_of_range = 0;
+  if (std::holds_alternative<view::Value>(made.values)) made.values = view::Value{column.sum};
+  if (std::holds_alternative<view::Range>(made.values)) {
+    view::Range range{.sum = column.sum};
+    for (const Hit& hit : column.hits) range.number += hit.count;
+    if (range.number > 0) {
+      range.avg = static_cast<double>(range.sum) / static_cast<double>(range.number);
+    }
+    made.values = range;
+  }
+  if (auto* list = std::get_if<view::List>(&made.values)) {
+    std::vector<Hit> hits = summed(column.hits);
+    std::ranges::stable_sort(hits, std::greater<>(), &Hit::count);
+    *list = {};
+    for (const Hit& hit : hits) {
+      list->x.push_back(hit.index);
+      list->totals.push_back(hit.count);
+    }
+  }
+  if (auto* last = std::get_if<view::Last>(&made.values)) {
+    *last = {};
+    if (column.last) *last = {.time_us = like.data_us, .x = *column.last};
   }
   return made;
 }
@@ -124,7 +237,7 @@ view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& h
       continue;
     }
     auto& buckets = hit.side == Hit::Side::kPositive ? sorted.positive : sorted.negative;
-    buckets.indexes.push_back(hit.index);
+    buckets.indexes.push_back(static_cast<std::int32_t>(hit.index));
     buckets.counts.push_back(hit.count);
   }
   made.values = std::move(sorted);

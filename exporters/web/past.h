@@ -1,22 +1,27 @@
-// The last minutes of one statistic with bins: what was counted in each interval, in which bin.
-// Only bins that were hit are kept. Confined to its owner.
+// The last minutes of one statistic: what was counted in each interval. Of bins only those that
+// were hit are kept; of a list its values that grew; of other types their sums. Confined to its
+// owner.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/int128.h"
 #include "tools/display/change.h"
 #include "tools/display/statistic.h"
 
 namespace tallyfs::web {
 
-// A bin that was hit: of an array by its place, of percentiles by the index of its bucket.
+// A bin that was hit: of an array by its place, of percentiles by the index of its bucket. Of a
+// list a value that grew, by its X; of a range all samples that its sum is of.
 struct Hit {
   enum class Side : std::uint8_t { kNegative, kZero, kPositive };
-  std::int32_t index = 0;
+  std::int64_t index = 0;
   Side side = Side::kPositive;
   std::uint64_t count = 0;
 };
@@ -25,15 +30,28 @@ struct Hit {
 struct Interval {
   std::uint64_t end_us = 0;   // of the wall clock
   std::uint64_t seconds = 1;  // rounded, at least 1
+  std::uint64_t micros = 0;   // as read; 0: it is as many as the seconds have
 };
 
 struct PastColumn {
   // kGap: readings were missed, so the counts are of several seconds. kUnknown: a reset, or a new
-  // definition, came in between.
-  enum class State : std::uint8_t { kCounted, kGap, kUnknown };
+  // definition, came in between. kMissing: nothing is known of that time.
+  enum class State : std::uint8_t { kCounted, kGap, kUnknown, kMissing };
   Interval interval{};
   State state = State::kCounted;
+  std::uint64_t samples = 0;
+  Int128 sum = 0;                      // of a value: by how much it grew; of a range: of its X
+  std::optional<std::int64_t> last{};  // X of a type=last at the end
   std::vector<Hit> hits{};
+
+  double length_s() const {
+    return interval.micros > 0 ? static_cast<double>(interval.micros) / 1e6
+                               : static_cast<double>(interval.seconds);
+  }
+  bool is_known() const { return state == State::kCounted || state == State::kGap; }
+  std::uint64_t begin_us() const {
+    return interval.end_us - std::min(interval.end_us, interval.seconds * 1'000'000);
+  }
 };
 
 class Past {
@@ -44,10 +62,15 @@ class Past {
   void add(const view::Statistic& now, const view::Change& change, const Interval& interval);
   // Nothing was counted.
   void add_quiet(const Interval& interval);
+  // Nothing is known of it.
+  void add_missing(const Interval& interval);
   // Forgets the oldest columns until the others are of at most so many seconds.
   void keep(std::uint64_t seconds);
 
   const std::deque<PastColumn>& columns() const { return columns_; }
+  // Those of which more than half lies in the time, with the missing ones at its ends; the first
+  // and the last begin and end there, to a second.
+  Past within(std::uint64_t begin_us, std::uint64_t end_us) const;
   std::uint64_t seconds() const { return seconds_; }
   std::size_t bytes() const;
 
@@ -59,7 +82,17 @@ class Past {
   std::string bins_;           // which bins the columns are of
 };
 
-// `like` with these hits alone as its values.
+bool has_bins(const view::Statistic& statistic);
+// A history and a raw statistic show past times themselves.
+bool keeps_past(const view::Statistic& statistic);
+
+// Of several columns, oldest first: with a gap or not known if one of them is.
+PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last);
+// The same of those of which something is known; the seconds are theirs.
+PastColumn joined_known(const std::deque<PastColumn>& columns);
+// `like` with what the column has as its values, and its samples.
+view::Statistic with_column(const view::Statistic& like, const PastColumn& column);
+// has_bins(): `like` with these hits alone as its values.
 view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& hits);
 // Ordered: below zero, zero, above zero; by index.
 std::vector<Hit> hits_of(const view::Values& values);

@@ -42,7 +42,7 @@ std::optional<Slowest> slowest_of(const view::Interface& interface,
   std::size_t looked_at = 0;
   for (const view::Statistic& statistic : interface.statistics) {
     const auto past = pasts.find(statistic.name);
-    if (past == pasts.end()) continue;
+    if (past == pasts.end() || !has_bins(statistic)) continue;
     const auto hits = hits_of_minute(past->second);
     if (hits.empty()) continue;
     const auto bins = view::distribution_of(with_hits(statistic, hits), view::Detail::kFine);

@@ -32,6 +32,7 @@ double part_of(Int128 count, Int128 largest) {
 struct Bar {
   std::string label;
   Int128 count = 0;
+  std::optional<Int128> at{};  // an end of its bin: bars of two times are in the order of it
 };
 
 void write_bars(JsonWriter& writer, const std::vector<Bar>& bars) {
@@ -46,6 +47,7 @@ void write_bars(JsonWriter& writer, const std::vector<Bar>& bars) {
     writer.begin_object().key("label").string(bar.label).key("count").number(bar.count);
     writer.key("text").string(view::grouped_text(bar.count));
     writer.key("share").string(view::share_text(bar.count, sum));
+    if (bar.at) writer.key("at").number(*bar.at);
     writer.key("part").decimals(part_of(bar.count, largest), 4).end_object();
   }
   writer.end_array();
@@ -124,6 +126,58 @@ void write_lines(JsonWriter& writer, const view::Statistic& statistic) {
   writer.key("can_undo").boolean(statistic.undo_us != 0);
 }
 
+// The newest samples, the newest first.
+void write_raw(JsonWriter& writer, const StatisticView& shown) {
+  const auto* raw = std::get_if<view::Raw>(&shown.statistic.values);
+  if (!raw) return;
+  const std::size_t size = std::min({raw->time_us.size(), raw->x.size(), raw->y.size()});
+  writer.key("raw").begin_array();
+  for (std::size_t i = 0; i < std::min(size, kRawRowsMax); ++i) {
+    const std::size_t at = size - 1 - i;
+    writer.begin_array().number(shown.interface.realtime_at(raw->time_us[at]));
+    writer.string(x_text(static_cast<double>(raw->x[at]), shown.statistic));
+    writer.string(view::grouped_text(raw->y[at])).end_array();
+  }
+  writer.end_array();
+}
+
+// For a row: percentiles without their bounds, a range without its least, a history's newest
+// period.
+std::string brief_text(const view::Statistic& statistic) {
+  const auto fine = view::distribution_of(statistic, view::Detail::kFine);
+  const auto* range = std::get_if<view::Range>(&statistic.values);
+  if (range && range->avg) {
+    const std::string average = "avg " + x_text(*range->avg, statistic);
+    if (!range->max) return average;
+    return average + "  max " + x_text(static_cast<double>(*range->max), statistic);
+  }
+  std::string text;
+  if (!fine || fine->total() == 0) {
+    text = view::values_text(statistic, page_look());
+    const bool is_history = std::holds_alternative<view::History>(statistic.values);
+    const std::size_t comma = is_history ? text.find(", ") : text.npos;
+    return comma == text.npos ? text : text.substr(comma + 2);
+  }
+  for (const auto& each : view::two_percentiles_of(statistic)) {
+    auto found = view::percentile(*fine, each.millionths);
+    if (!found) continue;
+    if (found->ends == view::Bin::Ends::kBoth) found->low = found->high;
+    text.append(text.empty() ? "p" : "  p").append(each.label).append(" ");
+    text.append(
+        view::percentile_text(*found, view::quantity_of_x(statistic), false, page_look().charset));
+  }
+  return text;
+}
+
+std::string type_text(const view::Statistic& statistic) {
+  std::string text = statistic.type;
+  for (const char* key : {"scale", "mode"}) {
+    if (const auto value = statistic.key(key); !value.empty()) text.append(" ").append(value);
+  }
+  if (const auto of = statistic.key("of"); !of.empty()) text.append(" of ").append(of);
+  return text;
+}
+
 void write_optional(JsonWriter& writer, const std::optional<double>& value) {
   if (value)
     writer.decimals(*value, 3);
@@ -164,76 +218,35 @@ void write_ticks(JsonWriter& writer, const view::Series& series) {
   writer.end_array();
 }
 
-void write_series(JsonWriter& writer, const StatisticView& shown) {
-  const auto series = view::series_of(shown.interface, shown.statistic);
-  if (!series) return;
-  writer.key("series").begin_object().key("end_us").begin_array();
-  for (const view::Point& point : series->points) writer.number(point.realtime_us);
-  writer.end_array();
-  write_column(writer, "value", series->points, &view::Point::value);
-  write_column(writer, "min", series->points, &view::Point::min);
-  write_column(writer, "max", series->points, &view::Point::max);
-  writer.key("legend").string(view::legend_of(*series));
-  writer.key("unit").string(series->quantity.name);
-  writer.key("names").begin_array();
-  for (const auto& name : {series->line, series->low, series->high}) writer.string(name);
-  writer.end_array();
-  write_ticks(writer, *series);
-  writer.end_object();
-}
-
-// The newest samples, the newest first.
-void write_raw(JsonWriter& writer, const StatisticView& shown) {
-  const auto* raw = std::get_if<view::Raw>(&shown.statistic.values);
-  if (!raw) return;
-  const std::size_t size = std::min({raw->time_us.size(), raw->x.size(), raw->y.size()});
-  writer.key("raw").begin_array();
-  for (std::size_t i = 0; i < std::min(size, kRawRowsMax); ++i) {
-    const std::size_t at = size - 1 - i;
-    writer.begin_array().number(shown.interface.realtime_at(raw->time_us[at]));
-    writer.string(x_text(static_cast<double>(raw->x[at]), shown.statistic));
-    writer.string(view::grouped_text(raw->y[at])).end_array();
-  }
-  writer.end_array();
-}
-
-// For a row: percentiles without their bounds, a range without its least, a history's newest
-// period.
-std::string brief_text(const view::Statistic& statistic) {
-  const auto fine = view::distribution_of(statistic, view::Detail::kFine);
-  const auto* range = std::get_if<view::Range>(&statistic.values);
-  if (range && range->avg && range->max) {
-    return "avg " + x_text(*range->avg, statistic) + "  max " +
-           x_text(static_cast<double>(*range->max), statistic);
-  }
-  std::string text;
-  if (!fine || fine->total() == 0) {
-    text = view::values_text(statistic, page_look());
-    const bool is_history = std::holds_alternative<view::History>(statistic.values);
-    const std::size_t comma = is_history ? text.find(", ") : text.npos;
-    return comma == text.npos ? text : text.substr(comma + 2);
-  }
-  for (const auto& each : view::two_percentiles_of(statistic)) {
-    auto found = view::percentile(*fine, each.millionths);
-    if (!found) continue;
-    if (found->ends == view::Bin::Ends::kBoth) found->low = found->high;
-    text.append(text.empty() ? "p" : "  p").append(each.label).append(" ");
-    text.append(
-        view::percentile_text(*found, view::quantity_of_x(statistic), false, page_look().charset));
-  }
-  return text;
-}
-
-std::string type_text(const view::Statistic& statistic) {
-  std::string text = statistic.type;
-  for (const char* key : {"scale", "mode"}) {
-    if (const auto value = statistic.key(key); !value.empty()) text.append(" ").append(value);
-  }
-  if (const auto of = statistic.key("of"); !of.empty()) text.append(" of ").append(of);
-  return text;
-}
-
 }  // namespace
+
+void write_series(JsonWriter& writer, const view::Series& series) {
+  writer.key("end_us").begin_array();
+  for (const view::Point& point : series.points) writer.number(point.realtime_us);
+  writer.end_array();
+  write_column(writer, "value", series.points, &view::Point::value);
+  write_column(writer, "min", series.points, &view::Point::min);
+  write_column(writer, "max", series.points, &view::Point::max);
+  writer.key("legend").string(view::legend_of(series));
+  writer.key("unit").string(series.quantity.name);
+  writer.key("names").begin_array();
+  for (const auto& name : {series.line, series.low, series.high}) writer.string(name);
+  writer.end_array();
+  write_ticks(writer, series);
+}
+
+std::optional<double> level_of(const view::Statistic& statistic) {
+  constexpr std::uint32_t kP99 = 990'000;
+  if (const auto bins = view::distribution_of(statistic, view::Detail::kFine)) {
+    const auto found = view::percentile(*bins, kP99);
+    return found ? std::optional(found->estimate) : std::nullopt;
+  }
+  if (const auto* range = std::get_if<view::Range>(&statistic.values)) return range->avg;
+  if (const auto* value = std::get_if<view::Value>(&statistic.values)) {
+    return static_cast<double>(value->total);
+  }
+  return view::level_of_now(statistic);
+}
 
 const view::Look& page_look() {
   static const view::Look kLook;
@@ -258,7 +271,8 @@ void write_distribution(JsonWriter& writer, const view::Statistic& statistic,
       view::merged(*view::distribution_of(statistic, view::Detail::kOctaves), rows_max);
   std::vector<Bar> bars;
   for (const view::Bin& bin : bins.bins) {
-    bars.push_back({view::bin_text(bin, quantity, false, page_look().charset), bin.count});
+    bars.push_back({view::bin_text(bin, quantity, false, page_look().charset), bin.count,
+                    bin.ends == view::Bin::Ends::kNoLast ? bin.first : bin.last});
   }
   write_bars(writer, bars);
   writer.key("left_out").string(view::left_out_text(statistic, page_look()));
@@ -271,6 +285,10 @@ void write_row_view(JsonWriter& writer, const StatisticView& shown) {
     writer.string("off");
   else
     writer.string(rate ? view::rate_text(*rate) : std::string("-"));
+  writer.key("rate_number");
+  write_optional(writer, rate);
+  writer.key("level");
+  write_optional(writer, level_of(shown.statistic));
   writer.key("text").string(view::values_text(shown.statistic, page_look()));
   writer.key("brief").string(brief_text(shown.statistic));
 }
@@ -295,7 +313,11 @@ void write_full_view(JsonWriter& writer, const StatisticView& shown) {
   } else {
     writer.null();
   }
-  write_series(writer, shown);
+  if (const auto series = view::series_of(shown.interface, shown.statistic)) {
+    writer.key("series").begin_object();
+    write_series(writer, *series);
+    writer.end_object();
+  }
   write_raw(writer, shown);
 }
 

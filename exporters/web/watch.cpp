@@ -16,16 +16,11 @@ const std::string kOwn(view::kOwnInterface);
 
 bool is_path(const std::string& name) { return name.find('/') != name.npos; }
 
-bool has_bins(const view::Statistic& statistic) {
-  return std::holds_alternative<view::Array>(statistic.values) ||
-         std::holds_alternative<view::Quantiles>(statistic.values);
-}
-
 // From the reading before to that of `now`.
 Interval interval_to(const view::Interface& now, std::uint64_t before_us) {
   constexpr std::uint64_t kSecond = 1'000'000;
   const std::uint64_t micros = now.time_us > before_us ? now.time_us - before_us : 0;
-  return {now.realtime_us, std::max<std::uint64_t>(1, (micros + kSecond / 2) / kSecond)};
+  return {now.realtime_us, std::max<std::uint64_t>(1, (micros + kSecond / 2) / kSecond), micros};
 }
 
 bool is_rated(std::uint64_t begin_us, std::uint64_t end_us) {
@@ -201,7 +196,7 @@ void Watch::fit_pasts(Followed& followed) {
   const view::Interface& now = followed.now;
   std::erase_if(followed.pasts, [&](const auto& each) {
     const view::Statistic* const statistic = now.find(each.first);
-    return !statistic || !has_bins(*statistic);
+    return !statistic || !keeps_past(*statistic);
   });
   for (auto& [name, past] : followed.pasts) past.fit(*now.find(name));
 }
@@ -212,7 +207,7 @@ void Watch::add_columns(Followed& followed) {
   const Interval interval = interval_to(now, followed.before->time_us);
   std::size_t pasts = 0;
   for (const view::Statistic& statistic : now.statistics) {
-    if (!has_bins(statistic)) continue;
+    if (!keeps_past(statistic)) continue;
     if (++pasts > kPastsMax && statistic.name != followed.statistic) continue;
     Past& past = followed.pasts[statistic.name];
     past.add(statistic, view::change_between(*followed.before, now, statistic.name), interval);

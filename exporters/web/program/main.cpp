@@ -13,6 +13,7 @@
 #include "exporters/web/server.h"
 #include "exporters/web/token.h"
 #include "program/log.h"
+#include "tools/past/store.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/source.h"
 #include "tools/tree/timed_file.h"
@@ -88,8 +89,9 @@ int serve(const Options& options) {
   Access access = access_of(options, token.value(), listening.value());
   const auto serves = options.only_metrics ? MountSite::Serves::kMetrics : MountSite::Serves::kAll;
   const auto names = options.keeps_utf8 ? Scrape::Names::kUtf8 : Scrape::Names::kUnderscores;
-  MountSite site(std::move(source), std::chrono::seconds(keep_seconds(options)), std::move(access),
-                 serves, names);
+  MountSite site(std::move(source),
+                 {std::chrono::seconds(keep_seconds(options)), past::store_named(options.store)},
+                 std::move(access), serves, names);
   const std::string url = listening.value().url;
   // It handles signals before it is said to be ready.
   Server server(std::move(listening).value(), site);

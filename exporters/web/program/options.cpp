@@ -59,8 +59,14 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
   line.add({.names = "--keep",
             .variable = &options.keep,
             .value = "TIME",
-            .text = "how far back heat maps go; 0: not at all",
+            .text = "how far back is kept; 0: not at all",
             .check = FindFault(fault_of_keep)});
+  line.add({.names = "--store",
+            .variable = &options.store,
+            .value = "DIR",
+            .text = "the past before that: a store of tallyctl record; else $TALLY_STORE, else "
+                    "/var/lib/tally-record",
+            .shown = Option::Default::kHidden});
   add_rights(line, options);
   line.add_flag("--metrics-only", options.only_metrics, "serve /metrics and /healthz alone");
   line.add_flag("--utf8-names", options.keeps_utf8,

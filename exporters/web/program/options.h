@@ -13,6 +13,7 @@ struct Options {
   std::string token_file{};
   std::vector<std::string> hosts{};
   std::string keep = "10m";
+  std::string store{};
   std::string log_level = "info";
   bool allows_changes = false;
   bool allows_plaintext = false;

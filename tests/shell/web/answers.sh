@@ -118,7 +118,7 @@ wrong_parameters_are_refused() {
 a_parameter_that_is_not_known_is_refused() {
   local query
   for query in api/1/statistics?filtre=web api/1/statistics?statistic=us 'api/1/statistics/web?=1' \
-    api/1/statistics/web?sort=name api/1/heat/web/us?first=0 api/1/hists?rows=1 \
+    api/1/statistics/web?seconds=3 api/1/heat/web/us?first=0 api/1/hists?rows=1 \
     metrics?interfaces=web metrics?interface=web\&x; do
     assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/$query")" "$query"
   done

@@ -116,5 +116,51 @@ TEST(PastTest, BucketsOfPercentilesComeBackInOrder) {
   EXPECT_EQ(made.negative.counts, (std::vector<Int128>{8}));
 }
 
+view::Change change_to(view::Values values, std::uint64_t samples) {
+  view::Change made{.micros = 1'000'000, .samples = samples};
+  made.counted = view::Statistic{.name = "x", .on = true, .type = "range"};
+  made.counted->values = std::move(values);
+  return made;
+}
+
+TEST(PastTest, ARangeAndAListAddUpOverTheirColumns) {
+  view::Statistic range{.name = "x", .on = true, .type = "range"};
+  range.values = view::Range{.number = 9, .min = 1, .avg = 2, .max = 9, .sum = 18};
+  Past past;
+  past.add(range, change_to(view::Range{.number = 2, .sum = 10}, 2), {1'000'000});
+  past.add_quiet({2'000'000});
+  past.add(range, change_to(view::Range{.number = 1, .sum = -4}, 1), {3'000'000});
+  const view::Statistic sum = with_column(range, joined_known(past.columns()));
+  const auto& values = std::get<view::Range>(sum.values);
+  EXPECT_EQ(sum.samples, 3u);
+  EXPECT_EQ(values.number, 3u);
+  EXPECT_EQ(values.avg, 2.0);
+  EXPECT_FALSE(values.min);  // that of the reset is none of the span's
+
+  view::Statistic list{.name = "x", .on = true, .type = "list"};
+  list.values = view::List{};
+  Past codes;
+  codes.add(list, change_to(view::List{.x = {200, -3}, .totals = {1, 2}}, 3), {1'000'000});
+  codes.add(list, change_to(view::List{.x = {200}, .totals = {4}}, 4), {2'000'000});
+  const view::Statistic all = with_column(list, joined_known(codes.columns()));
+  EXPECT_EQ(std::get<view::List>(all.values).x, (std::vector<std::int64_t>{200, -3}));
+  EXPECT_EQ(std::get<view::List>(all.values).totals, (std::vector<Int128>{5, 2}));
+}
+
+TEST(PastTest, WhatIsNotThereOfASpanIsMissing) {
+  Past past;
+  for (std::uint64_t i = 5; i <= 9; ++i) {
+    past.add(array_of({}), change_of({0, 1, 0, 0}), {i * 1'000'000});
+  }
+  const Past within = past.within(2'000'000, 7'000'000);
+  ASSERT_EQ(within.columns().size(), 4u);
+  EXPECT_EQ(within.columns().front().state, PastColumn::State::kMissing);
+  EXPECT_EQ(within.columns().front().interval.seconds, 2u);
+  EXPECT_EQ(joined_known(within.columns()).samples, 3u);
+  // Columns end where the span does.
+  EXPECT_EQ(past.within(8'000'000, 20'000'000).columns().back().interval.seconds, 11u);
+  EXPECT_FALSE(joined_known(past.within(100'000'000, 101'000'000).columns()).is_known());
+}
+
 }  // namespace
 }  // namespace tallyfs::web

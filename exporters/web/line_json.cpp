@@ -1,0 +1,103 @@
+#include "exporters/web/line_json.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "exporters/web/heat_json.h"
+#include "exporters/web/statistic_json.h"
+#include "tools/display/plot.h"
+#include "tools/display/quantity.h"
+
+namespace tallyfs::web {
+namespace {
+
+double total_of(const std::vector<Hit>& hits) {
+  double sum = 0;
+  for (const Hit& each : hits) sum += static_cast<double>(each.count);
+  return sum;
+}
+
+std::optional<double> value_of(const view::Statistic& statistic, const PastColumn& column) {
+  if (!column.is_known()) return std::nullopt;
+  if (std::holds_alternative<view::List>(statistic.values)) {
+    return total_of(column.hits) / column.length_s();
+  }
+  if (std::holds_alternative<view::Value>(statistic.values)) {
+    return static_cast<double>(column.sum) / column.length_s();
+  }
+  return level_of(with_column(statistic, column));
+}
+
+view::Series series_of(const view::Statistic& statistic, const std::vector<PastColumn>& columns) {
+  const bool is_growth = std::holds_alternative<view::Value>(statistic.values) ||
+                         std::holds_alternative<view::List>(statistic.values);
+  view::Series made{.quantity = is_growth ? view::quantity_of_totals(statistic)
+                                          : view::quantity_of_x(statistic)};
+  made.line = is_growth ? "growth in a second" : "average";
+  if (std::holds_alternative<view::Last>(statistic.values)) made.line = "last";
+  if (has_bins(statistic)) made.line = "p99";
+  for (const PastColumn& each : columns) {
+    made.points.push_back(
+        {.realtime_us = each.interval.end_us, .value = value_of(statistic, each)});
+  }
+  return made;
+}
+
+double growth_of(const PastColumn& column, std::int64_t x) {
+  const auto found = std::ranges::find(column.hits, x, &Hit::index);
+  const bool is_there = found != column.hits.end();
+  return is_there ? static_cast<double>(found->count) / column.length_s() : 0;
+}
+
+void write_stack(JsonWriter& writer, const view::Statistic& statistic, std::int64_t x,
+                 const std::vector<PastColumn>& columns) {
+  writer.begin_object().key("name");
+  writer.string(view::exact_text(x, view::quantity_of_x(statistic)));
+  writer.key("values").begin_array();
+  for (const PastColumn& each : columns) {
+    if (each.is_known())
+      writer.decimals(growth_of(each, x), 3);
+    else
+      writer.null();
+  }
+  writer.end_array().end_object();
+}
+
+// Those that grew most in all of the time, the first one at the bottom.
+void write_stacks(JsonWriter& writer, const view::Statistic& statistic,
+                  const std::vector<PastColumn>& columns) {
+  if (!std::holds_alternative<view::List>(statistic.values)) return;
+  std::vector<Hit> all;
+  for (const PastColumn& each : columns) all.insert(all.end(), each.hits.begin(), each.hits.end());
+  all = summed(std::move(all));
+  std::ranges::stable_sort(all, std::greater<>(), &Hit::count);
+  writer.key("stacks").begin_array();
+  for (std::size_t i = 0; i < std::min(all.size(), kStacksMax); ++i) {
+    write_stack(writer, statistic, all[i].index, columns);
+  }
+  writer.end_array();
+}
+
+}  // namespace
+
+std::string line_json(const std::string& interface, const PastReading& reading,
+                      const LineOrder& order) {
+  const view::Statistic& statistic = reading.statistic;
+  const HeatColumns shown =
+      columns_of(reading.past, {.seconds = order.seconds, .columns_max = order.columns_max});
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().key("interface").string(interface).key("statistic").string(statistic.name);
+  writer.key("window_s").number(order.seconds).key("series").begin_object();
+  write_series(writer, series_of(statistic, shown.columns));
+  writer.key("seconds").begin_array();
+  for (const PastColumn& each : shown.columns) writer.number(each.interval.seconds);
+  writer.end_array();
+  write_stacks(writer, statistic, shown.columns);
+  writer.end_object().end_object();
+  return text;
+}
+
+}  // namespace tallyfs::web

@@ -1,0 +1,156 @@
+#include "exporters/web/span.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/past/moment_source.h"
+#include "tools/past/span_source.h"
+#include "tools/tree/source.h"
+#include "tools/tree/statistics_json.h"
+
+namespace tallyfs::web {
+namespace {
+
+using past::Fact;
+using past::Span;
+
+constexpr std::uint64_t kSecondUs = 1'000'000;
+
+Error nothing_in(const std::string& interface) {
+  return {ErrorCode::kNotFound, "nothing of " + interface + " was observed in this time"};
+}
+
+// Neither kept nor stored; the reason of the store says more, or the same.
+Error nothing_in(const std::string& interface, const Error& stored) {
+  Error made = nothing_in(interface);
+  if (stored.reason != made.reason) made.reason.append("; ").append(stored.reason);
+  return made;
+}
+
+void add_facts(std::vector<Fact>& facts, const std::string& interface, const std::string& name,
+               const Past& past) {
+  for (const PastColumn& each : past.columns()) {
+    if (each.is_known()) continue;
+    const bool is_missing = each.state == PastColumn::State::kMissing;
+    facts.push_back({{each.begin_us(), each.interval.end_us},
+                     interface,
+                     name,
+                     is_missing ? "tally-web did not read it" : "a reset or a new definition"});
+  }
+}
+
+Result<SpanReading> span_of(const KeptSpan& kept, const std::string& interface, const Span& span) {
+  SpanReading made{.span = span, .interface = kept.now};
+  made.interface.time_us = made.interface.realtime_us = span.end_us;
+  made.interface.statistics.clear();
+  for (const view::Statistic& each : kept.now.statistics) {
+    const auto past = kept.pasts.find(each.name);
+    if (past == kept.pasts.end()) continue;
+    const PastColumn column = joined_known(past->second.columns());
+    if (!column.is_known()) continue;
+    view::Statistic counted = with_column(each, column);
+    counted.data_us = span.end_us - static_cast<std::uint64_t>(column.length_s() * 1e6);
+    made.interface.statistics.push_back(std::move(counted));
+    add_facts(made.facts, interface, each.name, past->second);
+  }
+  if (made.interface.statistics.empty()) return nothing_in(interface);
+  return made;
+}
+
+Result<SpanReading> span_of_store(const std::string& store, const std::string& interface,
+                                  const Span& span) {
+  auto opened = past::StoreReader::open(store);
+  if (!opened) return opened.error();
+  auto source = past::SpanSource::open(std::move(opened).value(), span);
+  if (!source) return source.error();
+  auto read = read_interface(*source.value(), interface);
+  if (!read) return read.error();
+  if (read.value().statistics.empty()) return nothing_in(interface);
+  auto facts = source.value()->facts();
+  if (!facts) return facts.error();
+  std::erase_if(facts.value(), [&](const Fact& each) {
+    return !each.interface.empty() && each.interface != interface;
+  });
+  return SpanReading{SpanReading::From::kStore, source.value()->span(), std::move(read).value(),
+                     std::move(facts).value()};
+}
+
+// A point that was not observed leaves a gap, whatever it counted.
+void add_moment(Past& made, const view::Interface& before, const view::Interface& now,
+                const view::Statistic& statistic, std::uint64_t step_us) {
+  const std::uint64_t micros = now.time_us - before.time_us;
+  const Interval interval{now.realtime_us, std::max<std::uint64_t>(1, micros / kSecondUs)};
+  const view::Change change = view::change_between(before, now, statistic.name);
+  if (!change.counted && micros > step_us) return made.add_missing(interval);
+  made.add(statistic, change, interval);
+}
+
+Result<PastReading> past_of_store(const std::string& store, const std::string& interface,
+                                  const std::string& name, const Span& span) {
+  auto opened = past::StoreReader::open(store);
+  if (!opened) return opened.error();
+  auto source = past::MomentSource::open(std::move(opened).value(), span, interface);
+  if (!source) return source.error();
+  const auto step_us = static_cast<std::uint64_t>(source.value()->period().count());
+  PastReading made;
+  std::optional<view::Interface> before;
+  for (;;) {
+    auto now = read_interface(*source.value(), interface);
+    if (!now) return now.error();
+    const view::Statistic* const statistic = now.value().find(name);
+    if (statistic) made.statistic = *statistic;
+    if (statistic && before) add_moment(made.past, *before, now.value(), *statistic, step_us);
+    before = std::move(now).value();
+    const auto next = source.value()->next(source.value()->period());
+    if (!next) return next.error();
+    if (next.value() == Source::Next::kEnd) break;
+  }
+  if (made.past.columns().empty()) return nothing_in(interface + "/" + name);
+  return made;
+}
+
+// The reason why there is no more of it than is kept.
+Fact no_store(const Error& error, const Span& span) {
+  return {span, "", "", "nothing older is kept: " + error.reason};
+}
+
+}  // namespace
+
+KeptSpan kept_span(const Followed& followed, const std::optional<Span>& span) {
+  KeptSpan made{.now = followed.now};
+  for (const auto& [name, past] : followed.pasts) {
+    if (past.columns().empty()) continue;
+    made.oldest_us = std::min(made.oldest_us, past.columns().front().begin_us());
+    made.pasts.emplace(name, span ? past.within(span->begin_us, span->end_us) : past);
+  }
+  return made;
+}
+
+Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
+                              const std::string& interface, const Span& span) {
+  if (kept.reaches(span)) return span_of(kept, interface, span);
+  auto stored = span_of_store(store, interface, span);
+  if (stored) return stored;
+  auto made = span_of(kept, interface, span);
+  if (!made) return nothing_in(interface, stored.error());
+  made.value().facts.push_back(no_store(stored.error(), {span.begin_us, kept.oldest_us}));
+  return made;
+}
+
+Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
+                              const std::string& interface, const std::string& statistic,
+                              const Span& span) {
+  const view::Statistic* const now = kept.now.find(statistic);
+  const auto past = kept.pasts.find(statistic);
+  const bool is_kept = now && past != kept.pasts.end();
+  if (is_kept && kept.reaches(span)) return PastReading{*now, past->second};
+  auto stored = past_of_store(store, interface, statistic, span);
+  if (stored) {
+    stored.value().past = stored.value().past.within(span.begin_us, span.end_us);
+    return stored;
+  }
+  if (is_kept) return PastReading{*now, past->second};
+  return nothing_in(interface, stored.error());
+}
+
+}  // namespace tallyfs::web
