@@ -1,5 +1,4 @@
-// Sparklines, bars, and the line of a history. Numbers and texts come from the server; D3 has the
-// scales, the axes and the shapes.
+// Sparklines, bars, tables, and how times are written. Numbers and texts come from the server.
 /* global d3 */
 import {setText} from './rows.js';
 
@@ -34,7 +33,35 @@ function cell(row, name, text) {
   return td;
 }
 
-// Bars as rows of a table: label, bar, count, share.
+// "x2.1": how many times as much as before.
+export function factorText(now, was) {
+  if (now == null || was == null || (now === 0 && was === 0)) return '';
+  if (was === 0) return 'new';
+  if (now === 0) return 'none';
+  const factor = now / was;
+  return factor < 0 ? '' : `×${factor < 10 ? factor.toFixed(2) : Math.round(factor)}`;
+}
+
+// Bars of a span with those of another one beside them, by the share of each; both have their bins
+// in order.
+export function besideBars(bars, before) {
+  const was = new Map(before.map(bar => [bar.label, bar]));
+  const labels = new Set(bars.map(bar => bar.label));
+  const empty = bar => ({...bar, count: 0, text: '0', share: '0', part: 0});
+  const all = [...bars, ...before.filter(bar => !labels.has(bar.label)).map(empty)];
+  if (all.every(bar => bar.at !== undefined)) all.sort((a, b) => a.at - b.at);
+  const sum = of => of.reduce((total, bar) => total + bar.count, 0) || 1;
+  const [now, then] = [sum(bars), sum(before)];
+  const made = all.map(bar => ({...bar, share: 100 * bar.count / now,
+                                before: 100 * (was.get(bar.label)?.count ?? 0) / then}));
+  const most = Math.max(1e-9, ...made.flatMap(bar => [bar.share, bar.before]));
+  return made.map(bar => ({...bar, part: bar.share / most, partBefore: bar.before / most,
+    share: bar.share.toFixed(1), shareBefore: bar.before.toFixed(1),
+    difference: `${bar.share > bar.before ? '+' : ''}${(bar.share - bar.before).toFixed(1)}`}));
+}
+
+// Bars as rows of a table: label, bar, count, share; beside another span, its share and what
+// differs.
 export function drawBars(table, bars) {
   while (table.rows.length > bars.length) table.deleteRow(-1);
   bars.forEach((bar, i) => {
@@ -42,14 +69,22 @@ export function drawBars(table, bars) {
     if (!row) {
       row = table.insertRow();
       cell(row, 'label', '');
-      cell(row, 'bar', '').append(document.createElement('div'));
-      cell(row, 'count', '');
-      cell(row, 'share', '');
+      cell(row, 'bar', '').append(document.createElement('div'), document.createElement('div'));
+      row.cells[1].lastChild.className = 'before';
+      for (const name of ['count', 'share', 'share']) cell(row, name, '');
     }
     setText(row.cells[0], bar.label);
-    row.cells[1].firstChild.style.width = bar.count > 0 ? `max(2px, ${100 * bar.part}%)` : '0';
+    const width = part => part > 0 ? `max(2px, ${100 * part}%)` : '0';
+    row.cells[1].firstChild.style.width = width(bar.count > 0 ? bar.part : 0);
+    row.cells[1].lastChild.hidden = bar.partBefore === undefined;
+    row.cells[1].lastChild.style.width = width(bar.partBefore ?? 0);
     setText(row.cells[2], bar.text);
     setText(row.cells[3], bar.share === '-' ? '' : `${bar.share} %`);
+    const isBeside = bar.partBefore !== undefined;
+    row.cells[2].hidden = isBeside;
+    row.cells[4].hidden = !isBeside;
+    row.title = isBeside ? `${bar.share} %, was ${bar.shareBefore} %` : '';
+    setText(row.cells[4], bar.difference ?? '');
   });
 }
 
@@ -85,55 +120,6 @@ export function timeTicks(scale, count) {
   return {ticks, text: d3.timeFormat(isDay ? day : `${day} ${time}`.trim())};
 }
 
-function axes(svg, series, x, y, size) {
-  const texts = new Map(series.ticks.map(tick => [tick.value, tick.text]));
-  const values = [...texts.keys()];
-  const text = value => texts.get(value);
-  const times = timeTicks(x, (size.right - size.left) / 120);
-  svg.append('g').attr('class', 'axis').attr('transform', `translate(0,${size.bottom})`)
-    .call(d3.axisBottom(x).tickValues(times.ticks).tickFormat(times.text));
-  svg.append('g').attr('class', 'grid').attr('transform', `translate(${size.left},0)`)
-    .call(d3.axisLeft(y).tickValues(values).tickSize(size.left - size.right).tickFormat(''));
-  svg.append('g').attr('class', 'axis').attr('transform', `translate(${size.left},0)`)
-    .call(d3.axisLeft(y).tickValues(values).tickFormat(text));
-}
-
-// Those with a value and without a neighbour that has one: no line leads to them.
-const alone = (points, has) => points.filter((p, i) =>
-  has(p) && !(points[i - 1] && has(points[i - 1])) && !(points[i + 1] && has(points[i + 1])));
-
-// The span shaded, and the line, as the legend names them; where there is no value, there is a gap,
-// and what stands between two gaps is a point.
-export function drawSeries(element, series) {
-  const svg = d3.select(element);
-  svg.selectAll('*').remove();
-  const box = element.getBoundingClientRect();
-  if (!series.end_us.length || box.width < 50) return;
-  const size = {left: 70, right: box.width - 14, top: 12, bottom: box.height - 26};
-  const points = series.end_us.map((end, i) => ({
-    time: new Date(end / 1000), value: series.value[i], min: series.min[i], max: series.max[i],
-  }));
-  const x = d3.scaleTime().domain([points[0].time, points[points.length - 1].time])
-    .range([size.left, size.right]);
-  const ticks = series.ticks.map(tick => tick.value);
-  const y = d3.scaleLinear().domain([Math.min(...ticks), Math.max(...ticks)])
-    .range([size.bottom, size.top]);
-  axes(svg, series, x, y, size);
-  const hasSpan = p => p.min !== null && p.max !== null;
-  const hasValue = p => p.value !== null;
-  svg.append('path').attr('class', 'span').attr('d', d3.area().defined(hasSpan)
-    .x(p => x(p.time)).y0(p => y(p.min)).y1(p => y(p.max))(points));
-  svg.append('path').attr('class', 'spans').attr('d', alone(points, hasSpan)
-    .map(p => `M${x(p.time)},${y(p.min)}V${y(p.max)}`).join(''));
-  svg.append('path').attr('class', 'curve').attr('d', d3.line().defined(hasValue)
-    .x(p => x(p.time)).y(p => y(p.value))(points));
-  svg.append('path').attr('class', 'points').attr('d', alone(points, hasValue)
-    .map(p => `M${x(p.time)},${y(p.value)}h0`).join(''));
-  const last = points[points.length - 1];
-  element.setAttribute('aria-label', `History of ${points.length} periods; the newest, of ` +
-    `${clock(series.end_us[series.end_us.length - 1])}, is ${last.value ?? 'without a value'}`);
-}
-
 // A cell with a time.
 export const timeCell = realtime => ({text: clock(realtime), title: isoTime(realtime)});
 
@@ -150,17 +136,4 @@ export function makeTable(rows) {
     }
   });
   return table;
-}
-
-export function seriesTable(series) {
-  const text = value => value === null ? '-' : value.toLocaleString('en');
-  const [line, low, high] = series.names;
-  // A shade that ends at the line says nothing of its own.
-  const columns = [[line || 'value', series.value], [low, series.min], [high, series.max]]
-    .filter(([name], i) => i === 0 || (name && name !== line));
-  const rows = series.end_us.map((end, i) =>
-    [timeCell(end), ...columns.map(each => text(each[1][i]))]);
-  const head = ['End', ...columns.map(([name]) =>
-    series.unit ? `${name} (${series.unit})` : name)];
-  return makeTable([head, ...rows.reverse().slice(0, 200)]);
 }

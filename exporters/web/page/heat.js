@@ -4,6 +4,8 @@
 // Where the server says `names` of the columns, they stand for themselves, not for times.
 /* global d3 */
 import {clock, makeTable, timeTicks} from './charts.js';
+import {selectSpan, selectTimes} from './span.js';
+import {state} from './state.js';
 
 const kLeft = 74;
 const kBottom = 22;
@@ -28,10 +30,41 @@ export class HeatMap {
       this.choose(place ? this.heat.end_us[place.column] : null);
     });
     this.canvas.addEventListener('keydown', event => this.key(event));
+    this.canvas.addEventListener('keyup', event => {
+      if (event.key === 'Shift') this.selectMarked(false);
+    });
+    this.marked = null;  // a span that is being selected
+    selectTimes(this.canvas, at => this.timeAt(at), span => this.markSpan(span));
+  }
+
+  markSpan(span) {
+    this.marked = span;
+    this.draw();
+  }
+
+  // With Shift and arrows a span grows from the chosen column, and is selected with Enter, or when
+  // Shift is let go; with Ctrl and Enter it is the one beside the first.
+  selectMarked(isSecond) {
+    const span = this.marked;
+    this.marked = this.anchor = null;
+    if (span) selectSpan(span, isSecond);
+  }
+
+  timesOf(column) {
+    const end = this.heat.end_us[column];
+    return {from: end - this.heat.seconds[column] * 1e6, to: end};
+  }
+
+  // Of the left and right edge; null: columns are no times.
+  timeAt(clientX) {
+    if (!this.heat?.end_us.length || this.heat.names) return null;
+    const {box, second} = this.layout();
+    const at = Math.min(box.width, Math.max(kLeft, clientX - box.left));
+    return Math.round(this.heat.end_us.at(-1) - (box.width - at) / second * 1e6);
   }
 
   forget() {
-    this.heat = null;
+    this.heat = this.marked = this.anchor = null;
     this.chosen = null;
     this.pointer = null;
     this.tip.hidden = true;
@@ -70,16 +103,39 @@ export class HeatMap {
     this.onColumn();
   }
 
+  // Left and right: the column; up and down: its bin, whose count the tip has.
   key(event) {
     const ends = this.heat?.end_us ?? [];
+    if (event.key === 'Enter' && this.marked) return this.selectMarked(event.ctrlKey);
     const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-    if (!step || !ends.length) return;
+    const up = {ArrowUp: 1, ArrowDown: -1}[event.key];
+    if (!(step || up) || !ends.length) return;
     event.preventDefault();
     event.stopPropagation();
-    const at = this.chosen === null ? ends.length : ends.indexOf(this.chosen);
-    this.chosen = ends[Math.min(ends.length - 1, Math.max(0, at + step))];
+    const last = ends.length - 1;
+    const at = this.chosen === null ? last + (step ? 1 : 0) : ends.indexOf(this.chosen);
+    const to = Math.min(last, Math.max(0, at + (step ?? 0)));
+    this.chosen = ends[to];
+    if (up) this.goUp(to, up);
+    if (step && event.shiftKey && !this.heat.names) {
+      this.anchor ??= this.timesOf(to);
+      const {from, to: end} = this.timesOf(to);
+      this.marked = {from: Math.min(from, this.anchor.from), to: Math.max(end, this.anchor.to)};
+    }
     this.draw();
     this.onColumn();
+  }
+
+  goUp(column, step) {
+    const bins = this.heat.bins;
+    const at = bins.findIndex(each => each.text === this.framed);
+    const hit = this.countsOf(column).findIndex(each => each > 0);
+    const bin = at < 0 ? Math.max(0, hit) : Math.min(bins.length - 1, Math.max(0, at + step));
+    this.framed = bins[bin].text;
+    this.onBin(this.framed);
+    this.tip.hidden = false;
+    this.tip.textContent = this.textOf(column, bin);
+    Object.assign(this.tip.style, {left: `${kLeft}px`, right: '', top: '4px'});
   }
 
   // The bin with this text, in all columns; null: none.
@@ -182,15 +238,31 @@ export class HeatMap {
         // A gap between bins shows that they are several; columns touch.
         pen.fillRect(x, place.y(bin) + .5, width + .3, Math.max(1, place.height - 1));
       });
-      const state = this.heat.states[column];
-      if (state !== 'c') this.drawUnsure(pen, place, x, width, state, edge);
+      const known = this.heat.states[column];
+      if (known !== 'c') this.drawUnsure(pen, place, x, width, known, edge);
       if (end === this.chosen) {
         this.drawFrame(pen, css, x, kTop, width, place.box.height - kBottom - kTop);
       }
     });
+    if (!this.heat.names) this.drawSpans(pen, place, css);
     const bin = this.heat.bins.findIndex(each => each.text === this.framed);
     if (bin < 0) return;
     this.drawFrame(pen, css, kLeft, place.y(bin), place.box.width - kLeft - 1, place.height);
+  }
+
+  // The chosen span is framed; the one beside it, too, with dashes.
+  drawSpans(pen, place, css) {
+    const end = this.heat.end_us.at(-1);
+    if (end === undefined) return;
+    const x = time => Math.min(place.box.width - 1,
+      Math.max(kLeft, place.box.width - (end - time) / 1e6 * place.second));
+    const height = place.box.height - kBottom - kTop;
+    for (const [span, dashes] of [[state.span, []], [state.versus, [5, 4]], [this.marked, []]]) {
+      if (!span) continue;
+      pen.setLineDash(dashes);
+      this.drawFrame(pen, css, x(span.from), kTop, Math.max(2, x(span.to) - x(span.from)), height);
+    }
+    pen.setLineDash([]);
   }
 
   // Hatched: seconds that were not read one by one; widely: not at all. Dotted: a reset or a new
@@ -336,9 +408,10 @@ export class HeatMap {
   }
 
   textOf(column, bin) {
-    const state = this.heat.states[column];
+    const known = this.heat.states[column];
     const time = this.nameOf(column);
-    if (state === 'u') return `${time}  not known: a reset or a new definition`;
+    if (known === 'u') return `${time}  not known: a reset or a new definition`;
+    if (known === 'n') return `${time}  not observed`;
     const counts = this.countsOf(column);
     const sum = counts.reduce((a, b) => a + b, 0);
     const share = sum ? `  =  ${(100 * counts[bin] / sum).toFixed(1)} %` : '';
@@ -382,13 +455,16 @@ export class HeatMap {
   }
 
   // The newest columns, and the bins that they have hit.
-  table() {
+  table() { return makeTable(this.rows(kTableColumns)); }
+
+  rows(columnsMax = Infinity) {
     const count = this.heat.end_us.length;
     const columns = [];
-    for (let i = Math.max(0, count - kTableColumns); i < count; ++i) columns.push(i);
+    for (let i = Math.max(0, count - columnsMax); i < count; ++i) columns.push(i);
+    const isKnown = i => !'un'.includes(this.heat.states[i]);
     const rows = this.heat.bins.map((bin, at) =>
-      [bin.text, ...columns.map(i => this.heat.states[i] === 'u' ? '?' : this.countsOf(i)[at])]);
+      [bin.text, ...columns.map(i => isKnown(i) ? this.countsOf(i)[at] : '?')]);
     const hit = rows.filter(row => row.slice(1).some(each => each !== 0)).reverse();
-    return makeTable([['', ...columns.map(i => this.nameOf(i))], ...hit]);
+    return [['', ...columns.map(i => this.nameOf(i))], ...hit];
   }
 }

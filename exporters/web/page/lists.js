@@ -1,7 +1,8 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
-import {drawSpark, makeSpark} from './charts.js';
+import {drawSpark, factorText, makeSpark} from './charts.js';
 import {RowWindow, setText} from './rows.js';
-import {byId, choose, choosePath, eventPath, kLatencies, refresh, state} from './state.js';
+import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
+  from './state.js';
 
 function makeRow(button, cells) {
   const tr = document.createElement('tr');
@@ -53,10 +54,15 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
   const button = tr.cells[0].firstChild;
   setText(button, row.name);
   button.title = `${row.name}: ${row.type_text}`;
-  setText(tr.cells[1], row.rate_text);
+  const was = beside?.get(row.name);
+  const times = (now, then) => was ? factorText(now, then) : '';
+  setText(tr.cells[1], `${row.rate_text} ${times(row.rate_number, was?.rate_number)}`.trim());
+  tr.cells[1].title = was ? `was ${was.rate_text}` : '';
   tr.cells[1].classList.toggle('off', row.rate_text === 'off');
-  setText(tr.cells[2], row.brief);
-  tr.cells[2].title = row.text;
+  // A total grows with the time that it is of: its rate says more.
+  const level = row.type_text.startsWith('value') ? '' : times(row.level, was?.level);
+  setText(tr.cells[2], `${row.brief} ${level}`.trim());
+  tr.cells[2].title = was ? `${row.text}, was ${was.text}` : row.text;
   mark(tr, row.name === state.statistic);
 });
 interfaces.onScroll = statistics.onScroll = () => refresh();
@@ -68,11 +74,15 @@ const kLineLength = 28;
 const kLinesMax = 4;
 let linesOf = null;
 let lines = 1;
-export function showStatistics(view) {
+// `before`: rows of the span that is compared, if one is.
+let beside = null;
+export function showStatistics(view, before) {
+  beside = before && new Map(before.map(row => [row.name, row]));
+  setText(byId('order-value'), state.span ? 'In this time' : 'Since reset');
   if (linesOf !== state.interfaceName) lines = 1;
   linesOf = state.interfaceName;
   const longest = Math.max(0, ...view.rows.map(row => row.name.length));
-  lines = Math.min(kLinesMax, Math.max(lines, Math.ceil(longest / kLineLength)));
+  lines = Math.min(kLinesMax, Math.max(lines, beside ? 2 : 1, Math.ceil(longest / kLineLength)));
   byId('statistic-table').dataset.lines = lines;
   byId('statistic-table').classList.toggle('long', longest > kShortLength);
   statistics.show(view.rows, view.first, view.matching);
@@ -88,13 +98,37 @@ export function showMatching(id, matching, all, what, filter) {
   setText(byId(id), text);
 }
 
+function markSort(prefix, names, chosen) {
+  for (const each of names) {
+    byId(`${prefix}-${each}`).parentElement.setAttribute('aria-sort',
+      each !== chosen ? 'none' : each === 'name' ? 'ascending' : 'descending');
+  }
+}
+
+function showSorts() {
+  markSort('by', ['rate', 'name', 'p99'], state.sort);
+  markSort('order', ['name', 'rate', 'value'], state.order);
+  byId('filter').value = state.filter;
+  byId('only-counted').checked = state.onlyCounted;
+}
+onChanged(showSorts);
+
 export function sortBy(order) {
   state.sort = order;
-  for (const each of ['rate', 'name', 'p99']) {
-    byId(`by-${each}`).parentElement.setAttribute('aria-sort',
-      each !== order ? 'none' : each === 'name' ? 'ascending' : 'descending');
-  }
   byId('interface-box').scrollTop = 0;
+  sorted();
+}
+
+// A second time: as they were defined.
+export function orderBy(order) {
+  state.order = order === state.order ? 'defined' : order;
+  byId('statistic-box').scrollTop = 0;
+  sorted();
+}
+
+function sorted() {
+  leaveFragment(true);
+  showSorts();
   refresh();
 }
 

@@ -1,10 +1,11 @@
 // The page: theme, controls and keys. state.js has what is chosen, readings.js reads each second,
 // lists.js and statistic.js show it. All texts go into the document as text.
 import {setToken, takeToken} from './api.js';
-import {move, sortBy} from './lists.js';
+import {move, orderBy, sortBy} from './lists.js';
 import {makeDue} from './readings.js';
-import {byId, choose, filterStatistics, openLists, refresh, state, takeFragment} from './state.js';
-import {cpus, heat, showBars, showFacts, showMaps, showSeries} from './statistic.js';
+import {byId, choose, filterStatistics, leaveFragment, openLists, refresh, state, takeFragment}
+  from './state.js';
+import {cpus, heat, line, shownView, showBars, showFacts, showLine, showMaps} from './statistic.js';
 
 function applyTheme() {
   const wanted = localStorage.getItem('theme') ?? 'system';
@@ -43,11 +44,11 @@ function readNow(slot) {
 choice('window-choice', '60', value => { state.window = Number(value); refresh(); });
 choice('counted-choice', 'interval', value => {
   state.counted = value;
-  if (state.data) { showFacts(state.data.view); showBars(); }
+  if (shownView()) { showFacts(shownView()); showBars(); }
 });
 toggle('heat-as-table', () => showMaps());
 toggle('cpus-as-table', () => showMaps());
-toggle('series-as-table', () => { if (state.data) showSeries(state.data.view.series); });
+toggle('series-as-table', () => showLine());
 byId('lists-button').addEventListener('click', () =>
   openLists(!document.body.classList.contains('lists-open')));
 byId('hists').addEventListener('toggle', () => readNow('hists'));
@@ -58,10 +59,20 @@ byId('by-p99').addEventListener('click', () => sortBy('p99'));
 byId('filter').addEventListener('input', event => {
   state.filter = event.target.value;
   byId('interface-box').scrollTop = 0;
+  leaveFragment();
   refresh();
 });
 byId('statistic-filter').addEventListener('input', event => {
   filterStatistics(event.target.value);
+  leaveFragment();
+  refresh();
+});
+for (const each of ['name', 'rate', 'value']) {
+  byId(`order-${each}`).addEventListener('click', () => orderBy(each));
+}
+byId('only-counted').addEventListener('change', event => {
+  state.onlyCounted = event.target.checked;
+  leaveFragment(true);
   refresh();
 });
 byId('theme').addEventListener('change', event => {
@@ -90,6 +101,7 @@ function leave(element) {
     return;
   }
   element.blur();
+  leaveFragment();
   refresh();
 }
 
@@ -114,7 +126,7 @@ document.addEventListener('visibilitychange', () => { if (!document.hidden) refr
 addEventListener('resize', () => {
   heat.draw();
   cpus.draw();
-  if (state.data) showSeries(state.data.view.series);
+  line.draw();
 });
 addEventListener('hashchange', () => { takeToken(); takeFragment(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', applyTheme);

@@ -5,8 +5,10 @@ import {clock, isoTime} from './charts.js';
 import {interfaces, showHists, showLatencies, showMatching, showStatistics, statistics}
   from './lists.js';
 import {setText} from './rows.js';
-import {byId, eventPath, isLatency, leaveFragment, onWanted, refresh, state} from './state.js';
-import {closeForm, showCpus, showHeat, showHist, showNothing, showStatistic}
+import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
+  from './state.js';
+import {timesAround} from './span.js';
+import {closeForm, showCpus, showHeat, showHist, showNothing, showPast, showSeries, showStatistic}
   from './statistic.js';
 
 const kPeriod = 1000;
@@ -64,23 +66,35 @@ async function readOverview() {
     `&sort=${state.sort}&filter=${encoded(state.filter)}`));
 }
 
+// Of the list of statistics.
+function rowsWanted() {
+  const {first, rows} = statistics.wanted();
+  return `first=${first}&rows=${rows}&sort=${state.order}&counted=${state.onlyCounted ? 1 : 0}` +
+    `&filter=${encoded(state.statisticFilter)}`;
+}
+
 async function readInterface() {
   if (!state.interfaceName) return;
   const {interfaceName, statistic} = state;
-  const {first, rows} = statistics.wanted();
   const readWith = name => ask('interface', `api/1/statistics/${encoded(interfaceName)}` +
-    `?statistic=${encoded(name)}&first=${first}&rows=${rows}` +
-    `&filter=${encoded(state.statisticFilter)}`);
+    `?statistic=${encoded(name)}&${rowsWanted()}`);
   let missing = null;
   const answer = await readWith(statistic ?? '').catch(error => {
     if (error.status !== 404 || !statistic) throw error;
     missing = error;
     return readWith('');  // those that are there
+  }).catch(error => {
+    // It may have been there in the time that is shown.
+    if (error.status !== 404 || !state.span) throw error;
+    missing = error;
+    return null;
   });
   if (interfaceName !== state.interfaceName || statistic !== state.statistic) return;
   byId('statistic-list').hidden = isLatency();
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
-  showStatistics(answer.view);
+  if (missing && state.span) closeForm(missing.message);
+  if (!answer) return;
+  if (!state.span) showStatistics(answer.view);
   if (!state.statistic && answer.view.rows.length) {
     // The first that has bins, which has most to show, and that moves.
     const rich = answer.view.rows.filter(row => /^(array|quantiles)/.test(row.type_text));
@@ -89,7 +103,7 @@ async function readInterface() {
     leaveFragment();
     return readInterface();
   }
-  if (missing) throw missing;
+  if (missing && !state.span) throw missing;
   if (answer.statistics.length) showStatistic(answer.statistics[0], answer.view.of);
 }
 
@@ -100,11 +114,55 @@ async function readChosen(slot, url, show) {
   if (interfaceName === state.interfaceName && statistic === state.statistic) show(answer);
 }
 
-async function readHeat() {
-  if (!state.data?.view.total.percentiles) return;
-  await readChosen('heat', `api/1/heat/${encoded(state.interfaceName)}/` +
-    `${encoded(state.statistic)}?seconds=${state.window}&scale=${state.scale}&bins=40`, showHeat);
+// What was counted in a time of the past does not change: it is read once.
+const spans = new Map();  // slot -> {url, answer}
+async function readSpan(slot, span, rows) {
+  const {interfaceName, statistic} = state;
+  const url = `api/1/span/${encoded(interfaceName)}?from=${span.from}&to=${span.to}` +
+    `&statistic=${encoded(statistic ?? '')}&${rows}`;
+  if (spans.get(slot)?.url !== url) {
+    const answer = await ask(slot, url).catch(error => {
+      if (error.status !== 404) throw error;
+      return {fault: error.message};
+    });
+    spans.set(slot, {url, answer});
+  }
+  return spans.get(slot).answer;
 }
+
+async function readPast() {
+  const {span, versus} = state;
+  if (!span) return;
+  const now = await readSpan('span', span, rowsWanted());
+  const before = versus && await readSpan('versus', versus,
+    `first=0&rows=1000&filter=${encoded(state.statisticFilter)}`);
+  if (span !== state.span || versus !== state.versus) return;
+  state.past = now.fault ? {fault: now.fault} : {now, before: before?.fault ? null : before};
+  if (!now.fault) showStatistics(now.view, state.past.before?.view.rows);
+  showPast();
+}
+
+// As a heat map, if it has bins, else as a line; of a span it is read once.
+let past = null;  // {url, answer}
+const kOwnTimes = /^(history|raw)/;
+async function readOverTime() {
+  const {span} = state;
+  const view = span ? state.past?.now?.statistics[0]?.view : state.data?.view;
+  if (!view || kOwnTimes.test(view.type_text)) return;
+  const hasBins = !!view.total.percentiles;
+  const path = `${encoded(state.interfaceName)}/${encoded(state.statistic)}`;
+  const url = (hasBins ? `api/1/heat/${path}?scale=${state.scale}&bins=40` : `api/1/line/${path}?`);
+  const show = answer => hasBins ? showHeat(answer) : showSeries(answer.series, answer.window_s);
+  if (!span) return readChosen('heat', `${url}&seconds=${state.window}`.replace('?&', '?'), show);
+  const key = [url, span.from, span.to, state.versus?.from, state.versus?.to].join();
+  if (past?.key === key) return;
+  const {from, to} = timesAround(state, Math.floor(state.overview.realtime_us / 1e6) * 1e6);
+  await readChosen('heat', `${url}&from=${from}&to=${to}`.replace('?&', '?'), answer => {
+    if (span === state.span) past = {key};
+    show(answer);
+  });
+}
+onChosen(() => { past = null; });
 
 // When something was read last, and of what.
 const dueAt = new Map();
@@ -132,7 +190,8 @@ async function readShown() {
   const path = eventPath();
   if (!path) {
     await readInterface();
-    await readHeat();
+    await readPast();
+    await readOverTime();
     return readCpus();
   }
   byId('statistic-list').hidden = true;

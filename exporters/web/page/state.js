@@ -5,14 +5,20 @@ export const byId = id => document.getElementById(id);
 export const kLatencies = 'tracing/latency_hist/';
 
 export const state = {
-  interfaceName: null, statistic: null, sort: 'rate', filter: '', statisticFilter: '',
+  interfaceName: null, statistic: null, sort: 'rate', filter: '', order: 'defined',
+  statisticFilter: '', onlyCounted: false,
+  // Times of the past that are shown instead of now, and beside each other: {from, to}, of the wall
+  // clock in microseconds; null: none.
+  span: null, versus: null,
   window: 60, scale: 'log',
-  counted: 'interval', overview: null, data: null, readOnly: '',
+  counted: 'interval', overview: null, data: null, past: null, readOnly: '',
 };
 
-const listeners = {chosen: [], wanted: []};
+const listeners = {chosen: [], wanted: [], changed: []};
 export const onChosen = listener => listeners.chosen.push(listener);
 export const onWanted = listener => listeners.wanted.push(listener);
+// The address had other choices: the controls follow.
+export const onChanged = listener => listeners.changed.push(listener);
 export const refresh = () => listeners.wanted.forEach(each => each());
 
 export const isLatency = () => !!state.interfaceName?.startsWith(kLatencies);
@@ -23,15 +29,24 @@ export function eventPath() {
   return isEvent && state.statistic ? `${state.interfaceName}/${state.statistic}` : null;
 }
 
-// ---- the fragment: #s=INTERFACE/STATISTIC
+// ---- the fragment: #s=INTERFACE/STATISTIC&from=TIME&to=TIME&vs=TIME..TIME&sort=p99&q=WORDS, and
+// order=, find=, counted=1 of the list of statistics. Times are ISO 8601 in UTC.
 
-function nameOf(fragment) {
-  const found = /[#&]s=([^&]*)/.exec(fragment);
-  try {
-    return found ? decodeURIComponent(found[1]) : '';
-  } catch {
-    return '';  // not encoded as a URL is: as if nothing were chosen
+const kSorts = ['rate', 'name', 'p99'];
+const kOrders = ['defined', 'name', 'rate', 'value'];
+
+function valuesOf(fragment) {
+  const found = new Map();
+  for (const pair of fragment.replace(/^#/, '').split('&')) {
+    const equals = pair.indexOf('=');
+    if (equals < 1) continue;
+    try {
+      found.set(pair.slice(0, equals), decodeURIComponent(pair.slice(equals + 1)));
+    } catch {
+      // not encoded as a URL is: as if it were not there
+    }
   }
+  return found;
 }
 
 function parts(name) {
@@ -39,13 +54,59 @@ function parts(name) {
   return slash < 0 ? [name || null, null] : [name.slice(0, slash), name.slice(slash + 1)];
 }
 
-export function takeFragment() {
-  choose(...parts(nameOf(location.hash)));
+const kTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+const timeOf = text => kTime.test(text ?? '') ? Date.parse(text) * 1000 : NaN;
+const textOf = micros => new Date(micros / 1000).toISOString().replace('.000Z', 'Z');
+
+function spanOf(from, to) {
+  const span = {from: timeOf(from), to: timeOf(to)};
+  return span.to > span.from ? span : null;
 }
 
-export function leaveFragment() {
-  const name = state.interfaceName + (state.statistic ? `/${state.statistic}` : '');
-  history.replaceState(null, '', `#s=${encodeURIComponent(name).replaceAll('%2F', '/')}`);
+export function takeFragment() {
+  const found = valuesOf(location.hash);
+  const oneOf = (words, word) => words.includes(word) ? word : words[0];
+  const span = spanOf(found.get('from'), found.get('to'));
+  Object.assign(state, {
+    span, versus: span && spanOf(...(found.get('vs') ?? '').split('..')), past: null,
+    sort: oneOf(kSorts, found.get('sort')), filter: found.get('q') ?? '',
+    order: oneOf(kOrders, found.get('order')), onlyCounted: found.get('counted') === '1',
+  });
+  show(...parts(found.get('s') ?? ''));
+  filterStatistics(found.get('find') ?? '');
+  leaveFragment();
+  listeners.changed.forEach(each => each());
+  refresh();
+}
+
+const encoded = text => encodeURIComponent(text).replaceAll('%2F', '/').replaceAll('%3A', ':');
+
+function fragment() {
+  const made = [];
+  const add = (key, value, usual) => {
+    if (value && value !== usual) made.push(`${key}=${encoded(value)}`);
+  };
+  const name = state.interfaceName ?? '';
+  add('s', state.statistic ? `${name}/${state.statistic}` : name);
+  if (state.span) {
+    add('from', textOf(state.span.from));
+    add('to', textOf(state.span.to));
+    add('vs', state.versus && `${textOf(state.versus.from)}..${textOf(state.versus.to)}`);
+  }
+  add('sort', state.sort, 'rate');
+  add('q', state.filter);
+  add('order', state.order, 'defined');
+  add('find', state.statisticFilter);
+  add('counted', state.onlyCounted ? '1' : '');
+  return made.length ? `#${made.join('&')}` : '';
+}
+
+// A choice is a step that Back undoes; what the page itself chooses, and each letter of a filter,
+// is none.
+export function leaveFragment(step = false) {
+  const text = fragment();
+  if (text === location.hash) return;
+  history[step ? 'pushState' : 'replaceState'](null, '', location.pathname + text);
 }
 
 export function filterStatistics(text) {
@@ -60,16 +121,33 @@ export function openLists(open) {
   if (!open && byId('lists-button').offsetParent) scrollTo(0, 0);
 }
 
-export function choose(interfaceName, statistic) {
+// Returns whether it is another one than before.
+function show(interfaceName, statistic) {
   const isOther = interfaceName !== state.interfaceName || statistic !== state.statistic;
-  if (!isOther) return;
+  if (!isOther) return false;
   if (interfaceName !== state.interfaceName) filterStatistics('');
-  Object.assign(state, {interfaceName, statistic, data: null});
+  Object.assign(state, {interfaceName, statistic, data: null, past: null});
   openLists(!interfaceName);
   listeners.chosen.forEach(each => each());
-  if (interfaceName) leaveFragment();
+  return true;
+}
+
+export function choose(interfaceName, statistic) {
+  if (!show(interfaceName, statistic)) return;
+  leaveFragment(true);
   refresh();
 }
 
 // By a path with the statistic, or the event, at its end.
 export const choosePath = path => choose(...parts(path));
+
+// Without a span all is of now.
+export function chooseSpan(span, versus = null) {
+  Object.assign(state, {span, versus: span && versus, past: null});
+  leaveFragment(true);
+  listeners.changed.forEach(each => each());
+  refresh();
+}
+
+// As long, directly before.
+export const before = span => ({from: 2 * span.from - span.to, to: span.from});

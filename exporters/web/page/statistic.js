@@ -1,10 +1,12 @@
 // What is shown of the statistic, or of the event with histograms, that is chosen.
-import {clock, drawBars, drawSeries, isoTime, makeTable, seriesTable, timeCell, withoutEmptyEnds}
+import {besideBars, clock, drawBars, factorText, isoTime, makeTable, timeCell, withoutEmptyEnds}
   from './charts.js';
 import {DefinitionForm} from './definition.js';
 import {HeatMap} from './heat.js';
 import {showTriggers} from './hist.js';
+import {LineChart} from './line.js';
 import {setText} from './rows.js';
+import {lengthText, spanText} from './span.js';
 import {byId, isLatency, onChosen, refresh, state} from './state.js';
 
 const isPressed = id => byId(id).getAttribute('aria-pressed') === 'true';
@@ -16,11 +18,13 @@ export const heat = new HeatMap({canvas: byId('heat'), tip: byId('heat-tip'),
 export const cpus = new HeatMap({canvas: byId('cpus'), tip: byId('cpus-tip'),
                                  legend: byId('cpus-legend'), onColumn: () => showBars(cpus),
                                  onBin: text => pointAt(text)});
+export const line = new LineChart({svg: byId('series'), tip: byId('series-tip')});
 const definition = new DefinitionForm(() => refresh());
 
 onChosen(() => {
   heat.forget();
   cpus.forget();
+  line.forget();
   definition.forget();
   // The picture before stays until there is another one, but pale, as of another one.
   for (const id of ['heat-panel', 'cpus-panel']) byId(id).classList.add('stale');
@@ -37,8 +41,8 @@ export function showNothing(text) {
 
 // ---- numbers and bars
 
-// `when`: of which time it is.
-function fact(label, when, text) {
+// `when`: of which time it is; `was`: what it was in the span beside it.
+function fact(label, when, text, was) {
   const div = document.createElement('div');
   const dt = document.createElement('dt');
   const dd = document.createElement('dd');
@@ -52,30 +56,42 @@ function fact(label, when, text) {
     dd.append(span);
   }
   div.append(dt, dd);
+  if (was) {
+    const then = document.createElement('dd');
+    then.className = 'was';
+    then.textContent = `was ${was.text.replace('-', '–')} ${was.factor}`.trim();
+    div.append(then);
+  }
   return div;
 }
 
+// What is shown: of a span of the past, and the one beside it, or of now.
+const pastView = of => state.past?.[of]?.statistics[0]?.view;
+export const shownView = () => state.span ? pastView('now') : state.data?.view;
+
 // What is counted of the last interval, or since the reset; null if the interval is not known.
 function counted(view) {
-  return state.counted === 'interval' ? view.interval : view.total;
+  return state.counted === 'interval' && !state.span ? view.interval : view.total;
 }
 
 // `from`: the heat map in which a column was chosen, or that was drawn anew; the other one's
 // column is chosen no more.
 export function showBars(from) {
-  const view = state.data?.view;
+  const view = shownView();
   if (!view) return;
   if (from?.chosen != null) (from === heat ? cpus : heat).leave();
   const column = heat.bars() ?? cpus.bars();
   const of = counted(view);
   const bars = column?.bars ?? of?.bars ?? [];
-  const shown = withoutEmptyEnds(bars);
+  const before = column ? null : pastView('before')?.total.bars;
+  const shown = before ? besideBars(withoutEmptyEnds(bars), withoutEmptyEnds(before))
+    : withoutEmptyEnds(bars);
   const sum = bars.reduce((a, bar) => a + bar.count, 0);
   const what = view.counts_of || 'samples';
   setText(byId('bars-title'), column ? column.name : 'Distribution');
   setText(byId('bars-of'), shown.length ? `${sum.toLocaleString('en')} ${what}`
-    : column || of ? `no ${what} in this time` : 'the first second is being counted');
-  byId('counted-choice').hidden = !!column;
+    : state.span || column || of ? `no ${what} in this time` : 'the first second is being counted');
+  byId('counted-choice').hidden = !!column || !!state.span;
   drawBars(byId('bars'), shown);
   pointAt(pointed);
 }
@@ -98,7 +114,40 @@ byId('bars').addEventListener('pointerleave', () => {
   cpus.frame(null);
 });
 
+// The number of a fact, to be compared: an estimate of a percentile, or the level of the statistic.
+function numberOf(view, q) {
+  if (q === undefined) return view.level;
+  return view.quantiles?.find(each => String(each.q) === q)?.estimate ?? null;
+}
+
+// The facts of a span, each with that of the span beside it.
+function pastFacts(view) {
+  const before = pastView('before');
+  const when = lengthText(state.span);
+  const was = (text, now, then) => before && {text: text ?? '-', factor: factorText(now, then)};
+  const rate = fact('rate', when, view.rate_text.replace(/\/s$/, ' samples/s'),
+                    was(before?.rate_text, view.rate_number, before?.rate_number));
+  const percentiles = (view.total.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text,
+    was(before?.total.percentiles?.find(other => other.q === each.q)?.text,
+        numberOf(view, each.q), before && numberOf(before, each.q))));
+  const isTotal = view.type_text.startsWith('value');
+  const each = (of, level) => of && level != null ? level / (isTotal ? of.interval_us : 1) : null;
+  const [now, then] = [each(view, view.level), each(before, before?.level)];
+  const compared = isTotal ? ['growth'] : ['average', 'last'];
+  const allFacts = of => [...(isTotal && of?.interval?.facts || []), ...of?.total.facts ?? []];
+  const facts = allFacts(view).map(({label, text}) => fact(label, when, text,
+    was(allFacts(before).find(other => other.label === label)?.text,
+        ...compared.includes(label) ? [now, then] : [])));
+  return [rate, ...percentiles, ...facts];
+}
+
 export function showFacts(view) {
+  const leftOut = view.total.left_out?.replaceAll('   ', ' · ') ?? '';
+  byId('left-out').hidden = !leftOut;
+  if (state.span) {
+    setText(byId('left-out'), leftOut);
+    return byId('percentiles').replaceChildren(...pastFacts(view));
+  }
   const of = counted(view);
   const shown = of?.percentiles?.length ? of : view.total;
   // Without samples in the interval, those of all say so.
@@ -109,9 +158,36 @@ export function showFacts(view) {
     ...(shown.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text)),
     ...rates.map(each => fact(each.label, intervalText(view), each.text)),
     ...(view.total.facts ?? []).map(each => fact(each.label, since, each.text)));
-  const leftOut = view.total.left_out?.replaceAll('   ', ' · ') ?? '';
-  byId('left-out').hidden = !leftOut;
   setText(byId('left-out'), `${leftOut} · ${since}`);
+}
+
+// Between two times; what is not known of it, and where it is from.
+function spanNote() {
+  const {now, before} = state.past ?? {};
+  if (!now) return 'What was counted in this time is being read.';
+  const facts = [...now.facts, ...before?.facts ?? []].map(each =>
+    `${clock(each.begin_us)} to ${clock(each.end_us)}: ${each.reason}`);
+  const texts = [`${spanText({from: now.begin_us, to: now.end_us})}, ` +
+    (now.from === 'store' ? 'from the store' : 'from what tally-web keeps')];
+  if (before) texts.push(`beside ${spanText({from: before.begin_us, to: before.end_us})}`);
+  return [...texts, ...facts].join(' · ');
+}
+
+// Of the statistic that is chosen: there may be nothing of it in this time.
+export function showPast() {
+  const view = pastView('now');
+  setText(byId('span-note'), !state.span ? '' : state.past?.fault ?? spanNote());
+  if (!state.span) return;
+  byId('nothing').hidden = true;
+  byId('something').hidden = false;
+  byId('bars-panel').hidden = !view?.total.bars;
+  byId('raw-panel').hidden = true;
+  for (const id of ['percentiles', 'left-out']) byId(id).hidden = !view;
+  if (!view) return state.past && !state.past.fault && setText(byId('span-note'),
+    `${spanNote()} · nothing of this statistic was observed in it`);
+  showShape(view);
+  showFacts(view);
+  showBars();
 }
 
 function showRaw(rows) {
@@ -121,15 +197,26 @@ function showRaw(rows) {
     ...rows.map(([time, x, y]) => [timeCell(time), x, y])]).children);
 }
 
-export function showSeries(series) {
+// `seconds`: how long the axis of time is.
+export function showSeries(series, seconds) {
   byId('series-panel').hidden = !series;
   if (!series) return;
+  line.take(series, seconds);
+  showLine();
+}
+
+export function showLine() {
+  const {series} = line;
+  if (!series) return;
   const asTable = isPressed('series-as-table');
-  byId('series-legend').textContent = series.legend;
+  setText(byId('series-title'), line.window ? 'Over time' : 'History');
+  setText(byId('series-legend'), series.stacks ? `growth in a second, of ${
+    series.stacks.map(each => each.name).join(', ') || 'nothing'}, and of all as the line`
+    : series.legend);
   byId('series-box').hidden = asTable;
   byId('series-table').hidden = !asTable;
-  if (asTable) byId('series-table').replaceChildren(seriesTable(series));
-  else drawSeries(byId('series'), series);
+  if (asTable) byId('series-table').replaceChildren(line.table());
+  else line.draw();
 }
 
 // ---- a statistic
@@ -138,6 +225,15 @@ export function showSeries(series) {
 function intervalText(view) {
   const seconds = Math.round((view.interval_us ?? 1e6) / 1e6);
   return seconds > 1 ? `last ${seconds} s` : 'last second';
+}
+
+// Which panels its type has.
+function showShape(view) {
+  const hasBins = !!view.total.percentiles;
+  byId('heat-panel').hidden = !hasBins;
+  byId('cpus-panel').hidden = !isLatency();
+  if (hasBins) byId('series-panel').hidden = true;
+  document.querySelector('.charts').classList.toggle('alone', !hasBins && !view.total.bars);
 }
 
 // `all`: how many the interface has.
@@ -160,14 +256,16 @@ export function showStatistic(statistic, all) {
   setText(byId('since'), clock(view.since_us));
   byId('since').title = byId('shown-about').title = `since ${isoTime(view.since_us)}`;
   setText(byId('interval'), intervalText(view));
-  byId('bars-panel').hidden = !view.total.bars;
-  byId('heat-panel').hidden = !view.total.percentiles;
-  byId('cpus-panel').hidden = !isLatency();
-  document.querySelector('.charts').classList.toggle('alone', !view.total.percentiles);
-  showFacts(view);
-  showBars();
-  showSeries(view.series);
-  showRaw(view.raw);
+  if (!state.span) {
+    setText(byId('span-note'), '');
+    for (const id of ['percentiles']) byId(id).hidden = false;
+    byId('bars-panel').hidden = !view.total.bars;
+    showShape(view);
+    showFacts(view);
+    showBars();
+    showRaw(view.raw);
+  }
+  if (view.series) showSeries(view.series, 0);
   definition.show(state.interfaceName, statistic, state.readOnly, all);
 }
 
@@ -189,17 +287,18 @@ export function showMaps() {
 }
 
 function heatNote() {
+  if (state.span) return 'Dragging selects another time; with Shift the one beside it.';
   if (isLatency() && heat.unseen() > 0) {
     return 'A latency histogram has no past from before it was chosen: it is read from then on.';
   }
   if (!heat.heat.end_us.length) return 'The first second is being counted.';
-  const click = 'Click a column to see it alone; Esc shows all again.';
+  const click = 'Click a column to see it alone; Esc shows all again. Dragging selects a time.';
   return heat.unseen() > 0 ? `${click} tally-web did not read before the first column.` : click;
 }
 
 export function showHeat(answer) {
   byId('heat-panel').classList.remove('stale');
-  heat.take(answer, state.window);
+  heat.take(answer, answer.window_s);
   showMap(heat, 'heat');
   setText(byId('heat-note'), heatNote());
 }

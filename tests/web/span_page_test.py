@@ -1,0 +1,188 @@
+"""Times of the past are selected, compared, and led to by an address."""
+import calendar
+import re
+import subprocess
+import time
+import unittest
+
+from page_case import COLOURS, PageCase
+from stand import BIN, Web, until
+
+TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+class SpanPageTest(PageCase):
+    def hash(self):
+        return self.browser.run("return location.hash")
+
+    def drag(self, begin, end, selector="#heat", modifiers=0):
+        """With the mouse, from and to so many pixels left of the right edge."""
+        right, top = self.browser.run(
+            "const e = document.querySelector(arguments[0]); e.scrollIntoView({block: 'nearest'});"
+            "const box = e.getBoundingClientRect(); return [box.right, box.top + box.height / 2];",
+            selector)
+        places = (("mousePressed", begin), ("mouseMoved", (begin + end) / 2),
+                  ("mouseMoved", end), ("mouseReleased", end))
+        for kind, place in places:
+            self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+                "type": kind, "x": right - place, "y": top, "button": "left", "buttons": 1,
+                "clickCount": 1, "modifiers": modifiers})
+
+    def wait_for_past(self, seconds):
+        """Until the page has seen so many seconds of latency_us."""
+        until(lambda: sum(self.web.api("heat/web/latency_us?seconds=60")["seconds"]) >= seconds,
+              f"{seconds} seconds of the past")
+
+    def api_span(self, statistic):
+        begin, end = [int(time_of(each)) for each in re.findall(TIME, self.hash())[:2]]
+        return self.web.api(f"span/web?from={begin}&to={end}&statistic={statistic}")
+
+    def test_dragging_in_a_map_selects_its_time_and_back_leaves_it(self):
+        self.open("web/latency_us")
+        self.wait_for_past(8)
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        self.drag(40, 10)
+        self.assertRegex(self.hash(), f"^#s=web/latency_us&from=({TIME})&to=({TIME})$")
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        view = self.api_span("latency_us")["statistics"][0]["view"]
+        wanted = [each["text"].replace("-", "–") for each in view["total"]["percentiles"]]
+        until(lambda: [each.split("\n")[1] for each in self.browser.texts("#percentiles div")[1:]]
+              == wanted, "the percentiles of the span")
+        counts = [bar["text"] for bar in view["total"]["bars"] if bar["count"]]
+        self.assertEqual(counts, [each for each in self.browser.texts("#bars .count")
+                                  if each != "0"])
+        until(lambda: "In this time" in self.browser.texts("#statistic-table th"), "the list")
+        # What was counted then stays as it is.
+        shown = self.browser.text("#percentiles")
+        later = self.browser.text("#rate")
+        until(lambda: self.browser.text("#rate") != later, "a later reading")
+        self.assertEqual(shown, self.browser.text("#percentiles"))
+        self.browser.run("history.back()")
+        until(lambda: self.hash() == "#s=web/latency_us", "the address before")
+        self.browser.shows("#percentiles", "last second")
+
+    def test_a_second_time_is_shown_beside_the_first(self):
+        self.open("web/latency_us")
+        self.wait_for_past(8)
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        self.drag(30, 10)
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        self.browser.click("#span-before")
+        self.assertRegex(self.hash(), f"&vs=({TIME})\\.\\.({TIME})$")
+        self.browser.shows("#percentiles", "was ")
+        until(lambda: self.browser.run(
+            "return document.querySelectorAll('#bars .before:not([hidden])').length"), "both bars")
+        until(lambda: any("×" in each for each in
+                          self.browser.texts("#statistic-table td:nth-child(2)")), "rates of both")
+        # The address alone leads to all of it.
+        address = self.hash()
+        self.browser.open(f"{self.web.url}/#token={self.web.token}&{address[1:]}")
+        self.browser.shows("#percentiles", "was ")
+        self.assertEqual(address, self.hash())
+        self.browser.click("#span-live")
+        until(lambda: self.hash() == "#s=web/latency_us", "now")
+
+    def test_keys_select_a_time_of_a_map(self):
+        self.open("web/latency_us")
+        self.wait_for_past(5)
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        self.browser.run("""
+            const heat = document.getElementById('heat');
+            for (let i = 0; i < 3; ++i) {
+              heat.dispatchEvent(new KeyboardEvent('keydown',
+                {key: 'ArrowLeft', shiftKey: true, bubbles: true, cancelable: true}));
+            }
+            heat.dispatchEvent(new KeyboardEvent('keyup', {key: 'Shift', bubbles: true}));""")
+        begin, end = [time_of(each) for each in re.findall(TIME, self.hash())]
+        self.assertIn((end - begin) / 1e6, (3, 4))
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        # Up and down go to a bin of the column.
+        self.browser.press("ArrowUp", "#heat")
+        self.assertRegex(self.browser.text("#heat-tip"), r"[0-9,]+ requests")
+
+    def test_exact_times_are_written_into_fields(self):
+        self.open("web/latency_us")
+        self.browser.type("#span-from", "half past")
+        self.browser.run("document.getElementById('span-form').requestSubmit()")
+        self.browser.shows("#span-fault", "Times are written as 12:03")
+        for field, text in (("from", "12:04"), ("to", "12:03")):
+            self.browser.type(f"#span-{field}", text)
+        self.browser.run("document.getElementById('span-form').requestSubmit()")
+        self.browser.shows("#span-fault", "must be later")
+        self.wait_for_past(4)
+        now = time.time()
+        for field, seconds in (("from", 3), ("to", 1)):
+            self.browser.type(f"#span-{field}",
+                              time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(now - seconds)))
+        self.browser.run("document.getElementById('span-form').requestSubmit()")
+        self.browser.shows("#span-note", "(2 s)")
+        self.assertIn(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 3)), self.hash())
+
+    def test_what_was_before_the_page_comes_from_the_store(self):
+        store = self.mount.folder / "store"
+        begin = time.time()
+        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
+                        "--count", "4"], check=True, capture_output=True)
+        end = time.time()
+        for web, note in ((Web(self.mount, "--store", store), "from the store"),
+                          (Web(self.mount, "--store", self.mount.folder / "none"),
+                           "there is no store of the past")):
+            self.addCleanup(web.end)
+            span = "&".join(f"{key}=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+                            for key, at in (("from", begin), ("to", end + 1)))
+            with self.subTest(note=note):
+                self.browser.open(f"{web.page('web/latency_us')}&{span}")
+                self.browser.shows("#span-note", note)
+        self.browser.faults()  # the console has the status of what is not there
+
+    def test_each_type_has_a_line_with_a_crosshair(self):
+        for name, title in (("hits", "growth in a second"), ("size", "average"),
+                            ("codes", "growth in a second, of 200, 404")):
+            with self.subTest(name=name):
+                self.open(f"web/{name}")
+                until(lambda: self.browser.run(
+                    "return document.querySelector('#series .curve')?.getAttribute('d')"), "a line")
+                self.browser.shows("#series-legend", title)
+                tip = self.browser.run("""
+                    const line = document.getElementById('series');
+                    const box = line.getBoundingClientRect();
+                    line.dispatchEvent(new PointerEvent('pointermove',
+                      {clientX: box.right - 16, clientY: box.top + 60}));
+                    return [document.getElementById('series-tip').innerText,
+                            document.querySelector('.cross').getAttribute('visibility')];""")
+                self.assertRegex(tip[0], r"^\d\d:\d\d:\d\d")
+                self.assertEqual("visible", tip[1])
+        stacks = self.browser.run("return document.querySelectorAll('#series .stack').length")
+        self.assertEqual(2, stacks)
+
+    def test_statistics_are_sorted_by_each_column_and_only_those_with_samples(self):
+        self.mount.send("create sorted/b on=1", "create sorted/a on=1", "create sorted/c on=1",
+                        "sorted/a 0 5", "sorted/b 0 9")
+        self.addCleanup((self.mount.mount / "statistics/sorted").rmdir)
+        self.open("sorted/a")
+
+        def shown():
+            return self.browser.texts("#statistic-table tbody button")
+
+        until(lambda: shown() == ["b", "a", "c"], "as they were defined")
+        self.browser.click("#order-name")
+        until(lambda: shown() == ["a", "b", "c"], "by name")
+        self.browser.click("#order-value")
+        until(lambda: shown() == ["b", "a", "c"], "by their totals")
+        self.assertEqual("descending", self.browser.run(
+            "return document.getElementById('order-value').parentElement"
+            ".getAttribute('aria-sort')"))
+        self.browser.click("#only-counted")
+        until(lambda: shown() == ["b", "a"], "those with samples")
+        self.assertEqual("#s=sorted/a&order=value&counted=1", self.hash())
+        self.browser.run("history.back()")
+        until(lambda: shown() == ["b", "a", "c"], "all again")
+
+
+def time_of(text):
+    """Microseconds since 1970."""
+    return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) * 1e6
+
+
+if __name__ == "__main__":
+    unittest.main()
