@@ -2,7 +2,6 @@
 // bytes that refer to no others (FORMAT.md). Confined to one thread.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,11 +9,12 @@
 #include <string_view>
 
 #include "tools/past/column.h"
+#include "tools/past/packed_column.h"
 
 namespace tallyfs::past {
 
 // A reader of one statistic unpacks its neighbours, too: more of them compress better.
-inline constexpr std::size_t kBlockSeries = 128;
+inline constexpr std::size_t kBlockSeries = 256;
 // A block is closed from here on, so that with the largest column it is below kUnpackedMax.
 inline constexpr std::size_t kBlockBytes = 1 << 20;
 // More is not unpacked, whatever a block says.
@@ -22,27 +22,36 @@ inline constexpr std::size_t kUnpackedMax = 4 << 20;
 
 class BlockBuilder {
  public:
-  // `series` ascends. `more` follows `column`: what is not complete yet, or nullptr.
-  void add(std::uint64_t series, const Column& column, const Column* more);
+  // `pieces`: how many finest pieces a whole point knows.
+  explicit BlockBuilder(std::uint64_t pieces) : pieces_(pieces) {}
+
+  // `series` ascends. `more` follows `column`: what is not complete yet, or nullptr. precision: of
+  // quantiles; else 0.
+  void add(std::uint64_t series, unsigned precision, const Column& column, const Column* more);
 
   bool empty() const { return size_ == 0; }
-  bool is_full() const;
+  bool is_full() const { return size_ >= kBlockSeries || columns_.bytes() >= kBlockBytes; }
   std::uint64_t first_series() const { return first_; }
   std::uint64_t last_series() const { return last_; }
   // The bytes; the builder is empty then.
   std::string take();
 
  private:
+  std::uint64_t pieces_;
   std::size_t size_ = 0;  // statistics
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;
-  std::string heads_;
-  std::array<std::string, kStreams> streams_;
+  ColumnPacker columns_;
 };
 
-// Calls take() for each statistic of the block, in order. False: it is damaged; some may have been
-// taken.
-using TakeColumn = std::function<bool(std::uint64_t series, const ColumnBytes&)>;
-bool read_block(std::string_view block, const TakeColumn& take);
+// Calls take() for each point of the series that are wanted. False: the block is damaged; some
+// points may have been taken.
+using IsWanted = std::function<bool(std::uint64_t series)>;
+using TakeStored = std::function<void(std::uint64_t series, unsigned number, Point&& point)>;
+bool read_block(std::string_view block, std::uint64_t pieces, const IsWanted& is_wanted,
+                const TakeStored& take);
+// The same of parts that are unpacked.
+bool read_parts(const Parts& parts, std::uint64_t pieces, const IsWanted& is_wanted,
+                const TakeStored& take);
 
 }  // namespace tallyfs::past

@@ -38,6 +38,10 @@ class NumberReader {
     return 0;
   }
   std::uint64_t number() {
+    // Most have one byte.
+    if (at_ < bytes_.size() && static_cast<unsigned char>(bytes_[at_]) < 0x80) {
+      return static_cast<unsigned char>(bytes_[at_++]);
+    }
     const UInt128 value = wide();
     if (value >> 64 == 0) return static_cast<std::uint64_t>(value);
     fail();

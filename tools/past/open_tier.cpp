@@ -58,7 +58,7 @@ void OpenTier::end(OpenTier* above, std::vector<PackedBlock>& closed) {
 
 std::vector<PackedBlock> OpenTier::pack() const {
   std::vector<PackedBlock> made;
-  BlockBuilder builder;
+  BlockBuilder builder(pieces_);
   const auto take = [&] {
     if (builder.empty()) return;
     PackedBlock block{.tier = number_, .span = {begin_us_, piece_us_ + step_us_}};
@@ -71,7 +71,8 @@ std::vector<PackedBlock> OpenTier::pack() const {
     Column open;
     if (series.open.known > 0) open.add(number_of_piece(), series.open, pieces_);
     if (series.column.empty() && open.empty()) continue;
-    builder.add(number, series.column, &open);
+    const unsigned precision = std::min(series.adding.precision, precision_);
+    builder.add(number, precision, series.column, &open);
     if (builder.is_full()) take();
   }
   take();

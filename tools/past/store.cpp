@@ -110,6 +110,11 @@ Result<Tiers> read_tiers(Database& database) {
                    ", and this tallyctl knows formats up to " + std::to_string(kStoreFormat) +
                    "; use the tallyctl that wrote it");
   }
+  if (format.value() > 0 && format.value() < kStoreFormat) {
+    return invalid("the store has format " + std::to_string(format.value()) +
+                   " of an earlier tallyctl; read it with that one, and record into another "
+                   "directory, or move this one away");
+  }
   auto statement = database.prepare("SELECT step_us, keep_us FROM tier ORDER BY number");
   if (!statement) return statement.error();
   Statement& row = statement.value();

@@ -12,8 +12,8 @@
 
 namespace tallyfs::past {
 
-// user_version of the file. A reader refuses a newer one by its number.
-inline constexpr std::uint64_t kStoreFormat = 1;
+// user_version of the file. Others are refused by their number.
+inline constexpr std::uint64_t kStoreFormat = 2;
 // The package's service writes this one.
 inline constexpr const char* kDefaultStore = "/var/lib/tally-record";
 

@@ -184,17 +184,15 @@ Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const T
   const std::uint64_t begin_us = row.number(0);
   const std::uint64_t step_us = tiers_[part.tier].step_us;
   const std::uint64_t pieces = step_us / tiers_.front().step_us;
+  const unsigned own = precision_of(tiers_[part.tier]);
+  const auto is_wanted = [&](std::uint64_t number) { return series.contains(number); };
   const bool is_whole =
-      read_block(row.bytes(2), [&](std::uint64_t number, const ColumnBytes& column) {
-        const auto wanted = series.find(number);
-        if (wanted == series.end()) return true;
-        const unsigned own = std::min(wanted->second, precision_of(tiers_[part.tier]));
-        return read_column(column, pieces, [&](unsigned at, Point&& point) {
-          const std::uint64_t moment = begin_us + at * step_us;
-          if (moment < part.span.begin_us || moment >= part.span.end_us) return;
-          lower_precision(point, own, precision);
-          take(number, moment, std::move(point));
-        });
+      read_block(row.bytes(2), pieces, is_wanted, [&](std::uint64_t number, unsigned at,
+                                                      Point&& point) {
+        const std::uint64_t moment = begin_us + at * step_us;
+        if (moment < part.span.begin_us || moment >= part.span.end_us) return;
+        lower_precision(point, std::min(series.at(number), own), precision);
+        take(number, moment, std::move(point));
       });
   if (is_whole) return std::optional<Fact>();
   return std::optional(

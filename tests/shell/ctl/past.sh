@@ -307,6 +307,9 @@ errors_say_what_to_do() {
   assert_fails_with '1s:1h,10s:1d,1m:30d' "$TALLYCTL" record --store "$STORE" --tiers 2s:1h
   sqlite3 "$STORE/past.sqlite" 'PRAGMA user_version=9'
   assert_fails_with 'format 9' _show --last 5m
+  sqlite3 "$STORE/past.sqlite" 'PRAGMA user_version=1'
+  assert_fails_with 'format 1 of an earlier tallyctl' _show --last 5m
+  assert_fails_with 'into another directory' "$TALLYCTL" record --store "$STORE"
   head -c 20000 /dev/urandom >"$STORE/past.sqlite"
   rm -f "$STORE"/past.sqlite-*
   assert_fails_with 'is damaged' _show --last 5m

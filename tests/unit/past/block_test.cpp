@@ -16,11 +16,11 @@ using Points = std::map<std::uint64_t, std::map<unsigned, Point>>;
 constexpr std::uint64_t kPieces = 10;
 
 std::string pack(const Points& points) {
-  BlockBuilder builder;
+  BlockBuilder builder(kPieces);
   for (const auto& [series, at] : points) {
     Column column;
     for (const auto& [number, point] : at) column.add(number, point, kPieces);
-    builder.add(series, column, nullptr);
+    builder.add(series, static_cast<unsigned>(series % 9), column, nullptr);
   }
   return builder.take();
 }
@@ -28,10 +28,11 @@ std::string pack(const Points& points) {
 // Nothing if the block is damaged.
 std::optional<Points> unpack(const std::string& block) {
   Points made;
-  const bool is_whole = read_block(block, [&](std::uint64_t series, const ColumnBytes& column) {
-    return read_column(column, kPieces,
-                       [&](unsigned at, const Point& point) { made[series][at] = point; });
-  });
+  const auto all = [](std::uint64_t) { return true; };
+  const bool is_whole =
+      read_block(block, kPieces, all, [&](std::uint64_t series, unsigned at, Point&& point) {
+        made[series][at] = std::move(point);
+      });
   return is_whole ? std::optional(made) : std::nullopt;
 }
 
@@ -85,13 +86,20 @@ TEST(BlockTest, PointsOfEachKindComeBackExactly) {
 // FORMAT.md has this example.
 TEST(BlockTest, TheExampleOfTheFormatHasItsBytes) {
   Column column;
-  Point point{.known = kPieces, .samples = 5, .number = 5};
+  Point point{.known = kPieces, .samples = 5, .number = 5, .total = 40};
   point.cells = {{1, 3}, {4, 2}};
   column.add(2, point, kPieces);
-  EXPECT_EQ(column.known(), 4u);
-  EXPECT_EQ(column.bytes_of(Stream::kMarks), "\x01");
-  EXPECT_EQ(column.bytes_of(Stream::kKeys), "\x02\x02\x02");
-  EXPECT_EQ(column.bytes_of(Stream::kCounts), "\x02\x01");
+  ColumnPacker packer;
+  packer.pack(column, nullptr, kPieces, 0);
+  const Parts parts = packer.take();
+  EXPECT_EQ(parts[kHeads], std::string("\x04\x04\x00\x02\x07", 5));
+  EXPECT_EQ(parts[kMarks], "\x08");
+  EXPECT_EQ(parts[kKeys], "\x02\x02");
+  EXPECT_EQ(parts[kKinds], "\x07\x05");
+  EXPECT_EQ(parts[kCounts + 3], "\x03");
+  EXPECT_EQ(parts[kCounts + 2], "\x02");
+  EXPECT_EQ(parts[kClasses], std::string("\x00", 1));
+  EXPECT_EQ(parts[kBits], "\x10");
 }
 
 TEST(BlockTest, TheEndsOfEachNumberComeBack) {
@@ -131,15 +139,15 @@ TEST(BlockTest, DamageIsFoundAndNeverCrashes) {
 TEST(BlockTest, BytesAtRandomAreNoColumn) {
   Random random;
   for (int i = 0; i < 20'000; ++i) {
-    std::array<std::string, kStreams> bytes;
-    ColumnBytes column{.known = ~std::uint64_t{0} >> 4, .sampled = random.any(), .streams = {}};
-    for (std::size_t k = 0; k < kStreams; ++k) {
+    Parts parts;
+    for (std::string& each : parts) {
       for (std::uint64_t n = random.below(40); n > 0; --n) {
-        bytes[k].push_back(static_cast<char>(random.any()));
+        each.push_back(static_cast<char>(random.below(random.below(3) == 0 ? 256 : 8)));
       }
-      column.streams[k] = bytes[k];
     }
-    read_column(column, kPieces, [&](unsigned at, const Point& point) {
+    const auto odd = [](std::uint64_t series) { return series % 2 == 1; };
+    read_parts(parts, kPieces, odd, [&](std::uint64_t series, unsigned at, Point&& point) {
+      EXPECT_EQ(series % 2, 1u);
       EXPECT_LT(at, kBlockPoints);
       EXPECT_LE(point.known, kPieces);
     });

@@ -209,7 +209,7 @@ TEST(StoreTest, ADamagedBlockIsAGapWithItsReason) {
   EXPECT_EQ(found.facts.back().span, (Span{kBeginUs + 60 * kSecondUs, kBeginUs + 120 * kSecondUs}));
 }
 
-TEST(StoreTest, ASecondWriterANewerFormatAndOtherTiersAreRefused) {
+TEST(StoreTest, ASecondWriterOtherFormatsAndOtherTiersAreRefused) {
   TemporaryDirectory directory;
   auto writer = write_to(directory / "store");
   const auto second = StoreWriter::open(directory / "store", settings());
@@ -221,11 +221,13 @@ TEST(StoreTest, ASecondWriterANewerFormatAndOtherTiersAreRefused) {
   ASSERT_FALSE(others);
   EXPECT_NE(others.error().reason.find("1s:1h,10s:1d,1m:30d"), std::string::npos);
   auto database = Database::open_to_write(file_of(directory / "store"));
-  ASSERT_TRUE(database.value().run("PRAGMA user_version=7"));
-  const auto reader = StoreReader::open(directory / "store");
-  ASSERT_FALSE(reader);
-  EXPECT_NE(reader.error().reason.find("format 7"), std::string::npos);
-  EXPECT_FALSE(StoreWriter::open(directory / "store", settings()));
+  for (const char* format : {"7", "1"}) {
+    ASSERT_TRUE(database.value().run(std::string("PRAGMA user_version=") + format));
+    const auto reader = StoreReader::open(directory / "store");
+    ASSERT_FALSE(reader);
+    EXPECT_NE(reader.error().reason.find(std::string("format ") + format), std::string::npos);
+    EXPECT_FALSE(StoreWriter::open(directory / "store", settings()));
+  }
 }
 
 TEST(StoreTest, AMissingStoreSaysWhatMakesOneAndTextIsNone) {
