@@ -29,7 +29,7 @@ Result<Statement> Database::prepare(const std::string&) { return kAbsent; }
 Result<std::uint64_t> Database::number(const std::string&) { return kAbsent; }
 Result<void> Database::checkpoint() { return kAbsent; }
 
-std::string compress(std::string_view) { return {}; }
+std::string compress(std::string_view, Effort) { return {}; }
 std::optional<std::string> decompress(std::string_view, std::size_t) { return std::nullopt; }
 
 }  // namespace tallyfs::past

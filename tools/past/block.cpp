@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tools/past/bytes.h"
-#include "tools/past/compression.h"
 
 namespace tallyfs::past {
 
@@ -17,16 +16,16 @@ void BlockBuilder::add(std::uint64_t series, unsigned precision, const Column& c
   columns_.pack(column, more, pieces_, precision);
 }
 
-std::string BlockBuilder::take() {
+std::string BlockBuilder::take(Effort effort) {
   std::string made;
   std::string frames;
   for (const std::string& part : columns_.take()) {
-    const std::string frame = part.empty() ? "" : compress(part);
+    const std::string frame = part.empty() ? "" : compress(part, effort);
     put_number(made, part.size());
     if (!part.empty()) put_number(made, frame.size());
     frames.append(frame);
   }
-  *this = BlockBuilder(pieces_);
+  *this = BlockBuilder(pieces_, series_max_);
   return made.append(frames);
 }
 

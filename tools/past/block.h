@@ -9,12 +9,15 @@
 #include <string_view>
 
 #include "tools/past/column.h"
+#include "tools/past/compression.h"
 #include "tools/past/packed_column.h"
 
 namespace tallyfs::past {
 
 // A reader of one statistic unpacks its neighbours, too: more of them compress better.
 inline constexpr std::size_t kBlockSeries = 256;
+// In tiers of many days, of which a reader seldom wants all.
+inline constexpr std::size_t kBlockSeriesMax = 512;
 // A block is closed from here on, so that with the largest column it is below kUnpackedMax.
 inline constexpr std::size_t kBlockBytes = 1 << 20;
 // More is not unpacked, whatever a block says.
@@ -22,22 +25,24 @@ inline constexpr std::size_t kUnpackedMax = 4 << 20;
 
 class BlockBuilder {
  public:
-  // `pieces`: how many finest pieces a whole point knows.
-  explicit BlockBuilder(std::uint64_t pieces) : pieces_(pieces) {}
+  // `pieces`: how many finest pieces a whole point knows. series_max: in a block.
+  BlockBuilder(std::uint64_t pieces, std::size_t series_max)
+      : pieces_(pieces), series_max_(series_max) {}
 
   // `series` ascends. `more` follows `column`: what is not complete yet, or nullptr. precision: of
   // quantiles; else 0.
   void add(std::uint64_t series, unsigned precision, const Column& column, const Column* more);
 
   bool empty() const { return size_ == 0; }
-  bool is_full() const { return size_ >= kBlockSeries || columns_.bytes() >= kBlockBytes; }
+  bool is_full() const { return size_ >= series_max_ || columns_.bytes() >= kBlockBytes; }
   std::uint64_t first_series() const { return first_; }
   std::uint64_t last_series() const { return last_; }
   // The bytes; the builder is empty then.
-  std::string take();
+  std::string take(Effort effort);
 
  private:
   std::uint64_t pieces_;
+  std::size_t series_max_;
   std::size_t size_ = 0;  // statistics
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;

@@ -26,7 +26,7 @@ void OpenTier::end_piece(OpenTier* above) {
 }
 
 void OpenTier::end_block(std::vector<PackedBlock>& closed) {
-  std::ranges::move(pack(), std::back_inserter(closed));
+  std::ranges::move(pack(Effort::kSmall), std::back_inserter(closed));
   series_.clear();
   is_large_ = false;
 }
@@ -56,15 +56,15 @@ void OpenTier::end(OpenTier* above, std::vector<PackedBlock>& closed) {
   is_open_ = false;
 }
 
-std::vector<PackedBlock> OpenTier::pack() const {
+std::vector<PackedBlock> OpenTier::pack(Effort effort) const {
   std::vector<PackedBlock> made;
-  BlockBuilder builder(pieces_);
+  BlockBuilder builder(pieces_, block_series_);
   const auto take = [&] {
     if (builder.empty()) return;
     PackedBlock block{.tier = number_, .span = {begin_us_, piece_us_ + step_us_}};
     block.first_series = builder.first_series();
     block.last_series = builder.last_series();
-    block.bytes = builder.take();
+    block.bytes = builder.take(effort);
     made.push_back(std::move(block));
   };
   for (const auto& [number, series] : series_) {

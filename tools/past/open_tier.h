@@ -26,7 +26,11 @@ class OpenTier {
  public:
   // `pieces`: of the finest tier, in one of this.
   OpenTier(std::size_t number, const Tier& tier, std::uint64_t pieces)
-      : number_(number), step_us_(tier.step_us), precision_(precision_of(tier)), pieces_(pieces) {}
+      : number_(number),
+        step_us_(tier.step_us),
+        precision_(precision_of(tier)),
+        block_series_(is_coarse(tier) ? kBlockSeriesMax : kBlockSeries),
+        pieces_(pieces) {}
 
   // Adds to the open piece.
   void add(std::uint64_t series, Point point, const Adding& adding);
@@ -38,7 +42,7 @@ class OpenTier {
   void end(OpenTier* above, std::vector<PackedBlock>& closed);
 
   // The block so far, with the piece that is open.
-  std::vector<PackedBlock> pack() const;
+  std::vector<PackedBlock> pack() const { return pack(Effort::kFast); }
 
  private:
   struct Series {
@@ -47,6 +51,7 @@ class OpenTier {
     Adding adding{};
   };
 
+  std::vector<PackedBlock> pack(Effort effort) const;
   void end_piece(OpenTier* above);
   void end_block(std::vector<PackedBlock>& closed);
   bool is_over(std::uint64_t piece_us) const;
@@ -57,6 +62,7 @@ class OpenTier {
   std::size_t number_;
   std::uint64_t step_us_;
   unsigned precision_;
+  std::size_t block_series_;
   std::uint64_t pieces_;
   bool is_open_ = false;
   bool is_large_ = false;  // a column is: the block ends with this piece

@@ -30,9 +30,11 @@ struct Tier {
 };
 using Tiers = std::vector<Tier>;
 
+// Whether a tier is kept for weeks: small blocks matter more there than fine points.
+inline bool is_coarse(const Tier& tier) { return tier.step_us >= 60'000'000; }
 // The precision of quantiles' buckets in a tier, at most: from a minute on they are merged to 9 %,
 // since a month of the finer ones would be several times as large.
-inline unsigned precision_of(const Tier& tier) { return tier.step_us >= 60'000'000 ? 3 : 8; }
+inline unsigned precision_of(const Tier& tier) { return is_coarse(tier) ? 3 : 8; }
 
 inline constexpr const char* kDefaultTiers = "1s:1h,10s:1d,1m:30d";
 // kInvalid says what is wrong.

@@ -16,13 +16,13 @@ using Points = std::map<std::uint64_t, std::map<unsigned, Point>>;
 constexpr std::uint64_t kPieces = 10;
 
 std::string pack(const Points& points) {
-  BlockBuilder builder(kPieces);
+  BlockBuilder builder(kPieces, kBlockSeries);
   for (const auto& [series, at] : points) {
     Column column;
     for (const auto& [number, point] : at) column.add(number, point, kPieces);
     builder.add(series, static_cast<unsigned>(series % 9), column, nullptr);
   }
-  return builder.take();
+  return builder.take(Effort::kFast);
 }
 
 // Nothing if the block is damaged.
