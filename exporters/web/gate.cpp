@@ -59,15 +59,15 @@ bool needs_token(Purpose purpose, const Access& access) {
 }
 
 // What to do, for the page and for scrapers.
-Response token_refusal(Purpose purpose) {
+Response token_refusal(Purpose purpose, const std::string& file) {
   std::string text =
-      "the token is missing or wrong. It is in the file web-token beside the daemon's socket, in "
-      "/run/tally-web with systemd, or where --token-file says; only the user of tally-web can "
-      "read it. ";
+      "the token is missing or wrong. Only the user of tally-web and root can read "
+      "it: sudo cat " +
+      file + " shows it. ";
   text.append(purpose == Purpose::kMetrics
                   ? "Prometheus sends it with authorization: credentials_file; or start tally-web "
                     "with --open-metrics."
-                  : "Send the header 'Authorization: Bearer TOKEN'.");
+                  : "Programs send the header 'Authorization: Bearer TOKEN'.");
   return text_response(401, std::move(text), {{"WWW-Authenticate", "Bearer"}});
 }
 
@@ -100,7 +100,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
   }
   if (auto refused = method_refusal(request, purpose)) return refused;
   if (needs_token(purpose, access) && !has_token(request, access)) {
-    return token_refusal(purpose);
+    return token_refusal(purpose, access.token_file);
   }
   if (purpose != Purpose::kChange) return std::nullopt;
   if (access.changing == Changing::kNever) {

@@ -18,6 +18,7 @@ enum class Changing { kNever, kWithToken };
 
 struct Access {
   std::string token;
+  std::string token_file{};
   std::vector<std::string> hosts{};  // names beside the loopback ones, without a port
   Reading statistics = Reading::kWithToken;
   Reading metrics = Reading::kWithToken;

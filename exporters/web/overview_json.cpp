@@ -1,5 +1,7 @@
 #include "exporters/web/overview_json.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -73,10 +75,15 @@ void write_row(JsonWriter& writer, const Row& row, Watch& watch) {
   writer.end_array().end_object().end_object();
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 void write_view(JsonWriter& writer, const Watch& watch, const std::string& refusal) {
   std::uint64_t statistics = 0;
   for (const view::InterfaceSummary& each : watch.tree().interfaces) statistics += each.statistics;
-  writer.key("mount").string(watch.mount());
+  writer.key("host").string(host_name()).key("mount").string(watch.mount());
   writer.key("interfaces").number(watch.tree().interfaces.size());
   writer.key("statistics").number(statistics);
   const auto rate = watch.rate();

@@ -5,8 +5,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
+#include "core/base/text.h"
 #include "exporters/web/listen.h"
 #include "exporters/web/mount_site.h"
 #include "exporters/web/program/options.h"
@@ -43,8 +45,18 @@ Result<std::string> token_path(const Options& options, Source& source) {
   return tree.value().socket.substr(0, slash) + "/web-token";
 }
 
-Access access_of(const Options& options, std::string token, const Listening& listening) {
-  Access made{.token = std::move(token), .hosts = options.hosts};
+// For users of other directories; control bytes escaped.
+std::string full_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> full(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  std::string shown;
+  append_escaped(shown, full ? full.get() : path.c_str(), 4096, 0);
+  return shown;
+}
+
+Access access_of(const Options& options, std::string token, std::string file,
+                 const Listening& listening) {
+  Access made{.token = std::move(token), .token_file = std::move(file), .hosts = options.hosts};
   if (!listening.host.empty()) made.hosts.push_back(listening.host);
   if (options.opens_reading) made.statistics = made.metrics = Reading::kOpen;
   if (options.opens_metrics) made.metrics = Reading::kOpen;
@@ -86,7 +98,7 @@ int serve(const Options& options) {
                                  ": is not loopback, and there is no TLS; a proxy can "
                                  "do that, or --allow-plaintext");
   }
-  Access access = access_of(options, token.value(), listening.value());
+  Access access = access_of(options, token.value(), full_path(path.value()), listening.value());
   const auto serves = options.only_metrics ? MountSite::Serves::kMetrics : MountSite::Serves::kAll;
   const auto names = options.keeps_utf8 ? Scrape::Names::kUtf8 : Scrape::Names::kUnderscores;
   MountSite site(std::move(source),
