@@ -261,7 +261,7 @@ class PageTest(PageCase):
     def test_a_wrong_token_is_asked_for(self):
         self.browser.open(f"{self.web.url}/#token=00")
         self.browser.shows("#token-form", "needs the token")
-        self.browser.shows("#token-form", "sudo cat /run/tally-web/web-token")
+        self.browser.shows("#token-form", f"sudo cat {self.mount.folder / 'web-token'} shows it")
         self.browser.shows("#token-fault", "Read the file again")
         self.assertNotIn("token", self.browser.run("return location.href"))
         self.browser.type("#token", self.web.token)

@@ -3,7 +3,7 @@
 import {define, read} from './api.js';
 import {clock} from './charts.js';
 import {setText} from './rows.js';
-import {byId} from './state.js';
+import {byId, state} from './state.js';
 
 const kTypes = ['value', 'range', 'list', 'array', 'quantiles', 'last', 'history', 'raw'];
 // Keys that change nothing of how it counts, or that cannot be set.
@@ -59,6 +59,8 @@ export class DefinitionForm {
     byId('reset').addEventListener('click', () => this.reset());
     byId('undo').addEventListener('click', () => this.undo());
     byId('confirm-yes').addEventListener('click', () => this.confirmed?.());
+    byId('add-view').addEventListener('click', () => this.proposeView());
+    byId('confirm-view').addEventListener('click', () => this.addView());
     byId('confirm-no').addEventListener('click', () => this.ask(null));
     byId('definition').addEventListener('submit', event => {
       event.preventDefault();
@@ -83,6 +85,32 @@ export class DefinitionForm {
   edited() {
     this.tell('', '');
     this.ask(null);
+  }
+
+  // The line as that of a view: the same samples, under a name that is free.
+  viewOf(line) {
+    const keys = keysOf(line);
+    const source = keysOf(this.current).get('of') ?? this.name;
+    const type = keys.get('type');
+    const names = state.rows.map(each => each.name);
+    const name = count => source.replace(/(?=\{|$)/, `_${type}${count}`);
+    let count = '';
+    while (names.includes(name(count))) count = Number(count || 1) + 1;
+    return withKey(withKey(line, 'of', source), 'name', name(count));
+  }
+
+  proposeView() {
+    const now = keysOf(this.current).get('type');
+    const chosen = byId('type').value;
+    const type = chosen !== now ? chosen : now === 'quantiles' ? 'history' : 'quantiles';
+    this.edit(this.viewOf(this.lines[type]));
+    this.line.focus();
+  }
+
+  addView() {
+    const line = this.viewOf(this.line.value.replace(/\s+/g, ' ').trim());
+    this.edit(line);
+    return this.apply();
   }
 
   // With all that the type needs, and nothing that it does not take, as the server proposes.
@@ -123,7 +151,8 @@ export class DefinitionForm {
   close(reason) {
     setText(byId('definition-note'), reason);
     byId('definition').classList.toggle('closed', !!reason);
-    for (const id of ['is-on', 'type', 'apply', 'reset', 'undo', 'confirm-yes']) {
+    for (const id of ['is-on', 'type', 'add-view', 'apply', 'reset', 'undo', 'confirm-view',
+                      'confirm-yes']) {
       byId(id).disabled = !!reason;
     }
     this.line.readOnly = !!reason;
@@ -169,7 +198,8 @@ export class DefinitionForm {
   }
 
   // Asks in the page, if there is something to lose; null: asks no more.
-  ask(what, loss, act) {
+  // `canKeep`: a view could have the new type beside the data.
+  ask(what, loss, act, canKeep = false) {
     this.confirmed = what && (() => {
       this.ask(null);
       act();
@@ -178,7 +208,8 @@ export class DefinitionForm {
     if (what) {
       setText(byId('confirm-text'), `Discard ${loss}?`);
       setText(byId('confirm-yes'), what);
-      byId('confirm-no').focus();
+      byId('confirm-view').hidden = !canKeep;
+      byId(canKeep ? 'confirm-view' : 'confirm-no').focus();
     }
     if (this.current) this.showControls();
   }
@@ -207,7 +238,9 @@ export class DefinitionForm {
       return this.tell(error.message, '');
     }
     if (this.name !== name || this.line.value !== value) return;  // edited meanwhile
-    return loss ? this.ask('Discard and apply', loss, act) : act();
+    const {type, of} = Object.fromEntries(keysOf(line));
+    const canKeep = to === name && of === undefined && type !== keysOf(this.current).get('type');
+    return loss ? this.ask('Discard and apply', loss, act, canKeep) : act();
   }
 
   revert() {
@@ -219,6 +252,8 @@ export class DefinitionForm {
   tell(fault, done) {
     byId('definition-fault').hidden = !fault;
     byId('definition-fault').textContent = fault;
+    // The reason is in sight, wherever the button is.
+    if (fault) byId('definition-fault').scrollIntoView({block: 'nearest'});
     byId('definition-done').textContent = done;
   }
 

@@ -12,6 +12,15 @@ const kBottom = 22;
 const kTop = 6;
 const kTableColumns = 12;
 
+// Without the empty bins at both ends, but for one.
+function fitted(heat) {
+  const hit = heat.bins.map((_, bin) => heat.counts.some(counts => counts[bin] > 0));
+  if (!hit.includes(true)) return heat;
+  const [first, last] = [Math.max(0, hit.indexOf(true) - 1), hit.lastIndexOf(true) + 2];
+  return {...heat, bins: heat.bins.slice(first, last),
+          counts: heat.counts.map(counts => counts.slice(first, last))};
+}
+
 export class HeatMap {
   constructor(parts) {
     Object.assign(this, parts);  // canvas, tip, legend, onColumn, onBin
@@ -72,7 +81,8 @@ export class HeatMap {
 
   // To be drawn by repaint().
   take(heat, seconds) {
-    this.heat = heat;
+    this.whole = heat;
+    this.heat = fitted(heat);
     this.window = seconds;
     let behind = 0;  // seconds between a column's end and the right edge
     this.behind = heat.seconds.map(() => 0);
@@ -169,9 +179,9 @@ export class HeatMap {
     }));
   }
 
-  countsOf(column) {
-    const counts = this.heat.counts[column];
-    return counts.length ? counts : this.heat.bins.map(() => 0);
+  countsOf(column, heat = this.heat) {
+    const counts = heat.counts[column];
+    return counts.length ? counts : heat.bins.map(() => 0);
   }
 
   colours() {
@@ -435,21 +445,27 @@ export class HeatMap {
       `${text}${unseen}`);
   }
 
-  drawLegend() {
-    const least = this.heat.least;
+  // Some of the colours, with the least count of each.
+  legendTexts() {
+    const {least, top} = this.heat;
     const colours = this.colours();
-    this.legend.replaceChildren('counts:');
     // While counts are small, there are levels that none of them has.
     const levels = least.map((_, i) => i).filter(i => i + 1 === least.length
-      ? least[i] <= this.heat.top : least[i] !== least[i + 1]);
+      ? least[i] <= top : least[i] !== least[i + 1]);
     const step = Math.max(1, (levels.length - 1) / 5);
     const shown = new Set();
     for (let at = 0; at <= levels.length - 1 + 1e-9; at += step) shown.add(levels[Math.round(at)]);
-    for (const level of shown) {
+    return [...shown].map(level => ({colour: colours[level],
+      text: `${least[level].toLocaleString('en')}${level === 0 ? '' : '+'}`}));
+  }
+
+  drawLegend() {
+    this.legend.replaceChildren('counts:');
+    for (const {colour, text} of this.legendTexts()) {
       const span = document.createElement('span');
       const swatch = document.createElement('i');
-      swatch.style.background = colours[level];
-      span.append(swatch, `${least[level].toLocaleString('en')}${level === 0 ? '' : '+'}`);
+      swatch.style.background = colour;
+      span.append(swatch, text);
       this.legend.append(span);
     }
   }

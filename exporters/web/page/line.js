@@ -122,6 +122,12 @@ export class LineChart {
     this.drawLine(svg, y);
   }
 
+  legend() {
+    const {stacks, legend, names} = this.series;
+    return !stacks ? legend || names[0] : 'growth in a second, of ' +
+      `${stacks.map(each => each.name).join(', ') || 'nothing'}, and of all as the line`;
+  }
+
   timeAt(clientX) {
     if (!this.x) return null;
     const at = clientX - this.svg.getBoundingClientRect().left;

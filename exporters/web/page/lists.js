@@ -85,6 +85,7 @@ export function showStatistics(view, before) {
   lines = Math.min(kLinesMax, Math.max(lines, beside ? 2 : 1, Math.ceil(longest / kLineLength)));
   byId('statistic-table').dataset.lines = lines;
   byId('statistic-table').classList.toggle('long', longest > kShortLength);
+  state.rows = view.rows;
   statistics.show(view.rows, view.first, view.matching);
   showMatching('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
 }

@@ -1,6 +1,7 @@
 // The page: theme, controls and keys. state.js has what is chosen, readings.js reads each second,
 // lists.js and statistic.js show it. All texts go into the document as text.
 import {setToken, takeToken} from './api.js';
+import './export.js';
 import {move, orderBy, sortBy} from './lists.js';
 import {makeDue} from './readings.js';
 import {byId, choose, filterStatistics, leaveFragment, openLists, refresh, state, takeFragment}

@@ -4,16 +4,19 @@ import {Refusal, read} from './api.js';
 import {clock, isoTime} from './charts.js';
 import {interfaces, showHists, showLatencies, showMatching, showStatistics, statistics}
   from './lists.js';
+import {printable} from './picture.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
   from './state.js';
 import {timesAround} from './span.js';
-import {closeForm, showCpus, showHeat, showHist, showNothing, showPast, showSeries, showStatistic}
-  from './statistic.js';
+import {closeForm, showCpus, showHeat, showHist, showNothing, showPast, showSeries, showStatistic,
+        shownView} from './statistic.js';
 
 const kPeriod = 1000;
 const kFresh = 2500;
-const kBackOffMax = 10000;
+// A tally-web of this machine is asked again soon after its start.
+const isLoopback = /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname);
+const kBackOffMax = isLoopback ? 2000 : 10000;
 // What costs the server more is read less often.
 const kHistsPeriod = 20000;
 const kCpusPeriod = 5000;
@@ -37,7 +40,7 @@ function showOverview(overview) {
   noticeEpoch(overview);
   state.overview = overview;
   state.readOnly = view.read_only;
-  setText(byId('mount'), view.mount);
+  setText(byId('mount'), `${view.host}:${view.mount}`);
   setText(byId('interfaces'), view.interfaces.toLocaleString('en'));
   setText(byId('statistics'), view.statistics.toLocaleString('en'));
   setText(byId('rate'), view.rate_text);
@@ -198,6 +201,16 @@ async function readShown() {
   await readChosen('hist', `api/1/hist/${encoded(path)}`, showHist);
 }
 
+// (!): there is no answer.
+function showTitle() {
+  const lost = byId('live').className === 'lost' ? '(!) ' : '';
+  const p99 = shownView()?.total.percentiles?.find(each => String(each.q) === '99');
+  const name = [state.interfaceName, state.statistic].filter(Boolean).join('/') || 'tallyfs';
+  const host = state.overview ? ` - ${state.overview.view.host}` : '';
+  const title = `${lost}${p99 ? `p99 ${p99.text.split(' ')[0]} ` : ''}${printable(name)}${host}`;
+  if (document.title !== title) document.title = title;
+}
+
 // ---- failures
 
 let failures = 0;
@@ -216,12 +229,14 @@ function showLost(reason) {
   setText(byId('live'), text);
   byId('live').title = reason;
   closeForm(`Closed: ${text}.`);
+  showTitle();
 }
 
 function showFault(error) {
   if (error.status === 401) {
     byId('token-form').hidden = false;
     byId('main').hidden = true;
+    setText(byId('token-reason'), error.message);
     setText(byId('token-fault'), sessionStorage.getItem('tally-token')
       ? 'This token is wrong. Read the file again, and paste all of its 64 digits.' : '');
     clearTimeout(isOld);
@@ -243,6 +258,7 @@ function showLive() {
   setText(byId('live'), 'live');
   byId('live').className = '';
   byId('live').title = '';
+  showTitle();
 }
 
 async function readAll() {

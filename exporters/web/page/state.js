@@ -11,7 +11,7 @@ export const state = {
   // clock in microseconds; null: none.
   span: null, versus: null,
   window: 60, scale: 'log',
-  counted: 'interval', overview: null, data: null, past: null, readOnly: '',
+  counted: 'interval', overview: null, rows: [], data: null, past: null, readOnly: '',
 };
 
 const listeners = {chosen: [], wanted: [], changed: []};

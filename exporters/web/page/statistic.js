@@ -27,7 +27,7 @@ onChosen(() => {
   line.forget();
   definition.forget();
   // The picture before stays until there is another one, but pale, as of another one.
-  for (const id of ['heat-panel', 'cpus-panel']) byId(id).classList.add('stale');
+  for (const id of ['heat-panel', 'cpus-panel', 'series-panel']) byId(id).classList.add('stale');
 });
 
 // What is shown is old: nothing is to be changed by it.
@@ -201,6 +201,7 @@ function showRaw(rows) {
 export function showSeries(series, seconds) {
   byId('series-panel').hidden = !series;
   if (!series) return;
+  byId('series-panel').classList.remove('stale');
   line.take(series, seconds);
   showLine();
 }
@@ -210,9 +211,7 @@ export function showLine() {
   if (!series) return;
   const asTable = isPressed('series-as-table');
   setText(byId('series-title'), line.window ? 'Over time' : 'History');
-  setText(byId('series-legend'), series.stacks ? `growth in a second, of ${
-    series.stacks.map(each => each.name).join(', ') || 'nothing'}, and of all as the line`
-    : series.legend);
+  setText(byId('series-legend'), line.legend());
   byId('series-box').hidden = asTable;
   byId('series-table').hidden = !asTable;
   if (asTable) byId('series-table').replaceChildren(line.table());
