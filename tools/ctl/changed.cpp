@@ -9,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/facts.h"
 #include "tools/ctl/past_reader.h"
 #include "tools/ctl/what.h"
 #include "tools/display/changed_reason.h"
@@ -52,6 +53,9 @@ class Changed {
     const bool is_quiet = rows_.empty() || !rows_.front().is_unusual;
     if (is_quiet) rows_.resize(std::min(rows_.size(), kRowsOfQuiet));
     session_.options.json ? print_json() : draw(is_quiet);
+    print_facts(session_, [&](const std::string& interface, const std::string& name) {
+      return std::ranges::count(names_, PastReader::Name(interface, name), &Named::name) > 0;
+    });
     return kDone;
   }
 
@@ -188,7 +192,8 @@ class Changed {
 };
 
 // The span with as many spans of baseline before it as the store has finely enough.
-Result<std::unique_ptr<past::MomentSource>> open_with_baseline(past::StoreReader& store,
+Result<std::unique_ptr<past::MomentSource>> open_with_baseline(Session& session,
+                                                               past::StoreReader& store,
                                                                const past::Span& span) {
   const std::uint64_t length_us = span.end_us - span.begin_us;
   std::uint64_t step_us = 0;
@@ -198,6 +203,7 @@ Result<std::unique_ptr<past::MomentSource>> open_with_baseline(past::StoreReader
     if (!tier) return tier.error();
     step_us = store.tiers()[tier.value()].step_us;
     if (step_us * view::Past::kSpanBlocks > length_us) continue;
+    if (auto done = session.read_facts(store, all); !done) return done.error();
     return past::MomentSource::open(std::move(store), all, "");
   }
   return invalid("the store has points of " + view::duration_text(step_us) +
@@ -224,7 +230,7 @@ int show_changed(Session& session, const PastOptions& options) {
   const past::Span& span = opened->wanted().value();
   const microseconds length(static_cast<std::int64_t>(span.end_us - span.begin_us));
   if (length < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
-  auto source = open_with_baseline(opened->store(), span);
+  auto source = open_with_baseline(session, opened->store(), span);
   if (!source) return complain(kRefused, source.error().reason);
   session.source = std::move(source).value();
   return Changed(session, length, span).run();

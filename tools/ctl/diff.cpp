@@ -3,6 +3,7 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
+#include "tools/ctl/show_past.h"
 #include "tools/ctl/snapshot.h"
 #include "tools/display/change.h"
 #include "tools/display/summary.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr CommandText kDiffText = {
     "diff", "Shows what was counted between two snapshots.",
     "  tallyctl diff before.jsonl now                 since that recording ended\n"
-    "  tallyctl diff monday.jsonl tuesday.jsonl       side by side, from two daemons too\n"
+    "  tallyctl diff --at 12:03+5m                    beside as long before, from a store\n"
     "  tallyctl record --count 1 - | tallyctl diff - now"};
 
 class Diff {
@@ -115,11 +116,23 @@ int run_diff(int argc, char** argv) {
   Session session;
   bool tells_by_status = false;
   CommandLine line = command_line(kDiffText, session.options);
+  PastOptions past;
+  add_past(line, past);
+  add_versus(line, past);
   add_table_options(line, session.options);
   line.add_flag("--exit-code", tells_by_status, "exit with 1 if something was counted or differs");
-  line.add_arguments("A B", session.options.words, "recordings, or now, or - for stdin",
-                     {.least = 0, .most = 2});
+  line.add_arguments("A B", session.options.words,
+                     "recordings, or now, or - for stdin; with --at and --last what is compared");
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (past.is_wanted() && !tells_by_status) {
+    if (past.versus.empty()) past.versus = "before";
+    return show_past(session, past);
+  }
+  if (past.is_wanted() || !past.store.empty()) {
+    return complain(kWrongUsage, past.is_wanted()
+                                     ? "--exit-code is of snapshots"
+                                     : "--store needs the time that is meant: --last 10m");
+  }
   if (session.options.words.size() != 2) {
     return complain(kWrongUsage, "two are compared, of: a FILE of tallyctl record, now, or - for "
                                  "stdin; as tallyctl diff before.jsonl now");

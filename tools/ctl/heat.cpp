@@ -3,6 +3,7 @@
 #include "tools/display/heat.h"
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/facts.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
@@ -53,6 +54,9 @@ class Heat {
       draw(before, now.value());
       before = std::move(now).value();
     }
+    print_facts(session_, [&](const std::string& interface, const std::string& name) {
+      return interface == what_.interface && name == what_.statistic;
+    });
     return kDone;
   }
 

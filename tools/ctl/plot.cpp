@@ -3,6 +3,7 @@
 #include "tools/display/plot.h"
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/facts.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
@@ -27,15 +28,22 @@ class Plot {
   int run() {
     const bool may_be_sum = past_.is_wanted() && session_.options.every.empty();
     if (const auto status = open(may_be_sum ? Form::kSum : Form::kMoments)) return *status;
-    if (has_past(*first_.find(what_.statistic))) return draw_now();
+    if (has_past(*first_.find(what_.statistic))) return with_facts(draw_now());
     if (may_be_sum) {
       if (const auto status = open(Form::kMoments)) return *status;
     }
-    return draw_moments(std::move(first_));
+    return with_facts(draw_moments(std::move(first_)));
   }
 
  private:
   using Form = Session::PastForm;
+
+  int with_facts(int status) const {
+    print_facts(session_, [&](const std::string& interface, const std::string& name) {
+      return interface == what_.interface && name == what_.statistic;
+    });
+    return status;
+  }
 
   std::optional<int> open(Form form) {
     const auto& words = session_.options.words;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr CommandText kRecordText = {
     "record", "Writes snapshots of all statistics into a file or a store, until it is interrupted.",
-    "  tallyctl record night.jsonl                  each second, for --from\n"
-    "  tallyctl record --every 10s --count 360 -    an hour, on stdout\n"
-    "  tallyctl record --store /var/lib/past        for ever, for show --at, --last and --vs"};
+    "  tallyctl record night.jsonl                     each second, for --from\n"
+    "  tallyctl record --at 03:00..04:00 hour.jsonl    that hour, from a store\n"
+    "  tallyctl record --store /var/lib/past           for ever, for show --at, --last and --vs"};
 
 volatile sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }
@@ -53,9 +53,9 @@ int record(Session& session, Recorder& recorder) {
     }
     const bool is_last = session.options.count != 0 && n == session.options.count;
     if (interrupted || is_last) return report.status();
-    const auto next = session.source->next(session.options.period());
+    const auto next = session.next();
     if (!next) return complain(next.error());
-    if (interrupted) return report.status();
+    if (interrupted || next.value() == Source::Next::kEnd) return report.status();
   }
 }
 
@@ -64,7 +64,6 @@ int record(Session& session, Recorder& recorder) {
 int run_record(int argc, char** argv) {
   Session session;
   std::uint64_t size_max = Recorder::kBytesMax;
-  std::string store;
   std::string tiers = past::kDefaultTiers;
   CommandLine line = command_line(kRecordText, session.options);
   add_every(line, session.options);
@@ -73,25 +72,27 @@ int run_record(int argc, char** argv) {
             .value = "BYTES",
             .text = "a file ends before it is larger; of a store the oldest points go",
             .check = Bytes{1 << 10, std::uint64_t{1} << 50}});
-  line.add({.names = "--store",
-            .variable = &store,
-            .value = "DIR",
-            .text = "write the past into this store, which is made where it is not there",
-            .shown = Option::Default::kHidden});
+  PastOptions past;
+  add_past(line, past);
   line.add({.names = "--tiers",
             .variable = &tiers,
             .value = "LIST",
             .text = "how far apart points of a store are, and for how long they are kept"});
   line.add_arguments("FILE", session.options.words, "made anew; - is stdout", {.most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (session.options.words.empty() == store.empty()) {
-    return complain(kWrongUsage, "a FILE is needed, or --store DIR, and not both");
+  const bool is_export = past.is_wanted();
+  const bool has_file = !session.options.words.empty();
+  if (is_export ? !has_file : has_file == !past.store.empty()) {
+    return complain(kWrongUsage, is_export ? "a FILE is needed, for what --at or --last has"
+                                           : "a FILE is needed, or --store DIR, and not both");
   }
-  if (!store.empty() && !session.options.every.empty()) {
+  if (!has_file && !session.options.every.empty()) {
     return complain(kWrongUsage, "a store is written as --tiers says; --every is of a FILE");
   }
-  if (const auto status = session.open()) return *status;
-  if (!store.empty()) return record_into_store(session, store, tiers, size_max);
+  const auto opened =
+      is_export ? session.open(past, Session::PastForm::kMoments, "") : session.open();
+  if (opened) return *opened;
+  if (!has_file) return record_into_store(session, past.store, tiers, size_max);
   const std::string& path = session.options.words.front();
   Fd file(path == "-" ? ::dup(STDOUT_FILENO)
                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));

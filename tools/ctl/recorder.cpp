@@ -17,7 +17,7 @@ Result<void> Recorder::write_header() {
   std::string line;
   JsonWriter writer(line);
   writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
-  writer.key("every_us").number(session_.options.period().count());
+  writer.key("every_us").number(session_.period().count());
   for (std::size_t i = 0; i < json.value().keys.size(); ++i) {
     writer.key(json.value().keys[i]);
     write_json(writer, json.value().items[i]);

@@ -57,10 +57,20 @@ std::optional<int> Session::open(const PastOptions& past, PastForm form,
   }
   std::optional<PastSpan> opened;
   if (const auto status = open_store(past, opened)) return status;
+  if (const auto done = read_facts(opened->store(), opened->wanted().value()); !done) {
+    return tallyfs::complain(kRefused, done.error().reason);
+  }
   auto made = open_span(std::move(opened->store()), opened->wanted().value(), form, word);
   if (!made) return tallyfs::complain(kRefused, made.error().reason);
   source = std::move(made).value();
   return std::nullopt;
+}
+
+Result<void> Session::read_facts(past::StoreReader& store, const past::Span& span) {
+  auto found = store.facts(span);
+  if (!found) return found.error();
+  facts = std::move(found).value();
+  return {};
 }
 
 std::optional<int> Session::open_store(const PastOptions& past, std::optional<PastSpan>& opened) {

@@ -22,6 +22,7 @@ struct Session {
   Terminal terminal;
   view::Look look;
   std::unique_ptr<Source> source;
+  std::vector<past::Fact> facts;  // of the span of the store, if that is meant
 
   // Of the mount or the recording that the options name. Prints what is wrong.
   // Nothing if it may go on, else the status to exit with.
@@ -30,6 +31,8 @@ struct Session {
   // word: what is looked at.
   enum class PastForm { kSum, kMoments };
   std::optional<int> open(const PastOptions& past, PastForm form, const std::string& word);
+  // Reads the facts of a span. Returns a fault of the store.
+  Result<void> read_facts(past::StoreReader& store, const past::Span& span);
   // The store that is meant, whose span is right. As open(), without a source.
   std::optional<int> open_store(const PastOptions& past, std::optional<PastSpan>& opened);
   // Of a command that draws pictures: complains on a terminal that has neither a cursor to move

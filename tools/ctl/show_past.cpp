@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/facts.h"
 #include "tools/ctl/moment.h"
 #include "tools/display/show.h"
 #include "tools/display/summary.h"
@@ -18,8 +19,6 @@ namespace tallyfs {
 namespace {
 
 using past::Span;
-
-constexpr std::size_t kFactsShown = 10;
 
 // What was counted in a span, with the time in which it was observed.
 view::Change change_of(const view::Interface& interface, const view::Statistic& statistic) {
@@ -112,9 +111,12 @@ class ShowPast {
       }
     }
     session_.put_rows(grid, std::move(rows));
-    if (session_.options.exports_rows()) return complain_of_facts(now);
+    if (session_.options.exports_rows()) {
+      complain_of_facts(now.facts, session_.look);
+      return kDone;
+    }
     if (is_empty) put_nothing(grid);
-    put_facts(grid, now);
+    put_facts(grid, now.facts, session_);
     print(grid, session_.terminal);
     return kDone;
   }
@@ -138,8 +140,8 @@ class ShowPast {
       }
     }
     table.empty() ? put_nothing(grid) : table.draw(grid);
-    put_facts(grid, now);
-    put_facts(grid, before);
+    put_facts(grid, now.facts, session_);
+    put_facts(grid, before.facts, session_);
     print(grid, session_.terminal);
     return kDone;
   }
@@ -209,34 +211,6 @@ class ShowPast {
     grid.put_line("nothing was observed in it; the store has " +
                       span_text(extent_, session_.options.utc),
                   {view::Tone::kWarning});
-  }
-
-  std::string fact_text(const past::Fact& fact) const {
-    std::string text = session_.look.moment(fact.span.begin_us);
-    if (fact.span.end_us != fact.span.begin_us) {
-      text.append(" to ").append(session_.look.moment(fact.span.end_us));
-    }
-    if (!fact.interface.empty()) {
-      text.append("  ").append(view::shown_name(fact.interface, fact.statistic));
-    }
-    return text.append(": ").append(fact.reason);
-  }
-
-  // On stderr, beside rows for programs.
-  int complain_of_facts(const ReadSpan& read) const {
-    for (const past::Fact& each : read.facts) complain(kDone, fact_text(each));
-    return kDone;
-  }
-
-  void put_facts(view::Grid& grid, const ReadSpan& read) const {
-    const std::size_t most = session_.options.all ? read.facts.size() : kFactsShown;
-    for (std::size_t i = 0; i < std::min(most, read.facts.size()); ++i) {
-      grid.put_line(fact_text(read.facts[i]), {view::Tone::kWarning});
-    }
-    if (read.facts.size() > most) {
-      grid.put_line("(" + std::to_string(read.facts.size() - most) + " more: --all)",
-                    {view::Tone::kDim});
-    }
   }
 
   int print_json(const ReadSpan& now, const ReadSpan* before) {

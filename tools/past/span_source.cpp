@@ -35,10 +35,6 @@ Result<std::unique_ptr<SpanSource>> SpanSource::open(StoreReader store, const Sp
 Result<std::vector<Fact>> SpanSource::facts() {
   auto made = store_.facts(span_);
   if (!made) return made;
-  // The time before a store begins has no beginning.
-  for (Fact& each : made.value()) {
-    if (each.span.begin_us == 0) each.span.begin_us = span_.begin_us;
-  }
   made.value().insert(made.value().end(), sums_.damaged.begin(), sums_.damaged.end());
   return made;
 }

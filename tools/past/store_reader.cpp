@@ -269,7 +269,9 @@ Result<std::vector<Fact>> StoreReader::facts(const Span& span) {
   row.bind(span.begin_us).bind(span.end_us);
   std::vector<Fact> made;
   const auto done = row.each_row([&] {
-    made.push_back({{row.number(0), row.number(1)},
+    // The time before a store begins has no beginning.
+    const std::uint64_t begin_us = row.number(0) == 0 ? span.begin_us : row.number(0);
+    made.push_back({{begin_us, row.number(1)},
                     std::string(row.text(2)),
                     std::string(row.text(3)),
                     std::string(row.text(4))});

@@ -66,7 +66,7 @@ class StoreReader {
   Result<void> points(const TierSpan& part, const Wanted& series, const TakePiece& take);
   // The highest that all of the parts have.
   unsigned precision(const std::vector<TierSpan>& parts) const;
-  // Returns those that touch the span, oldest first.
+  // Returns those that touch the span, oldest first. What has no beginning begins with the span.
   Result<std::vector<Fact>> facts(const Span& span);
 
  private:

@@ -1,43 +1,6 @@
-# tallyctl record --store, and show --at, --last, --vs, which read it: with a daemon, a mount and a
-# store of each case's own.
+# What tallyctl reads of a store: show, plot, heat, diff and record with --at, --last and --vs.
 
-TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
-
-_set_up() {
-  need sqlite3
-  [[ $("$TALLYCTL" show --last 1s 2>&1) != *TALLYFS_PAST=OFF* ]] || skip 'built without a store'
-  start_daemon
-  STORE=$CASE/store
-  export TALLY_MOUNT=$MNT TALLY_STORE=$STORE TZ=UTC
-  RECORDER=''
-  send 'create web/us type=quantiles precision=5 quantiles=50,99 units=microseconds/requests on=1' \
-    'create web/hits on=1' 'create web/depth type=last on=1' 'create db/us type=range on=1'
-}
-# _record [OPTION...]: in the background; returns when the first moment was read.
-_record() {
-  "$TALLYCTL" record --store "$STORE" "$@" 2>>"$CASE/recorder" &
-  RECORDER=$!
-  echo "$RECORDER" >>"$CASE/pids"
-  wait_until '[ "$(_sql "SELECT count(*) FROM series")" != "" ]'
-  wait_until '[ "$(_sql "SELECT count(*) FROM series")" -gt 4 ]'
-}
-_sql() { sqlite3 "file:$STORE/past.sqlite?mode=ro" "$1" 2>/dev/null || true; }
-# _end_recorder: as systemd ends it; what it has is written.
-_end_recorder() {
-  kill -TERM "$RECORDER"
-  wait "$RECORDER" || fail "the recorder ended with $?" "$(cat "$CASE/recorder")"
-}
-_show() { "$TALLYCTL" show "$@"; }
-_total() { _show --json --last 10m "web/$1" | jq -r '.interfaces[0].statistics[0] | .samples'; }
-# _moments [OPTION...]: what heat draws of web/us, as a list of {us, at, samples}.
-_moments() {
-  "$TALLYCTL" heat --json --last 10m "$@" web/us | jq -s 'map({us: .realtime_us,
-    at: (.realtime_us / 1000000 | strftime("%F %T")), samples: .statistics[0].view.samples})'
-}
-_next_second() {
-  local second=${EPOCHREALTIME%.*}
-  wait_until "[ \${EPOCHREALTIME%.*} != $second ]"
-}
+. ./ctl/_past.sh
 
 what_was_counted_comes_back_with_its_percentiles() {
   _record
@@ -148,141 +111,58 @@ what_was_before_the_store_is_told() {
   assert_eq 1 "$(_show --last 10m web | grep -c ': nothing was recorded yet$')"
 }
 
+spans_of_the_store_are_compared_and_exported() {
+  _record
+  send 'web/us 100' 'web/us 200' 'web/hits 1'
+  _next_second
+  _next_second
+  send 'web/hits 1'
+  _next_second
+  _next_second
+  _end_recorder
+  "$TALLYCTL" diff --last 10m web >"$CASE/diff"
+  assert_has 'before: ' "$(cat "$CASE/diff")"
+  assert_match 'web/us .*p50 .*' "$(grep '^web/us' "$CASE/diff")"
+  assert_fails_with '--exit-code is of snapshots' "$TALLYCTL" diff --exit-code --last 10m
+  assert_fails_with '--store needs the time' "$TALLYCTL" diff --store "$STORE"
+  "$TALLYCTL" record --last 10m "$CASE/export"
+  assert_eq 1000000 "$(head -1 "$CASE/export" | jq .every_us)"
+  # Totals of a recording begin with its first moment.
+  local counted='map(.statistics[0].view.samples) | add'
+  assert_eq "$(_moments | jq 'map(.samples) | add')" \
+    "$("$TALLYCTL" heat --json --from "$CASE/export" web/us | jq -s "$counted")"
+  assert_eq 2 "$("$TALLYCTL" show --json --from "$CASE/export" web/hits |
+    jq '.interfaces[0].statistics[0].samples')"
+  assert_fails_with 'a FILE is needed, for what' "$TALLYCTL" record --last 10m
+}
+
+# As show does, below the picture, and on stderr where the output is of a program.
+pictures_of_the_past_have_its_facts() {
+  _record
+  send 'web/us 100'
+  _next_second
+  _next_second
+  define web 'name=us data=reset'
+  define web 'name=hits data=reset'
+  send 'web/us 100'
+  _next_second
+  _next_second
+  _end_recorder
+  local command
+  for command in 'heat --ascii' plot; do
+    "$TALLYCTL" $command --last 10m web/us >"$CASE/out"
+    assert_eq 1 "$(grep -c '  web/us: reset$' "$CASE/out")" "$command"
+    assert_eq 1 "$(grep -c 'nothing was recorded yet$' "$CASE/out")" "$command"
+    assert_has_not 'web/hits' "$(cat "$CASE/out")"
+  done
+  "$TALLYCTL" show --changed --last 1m web >"$CASE/out"
+  assert_has 'nothing was recorded yet' "$(cat "$CASE/out")"
+  "$TALLYCTL" heat --json --last 10m web/us 2>"$CASE/facts" | jq -e . >/dev/null
+  assert_has 'web/us: reset' "$(cat "$CASE/facts")"
+}
+
 a_store_needs_a_time() {
   assert_fails_with '--store needs the time that is meant' "$TALLYCTL" show --store "$STORE" web
-}
-
-a_kill_of_the_recorder_loses_ten_seconds_at_most() {
-  _record
-  send 'web/hits 1' 'web/hits 1'
-  wait_until '[ "$(_total hits 2>/dev/null)" = 2 ]' 25
-  kill -KILL "$RECORDER"
-  wait "$RECORDER" 2>/dev/null || true
-  assert_eq 2 "$(_total hits)"
-  assert_eq ok "$(_sql 'PRAGMA integrity_check')"
-  # The gap is longer than a point.
-  _next_second
-  _next_second
-  _next_second
-  send 'web/hits 1'
-  "$TALLYCTL" record --store "$STORE" --count 1
-  send 'web/hits 1'
-  assert_has 'the recorder did not run' "$(_show --last 10m web)"
-  assert_eq 2 "$(_total hits)"
-}
-
-# _says N TEXT: a line of the recorder's, the Nth of that text.
-_says() { wait_until "[ \"\$(grep -c '$2' '$CASE/recorder')\" = $1 ]" 30; }
-# _stops_and_goes_on N: the daemon, until the recorder has said so for the Nth time.
-_stops_and_goes_on() {
-  freeze "$SERVER"
-  _says "$1" 'nothing is recorded: .* does not answer'
-  kill -CONT "$SERVER"
-  _says "$1" 'can be read again'
-}
-
-a_daemon_that_does_not_answer_is_a_gap_from_the_start_on() {
-  touch "$CASE/recorder"
-  freeze "$SERVER"
-  "$TALLYCTL" record --store "$STORE" 2>>"$CASE/recorder" &
-  RECORDER=$!
-  echo "$RECORDER" >>"$CASE/pids"
-  _says 1 'nothing is recorded: .* does not answer'
-  kill -CONT "$SERVER"
-  _says 1 'can be read again'
-  send 'web/hits 1'
-  _next_second
-  _next_second
-  _stops_and_goes_on 2
-  send 'web/hits 1'
-  _next_second
-  _next_second
-  _end_recorder
-  _show --last 10m web >"$CASE/out"
-  assert_eq 2 "$(grep -c ': the daemon did not answer$' "$CASE/out")"
-  assert_eq 2 "$(_total hits)"
-}
-
-a_recording_goes_on_after_a_stop_and_a_restart_of_the_daemon() {
-  touch "$CASE/recorder"
-  "$TALLYCTL" record "$CASE/file" 2>>"$CASE/recorder" &
-  RECORDER=$!
-  echo "$RECORDER" >>"$CASE/pids"
-  wait_until 'grep -qs "\"interface\":\"web\"" "$CASE/file"'
-  _stops_and_goes_on 1
-  kill_daemon
-  fusermount3 -u -z "$MNT"
-  _says 2 'nothing is recorded: '
-  start_daemon
-  _says 2 'can be read again'
-  send 'create web/new on=1' 'web/new 1' 'web/new 1'
-  wait_until 'grep -q "\"name\":\"new\".*\"samples\":2" "$CASE/file"'
-  _end_recorder
-  "$TALLYCTL" show --from "$CASE/file" web >"$CASE/out"
-  assert_match 'web/new +value +on +2 .*' "$(grep '^web/new' "$CASE/out")"
-  # Those of the daemon before are not there any more.
-  assert_has_not 'web/hits' "$(cat "$CASE/out")"
-}
-
-a_recorder_ends_where_nothing_was_read() {
-  local status=0
-  freeze "$SERVER"
-  "$TALLYCTL" record --count 1 "$CASE/file" 2>"$CASE/err" || status=$?
-  kill -CONT "$SERVER"
-  assert_eq 3 $status
-  assert_eq 1 "$(grep -c 'does not answer' "$CASE/err")"
-  status=0
-  "$TALLYCTL" record --mount "$CASE" --store "$STORE" 2>"$CASE/err" || status=$?
-  assert_eq 3 $status
-  assert_has 'nothing is mounted there' "$(cat "$CASE/err")"
-}
-
-resets_restarts_and_definitions_are_told() {
-  _record
-  send 'web/hits 1'
-  _next_second
-  _next_second
-  define web 'name=hits data=reset'
-  define web 'name=depth type=range'
-  _next_second
-  _next_second
-  kill_daemon
-  fusermount3 -u -z "$MNT"
-  start_daemon
-  send 'create web/hits on=1' 'web/hits 5'
-  _next_second
-  _next_second
-  _end_recorder
-  _show --last 10m web >"$CASE/out"
-  assert_has 'web/hits: reset' "$(cat "$CASE/out")"
-  assert_has 'web/depth: defined anew' "$(cat "$CASE/out")"
-  assert_has 'the daemon has started again' "$(cat "$CASE/out")"
-  # Rows for programs have them on stderr.
-  _show --last 10m --tsv web/hits >"$CASE/rows" 2>"$CASE/facts"
-  assert_eq 'hits' "$(tail -1 "$CASE/rows" | cut -f3)"
-  assert_has 'tallyctl: ' "$(cat "$CASE/facts")"
-  assert_has 'web/hits: reset' "$(cat "$CASE/facts")"
-}
-
-a_full_disk_stops_the_recording_alone() {
-  need_root
-  mkdir -p "$STORE"
-  mount -t tmpfs -o size=600k,mode=750 store "$STORE" || skip 'no tmpfs can be mounted'
-  local status=0
-  _full_disk || status=$?
-  umount -l "$STORE"
-  return $status
-}
-_full_disk() {
-  _record
-  head -c 10000000 /dev/zero >"$STORE/ballast" 2>/dev/null || true
-  wait_until 'grep -q "the disk is full" "$CASE/recorder"' 30
-  assert_eq 1 "$(grep -c 'not written' "$CASE/recorder")"
-  kill -0 "$RECORDER"
-  rm "$STORE/ballast"
-  wait_until 'grep -q "written again" "$CASE/recorder"' 30
-  _end_recorder
-  _show --last 10m web >/dev/null
 }
 
 errors_say_what_to_do() {
