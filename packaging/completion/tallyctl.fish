@@ -29,12 +29,12 @@ complete -c tallyctl -n "not __fish_seen_subcommand_from apply record diff docto
     -a '(__tallyctl_names)'
 complete -c tallyctl -n '__fish_seen_subcommand_from apply record diff' -F
 complete -c tallyctl -l mount -x -a '(__fish_complete_directories)'
-complete -c tallyctl -n '__fish_seen_subcommand_from show plot heat diff record' -l store -x \
+complete -c tallyctl -n '__fish_seen_subcommand_from show top plot heat diff record' -l store -x \
     -a '(__fish_complete_directories)'
-complete -c tallyctl -n '__fish_seen_subcommand_from show plot heat diff record' -l last -x \
+complete -c tallyctl -n '__fish_seen_subcommand_from show top plot heat diff record' -l last -x \
     -a '30s 5m 1h 1d'
 complete -c tallyctl -n '__fish_seen_subcommand_from show diff' -l vs -x -a before
-complete -c tallyctl -n '__fish_seen_subcommand_from show plot heat diff record' -l at -x
+complete -c tallyctl -n '__fish_seen_subcommand_from show top plot heat diff record' -l at -x
 complete -c tallyctl -l color -x -a 'auto always never'
 complete -c tallyctl -l theme -x -a 'dark light'
 complete -c tallyctl -n '__fish_seen_subcommand_from top show plot heat ls definitions' \

@@ -15,6 +15,7 @@
 #include "tools/ctl/session.h"
 #include "tools/ctl/top_draw.h"
 #include "tools/ctl/top_model.h"
+#include "tools/ctl/top_past.h"
 #include "tools/ctl/top_reader.h"
 
 namespace tallyfs {
@@ -23,19 +24,22 @@ namespace {
 constexpr CommandText kTopText = {
     "top", "Shows everything that moves, full screen; ? in it has the keys.",
     "  tallyctl top                        each second\n"
-    "  tallyctl top --every 250ms\n"
-    "  tallyctl top --from night.jsonl     a recording, a moment of it each second"};
+    "  tallyctl top --from night.jsonl     a recording, a moment of it each second\n"
+    "  tallyctl top --at 03:00             the same of a store, from then on; t and T seek"};
 constexpr std::array kPeriods = {"1s", "2s", "5s", "10s", "250ms"};
 
 class Top {
  public:
-  Top(Session& session, std::unique_ptr<CursesScreen> terminal)
+  // `store`, if it is shown, reaches so far.
+  Top(Session& session, std::unique_ptr<CursesScreen> terminal, const std::string& store,
+      const past::Span& extent)
       : look_(session.look),
         mount_(session.source->mount()),
         recorded_period_(session.source->period()),
+        past_(store, extent, !mount_.empty(), recorded_period_),
         terminal_(std::move(terminal)),
-        reader_(std::move(session.source), session.options.period()) {
-    screen_.where = mount_.empty() ? session.options.from : mount_;
+        reader_(std::move(session.source), session.options.period(), past_.opener()) {
+    screen_.where = !store.empty() ? store : mount_.empty() ? session.options.from : mount_;
     screen_.every = session.options.every.empty() ? "1s" : session.options.every;
     look_.cut = true;
   }
@@ -63,6 +67,7 @@ class Top {
     screen_.height = terminal_->height();
     model_.keep_selected_within(list_rows_of(screen_.height));
     order_selected();
+    screen_.position = past_.position(model_.tree().realtime_us, look_);
     view::Grid grid(look_.width, look_.charset);
     // Before the first data there is nothing to show but a fault.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
@@ -74,8 +79,10 @@ class Top {
   void take_moment() {
     auto moment = reader_.take();
     if (!moment) return;
+    if (!past_.is_here(*moment)) return;
     screen_.fault = moment->fault;
-    if (screen_.is_paused || !moment->tree) return;
+    const bool is_sought = past_.has_arrived();
+    if ((screen_.is_paused && !is_sought) || !moment->tree) return;
     screen_.dropped = moment->dropped;
     model_.take(*std::move(moment->tree));
     if (moment->interface) model_.take(*moment->interface, period_us());
@@ -84,7 +91,7 @@ class Top {
   // A recording's moments are as far apart as they were recorded, however fast it is played.
   std::uint64_t period_us() const {
     const auto period = mount_.empty() ? recorded_period_ : parse_period(screen_.every);
-    return static_cast<std::uint64_t>(period.count());
+    return static_cast<std::uint64_t>(period.count()) * static_cast<std::uint64_t>(past_.speed());
   }
 
   void take(const Input& input) {
@@ -97,7 +104,10 @@ class Top {
 
   void order() {
     ordered_ = model_.selected();
-    reader_.order({.interface = ordered_, .period = parse_period(screen_.every)});
+    reader_.order({.interface = ordered_,
+                   .period = parse_period(screen_.every),
+                   .speed = past_.speed(),
+                   .place = past_.place()});
   }
   void order_selected() {
     if (model_.selected() != ordered_) order();
@@ -193,7 +203,18 @@ class Top {
         return change_period();
       default:
         return;
+      case 't':
+      case 'T':
+      case '<':
+      case '>':
+        return take_letter_of_past(letter);
     }
+  }
+
+  void take_letter_of_past(char32_t letter) {
+    screen_.message = past_.take(letter, model_.tree().realtime_us);
+    if (past_.is_seeking()) model_.begin_again();
+    order();
   }
 
   // ---- what changes the tree
@@ -289,6 +310,7 @@ class Top {
   view::Look look_;
   const std::string mount_;
   const std::chrono::microseconds recorded_period_;
+  TopPast past_;
   TopModel model_;
   TopScreen screen_;
   std::unique_ptr<CursesScreen> terminal_;
@@ -301,13 +323,31 @@ class Top {
   bool ends_ = false;
 };
 
+// From the begin of the span that is meant to the end of the store.
+std::optional<int> open(Session& session, const PastOptions& past, std::string& store,
+                        past::Span& extent) {
+  if (!past.is_wanted()) return session.open(past, Session::PastForm::kMoments, "");
+  if (!session.options.from.empty()) {
+    return complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
+  }
+  std::optional<PastSpan> opened;
+  if (const auto status = session.open_store(past, opened)) return status;
+  store = opened->directory();
+  extent = opened->extent();
+  auto source = open_past(store, {opened->wanted().value().begin_us, extent.end_us});
+  if (!source) return complain(kRefused, source.error().reason);
+  session.source = std::move(source).value();
+  return std::nullopt;
+}
+
 // The terminal is restored before the reader is waited for.
-int run_on_terminal(Session& session, bool has_mouse) {
+int run_on_terminal(Session& session, bool has_mouse, const std::string& store,
+                    const past::Span& extent) {
   auto opened = CursesScreen::open(has_mouse, session.terminal.colours, session.terminal.theme);
   if (!opened) return complain(kWrongUsage, opened.error().reason);
   int signal = 0;
   {
-    Top top(session, std::move(opened).value());
+    Top top(session, std::move(opened).value(), store, extent);
     signal = top.run();
   }
   // As the shell expects of a program that a signal ended.
@@ -323,14 +363,18 @@ int run_top(int argc, char** argv) {
   CommandLine line = command_line(kTopText, session.options);
   add_from(line, session.options);
   add_every(line, session.options);
+  PastOptions past;
+  add_past(line, past);
   line.add_flag("--utc", session.options.utc, "times of day in UTC");
   line.add_flag("--no-mouse", has_no_mouse, "leave the mouse to the terminal");
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (const auto status = session.open()) return *status;
+  std::string store;
+  past::Span extent;
+  if (const auto status = open(session, past, store, extent)) return *status;
   if (const auto status = session.refuse_dumb("show --every 1s needs none")) return *status;
   // Before the screen is taken: a mount that does not answer is told on stderr.
   if (const auto tree = read_tree(*session.source); !tree) return complain(tree.error());
-  return run_on_terminal(session, !has_no_mouse);
+  return run_on_terminal(session, !has_no_mouse, store, extent);
 }
 
 }  // namespace tallyfs

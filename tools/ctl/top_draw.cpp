@@ -30,6 +30,8 @@ constexpr std::array kHelp = {
     "d          edit the definition of the statistic",
     "o          switch the interface off, or on",
     "r          reset the statistic's data, after y",
+    "t  T       in a store: a minute later, a minute earlier",
+    "<  >       of the past: slower, faster",
     "e          the next longer period: 1 s, 2 s, 5 s, 10 s, 250 ms",
     "q          quit",
     "Mouse: a click selects, the wheel scrolls. --no-mouse leaves it to the terminal.",
@@ -223,6 +225,8 @@ class TopDrawer {
 
   // The message may have several lines: a reason, a line, the caret below it.
   void draw_foot() {
+    grid_.put(screen_.height - 2, 1,
+              view::cut_middle(screen_.position, grid_.width() - 2, look_.charset));
     if (screen_.message.empty()) return draw_keys();
     const auto lines = 1 + static_cast<int>(std::ranges::count(screen_.message, '\n'));
     std::string_view rest = screen_.message;

@@ -21,6 +21,7 @@ struct TopScreen {
   std::string every;    // "1s"
   std::string fault;    // shown in the header
   std::string message;  // the last line: a question, an answer; empty: the keys
+  std::string position{};  // the line above it, of a store
   std::uint64_t dropped = 0;
   bool is_paused = false;
   Picture picture = Picture::kHeat;

@@ -67,6 +67,11 @@ void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
   while (columns_.size() > kColumnsMax) columns_.pop_front();
 }
 
+void TopModel::begin_again() {
+  interface_.reset();
+  columns_.clear();
+}
+
 double TopModel::rate() const {
   double sum = 0;
   for (const auto& [name, row] : rows_) sum += name == kOwn ? 0 : row.recent.smooth().value_or(0);

@@ -46,6 +46,8 @@ class TopModel {
   void take(const view::Interface& interface, std::uint64_t period_us);
 
   const view::Tree& tree() const { return tree_; }
+  // What comes next is of another time: the picture begins again.
+  void begin_again();
   double rate() const;  // of all but the daemon's own
   // Filtered, in order; good until the next moment.
   const std::vector<const TopRow*>& rows() const;

@@ -3,13 +3,16 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tallyfs {
 
 using std::chrono::microseconds;
 
-TopReader::TopReader(std::unique_ptr<Source> source, microseconds period)
-    : source_(std::move(source)), thread_([this, period] { run({.period = period}); }) {}
+TopReader::TopReader(std::unique_ptr<Source> source, microseconds period, OpenAt open_at)
+    : source_(std::move(source)),
+      open_at_(std::move(open_at)),
+      thread_([this, period] { run({.period = period}); }) {}
 
 TopReader::~TopReader() {
   orders_.put({.ends = true});
@@ -19,11 +22,12 @@ TopReader::~TopReader() {
 void TopReader::run(TopOrders orders) {
   const bool is_recorded = source_->mount().empty();
   while (!orders.ends) {
-    moments_.put(read(orders.interface));
+    moments_.put(read(orders));
     bool has_orders = wait_for_orders(orders.period);
     // A recording goes on with time, not with orders; its end stays on the screen.
     if (is_recorded && !has_orders) {
-      const auto next = source_->next(microseconds(0));
+      const auto next =
+          source_->next(orders.speed > 1 ? source_->period() * orders.speed : microseconds(0));
       const bool has_next = next && next.value() == Source::Next::kMoment;
       if (!has_next) has_orders = wait_for_orders(std::nullopt);
     }
@@ -39,8 +43,19 @@ bool TopReader::wait_for_orders(std::optional<microseconds> period) const {
   return ::poll(&polled, 1, period ? static_cast<int>(millis.count()) : -1) > 0;
 }
 
-TopMoment TopReader::read(const std::string& interface) {
+Result<void> TopReader::go_to(const TopPlace& place) {
+  if (std::exchange(place_, place.number) == place.number) return {};
+  auto opened = open_at_(place.realtime_us);
+  if (!opened) return opened.error();
+  source_ = std::move(opened).value();
+  return {};
+}
+
+TopMoment TopReader::read(const TopOrders& orders) {
   TopMoment made;
+  if (const auto done = go_to(orders.place); !done) made.fault = done.error().reason;
+  made.place = orders.place.number;
+  if (!made.fault.empty()) return made;
   auto tree = read_tree(*source_);
   if (!tree) {
     made.fault = tree.error().reason;
@@ -52,8 +67,9 @@ TopMoment TopReader::read(const std::string& interface) {
     const auto* value = dropped ? std::get_if<view::Value>(&dropped->values) : nullptr;
     if (value) made.dropped = static_cast<std::uint64_t>(value->total);
   }
-  if (interface.empty()) return made;
-  if (auto read = read_interface(*source_, interface)) made.interface = std::move(read).value();
+  if (orders.interface.empty()) return made;
+  auto read = read_interface(*source_, orders.interface);
+  if (read) made.interface = std::move(read).value();
   return made;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,17 @@
 
 namespace tallyfs {
 
+// Opens the past at a moment of the wall clock.
+using OpenAt = std::function<Result<std::unique_ptr<Source>>(std::uint64_t realtime_us)>;
+
+// Where in the past the reader is to go on.
+struct TopPlace {
+  std::uint64_t number = 0;  // how often one was chosen
+  std::uint64_t realtime_us = 0;
+};
+
 struct TopMoment {
+  std::uint64_t place = 0;  // the number of the place from which it was reached
   std::optional<view::Tree> tree;
   std::optional<view::Interface> interface;
   std::uint64_t dropped = 0;
@@ -28,12 +39,15 @@ struct TopMoment {
 struct TopOrders {
   std::string interface {};  // whose data is read
   std::chrono::microseconds period{};
+  int speed = 1;  // of the past: moments that pass in a period
+  TopPlace place{};
   bool ends = false;
 };
 
 class TopReader {
  public:
-  TopReader(std::unique_ptr<Source> source, std::chrono::microseconds period);
+  // open_at: of a store; empty for what has one direction.
+  TopReader(std::unique_ptr<Source> source, std::chrono::microseconds period, OpenAt open_at);
   ~TopReader();
 
   int wake_fd() const { return moments_.fd(); }
@@ -43,11 +57,14 @@ class TopReader {
 
  private:
   void run(TopOrders orders);
-  TopMoment read(const std::string& interface);
+  TopMoment read(const TopOrders& orders);
+  Result<void> go_to(const TopPlace& place);
   // True if there are new orders; false after the period, or never without one.
   bool wait_for_orders(std::optional<std::chrono::microseconds> period) const;
 
   std::unique_ptr<Source> source_;
+  const OpenAt open_at_;
+  std::uint64_t place_ = 0;  // the number of the one from which the source was opened
   Mailbox<TopMoment> moments_;
   Mailbox<TopOrders> orders_;
   std::thread thread_;

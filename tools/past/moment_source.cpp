@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/saturating.h"
 #include "tools/past/column.h"
 #include "tools/past/json_object.h"
 #include "tools/tree/statistics_json.h"
@@ -123,13 +124,21 @@ Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
 
 Result<Json> MomentSource::tree() {
   Json interfaces{.kind = Json::Kind::kArray};
-  const std::string* last = nullptr;
-  for (const Series& each : series_) {
-    const std::string& name = each.stored.interface;
-    if (!each.is_there || (last && *last == name)) continue;
-    last = &name;
-    interfaces.items.push_back(
-        JsonObject().text("interface", name).number("serial", each.serial).take());
+  for (auto each = series_.begin(); each != series_.end();) {
+    const std::string& name = each->stored.interface;
+    std::uint64_t statistics = 0;
+    std::uint64_t samples = 0;
+    const std::uint64_t serial = each->serial;
+    for (; each != series_.end() && each->stored.interface == name; ++each) {
+      if (!each->is_there) continue;
+      ++statistics;
+      // The samples of a view are those of its statistic.
+      if (each->shape.text_of("of").empty()) add_saturating(samples, each->sum.samples);
+    }
+    if (statistics == 0) continue;
+    JsonObject summary;
+    summary.text("interface", name).number("serial", serial).number("statistics", statistics);
+    interfaces.items.push_back(summary.number("on", statistics).number("samples", samples).take());
   }
   JsonObject made;
   made.number("format", kFormat).text("epoch", "");

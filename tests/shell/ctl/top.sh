@@ -1,5 +1,7 @@
 # tallyctl top in a terminal, which tmux is: its keys, and that the terminal comes back as it was.
 
+. ./ctl/_tmux.sh
+
 TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
 GOLDEN=$here/../golden/ctl
 
@@ -9,19 +11,6 @@ _set_up() {
   export LC_ALL=C.UTF-8 TZ=UTC
   unset TMUX NO_COLOR TALLY_MOUNT
 }
-_tmux() { tmux -S "$CASE/tmux" "$@"; }
-# _open COLUMNS ROWS: a shell, with a prompt that nothing else prints.
-_open() {
-  _tmux -f /dev/null new-session -d -x "$1" -y "$2" \
-    "env PS1='ready> ' ENV= PATH='$PATH' TERM=screen-256color sh -i"
-  _tmux display -p '#{pid}' >>"$CASE/pids"
-  _tmux set -g default-terminal screen-256color
-  _sees 'ready>'
-}
-_screen() { _tmux capture-pane -p "$@"; }
-_sees() { wait_until "_screen | grep -qF -- '$1'" || { _screen; return 1; }; }
-_sees_not() { wait_until "! _screen | grep -qF -- '$1'"; }
-_keys() { _tmux send-keys "$@"; }
 # What a program may leave behind.
 _state() {
   _keys "stty -a >$CASE/stty.now; echo do''ne" Enter
@@ -32,7 +21,6 @@ _state() {
   cat "$CASE/stty.now"
 }
 _start() { _keys "$TALLYCTL top --from $GOLDEN/all.jsonl" Enter; _sees 'INTERFACE'; }
-_close() { _tmux kill-server; }
 
 keys_do_as_help_says() {
   _open 140 30

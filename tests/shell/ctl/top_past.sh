@@ -1,0 +1,77 @@
+# tallyctl top of a store: it plays, seeks and changes its speed.
+
+. ./ctl/_past.sh
+. ./ctl/_tmux.sh
+
+# _minutes N: the store has what was recorded in each of N minutes before, too.
+_minutes() {
+  sqlite3 "$STORE/past.sqlite" "WITH RECURSIVE n(k) AS (SELECT 1 UNION SELECT k+1 FROM n
+    WHERE k<$1) INSERT INTO block SELECT NULL, tier, begin_us-60000000*k, end_us-60000000*k,
+    first_series, last_series, data FROM block, n WHERE tier=0"
+}
+# The second of the day that is shown.
+_at() {
+  date -u -d "1970-01-01 $(_screen | sed -nE 's/.*\] .* at ([0-9:]{8}) .*/\1/p')" +%s
+}
+_at_is() { [ "$(_at 2>/dev/null)" "$1" "$2" ] 2>/dev/null; }
+
+a_store_is_played_and_sought_in() {
+  need tmux
+  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
+  export LC_ALL=C.UTF-8
+  unset TMUX NO_COLOR
+  _record
+  local i begin
+  for i in 1 2 3 4; do
+    send 'web/hits 1' 'web/hits 1'
+    _next_second
+  done
+  _end_recorder
+  _minutes 20
+  # Without midnight within.
+  [ "$(date +%H)" != 00 ] || skip 'the day is too young'
+  _open 140 30
+  _keys "TALLY_STORE=$STORE TZ=UTC $TALLYCTL top --last 21m" Enter
+  _sees ' x1 '
+  _sees "$STORE"
+  _sees 'web'
+  _keys Space
+  _sees 'paused'
+  begin=$(_at)
+  _keys t
+  wait_until "_at_is -ge $((begin + 55))"
+  _keys t t t
+  wait_until "_at_is -ge $((begin + 235))"
+  _keys T
+  wait_until "_at_is -lt $((begin + 235))"
+  # No further than the begin.
+  for i in 1 2 3 4 5 6 7 8; do _keys T; done
+  wait_until "_at_is -le $((begin + 5))"
+  _keys '>'
+  _sees ' x2 '
+  _keys '<' '<'
+  _sees ' x1 '
+  _keys Space
+  _sees_not 'paused'
+  wait_until "_at_is -ge $((begin + 60))"
+  _keys q
+  _sees_not ' x1 '
+  _close
+}
+
+a_mount_and_a_recording_are_not_sought_in() {
+  need tmux
+  export LC_ALL=C.UTF-8
+  unset TMUX NO_COLOR
+  _open 140 30
+  _keys "TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'INTERFACE'
+  _keys t
+  _sees 'only a store is sought in'
+  _keys '>'
+  _sees 'a mount has one speed'
+  _keys q
+  _close
+  assert_fails_with '--from of a recording' "$TALLYCTL" top --last 5m --from x
+  assert_fails_with '--store needs the time' "$TALLYCTL" top --store "$STORE"
+}

@@ -1,0 +1,54 @@
+// Which past `top` shows, where it is in it, and how fast it goes on. Of a store it seeks, too.
+// Confined to one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tools/ctl/top_reader.h"
+#include "tools/display/look.h"
+#include "tools/past/store.h"
+
+namespace tallyfs {
+
+Result<std::unique_ptr<Source>> open_past(const std::string& store, const past::Span& span);
+
+class TopPast {
+ public:
+  // Of a store; else `store` is empty. is_mount: it is no past. point: between two moments.
+  TopPast(std::string store, const past::Span& extent, bool is_mount,
+          std::chrono::microseconds point)
+      : store_(std::move(store)), extent_(extent), is_mount_(is_mount), point_(point) {}
+
+  OpenAt opener() const;
+  int speed() const;
+  const TopPlace& place() const { return place_; }
+
+  // t, T, < or >; now_us: the moment that is shown. Returns what there is to say, or nothing.
+  std::string take(char32_t letter, std::uint64_t now_us);
+  // Whether a moment is of the place that was chosen last.
+  bool is_here(const TopMoment& moment) const { return moment.place == place_.number; }
+  // True once for each place: its first moment has come.
+  bool has_arrived() { return std::exchange(is_seeking_, false); }
+  bool is_seeking() const { return is_seeking_; }
+
+  // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10"; empty without a store.
+  std::string position(std::uint64_t now_us, const view::Look& look) const;
+
+ private:
+  void change_speed(bool is_faster);
+  void seek(bool is_later, std::uint64_t now_us);
+
+  const std::string store_;
+  const past::Span extent_;
+  const bool is_mount_;
+  const std::chrono::microseconds point_;
+  TopPlace place_;
+  bool is_seeking_ = false;
+  std::size_t speed_ = 0;
+};
+
+}  // namespace tallyfs
