@@ -35,6 +35,8 @@ constexpr std::array kNames{
     "kFeederDialogue",
     "kInterface",
     "kProcessEnds",
+    "kAnswerChannels",
+    "kDescriptorCloser",
     "kErrorLog",
     "kErrorHistory",
     "kHandles",

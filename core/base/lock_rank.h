@@ -37,6 +37,8 @@ enum class LockRank : std::uint8_t {
   kFeederDialogue,      // fs/daemon/kernel_feeder/feeder_dialogue.h
   kInterface,           // core/statistics/interface/interface.h
   kProcessEnds,         // feeders/intake/process_ends.h
+  kAnswerChannels,      // feeders/intake/answer_channels.h
+  kDescriptorCloser,    // feeders/intake/descriptor_closer.h
   kErrorLog,            // core/tree/error_log.h
   kErrorHistory,        // core/tree/error_history.h
   kHandles,             // fs/handles.h

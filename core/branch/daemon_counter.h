@@ -48,9 +48,10 @@ enum class DaemonCounter {
   kPutOffDropped,
   kRounded,
   kUnsaved,
+  kChannels,
 };
 
 inline constexpr std::size_t kDaemonCounters =
-    static_cast<std::size_t>(DaemonCounter::kUnsaved) + 1;
+    static_cast<std::size_t>(DaemonCounter::kChannels) + 1;
 
 }  // namespace tallyfs

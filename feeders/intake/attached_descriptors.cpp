@@ -20,20 +20,31 @@ void take_signal() {
   ::sigaction(kSignal, &action, nullptr);
 }
 
-// Of a thread.
+void set_blocked(int how) {
+  sigset_t ours;
+  sigemptyset(&ours);
+  sigaddset(&ours, kSignal);
+  ::pthread_sigmask(how, &ours, nullptr);
+}
+
+// Of a thread. To set a timer for each wait would cost more than to receive, in a virtual machine.
+// So it goes on by itself: the kernel sets it again when the signal was taken, which is blocked but
+// in such waits. A thread that receives nothing has one signal pending, and no timer.
 class SignalTimer {
  public:
   SignalTimer() {
     static const bool is_taken = (take_signal(), true);
-    sigset_t ours;
-    sigemptyset(&ours);
-    sigaddset(&ours, kSignal);
-    ::pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
+    set_blocked(SIG_BLOCK);
     sigevent event{};
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = kSignal;
     event._sigev_un._tid = ::gettid();
     has_timer_ = is_taken && ::timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0;
+    if (!has_timer_) return;
+    constexpr std::chrono::nanoseconds kPeriod = ClosingLimit::kLongest;
+    const timespec time{.tv_sec = 0, .tv_nsec = kPeriod.count()};
+    const itimerspec each{.it_interval = time, .it_value = time};
+    ::timer_settime(timer_, 0, &each, nullptr);
   }
   ~SignalTimer() {
     if (has_timer_) ::timer_delete(timer_);
@@ -41,39 +52,23 @@ class SignalTimer {
   SignalTimer(const SignalTimer&) = delete;
   SignalTimer& operator=(const SignalTimer&) = delete;
 
-  // 0: never.
-  void set(std::chrono::nanoseconds period) const {
-    if (!has_timer_) return;
-    const timespec time{.tv_sec = 0, .tv_nsec = period.count()};
-    const itimerspec each{.it_interval = time, .it_value = time};
-    ::timer_settime(timer_, 0, &each, nullptr);
-  }
-
  private:
   timer_t timer_{};
   bool has_timer_ = false;
 };
 
-const SignalTimer& timer_of_thread() {
-  static thread_local const SignalTimer timer;
-  return timer;
-}
-
 }  // namespace
 
-void refuse_descriptors(int socket) {
-  const int off = 0;
-  ::setsockopt(socket, SOL_SOCKET, kPassRights, &off, sizeof off);
+void accept_descriptors(int socket) {
+  const int on = 1;
+  ::setsockopt(socket, SOL_SOCKET, kPassRights, &on, sizeof on);
 }
 
-bool refuses_descriptors(int socket) {
-  int passes = 1;
-  socklen_t size = sizeof passes;
-  return ::getsockopt(socket, SOL_SOCKET, kPassRights, &passes, &size) == 0 && passes == 0;
+ClosingLimit::ClosingLimit() {
+  static thread_local const SignalTimer timer;
+  set_blocked(SIG_UNBLOCK);
 }
 
-ClosingLimit::ClosingLimit() { timer_of_thread().set(kLongest); }
-
-ClosingLimit::~ClosingLimit() { timer_of_thread().set(std::chrono::nanoseconds(0)); }
+ClosingLimit::~ClosingLimit() { set_blocked(SIG_BLOCK); }
 
 }  // namespace tallyfs

@@ -1,23 +1,19 @@
-// Descriptors that senders attach to datagrams (SCM_RIGHTS), which the daemon does not want.
-//
-// Since Linux 6.16 the kernel refuses such a datagram, and its sender is told. Before, it closes
-// them in the thread that receives the datagram, on its way out of the kernel. That may wait: for
-// data of a socket that its peer does not read, as long as SO_LINGER says. Such a wait ends when a
-// signal comes, and those that follow it do not begin. To receive them and have another thread
-// close them would be worse: a close(2) waits for the file system of a sender's own (FUSE), and no
-// signal ends that.
+// Descriptors that senders attach to datagrams (SCM_RIGHTS). One may be a channel for answers
+// (answer_channels.h). The kernel closes those beyond in the thread that receives the datagram, on
+// its way out of the kernel. That may wait: for data of a socket that its peer does not read, as
+// long as SO_LINGER says. Such a wait ends when a signal comes, and those that follow it do not
+// begin.
 #pragma once
 
 #include <chrono>
 
 namespace tallyfs {
 
-// From now on, if the kernel can.
-void refuse_descriptors(int socket);
-bool refuses_descriptors(int socket);
+// Since Linux 6.16 a socket may refuse them, as those of older daemons do: this one does not.
+void accept_descriptors(int socket);
 
-// As long as it exists, this thread is sent a signal after kLongest and again, which does nothing
-// but end waits of the kernel's. Confined to a thread.
+// As long as it exists, this thread takes a signal each kLongest, which does nothing but end waits
+// of the kernel's. At other times the signal is blocked. Confined to a thread.
 class ClosingLimit {
  public:
   static constexpr std::chrono::milliseconds kLongest{1};

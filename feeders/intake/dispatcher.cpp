@@ -87,8 +87,10 @@ Dispatcher::Dispatcher(int fd, const Ports& ports)
       switches_(ports.switches),
       shapes_(ports.shapes),
       lanes_(ports.lanes),
+      channels_(ports.channels),
       epoch_(ports.epoch),
-      responses_(fd, statistics_.owner(), clock_, epoch_, ports.sock_diag) {
+      responses_({.fd = fd, .channels = channels_, .sock_diag = ports.sock_diag},
+                 statistics_.owner(), clock_, epoch_) {
   find_branches(ports.branches);
 }
 
@@ -390,6 +392,7 @@ void Dispatcher::publish_counts(Moment now) {
   counts_.add(DaemonCounter::kAnswersOverShare, responses.over_share);
   counts_.add(DaemonCounter::kRejects, statistics_.take_refused_in_cells());
   if (lanes_) lanes_->publish_counts(now, drop_claims_);
+  if (channels_) publish_channels(now);
   counts_.publish(statistics_.counters(), now);
 }
 

@@ -27,6 +27,7 @@
 #include "core/wire/line.h"
 #include "core/wire/named_samples.h"
 #include "core/wire/plain_samples.h"
+#include "feeders/intake/answer_channels.h"
 #include "feeders/intake/command_costs.h"
 #include "feeders/intake/drop_claims.h"
 #include "feeders/intake/lanes.h"
@@ -63,6 +64,7 @@ class Dispatcher {
     SharedPage switches = {};
     SharedPage shapes = {};
     Lanes* lanes = nullptr;  // without it, no feeder gets a lane
+    const AnswerChannels* channels = nullptr;  // without it, all are answered at their addresses
     int sock_diag = -1;      // a netlink socket that was passed; -1: there is none
     std::uint64_t epoch = draw_epoch();
   };
@@ -196,6 +198,7 @@ class Dispatcher {
   void note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun);
   // Any line but those that ask for a page or a lane.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
+  void publish_channels(Moment now);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
   Result<Done> hand_to(const Route& route, const wire::Line& line);
   Result<Done> hand_to_branch(const wire::Message& message);
@@ -220,6 +223,7 @@ class Dispatcher {
   const SharedPage switches_;
   const SharedPage shapes_;
   Lanes* const lanes_;
+  const AnswerChannels* const channels_;
   std::array<Route, std::variant_size_v<wire::Line>> lines_;
   std::array<Route, std::variant_size_v<wire::Message>> messages_to_;
   const std::uint64_t epoch_;
@@ -231,6 +235,7 @@ class Dispatcher {
   DropClaims drop_claims_;
   CommandCosts costs_{clock_};
   std::vector<std::string> saturated_;
+  std::size_t channels_shown_ = 0;
   bool has_rung_ = false;
   struct Stale {
     pid_t sender = 0;

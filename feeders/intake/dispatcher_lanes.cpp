@@ -1,4 +1,6 @@
-// What feeders get by descriptor: pages that they read, and lanes that they count in.
+// What goes by descriptor: pages that feeders read, lanes that they count in, and their channels.
+#include <utility>
+
 #include "core/wire/errno.h"
 #include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
@@ -118,6 +120,12 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
   }
   respond(binding.sequence, "(cells of a statistic)",
           bound ? Result<Done>(Done{}) : Result<Done>(bound.error()));
+}
+
+void Dispatcher::publish_channels(Moment now) {
+  const std::size_t count = channels_->count();
+  if (count == std::exchange(channels_shown_, count)) return;
+  statistics_.counters().record(DaemonCounter::kChannels, static_cast<std::int64_t>(count), 1, now);
 }
 
 }  // namespace tallyfs

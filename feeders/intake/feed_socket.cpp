@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "feeders/intake/attached_descriptors.h"
 #include "feeders/intake/queue_length.h"
 #include "feeders/socket_file/socket_path.h"
 
@@ -49,7 +48,6 @@ Result<void> prepare(const Fd& fd) {
   if (::setsockopt(fd.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
     return system_failure("cannot ask for the senders' credentials");
   }
-  refuse_descriptors(fd.get());
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <boost/asio/error.hpp>
 #include <utility>
 
+#include "feeders/intake/attached_descriptors.h"
 #include "program/log.h"
 
 namespace tallyfs {
@@ -14,6 +15,11 @@ namespace {
 constexpr std::size_t kDatagramWeight = 64;
 
 std::size_t weight_of(const Datagram& datagram) { return datagram.bytes.size() + kDatagramWeight; }
+
+Dispatcher::Ports with_channels(Dispatcher::Ports ports, const AnswerChannels& channels) {
+  ports.channels = &channels;
+  return ports;
+}
 
 }  // namespace
 
@@ -25,9 +31,11 @@ Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& por
       lanes_(ports.lanes),
       readable_(loop.context()),
       ring_timer_(loop.context()),
-      queue_(socket.fd(), ports.statistics.owner()),
-      dispatcher_(socket.fd(), ports),
+      channels_(loop, ports.statistics.owner()),
+      queue_(socket.fd(), ports.statistics.owner(), &channels_),
+      dispatcher_(socket.fd(), with_channels(ports, channels_)),
       backlog_(queue_) {
+  accept_descriptors(socket.fd());
   readable_.assign(boost::asio::local::datagram_protocol(), socket.fd());
 }
 
@@ -37,6 +45,7 @@ Intake::~Intake() {
 }
 
 void Intake::start() {
+  channels_.start();
   bool has_late = false;
   {
     const MutexLock lock(turn_);

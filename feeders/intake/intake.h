@@ -35,6 +35,7 @@
 #include "core/base/mutex.h"
 #include "core/branch/handed_part.h"
 #include "core/tree/barrier.h"
+#include "feeders/intake/answer_channels.h"
 #include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
 #include "feeders/intake/event_loop.h"
@@ -93,7 +94,7 @@ class Intake final : public Barrier, public HandedPart {
   // So many a turn are put off only to make room in the queue.
   static constexpr std::size_t kMovedMax = 4 * kSmallBatch;
 
-  // All outlive the intake, the list of branches aside.
+  // All outlive the intake, the list of branches aside. ports.channels is the intake's own.
   Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
   ~Intake() override;
 
@@ -264,6 +265,7 @@ class Intake final : public Barrier, public HandedPart {
   std::atomic<bool> leaves_late_{false};  // something is put off
   // Spent with the turn, and looked at without it.
   RefilledTime on_others_{kCatchUpMax, kCatchUpShare};
+  AnswerChannels channels_;
   SocketQueue queue_;
   Mutex turn_{LockRank::kIntakeTurn};
   Dispatcher dispatcher_ GUARDED_BY(turn_);

@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <utility>
 
+#include "feeders/intake/answer_channels.h"
 #include "feeders/intake/attached_descriptors.h"
 
 namespace tallyfs {
@@ -18,6 +19,17 @@ namespace {
 constexpr std::size_t kStagger = 256;
 constexpr std::size_t kStride = wire::kDatagramBytesMax + 4096 + kStagger;
 constexpr std::size_t kMemory = kStride * Receiver::kBatch;
+
+// Where there is room for one, the kernel attaches no more.
+Fd attached_to(msghdr& header) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&header); part; part = CMSG_NXTHDR(&header, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+    return Fd(fd);
+  }
+  return Fd();
+}
 
 }  // namespace
 
@@ -31,7 +43,7 @@ void read_credentials(msghdr& header, Origin& origin) {
   }
 }
 
-Receiver::Receiver(int fd) : fd_(fd), closes_descriptors_(!refuses_descriptors(fd)) {
+Receiver::Receiver(int fd, AnswerChannels* channels) : fd_(fd), channels_(channels) {
   void* const mapped = ::mmap(nullptr, kMemory, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
@@ -45,29 +57,40 @@ Receiver::Receiver(int fd) : fd_(fd), closes_descriptors_(!refuses_descriptors(f
     headers_[i].msg_hdr.msg_name = &datagrams_[i].origin.address;
     headers_[i].msg_hdr.msg_iov = &vectors_[i];
     headers_[i].msg_hdr.msg_iovlen = 1;
-    headers_[i].msg_hdr.msg_control = control_[i].data();
+    headers_[i].msg_hdr.msg_control = control_[i].bytes.data();
   }
 }
 
 Receiver::~Receiver() { ::munmap(memory_, kMemory); }
 
 int Receiver::receive_into_headers(std::size_t at_most) {
-  std::optional<ClosingLimit> limit;
-  if (closes_descriptors_) limit.emplace();
+  const ClosingLimit limit;
   return ::recvmmsg(fd_, headers_.data(), static_cast<unsigned>(at_most),
                     MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
 }
 
 bool Receiver::discard() {
-  std::optional<ClosingLimit> limit;
-  if (closes_descriptors_) limit.emplace();
+  const ClosingLimit limit;
   return ::recv(fd_, nullptr, 0, MSG_DONTWAIT) >= 0;
 }
 
+void Receiver::take_control(msghdr& header, Datagram& datagram) {
+  read_credentials(header, datagram.origin);
+  datagram.fds_refused = (header.msg_flags & MSG_CTRUNC) != 0;
+  if (header.msg_controllen <= kCredentialsBytes) return;
+  Fd attached = attached_to(header);
+  if (!attached.valid()) return;
+  // One of several is no channel, nor is one with a datagram of which nothing is taken.
+  const bool may_be = !datagram.fds_refused && !datagram.truncated;
+  const std::span<char> bytes = may_be ? datagram.bytes : std::span<char>();
+  datagram.fds_refused = !channels_->offer(datagram.origin, bytes, std::move(attached));
+}
+
 std::span<const Datagram> Receiver::receive(std::size_t at_most) {
+  const bool takes_descriptors = channels_ && channels_->may_receive(kBatch);
   for (mmsghdr& each : std::span(headers_).first(used_)) {
     each.msg_hdr.msg_namelen = sizeof(sockaddr_un);
-    each.msg_hdr.msg_controllen = sizeof(Control);
+    each.msg_hdr.msg_controllen = takes_descriptors ? kWithDescriptorBytes : kCredentialsBytes;
   }
   const int count = receive_into_headers(at_most);
   // One at which it failed, too.
@@ -80,9 +103,8 @@ std::span<const Datagram> Receiver::receive(std::size_t at_most) {
     datagram.origin.address_size = header.msg_namelen;
     datagram.origin.pid = 0;
     datagram.origin.uid = Origin{}.uid;
-    read_credentials(header, datagram.origin);
     datagram.truncated = (header.msg_flags & MSG_TRUNC) != 0;
-    datagram.fds_refused = (header.msg_flags & MSG_CTRUNC) != 0;
+    take_control(header, datagram);
   }
   return std::span(datagrams_).first(static_cast<std::size_t>(count));
 }

@@ -1,29 +1,22 @@
 // Takes datagrams off the socket, several at a time, into buffers that are there from the start:
 // kBatch of wire::kDatagramBytesMax each, of which the kernel backs only what was ever used.
-// Does not wait, but for ClosingLimit::kLongest where senders can attach descriptors.
+// Does not wait, but for ClosingLimit::kLongest when senders attach descriptors.
 // Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <array>
 #include <cstddef>
 #include <span>
 
+#include "core/base/fd.h"
 #include "core/wire/binary.h"
+#include "feeders/intake/origin.h"
 
 namespace tallyfs {
 
-// The sender of a datagram, as the kernel vouches for it.
-struct Origin {
-  pid_t pid = 0;
-  uid_t uid = 65534;  // the unprivileged user, until the kernel names the sender's
-  sockaddr_un address{};
-  socklen_t address_size = 0;  // of an unbound sender, which cannot be answered, no path
-
-  bool bound() const { return address_size > sizeof(sa_family_t); }
-};
+class AnswerChannels;
 
 // Enters what the kernel says of a received message's sender; leaves the rest as it is.
 void read_credentials(msghdr& header, Origin& origin);
@@ -32,7 +25,7 @@ struct Datagram {
   std::span<char> bytes;  // good until the next receive(), 8-byte aligned
   Origin origin;
   bool truncated = false;    // it was longer than a buffer; what there is of it means nothing
-  bool fds_refused = false;  // it had descriptors attached, or more control data than wanted
+  bool fds_refused = false;  // it had descriptors attached that are no answer channel
 };
 
 class Receiver {
@@ -41,8 +34,9 @@ class Receiver {
   // take them.
   static constexpr std::size_t kBatch = 32;
 
-  // Receives from this socket, which outlives it.
-  explicit Receiver(int fd);
+  // Receives from this socket. channels: what descriptors are offered to; without it, all are
+  // refused. Both outlive it.
+  explicit Receiver(int fd, AnswerChannels* channels = nullptr);
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
@@ -53,14 +47,19 @@ class Receiver {
   bool discard();
 
  private:
-  // Room for the credentials and for nothing else: descriptors that a sender attaches find no
-  // place, and the kernel closes them instead of handing them to us.
-  using Control = std::array<char, CMSG_SPACE(sizeof(ucred))>;
+  // Room for the credentials, and for one descriptor where that may be a channel. Others that a
+  // sender attaches find no place, and the kernel closes them instead of handing them to us.
+  static constexpr std::size_t kCredentialsBytes = CMSG_SPACE(sizeof(ucred));
+  static constexpr std::size_t kWithDescriptorBytes = kCredentialsBytes + CMSG_LEN(sizeof(int));
+  struct Control {
+    alignas(cmsghdr) std::array<char, kCredentialsBytes + CMSG_SPACE(sizeof(int))> bytes;
+  };
 
   int receive_into_headers(std::size_t at_most);
+  void take_control(msghdr& header, Datagram& datagram);
 
   const int fd_;
-  const bool closes_descriptors_;
+  AnswerChannels* const channels_;
   char* memory_ = nullptr;
   std::array<Control, kBatch> control_;
   std::array<iovec, kBatch> vectors_;

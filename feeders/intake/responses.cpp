@@ -3,7 +3,9 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "feeders/intake/response_address.h"
 
@@ -17,15 +19,32 @@ std::size_t room_for_responses(int fd) {
   return static_cast<std::size_t>(bytes);
 }
 
+std::string name_of(const Origin& origin) {
+  const char* const name = origin.address.sun_path;
+  const std::size_t size = origin.address_size - offsetof(sockaddr_un, sun_path);
+  return {name, *name == '\0' ? size : ::strnlen(name, size)};
+}
+
+bool send_from(int fd, const msghdr& header) {
+  return ::sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+}
+
 }  // namespace
 
-Responses::Responses(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag)
-    : fd_(fd),
+Responses::Responses(const Ways& ways, uid_t owner, const Clock& clock, std::uint64_t epoch)
+    : fd_(ways.fd),
+      channels_(ways.channels),
       epoch_(epoch),
-      sockets_(sock_diag),
-      unread_(owner, room_for_responses(fd), clock,
-              [this](const UnixSockets::Visit& visit) { return sockets_.each(visit); }),
+      sockets_(ways.sock_diag),
+      unread_(owner, room_for_responses(fd_), clock,
+              [this](const UnixSockets::Visit& visit) { return look_at_unread(visit); }),
       gathered_(epoch) {}
+
+// Of what the kernel does not tell, it has a bound of its own.
+void Responses::look_at_unread(const UnixSockets::Visit& visit) {
+  (void)sockets_.each(visit);
+  if (channels_) channels_->each(visit);
+}
 
 void Responses::add(const wire::Response& response) {
   gathered_.response(response);
@@ -40,32 +59,23 @@ void Responses::add_alone(const wire::Response& response, int attached) {
 
 void Responses::send_with(int attached) {
   if (gathered_.empty()) return;
-  if (to_->bound()) send_or_drop(gathered_.bytes(), attached);
+  const auto channel = channels_ ? channels_->find(*to_) : nullptr;
+  if (channel || to_->bound()) send_or_drop(channel, attached);
   gathered_.clear(epoch_);
 }
 
-void Responses::send_or_drop(std::string_view bytes, int attached) {
-  if (!unread_.may_send(*to_, bytes.size())) {
+void Responses::send_or_drop(const AnswerChannels::Shared& channel, int attached) {
+  const std::string_view bytes = gathered_.bytes();
+  if (!unread_.may_send(to_->uid, bytes.size())) {
     counts_.over_share += 1;
-  } else if (send_to_origin(bytes, attached)) {
-    unread_.sent(*to_, bytes.size());
-  } else {
-    counts_.dropped += 1;
+    return;
   }
-}
-
-bool Responses::send_to_origin(std::string_view bytes, int attached) const {
-  auto to = ResponseAddress::find(*to_);
-  if (!to) return false;
-  // sendmsg() changes neither.
+  // sendmsg() does not change it.
   iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-  sockaddr_un address = to->address();
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
   msghdr header{};
-  header.msg_name = &address;
-  header.msg_namelen = to->size();
   header.msg_iov = &part;
   header.msg_iovlen = 1;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
   if (attached >= 0) {
     header.msg_control = control.data();
     header.msg_controllen = control.size();
@@ -75,7 +85,20 @@ bool Responses::send_to_origin(std::string_view bytes, int attached) const {
     rights->cmsg_len = CMSG_LEN(sizeof attached);
     std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
   }
-  return ::sendmsg(fd_, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+  if (channel ? send_from(channel->fd(), header) : send_to_address(header)) {
+    unread_.sent(to_->uid, channel ? AnswerChannels::key_of(*to_) : name_of(*to_), bytes.size());
+  } else {
+    counts_.dropped += 1;
+  }
+}
+
+bool Responses::send_to_address(msghdr& header) const {
+  auto to = ResponseAddress::find(*to_);
+  if (!to) return false;
+  sockaddr_un address = to->address();
+  header.msg_name = &address;
+  header.msg_namelen = to->size();
+  return send_from(fd_, header);
 }
 
 }  // namespace tallyfs

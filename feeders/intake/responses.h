@@ -1,5 +1,6 @@
 // The responses to what a datagram asks: gathered, and sent to where it came from in datagrams of
-// their own. A response that cannot be sent at once is dropped and counted; sending never waits.
+// their own, over the channel of the sender if it has one. A response that cannot be sent at once
+// is dropped and counted; sending never waits.
 //
 // Confined to the thread that has the intake's turn.
 #pragma once
@@ -11,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/wire/binary.h"
+#include "feeders/intake/answer_channels.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
 #include "feeders/intake/unread_responses.h"
@@ -29,9 +31,14 @@ class Responses {
     std::uint64_t over_share = 0;  // the uid does not read its responses (unread_responses.h)
   };
 
-  // fd: where they are sent from. epoch: of the numbers in them. clock outlives this.
-  // sock_diag: as SocketDump's.
-  Responses(int fd, uid_t owner, const Clock& clock, std::uint64_t epoch, int sock_diag);
+  // fd: where they are sent from. channels: nullptr, there are none. epoch: of the numbers in
+  // them. clock and channels outlive this. sock_diag: as SocketDump's.
+  struct Ways {
+    int fd = -1;
+    const AnswerChannels* channels = nullptr;
+    int sock_diag = -1;
+  };
+  Responses(const Ways& ways, uid_t owner, const Clock& clock, std::uint64_t epoch);
 
   // The addressee of responses that are added from now on; must outlive their sending.
   void begin(const Origin& to) { to_ = &to; }
@@ -50,10 +57,12 @@ class Responses {
 
  private:
   void send_with(int attached);
-  void send_or_drop(std::string_view bytes, int attached);
-  bool send_to_origin(std::string_view bytes, int attached) const;
+  void send_or_drop(const AnswerChannels::Shared& channel, int attached);
+  bool send_to_address(msghdr& header) const;
+  void look_at_unread(const UnixSockets::Visit& visit);
 
   const int fd_;
+  const AnswerChannels* const channels_;
   const std::uint64_t epoch_;
   UnixSockets sockets_;
   UnreadResponses unread_;

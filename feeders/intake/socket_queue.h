@@ -32,7 +32,9 @@ class SocketQueue {
   enum class Waiting { kNothing, kOfHeldOnly, kOfOthers, kTooMany };
   static constexpr std::size_t kAll = ~std::size_t{0};
 
-  SocketQueue(int fd, uid_t owner) : fd_(fd), ownership_(owner), receiver_(fd) {}
+  // channels: as Receiver's.
+  SocketQueue(int fd, uid_t owner, AnswerChannels* channels = nullptr)
+      : fd_(fd), ownership_(owner), receiver_(fd, channels) {}
 
   Key key_of(const Origin& sender) const {
     return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)

@@ -1,7 +1,6 @@
 #include "feeders/intake/unread_responses.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 namespace tallyfs {
@@ -10,20 +9,14 @@ namespace {
 // What the kernel reckons for a datagram, at most: memory comes in powers of two.
 std::size_t cost_of(std::size_t bytes) { return 2 * bytes + 1024; }
 
-std::string_view name_of(const Origin& origin) {
-  const char* const name = origin.address.sun_path;
-  const std::size_t size = origin.address_size - offsetof(sockaddr_un, sun_path);
-  return {name, *name == '\0' ? size : ::strnlen(name, size)};
-}
-
 }  // namespace
 
-bool UnreadResponses::may_send(const Origin& to, std::size_t bytes) {
-  if (ownership_.is_trusted(to.uid)) return true;
+bool UnreadResponses::may_send(uid_t uid, std::size_t bytes) {
+  if (ownership_.is_trusted(uid)) return true;
   // Early enough, so that a feeder that is just reading is seen to have read before its share is
   // full.
-  if (!has_room(to.uid, cost_of(bytes) + room_ / kShares / 2)) look();
-  return has_room(to.uid, cost_of(bytes));
+  if (!has_room(uid, cost_of(bytes) + room_ / kShares / 2)) look();
+  return has_room(uid, cost_of(bytes));
 }
 
 bool UnreadResponses::has_room(uid_t uid, std::size_t bytes) const {
@@ -35,17 +28,17 @@ bool UnreadResponses::has_room(uid_t uid, std::size_t bytes) const {
   return held + bytes <= std::max(left / kLeftToOthers, std::min(left, kFew));
 }
 
-void UnreadResponses::sent(const Origin& to, std::size_t bytes) {
-  if (ownership_.is_trusted(to.uid)) return;
+void UnreadResponses::sent(uid_t uid, std::string_view name, std::size_t bytes) {
+  if (ownership_.is_trusted(uid)) return;
   const std::size_t cost = cost_of(bytes);
-  Unread& unread = by_name_[std::string(name_of(to))];
+  Unread& unread = by_name_[std::string(name)];
   // An earlier socket of that name is gone, and its unread answers with it.
-  if (unread.uid != to.uid) {
+  if (unread.uid != uid) {
     forget(unread);
-    unread = {.uid = to.uid};
+    unread = {.uid = uid};
   }
   unread.bytes += cost;
-  by_uid_[to.uid] += cost;
+  by_uid_[uid] += cost;
   total_ += cost;
 }
 
@@ -84,13 +77,13 @@ void UnreadResponses::look() {
   const auto begun = clock_.now().monotonic;
   if (begun < next_look_) return;
   for (auto& [name, unread] : by_name_) unread.stays = false;
-  const auto done = look_([this](std::string_view name, UnixSockets::Inbox inbox) {
+  look_([this](std::string_view name, UnixSockets::Inbox inbox) {
     const auto found = by_name_.find(std::string(name));
     if (found == by_name_.end()) return;
     found->second.stays = inbox == UnixSockets::Inbox::kHasUnread;
   });
   boost::unordered::erase_if(by_name_, [&](const auto& entry) {
-    if (done && entry.second.stays) return false;
+    if (entry.second.stays) return false;
     forget(entry.second);
     return true;
   });

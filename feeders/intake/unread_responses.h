@@ -7,9 +7,9 @@
 // to have half of its share, for no more than a twentieth of the time.
 //
 // Limits: that of all strangers is three quarters of the room, of which a uid may have a third of
-// what others leave, and a few answers though they leave little. Of a feeder
-// in another network namespace nothing is known, and its responses are counted as read at the next
-// look.
+// what others leave, and a few answers though they leave little. Channels
+// (answer_channels.h) share these bounds. Of a feeder without one in another network namespace
+// nothing is known, and its responses are counted as read at the next look.
 // Confined to the thread that sends the responses.
 #pragma once
 
@@ -20,20 +20,20 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
 #include "core/branch/ownership.h"
-#include "feeders/intake/receiver.h"
 #include "feeders/intake/unix_sockets.h"
 
 namespace tallyfs {
 
 class UnreadResponses {
  public:
-  using Look = std::function<Result<void>(const UnixSockets::Visit&)>;
+  using Look = std::function<void(const UnixSockets::Visit&)>;
 
   static constexpr std::size_t kShares = 4;
   static constexpr std::size_t kLeftToOthers = 3;
@@ -45,9 +45,10 @@ class UnreadResponses {
   UnreadResponses(uid_t owner, std::size_t room, const Clock& clock, Look look)
       : ownership_(owner), room_(room), clock_(clock), look_(std::move(look)) {}
 
-  // Whether a datagram of so many bytes may be sent to it.
-  bool may_send(const Origin& to, std::size_t bytes);
-  void sent(const Origin& to, std::size_t bytes);
+  // Whether a datagram of so many bytes may be sent to a feeder of this uid.
+  bool may_send(uid_t uid, std::size_t bytes);
+  // name: of the socket or the channel, by which look() visits it.
+  void sent(uid_t uid, std::string_view name, std::size_t bytes);
 
   // For the next server of the mount, in whose socket they still wait. load() fails the reader.
   void save(ByteWriter& out) const;
@@ -71,7 +72,7 @@ class UnreadResponses {
   std::chrono::nanoseconds next_look_{0};
   std::size_t total_ = 0;
   boost::unordered_flat_map<uid_t, std::size_t> by_uid_;
-  // By the name of the socket; at most as many as fit into the room.
+  // By the name; at most as many as fit into the room.
   boost::unordered_flat_map<std::string, Unread> by_name_;
 };
 

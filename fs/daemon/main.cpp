@@ -18,6 +18,7 @@
 #include <system_error>
 #include <utility>
 
+#include "feeders/intake/answer_channels.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/process_ends.h"
 #include "fs/daemon/absolute_path.h"
@@ -51,9 +52,11 @@
 namespace tallyfs {
 namespace {
 
-// A watched process takes a descriptor, and the usual limit is 1,024 of them in all.
+// A watched process takes a descriptor, and so does an answer channel; the usual limit is 1,024 in
+// all.
 void allow_descriptors() {
-  constexpr rlim_t kDescriptors = ProcessEnds::kProcessesMax + 256;
+  constexpr rlim_t kDescriptors =
+      ProcessEnds::kProcessesMax + AnswerChannels::kChannelsMax + 256;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));

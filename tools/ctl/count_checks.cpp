@@ -12,10 +12,10 @@ namespace tallyfs {
 namespace {
 
 // Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 13> kNoProblems = {
+constexpr std::array<std::string_view, 14> kNoProblems = {
     "datagrams",    "samples",    "blobs",       "commands", "dropped_by",
     "batch_ns",     "open_files", "events",      "lanes",    "cells_merged",
-    "beside_lanes", "rings",      "ring_samples"};
+    "beside_lanes", "rings",      "ring_samples", "channels"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -102,7 +102,7 @@ constexpr CountedProblem kProblems[] = {
      "keep datagrams below 256 KiB: split what is sent at once"},
     {"fds_refused", "datagram carried file descriptors, which were closed unused",
      "datagrams carried file descriptors, which were closed unused",
-     "send no descriptors to the socket, but in the handshake of libtally"},
+     "send no descriptors to the socket but a channel for answers; a user may have 64 of them"},
     {"answers_dropped", "answer did not reach its feeder: its queue was full, or it was gone",
      "answers did not reach their feeder: its queue was full, or it was gone",
      "read the answers, or send without asking for them; tally-send and libtally do"},

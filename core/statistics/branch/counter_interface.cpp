@@ -112,6 +112,8 @@ constexpr std::array kCounterStatistics = {
     CounterStatistic{DaemonCounter::kRounded, "rounded", COUNTER "units=samples"},
     // 1 while a kill of the server would lose a change of the state
     CounterStatistic{DaemonCounter::kUnsaved, "unsaved", "on=1 type=last units=yes_or_no"},
+    // answer channels of feeders that are there now
+    CounterStatistic{DaemonCounter::kChannels, "channels", "on=1 type=last units=channels"},
 };
 
 #undef COUNTER

@@ -60,6 +60,8 @@ KINDS = [lambda: rng.randbytes(rng.randrange(4096)), text, binary, forged, lambd
          lambda: binary()[:rng.randrange(1, 60)], long]
 data("web")
 peer.socket.send(bytes(262_145))  # one at least is too long, however few are sent
+socket.send_fds(peer.socket, [b"\n"], [into])  # the process that closes descriptors has a pipe
+data("web")
 before, start, deadline, sent, waits = descriptors(), resident_mib(), time.monotonic() + SECONDS / 2, 0, Waits()
 while time.monotonic() < deadline or sent < 50:
     datagram = rng.choice(KINDS)()
@@ -79,7 +81,8 @@ while time.monotonic() < deadline or sent < 50:
                 assert time.monotonic() < deadline + time_limit(10), (wanted, data("web"))
 print(f"{sent} datagrams, {own('rejects')} rejects, {own('truncated')} truncated")
 assert own("rejects") > 0 and own("truncated") > 0
-assert descriptors() == before, (before, descriptors())
+end = time.monotonic() + time_limit(30)
+while descriptors() > before: assert time.monotonic() < end, (before, descriptors())
 assert_resident_below(start + 24 + 8)  # the ceiling, the receiver's buffers and what malloc keeps
 waits.assert_short(0.1, 1)
 os.close(into)

@@ -36,17 +36,27 @@ class Feeder {
   }
   // The responses of the next datagram, which must be there already; their reasons are as they were
   // received, until the next call.
-  std::vector<wire::Response> responses() {
-    std::vector<wire::Response> responses;
-    const ssize_t size = receive();
-    if (size < 0) return responses;
-    auto reader =
-        wire::DatagramReader::open(std::span(buffer_).first(static_cast<std::size_t>(size)));
-    epoch_ = reader.value().epoch();
-    while (const auto message = reader.value().next()) {
-      responses.push_back(std::get<wire::Response>(message->value()));
-    }
-    return responses;
+  std::vector<wire::Response> responses() { return responses_of(fd_); }
+  // The same of its channel, which went with a datagram.
+  std::vector<wire::Response> responses_by_channel() { return responses_of(channel_); }
+  void send_with_channel(std::string_view bytes) {
+    std::array<int, 2> made{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, made.data()), 0);
+    channel_ = Fd(made[0]);
+    const Fd theirs(made[1]);
+    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr header{};
+    header.msg_iov = &part;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &made[1], sizeof(int));
+    ASSERT_EQ(::sendmsg(fd_.get(), &header, 0), static_cast<ssize_t>(bytes.size()));
   }
   // It is told once, without being asked, that its epoch is not the daemon's.
   void expect_stale() {
@@ -60,7 +70,19 @@ class Feeder {
   const Fd& attached() const { return attached_; }
 
  private:
-  ssize_t receive() {
+  std::vector<wire::Response> responses_of(const Fd& from) {
+    std::vector<wire::Response> responses;
+    const ssize_t size = receive(from);
+    if (size < 0) return responses;
+    auto reader =
+        wire::DatagramReader::open(std::span(buffer_).first(static_cast<std::size_t>(size)));
+    epoch_ = reader.value().epoch();
+    while (const auto message = reader.value().next()) {
+      responses.push_back(std::get<wire::Response>(message->value()));
+    }
+    return responses;
+  }
+  ssize_t receive(const Fd& from) {
     iovec part{buffer_.data(), buffer_.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
     msghdr header{};
@@ -68,7 +90,7 @@ class Feeder {
     header.msg_iovlen = 1;
     header.msg_control = control.data();
     header.msg_controllen = control.size();
-    const ssize_t size = ::recvmsg(fd_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const ssize_t size = ::recvmsg(from.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     attached_.reset();
     const cmsghdr* const rights = size < 0 ? nullptr : CMSG_FIRSTHDR(&header);
     if (rights && rights->cmsg_type == SCM_RIGHTS) {
@@ -80,6 +102,7 @@ class Feeder {
   }
 
   Fd fd_;
+  Fd channel_;
   Fd attached_;
   alignas(8) std::array<char, 16 * 1024> buffer_{};
   std::uint64_t epoch_ = 0;

@@ -154,13 +154,11 @@ TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
   std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
   const int next_before = Fd(::dup(0)).get();
   for (int i = 0; i < 5; ++i) {
-    if (::sendmsg(sender.get(), &header, 0) < 0 && errno == EPERM) {
-      GTEST_SKIP() << "the kernel refuses descriptors (SO_PASSRIGHTS)";
-    }
+    ASSERT_GT(::sendmsg(sender.get(), &header, 0), 0);
     intake_.settle();
   }
-  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
-  EXPECT_EQ(read("web"), "hits 5\n");
+  while (Fd(::dup(0)).get() != next_before) ::usleep(100);  // another thread closes them
+  EXPECT_EQ(read("web"), "hits 5 1 1.000 1\n");
   EXPECT_EQ(own("fds_refused"), 5u);
 }
 

@@ -153,6 +153,30 @@ TEST_F(SwitchesResponseTest, TheDescriptorComesWithTheVeryAnswer) {
   EXPECT_FALSE(feeder.attached().valid());
 }
 
+TEST_F(SwitchesResponseTest, AChannelBringsAllOfItsFeederAndOfNoOther) {
+  Feeder feeder(path_), other(path_);
+  wire::DatagramWriter writer(0);
+  writer.request(1, "create web/a");
+  writer.request(2, "switches");
+  feeder.send_with_channel(writer.bytes());
+  other.send(a_request(3, "create web/b"));
+  with_page_.settle();
+  EXPECT_TRUE(feeder.responses().empty()) << "at its address";
+  const auto first = feeder.responses_by_channel();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].sequence, 1u);
+  const auto second = feeder.responses_by_channel();
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].number, page_.bytes());
+  EXPECT_TRUE(feeder.attached().valid());
+  ASSERT_EQ(other.responses().size(), 1u);
+  feeder.send(a_request(4, "create web/c"));
+  with_page_.settle();
+  EXPECT_EQ(feeder.responses_by_channel().size(), 1u) << "it goes on";
+  EXPECT_EQ(own("fds_refused"), 0u);
+  EXPECT_NE(read("tallyfs").find("\nchannels "), std::string::npos);
+}
+
 TEST_F(SwitchesResponseTest, ALineOfTextIsRefusedAndTheOthersTaken) {
   Feeder feeder(path_);
   feeder.send("web/hits 1\nswitches\nweb/hits 1");
@@ -193,7 +217,8 @@ TEST_F(SwitchesResponseTest, AClientThatNeverReadsCostsNoDescriptorAndHasItsAnsw
     }
     EXPECT_GT(own("answers_dropped"), 0u);
   }
-  EXPECT_EQ(Fd(::dup(0)).get(), next_before);
+  // What an earlier test has left may be closed meanwhile.
+  EXPECT_LE(Fd(::dup(0)).get(), next_before);
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 // Whose datagrams are queued is known without taking them off the socket.
 #include "feeders/intake/socket_queue.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <chrono>
 
 #include "tests/unit/intake/intake_stand.h"
+#include "tests/unit/intake/lingering.h"
 
 namespace tallyfs {
 namespace {
@@ -112,23 +110,6 @@ TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
 }
 
 // ---- descriptors that senders attach
-
-// A connection with more data on its way than its peer takes, whose close waits for that.
-Fd lingering_connection(const Fd& listener) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
-  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  EXPECT_EQ(::connect(fd.get(), generic, size), 0);
-  ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
-  const std::vector<char> some(65'536);
-  while (::send(fd.get(), some.data(), some.size(), 0) > 0) {
-  }
-  const linger five_seconds{.l_onoff = 1, .l_linger = 5};
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &five_seconds, sizeof five_seconds);
-  return fd;
-}
 
 void send_with(const Fd& to, int attached) {
   char text[] = "web/hits 1";

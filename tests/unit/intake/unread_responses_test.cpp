@@ -19,23 +19,14 @@ constexpr uid_t kPolite = 1001;
 constexpr std::size_t kRoom = 1 << 20;
 constexpr std::size_t kResponse = 8 * 1024;
 
-Origin origin(uid_t uid, int number) {
-  Origin origin{.uid = uid};
-  const std::string name = std::string(1, '\0') + "socket" + std::to_string(number);
-  name.copy(origin.address.sun_path, name.size());
-  origin.address_size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  return origin;
-}
-
 class UnreadResponsesTest : public testing::Test {
  protected:
   std::string name(int number) const {
     return std::string(1, '\0') + "socket" + std::to_string(number);
   }
   bool send(uid_t uid, int number) {
-    const Origin to = origin(uid, number);
-    if (!responses_.may_send(to, kResponse)) return false;
-    responses_.sent(to, kResponse);
+    if (!responses_.may_send(uid, kResponse)) return false;
+    responses_.sent(uid, name(number), kResponse);
     sockets_[name(number)] = Inbox::kHasUnread;
     return true;
   }
@@ -50,10 +41,9 @@ class UnreadResponsesTest : public testing::Test {
   std::map<std::string, Inbox> sockets_;
   int looks_ = 0;
   UnreadResponses responses_{kDaemon, kRoom, clock_,
-                             [this](const UnixSockets::Visit& visit) -> Result<void> {
+                             [this](const UnixSockets::Visit& visit) {
                                ++looks_;
                                for (const auto& [each, inbox] : sockets_) visit(each, inbox);
-                               return {};
                              }};
 };
 
@@ -73,9 +63,8 @@ TEST_F(UnreadResponsesTest, AUidHasAQuarterOfTheRoomAndAllStrangersThreeQuarters
 TEST_F(UnreadResponsesTest, UidsThatReadNothingLeaveRoomForOthers) {
   for (uid_t uid = 2000; uid < 2010; ++uid) send_until_refused(uid, static_cast<int>(uid) * 10'000);
   for (int i = 0; i < 100; ++i) {
-    const Origin to = origin(kPolite, 1);
-    ASSERT_TRUE(responses_.may_send(to, 64)) << i;
-    responses_.sent(to, 64);
+    ASSERT_TRUE(responses_.may_send(kPolite, 64)) << i;
+    responses_.sent(kPolite, name(1), 64);
     sockets_[name(1)] = Inbox::kEmpty;
     clock_.advance(std::chrono::milliseconds(10));
   }

@@ -1,0 +1,200 @@
+// Which descriptors become channels, how many, and when they end.
+#include "feeders/intake/answer_channels.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <vector>
+
+#include "core/wire/binary.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr uid_t kStranger = 65534;
+
+struct Pair {
+  Fd ours, theirs;
+};
+
+Pair pair_of(int type = SOCK_SEQPACKET, int family = AF_UNIX) {
+  std::array<int, 2> made{-1, -1};
+  EXPECT_EQ(::socketpair(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, made.data()), 0);
+  return {Fd(made[0]), Fd(made[1])};
+}
+
+// A pair as a process of that uid makes it. Of this thread alone: the one that stands for the
+// process that closes does not answer, when all threads are to change.
+class As {
+ public:
+  explicit As(uid_t uid) { EXPECT_EQ(::syscall(SYS_setresuid, -1, uid, -1), 0); }
+  ~As() { EXPECT_EQ(::syscall(SYS_setresuid, -1, ::getuid(), -1), 0); }
+  As(const As&) = delete;
+  As& operator=(const As&) = delete;
+};
+
+Origin feeder_named(std::string_view name, uid_t uid = ::geteuid()) {
+  Origin origin{.pid = 7, .uid = uid};
+  origin.address.sun_family = AF_UNIX;
+  name.copy(origin.address.sun_path + 1, name.size());
+  origin.address_size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return origin;
+}
+
+class AnswerChannelsTest : public testing::Test {
+ protected:
+  AnswerChannelsTest() {
+    wire::DatagramWriter writer(0);
+    writer.request(1, "create web");
+    request_.assign(writer.bytes().begin(), writer.bytes().end());
+    channels_.start();
+  }
+  bool offer(const Origin& from, Fd fd) { return channels_.offer(from, request_, std::move(fd)); }
+  void run_loop() {
+    loop_.context().restart();
+    loop_.context().poll();
+  }
+  // Closings are another thread's.
+  static void wait_for_end_of(const Fd& peer) {
+    char byte = 0;
+    while (::recv(peer.get(), &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN) ::usleep(100);
+  }
+
+  EventLoop loop_;
+  AnswerChannels channels_{loop_, ::geteuid()};
+  alignas(8) std::vector<char> request_;
+};
+
+TEST_F(AnswerChannelsTest, AnEndOfASocketpairIsAChannelOfItsSenderAlone) {
+  auto [ours, theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(theirs)));
+  const auto found = channels_.find(feeder_named("a"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(::send(found->fd(), "x", 1, 0), 1);
+  char byte = 0;
+  EXPECT_EQ(::recv(ours.get(), &byte, 1, 0), 1);
+  EXPECT_FALSE(channels_.find(feeder_named("b")));
+  EXPECT_FALSE(channels_.find(feeder_named("a", kStranger)));
+  Origin other = feeder_named("a");
+  other.pid = 8;
+  EXPECT_FALSE(channels_.find(other));
+  EXPECT_EQ(channels_.count(), 1u);
+}
+
+TEST_F(AnswerChannelsTest, AnythingElseIsClosed) {
+  for (const int type : {SOCK_DGRAM, SOCK_STREAM}) {
+    auto [ours, theirs] = pair_of(type);
+    EXPECT_FALSE(offer(feeder_named("a"), std::move(theirs))) << type;
+  }
+  EXPECT_FALSE(offer(feeder_named("a"), Fd(::open("/dev/null", O_RDWR | O_CLOEXEC))));
+  EXPECT_FALSE(offer(feeder_named("a"), Fd(::open("/", O_PATH | O_CLOEXEC))));
+  EXPECT_FALSE(offer(feeder_named("a"), Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))));
+  auto [ours, theirs] = pair_of();
+  EXPECT_FALSE(offer(feeder_named("a", kStranger), std::move(theirs))) << "it is another uid's";
+  wait_for_end_of(ours);
+  EXPECT_EQ(channels_.count(), 0u);
+}
+
+TEST_F(AnswerChannelsTest, WhatDoesNotAskNeedsNoChannel) {
+  wire::DatagramWriter writer(0);
+  writer.dropped(1);
+  for (const std::string_view bytes : {std::string_view("web/hits 1\n"), writer.bytes(),
+                                       std::string_view()}) {
+    std::vector<char> datagram(bytes.begin(), bytes.end());
+    auto [ours, theirs] = pair_of();
+    EXPECT_FALSE(channels_.offer(feeder_named("a"), datagram, std::move(theirs)));
+    wait_for_end_of(ours);
+  }
+}
+
+TEST_F(AnswerChannelsTest, AnEndThatTheFeederClosesEndsIt) {
+  auto [ours, theirs] = pair_of();
+  auto [others, kept] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(theirs)));
+  ASSERT_TRUE(offer(feeder_named("b"), std::move(kept)));
+  run_loop();
+  EXPECT_EQ(channels_.count(), 2u);
+  ours.reset();
+  run_loop();
+  EXPECT_EQ(channels_.count(), 1u);
+  EXPECT_FALSE(channels_.find(feeder_named("a")));
+  EXPECT_TRUE(channels_.find(feeder_named("b")));
+}
+
+TEST_F(AnswerChannelsTest, WhatTheFeederWritesIsNoEnd) {
+  auto [ours, theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(theirs)));
+  ASSERT_EQ(::send(ours.get(), "x", 1, 0), 1);
+  run_loop();
+  EXPECT_TRUE(channels_.find(feeder_named("a")));
+}
+
+TEST_F(AnswerChannelsTest, AnotherOneTakesItsPlace) {
+  auto [first, first_theirs] = pair_of();
+  auto [second, second_theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(first_theirs)));
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(second_theirs)));
+  EXPECT_EQ(channels_.count(), 1u);
+  wait_for_end_of(first);
+  first.reset();
+  run_loop();
+  EXPECT_EQ(channels_.count(), 1u) << "it is the first that has ended";
+  ASSERT_EQ(::send(channels_.find(feeder_named("a"))->fd(), "x", 1, 0), 1);
+  char byte = 0;
+  EXPECT_EQ(::recv(second.get(), &byte, 1, 0), 1);
+}
+
+TEST_F(AnswerChannelsTest, AUidHasSoManyAndTheDaemonsHaveATenthMore) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be another uid";
+  std::vector<Fd> ours;
+  const auto offer_as = [&](uid_t uid) {
+    const std::string name = std::to_string(ours.size());
+    Pair pair = [&] {
+      const As as(uid);
+      return pair_of();
+    }();
+    const bool done = offer(feeder_named(name, uid), std::move(pair.theirs));
+    ours.push_back(std::move(pair.ours));
+    return done;
+  };
+  for (std::size_t i = 0; i < AnswerChannels::kOfUidMax; ++i) ASSERT_TRUE(offer_as(kStranger));
+  EXPECT_FALSE(offer_as(kStranger));
+  wait_for_end_of(ours.back());
+  const std::size_t of_others = AnswerChannels::kChannelsMax - AnswerChannels::kChannelsMax / 10;
+  while (channels_.count() < of_others) ASSERT_TRUE(offer_as(0));
+  EXPECT_FALSE(offer_as(kStranger - 1)) << "the last tenth is kept";
+  while (channels_.count() < AnswerChannels::kChannelsMax) ASSERT_TRUE(offer_as(0));
+  EXPECT_FALSE(offer_as(0));
+  ours.clear();
+  while (channels_.count() != 0) run_loop();
+}
+
+TEST_F(AnswerChannelsTest, WhatIsNotReadIsSeenAsUnread) {
+  using Inbox = UnixSockets::Inbox;
+  auto [ours, theirs] = pair_of();
+  const Origin feeder = feeder_named("a");
+  ASSERT_TRUE(offer(feeder, std::move(theirs)));
+  std::vector<Inbox> seen;
+  const auto look = [&](std::string_view name, Inbox inbox) {
+    EXPECT_EQ(name, AnswerChannels::key_of(feeder));
+    seen.push_back(inbox);
+  };
+  channels_.each(look);
+  ASSERT_EQ(::send(channels_.find(feeder)->fd(), "x", 1, 0), 1);
+  channels_.each(look);
+  char byte = 0;
+  EXPECT_EQ(::recv(ours.get(), &byte, 1, 0), 1);
+  channels_.each(look);
+  EXPECT_EQ(seen, (std::vector{Inbox::kEmpty, Inbox::kHasUnread, Inbox::kEmpty}));
+}
+
+TEST_F(AnswerChannelsTest, NoSocketCanHaveTheNameOfAChannel) {
+  EXPECT_GT(AnswerChannels::key_of(Origin{}).size(), sizeof(sockaddr_un::sun_path));
+}
+
+}  // namespace
+}  // namespace tallyfs
