@@ -67,10 +67,10 @@ void BackgroundThread::make_rounds() {
 void BackgroundThread::wait_for_responses(Time time_max) const {
   using namespace std::chrono_literals;
   const short room = link_.full() ? POLLOUT : 0;
-  pollfd waited{.fd = link_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
+  auto waited = link_.polled(static_cast<short>(POLLIN | room));
   const Time left = std::max(time_max, Time(0));
   const timespec time{.tv_sec = left / 1s, .tv_nsec = (left % 1s).count()};
-  ::ppoll(&waited, 1, &time, nullptr);
+  ::ppoll(waited.data(), waited.size(), &time, nullptr);
 }
 
 void BackgroundThread::join() {

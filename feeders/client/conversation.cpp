@@ -37,11 +37,12 @@ RequestDatagram& Conversation::new_datagram() {
 }
 
 bool Conversation::send(const RequestDatagram& requests) {
-  return link_.send(requests.bytes()) == Link::Sent::kDone;
+  return link_.request(requests.bytes()) == Link::Sent::kDone;
 }
 
 void Conversation::ping(Time now, std::uint64_t sent) {
-  if (ping_sequence_ != 0 && now - ping_at_ < kResponseTimeout) return;
+  if (ping_sequence_ != 0 && now - ping_at_ < kResponseTimeout && !link_.has_lost_channel()) return;
+  if (ping_sequence_ != 0) link_.renew_channel();
   RequestDatagram& requests = new_datagram();
   requests.add("", {});
   if (!send(requests)) return;
@@ -58,6 +59,7 @@ void Conversation::report_refusal(std::string text) {
 // Once for a connection, if the daemon has not responded at all. Our address is an abstract one,
 // which a daemon in another network namespace does not see.
 void Conversation::report_silence() {
+  link_.renew_channel();
   if (epoch_ != 0 || std::exchange(reported_silence_, true)) return;
   report("no answer from the daemon at " + link_.path() +
          ": is it stopped, or in another network namespace?");

@@ -95,7 +95,7 @@ void DaemonConnection::book_cells() {
 void DaemonConnection::keep_in_touch(Time now) {
   report_dropped();
   const std::uint64_t sent = its_.delivery.sent();
-  const bool is_idle = now - touched_at_ >= kIdlePause;
+  const bool is_idle = now - touched_at_ >= kIdlePause || its_.link.has_lost_channel();
   if (its_.delivery.is_confirmed(sent) && !is_idle) return;
   its_.conversation.ping(now, sent);
   if (!is_idle) return;

@@ -1,12 +1,13 @@
 #include "feeders/client/link.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "feeders/client/socket_identity.h"
 
 namespace tallyfs {
 namespace {
@@ -14,19 +15,11 @@ namespace {
 // Room for 512 datagrams of 8 KiB and what the kernel adds to each. Without privileges it comes to
 // what net.core.wmem_max allows.
 constexpr int kSendBufferBytes = 8 << 20;
-// Programs expect the numbers of what they open to be small.
-constexpr int kLowestFd = 10;
 
 ErrorCode code_of(int error) {
   if (error == ENOENT || error == ECONNREFUSED || error == ENOTDIR) return ErrorCode::kNotFound;
   if (error == EACCES || error == EPERM) return ErrorCode::kNoAccess;
   return ErrorCode::kInvalid;
-}
-
-std::uint64_t cookie_of(int fd) {
-  std::uint64_t cookie = 0;
-  socklen_t size = sizeof cookie;
-  return ::getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
 }
 
 void enlarge_send_buffer(int fd) {
@@ -49,6 +42,29 @@ void take_descriptors(msghdr& header, Fd& attached) {
       if (!attached.valid()) attached = std::move(each);
     }
   }
+}
+
+bool is_full(int error) {
+  return error == EAGAIN || error == ENOBUFS || error == EINTR || error == ENOMEM;
+}
+
+// False: see errno.
+bool send_with(int to, std::string_view datagram, const Fd& attached) {
+  // sendmsg() does not change it.
+  iovec part{const_cast<char*>(datagram.data()), datagram.size()};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+  msghdr header{};
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.data();
+  header.msg_controllen = control.size();
+  cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+  rights->cmsg_level = SOL_SOCKET;
+  rights->cmsg_type = SCM_RIGHTS;
+  rights->cmsg_len = CMSG_LEN(sizeof(int));
+  const int fd = attached.get();
+  std::memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+  return ::sendmsg(to, &header, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 }  // namespace
@@ -77,6 +93,7 @@ Result<void> Link::connect_to(const std::string& path) {
     return Error{code_of(errno), path + ": " + std::strerror(errno)};
   }
   path_ = path;
+  channel_.reset();
   enlarge_send_buffer(fd.get());
   const std::uint64_t cookie = cookie_of(fd.get());
   install(std::move(fd), cookie);
@@ -100,6 +117,7 @@ void Link::disconnect() {
   const int old = fd_.exchange(-1);
   state_ = State::kGone;
   if (old >= 0 && is_ours(old)) ::close(old);
+  channel_.reset();
 }
 
 bool Link::is_ours(int fd) const { return cookie_of(fd) == cookie_.load(); }
@@ -112,7 +130,7 @@ Link::Sent Link::send(std::string_view datagram) {
       if (full()) state_ = State::kReady;
       return Sent::kDone;
     }
-    if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENOMEM) {
+    if (is_full(errno)) {
       state_ = State::kFull;
       return Sent::kFull;
     }
@@ -121,14 +139,57 @@ Link::Sent Link::send(std::string_view datagram) {
   return Sent::kGone;
 }
 
+// What goes wrong but for a full queue is the descriptor's fault, or shows in send() as well.
+Link::Sent Link::request(std::string_view datagram) {
+  channel_.forget_loss();
+  if (!connected() || !channel_.is_wanted()) return send(datagram);
+  const Fd theirs = channel_.make();
+  if (theirs.valid() && is_ours(fd_)) {
+    if (send_with(fd_, datagram, theirs)) return Sent::kDone;
+    if (is_full(errno)) {
+      channel_.reset();
+      state_ = State::kFull;
+      return Sent::kFull;
+    }
+    channel_.refuse();
+  }
+  return send(datagram);
+}
+
+std::array<pollfd, 2> Link::polled(short events) const {
+  return {pollfd{.fd = fd(), .events = events, .revents = 0},
+          pollfd{.fd = connected() ? channel_.fd() : -1, .events = POLLIN, .revents = 0}};
+}
+
 void Link::wait_for_room(std::chrono::milliseconds wait_max) const {
   pollfd waited{.fd = fd(), .events = POLLOUT, .revents = 0};
   if (waited.fd >= 0) ::poll(&waited, 1, static_cast<int>(wait_max.count()));
 }
 
 std::optional<Link::Received> Link::receive() {
+  if (!connected()) return std::nullopt;
+  if (auto received = receive_from_channel()) return received;
   const int fd = fd_.load();
-  if (!connected() || !is_ours(fd)) return std::nullopt;
+  if (!is_ours(fd)) return std::nullopt;
+  Received received;
+  if (receive_from(fd, received) < 0) return std::nullopt;
+  return received;
+}
+
+std::optional<Link::Received> Link::receive_from_channel() {
+  const int fd = channel_.checked_fd();
+  if (fd < 0) return std::nullopt;
+  Received received;
+  const auto size = receive_from(fd, received);
+  if (size > 0) {
+    channel_.record_answer();
+    return received;
+  }
+  if (size == 0 || (errno != EAGAIN && errno != EINTR)) channel_.end();
+  return std::nullopt;
+}
+
+ssize_t Link::receive_from(int fd, Received& received) {
   iovec bytes{response_.data(), response_.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control;
   msghdr header{};
@@ -137,10 +198,10 @@ std::optional<Link::Received> Link::receive() {
   header.msg_control = control.data();
   header.msg_controllen = control.size();
   const auto size = ::recvmsg(fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (size < 0) return std::nullopt;
-  Received received{std::span<char>(response_.data(), static_cast<std::size_t>(size)), Fd()};
+  if (size < 0) return size;
+  received.datagram = std::span<char>(response_.data(), static_cast<std::size_t>(size));
   take_descriptors(header, received.attached);
-  return received;
+  return size;
 }
 
 }  // namespace tallyfs

@@ -1,6 +1,7 @@
 // The feeder's end of the daemon's socket: connected to its path, and bound to an address that
 // the kernel chose, so that the daemon can respond. The kernel lets only the peer of a connected
-// socket send to it, so that all that arrives here is the daemon's.
+// socket send to it, so that all that arrives here is the daemon's. With the first request goes a
+// channel (answer_channel.h), over which daemons answer that take it.
 //
 // send() may be called by any thread at any time, the rest is confined to the Client's
 // lock. The descriptor keeps its number from one connection to the next, so that a thread that is
@@ -11,6 +12,9 @@
 //
 // Nothing here blocks but wait_for_room(). At most kResponseBytesMax of a datagram are taken in.
 #pragma once
+
+#include <poll.h>
+#include <sys/types.h>
 
 #include <array>
 #include <atomic>
@@ -24,6 +28,7 @@
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "feeders/client/answer_channel.h"
 
 namespace tallyfs {
 
@@ -52,6 +57,12 @@ class Link {
 
   // Signal-safe.
   Sent send(std::string_view datagram);
+  // A request, which a channel goes with if one is wanted.
+  Sent request(std::string_view datagram);
+  // The daemon has not answered.
+  void renew_channel() { channel_.renew(); }
+  // The daemon that took the channel has ended: another one does not know us before a request.
+  bool has_lost_channel() const { return channel_.is_lost(); }
   // The last send() found no room.
   bool full() const { return state_.load(std::memory_order_relaxed) == State::kFull; }
   // Waits until the daemon's queue has room, or is gone. Signal-safe.
@@ -64,7 +75,9 @@ class Link {
   // The next datagram that is there.
   std::optional<Received> receive();
 
-  // To poll for responses, or for room; -1 if not connected.
+  // To poll for responses, and for `events` of the socket.
+  std::array<pollfd, 2> polled(short events) const;
+  // The socket; -1 if not connected.
   int fd() const { return connected() ? fd_.load(std::memory_order_relaxed) : -1; }
   // The path of the last connection.
   const std::string& path() const { return path_; }
@@ -74,6 +87,9 @@ class Link {
 
   Result<void> connect_to(const std::string& path);
   bool is_ours(int fd) const;
+  std::optional<Received> receive_from_channel();
+  // As recvmsg().
+  ssize_t receive_from(int fd, Received& received);
   void install(Fd fd, std::uint64_t cookie);
 
   const std::string first_;
@@ -82,6 +98,7 @@ class Link {
   std::atomic<State> state_{State::kGone};
   std::atomic<int> fd_{-1};
   std::atomic<std::uint64_t> cookie_{0};  // the kernel's name for our socket
+  AnswerChannel channel_;
   alignas(8) std::array<char, kResponseBytesMax> response_;
 };
 

@@ -87,7 +87,7 @@ Result<void> Sender::flush() {
 
 // What is in writer_, once.
 Result<Link::Sent> Sender::transmit() {
-  const Link::Sent sent = link_.send(writer_.bytes());
+  const Link::Sent sent = link_.request(writer_.bytes());
   if (sent == Link::Sent::kGone) return gone();
   if (sent == Link::Sent::kDone) {
     pending_.back().ends_datagram = true;
@@ -99,11 +99,12 @@ Result<Link::Sent> Sender::transmit() {
 }
 
 Result<void> Sender::wait_for_input(int input) {
-  std::array<pollfd, 2> polled{pollfd{.fd = input, .events = POLLIN, .revents = 0}};
+  std::array<pollfd, 3> polled{pollfd{.fd = input, .events = POLLIN, .revents = 0}};
   if (::poll(polled.data(), 1, 0) > 0) return {};
   if (auto done = flush(); !done) return done;
   while (polled[0].revents == 0) {
-    polled[1] = {.fd = link_.fd(), .events = POLLIN, .revents = 0};
+    const auto link = link_.polled(POLLIN);
+    std::ranges::copy(link, polled.begin() + 1);
     if (auto done = wait(polled.data(), polled.size()); !done) return done;
   }
   return {};
@@ -136,8 +137,8 @@ Sender::Left Sender::leave() {
 }
 
 Result<void> Sender::wait_for_link(short events) {
-  pollfd polled{.fd = link_.fd(), .events = events, .revents = 0};
-  return wait(&polled, 1);
+  auto polled = link_.polled(events);
+  return wait(polled.data(), polled.size());
 }
 
 // Until one of them is ready or it is time to doubt that the daemon answers.
@@ -174,7 +175,8 @@ Result<void> Sender::probe() {
   Pending probe{.sequence = next_sequence(), .ends_datagram = true};
   wire::DatagramWriter datagram(0);
   datagram.request(probe.sequence, {});
-  const Link::Sent sent = link_.send(datagram.bytes());
+  link_.renew_channel();
+  const Link::Sent sent = link_.request(datagram.bytes());
   if (sent == Link::Sent::kGone) return gone();
   if (sent == Link::Sent::kFull) {
     probe_at_ = Clock::now() + kProbePause;

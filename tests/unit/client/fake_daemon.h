@@ -59,6 +59,8 @@ class FakeDaemon {
   std::map<std::string, int> refuses;  // by target or first word: the errno
   std::set<std::string> ignores;       // requests, by their whole text, that get no response
   std::set<std::string> withholds;     // first words of requests whose descriptor does not arrive
+  bool takes_channels = false;         // for answers
+  Fd channel;                          // the last that was taken
   std::unique_ptr<SwitchPage> page;    // none: `switches` is refused
   std::unique_ptr<FakeLane> lane;      // none: `shapes` and what follows are refused
 
@@ -73,13 +75,8 @@ class FakeDaemon {
   // The next that is there. Samples are counted, and where they go is in the log.
   std::optional<Datagram> take() {
     const std::span<char> buffer(reinterpret_cast<char*>(buffer_.data()), 8 * buffer_.size());
-    sockaddr_un from{};
-    socklen_t from_size = sizeof from;
-    const ssize_t size = ::recvfrom(fd_.get(), buffer.data(), buffer.size(), 0,
-                                    reinterpret_cast<sockaddr*>(&from), &from_size);
+    const ssize_t size = receive(buffer);
     if (size < 0) return std::nullopt;
-    feeder_ = from;
-    feeder_size_ = from_size;
     Datagram datagram{.bytes = static_cast<std::size_t>(size)};
     auto reader = wire::DatagramReader::open(buffer.first(datagram.bytes));
     if (!reader) {
@@ -101,13 +98,21 @@ class FakeDaemon {
     for (const auto& each : responses) writer.response(each);
     send(writer.bytes(), attached ? std::vector<int>{attached->get()} : std::vector<int>{});
   }
-  // To the sender of the last datagram.
+  // Drops what is there.
+  void drop_all() {
+    char byte = 0;
+    while (::recv(fd_.get(), &byte, 1, 0) >= 0) {
+    }
+  }
+  // To the sender of the last datagram, over its channel if that was taken.
   void send(std::string_view bytes, const std::vector<int>& attached = {}) {
     iovec vector{const_cast<char*>(bytes.data()), bytes.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(4 * sizeof(int))> control{};
     msghdr header{};
-    header.msg_name = &feeder_;
-    header.msg_namelen = feeder_size_;
+    if (!channel.valid()) {
+      header.msg_name = &feeder_;
+      header.msg_namelen = feeder_size_;
+    }
     header.msg_iov = &vector;
     header.msg_iovlen = 1;
     if (!attached.empty()) {
@@ -120,7 +125,7 @@ class FakeDaemon {
       part->cmsg_len = CMSG_LEN(fds_bytes);
       std::memcpy(CMSG_DATA(part), attached.data(), fds_bytes);
     }
-    ::sendmsg(fd_.get(), &header, MSG_NOSIGNAL);
+    ::sendmsg(channel.valid() ? channel.get() : fd_.get(), &header, MSG_NOSIGNAL);
   }
 
   // ---- by itself
@@ -258,6 +263,29 @@ class FakeDaemon {
       }
     }
     EXPECT_FALSE(packed.broken());
+  }
+
+  // A descriptor that is not wanted is closed by the kernel.
+  ssize_t receive(std::span<char> buffer) {
+    iovec vector{buffer.data(), buffer.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr header{};
+    header.msg_name = &feeder_;
+    header.msg_namelen = sizeof feeder_;
+    header.msg_iov = &vector;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = takes_channels ? CMSG_LEN(sizeof(int)) : 0;
+    const ssize_t size = ::recvmsg(fd_.get(), &header, MSG_CMSG_CLOEXEC);
+    if (size < 0) return size;
+    feeder_size_ = header.msg_namelen;
+    const cmsghdr* const part = CMSG_FIRSTHDR(&header);
+    if (part && part->cmsg_type == SCM_RIGHTS) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part), sizeof fd);
+      channel.reset(fd);
+    }
+    return size;
   }
 
   void respond_one(std::uint32_t sequence, const std::string& text) {
