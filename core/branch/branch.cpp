@@ -44,6 +44,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kSenders: return "senders";
     case SavedKind::kLateDatagram: return "datagram";
     case SavedKind::kLaneRings: return "lanes' rings";
+    case SavedKind::kUnseenProcesses: return "unseen processes";
     case SavedKind::kNodes: return "numbers of names";
     case SavedKind::kCachedDirectories: return "directories that the kernel knows";
     case SavedKind::kHandles: return "numbers of open files";

@@ -15,6 +15,12 @@
 
 namespace tallyfs {
 
+// Unseen processes are those outside of the daemon's PID namespace, which the kernel shows as 0.
+// The intake gives them numbers from here on, which no process of the kernel's has.
+constexpr pid_t kFirstUnseenProcess = pid_t{1} << 30;
+// For people: 0 for an unseen process.
+constexpr pid_t shown_pid(pid_t process) { return process < kFirstUnseenProcess ? process : 0; }
+
 // The sender of a datagram, as the kernel vouches for it.
 struct Sender {
   Sender(uid_t its_uid, pid_t its_pid = 0) : uid(its_uid), pid(its_pid), rights(its_uid) {}

@@ -48,6 +48,7 @@ enum class SavedKind : std::uint16_t {
   kSenders = 28,             // what is known of senders
   kLateDatagram = 29,        // a datagram that is put off; the label is its place
   kLaneRings = 30,           // how far the rings in lane files were read; behind those
+  kUnseenProcesses = 31,     // the numbers of processes outside of the PID namespace
   // Of the mount, which a server leaves to its successor in a reload. No file on a disk has them.
   kNodes = 32,              // the numbers of names
   kCachedDirectories = 33,  // whose attributes the kernel has
@@ -61,7 +62,8 @@ enum class SavedKind : std::uint16_t {
 // The format in which a server leaves objects of these kinds to its successor, and in which this
 // version reads them; 0: the kind is none of feeders or of the mount.
 constexpr std::uint16_t handed_format(SavedKind kind) {
-  const bool is_of_feeders = kind >= SavedKind::kFedInterface && kind <= SavedKind::kLaneRings;
+  const bool is_of_feeders =
+      kind >= SavedKind::kFedInterface && kind <= SavedKind::kUnseenProcesses;
   const bool is_of_mount = kind >= SavedKind::kNodes && kind <= SavedKind::kTrace;
   return is_of_feeders || is_of_mount ? 1 : 0;
 }

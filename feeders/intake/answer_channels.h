@@ -4,29 +4,40 @@
 //
 // A channel is of one socket of one process, as the kernel says: of its uid, process id and
 // address. It ends when the feeder closes its end, or sends another one. What is accepted: exactly
-// one descriptor, AF_UNIX, SOCK_SEQPACKET, whose peer has the uid of the datagram. All else is
-// closed (descriptor_closer.h). The kernel reads these three from fields of the socket, so that the
-// look at a foreign descriptor waits for nothing, as its close may.
+// one descriptor, AF_UNIX, SOCK_SEQPACKET, whose peer has the uid and process id of the datagram.
+// All else is closed (descriptor_closer.h). The kernel reads these from fields of the socket, so
+// that the look at a foreign descriptor waits for nothing, as its close may.
 //
-// Thread-safe; start() belongs to the loop's thread. Limits: kChannelsMax, and kOfUidMax of a uid
-// that is neither root's nor the daemon's. A tenth is for those two (core/base/quota_reserve.h).
+// Unseen processes (core/branch/command.h) are known by their channels. Each has a number from its
+// first channel to its end, which its pidfd shows. Where the kernel gives no pidfd of a peer, the
+// end of the channel is that of the process. The next server of the mount goes on with the numbers,
+// but not with the channels: feeders send others. Without pidfds they have kAbsenceMax for that.
+//
+// Thread-safe; start() and load() belong to the loop's thread. Limits: kChannelsMax, and kOfUidMax
+// of a uid that is neither root's nor the daemon's, with unseen processes that have no channel now.
+// A tenth is for those two (core/base/quota_reserve.h).
 #pragma once
 
 #include <sys/types.h>
 
 #include <atomic>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
 #include "core/base/quota_reserve.h"
+#include "core/branch/handed_part.h"
 #include "feeders/intake/descriptor_closer.h"
 #include "feeders/intake/event_loop.h"
 #include "feeders/intake/origin.h"
@@ -38,6 +49,7 @@ class AnswerChannels {
  public:
   static constexpr std::size_t kChannelsMax = 1024;
   static constexpr std::size_t kOfUidMax = 64;
+  static constexpr std::chrono::seconds kAbsenceMax{60};
 
   class Channel {
    public:
@@ -55,11 +67,13 @@ class AnswerChannels {
   // Shared by the table and by an answer that is being sent, of which the last one closes it.
   using Shared = std::shared_ptr<const Channel>;
 
+  // kNone: as on kernels that give none of a peer.
+  enum class PeerPidfds { kUsed, kNone };
   // The loop outlives this. owner: the daemon's uid.
-  AnswerChannels(EventLoop& loop, uid_t owner);
+  AnswerChannels(EventLoop& loop, uid_t owner, PeerPidfds pidfds = PeerPidfds::kUsed);
 
-  // Notices the ends of channels from now on.
-  void start();
+  // Notices the ends of channels from now on, and of processes that are absent for so long.
+  void start(std::chrono::nanoseconds absence_max = kAbsenceMax) EXCLUDES(mutex_);
 
   // Whether a batch of datagrams, each with a descriptor, may be received.
   bool may_receive(std::size_t datagrams) const;
@@ -69,33 +83,64 @@ class AnswerChannels {
   Shared find(const Origin& to) const EXCLUDES(mutex_);
   std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
+  // The number of an unseen process; 0: it has sent no channel.
+  pid_t number_of(const Origin& unseen) const EXCLUDES(mutex_);
+  // What becomes readable at the end of the process: with a channel, of the one that has sent it.
+  // Not valid: see errno; ESRCH, there is no such process any more.
+  Fd open_process(pid_t process) const EXCLUDES(mutex_);
+
+  // The unseen processes, for the next server. load() fails the reader; before start().
+  void save(ByteWriter& out, HandedDescriptors& descriptors) const EXCLUDES(mutex_);
+  void load(ByteReader& in, HandedDescriptors& descriptors) EXCLUDES(mutex_);
+
   // What a channel is known by. Longer than the name of any socket.
   static std::string key_of(const Origin& origin);
   // Visits all by their keys.
   void each(const UnixSockets::Visit& visit) const EXCLUDES(mutex_);
 
  private:
+  // The end of an unseen process.
+  struct Unseen {
+    Fd end;  // readable then: its pidfd, or an eventfd
+    bool is_pidfd = false;
+  };
   struct Entry {
     std::uint64_t id = 0;
     uid_t uid = 0;
-    Shared channel;
+    pid_t process = 0;              // its number, if it is unseen
+    Shared channel = nullptr;       // nullptr: it has ended, and its process has not
+    std::optional<Unseen> unseen{};
+
+    int watched() const { return channel ? channel->fd() : unseen->end.get(); }
   };
+  using Entries = boost::unordered_flat_map<std::string, Entry>;
 
   bool has_room(uid_t uid) const REQUIRES(mutex_);
+  Unseen look_at_peer(int channel) const;
+  pid_t draw_number() REQUIRES(mutex_);
+  // The process goes on with another channel. False: it is another process.
+  bool go_on(Entry& before, Entry& made) REQUIRES(mutex_);
   // Notices its end. False: the kernel has no memory for that.
   bool watch(const Entry& entry) const;
   void unwatch(const Entry& entry) const;
   void take_ends() EXCLUDES(mutex_);
   void end(std::uint64_t id) EXCLUDES(mutex_);
+  void end_absent() EXCLUDES(mutex_);
+  void wait_for_ends();
+  void note_count() REQUIRES(mutex_);
 
   const QuotaReserve reserve_;
+  const PeerPidfds pidfds_;
   DescriptorCloser closer_;
   boost::asio::posix::stream_descriptor ends_;  // an epoll(7) of all channels
   int ends_fd_ = -1;
+  boost::asio::steady_timer absence_;
   std::atomic<std::size_t> count_{0};
+  std::atomic<bool> has_unseen_{false};
   mutable Mutex mutex_{LockRank::kAnswerChannels};
   std::uint64_t last_id_ GUARDED_BY(mutex_) = 0;
-  boost::unordered_flat_map<std::string, Entry> by_key_ GUARDED_BY(mutex_);
+  std::uint32_t last_number_ GUARDED_BY(mutex_) = 0;
+  Entries by_key_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs

@@ -47,7 +47,8 @@ void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t b
 void Dispatcher::note_beside_lanes() {
   const std::uint64_t samples = std::exchange(beside_lanes_, 0);
   if (samples == 0) return;
-  statistics_.counters().record(DaemonCounter::kBesideLanes, origin_->pid, samples, call_.now);
+  statistics_.counters().record(DaemonCounter::kBesideLanes, shown_pid(origin_->pid), samples,
+                                call_.now);
 }
 
 void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t lane) {

@@ -74,7 +74,7 @@ void Dispatcher::count_dropped(const wire::Dropped& dropped) {
   }
   DaemonCounters& counters = statistics_.counters();
   counters.count(DaemonCounter::kDropped, counts, call_.now);
-  counters.record(DaemonCounter::kDroppedBy, origin_->pid, counts, call_.now);
+  counters.record(DaemonCounter::kDroppedBy, shown_pid(origin_->pid), counts, call_.now);
   counters.record(DaemonCounter::kDroppedByUid, origin_->uid, counts, call_.now);
   call_.dropped = counts;
 }
@@ -83,8 +83,8 @@ void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t
   counts_.add(DaemonCounter::kRejects, count);
   if (!has_room_to_report()) return;
   ++reports_;
-  const std::string location =
-      "socket pid " + std::to_string(origin_->pid) + " uid " + std::to_string(origin_->uid);
+  const std::string location = "socket pid " + std::to_string(shown_pid(origin_->pid)) + " uid " +
+                               std::to_string(origin_->uid);
   errors_.report({ErrorLog::Source::kSocket, origin_->uid}, location, text, error, call_.now);
 }
 

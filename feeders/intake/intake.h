@@ -123,12 +123,15 @@ class Intake final : public Barrier, public HandedPart {
   // hand_on(), by which the rest goes to the next server. What is queued stays in the socket.
   void finish(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
   SavedKinds objects() const override {
-    return saved_kinds(SavedKind::kSenders, SavedKind::kLateDatagram);
+    return saved_kinds(SavedKind::kSenders, SavedKind::kLateDatagram, SavedKind::kUnseenProcesses);
   }
-  void hand_on(ObjectSink& sink, HandedDescriptors&) override EXCLUDES(turn_);
+  void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(turn_);
   // Before start().
-  Result<void> load(const SavedObject& object, const Loading& loading, HandedDescriptors&) override
-      EXCLUDES(turn_);
+  Result<void> load(const SavedObject& object, const Loading& loading,
+                    HandedDescriptors& descriptors) override EXCLUDES(turn_);
+
+  // As AnswerChannels::open_process(). Any thread.
+  Fd open_process(pid_t process) const { return channels_.open_process(process); }
 
   // The process has ended: takes what was sent, once, and what is left in its lanes, for a turn.
   // kLater: its sender is beyond its share, and others of that kind have used up their time.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint16_t kSendersFormat = 1;
 constexpr std::uint16_t kLateFormat = 1;
+constexpr std::uint16_t kUnseenFormat = 1;
 
 Error not_handed_on() { return {ErrorCode::kInvalid, "not what the intake hands on"}; }
 
@@ -71,9 +72,12 @@ void Intake::finish(std::chrono::nanoseconds at_most) {
   dispatcher_.publish_counts(clock_.now());
 }
 
-void Intake::hand_on(ObjectSink& sink, HandedDescriptors&) {
+void Intake::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
   std::string bytes;
   ByteWriter out(bytes);
+  channels_.save(out, descriptors);
+  if (!sink.put(saved_object(SavedKind::kUnseenProcesses, kUnseenFormat, "unseen", bytes))) return;
+  bytes.clear();
   const MutexLock lock(turn_);
   dispatcher_.save(out);
   if (!sink.put(saved_object(SavedKind::kSenders, kSendersFormat, "senders", bytes))) return;
@@ -85,8 +89,16 @@ void Intake::hand_on(ObjectSink& sink, HandedDescriptors&) {
   }
 }
 
-Result<void> Intake::load(const SavedObject& object, const Loading& loading, HandedDescriptors&) {
+Result<void> Intake::load(const SavedObject& object, const Loading& loading,
+                          HandedDescriptors& descriptors) {
   ByteReader in(object.bytes);
+  if (is_of(object, SavedKind::kUnseenProcesses)) {
+    if (object.format != kUnseenFormat) return other_format(object);
+    if (!loading.has_pages) return {};
+    channels_.load(in, descriptors);
+    if (!in.ok()) return not_handed_on();
+    return {};
+  }
   const MutexLock lock(turn_);
   if (is_of(object, SavedKind::kSenders)) {
     if (object.format != kSendersFormat) return other_format(object);

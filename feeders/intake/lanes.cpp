@@ -215,7 +215,8 @@ void Lanes::report_bad(Lane& lane, Moment now, std::vector<std::string>& lines) 
     if (!fault) return;
     const bool is_closed = lane.bad_reported + 1 == LaneFile::kBadMax;
     std::string where = "lane pid ";
-    where.append(std::to_string(lane.process)).append(" uid ").append(std::to_string(lane.uid));
+    where.append(std::to_string(shown_pid(lane.process)));
+    where.append(" uid ").append(std::to_string(lane.uid));
     std::string reason = is_closed ? "closed: " : "";
     reason.append("this is not what a feeder writes: ").append(reason_of(fault->what));
     reason.append(words_of(*fault));

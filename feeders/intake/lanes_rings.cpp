@@ -123,7 +123,7 @@ void Lanes::put_back(const std::vector<std::uint64_t>& some, const Subjects& of,
 std::uint64_t Lanes::sender_of(const Lane& lane) const {
   constexpr std::uint64_t kOneProcess = std::uint64_t{1} << 32;
   if (lane.uid != 0 && lane.uid != owner_) return lane.uid;
-  return kOneProcess | static_cast<std::uint32_t>(lane.process);
+  return kOneProcess | static_cast<std::uint32_t>(shown_pid(lane.process));
 }
 
 // In most looks there are few words in all rings together.

@@ -8,7 +8,7 @@
 namespace tallyfs {
 
 struct Origin {
-  pid_t pid = 0;
+  pid_t pid = 0;    // of an unseen process (core/branch/command.h), the number that it has here
   uid_t uid = 65534;  // the unprivileged user, until the kernel names the sender's
   sockaddr_un address{};
   socklen_t address_size = 0;  // of an unbound sender, which cannot be answered, no path

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint16_t kProcessesFormat = 1;
 
 Error failure(pid_t process, int error) {
-  const std::string name = "process " + std::to_string(process);
+  const std::string name = "process " + std::to_string(shown_pid(process));
   // 0 is what the kernel calls a process outside of our pid namespace.
   if (process == 0 || error == ESRCH)
     return {ErrorCode::kNotFound, name + " cannot be seen from here"};
@@ -28,11 +28,15 @@ Error failure(pid_t process, int error) {
 
 // The kernel has given its number to another process, and parts know processes by their numbers.
 Error still_ending(pid_t process) {
-  return {ErrorCode::kBusy, "a process " + std::to_string(process) +
+  return {ErrorCode::kBusy, "a process " + std::to_string(shown_pid(process)) +
                                 " was there before, and what it has sent is still taken in"};
 }
 
 }  // namespace
+
+Fd ProcessEnds::open(pid_t process) {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
 
 Result<void> ProcessEnds::check_room(uid_t uid) const {
   const auto refusal = [](std::uint64_t bound, const std::string& of_uid) {
@@ -50,7 +54,7 @@ Result<void> ProcessEnds::check_room(uid_t uid) const {
 Result<void> ProcessEnds::watch(pid_t process, uid_t uid) {
   if (process == 0) return failure(process, 0);
   if (watches(process)) return {};
-  Fd fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  Fd fd = open_(process);
   if (!fd.valid()) return failure(process, errno);
   return watch(process, uid, std::move(fd));
 }

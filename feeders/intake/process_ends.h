@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
@@ -42,6 +43,11 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   ProcessEnds(EventLoop& loop, uid_t owner, std::function<Heard(const Sender&)> on_end)
       : loop_(loop), reserve_(owner), on_end_(std::move(on_end)) {}
 
+  // Before others use it: what becomes readable at the end of a process, as open() has it. Not
+  // valid: see errno.
+  using Open = std::function<Fd(pid_t process)>;
+  void open_by(Open open) { open_ = std::move(open); }
+
   Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
   bool watches(pid_t process) const override EXCLUDES(mutex_);
 
@@ -59,6 +65,8 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
     std::shared_ptr<Descriptor> pidfd;
   };
 
+  // Its pidfd.
+  static Fd open(pid_t process);
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   // The pidfd of a process that is watched from now on, unless it is already.
   Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
@@ -69,6 +77,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   EventLoop& loop_;
   const QuotaReserve reserve_;
   const std::function<Heard(const Sender&)> on_end_;
+  Open open_ = &ProcessEnds::open;
   mutable Mutex mutex_{LockRank::kProcessEnds};
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
 };

@@ -77,7 +77,13 @@ bool Receiver::discard() {
 void Receiver::take_control(msghdr& header, Datagram& datagram) {
   read_credentials(header, datagram.origin);
   datagram.fds_refused = (header.msg_flags & MSG_CTRUNC) != 0;
-  if (header.msg_controllen <= kCredentialsBytes) return;
+  if (header.msg_controllen > kCredentialsBytes) take_descriptor(header, datagram);
+  if (channels_ && datagram.origin.pid == 0) {
+    datagram.origin.pid = channels_->number_of(datagram.origin);
+  }
+}
+
+void Receiver::take_descriptor(msghdr& header, Datagram& datagram) {
   Fd attached = attached_to(header);
   if (!attached.valid()) return;
   // One of several is no channel, nor is one with a datagram of which nothing is taken.

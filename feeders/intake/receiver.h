@@ -57,6 +57,7 @@ class Receiver {
 
   int receive_into_headers(std::size_t at_most);
   void take_control(msghdr& header, Datagram& datagram);
+  void take_descriptor(msghdr& header, Datagram& datagram);
 
   const int fd_;
   AnswerChannels* const channels_;

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "core/base/mutex.h"
+#include "core/branch/command.h"
 #include "core/branch/ownership.h"
 #include "feeders/intake/receiver.h"
 
@@ -37,8 +38,8 @@ class SocketQueue {
       : fd_(fd), ownership_(owner), receiver_(fd, channels) {}
 
   Key key_of(const Origin& sender) const {
-    return ownership_.is_trusted(sender.uid) ? kOneProcess | static_cast<std::uint32_t>(sender.pid)
-                                             : sender.uid;
+    if (!ownership_.is_trusted(sender.uid)) return sender.uid;
+    return kOneProcess | static_cast<std::uint32_t>(shown_pid(sender.pid));
   }
   bool is_trusted(const Origin& sender) const { return ownership_.is_trusted(sender.uid); }
   static bool is_uid(Key sender) { return (sender & kOneProcess) == 0; }

@@ -162,6 +162,7 @@ void Daemon::make_intake() {
   if (shapes) ports.shapes = {.fd = shapes->fd_for_feeders(), .bytes = shapes->bytes()};
   if (lanes_) ports.lanes = &*lanes_;
   intake_ = std::make_unique<Intake>(loop_, socket_, ports);
+  processes_.open_by([this](pid_t process) { return intake_->open_process(process); });
 }
 
 // The pages are the last: they know how many descriptors there are.

@@ -52,11 +52,11 @@
 namespace tallyfs {
 namespace {
 
-// A watched process takes a descriptor, and so does an answer channel; the usual limit is 1,024 in
+// A watched process takes a descriptor, an answer channel two at most; the usual limit is 1,024 in
 // all.
 void allow_descriptors() {
   constexpr rlim_t kDescriptors =
-      ProcessEnds::kProcessesMax + AnswerChannels::kChannelsMax + 256;
+      ProcessEnds::kProcessesMax + 2 * AnswerChannels::kChannelsMax + 256;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));

@@ -234,7 +234,8 @@ Done StatisticsBranch::with_warning(Done done, const wire::CommandLine& command,
   if (fault->token_at != Error::kNoToken) fault->token_at += text.size() + 1 - blanks;
   text.append(" ").append(trimmed(command.rest.text));
   errors_->warn({ErrorLog::Source::kSocket, sender.uid},
-                "socket pid " + std::to_string(sender.pid) + " uid " + std::to_string(sender.uid),
+                "socket pid " + std::to_string(shown_pid(sender.pid)) + " uid " +
+                    std::to_string(sender.uid),
                 text, *fault, now);
   return done;
 }

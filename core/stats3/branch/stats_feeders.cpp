@@ -140,7 +140,7 @@ Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender
   if (!number || *number == 0 || *number > kErrnoMax) return invalid("no errno", line.rest.at);
   if (!errors_) return Done{};
   const std::string reason =
-      "process " + std::to_string(sender.pid) +
+      "process " + std::to_string(shown_pid(sender.pid)) +
       " does not take these rates: " + std::strerror(static_cast<int>(*number));
   errors_->report({ErrorLog::Source::kSocket, sender.uid}, "stats/" + found.value()->name,
                   found.value()->rates->text(), {ErrorCode::kInvalid, reason}, now);

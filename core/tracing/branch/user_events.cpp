@@ -312,7 +312,7 @@ Result<void> UserEvents::write(std::string_view system, std::string_view name,
     number = found.value()->number;
   }
   const Record record{.time_ns = static_cast<std::uint64_t>(now.monotonic.count()),
-                      .pid = sender.pid,
+                      .pid = shown_pid(sender.pid),
                       .fields = fields};
   return feed(number, {&record, 1}, sender, now);
 }

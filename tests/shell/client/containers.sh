@@ -138,11 +138,13 @@ a_feeder_in_python_registers_there() {
   PYTHONPATH=$package "$PYTHON" -c 'import tally' 2>/dev/null || skip 'no package tally'
   TALLY_SOCKET=$SOCK PYTHONPATH=$package unshare "${ALL[@]}" -- "$PYTHON" - <<'PY'
 import tally
-hits = tally.Interface("web").statistic("hits", on=True)
-hits.add(7)
-tally.sync(10)
+hits = tally.Interface("web").statistic("hits", "calls")
+hits.start()
+for i in range(1000):
+    hits.inc(i)
+tally.statistic_sync(10000)
 PY
-  assert_counts web 'hits 1'
+  assert_counts web 'hits 1000'
 }
 
 # Those of before sent no channel.
@@ -154,4 +156,27 @@ assert peer.ask("create web") == (0, 0)
 assert own("datagrams") >= 1
 assert not [l for l in data("tallyfs").splitlines() if l.startswith("channels ")]
 PY
+}
+
+# Those of examples/, built as their users do.
+programs_in_c_and_cpp_count_all_there() {
+  _need_namespaces
+  need cc c++
+  [ -z "${TALLY_PATIENCE:-}" ] || skip 'the library has a sanitizer'
+  local root=$here/../.. library
+  library=$(dirname "$(command -v "$TALLYFS")")/../lib
+  [ -e "$library/libtally.so" ] || skip 'no libtally to link with'
+  cc -I"$root/include" "$root/examples/feeder.c" -o "$CASE/in-c" -L"$library" -ltally
+  c++ -std=c++20 -I"$root/include" "$root/examples/feeder.cpp" -o "$CASE/in-cpp" \
+    -L"$library" -ltally
+  local each
+  for each in in-c in-cpp; do
+    TALLY_SOCKET=$SOCK LD_LIBRARY_PATH=$library unshare "${ALL[@]}" -- "$CASE/$each" ||
+      fail "$each ended with $?"
+  done
+  local name
+  for name in latency_ns sorting_us; do
+    assert_eq 1000 "$(data example | awk -v name=$name '$1 == name { n += $NF } END { print n }')" \
+      "$name"
+  done
 }

@@ -9,7 +9,7 @@ _descriptors() { find "/proc/$SERVER/fd" -type l | wc -l; }
 
 _as_nobody_py() {
   need_python
-  as_nobody env PYTHONPATH="$here" SOCK="$SOCK" STAT="$STAT" "$PYTHON" -
+  as_nobody env PYTHONPATH="$here" CASE="$CASE" SOCK="$SOCK" STAT="$STAT" "$PYTHON" -
 }
 _own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 # Nothing that was sent stays open; the list of sockets of the kernel and a pipe may.
@@ -155,4 +155,61 @@ peer.socket.close()
 assert os.read(out, 1) == b"", "a process still holds it"
 EOT
   _nothing_is_left
+}
+
+# Channels, files of the mount itself, and channels that are not read, without a pause. Meanwhile
+# others are served, and the server is replaced; at last the daemon ends.
+_flood() {
+  _as_nobody_py 3<"$STAT/tallyfs/data" <<'EOT' &
+from peer import *
+from channels import *
+datagram = header() + b"".join(request(1, "create web/x type=list") for _ in range(20))
+file = 3
+deaf = [ChannelPeer(deaf=True) for _ in range(8)]
+floods = [Peer(bound=False) for _ in range(8)]
+while not os.path.exists(f"{os.environ['CASE']}/over"):
+    # The queue is full, too many are on their way, or the daemon has ended.
+    with contextlib.suppress(OSError):
+        for peer in deaf: peer.socket.send(datagram, socket.MSG_DONTWAIT)
+        for peer in floods:
+            made = pair()
+            try:
+                for fds in (made[1:], [file], [file] * 100):
+                    socket.send_fds(peer.socket, [datagram], fds, socket.MSG_DONTWAIT)
+            finally:
+                for fd in made: os.close(fd)
+EOT
+  FLOOD=$!
+  wait_until '[ "$(_own fds_refused)" -gt 100 ]'
+}
+_others_are_served() {
+  py <<'EOT'
+from peer import *
+from channels import *
+peer = ChannelPeer()
+begun = time.monotonic()
+for i in range(100):
+    assert peer.asked(f"create db/s{i}") == "channel"
+    assert data("db")
+assert time.monotonic() - begun < time_limit(10), time.monotonic() - begun
+EOT
+}
+
+a_flood_holds_up_neither_others_nor_a_reload_nor_the_end() {
+  local i most=0 now
+  _flood
+  for i in 1 2 3; do
+    _others_are_served
+    now=$(_descriptors)
+    [ "$now" -le "$most" ] || most=$now
+    timeout 30 "$TALLYFS" --reload "$MNT" || fail 'it is not replaced'
+    SERVER=$(server_of "$DAEMON")
+    TALLY_SOCKET=$SOCK "$TALLY_SEND" 'db/hits 1'
+  done
+  # 64 channels, 256 that wait to be closed, and a batch.
+  [ "$most" -le $((BEFORE + 64 + 256 + 32 + 10)) ] ||
+    fail "it has $most descriptors, $BEFORE before"
+  stop_daemon
+  touch "$CASE/over"
+  wait $FLOOD
 }

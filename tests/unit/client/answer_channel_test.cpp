@@ -1,6 +1,8 @@
 // How a feeder offers a channel, and what it makes of daemons that take it and of others.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fake_daemon.h"
 #include "feeders/client/link.h"
@@ -107,6 +109,24 @@ TEST_F(AnswerChannelTest, AFileOfTheProgramInItsPlaceIsNeitherReadNorClosed) {
   EXPECT_TRUE(offers());
   link_.disconnect();
   EXPECT_GE(::fcntl(file.get(), F_GETFD), 0);
+}
+
+TEST_F(AnswerChannelTest, AfterAChangeOfTheUidAnotherOneIsOffered) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be another uid";
+  daemon_.takes_channels = true;
+  ASSERT_TRUE(offers());
+  EXPECT_FALSE(offers()) << "it is there";
+  // Of this thread alone, and back.
+  const auto become = [](uid_t real, uid_t effective) {
+    ASSERT_EQ(::syscall(SYS_setresuid, real, effective, 0), 0);
+  };
+  become(65534, 65534);
+  const bool does = offers();
+  become(0, 65534);
+  const bool does_with_two = offers();
+  become(0, 0);
+  EXPECT_TRUE(does);
+  EXPECT_FALSE(does_with_two) << "the daemon would be told one and the other";
 }
 
 TEST_F(AnswerChannelTest, DisconnectClosesIt) {

@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "core/wire/binary.h"
@@ -38,7 +41,7 @@ class As {
 };
 
 Origin feeder_named(std::string_view name, uid_t uid = ::geteuid()) {
-  Origin origin{.pid = 7, .uid = uid};
+  Origin origin{.pid = ::getpid(), .uid = uid};
   origin.address.sun_family = AF_UNIX;
   name.copy(origin.address.sun_path + 1, name.size());
   origin.address_size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -80,7 +83,7 @@ TEST_F(AnswerChannelsTest, AnEndOfASocketpairIsAChannelOfItsSenderAlone) {
   EXPECT_FALSE(channels_.find(feeder_named("b")));
   EXPECT_FALSE(channels_.find(feeder_named("a", kStranger)));
   Origin other = feeder_named("a");
-  other.pid = 8;
+  other.pid = ::getppid();
   EXPECT_FALSE(channels_.find(other));
   EXPECT_EQ(channels_.count(), 1u);
 }
@@ -96,6 +99,11 @@ TEST_F(AnswerChannelsTest, AnythingElseIsClosed) {
   auto [ours, theirs] = pair_of();
   EXPECT_FALSE(offer(feeder_named("a", kStranger), std::move(theirs))) << "it is another uid's";
   wait_for_end_of(ours);
+  auto [another, given] = pair_of();
+  Origin other = feeder_named("a");
+  other.pid = ::getppid();
+  EXPECT_FALSE(offer(other, std::move(given))) << "another process has made it";
+  wait_for_end_of(another);
   EXPECT_EQ(channels_.count(), 0u);
 }
 
@@ -190,6 +198,51 @@ TEST_F(AnswerChannelsTest, WhatIsNotReadIsSeenAsUnread) {
   EXPECT_EQ(::recv(ours.get(), &byte, 1, 0), 1);
   channels_.each(look);
   EXPECT_EQ(seen, (std::vector{Inbox::kEmpty, Inbox::kHasUnread, Inbox::kEmpty}));
+}
+
+TEST_F(AnswerChannelsTest, AProcessIsOpenedByItsChannel) {
+  auto [ours, theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(theirs)));
+  const Fd process = channels_.open_process(::getpid());
+  ASSERT_TRUE(process.valid());
+  pollfd polled{.fd = process.get(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&polled, 1, 0), 0) << "it runs";
+  EXPECT_TRUE(channels_.open_process(::getppid()).valid()) << "without a channel by its number";
+}
+
+// It has ended, so that the kernel may have given its number to another one.
+TEST_F(AnswerChannelsTest, WithoutPidfdsOfPeersAProcessIsOpenedWhileItsChannelIs) {
+  AnswerChannels channels(loop_, ::geteuid(), AnswerChannels::PeerPidfds::kNone);
+  auto [ours, theirs] = pair_of();
+  ASSERT_TRUE(channels.offer(feeder_named("a"), request_, std::move(theirs)));
+  EXPECT_TRUE(channels.open_process(::getpid()).valid());
+  ours.reset();
+  EXPECT_FALSE(channels.open_process(::getpid()).valid());
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(AnswerChannelsTest, ThreadsMayAskConcurrentlyWhileChannelsComeAndEnd) {
+  constexpr int kChannels = 200;
+  std::atomic<bool> is_over{false};
+  std::thread loop([&] { loop_.run([](int) {}); });
+  std::thread asking([&] {
+    while (!is_over) {
+      if (const auto found = channels_.find(feeder_named("a"))) {
+        EXPECT_GE(found->fd(), 0);
+      }
+      EXPECT_TRUE(channels_.open_process(::getpid()).valid());
+      channels_.each([](std::string_view, UnixSockets::Inbox) {});
+    }
+  });
+  for (int i = 0; i < kChannels; ++i) {
+    auto [ours, theirs] = pair_of();
+    EXPECT_TRUE(offer(feeder_named(i % 2 == 0 ? "a" : "b"), std::move(theirs)));
+  }
+  while (channels_.count() != 0) std::this_thread::yield();
+  is_over = true;
+  asking.join();
+  loop_.stop();
+  loop.join();
 }
 
 TEST_F(AnswerChannelsTest, NoSocketCanHaveTheNameOfAChannel) {

@@ -130,12 +130,14 @@ TEST_F(HandedIntakeTest, WhatIsCutOffIsRefused) {
   SavedObjects objects;
   HandedDescriptors none;
   first.hand_on(objects, none);
-  const SavedObject whole = objects.at(0);
-  for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
-    SavedObject part = whole;
-    part.bytes = whole.bytes.substr(0, size);
-    Intake next(next_loop_, socket_, ticking_ports());
-    EXPECT_FALSE(next.load(part, {}, none)) << size;
+  ASSERT_EQ(objects.size(), 2u);
+  for (const SavedObject whole : {objects.at(0), objects.at(1)}) {
+    for (std::size_t size = 0; size < whole.bytes.size(); ++size) {
+      SavedObject part = whole;
+      part.bytes = whole.bytes.substr(0, size);
+      Intake next(next_loop_, socket_, ticking_ports());
+      EXPECT_FALSE(next.load(part, {.now = {}, .has_pages = true}, none)) << size;
+    }
   }
 }
 
