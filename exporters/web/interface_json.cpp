@@ -82,8 +82,12 @@ std::vector<const view::Statistic*> matching_of(const view::Interface& interface
 }
 
 void write_rows(JsonWriter& writer, const view::Interface& interface, const FindChange& find_change,
-                const InterfaceOrder& order) {
-  const auto matching = matching_of(interface, find_change, order);
+                const InterfaceOrder& order, KeptOrders* orders) {
+  auto matching = matching_of(interface, find_change, order);
+  if (orders) {
+    writer.key("order").number(orders->arrange(
+        matching, order.as, [](const auto* each) { return std::string_view(each->name); }));
+  }
   writer.key("of").number(interface.statistics.size());
   writer.key("matching").number(matching.size()).key("first").number(order.first);
   writer.key("rows").begin_array();
@@ -123,7 +127,7 @@ bool is_written_otherwise(std::string_view key) {
 
 }  // namespace
 
-JsonBody interface_json(const Followed& followed, const InterfaceOrder& order) {
+JsonBody interface_json(const Followed& followed, KeptOrders& orders, const InterfaceOrder& order) {
   JsonBody made;
   JsonWriter writer(made.text);
   writer.begin_object().key("time_us").number(followed.now.time_us);
@@ -138,7 +142,7 @@ JsonBody interface_json(const Followed& followed, const InterfaceOrder& order) {
   writer.key("view").begin_object();
   write_rows(
       writer, followed.now, [&](const std::string& name) { return change_of(followed, name); },
-      order);
+      order, &orders);
   writer.end_object().end_object();
   return made;
 }
@@ -162,7 +166,7 @@ JsonBody span_json(const SpanReading& reading, const InterfaceOrder& order) {
     writer.end_object().end_object();
   }
   writer.end_array().key("view").begin_object();
-  write_rows(writer, interface, find, order);
+  write_rows(writer, interface, find, order, nullptr);
   writer.end_object().end_object();
   return made;
 }

@@ -18,11 +18,12 @@ struct InterfaceOrder {
   enum class By : std::uint8_t { kDefined, kName, kRate, kValue };
   By by = By::kDefined;
   bool only_counted = false;  // rows of those that have samples
+  std::uint64_t as = 0;       // the number of an order that rows keep; 0: none
   std::size_t first = 0;
   std::size_t rows = 100;
 };
 
-JsonBody interface_json(const Followed& followed, const InterfaceOrder& order);
+JsonBody interface_json(const Followed& followed, KeptOrders& orders, const InterfaceOrder& order);
 JsonBody span_json(const SpanReading& reading, const InterfaceOrder& order);
 
 }  // namespace tallyfs::web

@@ -169,6 +169,13 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
+// In microseconds, so that no number of a start before is used again.
+std::uint64_t first_order() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now);
+  return static_cast<std::uint64_t>(micros.count());
+}
+
 InterfaceOrder order_of(const Target& target) {
   using By = InterfaceOrder::By;
   InterfaceOrder made{.filter = text_parameter(target, "filter")};
@@ -178,6 +185,7 @@ InterfaceOrder order_of(const Target& target) {
   if (sort == "rate") made.by = By::kRate;
   if (sort == "value" || sort == "p99") made.by = By::kValue;
   made.only_counted = text_parameter(target, "counted") == "1";
+  made.as = target.number("order", 0, SIZE_MAX / 2);
   made.first = target.number("first", 0, SIZE_MAX / 2);
   made.rows = target.number("rows", kRowsMax, kRowsMax);
   return made;
@@ -192,7 +200,8 @@ MountSite::MountSite(std::unique_ptr<Source> source, Keeps keeps, Access access,
       store_(std::move(keeps.store)),
       scrape_(source->mount(), names),
       tracing_(source->mount()),
-      watch_(std::move(source), keeps.time) {}
+      watch_(std::move(source), keeps.time),
+      orders_(first_order()) {}
 
 std::optional<Response> MountSite::answer_at_once(const Request& request) {
   const auto target = parse_target(request.target);
@@ -247,9 +256,11 @@ Response MountSite::overview(const Target& target) {
   if (sort == "p99") order.by = OverviewOrder::By::kSlowest;
   order.first = target.number("first", 0, SIZE_MAX / 2);
   order.rows = target.number("rows", kRowsMax, kRowsMax);
+  order.as = target.number("order", 0, SIZE_MAX / 2);
   const bool may_change = access_.changing == Changing::kWithToken;
-  return json_response(overview_json(
-      watch_, order, may_change ? "" : "read only: tally-web runs without --allow-changes"));
+  return json_response(
+      overview_json(watch_, orders_, order,
+                    may_change ? "" : "read only: tally-web runs without --allow-changes"));
 }
 
 Response MountSite::interface(const Target& target) {
@@ -264,7 +275,7 @@ Response MountSite::interface(const Target& target) {
     return failure(
         with_meant({ErrorCode::kNotFound, name + " has no statistic " + asked}, asked, statistics));
   }
-  return json_response(interface_json(*followed.value(), order));
+  return json_response(interface_json(*followed.value(), orders_, order));
 }
 
 Error MountSite::not_followed(const Error& error, const std::string& interface) const {

@@ -11,6 +11,7 @@
 
 #include "core/base/mutex.h"
 #include "exporters/web/gate.h"
+#include "exporters/web/kept_orders.h"
 #include "exporters/web/scrape.h"
 #include "exporters/web/server.h"
 #include "exporters/web/span.h"
@@ -63,6 +64,7 @@ class MountSite : public Site {
   TracingSite tracing_;
   Mutex mutex_{LockRank::kMountSite};
   Watch watch_ GUARDED_BY(mutex_);
+  KeptOrders orders_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs::web

@@ -102,7 +102,8 @@ bool is_clock(std::string_view key) { return key == "time_us" || key == "realtim
 
 }  // namespace
 
-JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::string& refusal) {
+JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& order,
+                       const std::string& refusal) {
   JsonBody made;
   JsonWriter writer(made.text);
   writer.begin_object().key("time_us").number(watch.tree().time_us);
@@ -114,13 +115,16 @@ JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::stri
     writer.key(tree.keys[i]);
     write_json(writer, tree.items[i]);
   }
-  const std::vector<Row> rows = rows_of(watch, order);
+  std::vector<Row> rows = rows_of(watch, order);
+  const std::uint64_t number = orders.arrange(
+      rows, order.as, [](const Row& row) { return std::string_view(row.summary->name); });
   writer.key("interfaces").begin_array();
   for (std::size_t i = order.first; i < std::min(rows.size(), order.first + order.rows); ++i) {
     write_row(writer, rows[i], watch);
   }
   writer.end_array().key("view").begin_object();
   writer.key("matching").number(rows.size()).key("first").number(order.first);
+  writer.key("order").number(number);
   write_view(writer, watch, refusal);
   writer.end_object().end_object();
   return made;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "exporters/web/kept_orders.h"
 #include "exporters/web/watch.h"
 
 namespace tallyfs::web {
@@ -15,6 +16,7 @@ struct OverviewOrder {
   std::string filter{};  // filter.h
   std::size_t first = 0;
   std::size_t rows = 100;
+  std::uint64_t as = 0;  // the number of an order that rows keep; 0: none
 };
 
 // A body whose end, from `same_from` on, is the same as long as nothing is counted: the clocks
@@ -25,6 +27,7 @@ struct JsonBody {
 };
 
 // `refusal`: why nothing can be changed; empty if it can.
-JsonBody overview_json(Watch& watch, const OverviewOrder& order, const std::string& refusal);
+JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& order,
+                       const std::string& refusal);
 
 }  // namespace tallyfs::web

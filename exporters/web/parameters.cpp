@@ -21,14 +21,14 @@ std::optional<std::string_view> parameters_of(const Target& target, Purpose purp
   if (what == "line") return " seconds from to columns ";
   if (what == "span") return " from to statistic filter sort counted first rows ";
   if (what != "statistics") return " ";
-  return target.path.size() == 3 ? " filter sort first rows "
-                                 : " statistic filter sort counted first rows ";
+  return target.path.size() == 3 ? " filter sort order first rows "
+                                 : " statistic filter sort order counted first rows ";
 }
 
 // What a parameter's value must be: a number, or one of some words.
 std::optional<std::string> fault_of(const Parameter& given) {
-  static constexpr std::array<std::string_view, 7> kNumbers = {
-      "seconds", "bins", "columns", "first", "rows", "from", "to"};
+  static constexpr std::array<std::string_view, 8> kNumbers = {
+      "seconds", "bins", "columns", "first", "rows", "from", "to", "order"};
   const auto is_one_of = [&](auto... words) { return ((given.value == words) || ...); };
   const std::string shown = given.name + "=" + given.value.substr(0, kValueShownMax);
   if (std::ranges::find(kNumbers, given.name) != kNumbers.end() && !parse_unsigned(given.value)) {

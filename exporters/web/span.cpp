@@ -105,7 +105,7 @@ Result<PastReading> past_of_store(const std::string& store, const std::string& i
     if (!next) return next.error();
     if (next.value() == Source::Next::kEnd) break;
   }
-  if (made.past.columns().empty()) return nothing_in(interface + "/" + name);
+  if (made.statistic.name.empty()) return nothing_in(interface + "/" + name);
   return made;
 }
 

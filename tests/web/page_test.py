@@ -152,8 +152,6 @@ class PageTest(PageCase):
         self.browser.click("#by-name")
         names = ["db", "tallyfs", "tcp", "web"]
         until(lambda: self.browser.texts("#interface-table tbody button") == names, "by name")
-        self.browser.press("ArrowDown")
-        self.browser.shows("#shown-name", "tallyfs /")
 
     def test_statistics_are_filtered_by_tag(self):
         names = ["hits{code:200,host:a}", "hits{code:404,host:a}", "hits{code:200,host:b}"]

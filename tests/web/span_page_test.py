@@ -61,6 +61,16 @@ class SpanPageTest(PageCase):
         until(lambda: self.hash() == "#s=web/latency_us", "the address before")
         self.browser.shows("#percentiles", "last second")
 
+    def test_dragging_in_a_last_minute_selects_of_its_interface(self):
+        self.open("web/latency_us")
+        until(lambda: "db" in self.browser.texts("#interface-table tbody button"), "db")
+        until(lambda: sum(self.web.api("heat/db/query_us?seconds=60")["seconds"]) >= 5, "a past")
+        at = self.browser.texts("#interface-table tbody button").index("db")
+        self.drag(25, 2, f"#interface-table tbody tr:nth-child({at + 2}) .spark")
+        self.assertRegex(self.hash(), f"^#s=db&from=({TIME})&to=({TIME})$")
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        self.browser.shows("#shown-name", "db / query_us")
+
     def test_a_second_time_is_shown_beside_the_first(self):
         self.open("web/latency_us")
         self.wait_for_past(8)

@@ -68,7 +68,7 @@ export function drawBars(table, bars) {
     let row = table.rows[i];
     if (!row) {
       row = table.insertRow();
-      cell(row, 'label', '');
+      cell(row, 'label', '').setAttribute('role', 'rowheader');
       cell(row, 'bar', '').append(document.createElement('div'), document.createElement('div'));
       row.cells[1].lastChild.className = 'before';
       for (const name of ['count', 'share', 'share']) cell(row, name, '');
@@ -124,12 +124,14 @@ export function timeTicks(scale, count) {
 export const timeCell = realtime => ({text: clock(realtime), title: isoTime(realtime)});
 
 // A table of texts, the first row as headings.
-export function makeTable(rows) {
+export function makeTable(rows, name) {
   const table = document.createElement('table');
+  if (name) table.setAttribute('aria-label', name);
   rows.forEach((row, i) => {
     const tr = table.insertRow();
     for (const cell of row) {
       const each = document.createElement(i === 0 ? 'th' : 'td');
+      if (i > 0 && tr.cells.length === 0) each.setAttribute('role', 'rowheader');
       each.textContent = cell?.text ?? cell;
       each.title = cell?.title ?? '';
       tr.append(each);

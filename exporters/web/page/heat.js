@@ -471,7 +471,7 @@ export class HeatMap {
   }
 
   // The newest columns, and the bins that they have hit.
-  table() { return makeTable(this.rows(kTableColumns)); }
+  table() { return makeTable(this.rows(kTableColumns), 'Counts of the newest intervals, by bin'); }
 
   rows(columnsMax = Infinity) {
     const count = this.heat.end_us.length;

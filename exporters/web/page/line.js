@@ -162,7 +162,7 @@ export class LineChart {
       .map(([name, value]) => `${name} ${shown(value)}`).join('   ') + unit;
   }
 
-  table() { return makeTable(this.rows().slice(0, 201)); }
+  table() { return makeTable(this.rows().slice(0, 201), this.legend() || 'Values by time'); }
 
   // The newest first, with headings.
   rows() {

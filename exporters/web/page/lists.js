@@ -1,6 +1,7 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
 import {drawSpark, factorText, makeSpark} from './charts.js';
 import {RowWindow, setText} from './rows.js';
+import {selectSpan, selectTimes} from './span.js';
 import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
   from './state.js';
 
@@ -28,10 +29,21 @@ function mark(tr, isChosen) {
   markButton(tr.cells[0].firstChild, isChosen);
 }
 
+// A time of a last minute.
+function minuteAt(spark, clientX) {
+  const {left, width} = spark.getBoundingClientRect();
+  const part = Math.min(1, Math.max(0, (clientX - left) / width));
+  return Math.round(state.overview.realtime_us - (1 - part) * 60e6);
+}
+
 export const interfaces = new RowWindow(byId('interface-box'), byId('interface-table'), () => {
   const tr = makeRow(makeButton(button => choose(button.textContent, null)),
                      ['number', 'number', 'minute']);
-  tr.cells[3].append(makeSpark());
+  const spark = makeSpark();
+  tr.cells[3].append(spark);
+  selectTimes(spark, at => minuteAt(spark, at),
+              span => spark.classList.toggle('selecting', !!span),
+              span => selectSpan(span, false, tr.cells[0].firstChild.textContent));
   return tr;
 }, (tr, row) => {
   const button = tr.cells[0].firstChild;
@@ -65,6 +77,18 @@ export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-t
   tr.cells[2].title = was ? `${row.text}, was ${was.text}` : row.text;
   mark(tr, row.name === state.statistic);
 });
+for (const [id, rows] of [['re-sort', interfaces], ['re-order', statistics]]) {
+  byId(id).addEventListener('click', () => {
+    rows.sortAgain();
+    refresh();
+  });
+}
+// Where the order would change by itself.
+export function showHeld() {
+  byId('re-sort').hidden = !interfaces.isHeld() || state.sort === 'name';
+  byId('re-order').hidden = !statistics.isHeld() || ['defined', 'name'].includes(state.order);
+}
+
 interfaces.onScroll = statistics.onScroll = () => refresh();
 
 // Long names have smaller letters. Where one does not fit into a line then, as with tags, all rows
@@ -117,6 +141,7 @@ onChanged(showSorts);
 export function sortBy(order) {
   state.sort = order;
   byId('interface-box').scrollTop = 0;
+  interfaces.sortAgain();
   sorted();
 }
 
@@ -124,6 +149,7 @@ export function sortBy(order) {
 export function orderBy(order) {
   state.order = order === state.order ? 'defined' : order;
   byId('statistic-box').scrollTop = 0;
+  statistics.sortAgain();
   sorted();
 }
 
@@ -162,14 +188,4 @@ export function showHists(answer) {
   setText(byId('hist-note'), answer.left_out ? 'There are more events than are asked.'
     : answer.hists.length ? ''
     : "No event has one: write 'hist:keys=FIELD' into its trigger file.");
-}
-
-// The neighbour of what is chosen, among the rows that are in view.
-export function move(step) {
-  const rows = state.overview?.interfaces ?? [];
-  if (!rows.length) return;
-  const at = rows.findIndex(row => row.interface === state.interfaceName);
-  const to = at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step));
-  choose(rows[to].interface, null);
-  interfaces.rows[to]?.scrollIntoView({block: 'nearest'});
 }

@@ -2,7 +2,7 @@
 // lists.js and statistic.js show it. All texts go into the document as text.
 import {setToken, takeToken} from './api.js';
 import './export.js';
-import {move, orderBy, sortBy} from './lists.js';
+import {interfaces, orderBy, sortBy, statistics} from './lists.js';
 import {makeDue} from './readings.js';
 import {byId, choose, filterStatistics, leaveFragment, openLists, refresh, state, takeFragment}
   from './state.js';
@@ -20,8 +20,15 @@ function applyTheme() {
 
 function choice(id, value, onChoice) {
   const buttons = [...byId(id).querySelectorAll('button')];
-  const show = chosen => buttons.forEach(each =>
-    each.setAttribute('aria-pressed', String(each.value === chosen)));
+  // One stop of the Tab key: arrows lead to the others.
+  const show = chosen => buttons.forEach(each => {
+    each.setAttribute('aria-pressed', String(each.value === chosen));
+    each.tabIndex = each.value === chosen ? 0 : -1;
+  });
+  byId(id).addEventListener('keydown', event => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (step) buttons[buttons.indexOf(event.target) + step]?.focus();
+  });
   buttons.forEach(each => each.addEventListener('click', () => {
     show(each.value);
     onChoice(each.value);
@@ -60,11 +67,13 @@ byId('by-p99').addEventListener('click', () => sortBy('p99'));
 byId('filter').addEventListener('input', event => {
   state.filter = event.target.value;
   byId('interface-box').scrollTop = 0;
+  interfaces.sortAgain();
   leaveFragment();
   refresh();
 });
 byId('statistic-filter').addEventListener('input', event => {
   filterStatistics(event.target.value);
+  statistics.sortAgain();
   leaveFragment();
   refresh();
 });
@@ -73,6 +82,7 @@ for (const each of ['name', 'rate', 'value']) {
 }
 byId('only-counted').addEventListener('change', event => {
   state.onlyCounted = event.target.checked;
+  statistics.sortAgain();
   leaveFragment(true);
   refresh();
 });
@@ -118,9 +128,6 @@ document.addEventListener('keydown', event => {
   if (event.key === '/') {
     event.preventDefault();
     byId('filter').focus();
-  } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-    event.preventDefault();
-    move(event.key === 'ArrowDown' ? 1 : -1);
   }
 });
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });

@@ -2,7 +2,7 @@
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
 import {clock, isoTime} from './charts.js';
-import {interfaces, showHists, showLatencies, showMatching, showStatistics, statistics}
+import {interfaces, showHeld, showHists, showLatencies, showMatching, showStatistics, statistics}
   from './lists.js';
 import {printable} from './picture.js';
 import {setText} from './rows.js';
@@ -66,7 +66,8 @@ async function ask(slot, url) {
 async function readOverview() {
   const {first, rows} = interfaces.wanted();
   showOverview(await ask('overview', `api/1/statistics?first=${first}&rows=${rows}` +
-    `&sort=${state.sort}&filter=${encoded(state.filter)}`));
+    `&sort=${state.sort}&filter=${encoded(state.filter)}` +
+    `&order=${interfaces.orderWanted(state.overview?.view.order)}`));
 }
 
 // Of the list of statistics.
@@ -76,11 +77,14 @@ function rowsWanted() {
     `&filter=${encoded(state.statisticFilter)}`;
 }
 
+let orderOf = {};  // the order that rows of an interface came in
 async function readInterface() {
   if (!state.interfaceName) return;
   const {interfaceName, statistic} = state;
+  const order = statistics.orderWanted(
+    orderOf.interfaceName === interfaceName ? orderOf.order : 0);
   const readWith = name => ask('interface', `api/1/statistics/${encoded(interfaceName)}` +
-    `?statistic=${encoded(name)}&${rowsWanted()}`);
+    `?statistic=${encoded(name)}&${rowsWanted()}&order=${order}`);
   let missing = null;
   const answer = await readWith(statistic ?? '').catch(error => {
     if (error.status !== 404 || !statistic) throw error;
@@ -97,6 +101,7 @@ async function readInterface() {
   setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
   if (missing && state.span) closeForm(missing.message);
   if (!answer) return;
+  orderOf = {interfaceName, order: answer.view.order};
   if (!state.span) showStatistics(answer.view);
   if (!state.statistic && answer.view.rows.length) {
     // The first that has bins, which has most to show, and that moves.
@@ -163,6 +168,10 @@ async function readOverTime() {
   await readChosen('heat', `${url}&from=${from}&to=${to}`.replace('?&', '?'), answer => {
     if (span === state.span) past = {key};
     show(answer);
+  }).catch(error => {
+    // There are numbers of the span, but no points of it to draw.
+    if (error.status !== 404) throw error;
+    past = {key};
   });
 }
 onChosen(() => { past = null; });
@@ -268,6 +277,7 @@ async function readAll() {
     byId('main').hidden = false;
     await readShown();
     await readHists();
+    showHeld();
     showLive();
   } catch (error) {
     if ([403, 404].includes(error.status)) showLive();

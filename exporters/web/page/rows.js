@@ -2,6 +2,7 @@
 // of their height.
 
 const kMore = 5;  // rows beyond the view, for scrolling
+const kHold = 3000;  // milliseconds
 
 export class RowWindow {
   // `fill(tr, row)` shows a row; `make()` makes an empty one. Rows have one height.
@@ -15,10 +16,65 @@ export class RowWindow {
     this.below = this.spacer();
     this.rows = [];
     this.onScroll = () => {};
+    this.isOver = this.hasFocus = this.isFresh = false;
+    this.leftAt = -Infinity;
+    this.active = table.tHead.querySelector('button');
+    this.holdWhileUsed(box);
+    table.addEventListener('keydown', event => this.key(event));
     box.addEventListener('scroll', () => {
       const {first} = this.wanted();
       if (first !== this.first) this.onScroll();
     }, {passive: true});
+  }
+
+  // The order of rows stands still while the pointer or the focus is in them, and a while after.
+  holdWhileUsed(box) {
+    const set = (name, value) => () => {
+      this[name] = value;
+      if (!value) this.leftAt = performance.now();
+    };
+    box.addEventListener('pointerenter', set('isOver', true));
+    box.addEventListener('pointerleave', set('isOver', false));
+    box.addEventListener('focusin', event => {
+      this.hasFocus = true;
+      if (event.target.tagName === 'BUTTON') this.setActive(event.target);
+    });
+    box.addEventListener('focusout', set('hasFocus', false));
+  }
+
+  isHeld() {
+    return this.isOver || this.hasFocus || performance.now() < this.leftAt + kHold;
+  }
+
+  // The order to ask for: that of the rows that are shown, or 0.
+  orderWanted(number) {
+    const isHeld = this.isHeld() && !this.isFresh;
+    this.isFresh = false;
+    return isHeld ? number ?? 0 : 0;
+  }
+
+  // The next rows come in their own order.
+  sortAgain() { this.isFresh = true; }
+
+  // The table is one stop of the Tab key; arrows go on from there, up to the headings.
+  setActive(button) {
+    if (this.active !== button) this.active.tabIndex = -1;
+    this.active = button;
+    button.tabIndex = 0;
+  }
+
+  key(event) {
+    const headings = [...this.table.tHead.querySelectorAll('button')];
+    const buttons = this.rows.map(tr => tr.cells[0].firstChild);
+    const at = buttons.indexOf(event.target);
+    const heading = headings.indexOf(event.target);
+    const steps = {ArrowUp: at > 0 ? buttons[at - 1] : at === 0 ? headings[0] : undefined,
+                   ArrowDown: at >= 0 ? buttons[at + 1] : buttons[0],
+                   ArrowLeft: headings[heading - 1],
+                   ArrowRight: heading >= 0 ? headings[heading + 1] : undefined};
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    steps[event.key]?.focus();
   }
 
   spacer() {
@@ -32,6 +88,15 @@ export class RowWindow {
 
   rowHeight() {
     return this.rows[0]?.getBoundingClientRect().height || 28;
+  }
+
+  // That of the focus, else that of what is chosen, else the first heading.
+  leaveOneStop() {
+    for (const button of this.table.querySelectorAll('button')) button.tabIndex = -1;
+    const chosen = this.table.querySelector('tr.chosen button');
+    const isThere = this.table.contains(this.active);
+    if (this.hasFocus && isThere) this.setActive(this.active);
+    else this.setActive(chosen ?? this.table.tHead.querySelector('button'));
   }
 
   // Which rows to ask for.
@@ -55,6 +120,7 @@ export class RowWindow {
       this.fill(this.rows[i], row);
     });
     this.first = first;
+    this.leaveOneStop();
     this.table.setAttribute('aria-rowcount', all + 1);
     const height = this.rowHeight();
     this.above.firstChild.style.height = `${first * height}px`;

@@ -38,12 +38,12 @@ export function selectTimes(element, timeAt, onMove, onSpan = selectSpan) {
   element.addEventListener('pointercancel', () => { from = null; onMove(null); });
 }
 
-// To whole seconds; the first span, or the one beside it.
-export function selectSpan(span, isSecond) {
+// To whole seconds; the first span, or the one beside it; of what is chosen, or of an interface.
+export function selectSpan(span, isSecond, interfaceName = state.interfaceName) {
   const whole = {from: Math.floor(span.from / kSecond) * kSecond,
                  to: Math.ceil(span.to / kSecond) * kSecond};
   if (isSecond && state.span) chooseSpan(state.span, whole);
-  else chooseSpan(whole);
+  else chooseSpan(whole, null, interfaceName);
 }
 
 // What a map of the spans shows: both of them, with some time around, up to now.

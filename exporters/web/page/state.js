@@ -142,7 +142,8 @@ export function choose(interfaceName, statistic) {
 export const choosePath = path => choose(...parts(path));
 
 // Without a span all is of now.
-export function chooseSpan(span, versus = null) {
+export function chooseSpan(span, versus = null, interfaceName = state.interfaceName) {
+  if (interfaceName !== state.interfaceName) show(interfaceName, null);
   Object.assign(state, {span, versus: span && versus, past: null});
   leaveFragment(true);
   listeners.changed.forEach(each => each());

@@ -41,8 +41,14 @@ export function showNothing(text) {
 
 // ---- numbers and bars
 
-// `when`: of which time it is; `was`: what it was in the span beside it.
-function fact(label, when, text, was) {
+// A percentile of so few samples that none need lie above it.
+function fewOf(of, q) {
+  const number = of.bars?.reduce((sum, bar) => sum + bar.count, 0) ?? 0;
+  return number * (100 - q) < 100 - 1e-6 ? `of ${number} samples alone` : '';
+}
+
+// `when`: of which time it is; `was`: what it was in the span beside it; `few`: why it is pale.
+function fact(label, when, text, was, few = '') {
   const div = document.createElement('div');
   const dt = document.createElement('dt');
   const dd = document.createElement('dd');
@@ -56,6 +62,10 @@ function fact(label, when, text, was) {
     dd.append(span);
   }
   div.append(dt, dd);
+  if (few) {
+    dd.className = 'few';
+    dd.title = few;
+  }
   if (was) {
     const then = document.createElement('dd');
     then.className = 'was';
@@ -129,7 +139,7 @@ function pastFacts(view) {
                     was(before?.rate_text, view.rate_number, before?.rate_number));
   const percentiles = (view.total.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text,
     was(before?.total.percentiles?.find(other => other.q === each.q)?.text,
-        numberOf(view, each.q), before && numberOf(before, each.q))));
+        numberOf(view, each.q), before && numberOf(before, each.q)), fewOf(view.total, each.q)));
   const isTotal = view.type_text.startsWith('value');
   const each = (of, level) => of && level != null ? level / (isTotal ? of.interval_us : 1) : null;
   const [now, then] = [each(view, view.level), each(before, before?.level)];
@@ -155,7 +165,8 @@ export function showFacts(view) {
   const when = shown === view.interval ? intervalText(view) : since;
   const rates = view.interval?.facts?.filter(each => each.label === 'growth') ?? [];
   byId('percentiles').replaceChildren(
-    ...(shown.percentiles ?? []).map(each => fact(`p${each.q}`, when, each.text)),
+    ...(shown.percentiles ?? []).map(each =>
+      fact(`p${each.q}`, when, each.text, null, fewOf(shown, each.q))),
     ...rates.map(each => fact(each.label, intervalText(view), each.text)),
     ...(view.total.facts ?? []).map(each => fact(each.label, since, each.text)));
   setText(byId('left-out'), `${leftOut} · ${since}`);

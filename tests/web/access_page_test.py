@@ -1,0 +1,189 @@
+"""The page for keyboards and screen readers: axe-core finds nothing, few stops lead to the map."""
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+import unittest
+
+from selenium.webdriver.common.keys import Keys
+
+from page_case import COLOURS, PageCase
+from stand import ROOT, until
+
+AXE = "axe-core-4.10.3"
+AXE_SHA512 = ("5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c2"
+              "1cae0abbeb636471ef39e9d62d2582e4b88a1866f19f4ecfcf6d986275e4dc12")
+FOLDER = pathlib.Path(os.environ.get("TALLY_AXE", ROOT / "build/axe"))
+STOPS_MAX = 14
+# What axe-core says is wrong, and where.
+AXE_RUN = """
+const done = arguments[0];
+axe.run(document, {resultTypes: ['violations']}).then(
+  ({violations}) => done(violations.flatMap(each => each.nodes.map(node =>
+    `${each.id}: ${node.target.join(' ')}: ${node.failureSummary}`))),
+  error => done([String(error)]));
+"""
+
+
+def axe():
+    """The text of axe-core, of one version; None without a network."""
+    script = FOLDER / AXE / "axe.min.js"
+    if script.exists():
+        return script.read_text()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if not shutil.which("npm") or subprocess.run(
+            ["npm", "pack", "--silent", AXE.replace("-4", "@4")], cwd=FOLDER, timeout=120,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+        return None
+    packed = FOLDER / f"{AXE}.tgz"
+    found = hashlib.sha512(packed.read_bytes()).hexdigest()
+    assert found == AXE_SHA512, f"{packed} has the SHA-512 {found}"
+    with tarfile.open(packed) as files:
+        text = files.extractfile("package/axe.min.js").read()
+    script.parent.mkdir(exist_ok=True)
+    script.write_bytes(text)
+    return text.decode()
+
+
+class AccessPageTest(PageCase):
+    def violations(self, script):
+        # As the console would: the page's own policy keeps scripts of others out.
+        self.browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
+        return self.browser.driver.execute_async_script(AXE_RUN)
+
+    def test_axe_finds_no_violation(self):
+        script = axe()
+        if script is None:
+            print("   ACCESS WAS NOT TESTED: npm could not fetch axe-core")
+            self.skipTest("npm could not fetch axe-core")
+        for theme in ("light", "dark"):
+            for statistic in ("web/latency_us", "web/codes", "web/by_second"):
+                with self.subTest(theme=theme, statistic=statistic):
+                    self.open(statistic)
+                    self.browser.choose("#theme", theme)
+                    until(lambda: self.browser.texts("#statistic-table tbody button"), "the list")
+                    self.assertEqual([], self.violations(script))
+        for table in ("heat", "series"):
+            self.browser.run(f"document.getElementById('{table}-as-table').click()")
+        self.browser.press("ArrowLeft", "#heat")
+        self.browser.click("#reset")
+        self.browser.run("document.getElementById('export').open = true")
+        self.assertEqual([], self.violations(script))
+
+    def test_few_stops_lead_to_the_map(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 3, "the heat map")
+        body = self.browser.driver.find_element("tag name", "body")
+        stops = []
+        while not stops or (stops[-1] != "heat" and len(stops) < 40):
+            (self.browser.driver.switch_to.active_element if stops else body).send_keys(Keys.TAB)
+            stops.append(self.browser.run(
+                "const e = document.activeElement; return e.id || e.textContent"))
+        self.assertLessEqual(len(stops), STOPS_MAX, stops)
+        self.assertEqual(len(stops), len(set(stops)), stops)
+
+    def test_arrows_go_through_a_list_and_nowhere_else(self):
+        self.open("db/query_us&sort=name")
+        until(lambda: self.browser.texts("#interface-table .chosen button") == ["db"], "the list")
+        self.browser.press("ArrowDown")
+        self.browser.shows("#shown-name", "db / query_us")
+        self.browser.run("document.querySelector('#interface-table .chosen button').focus()")
+        focused = "return document.activeElement.id || document.activeElement.textContent"
+        names = self.browser.texts("#interface-table tbody button")
+        at = names.index("db")
+        active = self.browser.driver.switch_to.active_element
+        active.send_keys(Keys.ARROW_DOWN)
+        self.assertEqual(names[at + 1], self.browser.run(focused))
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.browser.shows("#shown-name", f"{names[at + 1]} /")
+        for _ in range(at + 2):
+            self.browser.driver.switch_to.active_element.send_keys(Keys.ARROW_UP)
+        self.assertEqual("by-name", self.browser.run(focused))
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual("by-rate", self.browser.run(focused))
+
+    def test_targets_are_large_enough(self):
+        self.open("web/latency_us")
+        self.assertEqual([], self.browser.run("""
+            return [...document.querySelectorAll('button, select, summary, input')]
+              .filter(e => e.offsetParent && !e.closest('thead, tbody') && e.type !== 'checkbox')
+              .map(e => [e.id || e.textContent, e.getBoundingClientRect()])
+              .filter(([_, box]) => box.width < 24 || box.height < 24)
+              .map(([name, box]) => `${name} ${box.width}x${box.height}`);"""))
+
+
+    def test_borders_of_controls_are_seen(self):
+        self.open("web/latency_us")
+        for theme in ("light", "dark"):
+            self.browser.choose("#theme", theme)
+            with self.subTest(theme=theme):
+                self.assertEqual([], self.browser.run("""
+                    const light = text => text.match(/[\\d.]+/g).slice(0, 3)
+                      .map(each => each / 255)
+                      .map(each => each <= .03928 ? each / 12.92 : ((each + .055) / 1.055) ** 2.4)
+                      .reduce((sum, each, i) => sum + each * [.2126, .7152, .0722][i], 0);
+                    const ground = light(getComputedStyle(document.body).backgroundColor);
+                    return [...document.querySelectorAll('input, select, button, textarea')]
+                      .filter(e => e.offsetParent && getComputedStyle(e).borderTopWidth !== '0px')
+                      .map(e => [e.id, light(getComputedStyle(e).borderTopColor)])
+                      .map(([id, it]) => [id, (Math.max(it, ground) + .05) /
+                                              (Math.min(it, ground) + .05)])
+                      .filter(([_, ratio]) => ratio < 3);"""))
+
+
+class StillOrderTest(PageCase):
+    def interfaces(self):
+        return self.browser.texts("#interface-table tbody button")
+
+    def test_the_order_stands_still_under_the_pointer(self):
+        self.mount.stop_feeding()
+        self.mount.send("still1/x 1", "still2/x 1")
+        for name in ("still1", "still2"):
+            self.addCleanup((self.mount.mount / "statistics" / name).rmdir)
+        self.open()
+        self.browser.type("#filter", "still")
+
+        def feed(name):
+            self.mount.send(f"{name}/x 1", f"{name}/x 1", f"{name}/x 1")
+
+        def first():
+            feed("still1")
+            return self.interfaces() == ["still1", "still2"]
+
+        until(first, "that which moves is the first")
+        self.browser.run("document.getElementById('interface-box')"
+                         ".dispatchEvent(new PointerEvent('pointerenter'))")
+        # By its rate the other one would be the first by now.
+        rates = "return [...document.querySelectorAll('#interface-table tbody tr')]" \
+                ".filter(e => e.cells.length > 2).map(e => parseFloat(e.cells[1].textContent))"
+
+        def moves():
+            feed("still2")
+            feed("still2")
+            rates_now = self.browser.run(rates)
+            api = [row["interface"] for row in
+                   self.web.api("statistics?filter=still&sort=rate")["interfaces"]]
+            return rates_now[0] == 0 and rates_now[1] > 0 and api == ["still2", "still1"]
+
+        until(moves, "the other one is faster")
+        self.assertEqual(["still1", "still2"], self.interfaces())
+        self.browser.shows("#re-sort", "Re-sort")
+        self.browser.click("#re-sort")
+        until(lambda: feed("still2") or self.interfaces() == ["still2", "still1"], "sorted again")
+
+    def test_few_samples_make_a_pale_percentile(self):
+        array = "type=array scale=log2 base_interval=1 range_min=0 range_max=4096"
+        self.mount.send(f"create few/us on=1 {array}", *(f"few/us {x}" for x in range(20)))
+        self.addCleanup((self.mount.mount / "statistics/few").rmdir)
+        self.open("few/us")
+        self.browser.click("#counted-choice [value=total]")
+        pale = "return [...document.querySelectorAll('#percentiles div')]" \
+               ".map(e => [e.innerText.slice(0, 3), !!e.querySelector('.few')])"
+        until(lambda: self.browser.run(pale) ==
+              [["p50", False], ["p90", False], ["p99", True], ["p99", True]], "p99 is pale")
+
+
+if __name__ == "__main__":
+    unittest.main()
