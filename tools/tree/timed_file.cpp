@@ -140,22 +140,20 @@ class Helper {
     step_ = std::move(step);
     orders_.release();
   }
-  // The thread ends after the step at hand.
-  void leave() {
-    ends_ = true;
-    orders_.release();
-  }
+  // The thread ends after the step that was given, also if it has not begun yet.
+  void leave() { orders_.release(); }
   void work() {
-    while (!ends_) {
+    for (;;) {
       orders_.acquire();
-      if (const auto step = std::exchange(step_, nullptr)) step();
+      const auto step = std::exchange(step_, nullptr);
+      if (!step) return;
+      step();
     }
   }
 
  private:
   std::counting_semaphore<> orders_{0};
   std::function<void()> step_;  // of the caller before release(), of the thread after acquire()
-  std::atomic<bool> ends_{false};
 };
 
 // The helper of this thread, from its first step on.
