@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/recording.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/show_past.h"
 #include "tools/ctl/snapshot.h"
@@ -40,7 +41,7 @@ class Diff {
   Result<Interfaces> load(const std::string& word) {
     std::unique_ptr<Source> opened;
     if (word != "now") {
-      auto recording = open_recording(word);
+      auto recording = open_recording_named(word);
       if (!recording) return recording.error();
       opened = std::move(recording).value();
     } else if (!session_.source) {

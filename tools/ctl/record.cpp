@@ -10,6 +10,7 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/reading_report.h"
 #include "tools/ctl/recorder.h"
+#include "tools/ctl/recording.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/store_recorder.h"
 
@@ -94,12 +95,18 @@ int run_record(int argc, char** argv) {
   if (opened) return *opened;
   if (!has_file) return record_into_store(session, past.store, tiers, size_max);
   const std::string& path = session.options.words.front();
+  if (is_packed(path) && !past::can_compress()) {
+    return complain(kRefused, path + ": this tallyctl was built without zstd");
+  }
   Fd file(path == "-" ? ::dup(STDOUT_FILENO)
                       : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file.valid()) return complain(kRefused, path + ": " + std::strerror(errno));
   catch_interrupts();
   Recorder recorder(session, std::move(file), size_max, [] { return interrupted != 0; });
-  return record(session, recorder);
+  if (is_packed(path)) recorder.pack();
+  const int status = record(session, recorder);
+  recorder.end();
+  return recorder.status().value_or(status);
 }
 
 }  // namespace tallyfs

@@ -29,6 +29,16 @@ Result<void> Recorder::write_header() {
 }
 
 Result<void> Recorder::write_moment() {
+  const auto done = write_moved();
+  if (packer_) write_bytes(packer_->add(std::exchange(lines_, {})));
+  return done;
+}
+
+void Recorder::end() {
+  if (packer_ && !status_) write_bytes(packer_->end());
+}
+
+Result<void> Recorder::write_moved() {
   if (!has_header_) {
     if (auto done = write_header(); !done) return done;
   }
@@ -52,21 +62,28 @@ Result<void> Recorder::write_moment() {
   return {};
 }
 
+// Packed it is not larger.
 void Recorder::write(std::string& line) {
   line.append("\n");
-  if (size_ + line.size() > size_max_) {
+  if (size_ + lines_.size() + line.size() > size_max_) {
     is_full_ = true;
-    return;
+  } else if (packer_) {
+    lines_.append(line);
+  } else {
+    write_bytes(line);
   }
-  size_ += line.size();
-  for (std::string_view rest = line; !rest.empty();) {
-    const ssize_t done = ::write(file_.get(), rest.data(), rest.size());
+}
+
+void Recorder::write_bytes(std::string_view bytes) {
+  size_ += bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(file_.get(), bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
       status_ = complain(kRefused, std::string("cannot write: ") + std::strerror(errno));
       return;
     }
-    rest.remove_prefix(static_cast<std::size_t>(done));
+    bytes.remove_prefix(static_cast<std::size_t>(done));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 #include "tools/ctl/session.h"
+#include "tools/past/compression.h"
 
 namespace tallyfs {
 
@@ -28,9 +29,13 @@ class Recorder {
         size_max_(size_max),
         is_interrupted_(std::move(is_interrupted)) {}
 
+  // From now on the file is one of zstd, which each moment leaves readable up to there.
+  void pack() { packer_.emplace(); }
   // Writes what moved, and before the first moment the header. Errors of reading: what was written
   // is whole, and the next moment has the rest.
   Result<void> write_moment();
+  // The end of a file of zstd.
+  void end();
   // The status to exit with if the file cannot be written, which is printed then.
   const std::optional<int>& status() const { return status_; }
   // The next line would have been beyond size_max.
@@ -38,13 +43,17 @@ class Recorder {
 
  private:
   Result<void> write_header();
+  Result<void> write_moved();
   void write(std::string& line);
+  void write_bytes(std::string_view bytes);
   bool ends() const { return status_ || is_full_ || is_interrupted_(); }
 
   Session& session_;
   const Fd file_;
   const std::uint64_t size_max_;
   const std::function<bool()> is_interrupted_;
+  std::optional<past::StreamPacker> packer_;
+  std::string lines_;  // of this moment, to be packed
   std::uint64_t size_ = 0;
   bool is_full_ = false;
   std::optional<int> status_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/recording.h"
 #include "tools/display/rows.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
@@ -32,7 +33,7 @@ std::optional<int> Session::open() {
   terminal = find_terminal(options);
   look = look_of(options, terminal);
   if (!options.from.empty()) {
-    auto opened = open_recording(options.from);
+    auto opened = open_recording_named(options.from);
     if (!opened) return tallyfs::complain(kRefused, opened.error().reason);
     source = std::move(opened).value();
     return std::nullopt;

@@ -32,4 +32,13 @@ Result<void> Database::checkpoint() { return kAbsent; }
 std::string compress(std::string_view, Effort) { return {}; }
 std::optional<std::string> decompress(std::string_view, std::size_t) { return std::nullopt; }
 
+bool can_compress() { return false; }
+void StreamPacker::Free::operator()(void*) const {}
+StreamPacker::StreamPacker() = default;
+std::string StreamPacker::add(std::string_view) { return {}; }
+std::string StreamPacker::end() { return {}; }
+void StreamUnpacker::Free::operator()(void*) const {}
+StreamUnpacker::StreamUnpacker() = default;
+bool StreamUnpacker::add(std::string_view, std::string&) { return false; }
+
 }  // namespace tallyfs::past

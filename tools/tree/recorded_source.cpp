@@ -50,14 +50,12 @@ Json summary_of(const std::string& name) {
 
 class RecordedSource : public Source {
  public:
-  explicit RecordedSource(const std::string& path)
-      : is_stdin_(path == "-"), path_(is_stdin_ ? "stdin" : path) {}
+  // Without a text it is stdin.
+  RecordedSource(std::string path, std::unique_ptr<std::istream> text)
+      : path_(std::move(path)), text_(std::move(text)) {}
 
   Result<void> open() {
-    if (!is_stdin_) {
-      file_.open(path_, std::ios::binary);
-      if (!file_) return Error{ErrorCode::kNotFound, path_ + ": it cannot be opened"};
-    }
+    if (text_ && !*text_) return Error{ErrorCode::kNotFound, path_ + ": it cannot be opened"};
     auto first = read_line();
     if (!first) return first.error();
     if (!first.value() || !first.value()->find("tallyctl")) {
@@ -192,7 +190,7 @@ class RecordedSource : public Source {
 
   // Nothing at the end.
   Result<std::optional<Json>> read_line() {
-    std::istream& input = is_stdin_ ? std::cin : file_;
+    std::istream& input = text_ ? *text_ : std::cin;
     std::string line;
     while (std::getline(input, line)) {
       ++number_;
@@ -212,10 +210,9 @@ class RecordedSource : public Source {
     return {ErrorCode::kInvalid, path_ + ", line " + std::to_string(number_) + ": " + error.reason};
   }
 
-  const bool is_stdin_;
   const std::string path_;  // for reasons, too
   const std::string no_mount_;
-  std::ifstream file_;
+  const std::unique_ptr<std::istream> text_;
   std::uint64_t number_ = 0;  // of the line read last
   Json tree_;
   std::string epoch_;  // of the line taken last
@@ -229,7 +226,13 @@ class RecordedSource : public Source {
 }  // namespace
 
 Result<std::unique_ptr<Source>> open_recording(const std::string& path) {
-  auto made = std::make_unique<RecordedSource>(path);
+  if (path == "-") return open_recording("stdin", nullptr);
+  return open_recording(path, std::make_unique<std::ifstream>(path, std::ios::binary));
+}
+
+Result<std::unique_ptr<Source>> open_recording(const std::string& path,
+                                               std::unique_ptr<std::istream> text) {
+  auto made = std::make_unique<RecordedSource>(path, std::move(text));
   if (auto done = made->open(); !done) return done.error();
   return std::unique_ptr<Source>(std::move(made));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <istream>
 #include <memory>
 #include <string>
 
@@ -36,6 +37,9 @@ class Source {
 std::unique_ptr<Source> open_mount(std::string mount);
 // `path` "-": stdin. kInvalid: no recording.
 Result<std::unique_ptr<Source>> open_recording(const std::string& path);
+// The text of one; `path` is for reasons.
+Result<std::unique_ptr<Source>> open_recording(const std::string& path,
+                                               std::unique_ptr<std::istream> text);
 
 // To values, with the place in the reason.
 Result<view::Tree> read_tree(Source& source);

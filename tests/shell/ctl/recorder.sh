@@ -74,6 +74,29 @@ a_recording_goes_on_after_a_stop_and_a_restart_of_the_daemon() {
   assert_has_not 'web/hits' "$(cat "$CASE/out")"
 }
 
+a_recording_of_zstd_is_whole_up_to_each_moment() {
+  "$TALLYCTL" record --every 100ms "$CASE/file.zst" &
+  RECORDER=$!
+  echo "$RECORDER" >>"$CASE/pids"
+  local hits='.interfaces[0].statistics[0].samples'
+  _hits() { "$TALLYCTL" show --json --from "$CASE/file.zst" web/hits 2>/dev/null | jq "$hits"; }
+  wait_until '[ "$(_hits)" = 0 ]'
+  send 'web/hits 1' 'web/hits 1'
+  wait_until '[ "$(_hits)" = 2 ]'
+  kill -KILL "$RECORDER"
+  wait "$RECORDER" 2>/dev/null || true
+  assert_eq 2 "$(_hits)" 'after a kill'
+  "$TALLYCTL" record --every 100ms --count 2 "$CASE/ended.zst"
+  assert_eq 0 "$("$TALLYCTL" diff --json "$CASE/file.zst" "$CASE/ended.zst" |
+    jq '.differences[] | select(.name == "hits") | .samples')"
+  if command -v zstd >/dev/null; then
+    assert_has '"tallyctl":' "$(zstd -dc "$CASE/ended.zst" | head -1)"
+  fi
+  head -c 30 /dev/urandom >"$CASE/none.zst"
+  assert_fails_with 'no recording of tallyctl' "$TALLYCTL" show --from "$CASE/none.zst"
+  assert_fails_with 'cannot be opened' "$TALLYCTL" show --from "$CASE/missing.zst"
+}
+
 a_recorder_ends_where_nothing_was_read() {
   local status=0
   freeze "$SERVER"
