@@ -98,6 +98,15 @@ void write_view(JsonWriter& writer, const Watch& watch, const std::string& refus
   writer.end_array();
 }
 
+void write_found(JsonWriter& writer, const Watch::Search& search) {
+  writer.key("found").begin_array();
+  for (const auto& [interface, statistic] : search.found) {
+    writer.string(interface + "/" + statistic);
+  }
+  writer.end_array().key("found_all").number(search.count);
+  writer.key("searched").number(search.searched);
+}
+
 bool is_clock(std::string_view key) { return key == "time_us" || key == "realtime_us"; }
 
 }  // namespace
@@ -125,6 +134,7 @@ JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& or
   writer.end_array().key("view").begin_object();
   writer.key("matching").number(rows.size()).key("first").number(order.first);
   writer.key("order").number(number);
+  if (!order.filter.empty()) write_found(writer, watch.search(Filter(order.filter)));
   write_view(writer, watch, refusal);
   writer.end_object().end_object();
   return made;

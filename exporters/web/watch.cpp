@@ -296,6 +296,40 @@ std::uint64_t Watch::counts_since_us() const {
   return now.realtime_at(first.data_us);
 }
 
+// Of a summary with another number of statistics they are read again at once.
+const Watch::Names* Watch::names_of(const view::InterfaceSummary& interface,
+                                    Clock::time_point until) {
+  const auto known = names_.find(interface.name);
+  const bool is_known = known != names_.end() &&
+                        known->second.names.size() == interface.statistics &&
+                        known->second.read_at + kNamesReadings > readings_;
+  if (is_known) return &known->second;
+  if (Clock::now() > until) return nullptr;
+  const auto json = source_->interface(interface.name);
+  const auto read = json ? to_interface(json.value()) : Result<view::Interface>(json.error());
+  if (!read) return nullptr;
+  Names made{.read_at = readings_};
+  for (const view::Statistic& each : read.value().statistics) made.names.push_back(each.name);
+  return &names_.insert_or_assign(interface.name, std::move(made)).first->second;
+}
+
+Watch::Search Watch::search(const Filter& filter) {
+  Search made;
+  const auto until = Clock::now() + kSearchTime;
+  std::erase_if(names_, [&](const auto& each) { return !rates_.contains(each.first); });
+  for (const view::InterfaceSummary& interface : tree_.interfaces) {
+    const Names* const known = names_of(interface, until);
+    if (!known) continue;
+    ++made.searched;
+    if (filter.matches(interface.name)) continue;
+    for (const std::string& name : known->names) {
+      if (!filter.matches(interface.name + "/" + name)) continue;
+      if (++made.count <= kFoundMax) made.found.emplace_back(interface.name, name);
+    }
+  }
+  return made;
+}
+
 Result<const Followed*> Watch::look_at(const std::string& name, const std::string& statistic) {
   if (!followed_.contains(name)) {
     Followed read;

@@ -19,9 +19,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
+#include "exporters/web/filter.h"
 #include "exporters/web/past.h"
 #include "exporters/web/slowest.h"
 #include "tools/display/recent_rate.h"
@@ -62,6 +64,9 @@ class Watch {
   static constexpr std::chrono::minutes kAttention{10};
   static constexpr std::chrono::microseconds kRated{500'000};
   static constexpr std::uint64_t kLargeReadings = 60;  // that a large one is followed unseen
+  static constexpr std::chrono::milliseconds kSearchTime{100};
+  static constexpr std::uint64_t kNamesReadings = 60;
+  static constexpr std::size_t kFoundMax = 30;
   static constexpr std::size_t kMovingMax = 32;
   static constexpr std::size_t kFollowedMax = 40;
   static constexpr std::size_t kPastsMax = 64;
@@ -93,6 +98,15 @@ class Watch {
   std::uint64_t counts_since_us() const;
   // The latency histograms that there are: names below kLatencies, looked for each 10 readings.
   const std::vector<std::string>& latencies() const { return latencies_; }
+  // Statistics whose interface and name have all of the words, where the interface alone has not.
+  // Names of interfaces that are not followed are read for that, in kSearchTime of each call, and
+  // kept for kNamesReadings: `searched` interfaces are known.
+  struct Search {
+    std::vector<std::pair<std::string, std::string>> found;  // interface, statistic: kFoundMax
+    std::size_t count = 0;
+    std::size_t searched = 0;
+  };
+  Search search(const Filter& filter);
   const std::string& mount() const { return source_->mount(); }
   std::size_t columns_max() const { return columns_max_; }
 
@@ -116,6 +130,11 @@ class Watch {
   void drop_oldest();
   void drop_for_another();
   void find_latencies();
+  struct Names {
+    std::vector<std::string> names;
+    std::uint64_t read_at = 0;
+  };
+  const Names* names_of(const view::InterfaceSummary& interface, Clock::time_point until);
 
   const std::unique_ptr<Source> source_;
   const std::size_t columns_max_;
@@ -130,6 +149,7 @@ class Watch {
   std::map<std::string, InterfaceRate> rates_;
   std::map<std::string, Followed> followed_;
   std::vector<std::string> latencies_;
+  std::map<std::string, Names> names_;  // for search()
 };
 
 // Their folder in the mount.

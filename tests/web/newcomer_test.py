@@ -301,6 +301,18 @@ class NewcomerTest(PageCase):
         self.assertIsNone(self.browser.text("#definition-fault"))
         self.browser.faults()  # the console has the status 422
 
+    def test_a_filter_finds_statistics_of_any_interface(self):
+        self.make("deep", "total_errors{code:500} on=1")
+        self.open()
+        self.browser.type("#filter", "errors DEEP")
+        until(lambda: self.browser.texts("#found-list button") == ["deep/total_errors{code:500}"],
+              "the statistic")
+        self.browser.shows("#found-note", "1 statistics have it in their names")
+        self.browser.click("#found-list button")
+        self.browser.shows("#shown-name", "deep / total_errors{code:500}")
+        self.browser.press("Escape", "#filter")
+        until(lambda: self.browser.text("#found") is None, "nothing to find")
+
     def test_a_filter_takes_capitals_and_counts(self):
         self.open()
         self.browser.type("#filter", "WE")

@@ -181,6 +181,18 @@ export function showLatencies(names) {
             path => path.split('/').pop(), `${state.interfaceName}/${state.statistic}`);
 }
 
+// Statistics that the filter of interfaces finds; all of them are known a while after.
+export function showFound(view) {
+  const {found, found_all: all, searched, interfaces: of} = view;
+  const number = count => count.toLocaleString('en');
+  const rest = searched < of ? ` in ${number(searched)} of ${number(of)} interfaces so far` : '';
+  byId('found').hidden = !state.filter || !found || (all === 0 && !rest);
+  if (byId('found').hidden) return;
+  setText(byId('found-note'), `${number(all)} statistics have it in their names${rest}` +
+    (all > found.length ? `; the first ${found.length}:` : ''));
+  showPaths(byId('found-list'), found, path => path, `${state.interfaceName}/${state.statistic}`);
+}
+
 export function showHists(answer) {
   showPaths(byId('hist-list'), answer.hists,
             path => path.replace(/^tracing\/(instances\/)?/, '').replace(/(^|\/)events\//, '$1'),

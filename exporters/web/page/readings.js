@@ -2,8 +2,8 @@
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
 import {clock, isoTime} from './charts.js';
-import {interfaces, showHeld, showHists, showLatencies, showMatching, showStatistics, statistics}
-  from './lists.js';
+import {interfaces, showFound, showHeld, showHists, showLatencies, showMatching, showStatistics,
+        statistics} from './lists.js';
 import {printable} from './picture.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
@@ -50,6 +50,7 @@ function showOverview(overview) {
   byId('rights').title = view.read_only;
   interfaces.show(overview.interfaces, view.first, view.matching);
   showMatching('interface-note', view.matching, view.interfaces, 'interface', state.filter);
+  showFound(view);
   showLatencies(view.latencies);
   if (state.interfaceName) return;
   showNothing(view.interfaces === 0 ? 'No interface yet: nothing has been fed.'

@@ -47,6 +47,15 @@ a_span_of_before_is_read_from_the_store() {
     jq '[.series.value[] | select(. != null)] | length | if . > 2 then 2 else . end')"
 }
 
+a_filter_finds_statistics_of_any_interface() {
+  start_web
+  send 'create other/hits on=1'
+  assert_eq '["other/hits","web/hits"] 2' "$(api 'statistics?filter=HIT' |
+    jq -r '"\(.view.found | sort | tojson) \(.view.found_all)"')"
+  assert_eq '[]' "$(api 'statistics?filter=web' | jq -c '.view.found')"
+  assert_eq null "$(api statistics | jq '.view.found')"
+}
+
 what_no_store_has_is_not_found() {
   start_web --store "$CASE/none"
   assert_eq 404 "$(http_status -H "$TOKEN" "$WEB/api/1/span/web?from=1000000&to=2000000")"
