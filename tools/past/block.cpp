@@ -29,21 +29,22 @@ std::string BlockBuilder::take(Effort effort) {
   return made.append(frames);
 }
 
-bool read_parts(const Parts& parts, std::uint64_t pieces, const IsWanted& is_wanted,
+bool read_parts(const Parts& parts, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take) {
   ColumnUnpacker columns(parts);
   NumberReader& heads = columns.heads();
   for (std::uint64_t series = 0; heads.left() > 0;) {
     series += heads.number();
+    if (series > wanted.last) return true;
     const TakePoint put = [&](unsigned number, Point&& point) {
       take(series, number, std::move(point));
     };
-    if (!columns.unpack(pieces, is_wanted(series) ? &put : nullptr)) return false;
+    if (!columns.unpack(pieces, wanted.has(series) ? &put : nullptr)) return false;
   }
   return true;
 }
 
-bool read_block(std::string_view block, std::uint64_t pieces, const IsWanted& is_wanted,
+bool read_block(std::string_view block, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take) {
   NumberReader reader(block);
   std::array<std::pair<std::uint64_t, std::uint64_t>, kParts> sizes;
@@ -63,7 +64,7 @@ bool read_block(std::string_view block, std::uint64_t pieces, const IsWanted& is
     if (!part) return false;
     parts[i] = *std::move(part);
   }
-  return read_parts(parts, pieces, is_wanted, take);
+  return read_parts(parts, pieces, wanted, take);
 }
 
 }  // namespace tallyfs::past

@@ -49,14 +49,17 @@ class BlockBuilder {
   ColumnPacker columns_;
 };
 
-// Calls take() for each point of the series that are wanted. False: the block is damaged; some
-// points may have been taken.
-using IsWanted = std::function<bool(std::uint64_t series)>;
+// Calls take() for each point of the series that are wanted, of which `last` is the highest: what
+// comes after it is not read. False: the block is damaged; some points may have been taken.
+struct WantedSeries {
+  std::uint64_t last = 0;
+  std::function<bool(std::uint64_t series)> has;
+};
 using TakeStored = std::function<void(std::uint64_t series, unsigned number, Point&& point)>;
-bool read_block(std::string_view block, std::uint64_t pieces, const IsWanted& is_wanted,
+bool read_block(std::string_view block, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take);
 // The same of parts that are unpacked.
-bool read_parts(const Parts& parts, std::uint64_t pieces, const IsWanted& is_wanted,
+bool read_parts(const Parts& parts, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take);
 
 }  // namespace tallyfs::past

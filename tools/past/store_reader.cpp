@@ -185,9 +185,10 @@ Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const T
   const std::uint64_t step_us = tiers_[part.tier].step_us;
   const std::uint64_t pieces = step_us / tiers_.front().step_us;
   const unsigned own = precision_of(tiers_[part.tier]);
-  const auto is_wanted = [&](std::uint64_t number) { return series.contains(number); };
+  const WantedSeries wanted{series.rbegin()->first,
+                            [&](std::uint64_t number) { return series.contains(number); }};
   const bool is_whole =
-      read_block(row.bytes(2), pieces, is_wanted, [&](std::uint64_t number, unsigned at,
+      read_block(row.bytes(2), pieces, wanted, [&](std::uint64_t number, unsigned at,
                                                       Point&& point) {
         const std::uint64_t moment = begin_us + at * step_us;
         if (moment < part.span.begin_us || moment >= part.span.end_us) return;

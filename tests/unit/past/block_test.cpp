@@ -28,7 +28,7 @@ std::string pack(const Points& points) {
 // Nothing if the block is damaged.
 std::optional<Points> unpack(const std::string& block) {
   Points made;
-  const auto all = [](std::uint64_t) { return true; };
+  const WantedSeries all{~std::uint64_t{0}, [](std::uint64_t) { return true; }};
   const bool is_whole =
       read_block(block, kPieces, all, [&](std::uint64_t series, unsigned at, Point&& point) {
         made[series][at] = std::move(point);
@@ -145,7 +145,8 @@ TEST(BlockTest, BytesAtRandomAreNoColumn) {
         each.push_back(static_cast<char>(random.below(random.below(3) == 0 ? 256 : 8)));
       }
     }
-    const auto odd = [](std::uint64_t series) { return series % 2 == 1; };
+    const WantedSeries odd{~std::uint64_t{0},
+                           [](std::uint64_t series) { return series % 2 == 1; }};
     read_parts(parts, kPieces, odd, [&](std::uint64_t series, unsigned at, Point&& point) {
       EXPECT_EQ(series % 2, 1u);
       EXPECT_LT(at, kBlockPoints);
