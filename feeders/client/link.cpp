@@ -122,13 +122,17 @@ void Link::disconnect() {
 
 bool Link::is_ours(int fd) const { return cookie_of(fd) == cookie_.load(); }
 
+Link::Sent Link::was_sent() {
+  if (full()) state_ = State::kReady;
+  return Sent::kDone;
+}
+
 Link::Sent Link::send(std::string_view datagram) {
   if (!connected()) return Sent::kGone;
   const int fd = fd_.load(std::memory_order_relaxed);
   if (is_ours(fd)) {
     if (::send(fd, datagram.data(), datagram.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) {
-      if (full()) state_ = State::kReady;
-      return Sent::kDone;
+      return was_sent();
     }
     if (is_full(errno)) {
       state_ = State::kFull;
@@ -145,7 +149,7 @@ Link::Sent Link::request(std::string_view datagram) {
   if (!connected() || !channel_.is_wanted()) return send(datagram);
   const Fd theirs = channel_.make();
   if (theirs.valid() && is_ours(fd_)) {
-    if (send_with(fd_, datagram, theirs)) return Sent::kDone;
+    if (send_with(fd_, datagram, theirs)) return was_sent();
     if (is_full(errno)) {
       channel_.reset();
       state_ = State::kFull;

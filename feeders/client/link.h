@@ -87,6 +87,7 @@ class Link {
 
   Result<void> connect_to(const std::string& path);
   bool is_ours(int fd) const;
+  Sent was_sent();  // there is room
   std::optional<Received> receive_from_channel();
   // As recvmsg().
   ssize_t receive_from(int fd, Received& received);

@@ -169,7 +169,9 @@ Fd AnswerChannels::open_process(pid_t process) const {
     }
   }
   if (channel && pidfds_ == PeerPidfds::kUsed) {
-    if (Fd pidfd = pidfd_of_peer(channel->fd()); pidfd.valid()) return pidfd;
+    // That of a process which has ended, and left its channel to a child, is no longer this one's.
+    Fd pidfd = pidfd_of_peer(channel->fd());
+    if (pidfd.valid() && !is_readable(pidfd.get())) return pidfd;
   }
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   // The kernel may have given its number to another process, before the channel was looked at.

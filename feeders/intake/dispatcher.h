@@ -143,6 +143,7 @@ class Dispatcher {
     responses_.save(out);
   }
   void load(ByteReader& in) {
+    channels_shown_.reset();
     drop_claims_.load(in);
     responses_.load(in);
   }
@@ -235,7 +236,7 @@ class Dispatcher {
   DropClaims drop_claims_;
   CommandCosts costs_{clock_};
   std::vector<std::string> saturated_;
-  std::size_t channels_shown_ = 0;
+  std::optional<std::size_t> channels_shown_ = 0;  // nothing: another server's number is
   bool has_rung_ = false;
   struct Stale {
     pid_t sender = 0;

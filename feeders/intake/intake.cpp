@@ -51,6 +51,7 @@ void Intake::start() {
     const MutexLock lock(turn_);
     has_late = !backlog_.empty();
     if (dispatcher_.has_rings()) watch_rings();
+    dispatcher_.publish_counts(clock_.now());
   }
   if (!has_late) return wait();
   loop_.post([this] { go_on(); });

@@ -97,10 +97,17 @@ Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
   rules_changed_ = now;
   auto reading = rules_.replace_file(text);
   if (!errors_) return reading;
-  const std::size_t shown = std::min(reading.refused.size(), kRefusedLinesShown);
-  for (const Rules::RefusedLine& line : std::span(reading.refused).first(shown)) {
+  const std::size_t refused = reading.refused.size();
+  for (std::size_t i = 0; i < std::min(refused, kRefusedLinesShown); ++i) {
+    const Rules::RefusedLine& line = reading.refused[i];
+    Error error = line.error;
+    if (i + 1 == kRefusedLinesShown && refused > kRefusedLinesShown) {
+      error.reason.append("; lines refused besides: ")
+          .append(std::to_string(refused - kRefusedLinesShown))
+          .append(", see the log");
+    }
     errors_->report(ErrorLog::kDaemon, Rules::kFileEntry + std::to_string(line.number), line.text,
-                    line.error, now);
+                    error, now);
   }
   return reading;
 }

@@ -377,7 +377,7 @@ refused_lines_of_rules_are_printed_and_the_new_server_serves() {
   echo 'web/* type=list entries_max=9' >rules
   start_daemon --rules rules
   printf '%s\n' 'web/* type=range' 'web/b types=list' >rules
-  local before
+  local before each
   before=$(server_of "$DAEMON")
   _reload_without_rules
   SERVER=$(server_of "$DAEMON")
@@ -386,7 +386,11 @@ refused_lines_of_rules_are_printed_and_the_new_server_serves() {
   # Of the next reload, not of the last one.
   _reload_without_rules
   assert_eq 1 "$(grep -c types= "$CASE/said")"
-  sed -i 2d rules
+  for each in 1 2 3 4 5; do echo "web/b$each nonsense" >>rules; done
+  _reload_without_rules
+  assert_eq 4 "$(grep -c Command: "$CASE/said")"
+  assert_has '; lines refused besides: 2, see the log' "$(cat "$CASE/said")"
+  sed -i '2,$d' rules
   _reload
 }
 # With the refused line of rules, as it stands in error_log.

@@ -87,6 +87,7 @@ TEST_F(AnswerChannelTest, ARequestThatFindsNoRoomLeavesItToTheNext) {
   EXPECT_FALSE(polls_channel());
   daemon_.drop_all();
   EXPECT_TRUE(offers());
+  EXPECT_FALSE(link_.full());
 }
 
 TEST_F(AnswerChannelTest, ADescriptorThatTheProgramClosedIsOfferedAnew) {
