@@ -13,18 +13,10 @@
 namespace tallyfs::web {
 namespace {
 
-double total_of(const std::vector<Hit>& hits) {
-  double sum = 0;
-  for (const Hit& each : hits) sum += static_cast<double>(each.count);
-  return sum;
-}
-
 std::optional<double> value_of(const view::Statistic& statistic, const PastColumn& column) {
   if (!column.is_known()) return std::nullopt;
-  if (std::holds_alternative<view::List>(statistic.values)) {
-    return total_of(column.hits) / column.length_s();
-  }
-  if (std::holds_alternative<view::Value>(statistic.values)) {
+  if (std::holds_alternative<view::Value>(statistic.values) ||
+      std::holds_alternative<view::List>(statistic.values)) {
     return static_cast<double>(column.sum) / column.length_s();
   }
   return level_of(with_column(statistic, column));

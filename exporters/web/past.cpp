@@ -35,6 +35,22 @@ std::string bins_text(const view::Statistic& statistic) {
 
 constexpr std::size_t kListHitsMax = 32;  // of a list in an interval: those that grew most
 
+std::vector<Hit> hits_of_list(const view::List& list) {
+  std::vector<Hit> made;
+  for (std::size_t i = 0; i < std::min(list.x.size(), list.totals.size()); ++i) {
+    add_hit(made, list.x[i], Hit::Side::kPositive, list.totals[i]);
+  }
+  std::ranges::stable_sort(made, std::greater<>(), &Hit::count);
+  if (made.size() > kListHitsMax) made.resize(kListHitsMax);
+  return made;
+}
+
+Int128 growth_of(const view::List& list) {
+  Int128 sum = 0;
+  for (const Int128 each : list.totals) sum += std::max<Int128>(0, each);
+  return sum;
+}
+
 auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
 
 // What an interval counted, as the statistic's type keeps it.
@@ -44,6 +60,7 @@ void take(PastColumn& column, const view::Change& change) {
   column.hits = hits_of(values);
   if (const auto* value = std::get_if<view::Value>(&values)) column.sum = value->total;
   if (const auto* range = std::get_if<view::Range>(&values)) column.sum = range->sum;
+  if (const auto* list = std::get_if<view::List>(&values)) column.sum = growth_of(*list);
   const auto* last = std::get_if<view::Last>(&values);
   if (last && last->time_us) column.last = last->x;
 }
@@ -139,10 +156,7 @@ std::vector<Hit> hits_of(const view::Values& values) {
     add_hit(made, 0, Hit::Side::kZero, quantiles->zero);
     add_buckets(made, quantiles->positive, Hit::Side::kPositive);
   } else if (const auto* list = std::get_if<view::List>(&values)) {
-    const std::size_t size = std::min({list->x.size(), list->totals.size(), kListHitsMax});
-    for (std::size_t i = 0; i < size; ++i) {
-      add_hit(made, list->x[i], Hit::Side::kPositive, list->totals[i]);
-    }
+    made = hits_of_list(*list);
   } else if (const auto* range = std::get_if<view::Range>(&values)) {
     add_hit(made, 0, Hit::Side::kZero, range->number);
   }

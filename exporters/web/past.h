@@ -40,7 +40,7 @@ struct PastColumn {
   Interval interval{};
   State state = State::kCounted;
   std::uint64_t samples = 0;
-  Int128 sum = 0;                      // of a value: by how much it grew; of a range: of its X
+  Int128 sum = 0;  // of a value: by how much it grew; of a list: all of them; of a range: of its X
   std::optional<std::int64_t> last{};  // X of a type=last at the end
   std::vector<Hit> hits{};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exporters/web/heat_json.h"
+#include "exporters/web/line_json.h"
 #include "tools/tree/json.h"
 
 namespace tallyfs::web {
@@ -145,6 +146,27 @@ TEST(PastTest, ARangeAndAListAddUpOverTheirColumns) {
   const view::Statistic all = with_column(list, joined_known(codes.columns()));
   EXPECT_EQ(std::get<view::List>(all.values).x, (std::vector<std::int64_t>{200, -3}));
   EXPECT_EQ(std::get<view::List>(all.values).totals, (std::vector<Int128>{5, 2}));
+}
+
+// A store has them in the order of their X.
+TEST(PastTest, OfALongListThoseThatGrewMostAreKeptAndAllAreSummed) {
+  view::Statistic list{.name = "x", .on = true, .type = "list"};
+  list.values = view::List{};
+  view::List grown;
+  for (std::int64_t x = 0; x < 100; ++x) {
+    grown.x.push_back(x);
+    grown.totals.push_back(x + 1);
+  }
+  Past past;
+  past.add(list, change_to(grown, 5050), {1'000'000});
+  const PastColumn& column = past.columns().front();
+  ASSERT_EQ(column.hits.size(), 32u);
+  EXPECT_EQ(column.hits.front().index, 68);
+  EXPECT_EQ(column.hits.back().index, 99);
+  EXPECT_EQ(column.sum, 5050);
+  const auto json = parse_json(line_json("web", {list, past}, {}));
+  const Json& series = *json.value().find("series");
+  EXPECT_EQ(series.find("value")->items.back().text, "5050.000");
 }
 
 TEST(PastTest, WhatIsNotThereOfASpanIsMissing) {
