@@ -17,9 +17,12 @@ bool has_bins(const view::Statistic& statistic) {
 }  // namespace
 
 void TopModel::take(view::Tree tree) {
+  const bool is_known = moments_ > 0 && tree.epoch == tree_.epoch;
+  // A selection has the reader read a moment of the past twice: no time has passed between.
+  if (is_known && tree.time_us == tree_.time_us) return;
   shown_.reset();
   ++moments_;
-  const bool is_same_daemon = tree.epoch == tree_.epoch && tree.time_us > tree_.time_us;
+  const bool is_same_daemon = is_known && tree.time_us > tree_.time_us;
   const double seconds =
       is_same_daemon ? static_cast<double>(tree.time_us - tree_.time_us) / 1e6 : 0;
   if (tree.epoch != tree_.epoch) rows_.clear();

@@ -40,7 +40,8 @@ class TopModel {
   TopModel(TopModel&&) = default;  // not copied: it points into itself
   TopModel& operator=(TopModel&&) = default;
 
-  // Snapshots in their order. A new epoch forgets all rates.
+  // Snapshots in their order; one that is the same as the newest changes nothing. A new epoch
+  // forgets all rates.
   void take(view::Tree tree);
   // Of the selected interface; others are passed over.
   void take(const view::Interface& interface, std::uint64_t period_us);

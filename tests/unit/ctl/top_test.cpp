@@ -92,6 +92,17 @@ TEST(TopModelTest, AFilterHidesAndSelects) {
   EXPECT_EQ(names_of(model), "");
 }
 
+TEST(TopModelTest, AMomentThatIsReadTwiceKeepsRatesAndTheirOrder) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0)}));
+  for (int i = 0; i < 2; ++i) {
+    model.take(tree_at(2, {with_samples("a", 3), with_samples("b", 50)}));
+    EXPECT_EQ(names_of(model), "b a ");
+    EXPECT_EQ(model.rate(), 53);
+  }
+  EXPECT_EQ(model.rows()[0]->recent.minute().size(), 1u);
+}
+
 TEST(TopModelTest, ARestartOfTheDaemonForgetsRates) {
   TopModel model;
   model.take(tree_at(1, {with_samples("a", 0)}));
