@@ -67,7 +67,8 @@ class Top {
     screen_.height = terminal_->height();
     model_.keep_selected_within(list_rows_of(screen_.height));
     order_selected();
-    screen_.position = past_.position(model_.tree().realtime_us, look_);
+    screen_.position =
+        past_.position(model_.tree().realtime_us, parse_period(screen_.every), look_);
     view::Grid grid(look_.width, look_.charset);
     // Before the first data there is nothing to show but a fault.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
@@ -212,7 +213,8 @@ class Top {
   }
 
   void take_letter_of_past(char32_t letter) {
-    screen_.message = past_.take(letter, model_.tree().realtime_us);
+    screen_.message =
+        past_.take(letter, model_.tree().realtime_us, parse_period(screen_.every));
     if (past_.is_seeking()) model_.begin_again();
     order();
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "tools/past/moment_source.h"
 
@@ -31,11 +32,19 @@ OpenAt TopPast::opener() const {
 
 int TopPast::speed() const { return kSpeeds[speed_]; }
 
-std::string TopPast::take(char32_t letter, std::uint64_t now_us) {
+std::string TopPast::pace(std::chrono::microseconds period) const {
+  const double point = static_cast<double>(point_.count()) * speed();
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "x%.4g", point / static_cast<double>(period.count()));
+  return text.data();
+}
+
+std::string TopPast::take(char32_t letter, std::uint64_t now_us,
+                          std::chrono::microseconds period) {
   if (letter == '<' || letter == '>') {
     if (is_mount_) return "a mount has one speed; --at and --from show the past";
     change_speed(letter == '>');
-    return store_.empty() ? "speed x" + std::to_string(speed()) : "";
+    return store_.empty() ? "speed " + pace(period) : "";
   }
   if (store_.empty()) return "only a store is sought in: top --at 03:00";
   seek(letter == 't', now_us);
@@ -58,7 +67,8 @@ void TopPast::seek(bool is_later, std::uint64_t now_us) {
   is_seeking_ = true;
 }
 
-std::string TopPast::position(std::uint64_t now_us, const view::Look& look) const {
+std::string TopPast::position(std::uint64_t now_us, std::chrono::microseconds period,
+                              const view::Look& look) const {
   if (store_.empty() || now_us == 0) return "";
   constexpr std::uint64_t kWidth = 20;
   now_us = std::clamp(now_us, extent_.begin_us, extent_.end_us);
@@ -66,7 +76,7 @@ std::string TopPast::position(std::uint64_t now_us, const view::Look& look) cons
   const auto part = static_cast<std::size_t>((now_us - extent_.begin_us) * kWidth / length_us);
   const std::string bar = std::string(part, '=') + "|" + std::string(kWidth - part, ' ');
   return look.moment(extent_.begin_us) + " [" + bar + "] " + look.moment(extent_.end_us) + "  at " +
-         look.moment(now_us) + "  x" + std::to_string(speed()) + "  t T a minute  < > speed";
+         look.moment(now_us) + "  " + pace(period) + "  t T a minute  < > speed";
 }
 
 }  // namespace tallyfs

@@ -28,7 +28,8 @@ class TopPast {
   const TopPlace& place() const { return place_; }
 
   // t, T, < or >; now_us: the moment that is shown. Returns what there is to say, or nothing.
-  std::string take(char32_t letter, std::uint64_t now_us);
+  // A moment follows after each `period`.
+  std::string take(char32_t letter, std::uint64_t now_us, std::chrono::microseconds period);
   // Whether a moment is of the place that was chosen last.
   bool is_here(const TopMoment& moment) const { return moment.place == place_.number; }
   // True once for each place: its first moment has come.
@@ -36,10 +37,13 @@ class TopPast {
   bool is_seeking() const { return is_seeking_; }
 
   // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10"; empty without a store.
-  std::string position(std::uint64_t now_us, const view::Look& look) const;
+  std::string position(std::uint64_t now_us, std::chrono::microseconds period,
+                       const view::Look& look) const;
 
  private:
   void change_speed(bool is_faster);
+  // "x10": how many times as fast as time it is played.
+  std::string pace(std::chrono::microseconds period) const;
   void seek(bool is_later, std::uint64_t now_us);
 
   const std::string store_;

@@ -24,8 +24,9 @@ void TopReader::run(TopOrders orders) {
   while (!orders.ends) {
     moments_.put(read(orders));
     bool has_orders = wait_for_orders(orders.period);
-    // A recording goes on with time, not with orders; its end stays on the screen.
-    if (is_recorded && !has_orders) {
+    // A recording goes on with time, not with orders; its end stays on the screen. A place that
+    // could not be opened is tried again.
+    if (is_recorded && !has_orders && place_ == orders.place.number) {
       const auto next =
           source_->next(orders.speed > 1 ? source_->period() * orders.speed : microseconds(0));
       const bool has_next = next && next.value() == Source::Next::kMoment;
@@ -44,10 +45,11 @@ bool TopReader::wait_for_orders(std::optional<microseconds> period) const {
 }
 
 Result<void> TopReader::go_to(const TopPlace& place) {
-  if (std::exchange(place_, place.number) == place.number) return {};
+  if (place_ == place.number) return {};
   auto opened = open_at_(place.realtime_us);
   if (!opened) return opened.error();
   source_ = std::move(opened).value();
+  place_ = place.number;
   return {};
 }
 
