@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "tools/ctl/commands.h"
 #include "tools/display/summary.h"
 
@@ -9,6 +10,12 @@ namespace tallyfs {
 namespace {
 
 constexpr std::size_t kFactsShown = 10;
+
+// The store may be of another machine: its texts must not control the terminal.
+void append_whole(std::string& text, const std::string& part) {
+  constexpr std::size_t kEscape = 4;  // bytes for one
+  append_escaped(text, part, kEscape * part.size(), 0);
+}
 
 }  // namespace
 
@@ -18,9 +25,11 @@ std::string fact_text(const past::Fact& fact, const view::Look& look) {
     text.append(" to ").append(look.moment(fact.span.end_us));
   }
   if (!fact.interface.empty()) {
-    text.append("  ").append(view::shown_name(fact.interface, fact.statistic));
+    text.append("  ");
+    append_whole(text, view::shown_name(fact.interface, fact.statistic));
   }
-  return text.append(": ").append(fact.reason);
+  append_whole(text.append(": "), fact.reason);
+  return text;
 }
 
 void put_facts(view::Grid& grid, const std::vector<past::Fact>& facts, const Session& session) {

@@ -10,7 +10,7 @@
 
 namespace tallyfs {
 
-// "12:03:10 to 12:04:02: the daemon did not answer"
+// "12:03:10 to 12:04:02: the daemon did not answer"; what is not printable is escaped.
 std::string fact_text(const past::Fact& fact, const view::Look& look);
 
 // The first ten, with --all every one.
