@@ -176,6 +176,10 @@ std::uint64_t first_order() {
   return static_cast<std::uint64_t>(micros.count());
 }
 
+std::size_t columns_of(const Target& target) {
+  return std::max<std::size_t>(10, target.number("columns", 300, 1000));
+}
+
 InterfaceOrder order_of(const Target& target) {
   using By = InterfaceOrder::By;
   InterfaceOrder made{.filter = text_parameter(target, "filter")};
@@ -302,7 +306,7 @@ Result<PastReading> MountSite::past(const Target& target) {
   const auto span = span_of(target);
   auto found = kept(interface, name, span);
   if (!found) return found.error();
-  if (span) return read_past(found.value(), store_, interface, name, *span);
+  if (span) return read_past(found.value(), store_, interface, name, {*span, columns_of(target)});
   const auto past = found.value().pasts.find(name);
   return PastReading{*found.value().now.find(name),
                      past == found.value().pasts.end() ? Past() : past->second};
@@ -320,7 +324,7 @@ Response MountSite::over_time(const Target& target) {
                        : target.number("seconds", 600, kSecondsMax);
   order.seconds = std::max<std::size_t>(1, order.seconds);
   order.bins_max = std::max<std::size_t>(4, target.number("bins", 64, kBinsMax));
-  order.columns_max = std::max<std::size_t>(10, target.number("columns", 300, 1000));
+  order.columns_max = columns_of(target);
   const PastReading& reading = found.value();
   if (target.path[2] == "line") {
     return json_response(200, line_json(name, reading, {order.seconds, order.columns_max}));

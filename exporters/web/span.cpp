@@ -86,10 +86,12 @@ void add_moment(Past& made, const view::Interface& before, const view::Interface
 }
 
 Result<PastReading> past_of_store(const std::string& store, const std::string& interface,
-                                  const std::string& name, const Span& span) {
+                                  const std::string& name, const PastSpan& wanted) {
   auto opened = past::StoreReader::open(store);
   if (!opened) return opened.error();
-  auto source = past::MomentSource::open(std::move(opened).value(), span, interface);
+  auto source = past::MomentSource::open(
+      std::move(opened).value(), wanted.span,
+      {.interface = interface, .statistic = name, .points = wanted.columns});
   if (!source) return source.error();
   const auto step_us = static_cast<std::uint64_t>(source.value()->period().count());
   PastReading made;
@@ -139,12 +141,13 @@ Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
 
 Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
                               const std::string& interface, const std::string& statistic,
-                              const Span& span) {
+                              const PastSpan& wanted) {
+  const Span& span = wanted.span;
   const view::Statistic* const now = kept.now.find(statistic);
   const auto past = kept.pasts.find(statistic);
   const bool is_kept = now && past != kept.pasts.end();
   if (is_kept && kept.reaches(span)) return PastReading{*now, past->second};
-  auto stored = past_of_store(store, interface, statistic, span);
+  auto stored = past_of_store(store, interface, statistic, wanted);
   if (stored) {
     stored.value().past = stored.value().past.within(span.begin_us, span.end_us);
     return stored;

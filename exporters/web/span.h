@@ -6,6 +6,7 @@
 // `time_us` are as far apart as the statistic was observed. Functions without a state.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -46,9 +47,14 @@ struct PastReading {
   view::Statistic statistic;
   Past past;
 };
+// A span, and into how many columns it is to be divided.
+struct PastSpan {
+  past::Span span;
+  std::size_t columns = 0;
+};
 // kNotFound: as above. `kept` has what is there now, if the interface is there.
 Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
                               const std::string& interface, const std::string& statistic,
-                              const past::Span& span);
+                              const PastSpan& wanted);
 
 }  // namespace tallyfs::web

@@ -204,7 +204,7 @@ Result<std::unique_ptr<past::MomentSource>> open_with_baseline(Session& session,
     step_us = store.tiers()[tier.value()].step_us;
     if (step_us * view::Past::kSpanBlocks > length_us) continue;
     if (auto done = session.read_facts(store, all); !done) return done.error();
-    return past::MomentSource::open(std::move(store), all, "");
+    return past::MomentSource::open(std::move(store), all, {});
   }
   return invalid("the store has points of " + view::duration_text(step_us) +
                  " for that time; a span of --changed needs twelve of them, as --at 12:00+" +

@@ -24,7 +24,8 @@ Result<std::unique_ptr<Source>> open_span(past::StoreReader store, const past::S
   }
   const std::string interface = word.substr(0, word.find('/'));
   const bool is_pattern = interface.find_first_of("*?[{") != interface.npos;
-  return as_source(past::MomentSource::open(std::move(store), span, is_pattern ? "" : interface));
+  return as_source(past::MomentSource::open(std::move(store), span,
+                                            {.interface = is_pattern ? "" : interface}));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ constexpr std::uint64_t kSeekUs = 60'000'000;
 Result<std::unique_ptr<Source>> open_past(const std::string& store, const past::Span& span) {
   auto opened = past::StoreReader::open(store);
   if (!opened) return opened.error();
-  auto made = past::MomentSource::open(std::move(opened).value(), span, "");
+  auto made = past::MomentSource::open(std::move(opened).value(), span, {});
   if (!made) return made.error();
   return std::unique_ptr<Source>(std::move(made).value());
 }

@@ -10,38 +10,21 @@
 
 namespace tallyfs::past {
 
-MomentSource::MomentSource(StoreReader store, const Span& span, std::size_t tier)
-    : store_(std::move(store)),
-      tier_(tier),
-      step_us_(store_.tiers()[tier].step_us),
-      span_{span.begin_us - span.begin_us % step_us_, span.end_us - span.end_us % step_us_},
-      now_us_(span_.begin_us),
-      loaded_us_(span_.begin_us) {
-  // A span that is shorter than a point has the one in which it begins.
-  span_.end_us = std::max(span_.end_us, span_.begin_us + step_us_);
-}
-
 Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, const Span& span,
-                                                         const std::string& interface) {
-  const auto tier = store.finest_tier(span.begin_us);
-  if (!tier) return tier.error();
-  std::unique_ptr<MomentSource> made(new MomentSource(std::move(store), span, tier.value()));
-  if (auto done = made->find_series(interface); !done) return done.error();
-  if (auto done = made->load(made->now_us_ + made->step_us_); !done) return done.error();
-  const Points none;
-  for (Series& each : made->series_) made->settle(each, none);
-  while (made->is_empty() && made->now_us_ < made->span_.end_us) {
-    if (auto done = made->go_on(); !done) return done.error();
-  }
-  for (Series& each : made->series_) made->begin_again(each);
+                                                         const Wanted& wanted) {
+  std::unique_ptr<MomentSource> made(new MomentSource(std::move(store)));
+  if (auto done = made->find_series(wanted); !done) return done.error();
+  if (auto done = made->choose_tier(span, wanted.points); !done) return done.error();
+  if (auto done = made->begin(span); !done) return done.error();
   return made;
 }
 
-Result<void> MomentSource::find_series(const std::string& interface) {
+Result<void> MomentSource::find_series(const Wanted& wanted) {
   auto found = store_.series();
   if (!found) return found.error();
   for (StoredSeries& each : found.value()) {
-    if (!interface.empty() && each.interface != interface) continue;
+    if (!wanted.interface.empty() && each.interface != wanted.interface) continue;
+    if (!wanted.statistic.empty() && each.name != wanted.statistic) continue;
     auto shape = parse_json(each.shape);
     if (!shape) return invalid("the store is damaged: the definition of " + each.name);
     wanted_[each.id] = precision_of(shape.value());
@@ -49,6 +32,59 @@ Result<void> MomentSource::find_series(const std::string& interface) {
     series_.push_back(
         {.stored = std::move(each), .shape = std::move(shape).value(), .serial = serial});
   }
+  return {};
+}
+
+// A coarser tier reaches back at least as far.
+Result<void> MomentSource::choose_tier(const Span& span, std::uint64_t points) {
+  const auto finest = store_.finest_tier(span.begin_us);
+  if (!finest) return finest.error();
+  tier_ = finest.value();
+  const auto& tiers = store_.tiers();
+  const auto exact =
+      std::ranges::max_element(wanted_, {}, [](const auto& each) { return each.second; });
+  const unsigned precision = exact == wanted_.end() ? 0 : exact->second;
+  const std::uint64_t length_us = span.end_us - span.begin_us;
+  const unsigned had = std::min(precision, precision_of(tiers[tier_]));
+  for (std::size_t i = tier_ + 1; points > 0 && i < tiers.size(); ++i) {
+    if (length_us / tiers[i].step_us < points || precision_of(tiers[i]) < had) break;
+    tier_ = i;
+  }
+  step_us_ = tiers[tier_].step_us;
+  return {};
+}
+
+Result<void> MomentSource::begin(const Span& span) {
+  const auto extent = store_.extent(tier_);
+  if (!extent) return extent.error();
+  const auto down = [&](std::uint64_t moment_us) { return moment_us - moment_us % step_us_; };
+  span_ = {down(span.begin_us), down(span.end_us)};
+  // A span that is shorter than a point has the one in which it begins.
+  span_.end_us = std::max(span_.end_us, span_.begin_us + step_us_);
+  const Span stored = extent.value().value_or(Span{});
+  span_.begin_us = std::max(span_.begin_us, down(stored.begin_us));
+  span_.end_us = std::max(span_.begin_us, std::min(span_.end_us, stored.end_us));
+  now_us_ = loaded_us_ = span_.begin_us;
+  if (auto done = load(now_us_ + step_us_); !done) return done;
+  const Points none;
+  for (Series& each : series_) settle(each, none);
+  while (is_empty() && now_us_ < span_.end_us) {
+    if (auto done = go_on(); !done) return done;
+  }
+  for (Series& each : series_) begin_again(each);
+  return {};
+}
+
+// Where no block is, nothing was observed: the next step is to the begin of the next block.
+Result<void> MomentSource::pass_over() {
+  if (!is_empty() || now_us_ + step_us_ < loaded_us_) return {};
+  const auto next = store_.next_block(tier_, loaded_us_);
+  if (!next) return next.error();
+  std::uint64_t next_us = std::min(next.value().value_or(span_.end_us), span_.end_us);
+  next_us -= next_us % step_us_;
+  if (next_us <= now_us_ + step_us_) return {};
+  now_us_ = next_us - step_us_;
+  loaded_us_ = std::max(loaded_us_, now_us_);
   return {};
 }
 
@@ -90,6 +126,7 @@ void MomentSource::settle(Series& series, const Points& points) {
 }
 
 Result<void> MomentSource::go_on() {
+  if (auto done = pass_over(); !done) return done;
   now_us_ += step_us_;
   if (auto done = load(now_us_ + step_us_); !done) return done;
   const Points points = std::move(points_[now_us_ - step_us_]);

@@ -1,6 +1,6 @@
 // A span of the store as a source of moments, one after each point, as a recording has them: totals
 // since the begin of the span, or since the first point in it. Points are of the finest tier that
-// reaches back to its begin.
+// reaches back to its begin, or of a coarser one that has as many points as are wanted.
 //
 // What was not observed is not there, and a total begins again after it: nothing is known of the
 // interval that ends where `data_us` is. A point of which less than nine tenths were observed
@@ -21,9 +21,16 @@ namespace tallyfs::past {
 
 class MomentSource : public Source {
  public:
-  // interface: the only one that is read; empty: all. Errors of the store.
+  struct Wanted {
+    std::string interface {};  // the only one that is read; empty: all
+    std::string statistic{};   // the same of its statistics
+    // So many points are enough, but for percentiles that a coarser tier has less exactly. 0: the
+    // finest points are wanted.
+    std::uint64_t points = 0;
+  };
+  // Of the span the part that the store has is read. Errors of the store.
   static Result<std::unique_ptr<MomentSource>> open(StoreReader store, const Span& span,
-                                                    const std::string& interface);
+                                                    const Wanted& wanted);
 
   Result<Json> tree() override;
   Result<Json> interface(const std::string& name) override;
@@ -45,9 +52,12 @@ class MomentSource : public Source {
   };
   using Points = std::map<std::uint64_t, Point>;  // by number of the series
 
-  MomentSource(StoreReader store, const Span& span, std::size_t tier);
-  Result<void> find_series(const std::string& interface);
+  explicit MomentSource(StoreReader store) : store_(std::move(store)) {}
+  Result<void> find_series(const Wanted& wanted);
+  Result<void> choose_tier(const Span& span, std::uint64_t points);
+  Result<void> begin(const Span& span);
   Result<void> load(std::uint64_t until_us);
+  Result<void> pass_over();
   Result<void> go_on();
   void settle(Series& series, const Points& points);
   void begin_again(Series& series) const;
@@ -55,13 +65,13 @@ class MomentSource : public Source {
   bool is_empty() const;
 
   StoreReader store_;
-  const std::size_t tier_;
-  const std::uint64_t step_us_;
-  Span span_;
+  std::size_t tier_ = 0;
+  std::uint64_t step_us_ = 0;
+  Span span_{};
   std::vector<Series> series_;
   StoreReader::Wanted wanted_;
-  std::uint64_t now_us_;
-  std::uint64_t loaded_us_;                  // points that begin before it are read
+  std::uint64_t now_us_ = 0;
+  std::uint64_t loaded_us_ = 0;              // points that begin before it are read
   std::map<std::uint64_t, Points> points_;   // by the moment at which they begin
   std::map<std::string, std::uint64_t> serials_;  // of interfaces
   const std::string no_mount_;

@@ -110,6 +110,30 @@ Result<std::optional<Span>> StoreReader::extent() {
   return std::optional(Span{begin.value(), end.value()});
 }
 
+Result<std::optional<Span>> StoreReader::extent(std::size_t tier) {
+  const std::string of = " FROM block WHERE tier=" + std::to_string(tier);
+  const auto begin = database_.number("SELECT min(begin_us)" + of);
+  if (!begin) return begin.error();
+  const auto end = database_.number("SELECT max(end_us)" + of);
+  if (!end) return end.error();
+  if (begin.value() == 0) return std::optional<Span>();
+  return std::optional(Span{begin.value(), end.value()});
+}
+
+Result<std::optional<std::uint64_t>> StoreReader::next_block(std::size_t tier,
+                                                             std::uint64_t moment_us) {
+  auto statement = database_.prepare(
+      "SELECT begin_us FROM block WHERE tier=? AND begin_us>? AND end_us>?"
+      " ORDER BY begin_us LIMIT 1");
+  if (!statement) return statement.error();
+  const std::uint64_t block_us = tiers_[tier].step_us * kBlockPoints;
+  Statement& row = statement.value();
+  row.bind(std::uint64_t{tier}).bind(moment_us - std::min(moment_us, block_us)).bind(moment_us);
+  const auto found = row.step();
+  if (!found) return found.error();
+  return found.value() ? std::optional(row.number(0)) : std::nullopt;
+}
+
 Result<std::vector<StoredSeries>> StoreReader::series() {
   auto statement = database_.prepare(
       "SELECT id, interface, name, shape FROM series ORDER BY interface, name, id");

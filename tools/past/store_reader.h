@@ -52,6 +52,10 @@ class StoreReader {
   const Tiers& tiers() const { return tiers_; }
   // Reaches from the oldest point to the end of the newest; nothing in an empty store.
   Result<std::optional<Span>> extent();
+  // The same of one tier.
+  Result<std::optional<Span>> extent(std::size_t tier);
+  // The begin of the oldest block of the tier that ends after the moment; nothing without one.
+  Result<std::optional<std::uint64_t>> next_block(std::size_t tier, std::uint64_t moment_us);
   // They come in order of names, and the newest of one name last.
   Result<std::vector<StoredSeries>> series();
   Result<std::vector<TierSpan>> cover(const Span& span);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "tests/unit/past/store_model.h"
 #include "tests/unit/temporary_directory.h"
@@ -15,8 +16,9 @@ namespace {
 
 using std::chrono::microseconds;
 
-std::unique_ptr<MomentSource> open(const std::string& directory, const Span& span) {
-  auto made = MomentSource::open(StoreReader::open(directory).value(), span, "");
+std::unique_ptr<MomentSource> open(const std::string& directory, const Span& span,
+                                   const MomentSource::Wanted& wanted = {}) {
+  auto made = MomentSource::open(StoreReader::open(directory).value(), span, wanted);
   EXPECT_TRUE(made) << (made ? "" : made.error().reason);
   return std::move(made).value();
 }
@@ -124,6 +126,56 @@ TEST(MomentSourceTest, ASpanWithoutAnythingHasNoMoments) {
   const auto source = open(directory / "store", {kBeginUs + kHourUs, kBeginUs + 2 * kHourUs});
   EXPECT_EQ(source->next(microseconds(0)).value(), Source::Next::kEnd);
   EXPECT_TRUE(read_tree(*source).value().interfaces.empty());
+}
+
+// Each span has more steps than a test could wait for, if they were taken one by one.
+TEST(MomentSourceTest, TimesOfWhichTheStoreHasNothingCostNoSteps) {
+  constexpr std::uint64_t kLongUs = 1'000'000 * kHourUs;
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store", {.tiers = parse_tiers("1s:3000d").value()});
+  Model model(*writer);
+  model.write(kBeginUs, 20);
+  model.write(kBeginUs + 60'000 * kHourUs, 20);
+  ASSERT_TRUE(writer->end());
+  const auto future = open(directory / "store", {kBeginUs + kLongUs, kBeginUs + 2 * kLongUs});
+  EXPECT_EQ(future->next(microseconds(0)).value(), Source::Next::kEnd);
+  const auto past = open(directory / "store", {kSecondUs, kBeginUs - kHourUs});
+  EXPECT_EQ(past->next(microseconds(0)).value(), Source::Next::kEnd);
+  const auto found = intervals_of(*open(directory / "store", {kSecondUs, kBeginUs + kLongUs}));
+  // The first second after a gap ends an interval of which nothing is known.
+  std::size_t known = 0;
+  for (const auto& [end, counts] : found) {
+    if (!counts) continue;
+    ++known;
+    EXPECT_EQ(counts, model.counts({end - kSecondUs, end})) << model.seed();
+  }
+  EXPECT_EQ(known, 40u);
+}
+
+TEST(MomentSourceTest, OfOneStatisticACoarserTierHasEnoughPoints) {
+  TemporaryDirectory directory;
+  const auto writer =
+      write_to(directory / "store", {.tiers = parse_tiers("1s:1h,10s:1h,1m:1h").value()});
+  Model model(*writer);
+  const std::uint64_t other = writer->series("web", "other", kShape);
+  writer->go_to(kBeginUs + kSecondUs / 2);
+  writer->add(other, second_of(1, 1));
+  model.write(kBeginUs, 1800);
+  ASSERT_TRUE(writer->end());
+  const Span span{kBeginUs, kBeginUs + 1200 * kSecondUs};
+  for (const auto& [points, seconds] : {std::pair(0, 1), {121, 1}, {120, 10}, {20, 60}, {1, 60}}) {
+    const auto source =
+        open(directory / "store", span,
+             {.interface = "web", .statistic = "us", .points = static_cast<std::uint64_t>(points)});
+    EXPECT_EQ(source->period(), std::chrono::seconds(seconds)) << points;
+    EXPECT_EQ(read_interface(*source, "web").value().statistics.size(), 1u);
+    const auto found = intervals_of(*source);
+    EXPECT_EQ(found.size(), 1200u / static_cast<unsigned>(seconds));
+    for (const auto& [end, counts] : found) {
+      const std::uint64_t begin = end - static_cast<std::uint64_t>(seconds) * kSecondUs;
+      EXPECT_EQ(counts, model.counts({begin, end})) << model.seed();
+    }
+  }
 }
 
 }  // namespace
