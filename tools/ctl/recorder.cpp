@@ -11,21 +11,18 @@
 
 namespace tallyfs {
 
-Result<void> Recorder::write_header() {
-  const auto json = session_.source->tree();
-  if (!json) return json.error();
+void Recorder::write_header(const Json& tree) {
   std::string line;
   JsonWriter writer(line);
   writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
   writer.key("every_us").number(session_.period().count());
-  for (std::size_t i = 0; i < json.value().keys.size(); ++i) {
-    writer.key(json.value().keys[i]);
-    write_json(writer, json.value().items[i]);
+  for (std::size_t i = 0; i < tree.keys.size(); ++i) {
+    writer.key(tree.keys[i]);
+    write_json(writer, tree.items[i]);
   }
   writer.end_object();
   write(line);
   has_header_ = true;
-  return {};
 }
 
 Result<void> Recorder::write_moment() {
@@ -39,23 +36,23 @@ void Recorder::end() {
 }
 
 Result<void> Recorder::write_moved() {
-  if (!has_header_) {
-    if (auto done = write_header(); !done) return done;
-  }
-  const auto tree = read_tree(*session_.source);
+  const auto json = session_.source->tree();
+  if (!json) return json.error();
+  const auto tree = named_tree(json.value());
   if (!tree) return tree.error();
+  if (!has_header_) write_header(json.value());
   // Another daemon's serials are others.
   if (std::exchange(epoch_, tree.value().epoch) != tree.value().epoch) serials_.clear();
   for (const auto& each : tree.value().interfaces) {
     if (ends()) return {};
     const auto known = serials_.find(each.name);
     if (known != serials_.end() && known->second == each.serial) continue;
-    const auto json = session_.source->interface(each.name);
-    if (!json && json.error().code == ErrorCode::kNotFound) continue;  // removed meanwhile
-    if (!json) return json.error();
+    const auto data = session_.source->interface(each.name);
+    if (!data && data.error().code == ErrorCode::kNotFound) continue;  // removed meanwhile
+    if (!data) return data.error();
     std::string line;
     JsonWriter writer(line);
-    write_json(writer, json.value());
+    write_json(writer, data.value());
     write(line);
     serials_[each.name] = each.serial;
   }

@@ -42,7 +42,7 @@ class Recorder {
   bool is_full() const { return is_full_; }
 
  private:
-  Result<void> write_header();
+  void write_header(const Json& tree);
   Result<void> write_moved();
   void write(std::string& line);
   void write_bytes(std::string_view bytes);

@@ -95,7 +95,11 @@ std::unique_ptr<Source> open_mount(std::string mount) {
 Result<view::Tree> read_tree(Source& source) {
   const auto json = source.tree();
   if (!json) return json.error();
-  auto tree = to_tree(json.value());
+  return named_tree(json.value());
+}
+
+Result<view::Tree> named_tree(const Json& json) {
+  auto tree = to_tree(json);
   if (!tree) return Error{tree.error().code, "statistics.json: " + tree.error().reason};
   return tree;
 }

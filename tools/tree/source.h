@@ -43,6 +43,7 @@ Result<std::unique_ptr<Source>> open_recording(const std::string& path,
 
 // To values, with the place in the reason.
 Result<view::Tree> read_tree(Source& source);
+Result<view::Tree> named_tree(const Json& json);  // of a tree that was read
 Result<view::Interface> read_interface(Source& source, const std::string& name);
 
 }  // namespace tallyfs
