@@ -27,15 +27,29 @@ Int128 total_of(const view::Interface& of, std::string_view name) {
   return found ? total_of(*found) : 0;
 }
 
-// The last entry, as one line: "socket pid 31102 uid 0: error: REASON".
-std::string newest_entry(const std::string& log) {
+// The last entry whose place begins so, as one line: "socket pid 31102 uid 0: error: REASON".
+std::string newest_entry(const std::string& log, std::string_view place) {
   std::istringstream lines(log);
   std::string line;
   std::string newest;
   while (std::getline(lines, line)) {
-    if (line.starts_with('[')) newest = line.substr(std::min(line.size(), line.find(' ') + 1));
+    if (!line.starts_with('[')) continue;
+    std::string entry = line.substr(std::min(line.size(), line.find("] ") + 2));
+    if (entry.starts_with(place)) newest = std::move(entry);
   }
   return newest;
+}
+
+// The newest entry of `log` that explains a count; empty: there is none.
+std::string explanation_of(std::string_view counter, const std::string& log) {
+  if (counter == "rejects") return newest_entry(log, "");
+  if (counter == "reloads_refused") return newest_entry(log, "reload: error: ");
+  return "";
+}
+
+// Whether a reload was refused since the program on disk reads no state of this daemon's.
+bool is_of_older_program(const std::string& entry) {
+  return entry.find("this version does not read") != std::string::npos;
 }
 
 std::string process_name(std::int64_t pid) {
@@ -155,7 +169,7 @@ constexpr CountedProblem kProblems[] = {
      "the daemon's log says why each ended; what came in the second or two before it is lost"},
     {"reloads_refused", "reload was refused by the program on disk, and this one goes on",
      "reloads were refused by the program on disk, and this one goes on",
-     "the daemon's log says why: install a program that reads what this one leaves"},
+     "correct what the reason names (the daemon's log has it, too), then tallyfs --reload"},
     {"answers_over_share", "answer was not sent to a uid that reads none",
      "answers were not sent to a uid that reads none",
      "that uid's feeders must read their answers, or not ask for them"},
@@ -197,9 +211,12 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
       text.append(", ").append(view::grouped_text(in_rings)).append(" of all at full rings");
     }
     if (counter->name == (rings_say_all ? "lane_dropped" : "dropped")) text.append(droppers(now));
-    const std::string entry = counter->name == "rejects" ? newest_entry(log) : std::string();
+    const std::string entry = explanation_of(counter->name, log);
     if (!entry.empty()) text.append("; the newest: ").append(entry);
-    found.push_back({Level::kWarning, problem.name, std::move(text), problem.advice});
+    const bool is_older = counter->name == "reloads_refused" && is_of_older_program(entry);
+    found.push_back({Level::kWarning, problem.name, std::move(text),
+                     is_older ? "install a program that reads what this one leaves"
+                              : problem.advice});
   }
   for (const view::Statistic& each : now.statistics) {
     const bool is_known = std::ranges::count(kNoProblems, each.name) > 0 ||

@@ -21,7 +21,7 @@ std::span<const CountedProblem> counted_problems();
 
 // A finding for each problem that was counted since the daemon's start, or one that none was.
 // `before` and `now` are statistics/tallyfs, a while apart. `log` is tracing/error_log: its newest
-// entry explains rejects.
+// entries explain rejects and refused reloads.
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log);
 

@@ -83,6 +83,21 @@ TEST(CountChecksTest, RejectsAreExplainedByTheNewestEntry) {
       << found[0].text;
 }
 
+TEST(CountChecksTest, TheAdviceOfARefusedReloadFollowsItsReason) {
+  const view::Interface own = own_numbers("reloads_refused", 1, 1);
+  const std::string refused = "[2.0] reload: error: the program on disk refuses: ";
+  const std::string later = "\n[3.0] socket pid 2 uid 0: error: new\n  Command: y\n";
+  auto found = check_counts(own, own, refused + "--rules /etc/rules: No such file" + later);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].text.ends_with("refuses: --rules /etc/rules: No such file"))
+      << found[0].text;
+  EXPECT_EQ(found[0].advice.find("install"), std::string::npos) << found[0].advice;
+  found = check_counts(
+      own, own,
+      refused + "the daemon that runs would leave what this version does not read (35:7)" + later);
+  EXPECT_EQ(found[0].advice, "install a program that reads what this one leaves");
+}
+
 TEST(CountChecksTest, DatagramsThatWerePutOffAndDroppedHaveAWarningOfTheirOwn) {
   const auto found =
       check_counts(own_numbers("put_off_dropped", 3, 1), own_numbers("put_off_dropped", 5, 2), "");
