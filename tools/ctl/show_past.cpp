@@ -40,6 +40,19 @@ struct ReadSpan {
   std::vector<past::Fact> facts;
 };
 
+// How the span of --vs is headed, by where it lies.
+struct OtherSpan {
+  const char* prefix;
+  const char* column;
+  bool is_later = false;
+};
+
+OtherSpan other_span(const Span& now, const Span& other) {
+  if (other.end_us <= now.begin_us) return {"before: ", "BEFORE"};
+  if (other.begin_us >= now.end_us) return {"after: ", "AFTER", true};
+  return {"compared with: ", "COMPARED"};
+}
+
 class ShowPast {
  public:
   ShowPast(Session& session, const PastOptions& options) : session_(session), options_(options) {}
@@ -121,36 +134,38 @@ class ShowPast {
     return kDone;
   }
 
-  int show_beside(const ReadSpan& now, const ReadSpan& before) {
-    if (session_.options.json) return print_json(now, &before);
+  int show_beside(const ReadSpan& now, const ReadSpan& other) {
+    if (session_.options.json) return print_json(now, &other);
+    const OtherSpan heading = other_span(now.wanted, other.wanted);
     view::Grid grid = session_.grid();
     put_span(grid, "", now);
-    put_span(grid, "before: ", before);
+    put_span(grid, heading.prefix, other);
     view::Table table(session_.look);
     table.add_column("STATISTIC", view::Align::kLeft);
     table.add_column("RATE");
-    table.add_column("BEFORE");
+    table.add_column(heading.column);
     table.add_column("CHANGE");
     table.add_column("VALUES", view::Align::kLeft);
-    table.add_column("BEFORE", view::Align::kLeft);
+    table.add_column(heading.column, view::Align::kLeft);
     for (const Selection& selection : selections_) {
       const std::string& interface = selection.interface;
-      for (const std::string& name : names(selection, now, before)) {
-        add_row(table, interface, name, find(now, interface, name), find(before, interface, name));
+      for (const std::string& name : names(selection, now, other)) {
+        add_row(table, view::shown_name(interface, name), find(now, interface, name),
+                find(other, interface, name), heading.is_later);
       }
     }
     table.empty() ? put_nothing(grid) : table.draw(grid);
     put_facts(grid, now.facts, session_);
-    put_facts(grid, before.facts, session_);
+    put_facts(grid, other.facts, session_);
     print(grid, session_.terminal);
     return kDone;
   }
 
-  // Of both spans, in the order of the later one.
+  // Of both spans, in the order of the first one.
   static std::vector<std::string> names(const Selection& selection, const ReadSpan& now,
-                                        const ReadSpan& before) {
+                                        const ReadSpan& other) {
     std::vector<std::string> made;
-    for (const ReadSpan* read : {&now, &before}) {
+    for (const ReadSpan* read : {&now, &other}) {
       const auto found = read->moment.find(selection.interface);
       if (found == read->moment.end()) continue;
       for (const view::Statistic* each : selected(found->second.interface, selection)) {
@@ -167,9 +182,9 @@ class ShowPast {
     return change_in(found->second.interface, name);
   }
 
-  void add_row(view::Table& table, const std::string& interface, const std::string& name,
-               const std::optional<view::Change>& now,
-               const std::optional<view::Change>& before) const {
+  void add_row(view::Table& table, const std::string& name,
+               const std::optional<view::Change>& now, const std::optional<view::Change>& other,
+               bool is_other_later) const {
     const auto rate = [](const std::optional<view::Change>& change) {
       const auto found = change ? change->rate() : std::nullopt;
       return found ? view::rate_text(*found) : std::string("-");
@@ -177,11 +192,12 @@ class ShowPast {
     const auto values = [&](const std::optional<view::Change>& change) {
       return change ? view::values_text(*change->counted, session_.look) : std::string("-");
     };
-    table.add_row({view::shown_name(interface, name), rate(now), rate(before),
-                   factor_text(now, before), values(now), values(before)});
+    const std::string factor =
+        is_other_later ? factor_text(other, now) : factor_text(now, other);
+    table.add_row({name, rate(now), rate(other), factor, values(now), values(other)});
   }
 
-  // "x2.1": how many times the rate before; "new" and "silent" where one of them is 0.
+  // "x2.1": how many times the earlier rate; "new" and "silent" where one of them is 0.
   static std::string factor_text(const std::optional<view::Change>& now,
                                  const std::optional<view::Change>& before) {
     constexpr double kUnknown = -1;

@@ -36,6 +36,12 @@ a_span_has_its_own_samples_and_the_other_beside_it() {
   _show --at "$middle+30s" --vs before web >"$CASE/out"
   assert_has 'before: ' "$(cat "$CASE/out")"
   assert_match 'web/hits .* silent .*' "$(grep '^web/hits' "$CASE/out")"
+  # The change is from the earlier span to the later one, whichever is named first.
+  _show --at "$begin..$middle" --vs "$middle+30s" web >"$CASE/out"
+  assert_has 'after: ' "$(cat "$CASE/out")"
+  assert_match 'STATISTIC +RATE +AFTER +CHANGE +VALUES +AFTER' "$(grep '^STATISTIC' "$CASE/out")"
+  assert_match 'web/hits .* silent .*' "$(grep '^web/hits' "$CASE/out")"
+  assert_has 'compared with: ' "$(_show --at "$middle+30s" --vs "$begin+10m" web)"
   assert_eq '2 1' "$(_show --json --at "$middle+30s" --vs before web/us |
     jq -r '[.interfaces, .before.interfaces | .[0].statistics[0].samples] | join(" ")')"
 }
