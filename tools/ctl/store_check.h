@@ -9,7 +9,7 @@
 
 namespace tallyfs {
 
-// Nothing where there is no store, or none that this user may read.
+// Nothing where this user may not read the store. Where there is none: how one is named.
 Findings check_store(const std::string& directory, std::uint64_t realtime_us, bool utc);
 
 }  // namespace tallyfs

@@ -202,19 +202,25 @@ errors_say_what_to_do() {
   assert_fails_with 'is damaged' "$TALLYCTL" record --store "$STORE"
 }
 
+# What doctor says of the store, in one line.
+_doctor() {
+  "$TALLYCTL" doctor --json | jq -r '.checks[] | select(.check == "store") |
+    [.level, .check, .text] | join(" ")'
+}
+
 doctor_says_whether_the_past_is_recorded() {
-  assert_has_not ' store ' "$("$TALLYCTL" doctor)"
+  assert_match "ok +store +none in $STORE: .*TALLY_STORE.*" "$(_doctor)"
   _record
   _next_second
   _end_recorder
-  assert_match "ok +store +$STORE, from 20.* on" "$("$TALLYCTL" doctor | grep ' store ')"
+  assert_match "ok +store +$STORE, from 20.* on" "$(_doctor)"
   sqlite3 "$STORE/past.sqlite" 'UPDATE block SET begin_us=begin_us-120000000,
     end_us=end_us-120000000'
   assert_match "WARN +store +$STORE ends at 20.*: nothing is recorded.*" \
-    "$("$TALLYCTL" doctor | grep ' store ')"
+    "$(_doctor)"
   echo damaged >"$STORE/past.sqlite"
   rm -f "$STORE"/past.sqlite-*
-  assert_match 'FAIL +store +.*is damaged.*' "$("$TALLYCTL" doctor | grep ' store ')"
+  assert_match 'FAIL +store +.*is damaged.*' "$(_doctor)"
 }
 
 a_damaged_block_is_a_gap_and_the_rest_is_shown() {
