@@ -151,6 +151,25 @@ class SpanPageTest(PageCase):
                 self.browser.shows("#span-note", note)
         self.browser.faults()  # the console has the status of what is not there
 
+    def test_a_statistic_that_is_gone_has_its_own_name_in_a_span(self):
+        self.mount.send("create gone/left type=range units=metres/jumps on=1", "gone/left 7")
+        store = self.mount.folder / "gone"
+        begin = time.time()
+        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
+                        "--count", "4"], check=True, capture_output=True)
+        (self.mount.mount / "statistics/gone").rmdir()
+        web = Web(self.mount, "--store", store)
+        self.addCleanup(web.end)
+        self.browser.open(web.page("web/latency_us"))
+        self.browser.shows("#shown-name", "web / latency_us")
+        span = "&".join(f"{key}=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+                        for key, at in (("from", begin), ("to", begin + 5)))
+        self.browser.run(f"location.hash = 's=gone/left&{span}'")
+        self.browser.shows("#span-note", "from the store")
+        self.browser.shows("#shown-name", "gone / left")
+        self.browser.shows("#shown-about", "range · metres/jumps · not there now")
+        self.browser.faults()  # the console has the status of what is not there
+
     def test_each_type_has_a_line_with_a_crosshair(self):
         for name, title in (("hits", "growth in a second"), ("size", "average"),
                             ("codes", "growth in a second, of 200, 404")):

@@ -184,6 +184,28 @@ function spanNote() {
   return [...texts, ...facts].join(' · ');
 }
 
+function showName(name) {
+  setText(byId('shown-name'), isLatency() ? `Latency histogram ${name}`
+    : `${state.interfaceName} / ${name}`);
+}
+
+function showHelp(view) {
+  setText(byId('shown-help'), view?.help_text ?? '');
+  byId('shown-help').hidden = !view?.help_text;
+}
+
+// A statistic that is not there now has no other name than that in the address.
+function showPastName(statistic) {
+  if (!state.statistic || state.data?.name === state.statistic) return;
+  byId('hist-box').hidden = true;
+  byId('statistic-parts').hidden = false;
+  showName(state.statistic);
+  setText(byId('shown-about'), [statistic?.view.type_text, statistic?.units, 'not there now']
+    .filter(Boolean).join(' · '));
+  byId('shown-about').title = '';
+  showHelp(statistic?.view);
+}
+
 // Of the statistic that is chosen: there may be nothing of it in this time.
 export function showPast() {
   const view = pastView('now');
@@ -191,6 +213,7 @@ export function showPast() {
   if (!state.span) return;
   byId('nothing').hidden = true;
   byId('something').hidden = false;
+  showPastName(state.past?.now?.statistics[0]);
   byId('bars-panel').hidden = !view?.total.bars;
   byId('raw-panel').hidden = true;
   for (const id of ['percentiles', 'left-out']) byId(id).hidden = !view;
@@ -254,15 +277,13 @@ export function showStatistic(statistic, all) {
   byId('something').hidden = false;
   byId('hist-box').hidden = true;
   byId('statistic-parts').hidden = false;
-  setText(byId('shown-name'), isLatency()
-    ? `Latency histogram ${statistic.name}` : `${state.interfaceName} / ${statistic.name}`);
+  showName(statistic.name);
   const rate = view.rate_text.replace(/\/s$/, ' samples/s');
   const parts = [view.type_text, statistic.units, rate !== '-' && rate,
                  `since ${clock(view.since_us)}`, view.count_text &&
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
-  setText(byId('shown-help'), view.help_text ?? '');
-  byId('shown-help').hidden = !view.help_text;
+  showHelp(view);
   setText(byId('since'), clock(view.since_us));
   byId('since').title = byId('shown-about').title = `since ${isoTime(view.since_us)}`;
   setText(byId('interval'), intervalText(view));
