@@ -17,6 +17,7 @@
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
 #include "tools/past/moment_source.h"
+#include "tools/past/span_source.h"
 
 namespace tallyfs {
 namespace {
@@ -31,11 +32,52 @@ constexpr std::size_t kRows = 20;
 // Pale ones, if nothing is unusual.
 constexpr std::size_t kRowsOfQuiet = 3;
 
+// A span of a store.
+struct StoreSpan {
+  std::string directory;
+  past::Span span;
+};
+
+// Percentiles of spans of a store, as show --at has them. A span is opened once.
+class StorePercentiles {
+ public:
+  explicit StorePercentiles(std::string directory) : directory_(std::move(directory)) {}
+
+  // Nothing: the statistic has none, or the store cannot be read.
+  std::optional<std::string> p99(const PastReader::Name& name, const past::Span& span,
+                                 const view::Look& look) {
+    past::SpanSource* const source = open(span);
+    if (!source) return std::nullopt;
+    const auto interface = read_interface(*source, name.first);
+    const view::Statistic* const found =
+        interface ? interface.value().find(name.second) : nullptr;
+    return found ? view::p99_text(*found, look) : std::nullopt;
+  }
+
+ private:
+  past::SpanSource* open(const past::Span& span) {
+    auto& source = sources_[{span.begin_us, span.end_us}];
+    if (source) return source.get();
+    auto store = past::StoreReader::open(directory_);
+    if (!store) return nullptr;
+    auto opened = past::SpanSource::open(std::move(store).value(), span);
+    if (opened) source = std::move(opened).value();
+    return source.get();
+  }
+
+  const std::string directory_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<past::SpanSource>> sources_;
+};
+
 class Changed {
  public:
-  // wanted: the span, of a store.
-  Changed(Session& session, microseconds span, std::optional<past::Span> wanted = {})
-      : session_(session), span_(span), wanted_(wanted), reader_(*session.source, span) {}
+  // wanted: of a store.
+  Changed(Session& session, microseconds span, std::optional<StoreSpan> wanted = {})
+      : session_(session), span_(span), reader_(*session.source, span) {
+    if (!wanted) return;
+    wanted_ = wanted->span;
+    percentiles_.emplace(std::move(wanted->directory));
+  }
 
   int run() {
     const bool is_mount = !session_.source->mount().empty();
@@ -164,8 +206,26 @@ class Changed {
     return row.members.size() == 1 ? view::shown_name(name.first, name.second) : name.first;
   }
   std::uint64_t since_us(const view::ChangedRow& row) const {
-    return reader_.realtime_us(*first(row).series, row.onset.begin);
+    return realtime_us(row, row.onset.begin);
   }
+  std::uint64_t realtime_us(const view::ChangedRow& row, std::size_t units_before) const {
+    return reader_.realtime_us(*first(row).series, units_before);
+  }
+
+  // Of the baseline, and since the onset; nothing where there is no store, or another reason.
+  std::optional<view::TwoPercentiles> p99(const view::ChangedRow& row) const {
+    if (!percentiles_ || row.behaviour.channel != view::Channel::kLevel) return std::nullopt;
+    const Named& named = first(row);
+    const std::size_t spans = view::baseline_spans(named.series->past);
+    const std::uint64_t begin_us = realtime_us(row, PastReader::kUnits);
+    const past::Span baseline{realtime_us(row, (spans + 1) * PastReader::kUnits), begin_us};
+    const past::Span since{realtime_us(row, row.onset.begin), realtime_us(row, row.onset.end)};
+    auto before = percentiles_->p99(named.name, baseline, session_.look);
+    auto now = percentiles_->p99(named.name, since, session_.look);
+    if (!before || !now) return std::nullopt;
+    return view::TwoPercentiles{*std::move(before), *std::move(now)};
+  }
+
   std::string reason(const view::ChangedRow& row) const {
     const Named& named = first(row);
     return view::reason_of({.row = &row,
@@ -174,13 +234,15 @@ class Changed {
                             .units = named.series->units,
                             .decimals = named.series->decimals,
                             .unit_seconds = static_cast<double>(span_.count()) / 1e6 /
-                                            static_cast<double>(PastReader::kUnits)},
+                                            static_cast<double>(PastReader::kUnits),
+                            .p99 = p99(row)},
                            session_.look);
   }
 
   Session& session_;
   const microseconds span_;
-  const std::optional<past::Span> wanted_;
+  std::optional<past::Span> wanted_;
+  mutable std::optional<StorePercentiles> percentiles_;  // of a store; it opens spans when asked
   PastReader reader_;
   std::vector<view::Watched> watched_;
   std::vector<Named> names_;  // of those that are watched
@@ -233,7 +295,7 @@ int show_changed(Session& session, const PastOptions& options) {
   auto source = open_with_baseline(session, opened->store(), span);
   if (!source) return complain(kRefused, source.error().reason);
   session.source = std::move(source).value();
-  return Changed(session, length, span).run();
+  return Changed(session, length, StoreSpan{opened->directory(), span}).run();
 }
 
 }  // namespace tallyfs

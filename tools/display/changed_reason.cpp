@@ -1,8 +1,10 @@
 #include "tools/display/changed_reason.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "tools/display/distribution.h"
 #include "tools/display/quantity.h"
 
 namespace tallyfs::view {
@@ -73,7 +75,7 @@ class Reason {
     if (members == 1) return alone;
     std::string text = std::to_string(members) + " of " + std::to_string(facts_.in_interface);
     text.append(" statistics: ");
-    const std::size_t end = alone.find(',');
+    const std::size_t end = std::min(alone.find(','), alone.find(" ("));
     const bool is_rate = facts_.row->behaviour.channel == Channel::kRate;
     if (is_rate && !facts_.row->onset.is_silent) text.append("rate ");
     return text.append(alone.substr(0, end));
@@ -110,17 +112,21 @@ class Reason {
     const bool is_up = facts_.row->behaviour.direction == Direction::kUp;
     const bool is_time = x_.kind == Quantity::Kind::kTime;
     std::string text = is_time ? (is_up ? "slower " : "faster ") : (is_up ? "higher " : "lower ");
-    text.append(factor(change)).append(", ");
+    text.append(factor(change));
     if (baseline_.sums.buckets.empty()) {
-      text.append("avg ").append(x(std::exp2(baseline_.mean_level))).append(" -> ");
+      text.append(", avg ").append(x(std::exp2(baseline_.mean_level))).append(" -> ");
       text.append(x(std::exp2(now_.level_sum / now_.levels)));
-    } else {
-      text.append("p99 ").append(x(percentile_99(sparse(baseline_.sums.buckets))));
-      text.append(" -> ").append(x(percentile_99(now_.buckets)));
+    } else if (const TwoPercentiles p99 = p99_texts(); p99.before != p99.now) {
+      text.append(", p99 ").append(p99.before).append(" -> ").append(p99.now);
     }
     return text.append(" (")
         .append(grouped_text(static_cast<Int128>(now_.count)))
         .append(" samples)");
+  }
+
+  TwoPercentiles p99_texts() const {
+    if (facts_.p99) return *facts_.p99;
+    return {x(percentile_99(sparse(baseline_.sums.buckets))), x(percentile_99(now_.buckets))};
   }
 
   std::string tail() const {
@@ -169,6 +175,16 @@ std::string_view name_of(Channel channel) {
       break;
   }
   return "value";
+}
+
+std::optional<std::string> p99_text(const Statistic& statistic, const Look& look) {
+  constexpr std::uint32_t kMillionths = 990'000;
+  const auto distribution = distribution_of(statistic, Detail::kFine);
+  const auto found = distribution ? percentile(*distribution, kMillionths) : std::nullopt;
+  if (!found) return std::nullopt;
+  const std::string text =
+      percentile_text(*found, quantity_of_x(statistic), false, look.charset);
+  return text.substr(0, text.find(" ("));
 }
 
 std::string reason_of(const ReasonFacts& facts, const Look& look) {

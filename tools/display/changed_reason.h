@@ -1,18 +1,29 @@
 // Why a row of "what changed most" is there, in words with numbers: by how much, from what to what.
-// Percentiles are of buckets of a quarter of an octave, or of an array's own bin where that is
-// wider. Pure functions.
+// Percentiles are the caller's, else of buckets of a quarter of an octave, or of an array's own bin
+// where that is wider. Two that read alike are left out. Pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "tools/display/look.h"
 #include "tools/display/most_changed.h"
+#include "tools/display/statistic.h"
 
 namespace tallyfs::view {
 
 // "rate", "level", "tail", "far tail", "value".
 std::string_view name_of(Channel channel);
+
+// As text: of the baseline, and since the onset.
+struct TwoPercentiles {
+  std::string before;
+  std::string now;
+};
+
+// Without the bounds that percentile_text() adds; nothing for a type or data without percentiles.
+std::optional<std::string> p99_text(const Statistic& statistic, const Look& look);
 
 struct ReasonFacts {
   const ChangedRow* row = nullptr;
@@ -22,6 +33,7 @@ struct ReasonFacts {
   unsigned decimals = 0;         // the same
   double unit_seconds = 1;
   std::size_t baseline_spans = Past::kBaselineSpans;  // wanted
+  std::optional<TwoPercentiles> p99{};  // of the statistic's own buckets, where they are known
 };
 
 // "slower x6.4, p99 8.1ms -> 52ms (1,204 samples)", "x10, 5.0/s -> 51/s",

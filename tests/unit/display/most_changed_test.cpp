@@ -91,6 +91,29 @@ TEST(MostChangedTest, ReasonsNameTheLevelAndSilence) {
   EXPECT_EQ(reason(most_changed(watched).front(), silent, 1), "silent, before 10/s");
 }
 
+TEST(MostChangedTest, PercentilesAreThoseOfTheStatisticOrLeftOut) {
+  Past past;
+  for (int i = 0; i < kUnits; ++i) {
+    // The slowest stay, and the others become slower.
+    const auto usual = static_cast<std::int16_t>(i >= kUnits - 20 ? 48 : 40);
+    past.add({.count = 10, .buckets = {{usual, 9}, {60, 1}}});
+  }
+  const ChangedRow level{.members = {0},
+                         .behaviour = {.score = 9, .channel = Channel::kLevel, .window = 4},
+                         .onset = {.begin = 20}};
+  EXPECT_EQ(reason(level, past, 1, "microseconds/requests"), "slower x3.5 (200 samples)");
+  ChangedRow three = level;
+  three.members = {0, 1, 2};
+  EXPECT_EQ(reason(three, past, 4, "microseconds/requests"), "3 of 4 statistics: slower x3.5");
+  EXPECT_EQ(reason_of({.row = &level,
+                       .past = &past,
+                       .in_interface = 1,
+                       .units = "microseconds/requests",
+                       .p99 = TwoPercentiles{"1.5ms", "12ms"}},
+                      Look()),
+            "slower x3.5, p99 1.5ms -> 12ms (200 samples)");
+}
+
 TEST(MostChangedTest, ReasonsNameTheShareOfATailAndAGauge) {
   Past tail;
   Past gauge;
