@@ -8,6 +8,7 @@
 #include "tools/ctl/session.h"
 #include "tools/ctl/socket_command.h"
 #include "tools/ctl/what.h"
+#include "tools/display/type_lines.h"
 #include "tools/tree/definition_file.h"
 
 namespace tallyfs {
@@ -75,11 +76,18 @@ int run_create(int argc, char** argv) {
   const auto socket = socket_of(session);
   if (!socket) return complain(socket.error());
   const auto& words = session.options.words;
-  std::string text = "create " + with_stored_labels(words[0], words[0].find('/'));
+  const std::string what = with_stored_labels(words[0], words[0].find('/'));
+  std::string keys;
   for (const std::string& word : std::span(words).subspan(1)) {
-    text.append(" ").append(word.starts_with("of=") ? with_stored_labels(word, 0) : word);
+    keys.append(keys.empty() ? "" : " ");
+    keys.append(word.starts_with("of=") ? with_stored_labels(word, 0) : word);
   }
-  return send_command(socket.value(), text);
+  const int status =
+      send_command(socket.value(), "create " + what + (keys.empty() ? "" : " " + keys));
+  // tally-send has printed the reason: perhaps what the type also needs.
+  const auto example = view::completed_line(keys, nullptr);
+  if (status != kRefused || !example) return status;
+  return complain(status, "with all that the type needs: create '" + what + "' " + *example);
 }
 
 int run_rm(int argc, char** argv) {

@@ -133,6 +133,14 @@ create_and_rm_say_what_was_refused() {
   "$TALLYCTL" create db/us type=list entries_max=3
   define db 'name=v of=us type=range'
   assert_fails_with 'range_max' "$TALLYCTL" create db/wrong range_max=x
+  # A type that lacks something is refused with a line that works.
+  assert_fails_with 'also needs: mode' "$TALLYCTL" create sums/n type=value on=1
+  local example
+  "$TALLYCTL" create sums/n type=value on=1 2>"$CASE/err" || true
+  example=$(sed -n 's/.* the type needs: //p' "$CASE/err")
+  eval "\"\$TALLYCTL\" $example"
+  assert_attribute sums n mode increments
+  assert_has_not 'the type needs' "$("$TALLYCTL" create db/wrong range_max=x 2>&1)"
   "$TALLYCTL" rm db/v
   assert_eq 'queries us' "$(ls "$STAT/db" >/dev/null && definition db |
     sed -n 's/^name=\([^ ]*\) .*/\1/p' | paste -sd' ')"
