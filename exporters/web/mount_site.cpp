@@ -342,9 +342,10 @@ Response MountSite::span(const Target& target) {
   if (!span) return json_response(400, error_json("from and to: both are needed"));
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
   const InterfaceOrder order = order_of(target);
-  const auto found = kept(name, order.statistic.value_or(""), span);
+  const std::string asked = order.statistic.value_or("");
+  const auto found = kept(name, asked, span);
   if (!found) return failure(found.error());
-  const auto reading = read_span(found.value(), store_, name, *span);
+  const auto reading = read_span(found.value(), store_, name, asked, *span);
   return reading ? json_response(span_json(reading.value(), order)) : failure(reading.error());
 }
 

@@ -20,9 +20,11 @@ Error nothing_in(const std::string& interface) {
   return {ErrorCode::kNotFound, "nothing of " + interface + " was observed in this time"};
 }
 
-// Neither kept nor stored; the reason of the store says more, or the same.
+// Neither kept nor stored; the reason of the store says more, or the same. A store that cannot be
+// read now does not say that there is nothing.
 Error nothing_in(const std::string& interface, const Error& stored) {
   Error made = nothing_in(interface);
+  if (stored.code != ErrorCode::kNoDevice) made.code = stored.code;
   if (stored.reason != made.reason) made.reason.append("; ").append(stored.reason);
   return made;
 }
@@ -122,20 +124,42 @@ KeptSpan kept_span(const Followed& followed, const std::optional<Span>& span) {
   KeptSpan made{.now = followed.now};
   for (const auto& [name, past] : followed.pasts) {
     if (past.columns().empty()) continue;
-    made.oldest_us = std::min(made.oldest_us, past.columns().front().begin_us());
+    const std::uint64_t oldest_us = past.columns().front().begin_us();
+    made.oldest_us = std::min(made.oldest_us, oldest_us);
+    made.oldest_of.emplace(name, oldest_us);
     made.pasts.emplace(name, span ? past.within(span->begin_us, span->end_us) : past);
   }
   return made;
 }
 
+bool KeptSpan::reaches(const Span& span, const std::string& statistic) const {
+  const auto found = oldest_of.find(statistic);
+  const std::uint64_t begin_us = found == oldest_of.end() ? UINT64_MAX : found->second;
+  return begin_us <= span.begin_us + kSecondUs;
+}
+
+// Rows of all statistics are wanted.
+bool KeptSpan::reaches(const Span& span) const {
+  const auto has_past = [&](const view::Statistic& each) {
+    return !keeps_past(each) || oldest_of.contains(each.name);
+  };
+  return oldest_us <= span.begin_us + kSecondUs && std::ranges::all_of(now.statistics, has_past);
+}
+
 Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
-                              const std::string& interface, const Span& span) {
-  if (kept.reaches(span)) return span_of(kept, interface, span);
+                              const std::string& interface, const std::string& statistic,
+                              const Span& span) {
+  const bool is_kept = statistic.empty() || kept.reaches(span, statistic);
+  if (is_kept && kept.reaches(span)) return span_of(kept, interface, span);
   auto stored = span_of_store(store, interface, span);
-  if (stored) return stored;
+  // What is newer than the store has been kept.
+  const bool is_there = stored && (statistic.empty() || stored.value().interface.find(statistic) ||
+                                   !kept.oldest_of.contains(statistic));
+  if (is_there) return stored;
   auto made = span_of(kept, interface, span);
-  if (!made) return nothing_in(interface, stored.error());
-  made.value().facts.push_back(no_store(stored.error(), {span.begin_us, kept.oldest_us}));
+  if (!made) return stored ? std::move(stored) : nothing_in(interface, stored.error());
+  const Error lacking = stored ? nothing_in(interface + "/" + statistic) : stored.error();
+  made.value().facts.push_back(no_store(lacking, {span.begin_us, kept.oldest_us}));
   return made;
 }
 
@@ -146,7 +170,7 @@ Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
   const view::Statistic* const now = kept.now.find(statistic);
   const auto past = kept.pasts.find(statistic);
   const bool is_kept = now && past != kept.pasts.end();
-  if (is_kept && kept.reaches(span)) return PastReading{*now, past->second};
+  if (is_kept && kept.reaches(span, statistic)) return PastReading{*now, past->second};
   auto stored = past_of_store(store, interface, statistic, wanted);
   if (stored) {
     stored.value().past = stored.value().past.within(span.begin_us, span.end_us);

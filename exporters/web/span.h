@@ -32,15 +32,22 @@ struct SpanReading {
 struct KeptSpan {
   view::Interface now{};
   std::map<std::string, Past> pasts{};
-  std::uint64_t oldest_us = UINT64_MAX;  // the begin of the oldest column of any of them
+  // The begin of the oldest column of each past, as it is without a span, and of any of them.
+  std::map<std::string, std::uint64_t> oldest_of{};
+  std::uint64_t oldest_us = UINT64_MAX;
 
-  bool reaches(const past::Span& span) const { return oldest_us <= span.begin_us + 1'000'000; }
+  // Whether the past of the statistic reaches back to the begin of the span.
+  bool reaches(const past::Span& span, const std::string& statistic) const;
+  // Whether any of them does, and no statistic that is there now lacks a past.
+  bool reaches(const past::Span& span) const;
 };
 KeptSpan kept_span(const Followed& followed, const std::optional<past::Span>& span);
 
-// kNotFound: nothing of the interface was observed in it.
+// `statistic`: the one that matters, or empty. kNotFound: nothing of the interface was observed in
+// it. Other errors are those of a store that cannot be read.
 Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
-                              const std::string& interface, const past::Span& span);
+                              const std::string& interface, const std::string& statistic,
+                              const past::Span& span);
 
 // A statistic, and what it counted when: with the bins that the newest definition has in the span.
 struct PastReading {
