@@ -170,6 +170,25 @@ class SpanPageTest(PageCase):
         self.browser.shows("#shown-about", "range · metres/jumps · not there now")
         self.browser.faults()  # the console has the status of what is not there
 
+    def test_a_time_without_anything_has_no_map_and_is_read_again(self):
+        self.open("web/latency_us")
+        until(lambda: self.browser.run(COLOURS) >= 4, "the heat map")
+        self.browser.run("location.hash = 's=web/latency_us&from=2001-01-01T00:00:00Z"
+                         "&to=2001-01-01T01:00:00Z'")
+        self.browser.shows("#span-note", "nothing of web was observed")
+        until(lambda: self.browser.run(COLOURS) == 0, "an empty map")
+        self.assertIsNone(self.browser.driver.execute_async_script(
+            "import('./statistic.js').then(({heat}) => arguments[0](heat.whole));"))
+        # There is something in the time later.
+        span = "&".join(f"{key}=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+                        for key, at in (("from", time.time()), ("to", time.time() + 60)))
+        self.browser.run(f"location.hash = 's=later/x&{span}'")
+        self.browser.shows("#span-note", "nothing of later was observed")
+        self.mount.send("create later/x on=1", "later/x 0 5")
+        self.addCleanup((self.mount.mount / "statistics/later").rmdir)
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        self.browser.faults()  # the console has the status of what is not there
+
     def test_each_type_has_a_line_with_a_crosshair(self):
         for name, title in (("hits", "growth in a second"), ("size", "average"),
                             ("codes", "growth in a second, of 200, 404")):

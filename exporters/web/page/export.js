@@ -58,7 +58,7 @@ function everything() {
     tallyfs: overview.tallyfs, host: overview.view.host, mount: overview.view.mount,
     made: new Date().toISOString(), address: location.href, interface: interfaceName, statistic,
     times: times(), span, versus, now: span ? past?.now : data, before: past?.before ?? undefined,
-    over_time: data?.view.total.percentiles ? heat.whole : line.series ?? undefined,
+    over_time: (shownView()?.total.percentiles ? heat.whole : line.series) ?? undefined,
   };
 }
 

@@ -73,10 +73,17 @@ export class HeatMap {
   }
 
   forget() {
-    this.heat = this.marked = this.anchor = null;
+    this.heat = this.whole = this.marked = this.anchor = null;
     this.chosen = null;
     this.pointer = null;
     this.tip.hidden = true;
+  }
+
+  // There is nothing to draw.
+  clear() {
+    this.forget();
+    this.canvas.getContext('2d').clearRect(0, 0, this.canvas.width, this.canvas.height);
+    this.legend.replaceChildren();
   }
 
   // To be drawn by repaint().

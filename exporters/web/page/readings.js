@@ -9,8 +9,8 @@ import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
   from './state.js';
 import {timesAround} from './span.js';
-import {closeForm, showCpus, showHeat, showHist, showNothing, showPast, showSeries, showStatistic,
-        shownView} from './statistic.js';
+import {closeForm, showCpus, showHeat, showHist, showNoTimes, showNothing, showPast, showSeries,
+        showStatistic, shownView} from './statistic.js';
 
 const kPeriod = 1000;
 const kFresh = 2500;
@@ -123,20 +123,26 @@ async function readChosen(slot, url, show) {
   if (interfaceName === state.interfaceName && statistic === state.statistic) show(answer);
 }
 
-// What was counted in a time of the past does not change: it is read once.
+// There are no numbers, or none now, and the reason is shown in their place.
+const isNoPast = error => error instanceof Refusal && error.status !== 401;
+// What was counted in a time of the past does not change once all of it was read and stored.
+const kSettledUs = 15e6;
+const isSettled = to => state.overview.realtime_us - to > kSettledUs;
+
+// It is read once then; a fault may go by.
 const spans = new Map();  // slot -> {url, answer}
 async function readSpan(slot, span, rows) {
   const {interfaceName, statistic} = state;
   const url = `api/1/span/${encoded(interfaceName)}?from=${span.from}&to=${span.to}` +
     `&statistic=${encoded(statistic ?? '')}&${rows}`;
-  if (spans.get(slot)?.url !== url) {
-    const answer = await ask(slot, url).catch(error => {
-      if (error.status !== 404) throw error;
-      return {fault: error.message};
-    });
-    spans.set(slot, {url, answer});
-  }
-  return spans.get(slot).answer;
+  if (spans.get(slot)?.url === url) return spans.get(slot).answer;
+  const answer = await ask(slot, url).catch(error => {
+    if (!isNoPast(error)) throw error;
+    return {fault: error.message};
+  });
+  spans.delete(slot);
+  if (!answer.fault && isSettled(span.to)) spans.set(slot, {url, answer});
+  return answer;
 }
 
 async function readPast() {
@@ -147,7 +153,8 @@ async function readPast() {
     `first=0&rows=1000&filter=${encoded(state.statisticFilter)}`);
   if (span !== state.span || versus !== state.versus) return;
   state.past = now.fault ? {fault: now.fault} : {now, before: before?.fault ? null : before};
-  if (!now.fault) showStatistics(now.view, state.past.before?.view.rows);
+  if (now.fault) showNoTimes();
+  else showStatistics(now.view, state.past.before?.view.rows);
   showPast();
 }
 
@@ -167,12 +174,13 @@ async function readOverTime() {
   if (past?.key === key) return;
   const {from, to} = timesAround(state, Math.floor(state.overview.realtime_us / 1e6) * 1e6);
   await readChosen('heat', `${url}&from=${from}&to=${to}`.replace('?&', '?'), answer => {
-    if (span === state.span) past = {key};
+    const isLast = isSettled(Math.max(span.to, state.versus?.to ?? 0));
+    if (span === state.span && isLast) past = {key};
     show(answer);
   }).catch(error => {
     // There are numbers of the span, but no points of it to draw.
-    if (error.status !== 404) throw error;
-    past = {key};
+    if (!isNoPast(error)) throw error;
+    showNoTimes();
   });
 }
 onChosen(() => { past = null; });

@@ -334,6 +334,15 @@ export function showHeat(answer) {
   setText(byId('heat-note'), heatNote());
 }
 
+// Nothing is known of the times that are wanted.
+export function showNoTimes() {
+  heat.clear();
+  setText(byId('heat-note'), '');
+  if (state.data?.view.series) return;
+  line.forget();
+  byId('series-panel').hidden = true;
+}
+
 export function showCpus(answer) {
   byId('cpus-panel').classList.remove('stale');
   cpus.take(answer, Math.max(1, answer.names.length));
