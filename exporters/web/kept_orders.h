@@ -1,6 +1,6 @@
 // Orders of rows, as answers had them. A client asks for the next answer in the order of the last
-// one, while the pointer or the focus is in its list. The newest kMost are kept. Confined to its
-// owner.
+// one, while the pointer or the focus is in its list. Those kMost asked for last are kept.
+// Confined to its owner.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,9 @@ class KeptOrders {
       for (const Row& row : rows) names.emplace_back(name_of(row));
       return keep(std::move(names));
     }
+    std::rotate(found, found + 1, orders_.end());
     std::unordered_map<std::string_view, std::size_t> places;
-    for (const std::string& name : found->names) places.emplace(name, places.size());
+    for (const std::string& name : orders_.back().names) places.emplace(name, places.size());
     std::ranges::stable_sort(rows, {}, [&](const Row& row) {
       const auto place = places.find(name_of(row));
       return place == places.end() ? places.size() : place->second;
@@ -50,7 +51,10 @@ class KeptOrders {
 
   std::uint64_t keep(std::vector<std::string> names) {
     const auto same = std::ranges::find(orders_, names, &Order::names);
-    if (same != orders_.end()) return same->number;
+    if (same != orders_.end()) {
+      std::rotate(same, same + 1, orders_.end());
+      return orders_.back().number;
+    }
     if (orders_.size() == kMost) orders_.pop_front();
     orders_.push_back({next_, std::move(names)});
     return next_++;

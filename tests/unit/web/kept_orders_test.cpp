@@ -41,5 +41,18 @@ TEST(KeptOrdersTest, AnOrderThatIsNotKnownAnyMoreChangesNothing) {
   EXPECT_EQ(later, (Rows{"a", "b"}));
 }
 
+TEST(KeptOrdersTest, AnOrderThatIsUsedIsKeptWhileOthersCome) {
+  KeptOrders orders(7);
+  Rows rows{"b", "a"};
+  const std::uint64_t number = arrange(orders, rows, 0);
+  for (std::size_t i = 0; i < KeptOrders::kMost; ++i) {
+    Rows other{std::to_string(i)};
+    arrange(orders, other, 0);
+    Rows later{"a", "b"};
+    EXPECT_EQ(arrange(orders, later, number), number);
+    EXPECT_EQ(later, (Rows{"b", "a"}));
+  }
+}
+
 }  // namespace
 }  // namespace tallyfs::web
