@@ -9,8 +9,6 @@
 namespace tallyfs::web {
 namespace {
 
-constexpr std::uint32_t kP99 = 990'000;
-
 std::vector<Hit> hits_of_minute(const Past& past) {
   std::vector<Hit> hits;
   std::uint64_t seconds = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ namespace tallyfs::web {
 
 inline constexpr std::size_t kSlowestAmong = 4;
 inline constexpr std::uint64_t kSlowestSeconds = 60;
+inline constexpr std::uint32_t kP99 = 990'000;  // in millionths
 
 struct Slowest {
   std::string statistic;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "exporters/web/slowest.h"
 #include "tools/display/distribution.h"
 #include "tools/display/plot.h"
 #include "tools/display/summary.h"
@@ -236,7 +237,6 @@ void write_series(JsonWriter& writer, const view::Series& series) {
 }
 
 std::optional<double> level_of(const view::Statistic& statistic) {
-  constexpr std::uint32_t kP99 = 990'000;
   if (const auto bins = view::distribution_of(statistic, view::Detail::kFine)) {
     const auto found = view::percentile(*bins, kP99);
     return found ? std::optional(found->estimate) : std::nullopt;
