@@ -19,6 +19,14 @@
 namespace tallyfs {
 namespace {
 
+#ifdef __SANITIZE_THREAD__
+// ThreadSanitizer takes each clone() for a fork, after which both have its locks, and give them
+// back: there one has to rest.
+constexpr int kShares = CLONE_VM | CLONE_FILES | CLONE_VFORK;
+#else
+constexpr int kShares = CLONE_VM | CLONE_FILES;
+#endif
+
 // Signals are for the threads that wait for them.
 class SignalsBlocked {
  public:
@@ -80,7 +88,7 @@ bool DescriptorCloser::hand_over(int fd) {
 // Returns when the process has ended: there is nothing more to close, or it was killed.
 void DescriptorCloser::stand_for(const std::shared_ptr<Run>& run) {
   const pid_t made = ::clone(&DescriptorCloser::close_all, run->stack.data() + run->stack.size(),
-                             CLONE_VM | CLONE_FILES, run.get());
+                             kShares, run.get());
   if (made > 0) wait_for(made);
   run->has_ended = true;
 }
