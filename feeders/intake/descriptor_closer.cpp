@@ -16,16 +16,15 @@
 
 #define UNWATCHED __attribute__((no_sanitize("thread", "address")))
 
+#ifdef __SANITIZE_THREAD__
+// clone() of the C library. ThreadSanitizer has one of its own, which takes each clone for a fork,
+// and then both sides give back its locks.
+extern "C" int __clone(int (*run)(void*), void* stack, int flags, void* argument, ...) noexcept;
+#define clone __clone
+#endif
+
 namespace tallyfs {
 namespace {
-
-#ifdef __SANITIZE_THREAD__
-// ThreadSanitizer takes each clone() for a fork, after which both have its locks, and give them
-// back: there one has to rest.
-constexpr int kShares = CLONE_VM | CLONE_FILES | CLONE_VFORK;
-#else
-constexpr int kShares = CLONE_VM | CLONE_FILES;
-#endif
 
 // Signals are for the threads that wait for them.
 class SignalsBlocked {
@@ -88,7 +87,7 @@ bool DescriptorCloser::hand_over(int fd) {
 // Returns when the process has ended: there is nothing more to close, or it was killed.
 void DescriptorCloser::stand_for(const std::shared_ptr<Run>& run) {
   const pid_t made = ::clone(&DescriptorCloser::close_all, run->stack.data() + run->stack.size(),
-                             kShares, run.get());
+                             CLONE_VM | CLONE_FILES, run.get());
   if (made > 0) wait_for(made);
   run->has_ended = true;
 }

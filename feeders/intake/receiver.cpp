@@ -1,6 +1,8 @@
 #include "feeders/intake/receiver.h"
 
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -63,10 +65,12 @@ Receiver::Receiver(int fd, AnswerChannels* channels) : fd_(fd), channels_(channe
 
 Receiver::~Receiver() { ::munmap(memory_, kMemory); }
 
+// Not by the C library's function: ThreadSanitizer notes the descriptors that it brings, and does
+// not see their close (descriptor_closer.h): the next use of the number is a race then.
 int Receiver::receive_into_headers(std::size_t at_most) {
   const ClosingLimit limit;
-  return ::recvmmsg(fd_, headers_.data(), static_cast<unsigned>(at_most),
-                    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr);
+  return static_cast<int>(::syscall(SYS_recvmmsg, fd_, headers_.data(), at_most,
+                                    MSG_DONTWAIT | MSG_CMSG_CLOEXEC, nullptr));
 }
 
 bool Receiver::discard() {

@@ -200,6 +200,8 @@ EOT
 }
 
 a_flood_holds_up_neither_others_nor_a_reload_nor_the_end() {
+  # It takes the next use of a number for a race with what had it before.
+  [ "${TALLY_PATIENCE:-1}" -lt 20 ] || skip 'ThreadSanitizer does not see who closes descriptors'
   local i most=0 now
   _flood
   for i in 1 2 3; do
