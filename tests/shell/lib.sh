@@ -253,6 +253,8 @@ write_at_once() {
   cat "$CASE/written" >"$file"
 }
 data() { cat "$STAT/$1/data"; }
+# own NAME: a number of the daemon's own, or the last one of its line.
+own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 # counts INTERFACE: of each line the statistic and how much it has counted, whatever else is shown.
 counts() { data "$1" | cut -d' ' -f1,2; }
 definition() { cat "$STAT/$1/definition"; }

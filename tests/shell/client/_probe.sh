@@ -53,3 +53,10 @@ assert_balanced() {
 end_probe() { echo end >&7; wait "$PROBE" || fail "the probe ended with $?"; }
 # web/hits, a counter that is on
 web_hits() { start_probe; ok 'interface web' 'statistic web hits' 'start hits'; }
+# in_cells STATISTIC: what is added to it goes by cells, and not by the socket.
+in_cells() {
+  local before
+  before=$(own samples)
+  ok "inc $1 1" 'sync 5000'
+  [ "$(own samples)" = "$before" ]
+}

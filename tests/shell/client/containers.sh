@@ -17,14 +17,7 @@ _start_probe_apart() {
   chmod 755 "$CASE/apart"
   TALLY_PROBE=$CASE/apart start_probe
 }
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
-_in_cells() {
-  local before
-  before=$(_own samples)
-  ok "inc $1 1" 'sync 5000'
-  [ "$(_own samples)" = "$before" ]
-}
 
 tally_send_is_answered_wherever_it_runs() {
   _need_namespaces
@@ -38,8 +31,8 @@ tally_send_is_answered_wherever_it_runs() {
       'create web/x type=list entries_max=0'
   done
   assert_eq 6 "$(counts web | awk '$1 == "hits" { print $2 }')"
-  assert_eq 0 "$(_own answers_dropped)"
-  wait_until '[ "$(_own channels)" = 0 ]'
+  assert_eq 0 "$(own answers_dropped)"
+  wait_until '[ "$(own channels)" = 0 ]'
 }
 
 many_lines_of_a_pipe_are_all_answered_there() {
@@ -53,13 +46,13 @@ a_feeder_on_libtally_registers_there_and_counts_in_cells() {
   _start_probe_apart
   ok 'interface web' 'statistic web a' 'start a' 'inc a 100' 'sync 5000'
   assert_counts web 'a 100'
-  wait_until '_in_cells a'
-  assert_eq 1 "$(_own channels)" channels
+  wait_until 'in_cells a'
+  assert_eq 1 "$(own channels)" channels
   # What is switched is seen at once, as the page came.
   define web 'name=a on=0'
   said 0 'on a'
   end_probe
-  wait_until '[ "$(_own channels) $(_own lanes)" = "0 0" ]'
+  wait_until '[ "$(own channels) $(own lanes)" = "0 0" ]'
 }
 
 an_interface_with_the_lifetime_of_a_feeder_goes_with_it() {
@@ -71,7 +64,7 @@ an_interface_with_the_lifetime_of_a_feeder_goes_with_it() {
 }
 
 # By itself, without a request of the program's.
-_has_a_new_channel() { wait_until '[ "$(_own channels)" = 1 ]'; }
+_has_a_new_channel() { wait_until '[ "$(own channels)" = 1 ]'; }
 
 after_a_reload_answers_arrive_again_and_nothing_is_lost() {
   local i
@@ -116,7 +109,7 @@ a_forked_child_has_a_channel_of_its_own() {
   said 0 'fork a 10 20'
   ok 'sync 5000'
   assert_counts web 'a 31'
-  wait_until '[ "$(_own channels)" = 1 ]'
+  wait_until '[ "$(own channels)" = 1 ]'
   ok become-child
   ok 'inc a 9' 'sync 5000'
   assert_counts web 'a 40'

@@ -9,13 +9,13 @@ _kill() {
   local feeders=${TALLY_KILLS:-$1}
   shift
   assert_eq ok "$(TALLY_SOCKET=$SOCK "$LANE_KILLED" "$feeders" "$STAT/web/data" "$@")"
-  wait_until '[ "$(_own lanes)" = 0 ]'
-  assert_eq 0 "$(_own lane_bad)"
+  wait_until '[ "$(own lanes)" = 0 ]'
+  assert_eq 0 "$(own lane_bad)"
   [ "${1:-}" != list ] || _have_gone_by_ring
 }
 _have_gone_by_ring() {
-  [ "$(_own ring_samples)" -gt 1000 ] || fail "only $(_own ring_samples) samples went by ring"
-  assert_eq 0 "$(_own lane_dropped)"
+  [ "$(own ring_samples)" -gt 1000 ] || fail "only $(own ring_samples) samples went by ring"
+  assert_eq 0 "$(own lane_dropped)"
 }
 
 a_feeder_may_be_killed_in_any_call() { _kill 20; }
@@ -40,7 +40,7 @@ _kill_beside() {
     echo done >&7
   done
   assert_eq ok "$said"
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 _end_and_start() { stop_daemon && start_daemon --state "$CASE/state"; }
 _begin_with_state() {
@@ -84,7 +84,7 @@ _kill_under_reloads() {
   while kill -0 $killing 2>/dev/null; do "$TALLYFS" --reload "$MNT"; done
   wait $killing || true
   assert_eq ok "$(cat "$CASE/killed")"
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 a_feeder_may_be_killed_while_its_daemon_is_reloaded() { _kill_under_reloads; }
 a_feeder_may_be_killed_while_its_daemon_is_reloaded_with_a_ring() { _kill_under_reloads list; }

@@ -9,28 +9,28 @@ each_type_is_counted_in_cells_as_it_would_be_by_the_daemon() {
     'sync 5000'
   _into_cells a b c d
   local before
-  before=$(_own samples)
+  before=$(own samples)
   for each in a b c d; do
     ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
   done
-  assert_eq "$before" "$(_own samples)" 'samples that the daemon took in'
-  assert_eq 1 "$(_own lanes)" lanes
+  assert_eq "$before" "$(own samples)" 'samples that the daemon took in'
+  assert_eq 1 "$(own lanes)" lanes
   local cells
   cells=$(data web; definition web | sed 's/ data=.*//')
   assert_has 'a 15' "$cells"
   # The same once more over the socket or by rings: a view needs each sample.
-  before=$(($(_own samples) + $(_own ring_samples)))
+  before=$(($(own samples) + $(own ring_samples)))
   for each in a b c d; do define web "name=$each data=reset"; done
   for each in a b c d; do define web "name=v$each of=$each"; done
   for each in a b c d; do
     ok "add $each 5 3 4" "add $each 700 1 1" "add $each 70000 1 2"
   done
   ok 'sync 5000'
-  assert_eq $((before + 28)) $(($(_own samples) + $(_own ring_samples))) 'samples, each by itself'
+  assert_eq $((before + 28)) $(($(own samples) + $(own ring_samples))) 'samples, each by itself'
   assert_eq "$cells" "$(data web | grep -v '^v'; definition web | grep -v '^name=v' |
     sed 's/ data=.*//')"
   assert_balanced
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 
 samples_of_many_statistics_are_added_in_one_call() {
@@ -80,7 +80,7 @@ what_a_killed_feeder_counted_is_kept() {
     kill -KILL "$PROBE"
     wait "$PROBE" 2>/dev/null || true
     assert_data web "hits $((total + 54321))"
-    wait_until '[ "$(_own lanes)" = 0 ]'
+    wait_until '[ "$(own lanes)" = 0 ]'
     assert_data web "hits $((total + 54321))"
   done
 }
@@ -93,15 +93,15 @@ numbers_of_lanes_are_up_to_date_without_a_datagram() {
   # Not even a ping comes from now on.
   freeze "$PROBE"
   local datagrams merged
-  datagrams=$(_own datagrams) merged=$(_own cells_merged)
+  datagrams=$(own datagrams) merged=$(own cells_merged)
   assert_data web 'hits 1000'
-  [ "$(_own cells_merged)" -gt "$merged" ] || fail "cells_merged is still $merged"
-  assert_eq 1 "$(_own lanes)" lanes
+  [ "$(own cells_merged)" -gt "$merged" ] || fail "cells_merged is still $merged"
+  assert_eq 1 "$(own lanes)" lanes
   kill -KILL "$PROBE"
   wait "$PROBE" 2>/dev/null || true
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   assert_data web 'hits 1000'
-  assert_eq "$datagrams" "$(_own datagrams)" datagrams
+  assert_eq "$datagrams" "$(own datagrams)" datagrams
 }
 
 a_definition_begins_anew_while_threads_count() {
@@ -121,7 +121,7 @@ a_definition_begins_anew_while_threads_count() {
   ok 'inc hits 7' 'sync 5000'
   assert_data web 'hits 7'
   assert_balanced
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 
 each_definition_has_what_was_added_behind_it_and_nothing_of_before() {
@@ -130,8 +130,8 @@ each_definition_has_what_was_added_behind_it_and_nothing_of_before() {
   # Eight threads fill rings faster than the daemon of a sanitizer empties them.
   [ "${TALLY_PATIENCE:-1}" = 1 ] || skip 'needs a daemon as fast as the feeder'
   assert_eq ok "$(TALLY_SOCKET=$SOCK "$program" 1000 "$STAT")"
-  [ "$(_own ring_samples)" -gt 1000 ] || fail "only $(_own ring_samples) samples went by ring"
-  assert_eq '0 0' "$(_own lane_bad) $(_own lane_dropped)"
+  [ "$(own ring_samples)" -gt 1000 ] || fail "only $(own ring_samples) samples went by ring"
+  assert_eq '0 0' "$(own lane_bad) $(own lane_dropped)"
 }
 
 what_is_out_of_range_is_counted_by_cells_after_a_change_that_keeps_the_data() {
@@ -170,13 +170,13 @@ ten_million_calls_make_no_system_call() {
   ok 'sync 5000'
   _into_cells hits
   local samples calls
-  samples=$(_own samples)
+  samples=$(own samples)
   calls=$(fewer 10000000)
   _traced "inc hits $calls"
   assert_has 'write(1, "ok' "$(cat "$CASE/calls")"
   assert_eq '' "$(grep -vE '^(read\(0|write\(1|restart_syscall|---)' "$CASE/calls" || true)" 'system calls'
   assert_data web "hits $calls"
-  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+  assert_eq "$samples" "$(own samples)" 'samples over the socket'
 }
 
 samples_of_handlers_are_counted_in_cells() {
@@ -200,16 +200,16 @@ a_forked_child_counts_in_a_lane_of_its_own() {
   _into_cells hits
   ok 'inc hits 100' become-child
   wait_until '_in_cells hits'
-  assert_eq 2 "$(_own lanes)" lanes
+  assert_eq 2 "$(own lanes)" lanes
   local before
   before=$(data web | sed 's/hits //')
   [ "$before" -gt 100 ] || fail "what the parent counted is gone: $before"
   ok 'inc hits 1000'
   assert_data web "hits $((before + 1000))"
   end_probe
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   assert_data web "hits $((before + 1000))"
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 
 a_range_of_one_x_has_that_average_at_any_moment() {
@@ -236,10 +236,10 @@ a_batch_is_counted_in_cells() {
   _into_cells hits
   _into_cells sizes
   local samples
-  samples=$(_own samples)
+  samples=$(own samples)
   ok 'batch hits 1 2 100000' 'batch sizes 7 3 100000' 'batch sizes 9 1 1'
   assert_data web 'hits 200000' 'sizes 300001 7 7.000 9'
-  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+  assert_eq "$samples" "$(own samples)" 'samples over the socket'
 }
 
 what_cells_hold_survives_a_reload() {
@@ -251,10 +251,10 @@ what_cells_hold_survives_a_reload() {
   ok 'inc hits 10'
   assert_data web 'hits 1010'
   local samples
-  samples=$(_own samples)
+  samples=$(own samples)
   ok 'inc hits 100' 'sync 5000'
   assert_data web 'hits 1110'
-  assert_eq "$samples" "$(_own samples)" 'samples over the socket'
+  assert_eq "$samples" "$(own samples)" 'samples over the socket'
 }
 
 # _doctor_names_the_probe LEVEL REASON; its exit status says that it has found a fault.
@@ -286,11 +286,11 @@ a_program_that_wants_no_lane_sends_and_is_named_by_doctor() {
   local samples TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
   start_probe
   ok 'settings 1000 0 65536 1' 'interface web' 'statistic web hits' 'start hits' 'sync 5000'
-  samples=$(_own samples)
+  samples=$(own samples)
   ok 'inc hits 100' 'sync 5000'
   assert_data web 'hits 100'
-  assert_eq $((samples + 100)) "$(_own samples)" 'samples over the socket'
-  assert_eq '' "$(_own lanes)" lanes
+  assert_eq $((samples + 100)) "$(own samples)" 'samples over the socket'
+  assert_eq '' "$(own lanes)" lanes
   command -v "$TALLYCTL" >/dev/null || skip 'tallyctl is not built'
   _doctor_names_the_probe_that_feeds ok 'no refusal in error_log'
 }

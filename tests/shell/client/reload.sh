@@ -2,13 +2,12 @@
 . ./client/_probe.sh
 
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 _epoch() { grep -oE '"epoch":"?[0-9a-fx]+' "$MNT/statistics.json" | head -n 1; }
 _in_cells() {
   local before
-  before=$(_own samples)
+  before=$(own samples)
   ok "inc $1 1" 'sync 5000'
-  [ "$(_own samples)" = "$before" ]
+  [ "$(own samples)" = "$before" ]
 }
 # Until its samples go into cells.
 _into_cells() { wait_until "_in_cells $1"; }
@@ -24,15 +23,15 @@ epoch_numbers_and_cells_stay_and_nothing_is_registered_anew() {
   define web 'name=a data=reset'
   ok 'inc a 100' 'inc l 3' 'sync 5000'
   epoch=$(_epoch)
-  commands=$(_own commands)
+  commands=$(own commands)
   for i in 1 2 3; do
     _reload
     assert_eq "$epoch" "$(_epoch)" epoch
     assert_has "a $((100 * i))" "$(data web)"
     ok 'inc a 100' 'inc l 3' 'sync 5000'
   done
-  assert_eq "$commands" "$(_own commands)" 'commands that feeders sent'
-  assert_eq 1 "$(_own lanes)" lanes
+  assert_eq "$commands" "$(own commands)" 'commands that feeders sent'
+  assert_eq 1 "$(own lanes)" lanes
   assert_data web 'a 400' 'l 0x0 4' 'l 0x1 4' 'l 0x2 4'
   assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
   assert_balanced
@@ -46,7 +45,7 @@ epoch_numbers_and_cells_stay_and_nothing_is_registered_anew() {
   # And the end of the feeder is heard of by the server that it never saw.
   end_probe
   assert_has 'a 405' "$(data web)"
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
 }
 
 a_feeder_that_ends_during_a_reload_has_ended() {
@@ -63,7 +62,7 @@ a_feeder_that_ends_during_a_reload_has_ended() {
     wait_until '! [ -e "$STAT/web" ]'
     rm "$CASE/tell" "$CASE/hear"
   done
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
 }
 
 an_interface_with_the_lifetime_of_a_feeder_stays_as_long() {
@@ -81,15 +80,15 @@ the_daemons_own_numbers_go_on() {
   send 'web/a 1' 'web/a 1' 'nonsense'
   assert_counts web 'a 2'
   local datagrams rejects
-  datagrams=$(_own datagrams)
-  rejects=$(_own rejects)
+  datagrams=$(own datagrams)
+  rejects=$(own rejects)
   [ "$rejects" -ge 1 ] || fail "$rejects rejects"
   _reload
-  assert_eq "$datagrams $rejects" "$(_own datagrams) $(_own rejects)"
+  assert_eq "$datagrams $rejects" "$(own datagrams) $(own rejects)"
   send 'web/a 1'
   assert_counts web 'a 3'
-  assert_eq $((datagrams + 1)) "$(_own datagrams)"
-  assert_eq 0 "$(_own takeovers)"
+  assert_eq $((datagrams + 1)) "$(own datagrams)"
+  assert_eq 0 "$(own takeovers)"
 }
 
 a_program_that_refuses_leaves_all_as_it_was() {
@@ -141,9 +140,9 @@ every_sample_counts_once_under_load() {
 
 _by_ring() {
   local before
-  before=$(_own ring_samples)
+  before=$(own ring_samples)
   ok "add $1 1 1 1" 'sync 5000'
-  [ "$(_own ring_samples)" -gt "$before" ]
+  [ "$(own ring_samples)" -gt "$before" ]
 }
 samples_in_rings_are_taken_once_by_one_of_the_servers() {
   local i total
@@ -164,7 +163,7 @@ samples_in_rings_are_taken_once_by_one_of_the_servers() {
     wait_until '[ "$(data web)" = "l 0x7 $total" ]'
   done
   assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
-  assert_eq "0 0 1" "$(_own lane_bad) $(_own lane_dropped) $(_own rings)"
+  assert_eq "0 0 1" "$(own lane_bad) $(own lane_dropped) $(own rings)"
   assert_balanced
   # What is left is taken by a server that the feeder never saw.
   ok 'add l 7 1 1000'

@@ -10,9 +10,9 @@ _samples_of() {
 # _goes_by_ring NAME: a sample of it did.
 _goes_by_ring() {
   local before
-  before=$(_own ring_samples)
+  before=$(own ring_samples)
   ok "add $1 1 1 1" 'sync 5000'
-  [ "$(_own ring_samples)" -gt "$before" ]
+  [ "$(own ring_samples)" -gt "$before" ]
 }
 # _into_ring NAME...: from now on its samples go into rings. They are reset.
 _into_ring() {
@@ -40,7 +40,7 @@ each_type_counts_by_ring_as_it_would_over_the_socket() {
   ok 'sync 5000'
   _into_ring list raw history last
   local before sent
-  before=$(_own samples) sent=$(_own ring_samples)
+  before=$(own samples) sent=$(own ring_samples)
   for each in list raw history last; do
     ok "add $each 5 3 4" "add $each 700 1 1" "at $each 9 1" "add $each 5 2 2"
   done
@@ -56,11 +56,11 @@ list 0x2bc 1' "$(data web | grep ^list)"
 5 2
 5 2' "$(data web | awk '/^raw/ { print $(NF - 1), $NF }')"
   assert_eq 5 "$(data web | awk '/^last/ { print $NF }')"
-  assert_eq "$before" "$(_own samples)" 'samples over the socket'
-  assert_eq $((sent + 32)) "$(_own ring_samples)" 'samples from rings'
-  assert_eq 1 "$(_own rings)" rings
+  assert_eq "$before" "$(own samples)" 'samples over the socket'
+  assert_eq $((sent + 32)) "$(own ring_samples)" 'samples from rings'
+  assert_eq 1 "$(own rings)" rings
   assert_balanced
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 
 _monotonic_us() { "$PYTHON" -c 'import time; print(time.monotonic_ns() // 1000)'; }
@@ -114,7 +114,7 @@ what_a_killed_feeder_left_in_its_ring_is_kept() {
     kill -KILL "$PROBE"
     wait "$PROBE" 2>/dev/null || true
     assert_eq $((before + 500)) "$(data web | grep -c '^r')"
-    wait_until '[ "$(_own lanes)" = 0 ]'
+    wait_until '[ "$(own lanes)" = 0 ]'
     assert_eq $((before + 500)) "$(data web | grep -c '^r')"
     define web 'name=r data=reset'
   done
@@ -145,14 +145,14 @@ a_forked_child_has_a_ring_of_its_own() {
   _into_ring r
   ok 'add r 1 1 100' become-child
   wait_until '_goes_by_ring r'
-  assert_eq 2 "$(_own lanes)" lanes
+  assert_eq 2 "$(own lanes)" lanes
   define web 'name=r data=reset'
   ok 'add r 2 1 300'
   assert_eq 300 "$(data web | grep -c '^r')"
   end_probe
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   assert_eq 300 "$(data web | grep -c '^r')"
-  assert_eq 0 "$(_own lane_bad)"
+  assert_eq 0 "$(own lane_bad)"
 }
 
 another_daemon_gets_what_the_last_one_had_not_taken() {
@@ -221,6 +221,6 @@ definitions_change_while_threads_put_samples_into_rings() {
   assert_eq ok "$SAID"
   ok 'sync 5000'
   assert_eq $((4 * calls)) $(($(_samples_of web) - before)) 'samples under all definitions'
-  assert_eq '0 0 0' "$(count_of dropped) $(_own lane_dropped) $(_own lane_bad)"
+  assert_eq '0 0 0' "$(count_of dropped) $(own lane_dropped) $(own lane_bad)"
   assert_balanced
 }

@@ -22,21 +22,13 @@ APART
   KEEPER=$(_child_of "$(_child_of "$(_child_of "$DAEMON")")") SERVER=$(server_of "$KEEPER")
 }
 _child_of() { local child; read -r child _ <"/proc/$1/task/$1/children" || true; echo "$child"; }
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 _reload() {
   nsenter -t "$SERVER" -p -- unshare --mount -- sh -c 'mount -t proc proc /proc; exec "$@"' sh \
     "$PROGRAM" --reload "$MNT"
   SERVER=$(server_of "$KEEPER")
 }
 _serves_instead_of() { SERVER=$(server_of "$KEEPER"); [ -n "$SERVER" ] && [ "$SERVER" != "$1" ]; }
-_has_a_channel() { wait_until '[ "$(_own channels)" = 1 ]'; }
-# Whether they go there at all shows in a while.
-_in_cells() {
-  local before
-  before=$(_own samples)
-  ok "inc $1 1" 'sync 5000'
-  [ "$(_own samples)" = "$before" ]
-}
+_has_a_channel() { wait_until '[ "$(own channels)" = 1 ]'; }
 _start_unseen() {
   start_probe
   ok 'interface web feeder' 'statistic web a' 'start a' 'inc a 100' 'sync 5000'
@@ -45,24 +37,24 @@ _start_unseen() {
 it_is_answered_and_counts_in_cells_until_its_end() {
   _start_unseen
   assert_counts web 'a 100'
-  wait_until '_in_cells a'
-  assert_eq '1 1' "$(_own channels) $(_own lanes)"
+  wait_until 'in_cells a'
+  assert_eq '1 1' "$(own channels) $(own lanes)"
   end_probe
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   wait_until '! [ -e "$STAT/web" ]'
 }
 
 a_kill_of_it_loses_nothing_and_removes_what_goes_with_it() {
   _start_unseen
   ok 'interface db' 'statistic db b' 'start b' 'sync 5000'
-  wait_until '_in_cells b'
+  wait_until 'in_cells b'
   ok 'inc b 1000'
   local before
   before=$(counts db)
   kill -KILL "$PROBE"
   wait_until '! [ -e "$STAT/web" ]'
   assert_eq "$before" "$(counts db)"
-  assert_eq 0 "$(_own lanes)"
+  assert_eq 0 "$(own lanes)"
 }
 
 people_see_it_as_process_0() {
@@ -73,28 +65,28 @@ people_see_it_as_process_0() {
 
 each_one_goes_for_itself() {
   _start_unseen
-  wait_until '_in_cells a'
+  wait_until 'in_cells a'
   TALLY_SOCKET=$SOCK "$TALLY_SEND" 'create db lifetime=feeder' 'create db/x on=1' 'db/x 1'
   wait_until '! [ -e "$STAT/db" ]'
   [ -e "$STAT/web" ] || fail 'what goes with the other one is gone'
-  [ "$(_own lanes)" = 1 ] || fail 'the lane of the other one is gone'
+  [ "$(own lanes)" = 1 ] || fail 'the lane of the other one is gone'
 }
 
 it_goes_on_through_a_reload() {
   local i
   _start_unseen
-  wait_until '_in_cells a'
+  wait_until 'in_cells a'
   for i in 1 2 3; do
     _reload
     _has_a_channel
     ok 'inc a 100' "statistic web s$i" "start s$i" "inc s$i 1" 'sync 10000'
     assert_eq "s$i 1" "$(counts web | grep "^s$i ")"
-    assert_eq 1 "$(_own lanes)" 'its lane stays'
+    assert_eq 1 "$(own lanes)" 'its lane stays'
   done
   assert_eq '0 0' "$(count_of lost) $(count_of dropped)"
   end_probe
   wait_until '! [ -e "$STAT/web" ]'
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
 }
 
 an_end_during_a_reload_is_noticed() {

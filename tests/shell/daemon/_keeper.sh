@@ -8,7 +8,6 @@ _replace_server() {
   wait_until 'SERVER=$(server_of "$DAEMON"); [ "${SERVER:-'"$before"'}" != '"$before"' ]'
   wait_until '[ "$(_takeovers)" -gt 0 ]'
 }
-_own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
-_takeovers() { _own takeovers; }
+_takeovers() { own takeovers; }
 # All that came in is in the memory of the keeper.
-_is_kept() { wait_until '[ "$(_own unsaved)" = 0 ]'; }
+_is_kept() { wait_until '[ "$(own unsaved)" = 0 ]'; }

@@ -21,8 +21,8 @@ a_killed_server_is_replaced() {
   assert_counts web 'a 1'
   _replace_server
   assert_eq 1 "$(_takeovers)"
-  wait_until '[ "$(_own takeover_us)" ]'
-  [ "$(_own takeover_us)" -gt 0 ]
+  wait_until '[ "$(own takeover_us)" ]'
+  [ "$(own takeover_us)" -gt 0 ]
   wait_until 'grep -q "the server before ended by signal 9 (Killed)" "$STDERR"'
   send 'web/b 1'
   assert_has 'b 1' "$(counts web)"

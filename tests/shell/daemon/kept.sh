@@ -81,7 +81,7 @@ a_memory_that_takes_nothing_is_told() {
   assert_counts web 'a 1'
   wait_until 'grep -q "the state is not kept: .*: File too large" "$STDERR"'
   assert_has 'the state is not kept' "$(cat "$MNT/tracing/error_log")"
-  assert_eq 1 "$(_own unsaved)"
+  assert_eq 1 "$(own unsaved)"
   define web 'name=a type=list entries_max=9'
   assert_eq 1 "$(grep -c 'is not kept' "$STDERR")"
   _replace_server
@@ -113,7 +113,7 @@ a_file_of_state_counts_where_the_memory_is_full() {
   wait_until 'grep -qas web "$CASE"/state/state.[0-9]*'
   _replace_server
   assert_counts web 'a 1'
-  [ "$(_own state_saved_s)" -gt 0 ]
+  [ "$(own state_saved_s)" -gt 0 ]
 }
 
 after_three_crashes_the_file_of_state_counts() {

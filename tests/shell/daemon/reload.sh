@@ -2,7 +2,6 @@
 # Longer than most: it has each thing that goes on, and each way in which a reload is refused.
 
 _reload() { "$TALLYFS" --reload "$MNT"; SERVER=$(server_of "$DAEMON"); }
-_own() { awk -v name="$1" '$1 == name { print $NF }' "$STAT/tallyfs/data"; }
 _nothing_is_left() {
   assert_eq '' "$(awk -v point="$MNT" '$2 == point' /proc/mounts)" 'mounts'
   [ ! -e "$SOCK" ] || fail 'the socket is left'
@@ -29,7 +28,7 @@ everything_goes_on_and_the_process_too() {
   assert_data web 'us 2 5 6.000 7' 'n 1 1 1.000 1'
   send 'web/us 9' 'web/n 1'
   assert_data web 'us 3 5 7.000 9' 'n 2 1 1.000 1'
-  assert_eq 0 "$(_own takeovers)"
+  assert_eq 0 "$(own takeovers)"
   wait_until 'grep -q "reload: this is version" "$STDERR"'
   stop_daemon
   _nothing_is_left
@@ -50,7 +49,7 @@ beside_another_reload_it_finds_the_new_server() {
   kill -USR2 "$DAEMON"
   wait_until "serves_instead_of $before"
   wait $tracer || fail "$(cat "$CASE/refusal")"
-  assert_eq 0 "$(_own takeovers)"
+  assert_eq 0 "$(own takeovers)"
   SERVER=$(server_of "$DAEMON")
 }
 
@@ -232,7 +231,7 @@ PY
   touch "$CASE/enough"
   wait $feeder
   assert_counts web "a $(cat "$CASE/sent")"
-  assert_eq 0 "$(_own takeovers)"
+  assert_eq 0 "$(own takeovers)"
 }
 
 the_program_on_disk_serves_then() {
@@ -298,12 +297,12 @@ a_refused_reload_is_told_at_once() {
   _start_copy
   printf '#!/bin/sh\necho "tallyfs: not\ttoday" >&2\necho more >&2\nexit 3\n' >"$CASE/broken"
   _put_in_place "$CASE/broken"
-  assert_eq 0 "$(_own reloads_refused)"
+  assert_eq 0 "$(own reloads_refused)"
   assert_fails_with \
     'tallyfs: the program on disk refuses: it ended with status 3: not?today; the old one goes on' \
     "$TALLYFS" --reload "$MNT"
   [ $((SECONDS - began)) -lt 20 ] || fail 'it waited'
-  assert_eq 1 "$(_own reloads_refused)"
+  assert_eq 1 "$(own reloads_refused)"
   assert_has 'reload: error: the program on disk refuses: it ended with status 3: not?today' \
     "$(cat "$MNT/tracing/error_log")"
 }
@@ -348,7 +347,7 @@ a_server_that_is_killed_afterwards_is_replaced() {
     _reload
     before=$SERVER
     kill -KILL "$SERVER"
-    wait_until '[ "$(_own takeovers 2>/dev/null)" = '$i' ]'
+    wait_until '[ "$(own takeovers 2>/dev/null)" = '$i' ]'
     [ "$(server_of "$DAEMON")" != "$before" ]
   done
   send 'web/a 1'
@@ -566,5 +565,5 @@ with Children() as children:
         subprocess.run([os.environ["TALLYFS"], "--reload", os.environ["MNT"]], check=True)
     while children.pids: assert os.waitpid(children.pids.pop(), 0)[1] == 0
 EOP
-  assert_eq 0 "$(_own takeovers)"
+  assert_eq 0 "$(own takeovers)"
 }

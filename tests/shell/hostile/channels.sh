@@ -11,11 +11,10 @@ _as_nobody_py() {
   need_python
   as_nobody env PYTHONPATH="$here" CASE="$CASE" SOCK="$SOCK" STAT="$STAT" "$PYTHON" -
 }
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 # Nothing that was sent stays open; the list of sockets of the kernel and a pipe may.
 _nothing_is_left() {
   wait_until '[ "$(_descriptors)" -le $((BEFORE + 3)) ]'
-  assert_match '0?' "$(_own channels)" channels
+  assert_match '0?' "$(own channels)" channels
 }
 _root_is_answered() {
   py <<'EOT'
@@ -114,7 +113,7 @@ for peer in peers[:10]: peer.close()
 late = ChannelPeer()
 wait_until(lambda: late.retry("create web") == "channel")
 EOT
-  [ "$(_own fds_refused)" -ge 6 ] || fail 'they do not count'
+  [ "$(own fds_refused)" -ge 6 ] || fail 'they do not count'
   _root_is_answered
   _nothing_is_left
 }
@@ -133,7 +132,7 @@ assert 0 < unread < 4 << 20, "it may have a part of 4 MiB"
 for peer in deaf: peer.close()
 wait_until(lambda: polite.retry("create web") == "channel")
 EOT
-  [ $(($(_own answers_dropped) + $(_own answers_over_share))) -gt 0 ] || fail 'all were answered'
+  [ $(($(own answers_dropped) + $(own answers_over_share))) -gt 0 ] || fail 'all were answered'
   _root_is_answered
   _nothing_is_left
 }
@@ -183,7 +182,7 @@ while os.path.exists(case) and not os.path.exists(f"{case}/over"):
                 for fd in made: os.close(fd)
 EOT
   FLOOD=$!
-  wait_until '[ "$(_own fds_refused)" -gt 100 ]'
+  wait_until '[ "$(own fds_refused)" -gt 100 ]'
 }
 _others_are_served() {
   py <<'EOT'

@@ -23,14 +23,13 @@ _nobody_sends() {
 _json() {
   grep -o "\"interface\":\"$1\".*" "$MNT/statistics.json" | grep -o '"uid":[^}]*' | head -n1
 }
-_own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
 
 samples_and_requests_of_others_are_refused() {
   local rejects
   _send 'create web feed=owner' 'create web/hits on=1' 'web/hits 1'
   assert_eq '"uid":0,"feed":"owner"' "$(_json web)"
   assert_has '"uid":0,"feed":"owner","statistics":' "$(cat "$STAT/web/data.json")"
-  rejects=$(_own rejects)
+  rejects=$(own rejects)
   assert_fails_with 'the interface belongs to uid 0; only it or root may feed it (feed=owner)' \
     _nobody_sends 'web/hits 5'
   assert_fails_with 'may feed it (feed=owner)' _nobody_sends 'create web/hits'
@@ -38,7 +37,7 @@ samples_and_requests_of_others_are_refused() {
   assert_fails_with 'belongs to uid 0' _nobody_sends 'create web/other'
   assert_fails_with 'belongs to uid 0' _nobody_sends 'define web feed=any'
   assert_counts web 'hits 1'
-  assert_eq $((rejects + 5)) "$(_own rejects)" rejects
+  assert_eq $((rejects + 5)) "$(own rejects)" rejects
   # Others' interfaces are fed as before, in the same datagram, too.
   printf 'nobodys/a 1\nweb/hits 7\nnobodys/a 1\n' >"$CASE/lines"
   assert_fails_with '(feed=owner)' _nobody_sends <"$CASE/lines"
@@ -90,19 +89,19 @@ what_cells_of_others_hold_counts_until_then() {
   ok 'inc hits 3'
   _send 'define web feed=owner'
   assert_counts web "hits $((before + 3))"
-  rejects=$(_own rejects)
+  rejects=$(own rejects)
   ok 'inc hits 4'
   assert_counts web "hits $((before + 3))"
   # What they add then is counted as refused.
-  wait_until '[ "$(_own rejects)" = $((rejects + 4)) ]'
+  wait_until '[ "$(own rejects)" = $((rejects + 4)) ]'
   _send 'web/hits 1'
   assert_counts web "hits $((before + 4))"
   # Another look, after the end of the feeder, finds no more, and all that was refused.
   ok 'inc hits 5'
   end_probe
-  wait_until '[ "$(_own lanes)" = 0 ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   assert_counts web "hits $((before + 4))"
-  wait_until '[ "$(_own rejects)" = $((rejects + 9)) ]'
+  wait_until '[ "$(own rejects)" = $((rejects + 9)) ]'
   TALLY_PROBE=$CASE/bin/nobodys-tally-probe start_probe
   ok 'interface web' 'statistic web hits'
   tell 'sync 5000'
@@ -116,14 +115,14 @@ records_in_rings_of_others_count_until_then() {
   TALLY_PROBE=$CASE/bin/nobodys-tally-probe start_probe
   ok 'interface web' 'statistic web hits' 'sync 5000'
   ok 'inc hits 1' 'sync 5000'
-  wait_until 'ok "inc hits 1" "sync 5000"; [ "$(_own ring_samples)" -gt 0 ]'
+  wait_until 'ok "inc hits 1" "sync 5000"; [ "$(own ring_samples)" -gt 0 ]'
   ok 'inc hits 5'
   _send 'define web feed=owner'
   local before rejects
-  before=$(counts web) rejects=$(_own rejects)
+  before=$(counts web) rejects=$(own rejects)
   ok 'inc hits 4' 'sync 5000'
   assert_eq "$before" "$(counts web)"
-  [ "$(_own rejects)" -gt "$rejects" ] || fail 'the samples were not counted as refused'
+  [ "$(own rejects)" -gt "$rejects" ] || fail 'the samples were not counted as refused'
 }
 
 it_is_kept_by_the_state_and_in_a_reload() {

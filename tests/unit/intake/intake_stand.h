@@ -18,6 +18,7 @@
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
 #include "tests/unit/fake_clock.h"
+#include "tests/unit/intake/attach.h"
 #include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
@@ -44,19 +45,7 @@ class Feeder {
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, made.data()), 0);
     channel_ = Fd(made[0]);
     const Fd theirs(made[1]);
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(rights), &made[1], sizeof(int));
-    ASSERT_EQ(::sendmsg(fd_.get(), &header, 0), static_cast<ssize_t>(bytes.size()));
+    ASSERT_EQ(send_with(fd_.get(), bytes, theirs.get()), static_cast<ssize_t>(bytes.size()));
   }
   // It is told once, without being asked, that its epoch is not the daemon's.
   void expect_stale() {

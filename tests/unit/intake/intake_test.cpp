@@ -136,25 +136,10 @@ TEST_F(IntakeTest, VoidNumbersThatADatagramHasTooManyOfAreToldByTheNext) {
 TEST_F(IntakeTest, AttachedDescriptorsAreRefusedAndTheTextTaken) {
   const sockaddr_un daemon = address_of(path_);
   const Fd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  char text[] = "web/hits 1";
-  iovec vector{text, sizeof text - 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-  msghdr header{};
-  header.msg_name = const_cast<sockaddr_un*>(&daemon);
-  header.msg_namelen = sizeof daemon;
-  header.msg_iov = &vector;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  cmsghdr* const part = CMSG_FIRSTHDR(&header);
-  part->cmsg_level = SOL_SOCKET;
-  part->cmsg_type = SCM_RIGHTS;
-  part->cmsg_len = CMSG_LEN(sizeof(int));
-  const int attached = sender.get();
-  std::memcpy(CMSG_DATA(part), &attached, sizeof attached);
+  ASSERT_EQ(::connect(sender.get(), reinterpret_cast<const sockaddr*>(&daemon), sizeof daemon), 0);
   const int next_before = Fd(::dup(0)).get();
   for (int i = 0; i < 5; ++i) {
-    ASSERT_GT(::sendmsg(sender.get(), &header, 0), 0);
+    ASSERT_GT(send_with(sender.get(), "web/hits 1", sender.get()), 0);
     intake_.settle();
   }
   while (Fd(::dup(0)).get() != next_before) ::usleep(100);  // another thread closes them

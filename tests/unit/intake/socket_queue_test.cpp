@@ -111,23 +111,6 @@ TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
 
 // ---- descriptors that senders attach
 
-void send_with(const Fd& to, int attached) {
-  char text[] = "web/hits 1";
-  iovec part{text, sizeof text - 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof attached)> control{};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof attached);
-  std::memcpy(CMSG_DATA(rights), &attached, sizeof attached);
-  EXPECT_GT(::sendmsg(to.get(), &header, 0), 0);
-}
-
 // On a socket that takes them, as all did before Linux 6.16.
 TEST(AttachedDescriptorsTest, ACloseThatWaitsHoldsUpNoReceiver) {
   std::array<int, 2> pair{};
@@ -137,7 +120,9 @@ TEST(AttachedDescriptorsTest, ACloseThatWaitsHoldsUpNoReceiver) {
   ASSERT_EQ(::setsockopt(receiver.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on), 0);
   const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   ASSERT_EQ(::listen(listener.get(), 8), 0);
-  for (int i = 0; i < 3; ++i) send_with(sender, lingering_connection(listener).get());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_GT(send_with(sender.get(), "web/hits 1", lingering_connection(listener).get()), 0);
+  }
   SocketQueue queue(receiver.get(), kOtherDaemon);
   const auto begun = std::chrono::steady_clock::now();
   const auto received = queue.receive();
