@@ -100,13 +100,6 @@ void write_rows(JsonWriter& writer, const view::Interface& interface, const Find
   writer.end_array();
 }
 
-// What was counted in a span, with the time in which it was observed.
-std::optional<Change> change_in(const view::Interface& interface, const std::string& name) {
-  const view::Statistic* const found = interface.find(name);
-  if (!found) return std::nullopt;
-  return Change{interface.time_us - found->data_us, found->samples, *found};
-}
-
 void write_facts(JsonWriter& writer, const SpanReading& reading, const InterfaceOrder& order) {
   constexpr std::size_t kFactsMax = 10;
   std::size_t written = 0;

@@ -13,18 +13,20 @@
 namespace tallyfs::web {
 namespace {
 
+// Its line is what it counted in a second.
+bool grows(const view::Statistic& statistic) {
+  return std::holds_alternative<view::Value>(statistic.values) ||
+         std::holds_alternative<view::List>(statistic.values);
+}
+
 std::optional<double> value_of(const view::Statistic& statistic, const PastColumn& column) {
   if (!column.is_known()) return std::nullopt;
-  if (std::holds_alternative<view::Value>(statistic.values) ||
-      std::holds_alternative<view::List>(statistic.values)) {
-    return static_cast<double>(column.sum) / column.length_s();
-  }
+  if (grows(statistic)) return static_cast<double>(column.sum) / column.length_s();
   return level_of(with_column(statistic, column));
 }
 
 view::Series series_of(const view::Statistic& statistic, const std::vector<PastColumn>& columns) {
-  const bool is_growth = std::holds_alternative<view::Value>(statistic.values) ||
-                         std::holds_alternative<view::List>(statistic.values);
+  const bool is_growth = grows(statistic);
   view::Series made{.quantity = is_growth ? view::quantity_of_totals(statistic)
                                           : view::quantity_of_x(statistic)};
   made.line = is_growth ? "growth in a second" : "average";

@@ -20,18 +20,6 @@ namespace {
 
 using past::Span;
 
-// What was counted in a span, with the time in which it was observed.
-view::Change change_of(const view::Interface& interface, const view::Statistic& statistic) {
-  return {.micros = interface.time_us - statistic.data_us,
-          .samples = statistic.samples,
-          .counted = statistic};
-}
-
-std::optional<view::Change> change_in(const view::Interface& interface, const std::string& name) {
-  const view::Statistic* const found = interface.find(name);
-  return found ? std::optional(change_of(interface, *found)) : std::nullopt;
-}
-
 // A span that was read.
 struct ReadSpan {
   Span wanted;
@@ -118,7 +106,7 @@ class ShowPast {
       for (const view::Statistic* each : selected(interface, selection)) {
         is_empty = false;
         if (selection.is_whole || selection.is_pattern || session_.options.chooses_rows())
-          rows.push_back({&interface, each, change_of(interface, *each)});
+          rows.push_back({&interface, each, view::change_in(interface, *each)});
         else
           view::draw_statistic(grid, interface, *each, session_.look);
       }
@@ -179,7 +167,7 @@ class ShowPast {
                                           const std::string& name) {
     const auto found = read.moment.find(interface);
     if (found == read.moment.end()) return std::nullopt;
-    return change_in(found->second.interface, name);
+    return view::change_in(found->second.interface, name);
   }
 
   void add_row(view::Table& table, const std::string& name,
@@ -253,7 +241,10 @@ class ShowPast {
       writer.key("name").string(each.statistic).key("reason").string(each.reason).end_object();
     }
     writer.end_array().key("interfaces").begin_array();
-    write_moment(writer, read.moment, selections_, change_in);
+    const auto find = [](const view::Interface& interface, const std::string& name) {
+      return view::change_in(interface, name);
+    };
+    write_moment(writer, read.moment, selections_, find);
     writer.end_array();
   }
 

@@ -139,4 +139,15 @@ Change change_between(const Interface& before, const Interface& after, std::stri
   return made;
 }
 
+Change change_in(const Interface& span, const Statistic& statistic) {
+  return {.micros = span.time_us - statistic.data_us,
+          .samples = statistic.samples,
+          .counted = statistic};
+}
+
+std::optional<Change> change_in(const Interface& span, std::string_view name) {
+  const Statistic* const found = span.find(name);
+  return found ? std::optional(change_in(span, *found)) : std::nullopt;
+}
+
 }  // namespace tallyfs::view

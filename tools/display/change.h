@@ -31,6 +31,12 @@ struct Change {
 // itself (history, raw, last) is not subtracted: `counted` is what is there now.
 Change change_between(const Interface& before, const Interface& after, std::string_view name);
 
+// Of an interface of a span of the past: what was counted in it, with the time in which it was
+// observed (tools/past/span_source.h).
+Change change_in(const Interface& span, const Statistic& statistic);
+// Nothing: the statistic is not there.
+std::optional<Change> change_in(const Interface& span, std::string_view name);
+
 // Values that grew from `before` to `after`; nothing if that is not known.
 std::optional<Values> difference(const Values& before, const Values& after);
 
