@@ -110,6 +110,8 @@ class FeederCells {
   // Samples that cells held when they were read, and count_samples() has not counted.
   std::uint64_t uncounted() const { return held_ ? held_->tally.uncounted : 0; }
   void count_samples();
+  // The samples that were found in cells and take_counted() has not returned.
+  std::uint64_t untold() const { return held_ ? held_->tally.uncounted + held_->untold : 0; }
   // Samples in cells of others, since the last call.
   std::uint64_t take_refused() { return held_ ? held_->refused.take_samples() : 0; }
   // How many were counted since the last call.

@@ -35,7 +35,7 @@ void Interface::save(ByteWriter& out, CellBudget& budget) const {
     if (!progress.has_begun) {
       read_cells(budget);
       samples = samples_;
-      for (const Statistic& statistic : statistics_) samples += statistic.uncounted_in_cells();
+      for (const Statistic& statistic : statistics_) samples += statistic.untold_in_cells();
     }
     if (progress.closings != statistics_.closings()) {
       bytes.clear();

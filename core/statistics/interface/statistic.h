@@ -144,6 +144,8 @@ class Statistic {
   std::uint64_t count_cells();
   // How many samples cells held at the last look that were not counted yet.
   std::uint64_t uncounted_in_cells() const { return has_cells_ ? cells()->uncounted() : 0; }
+  // The same with the samples that count_cells() has not returned yet.
+  std::uint64_t untold_in_cells() const { return cells() ? cells()->untold() : 0; }
 
   // What its users have asked for stays when a feeder's defaults come.
   void note_asked(const Change& change) {

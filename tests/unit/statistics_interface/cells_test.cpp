@@ -439,6 +439,22 @@ TEST(CellsTest, AResetReadsNoMoreThanABudgetAndCountsWhatItReads) {
   EXPECT_EQ(stand.data(), 2u);
 }
 
+// No look at the interface comes between the reset and the save.
+TEST(CellsTest, ASavedCountHasTheSamplesThatAResetFoundJustBefore) {
+  CellsStand stand;
+  const auto source = stand.bind(kUid);
+  source->add(stand.shapes[0], 7);
+  EXPECT_EQ(stand.stand.define("data=reset"), "");
+  std::string bytes;
+  ByteWriter out(bytes);
+  stand.stand.interface->save(out, stand.budget);
+  ByteReader in(bytes);
+  const auto loaded = Interface::load(in, stand.stand.ledger);
+  ASSERT_TRUE(loaded);
+  CellBudget none;
+  EXPECT_EQ(loaded.value()->overview(stand.stand.clock.now(), none).samples, 7u);
+}
+
 // Feeders of several uids add, end and begin, users reset, servers are replaced, and budgets cut.
 class RandomFeeders {
  public:
