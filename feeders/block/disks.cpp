@@ -11,10 +11,14 @@ namespace {
 constexpr std::chrono::seconds kNameLasts{1};
 constexpr const char* kDirectionNames[kDirections] = {"read", "write", "other"};
 
-// 1,024 sizes: the sizes of requests are multiples of a page, up to a few MiB.
-const tally::Definition kSizes{.units = "bytes/requests",
-                               .type = tally::List{.entries_max = 1024, .base = 10},
-                               .begin = tally::Begin::kOn};
+// 15 intervals, 0 to 4 MiB in powers of two from a sector on. What is larger, as discards of whole
+// files, stands under `>`.
+const tally::Definition kSizes{
+    .units = "bytes/requests",
+    .type = tally::Array{.range = {0, 1 << 22}, .base_interval = 512},
+    .begin = tally::Begin::kOn};
+// Each size by itself: those of requests are multiples of a page, up to a few MiB.
+const tally::List kEachSize{.entries_max = 1024, .base = 10};
 // 22 intervals, 0 to a second in powers of two; what takes longer is a disk in trouble and stands
 // under `>`. Microseconds: a fast disk takes ten, a spinning one ten thousand.
 const tally::Definition kLatencies{.units = "microseconds/requests",
@@ -42,6 +46,8 @@ Disk create(const std::string& name) {
   auto latencies = create_by_direction(interface, "latencies", kDirections, kLatencies);
   std::vector<tally::Statistic> views;
   for (std::size_t i = 0; i < kDirections; ++i) {
+    const std::string list = std::string("request_sizes_") + kDirectionNames[i] + "_list";
+    views.push_back(sizes[i].create_view(list, kEachSize));
     auto some = create_latency_views(latencies[i], std::string("latencies_") + kDirectionNames[i]);
     for (tally::Statistic& view : some) views.push_back(std::move(view));
   }

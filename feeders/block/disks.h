@@ -20,7 +20,7 @@ struct Disk {
   tally::Interface interface;
   std::vector<tally::Statistic> request_sizes;  // by direction, as the next two
   std::vector<tally::Statistic> latencies;
-  std::vector<tally::Statistic> latency_views;
+  std::vector<tally::Statistic> views;    // of both
   std::vector<tally::Statistic> pending;  // read and write only
   tally::Statistic occurrence_lost;
   std::uint64_t lost = 0;     // not added to occurrence_lost yet
@@ -35,8 +35,8 @@ std::string number_of(DeviceNumber device);
 
 class Disks {
  public:
-  static constexpr std::size_t kDisksMax = 4096;
-  static constexpr std::size_t kStatisticsPerDisk = (2 + kLatencyViews) * kDirections + 3;
+  static constexpr std::size_t kDisksMax = 3584;
+  static constexpr std::size_t kStatisticsPerDisk = (3 + kLatencyViews) * kDirections + 3;
   // libtally has room for as many statistics.
   static_assert(kDisksMax * kStatisticsPerDisk <= 65'536);
 

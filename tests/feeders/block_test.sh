@@ -24,7 +24,7 @@ requests() {
     count=0 bytes=0
     while read -r _ size total; do
       count=$((count + total)) bytes=$((bytes + size * total))
-    done < <(data "block-$DISK" | grep "^request_sizes_$name ")
+    done < <(data "block-$DISK" | grep "^request_sizes_${name}_list ")
     echo -n "$count $((bytes / 512)) "
   done
 }
@@ -42,13 +42,14 @@ before=$(diskstats)
 write_requests 1000
 read_requests 1000
 check "1,000 writes of 12 KiB are counted, all by their size" wait_until \
-  'shows "request_sizes_write 12288 1000"'
+  'shows "request_sizes_write_list 12288 1000"'
 check "1,000 reads of 8 KiB are counted, all by their size" wait_until \
-  'shows "request_sizes_read 8192 1000"'
+  'shows "request_sizes_read_list 8192 1000"'
 after=$(diskstats)
 difference=$(paste -d' ' <(tr ' ' '\n' <<<"$before") <(tr ' ' '\n' <<<"$after") |
   awk '{ printf "%d ", $2 - $1 }')
 check_eq "$difference" "$(requests)" "requests and sectors are those of /proc/diskstats"
+check "and by intervals" shows "request_sizes_write <=16384 1000"
 check_eq "$(sum "block-$DISK" request_sizes_read)" "$(sum "block-$DISK" latencies_read)" \
   "every read has a latency"
 check_eq "$(sum "block-$DISK" request_sizes_write)" "$(sum "block-$DISK" latencies_write)" \
@@ -72,7 +73,7 @@ start_daemon
 check "a restarted daemon gets the statistics again, without a request" \
   wait_until 'test -e "$MNT/statistics/block-$DISK/data"'
 write_requests 10
-check "and what happens from then on" wait_until 'shows "request_sizes_write 12288 10"'
+check "and what happens from then on" wait_until 'shows "request_sizes_write_list 12288 10"'
 
 kill -KILL "$FEEDER"
 wait "$FEEDER" 2>/dev/null
@@ -83,7 +84,7 @@ check_eq "tallyfs-block-$FEEDER" "$(instances)" "the next one takes it away"
 read_requests 10
 stop "$FEEDER"
 check_eq 0 "$STATUS" "SIGTERM ends the feeder well"
-check "what it had read was still sent" shows "request_sizes_read 8192 10"
+check "what it had read was still sent" shows "request_sizes_read_list 8192 10"
 check_eq "" "$(instances)" "it leaves no instance"
 check_eq "$mounts_before" "$(grep -c tracefs /proc/mounts)" "and no mount"
 stop "$DAEMON"
