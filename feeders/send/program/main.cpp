@@ -205,8 +205,12 @@ class Program {
 
 int main(int argc, char** argv) {
   Options options;
-  CommandLine line("Sends lines to tallyfs, and says what was wrong with those that it refuses.",
-                   "tally-send", TALLYFS_VERSION);
+  CommandLine line(
+      "Sends lines to tallyfs, and says what was wrong with those that it refuses.\n"
+      "  tally-send 'web/latency_us 1750'              one sample\n"
+      "  tally-send 'create web/hits on=1'                 a counter\n"
+      "  vmstat -n 1 | awk 'NR > 2 { print \"vm/running\", $1; fflush() }' | tally-send",
+      "tally-send", TALLYFS_VERSION);
   line.add({.names = "--socket",
             .variable = &options.socket,
             .value = "PATH",
