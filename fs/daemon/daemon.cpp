@@ -360,7 +360,8 @@ void Daemon::take_rules() {
   };
   const auto text = read_rules(options_.rules_file);
   if (!text) return tell("rules: " + text.error().reason);
-  const auto reading = branches_->statistics().take_rules(text.value(), clock_.now());
+  const auto reading =
+      branches_->statistics().take_rules(options_.rules_file, text.value(), clock_.now());
   for (const auto& refused : reading.refused) {
     for (const std::string& line : describe(options_.rules_file, refused)) tell(line);
   }

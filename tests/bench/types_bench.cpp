@@ -91,7 +91,7 @@ double creation_us(int rules) {
   for (int i = 0; i < rules; ++i) {
     text += "block-" + std::to_string(i) + "/latencies_* type=range\n";
   }
-  if (!statistics.take_rules(text, now()).refused.empty()) std::abort();
+  if (!statistics.take_rules("/r", text, now()).refused.empty()) std::abort();
   std::vector<std::string> paths;
   for (int i = 0; i < kStatistics; ++i) {
     paths.push_back("web" + std::to_string(i % 100) + "/requests_" + std::to_string(i));

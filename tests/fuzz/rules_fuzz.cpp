@@ -38,7 +38,7 @@ class Stand {
       must(file_->write_line(line, clock_.now()).has_value(), "what is read can be written back");
     });
     must(text() == before, "and says the same");
-    must(statistics_.take_rules("", clock_.now()).rules == 0, "a file may be empty");
+    must(statistics_.take_rules("/r", "", clock_.now()).rules == 0, "a file may be empty");
   }
 
  private:
@@ -71,7 +71,7 @@ class Stand {
     std::ranges::replace(lines, ';', '\n');
     former_.reset();
     is_back_ = false;
-    const auto reading = statistics_.take_rules(lines, clock_.now());
+    const auto reading = statistics_.take_rules("/r", lines, clock_.now());
     must(reading.added <= reading.rules, "new rules are rules");
     for (const auto& line : reading.refused) check(line.error, line.text);
   }

@@ -73,8 +73,8 @@ class Rules {
  public:
   static constexpr std::size_t kRulesBound = 1024;
   static constexpr std::size_t kBytesBound = 65'536;
-  // The place in error_log of a refused line of the file, before its number.
-  static constexpr const char* kFileEntry = "--rules:";
+  // The place in error_log of a refused line of the file, before FILE:LINE.
+  static constexpr const char* kFileEntry = "--rules ";
 
   struct RefusedLine {
     std::size_t number = 0;  // counted from 1

@@ -143,9 +143,10 @@ class StatisticsBranch final : public Branch {
   bool process_ended(pid_t process, Moment now, const IsLate& is_late = never_late) override
       EXCLUDES(mutex_);
 
-  // Rules of the file of --rules, instead of those that came from it before. They are for
-  // statistics to come. The error log has the first faults.
-  Rules::Reading take_rules(std::string_view text, Moment now) EXCLUDES(mutex_);
+  // Rules of the file of --rules at `path`, instead of those that came from it before. They are for
+  // statistics to come. The error log has the first faults, with the path.
+  Rules::Reading take_rules(const std::string& path, std::string_view text, Moment now)
+      EXCLUDES(mutex_);
 
   // Enters `metrics/`. Called once, before there are readers.
   void enter_metrics(const MetricsSettings& settings, Moment now);

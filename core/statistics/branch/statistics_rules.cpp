@@ -92,7 +92,8 @@ void StatisticsBranch::enter_rules(Moment now) {
                                std::make_shared<RulesFile>(*this), now);
 }
 
-Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
+Rules::Reading StatisticsBranch::take_rules(const std::string& path, std::string_view text,
+                                            Moment now) {
   const MutexLock lock(mutex_);
   rules_changed_ = now;
   auto reading = rules_.replace_file(text);
@@ -106,8 +107,8 @@ Rules::Reading StatisticsBranch::take_rules(std::string_view text, Moment now) {
           .append(std::to_string(refused - kRefusedLinesShown))
           .append(", see the log");
     }
-    errors_->report(ErrorLog::kDaemon, Rules::kFileEntry + std::to_string(line.number), line.text,
-                    error, now);
+    const std::string place = Rules::kFileEntry + path + ":" + std::to_string(line.number);
+    errors_->report(ErrorLog::kDaemon, place, line.text, error, now);
   }
   return reading;
 }

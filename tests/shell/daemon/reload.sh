@@ -397,7 +397,8 @@ _reload_without_rules() {
   local status=0
   (cd / && "$TALLYFS" --reload "$MNT") 2>"$CASE/said" || status=$?
   assert_eq 4 $status
-  assert_has "--rules:2: error: there is no key 'types'; did you mean type?" "$(cat "$CASE/said")"
+  assert_has "--rules $CASE/rules:2: error: there is no key 'types'; did you mean type?" \
+    "$(cat "$CASE/said")"
   assert_has $'  Command: web/b types=list\n                 ^' "$(cat "$CASE/said")"
   assert_has 'the new server runs, but without the lines of --rules above' "$(cat "$CASE/said")"
 }

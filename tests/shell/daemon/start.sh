@@ -53,7 +53,7 @@ in_the_background_the_file_of_rules_may_be_relative_and_its_faults_are_told() {
 tallyfs:   web/b on=maybe
 tallyfs:         ^" "$(cat "$CASE/said")"
   assert_eq 'web/a type=range' "$(cat "$MNT/rules")"
-  assert_has 'rules:2: error: on must be 0 or 1' "$(errors)"
+  assert_has "--rules $CASE/file:2: error: on must be 0 or 1" "$(errors)"
   echo 'web/e on=1' >"$CASE/file"
   kill -HUP "$(pgrep -f -o -- " $MNT( |\$)")"
   wait_until '[ "$(cat "$MNT/rules")" = "web/e on=1" ]'

@@ -65,7 +65,7 @@ TEST_F(DecimalsTest, WithoutThemADecimalIsRefusedWithTheWayOut) {
 }
 
 TEST_F(DecimalsTest, ARuleGivesThemToWhatASampleMakes) {
-  Rules::Reading reading = statistics_.take_rules("new/* decimals=2\n", clock_.now());
+  Rules::Reading reading = statistics_.take_rules("/r", "new/* decimals=2\n", clock_.now());
   ASSERT_TRUE(reading.refused.empty());
   EXPECT_EQ(lines({"new/s 0.25", "new/s 1"}), "");
   EXPECT_EQ(read("new", "data"), "s 2 0.25 0.62500 1.00\n");

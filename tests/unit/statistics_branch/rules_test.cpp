@@ -145,11 +145,11 @@ TEST_F(RulesTest, ApplyMeansAllThatIsThere) {
 
 TEST_F(RulesTest, ThoseOfTheFileComeFirstAndAreReplacedAlone) {
   ASSERT_TRUE(write("web/b on=1"));
-  const auto first = statistics_.take_rules("web/a on=1\n\n# no rule\n", clock_.now());
+  const auto first = statistics_.take_rules("/r", "web/a on=1\n\n# no rule\n", clock_.now());
   EXPECT_TRUE(first.refused.empty());
   EXPECT_EQ(text(), "web/a on=1\nweb/b on=1\n");
   const auto reading =
-      statistics_.take_rules("web/c on=1\nweb/d on=7\nweb/a on=1\nweb/e on=0", clock_.now());
+      statistics_.take_rules("/r", "web/c on=1\nweb/d on=7\nweb/a on=1\nweb/e on=0", clock_.now());
   EXPECT_EQ(text(), "web/c on=1\nweb/a on=1\nweb/e on=0\nweb/b on=1\n");
   EXPECT_EQ(reading.rules, 3u);
   EXPECT_EQ(reading.added, 2u);
@@ -158,14 +158,14 @@ TEST_F(RulesTest, ThoseOfTheFileComeFirstAndAreReplacedAlone) {
   EXPECT_EQ(reading.refused[0].number, 2u);
   EXPECT_EQ(reading.refused[0].text, "web/d on=7");
   EXPECT_EQ(reading.refused[0].error.reason, "on must be 0 or 1");
-  EXPECT_EQ(statistics_.take_rules("web/e on=0\n", clock_.now()).gone, 2u);
+  EXPECT_EQ(statistics_.take_rules("/r", "web/e on=0\n", clock_.now()).gone, 2u);
 }
 
 // ---- writes that replace all rules
 
 TEST_F(RulesTest, AReplacementThatFailsChangesNothing) {
   ASSERT_TRUE(write("web/a on=1"));
-  ASSERT_TRUE(statistics_.take_rules("web/file on=1", clock_.now()).refused.empty());
+  ASSERT_TRUE(statistics_.take_rules("/r", "web/file on=1", clock_.now()).refused.empty());
   const std::string before = text();
   open_to_replace();
   ASSERT_TRUE(write("web/b on=1"));
@@ -241,7 +241,7 @@ TEST_F(RulesTest, TheFileOfTheOptionMayComeInTheMiddleOfAReplacement) {
   ASSERT_TRUE(write("web/a on=1"));
   open_to_replace();
   ASSERT_TRUE(write("web/b on=1"));
-  ASSERT_TRUE(statistics_.take_rules("web/file on=1", clock_.now()).refused.empty());
+  ASSERT_TRUE(statistics_.take_rules("/r", "web/file on=1", clock_.now()).refused.empty());
   EXPECT_FALSE(write("web"));
   EXPECT_EQ(text(), "web/file on=1\nweb/b on=1\n");
 }
