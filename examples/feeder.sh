@@ -3,7 +3,9 @@
 # It needs no library: text goes to the socket, here by way of socat; tally-send does the same, and
 # says what was wrong.
 set -euo pipefail
-socket=${TALLY_SOCKET:-/run/tallyfs/socket}
+socket=/run/tallyfs/socket own=${XDG_RUNTIME_DIR:-}/tallyfs/socket
+[ "$EUID" = 0 ] || [ ! -S "$own" ] || socket=$own  # a daemon of this user
+socket=${TALLY_SOCKET:-$socket}
 
 feed() { socat -u - "UNIX-SENDTO:$socket"; }
 
