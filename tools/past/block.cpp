@@ -33,8 +33,11 @@ bool read_parts(const Parts& parts, std::uint64_t pieces, const WantedSeries& wa
                 const TakeStored& take) {
   ColumnUnpacker columns(parts);
   NumberReader& heads = columns.heads();
-  for (std::uint64_t series = 0; heads.left() > 0;) {
-    series += heads.number();
+  std::uint64_t series = 0;
+  for (std::size_t size = 0; heads.left() > 0; ++size) {
+    const std::uint64_t more = heads.number();
+    if (size == kBlockSeriesMax || (size > 0 && more == 0)) return false;
+    series += more;
     if (series > wanted.last) return true;
     const TakePoint put = [&](unsigned number, Point&& point) {
       take(series, number, std::move(point));

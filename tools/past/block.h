@@ -49,6 +49,7 @@ class BlockBuilder {
   ColumnPacker columns_;
 };
 
+// The time that it takes is in proportion to the unpacked bytes, at most kUnpackedMax.
 // Calls take() for each point of the series that are wanted, of which `last` is the highest: what
 // comes after it is not read. False: the block is damaged; some points may have been taken.
 struct WantedSeries {

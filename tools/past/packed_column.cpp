@@ -264,10 +264,10 @@ bool ColumnUnpacker::read_marks(Marked& column, std::uint64_t pieces) {
 
 // Calls use(number, difference).
 template <typename Use>
-bool ColumnUnpacker::read_sequence(std::size_t size, const Use& use) {
+bool ColumnUnpacker::read_sequence(std::size_t size, const Use& use, std::uint64_t class_min) {
   if (size == 0) return true;
   const std::uint64_t most = heads().number();
-  if (most > kClassMax) return false;
+  if (most < class_min || most > kClassMax) return false;
   for (std::size_t i = 0; i < size; ++i) {
     const std::uint64_t below = most > 0 ? readers_[kClasses].number() : 0;
     if (below > most) return false;
@@ -290,11 +290,13 @@ bool ColumnUnpacker::read_row(Marked& column, std::int64_t key, std::uint64_t ki
   };
   if (kind == kLargeRow) {
     Mean mean;
-    return read_sequence(points, [&](std::size_t at, Int128 difference) {
+    const auto use = [&](std::size_t at, Int128 difference) {
       const Int128 count = plus(mean.expected(), difference);
       mean.add(static_cast<std::uint64_t>(count));
       return put(at, static_cast<UInt128>(count));
-    });
+    };
+    // A large row has a count above 0, so that each count has a byte of its own.
+    return read_sequence(points, use, 1);
   }
   const auto size = static_cast<std::size_t>(kind / 2);
   if (kind % 2 == 1) {

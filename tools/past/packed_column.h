@@ -71,7 +71,7 @@ class ColumnUnpacker {
   bool read_row(Marked& column, std::int64_t key, std::uint64_t kind);
   bool read_numbers(Marked& column, unsigned precision);
   template <typename Use>
-  bool read_sequence(std::size_t size, const Use& use);
+  bool read_sequence(std::size_t size, const Use& use, std::uint64_t class_min = 0);
   bool has_failed() const;
 
   std::array<NumberReader, kParts> readers_;

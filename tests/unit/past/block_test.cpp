@@ -117,6 +117,35 @@ TEST(BlockTest, TheEndsOfEachNumberComeBack) {
   EXPECT_TRUE(unpack(pack(points)) == points);
 }
 
+TEST(BlockTest, AFewBytesDoNotBecomeManyPoints) {
+  const WantedSeries all{~std::uint64_t{0}, [](std::uint64_t) { return true; }};
+  std::size_t taken = 0;
+  const TakeStored count = [&](std::uint64_t, unsigned, Point&& point) {
+    taken += 1 + point.cells.size();
+  };
+  // The same series again and again: sixty points without bytes, then without rows.
+  Parts again;
+  for (int i = 0; i < 100'000; ++i) {
+    const bool is_first = i == 0;
+    put_number(again[kHeads], is_first ? 1 : 0);
+    put_number(again[kHeads], (std::uint64_t{1} << kBlockPoints) - 1);
+    again[kHeads].append(3, '\0');
+  }
+  EXPECT_FALSE(read_parts(again, kPieces, all, count));
+  EXPECT_LE(taken, kBlockPoints);
+  // Rows of counts that are all 0.
+  Parts rows;
+  put_number(rows[kHeads], 1);
+  for (int i = 0; i < 2; ++i) put_number(rows[kHeads], (std::uint64_t{1} << kBlockPoints) - 1);
+  put_number(rows[kHeads], 0);
+  put_number(rows[kHeads], 100'000);
+  rows[kHeads].append(100'000, '\0');
+  rows[kMarks].append(kBlockPoints, '\0');
+  rows[kKeys].append(100'000, '\0');
+  rows[kKinds].append(100'000, '\0');
+  EXPECT_FALSE(read_parts(rows, kPieces, all, count));
+}
+
 TEST(BlockTest, DamageIsFoundAndNeverCrashes) {
   Random random;
   const Points points = any_points(random);
