@@ -23,17 +23,6 @@ void add_portion(view::Portion& sum, const view::Portion& more) {
   if (more.value) sum.value = more.value;
 }
 
-// A part of what was counted in `parts` units.
-view::Portion part_of(view::Portion portion, std::uint64_t parts) {
-  const double part = 1 / static_cast<double>(parts);
-  portion.count *= part;
-  portion.levels *= part;
-  portion.level_sum *= part;
-  portion.level_squares *= part;
-  for (view::Bucket& each : portion.buckets) each.count *= static_cast<float>(part);
-  return portion;
-}
-
 }  // namespace
 
 Result<void> PastReader::read(std::uint64_t spans) {
@@ -151,7 +140,7 @@ void PastReader::close_units() {
   const std::uint64_t units = until_ - units_;
   for (auto& [name, series] : series_) {
     if (series.first_unit > units_) continue;
-    const view::Portion part = part_of(std::exchange(series.open, {}), units);
+    const view::Portion part = view::part_of(std::exchange(series.open, {}), units);
     for (std::uint64_t i = 0; i < units; ++i) series.past.add(part);
   }
   units_ = until_;

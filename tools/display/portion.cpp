@@ -20,32 +20,36 @@ double middle(const Bin& bin) {
   return first > 1 && last > first ? std::sqrt((first - 1) * last) : (first + last) / 2;
 }
 
-std::vector<Bucket> buckets_of(const Distribution& distribution) {
-  std::vector<Bucket> made;
-  for (const Bin& bin : distribution.bins) {
-    if (bin.count <= 0) continue;
-    const Bucket more{bucket_of(middle(bin)), static_cast<float>(bin.count)};
-    add_buckets(made, std::span(&more, 1));
-  }
-  return made;
-}
-
-void set_counted(Portion& portion, const Statistic& counted) {
-  if (const auto distribution = distribution_of(counted, Detail::kFine)) {
-    portion.buckets = buckets_of(*distribution);
-  } else if (const auto* range = std::get_if<Range>(&counted.values); range && range->avg) {
-    const double level = std::log2(std::max(0.5, *range->avg));
-    portion.levels = 1;
-    portion.level_sum = level;
-    portion.level_squares = level * level;
-  }
-}
-
 }  // namespace
 
 bool has_past(const Statistic& statistic) {
   return statistic.on && !std::holds_alternative<History>(statistic.values) &&
          !std::holds_alternative<Raw>(statistic.values);
+}
+
+void add_counted(Portion& portion, const Statistic& counted) {
+  if (const auto distribution = distribution_of(counted, Detail::kFine)) {
+    for (const Bin& bin : distribution->bins) {
+      if (bin.count <= 0) continue;
+      const Bucket more{bucket_of(middle(bin)), static_cast<float>(bin.count)};
+      add_buckets(portion.buckets, std::span(&more, 1));
+    }
+  } else if (const auto* range = std::get_if<Range>(&counted.values); range && range->avg) {
+    const double level = std::log2(std::max(0.5, *range->avg));
+    portion.levels += 1;
+    portion.level_sum += level;
+    portion.level_squares += level * level;
+  }
+}
+
+Portion part_of(Portion portion, std::uint64_t parts) {
+  const double part = 1 / static_cast<double>(parts);
+  portion.count *= part;
+  portion.levels *= part;
+  portion.level_sum *= part;
+  portion.level_squares *= part;
+  for (Bucket& each : portion.buckets) each.count *= static_cast<float>(part);
+  return portion;
 }
 
 std::optional<Portion> portion_between(const Statistic& before, const Statistic& after) {
@@ -68,7 +72,7 @@ std::optional<Portion> portion_between(const Statistic& before, const Statistic&
     made.count = static_cast<double>(growth->total);
   else if (!is_view)
     made.count = static_cast<double>(after.samples - before.samples);
-  set_counted(made, counted);
+  add_counted(made, counted);
   return made;
 }
 

@@ -93,7 +93,7 @@ void Increments::note_pause(const view::Tree& tree) {
     writer_.note({.span = {std::min(span.begin_us, span.end_us), tree.realtime_us},
                   .reason = "the clock was set"});
   } else if (length > 2 * writer_.step_us()) {
-    writer_.note({.span = span, .reason = lost.empty() ? "not read in time" : lost});
+    writer_.note({.span = span, .reason = lost.empty() ? kReadLate : lost});
   }
 }
 

@@ -1,3 +1,4 @@
+// Longer than most: each type of statistic becomes a point, and JSON again.
 #include "tools/past/point.h"
 
 #include <algorithm>
@@ -353,6 +354,30 @@ Json shape_of(const Json& statistic) {
     put(made, key, key == "values" ? shape_of_values(statistic.items[i]) : statistic.items[i]);
   }
   return made;
+}
+
+void set_bins(view::Values& values, const std::vector<Cell>& cells) {
+  if (auto* const array = std::get_if<view::Array>(&values)) {
+    std::ranges::fill(array->counts, Int128{0});
+    for (const Cell& each : cells) {
+      const auto bin = static_cast<std::uint64_t>(each.key);  // of kBelow and kAbove it is large
+      if (bin < array->counts.size()) array->counts[bin] = each.count;
+    }
+  }
+  auto* const quantiles = std::get_if<view::Quantiles>(&values);
+  if (!quantiles) return;
+  quantiles->zero = 0;
+  quantiles->positive = quantiles->negative = {};
+  for (const Cell& each : cells) {
+    const std::int64_t sign = each.key & (kSigns - 1);
+    if (sign == kZero) {
+      quantiles->zero = each.count;
+      continue;
+    }
+    view::Buckets& buckets = sign == kPositive ? quantiles->positive : quantiles->negative;
+    buckets.indexes.push_back(static_cast<std::int32_t>((each.key - sign) / kSigns));
+    buckets.counts.push_back(each.count);
+  }
 }
 
 unsigned precision_of(const Json& shape) {

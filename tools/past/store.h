@@ -59,6 +59,9 @@ struct Fact {
   std::string reason{};
 };
 
+// The reason of a gap after which the first point has what was counted in it, too.
+inline constexpr const char* kReadLate = "not read in time";
+
 // Makes the tables in an empty file, with these tiers.
 Result<void> make_tables(Database& database, const Tiers& tiers);
 // The tiers of a store. kInvalid: it is none, or of a newer format.

@@ -134,11 +134,12 @@ Result<std::optional<std::uint64_t>> StoreReader::next_block(std::size_t tier,
   return found.value() ? std::optional(row.number(0)) : std::nullopt;
 }
 
-Result<std::vector<StoredSeries>> StoreReader::series() {
+Result<std::vector<StoredSeries>> StoreReader::series(std::uint64_t after) {
   auto statement = database_.prepare(
-      "SELECT id, interface, name, shape FROM series ORDER BY interface, name, id");
+      "SELECT id, interface, name, shape FROM series WHERE id>? ORDER BY interface, name, id");
   if (!statement) return statement.error();
   Statement& row = statement.value();
+  row.bind(after);
   std::vector<StoredSeries> made;
   const auto done = row.each_row([&] {
     made.push_back({row.number(0), std::string(row.text(1)), std::string(row.text(2)),

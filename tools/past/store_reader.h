@@ -56,8 +56,8 @@ class StoreReader {
   Result<std::optional<Span>> extent(std::size_t tier);
   // The begin of the oldest block of the tier that ends after the moment; nothing without one.
   Result<std::optional<std::uint64_t>> next_block(std::size_t tier, std::uint64_t moment_us);
-  // They come in order of names, and the newest of one name last.
-  Result<std::vector<StoredSeries>> series();
+  // They come in order of names, and the newest of one name last. `after`: with larger ids alone.
+  Result<std::vector<StoredSeries>> series(std::uint64_t after = 0);
   Result<std::vector<TierSpan>> cover(const Span& span);
   // `series`: with the precision of their quantiles, else 0.
   using Wanted = std::map<std::uint64_t, unsigned>;

@@ -1,0 +1,133 @@
+#include "tools/past/stored_pasts.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/past/store_model.h"
+#include "tests/unit/temporary_directory.h"
+
+namespace tallyfs::past {
+namespace {
+
+constexpr auto kSoon = StoredPasts::Clock::time_point::max();
+
+// Seconds of two statistics, `us` and `errors`; what is written can be read.
+class StoredPastsTest : public testing::Test {
+ protected:
+  StoredPastsTest()
+      : writer_(write_to(store_)),
+        us_(writer_->series("web", "us", kShape)),
+        errors_(writer_->series("web", "errors", R"({"name":"errors","type":"value"})")) {}
+
+  void write(std::uint64_t seconds, std::uint64_t count, std::uint64_t bin = 2) {
+    for (std::uint64_t i = 0; i < seconds; ++i, now_ += kSecondUs) {
+      writer_->go_to(now_ + kSecondUs / 2);
+      writer_->add(us_, second_of(bin, count));
+      writer_->add(errors_, {.known = 1, .samples = 1, .number = 1, .total = 7});
+    }
+  }
+  const StoredPasts::Series* find(const StoredPasts& pasts, const std::string& name) {
+    for (const auto* each : pasts.series()) {
+      if (each->name == name) return each;
+    }
+    return nullptr;
+  }
+  bool read(StoredPasts& pasts) {
+    EXPECT_TRUE(writer_->flush());
+    const auto done = pasts.read(kSoon);
+    EXPECT_TRUE(done) << (done ? "" : done.error().reason);
+    return done && done.value();
+  }
+
+  TemporaryDirectory directory_;
+  const std::string store_ = directory_ / "store";
+  const std::unique_ptr<StoreWriter> writer_;
+  const std::uint64_t us_;
+  const std::uint64_t errors_;
+  std::uint64_t now_ = kBeginUs;
+};
+
+TEST_F(StoredPastsTest, EachReadGoesOnWhereTheOneBeforeEnded) {
+  StoredPasts pasts(store_);
+  write(38, 3);
+  ASSERT_TRUE(read(pasts));
+  write(38, 3);
+  ASSERT_TRUE(read(pasts));
+  // The newest second may still be counted.
+  EXPECT_EQ(pasts.span(), (Span{kBeginUs, kBeginUs + 75 * kSecondUs}));
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  ASSERT_EQ(us->past.blocks().size(), 15u);
+  for (const auto& each : us->past.blocks()) EXPECT_EQ(each.count, 15);
+  EXPECT_EQ(us->past.buckets(0).size(), 1u);
+  EXPECT_EQ(us->realtime_us(5), kBeginUs + 70 * kSecondUs);
+  const auto* const errors = find(pasts, "errors");
+  ASSERT_TRUE(errors);
+  EXPECT_EQ(errors->past.blocks()[3].count, 35);
+}
+
+TEST_F(StoredPastsTest, WhatWasReadLateIsSpread) {
+  StoredPasts pasts(store_);
+  write(20, 10);
+  now_ += 3 * kSecondUs;
+  write(1, 40);
+  write(17, 10);
+  ASSERT_TRUE(read(pasts));
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  for (const auto& each : us->past.blocks()) EXPECT_FLOAT_EQ(each.count, 50);
+  EXPECT_EQ(us->past.blocks().size(), 8u);
+}
+
+TEST_F(StoredPastsTest, APastBeginsAgainAfterARestartOrALongGap) {
+  for (const bool is_long : {false, true}) {
+    StoredPasts pasts(store_);
+    write(20, 10);
+    const std::uint64_t gap = is_long ? 30 : 3;
+    if (!is_long) {
+      writer_->note({.span = {now_, now_ + gap * kSecondUs},
+                     .reason = "the daemon has started again"});
+    }
+    now_ += gap * kSecondUs;
+    const std::uint64_t begin = now_;
+    write(11, 10);
+    ASSERT_TRUE(read(pasts));
+    const auto* const us = find(pasts, "us");
+    ASSERT_TRUE(us);
+    EXPECT_EQ(us->begin_us, begin);
+    EXPECT_EQ(us->past.blocks().size(), 2u);
+    EXPECT_FALSE(us->is_new);
+  }
+}
+
+TEST_F(StoredPastsTest, ALaterNameIsNewAnotherDefinitionIsNot) {
+  StoredPasts pasts(store_);
+  write(10, 1);
+  const std::uint64_t other = writer_->series("web", "us", R"({"name":"us","type":"value"})");
+  const std::uint64_t late = writer_->series("web", "late", R"({"name":"late","type":"value"})");
+  for (int i = 0; i < 12; ++i, now_ += kSecondUs) {
+    writer_->go_to(now_ + kSecondUs / 2);
+    writer_->add(other, {.known = 1});
+    writer_->add(late, {.known = 1});
+  }
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.series().size(), 2u);
+  EXPECT_FALSE(find(pasts, "us")->is_new);
+  EXPECT_TRUE(find(pasts, "late")->is_new);
+  EXPECT_FALSE(find(pasts, "errors"));
+}
+
+TEST_F(StoredPastsTest, AStoreOfLongAgoIsForgotten) {
+  StoredPasts pasts(store_);
+  write(30, 1);
+  ASSERT_TRUE(read(pasts));
+  now_ += 2 * StoredPasts::kReadUs;
+  const std::uint64_t begin = now_;
+  write(30, 1);
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.span().begin_us, begin);
+}
+
+}  // namespace
+}  // namespace tallyfs::past
