@@ -57,6 +57,8 @@ auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
 void take(PastColumn& column, const view::Change& change) {
   const view::Values& values = change.counted->values;
   column.samples = change.samples.value_or(0);
+  column.out_of_range = change.counted->hits_out_of_range;
+  column.missed = change.counted->hits_missed;
   column.hits = hits_of(values);
   if (const auto* value = std::get_if<view::Value>(&values)) column.sum = value->total;
   if (const auto* range = std::get_if<view::Range>(&values)) column.sum = range->sum;
@@ -180,16 +182,22 @@ std::vector<Hit> summed(std::vector<Hit> hits) {
 PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last) {
   if (last == first + 1) return columns[first];
   PastColumn made{.interval = {columns[last - 1].interval.end_us, 0}};
+  bool is_known = false;
   for (std::size_t i = first; i < last; ++i) {
     const PastColumn& each = columns[i];
     made.interval.seconds += each.interval.seconds;
-    made.interval.micros += static_cast<std::uint64_t>(each.length_s() * 1e6);
     made.state = std::max(made.state, each.state);
+    if (!each.is_known()) continue;
+    is_known = true;
+    made.interval.micros += static_cast<std::uint64_t>(each.length_s() * 1e6);
     made.samples += each.samples;
+    made.out_of_range += each.out_of_range;
+    made.missed += each.missed;
     made.sum += each.sum;
     made.last = each.last;
     made.hits.insert(made.hits.end(), each.hits.begin(), each.hits.end());
   }
+  if (is_known && !made.is_known()) made.state = PastColumn::State::kGap;
   made.hits = summed(std::move(made.hits));
   return made;
 }
@@ -206,7 +214,8 @@ PastColumn joined_known(const std::deque<PastColumn>& columns) {
 view::Statistic with_column(const view::Statistic& like, const PastColumn& column) {
   view::Statistic made = has_bins(like) ? with_hits(like, column.hits) : like;
   made.samples = column.samples;
-  made.hits_missed = made.hits_out_of_range = 0;
+  made.hits_out_of_range = column.out_of_range;
+  made.hits_missed = column.missed;
   if (std::holds_alternative<view::Value>(made.values)) made.values = view::Value{column.sum};
   if (std::holds_alternative<view::Range>(made.values)) {
     view::Range range{.sum = column.sum};

@@ -34,12 +34,15 @@ struct Interval {
 };
 
 struct PastColumn {
-  // kGap: readings were missed, so the counts are of several seconds. kUnknown: a reset, or a new
-  // definition, came in between. kMissing: nothing is known of that time.
+  // kGap: readings were missed, so the counts are of several seconds, or of a part of them.
+  // kUnknown: a reset, or a new definition, came in between. kMissing: nothing is known of that
+  // time.
   enum class State : std::uint8_t { kCounted, kGap, kUnknown, kMissing };
   Interval interval{};
   State state = State::kCounted;
   std::uint64_t samples = 0;
+  std::uint64_t out_of_range = 0;
+  std::uint64_t missed = 0;
   Int128 sum = 0;  // of a value: by how much it grew; of a list: all of them; of a range: of its X
   std::optional<std::int64_t> last{};  // X of a type=last at the end
   std::vector<Hit> hits{};
@@ -86,7 +89,8 @@ bool has_bins(const view::Statistic& statistic);
 // A history and a raw statistic show past times themselves.
 bool keeps_past(const view::Statistic& statistic);
 
-// Of several columns, oldest first: with a gap or not known if one of them is.
+// Of several columns, oldest first: what is known of them, with a gap if one of them has one or is
+// not known; not known if none is.
 PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last);
 // The same of those of which something is known; the seconds are theirs.
 PastColumn joined_known(const std::deque<PastColumn>& columns);

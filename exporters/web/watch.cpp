@@ -205,9 +205,11 @@ void Watch::add_columns(Followed& followed) {
   if (columns_max_ == 0) return;
   const view::Interface& now = followed.now;
   const Interval interval = interval_to(now, followed.before->time_us);
-  std::size_t pasts = 0;
+  std::size_t with_bins = 0;
+  std::size_t others = 0;
   for (const view::Statistic& statistic : now.statistics) {
     if (!keeps_past(statistic)) continue;
+    std::size_t& pasts = has_bins(statistic) ? with_bins : others;
     if (++pasts > kPastsMax && statistic.name != followed.statistic) continue;
     Past& past = followed.pasts[statistic.name];
     past.add(statistic, view::change_between(*followed.before, now, statistic.name), interval);

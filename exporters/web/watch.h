@@ -3,7 +3,7 @@
 //
 // While there are questions, it is read each second. The rates of all interfaces are kept for a
 // minute. Those kMovingMax that have counted most in it are followed, and beside them those looked
-// at last, kFollowedMax together: kPastsMax statistics of each for `keep`, in
+// at last, kFollowedMax together: kPastsMax statistics with bins and as many others for `keep`, in
 // kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
 // Those looked at longest ago go first. After kAttention without a question nothing is read.
 //

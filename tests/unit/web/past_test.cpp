@@ -48,6 +48,30 @@ TEST(PastTest, AGapIsAColumnOfItsSecondsAndColouredByItsAverage) {
   EXPECT_EQ(heat_of(past, {}), "[[0,100,0,1],[]],\"gc\",[4,3],1,32");
 }
 
+TEST(PastTest, AColumnOfWhichAPartIsNotKnownHasTheRest) {
+  Past past;
+  past.add(array_of({}), change_of({0, 3, 0, 1}), {2'000'000});
+  past.add(array_of({}), view::Change{}, {3'000'000});
+  past.add(array_of({}), view::Change{}, {4'000'000});
+  past.add(array_of({}), view::Change{}, {5'000'000});
+  EXPECT_EQ(heat_of(past, {.seconds = 4, .columns_max = 2}), "[[0,3,0,1],[]],\"gu\",[2,2],2,4");
+  const PastColumn half = joined(past.columns(), 0, 2);
+  EXPECT_EQ(half.samples, 1u);
+  EXPECT_EQ(half.length_s(), 1);  // rates are of what is known
+}
+
+TEST(PastTest, WhatWasLeftOutInASpanIsKnown) {
+  Past past;
+  auto change = change_of({0, 3, 0, 1});
+  change.counted->hits_out_of_range = 2;
+  change.counted->hits_missed = 5;
+  past.add(array_of({}), change, {1'000'000});
+  past.add(array_of({}), change, {2'000'000});
+  const view::Statistic sum = with_column(array_of({}), joined_known(past.columns()));
+  EXPECT_EQ(sum.hits_out_of_range, 4u);
+  EXPECT_EQ(sum.hits_missed, 10u);
+}
+
 TEST(PastTest, OldColumnsGo) {
   Past past;
   for (std::uint64_t i = 1; i <= 5; ++i) past.add_quiet({i * 1'000'000});
@@ -87,7 +111,7 @@ TEST(PastTest, SecondsOnBothSidesOfAGapDoNotMerge) {
   past.add(array_of({}), view::Change{}, {7'010'000});
   // By whole seconds: 2 and 3, 4 and 5, 6 and 7; none of them is of two pairs.
   EXPECT_EQ(heat_of(past, {.seconds = 20, .columns_max = 10}),
-            "[[0,1,0,0],[0,1,0,0],[0,5,0,0]],\"cgu\",[1,3,2],2,8");
+            "[[0,1,0,0],[0,1,0,0],[0,5,0,0]],\"cgg\",[1,3,2],2,8");
 }
 
 TEST(PastTest, TheSumOfManyHitsHasEachBinOnce) {

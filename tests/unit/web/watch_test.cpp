@@ -19,6 +19,7 @@ struct FakeInterface {
   std::uint64_t serial = 1;
   std::uint64_t data_us = 1;
   int statistics = 1;
+  int counters = 0;  // before them
 };
 
 // A mount whose clock and counts a test sets.
@@ -47,6 +48,10 @@ class FakeSource : public Source {
     std::string text = begin();
     text.append(",\"interface\":\"").append(name).append("\",\"serial\":");
     text.append(std::to_string(found->second.serial)).append(",\"statistics\":[");
+    for (int i = 0; i < found->second.counters; ++i) {
+      text.append(R"({"name":"n)" + std::to_string(i) + R"(","on":1,"type":"value","data_us":1,)");
+      text.append(R"("samples":1,"values":{"total":1}},)");
+    }
     text.append(statistic("us", found->second));
     for (int i = 1; i < found->second.statistics; ++i) {
       text.append(",").append(statistic("us" + std::to_string(i), found->second));
@@ -343,6 +348,17 @@ TEST_F(WatchTest, OfALargeInterfaceTheStatisticThatMattersIsKept) {
   EXPECT_EQ(columns("large", "us70").size(), 1u);
   EXPECT_EQ(columns("large", "us5").size(), 1u);
   EXPECT_TRUE(columns("large", "us69").empty());
+}
+
+TEST_F(WatchTest, CountersTakeNoPlaceOfHistograms) {
+  source_.feed("mixed", 1);
+  source_.interfaces["mixed"].counters = static_cast<int>(Watch::kPastsMax) + 10;
+  read();
+  ASSERT_TRUE(watch_.look_at("mixed", "n70"));
+  source_.feed("mixed", 1);
+  read();
+  ASSERT_TRUE(watch_.look_at("mixed", "n70"));
+  EXPECT_TRUE(watch_.slowest("mixed"));
 }
 
 }  // namespace
