@@ -35,16 +35,18 @@ void write_statistic(JsonWriter& writer, const Followed& followed, std::size_t a
 }
 
 void write_statistics(JsonWriter& writer, const Followed& followed, const InterfaceOrder& order) {
-  writer.key("statistics").begin_array();
+  writer.key("statistics");
+  order.is_by_name ? writer.begin_object() : writer.begin_array();
   const Json* const all = followed.json.find("statistics");
   const std::size_t size =
       all ? std::min(all->items.size(), followed.now.statistics.size()) : std::size_t{0};
   for (std::size_t i = 0; i < size; ++i) {
     const std::string& name = followed.now.statistics[i].name;
     if (order.statistic && name != *order.statistic) continue;
+    if (order.is_by_name) writer.key(name);
     write_statistic(writer, followed, i, all->items[i]);
   }
-  writer.end_array();
+  order.is_by_name ? writer.end_object() : writer.end_array();
 }
 
 using FindChange = std::function<std::optional<Change>(const std::string&)>;
@@ -132,11 +134,14 @@ JsonBody interface_json(const Followed& followed, KeptOrders& orders, const Inte
     write_json(writer, followed.json.items[i]);
   }
   write_statistics(writer, followed, order);
-  writer.key("view").begin_object();
-  write_rows(
-      writer, followed.now, [&](const std::string& name) { return change_of(followed, name); },
-      order, &orders);
-  writer.end_object().end_object();
+  if (!order.is_by_name) {
+    writer.key("view").begin_object();
+    write_rows(
+        writer, followed.now, [&](const std::string& name) { return change_of(followed, name); },
+        order, &orders);
+    writer.end_object();
+  }
+  writer.end_object();
   return made;
 }
 

@@ -21,6 +21,7 @@ struct InterfaceOrder {
   std::uint64_t as = 0;       // the number of an order that rows keep; 0: none
   std::size_t first = 0;
   std::size_t rows = 100;
+  bool is_by_name = false;  // `statistics` is an object by name, and there are no rows
 };
 
 JsonBody interface_json(const Followed& followed, KeptOrders& orders, const InterfaceOrder& order);

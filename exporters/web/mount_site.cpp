@@ -187,7 +187,8 @@ InterfaceOrder order_of(const Target& target) {
   const std::string sort = text_parameter(target, "sort");
   if (sort == "name") made.by = By::kName;
   if (sort == "rate") made.by = By::kRate;
-  if (sort == "value" || sort == "p99") made.by = By::kValue;
+  if (sort == "value") made.by = By::kValue;
+  made.is_by_name = text_parameter(target, "by") == "name";
   made.only_counted = text_parameter(target, "counted") == "1";
   made.as = target.number("order", 0, SIZE_MAX / 2);
   made.first = target.number("first", 0, SIZE_MAX / 2);
@@ -213,16 +214,17 @@ std::optional<Response> MountSite::answer_at_once(const Request& request) {
   const auto purpose = purpose_of(*target, serves_);
   if (auto refused = refusal(request, purpose.value_or(Purpose::kPage), access_)) return refused;
   if (!purpose) return text_response(404, "no such page");
-  if (*purpose == Purpose::kPage) return page_response(request, *target);
-  return std::nullopt;
+  if (*purpose != Purpose::kPage) return std::nullopt;
+  if (const auto fault = unknown_of(*target, *purpose)) return text_response(400, *fault);
+  return page_response(request, *target);
 }
 
 Response MountSite::answer(const Request& request) {
   const Target target = *parse_target(request.target);
   const Purpose purpose = *purpose_of(target, serves_);
   if (const auto fault = unknown_of(target, purpose)) {
-    return purpose == Purpose::kMetrics ? text_response(400, *fault)
-                                        : json_response(400, error_json(*fault));
+    const bool is_text = purpose == Purpose::kMetrics || purpose == Purpose::kHealth;
+    return is_text ? text_response(400, *fault) : json_response(400, error_json(*fault));
   }
   switch (purpose) {
     case Purpose::kMetrics:

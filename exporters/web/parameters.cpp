@@ -11,22 +11,25 @@ namespace {
 constexpr std::size_t kValueShownMax = 64;  // bytes of a wrong value
 constexpr std::uint64_t kSpanMaxUs = 366ull * 86'400 * 1'000'000;
 
-// The parameters that a request may have, between blanks; nothing where any goes.
-std::optional<std::string_view> parameters_of(const Target& target, Purpose purpose) {
+bool is_overview(const Target& target) {
+  return target.path[2] == "statistics" && target.path.size() == 3;
+}
+
+// The parameters that a request may have, between blanks.
+std::string_view parameters_of(const Target& target, Purpose purpose) {
   if (purpose == Purpose::kMetrics) return " interface ";
-  if (purpose == Purpose::kChange) return " ";
-  if (purpose != Purpose::kStatistics) return std::nullopt;
+  if (purpose != Purpose::kStatistics) return " ";
   const std::string& what = target.path[2];
   if (what == "heat") return " seconds from to scale bins columns ";
   if (what == "line") return " seconds from to columns ";
   if (what == "span") return " from to statistic filter sort counted first rows ";
   if (what != "statistics") return " ";
-  return target.path.size() == 3 ? " filter sort order first rows "
-                                 : " statistic filter sort order counted first rows ";
+  return is_overview(target) ? " filter sort order first rows "
+                                 : " statistic by filter sort order counted first rows ";
 }
 
 // What a parameter's value must be: a number, or one of some words.
-std::optional<std::string> fault_of(const Parameter& given) {
+std::optional<std::string> fault_of(const Parameter& given, const Target& target) {
   static constexpr std::array<std::string_view, 8> kNumbers = {
       "seconds", "bins", "columns", "first", "rows", "from", "to", "order"};
   const auto is_one_of = [&](auto... words) { return ((given.value == words) || ...); };
@@ -37,9 +40,14 @@ std::optional<std::string> fault_of(const Parameter& given) {
   if (given.name == "scale" && !is_one_of("log", "sqrt", "linear")) {
     return shown + ": must be log, sqrt or linear";
   }
-  if (given.name == "sort" && !is_one_of("rate", "name", "p99", "value", "defined")) {
-    return shown + ": must be rate, name, p99, value or defined";
+  if (given.name == "sort" && is_overview(target) && !is_one_of("rate", "name", "p99")) {
+    return shown + ": must be rate, name or p99";
   }
+  if (given.name == "sort" && !is_overview(target) &&
+      !is_one_of("defined", "name", "rate", "value")) {
+    return shown + ": must be defined, name, rate or value";
+  }
+  if (given.name == "by" && !is_one_of("name")) return shown + ": must be name";
   if (given.name == "counted" && !is_one_of("0", "1")) return shown + ": must be 0 or 1";
   return std::nullopt;
 }
@@ -47,21 +55,21 @@ std::optional<std::string> fault_of(const Parameter& given) {
 }  // namespace
 
 std::optional<std::string> unknown_of(const Target& target, Purpose purpose) {
-  const auto known = parameters_of(target, purpose);
-  if (!known) return std::nullopt;
+  const std::string_view known = parameters_of(target, purpose);
   for (const Parameter& each : target.query) {
     const bool is_word = !each.name.empty() && each.name.find(' ') == each.name.npos;
-    if (is_word && known->find(" " + each.name + " ") != known->npos) continue;
-    return each.name.substr(0, kValueShownMax) + ": no parameter of this request" +
-           (known->size() > 1 ? "; it takes:" + std::string(known->substr(0, known->size() - 1))
-                              : ", it takes none");
+    if (is_word && known.find(" " + each.name + " ") != known.npos) continue;
+    std::string fault = each.name.substr(0, kValueShownMax) + ": no parameter of this request";
+    if (purpose == Purpose::kPage) return fault + "; the page's own follow a #, as /#s=web/us";
+    if (known.size() == 1) return fault + ", it takes none";
+    return fault + "; it takes:" + std::string(known.substr(0, known.size() - 1));
   }
   return std::nullopt;
 }
 
 std::optional<std::string> wrong_value_of(const Target& target) {
   for (const Parameter& each : target.query) {
-    if (auto fault = fault_of(each)) return fault;
+    if (auto fault = fault_of(each, target)) return fault;
   }
   const bool is_half = (target.find("from") == nullptr) != (target.find("to") == nullptr);
   if (is_half) return "from and to: one of them is missing";

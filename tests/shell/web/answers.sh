@@ -108,21 +108,39 @@ words_of_a_filter_match_in_any_order() {
 wrong_parameters_are_refused() {
   local query
   for query in statistics?first=x statistics?sort=size statistics/web?rows=-1 \
-    heat/web/us?seconds=abc heat/web/us?seconds= heat/web/us?scale=cubic heat/web/us?bins=4.5; do
+    heat/web/us?seconds=abc heat/web/us?seconds= heat/web/us?scale=cubic heat/web/us?bins=4.5 \
+    statistics?sort=value statistics/web?sort=p99 statistics/web?by=type statistics?by=name \
+    statistics/web?counted=yes; do
     assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/$query")" "$query"
   done
   assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/us?seconds=abc")"
   assert_eq 'seconds=abc: not a number' "$(jq -r .error "$CASE/answer")"
 }
 
+# As collectd's curl_json wants them: a value has a path of names.
+statistics_are_an_object_by_name() {
+  assert_eq 'us hits' "$(api 'statistics/web?by=name' |
+    jq -r '.statistics | keys_unsorted | join(" ")')"
+  assert_eq "$(api statistics/web | jq -c '[.statistics[] | del(.view)]')" \
+    "$(api 'statistics/web?by=name' | jq -c '[.statistics[] | del(.view)]')"
+  assert_eq 1 "$(api 'statistics/web?by=name' | jq .statistics.hits.samples)"
+  assert_eq 1 "$(api 'statistics/web?by=name' | jq .statistics.hits.values.total)"
+  assert_eq us "$(api 'statistics/web?by=name&statistic=us' | jq -r '.statistics | keys[]')"
+  assert_eq null "$(api 'statistics/web?by=name' | jq .view)"
+}
+
 a_parameter_that_is_not_known_is_refused() {
   local query
   for query in api/1/statistics?filtre=web api/1/statistics?statistic=us 'api/1/statistics/web?=1' \
     api/1/statistics/web?seconds=3 api/1/heat/web/us?first=0 api/1/hists?rows=1 \
+    api/1/heat/web/us?vs=1..2 api/1/changed?rows=3 healthz?mount=x ?vs=1..2 page.js?v=2 \
     metrics?interfaces=web metrics?interface=web\&x; do
     assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/$query")" "$query"
   done
   assert_eq 'x: no parameter of this request; it takes: interface' "$(cat "$CASE/answer")"
+  http_status "$WEB/?vs=1..2" >"$CASE/status"
+  assert_eq "vs: no parameter of this request; the page's own follow a #, as /#s=web/us" \
+    "$(cat "$CASE/answer")"
   assert_eq 401 "$(http_status "$WEB/metrics?interfaces=web")"
 }
 
