@@ -50,6 +50,7 @@ constexpr std::array kNames{
     "kLaneIndexes",
     "kObjectStore",
     "kMountSite",
+    "kChanges",
     "kScrapeReading",
     "kScrapeNumbers",
     "kLineQueue",

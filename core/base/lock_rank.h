@@ -53,6 +53,7 @@ enum class LockRank : std::uint8_t {
   kObjectStore,         // fs/store/object_store.h
   // Those below are of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h
+  kChanges,         // exporters/web/changes.h
   kScrapeReading,   // exporters/web/shared_reading.h
   kScrapeNumbers,   // exporters/web/scrape.h
   kLineQueue,       // feeders/send/line_queue.h

@@ -31,8 +31,9 @@ else()
   endforeach()
   file(CONFIGURE OUTPUT page/d3.js CONTENT "@d3@" @ONLY)
   set(page_files ${made}/page/d3.js)
-  foreach(name index.html page.css page.js api.js charts.js definition.js export.js heat.js hist.js
-      line.js lists.js picture.js readings.js rows.js span.js state.js statistic.js icon.svg)
+  foreach(name index.html page.css page.js api.js changed.js charts.js definition.js export.js
+      heat.js hist.js line.js lists.js picture.js readings.js rows.js span.js state.js statistic.js
+      icon.svg)
     list(APPEND page_files ${CMAKE_CURRENT_SOURCE_DIR}/page/${name})
   endforeach()
   set(type_html "text/html; charset=utf-8")

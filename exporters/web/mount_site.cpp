@@ -1,3 +1,4 @@
+// Longer than most: all requests of the API, and what each of them may ask for.
 #include "exporters/web/mount_site.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ std::optional<Purpose> purpose_of(const Target& target, MountSite::Serves serves
     const bool changes = path[2] == "definition" && path.size() == 4;
     const bool reads = (path[2] == "statistics" && path.size() <= 4) ||
                        ((path[2] == "heat" || path[2] == "line") && path.size() == 5) ||
-                       (path[2] == "span" && path.size() == 4) || is_tracing(target);
+                       (path[2] == "span" && path.size() == 4) ||
+                       (path[2] == "changed" && path.size() == 3) || is_tracing(target);
     if (changes) return Purpose::kChange;
     return reads ? std::optional(Purpose::kStatistics) : std::nullopt;
   }
@@ -169,8 +171,8 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
-// In microseconds, so that no number of a start before is used again.
-std::uint64_t first_order() {
+// Of the wall clock.
+std::uint64_t now_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now);
   return static_cast<std::uint64_t>(micros.count());
@@ -205,8 +207,10 @@ MountSite::MountSite(std::unique_ptr<Source> source, Keeps keeps, Access access,
       store_(std::move(keeps.store)),
       scrape_(source->mount(), names),
       tracing_(source->mount()),
+      changes_(store_),
       watch_(std::move(source), keeps.time),
-      orders_(first_order()) {}
+      // No number of a start before is used again.
+      orders_(now_us()) {}
 
 std::optional<Response> MountSite::answer_at_once(const Request& request) {
   const auto target = parse_target(request.target);
@@ -241,6 +245,7 @@ Response MountSite::answer(const Request& request) {
 }
 
 void MountSite::tick() {
+  changes_.tick();
   const MutexLock lock(mutex_);
   watch_.tick();
 }
@@ -249,6 +254,7 @@ Response MountSite::read(const Target& target) {
   if (const auto fault = wrong_value_of(target)) return json_response(400, error_json(*fault));
   if (target.path[2] == "heat" || target.path[2] == "line") return over_time(target);
   if (target.path[2] == "span") return span(target);
+  if (target.path[2] == "changed") return changed();
   const MutexLock lock(mutex_);
   // A tree that is not there is a mount that is gone.
   if (auto done = watch_.refresh(); !done) return no_answer(done.error());
@@ -267,6 +273,19 @@ Response MountSite::overview(const Target& target) {
   return json_response(
       overview_json(watch_, orders_, order,
                     may_change ? "" : "read only: tally-web runs without --allow-changes"));
+}
+
+Response MountSite::changed() {
+  std::string text;
+  JsonWriter writer(text);
+  writer.begin_object().key("changed").value_text(changes_.json(now_us())).key("worst");
+  {
+    const MutexLock lock(mutex_);
+    if (auto done = watch_.refresh(); !done) return no_answer(done.error());
+    write_worst(writer, watch_);
+  }
+  writer.end_object();
+  return json_response({std::move(text), 0});
 }
 
 Response MountSite::interface(const Target& target) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/mutex.h"
+#include "exporters/web/changes.h"
 #include "exporters/web/gate.h"
 #include "exporters/web/kept_orders.h"
 #include "exporters/web/scrape.h"
@@ -46,6 +47,7 @@ class MountSite : public Site {
   Response read(const Target& target);
   Response overview(const Target& target) REQUIRES(mutex_);
   Response interface(const Target& target) REQUIRES(mutex_);
+  Response changed() EXCLUDES(mutex_);
   // Why an interface cannot be looked at, with the name that was meant.
   Error not_followed(const Error& error, const std::string& interface) const REQUIRES(mutex_);
   Result<KeptSpan> kept(const std::string& interface, const std::string& name,
@@ -62,6 +64,7 @@ class MountSite : public Site {
   const std::string store_;
   Scrape scrape_;
   TracingSite tracing_;
+  Changes changes_;
   Mutex mutex_{LockRank::kMountSite};
   Watch watch_ GUARDED_BY(mutex_);
   KeptOrders orders_ GUARDED_BY(mutex_);

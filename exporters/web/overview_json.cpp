@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
 #include "exporters/web/filter.h"
 #include "tools/display/quantity.h"
 
@@ -110,6 +109,24 @@ void write_found(JsonWriter& writer, const Watch::Search& search) {
 bool is_clock(std::string_view key) { return key == "time_us" || key == "realtime_us"; }
 
 }  // namespace
+
+void write_worst(JsonWriter& writer, Watch& watch) {
+  const std::string* name = nullptr;
+  const Slowest* worst = nullptr;
+  for (const auto& [interface, rate] : watch.rates()) {
+    const auto& found = watch.slowest(interface);
+    if (!found || found->nanoseconds < 0) continue;
+    if (worst && worst->nanoseconds >= found->nanoseconds) continue;
+    name = &interface;
+    worst = &*found;
+  }
+  if (!worst) {
+    writer.null();
+    return;
+  }
+  writer.begin_object().key("interface").string(*name).key("statistic").string(worst->statistic);
+  writer.key("text").string(worst->bounds).end_object();
+}
 
 JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& order,
                        const std::string& refusal) {

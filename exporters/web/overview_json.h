@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "core/base/json.h"
 #include "exporters/web/kept_orders.h"
 #include "exporters/web/watch.h"
 
@@ -29,5 +30,8 @@ struct JsonBody {
 // `refusal`: why nothing can be changed; empty if it can.
 JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& order,
                        const std::string& refusal);
+
+// The highest p99 of all interfaces for which one is known, or null.
+void write_worst(JsonWriter& writer, Watch& watch);
 
 }  // namespace tallyfs::web

@@ -73,6 +73,9 @@ class AccessPageTest(PageCase):
         self.browser.click("#reset")
         self.browser.run("document.getElementById('export').open = true")
         self.assertEqual([], self.violations(script))
+        self.open()
+        self.browser.shows("#worst-name", "web/")
+        self.assertEqual([], self.violations(script))
 
     def test_few_stops_lead_to_the_map(self):
         self.open("web/latency_us")

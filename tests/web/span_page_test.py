@@ -134,6 +134,29 @@ class SpanPageTest(PageCase):
         self.browser.shows("#span-note", "(2 s)")
         self.assertIn(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 3)), self.hash())
 
+    def test_an_address_that_means_nothing_says_what_is_wrong(self):
+        for words, fault in (("from=2026-11-27T11:03:00Z&to=soon", "from= and to= of the address"),
+                             ("from=2001-01-01T00:00:00Z&to=2001-01-01T01:00:00Z&vs=before",
+                              "vs= of the address must be two times"),
+                             ("order=size", "order= of the address must be defined or name")):
+            with self.subTest(words=words):
+                self.open(f"web/latency_us&{words}")
+                self.browser.shows("#span-fault", fault)
+        self.browser.faults()  # the console has the status of what is not there
+
+    def test_lists_of_a_time_are_of_it_or_say_that_they_are_of_now(self):
+        self.open("web/latency_us")
+        self.assertIsNone(self.browser.text("#of-now"))
+        self.browser.run("location.hash = 's=web/latency_us&from=2001-01-01T00:00:00Z"
+                         "&to=2001-01-01T01:00:00Z'")
+        self.browser.shows("#of-now", "are of now, not of the selected time")
+        self.browser.shows("#statistic-note", "Nothing of them is known in this time.")
+        self.assertEqual([], self.browser.texts("#statistic-table tbody button"))
+        self.browser.click("#span-live")
+        until(lambda: self.browser.texts("#statistic-table tbody button"), "the list of now")
+        self.assertIsNone(self.browser.text("#of-now"))
+        self.browser.faults()  # the console has the status of what is not there
+
     def test_what_was_before_the_page_comes_from_the_store(self):
         store = self.mount.folder / "store"
         begin = time.time()

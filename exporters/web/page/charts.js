@@ -4,10 +4,11 @@ import {setText} from './rows.js';
 
 const kMinute = 60;
 
-export function makeSpark() {
+// Of so many values, the newest on the right.
+export function makeSpark(length = kMinute) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'spark');
-  svg.setAttribute('viewBox', `0 0 ${kMinute} 20`);
+  svg.setAttribute('viewBox', `0 0 ${length} 20`);
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
   for (const each of ['path', 'rect']) {
@@ -17,12 +18,12 @@ export function makeSpark() {
   return svg;
 }
 
-export function drawSpark(svg, minute) {
-  const y = d3.scaleLinear().domain([0, Math.max(...minute, 1e-9)]).range([20, 1]);
-  const from = kMinute - minute.length;
+export function drawSpark(svg, values, length = kMinute) {
+  const y = d3.scaleLinear().domain([0, Math.max(...values, 1e-9)]).range([20, 1]);
+  const from = length - values.length;
   const shape = d3.area().x((_, i) => from + i + .5).y0(20).y1(value => y(value))
     .curve(d3.curveStep);
-  svg.firstChild.setAttribute('d', minute.length ? shape(minute) : '');
+  svg.firstChild.setAttribute('d', values.length ? shape(values) : '');
   svg.lastChild.setAttribute('width', from);  // what was not observed
 }
 

@@ -114,6 +114,12 @@ export function showStatistics(view, before) {
   showMatching('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
 }
 
+// Of the time that is shown nothing is known; what was listed before is of another time.
+export function showNoRows() {
+  showStatistics({rows: [], first: 0, matching: 0, of: 0});
+  setText(byId('statistic-note'), 'Nothing of them is known in this time.');
+}
+
 // What a filter has left.
 export function showMatching(id, matching, all, what, filter) {
   const of = `of ${all.toLocaleString('en')} ${what}s`;

@@ -3,9 +3,9 @@
 import {setToken, takeToken} from './api.js';
 import './export.js';
 import {interfaces, orderBy, sortBy, statistics} from './lists.js';
-import {makeDue} from './readings.js';
-import {byId, choose, filterStatistics, leaveFragment, openLists, refresh, state, takeFragment}
-  from './state.js';
+import {readNow} from './readings.js';
+import {byId, choose, chooseSpan, filterStatistics, leaveFragment, openLists, refresh, state,
+        takeFragment} from './state.js';
 import {cpus, heat, line, shownView, showBars, showFacts, showLine, showMaps} from './statistic.js';
 
 function applyTheme() {
@@ -44,11 +44,6 @@ function toggle(id, onToggle) {
   });
 }
 
-function readNow(slot) {
-  makeDue(slot);
-  refresh();
-}
-
 choice('window-choice', '60', value => { state.window = Number(value); refresh(); });
 choice('counted-choice', 'interval', value => {
   state.counted = value;
@@ -61,6 +56,8 @@ byId('lists-button').addEventListener('click', () =>
   openLists(!document.body.classList.contains('lists-open')));
 byId('hists').addEventListener('toggle', () => readNow('hists'));
 byId('scale').addEventListener('change', event => { state.scale = event.target.value; refresh(); });
+// It is of now.
+byId('home').addEventListener('click', () => chooseSpan(null, null, null));
 byId('by-rate').addEventListener('click', () => sortBy('rate'));
 byId('by-name').addEventListener('click', () => sortBy('name'));
 byId('by-p99').addEventListener('click', () => sortBy('p99'));

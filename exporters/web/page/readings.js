@@ -1,16 +1,17 @@
 // Reading each second, and what is done with the answers: one reading at a time, none while the
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
+import {showChanged, showLanding} from './changed.js';
 import {clock, isoTime} from './charts.js';
-import {interfaces, showFound, showHeld, showHists, showLatencies, showMatching, showStatistics,
-        statistics} from './lists.js';
+import {interfaces, showFound, showHeld, showHists, showLatencies, showMatching, showNoRows,
+        showStatistics, statistics} from './lists.js';
 import {printable} from './picture.js';
 import {setText} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
   from './state.js';
 import {timesAround} from './span.js';
-import {closeForm, showCpus, showHeat, showHist, showNoTimes, showNothing, showPast, showSeries,
-        showStatistic, shownView} from './statistic.js';
+import {closeForm, hideStatistic, showCpus, showHeat, showHist, showNoTimes, showNothing, showPast,
+        showSeries, showStatistic, shownView} from './statistic.js';
 
 const kPeriod = 1000;
 const kFresh = 2500;
@@ -20,6 +21,7 @@ const kBackOffMax = isLoopback ? 2000 : 10000;
 // What costs the server more is read less often.
 const kHistsPeriod = 20000;
 const kCpusPeriod = 5000;
+const kChangedPeriod = 5000;
 
 const encoded = encodeURIComponent;
 
@@ -52,9 +54,11 @@ function showOverview(overview) {
   showMatching('interface-note', view.matching, view.interfaces, 'interface', state.filter);
   showFound(view);
   showLatencies(view.latencies);
+  const isLanding = showLanding(view.interfaces > 0);
   if (state.interfaceName) return;
-  showNothing(view.interfaces === 0 ? 'No interface yet: nothing has been fed.'
-    : 'Choose an interface, then a statistic.');
+  byId('statistic-list').hidden = true;
+  if (isLanding) hideStatistic();
+  else showNothing('No interface yet: nothing has been fed.');
 }
 
 // An answer of any kind shows that numbers move.
@@ -153,8 +157,12 @@ async function readPast() {
     `first=0&rows=1000&filter=${encoded(state.statisticFilter)}`);
   if (span !== state.span || versus !== state.versus) return;
   state.past = now.fault ? {fault: now.fault} : {now, before: before?.fault ? null : before};
-  if (now.fault) showNoTimes();
-  else showStatistics(now.view, state.past.before?.view.rows);
+  if (now.fault) {
+    showNoTimes();
+    showNoRows();
+  } else {
+    showStatistics(now.view, state.past.before?.view.rows);
+  }
   showPast();
 }
 
@@ -194,8 +202,11 @@ function isDue(slot, of, period) {
   return true;
 }
 
-// The next reading reads it whenever it was read last.
-export const makeDue = slot => dueAt.delete(slot);
+// The next reading, which comes at once, reads it whenever it was read last.
+export function readNow(slot) {
+  dueAt.delete(slot);
+  refresh();
+}
 
 async function readCpus() {
   if (!isLatency() || !state.data || !isDue('cpus', state.interfaceName, kCpusPeriod)) return;
@@ -207,7 +218,16 @@ async function readHists() {
   showHists(await ask('hists', 'api/1/hists'));
 }
 
+// The first time the store is read in several parts.
+async function readChanged() {
+  if (!isDue('changed', null, kChangedPeriod)) return;
+  const answer = await ask('changed', 'api/1/changed');
+  if (answer.changed.state === 'reading') readNow('changed');
+  if (!state.interfaceName) showChanged(answer);
+}
+
 async function readShown() {
+  if (!state.interfaceName) return readChanged();
   const path = eventPath();
   if (!path) {
     await readInterface();

@@ -63,12 +63,29 @@ function spanOf(from, to) {
   return span.to > span.from ? span : null;
 }
 
+// What the address has and cannot mean: the usual is shown instead.
+function faultOf(found, {span, versus}) {
+  if ((found.has('from') || found.has('to')) && !span) {
+    return 'from= and to= of the address must be two times, the later one second, as ' +
+      '2026-11-27T11:03:00Z.';
+  }
+  if (found.has('vs') && !versus) {
+    return 'vs= of the address must be two times, as 2026-11-27T11:03:00Z..2026-11-27T11:04:00Z, ' +
+      'beside from= and to=.';
+  }
+  const isWrong = ([key, words]) => found.has(key) && !words.includes(found.get(key));
+  const wrong = [['sort', kSorts], ['order', kOrders]].find(isWrong);
+  return wrong ? `${wrong[0]}= of the address must be ${wrong[1].join(' or ')}.` : '';
+}
+
 export function takeFragment() {
   const found = valuesOf(location.hash);
   const oneOf = (words, word) => words.includes(word) ? word : words[0];
   const span = spanOf(found.get('from'), found.get('to'));
+  const versus = span && spanOf(...(found.get('vs') ?? '').split('..'));
+  const fault = faultOf(found, {span, versus});
   Object.assign(state, {
-    span, versus: span && spanOf(...(found.get('vs') ?? '').split('..')), past: null,
+    span, versus, past: null,
     sort: oneOf(kSorts, found.get('sort')), filter: found.get('q') ?? '',
     order: oneOf(kOrders, found.get('order')), onlyCounted: found.get('counted') === '1',
   });
@@ -76,6 +93,7 @@ export function takeFragment() {
   filterStatistics(found.get('find') ?? '');
   leaveFragment();
   listeners.changed.forEach(each => each());
+  byId('span-fault').textContent = fault;
   refresh();
 }
 

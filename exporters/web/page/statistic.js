@@ -33,6 +33,10 @@ onChosen(() => {
 // What is shown is old: nothing is to be changed by it.
 export const closeForm = reason => definition.close(reason);
 
+export function hideStatistic() {
+  byId('something').hidden = byId('nothing').hidden = true;
+}
+
 export function showNothing(text) {
   byId('something').hidden = true;
   byId('nothing').hidden = false;

@@ -1,0 +1,48 @@
+// "What changed most" for the page: the newest minute of the store beside the nine before it, by
+// the rule of tools/display/behaviour.h, as `tallyctl show --changed` has it. It is made at most
+// each kEach, and only when it is asked for; the first time the store is read in parts of
+// kReadTime, an answer each. What it keeps is freed when no answer was asked for kKeep. Any thread
+// may call it; those that come meanwhile wait for what one of them reads.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/mutex.h"
+#include "tools/past/stored_pasts.h"
+
+namespace tallyfs::web {
+
+class Changes {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kEach{5};
+  static constexpr std::chrono::milliseconds kReadTime{200};
+  static constexpr std::chrono::minutes kKeep{2};
+  static constexpr std::size_t kRowsMax = 10;
+  static constexpr std::size_t kRowsOfQuiet = 3;  // if nothing is unusual
+  static constexpr std::size_t kNewMax = 10;
+
+  explicit Changes(std::string store) : store_(std::move(store)) {}
+
+  // A JSON object (docs/web.md). Errors of the store are in it, in words. now_us: the wall clock.
+  std::string json(std::uint64_t now_us) EXCLUDES(mutex_);
+  // Each second.
+  void tick() EXCLUDES(mutex_);
+
+ private:
+  void make(std::uint64_t now_us) REQUIRES(mutex_);
+
+  const std::string store_;
+  Mutex mutex_{LockRank::kChanges};
+  std::optional<past::StoredPasts> pasts_ GUARDED_BY(mutex_);
+  std::optional<Clock::time_point> asked_ GUARDED_BY(mutex_);
+  std::optional<Clock::time_point> made_ GUARDED_BY(mutex_);  // of the table as a whole
+  std::uint64_t shown_us_ GUARDED_BY(mutex_) = 0;  // until when the table is; 0: there is none
+  std::string text_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tallyfs::web

@@ -1,0 +1,108 @@
+// Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
+import {clock, drawSpark, isoTime, makeSpark} from './charts.js';
+import {setText} from './rows.js';
+import {byId, choosePath, state} from './state.js';
+
+const kBlocks = 120;  // of 5 s: a minute and the nine before it
+const kLines = {rate: 'Samples', value: 'Values', level: 'Usual size of a sample'};
+
+const number = count => count.toLocaleString('en');
+const minutes = seconds => `${Math.round(seconds / 60)} min`;
+
+function noteOf(changed) {
+  const {state: kind, to_us: to, baseline_s: baseline, ranked} = changed;
+  if (kind === 'none') return `Nothing is ranked: ${changed.reason}.`;
+  if (kind === 'reading') return `Reading the past: ${Math.round(100 * changed.part)} %.`;
+  if (kind === 'ended') {
+    return `Nothing is ranked: the store of the past ends at ${clock(to)}. The recorder, ` +
+      'tally-record.service, does not run or cannot write.';
+  }
+  if (kind === 'young') {
+    return `Too little past: the store has ${minutes(baseline)} before the newest minute, and ` +
+      '2 min are needed.';
+  }
+  const of = `the minute until ${clock(to)}, beside the ${minutes(baseline)} before, of ` +
+    `${number(ranked)} statistics`;
+  return kind === 'unusual' ? `Unlike before: ${of}.` : `Nothing unusual: ${of}. The least usual:`;
+}
+
+function leads(button) {
+  button.addEventListener('click', () => choosePath(button.dataset.path));
+  return button;
+}
+leads(byId('worst-name'));
+
+function pathButton() {
+  const button = document.createElement('button');
+  button.type = 'button';
+  return leads(button);
+}
+function showPath(button, path, text = path) {
+  button.dataset.path = path;
+  setText(button, text);
+  return button;
+}
+
+function makeRow(body) {
+  const tr = body.insertRow();
+  const name = document.createElement('th');
+  name.scope = 'row';
+  name.append(pathButton());
+  tr.append(name);
+  for (const each of ['why', 'since', 'line', 'number']) tr.insertCell().className = each;
+  tr.cells[3].append(makeSpark(kBlocks));
+  return tr;
+}
+
+function fillRow(tr, row) {
+  const [first] = row.statistics;
+  const path = `${row.interface}/${first}`;
+  const isOne = row.statistics.length === 1;
+  const button = showPath(tr.cells[0].firstChild, path, isOne ? path : row.interface);
+  button.title = isOne ? path : row.statistics.join(', ');
+  setText(tr.cells[1], row.why);
+  setText(tr.cells[2], `since ${clock(row.since_us)}`);
+  tr.cells[2].title = isoTime(row.since_us);
+  drawSpark(tr.cells[3].firstChild, row.line, kBlocks);
+  tr.cells[3].title = `${kLines[row.channel] ?? kLines.level}, 10 min`;
+  setText(tr.cells[4], row.score.toFixed(1));
+  tr.classList.toggle('pale', !row.unusual);
+}
+
+function showWorst(worst) {
+  byId('worst').hidden = !worst;
+  if (!worst) return;
+  setText(byId('worst-p99'), worst.text);
+  showPath(byId('worst-name'), `${worst.interface}/${worst.statistic}`);
+}
+
+function showNew({new: names = [], new_all: all = 0}) {
+  byId('new').hidden = !names.length;
+  setText(byId('new-note'), `New in these 10 min: ${number(all)}` +
+    (all > names.length ? `; the first ${names.length}:` : ''));
+  const list = byId('new-list');
+  while (list.children.length > names.length) list.lastChild.remove();
+  names.forEach((name, i) => {
+    const item = list.children[i] ?? list.appendChild(document.createElement('li'));
+    showPath(item.firstChild ?? item.appendChild(pathButton()), name);
+  });
+}
+
+export function showChanged({changed, worst}) {
+  setText(byId('changed-note'), noteOf(changed));
+  const rows = changed.rows ?? [];
+  const body = byId('changed-table').tBodies[0];
+  byId('changed-table').hidden = !rows.length;
+  while (body.rows.length > rows.length) body.deleteRow(-1);
+  rows.forEach((row, i) => fillRow(body.rows[i] ?? makeRow(body), row));
+  showWorst(worst);
+  showNew(changed);
+}
+
+// Whether there is something to rank, and nothing else is shown.
+export function showLanding(isThere) {
+  const isLanding = isThere && !state.interfaceName;
+  byId('landing').hidden = !isLanding;
+  document.body.classList.toggle('landing', isLanding);
+  return isLanding;
+}

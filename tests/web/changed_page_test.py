@@ -1,0 +1,93 @@
+"""The landing page: what changed most, the worst p99, and the way back to it."""
+import subprocess
+import unittest
+
+from page_case import CONTRAST, PageCase
+from stand import BIN, Web, until
+
+
+class ChangedPageTest(PageCase):
+    def open_with(self, store):
+        web = Web(self.mount, "--store", store)
+        self.addCleanup(web.end)
+        self.browser.open(web.page())
+        self.browser.shows("#live", "live")
+        return web
+
+    def make_store(self):
+        store = self.mount.folder / "changed"
+        if not store.exists():
+            # Its times lie ahead, so that it is as fresh in the last test.
+            subprocess.run([BIN / "changed_store", store, "200", "1200"], check=True,
+                           stdout=subprocess.DEVNULL)
+        return store
+
+    def names(self):
+        return self.browser.texts("#changed-table tbody th")
+
+    def test_what_changed_most_comes_first_with_its_reason(self):
+        web = self.open_with(self.make_store())
+        until(lambda: self.names()[:1], "a row")
+        rows = web.api("changed")["changed"]["rows"]
+        self.assertEqual("unusual", web.api("changed")["changed"]["state"])
+        names = self.names()
+        self.assertIn("web0/latency_us", names[:2])
+        self.assertIn("web1", names[:2])
+        why = dict(zip(names, self.browser.texts("#changed-table .why")))
+        self.assertRegex(why["web0/latency_us"], r"^slower x[5-7]")
+        self.assertRegex(why["web1"], r"^5 of 10 statistics: silent")
+        self.assertEqual([each["why"] for each in rows],
+                         self.browser.texts("#changed-table .why"))
+        since = {each["interface"]: each["since_us"] for each in rows}
+        end = web.api("changed")["changed"]["to_us"]
+        for name in ("web0", "web1"):
+            self.assertLessEqual(abs(end - since[name] - 30e6), 6e6, name)
+        self.browser.shows("#changed-note", "beside the 9 min before, of 200 statistics.")
+        lines = self.browser.run("return [...document.querySelectorAll('#changed-table .spark')]"
+                                 ".map(each => each.firstChild.getAttribute('d').length)")
+        self.assertTrue(all(each > 500 for each in lines), lines)
+        for theme in ("light", "dark"):
+            self.browser.choose("#theme", theme)
+            for width in (1280, 400):
+                self.browser.size(width, 800)
+                self.browser.picture(f"changed-{theme}-{width}")
+                self.assertEqual([], self.browser.run(CONTRAST))
+                self.assertEqual(width, self.browser.run(
+                    "return Math.max(innerWidth, document.documentElement.scrollWidth)"))
+
+    def test_a_row_leads_to_its_statistic_and_the_name_of_the_page_back(self):
+        self.mount.send("create web0/latency_us on=1 type=quantiles precision=4"
+                        " quantiles=50,99 units=microseconds/requests")
+        self.addCleanup((self.mount.mount / "statistics/web0").rmdir)
+        self.open_with(self.make_store())
+        until(lambda: "web0/latency_us" in self.names(), "the row")
+        at = self.names().index("web0/latency_us")
+        self.browser.click(f"#changed-table tbody tr:nth-child({at + 1}) button")
+        self.browser.shows("#shown-name", "web0 / latency_us")
+        self.assertIsNone(self.browser.text("#changed-note"))
+        self.browser.click("#home")
+        until(lambda: "web0/latency_us" in self.names(), "the row again")
+        self.assertIsNone(self.browser.text("#shown-name"))
+        self.assertEqual("", self.browser.run("return location.hash"))
+
+    def test_without_a_store_it_says_so_and_shows_the_worst_p99(self):
+        self.open_with(self.mount.folder / "none")
+        self.browser.shows("#changed-note", "Nothing is ranked: there is no store of the past in")
+        self.browser.shows("#changed-note", "systemctl enable --now tally-record")
+        until(lambda: self.browser.text("#worst-name") in ("web/latency_us", "web/slow_us"),
+              "the worst p99")
+        self.browser.picture("changed-no-store")
+        self.browser.click("#worst-name")
+        self.browser.shows("#shown-name", "web / ")
+
+    def test_a_young_store_ranks_nothing(self):
+        store = self.mount.folder / "young"
+        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
+                        "--count", "4"], check=True, capture_output=True)
+        self.open_with(store)
+        self.browser.shows("#changed-note", "Too little past: the store has 0 min")
+        self.assertEqual([], self.names())
+
+
+if __name__ == "__main__":
+    unittest.main()
