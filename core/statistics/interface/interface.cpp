@@ -71,9 +71,24 @@ void Interface::publish_at(Statistic* statistic, const Published& at) {
 }
 
 // A change that a thread with an older moment makes later does not turn mtime back.
-void Interface::note_change(Moment now) {
+void Interface::note_samples(Moment now) {
   ++version_;
   if (now.monotonic > last_change_.monotonic) last_change_ = now;
+}
+
+void Interface::note_change(Moment now) {
+  standing_.reset();
+  note_samples(now);
+}
+
+const Interface::Standing& Interface::standing() {
+  if (standing_) return *standing_;
+  Standing counted{.on = 0, .has_running_history = false};
+  for (const Statistic& statistic : statistics_) {
+    counted.on += statistic.is_on() ? 1 : 0;
+    counted.has_running_history |= statistic.moves_by_itself();
+  }
+  return standing_.emplace(counted);
 }
 
 // The ledger has counted the statistic already, and its name is free.
@@ -177,7 +192,7 @@ std::size_t Interface::add(std::span<const Run> runs, Moment now) {
     if (is_taken) taken += run.samples.size();
   }
   samples_ += taken;
-  if (taken != 0) note_change(now);
+  if (taken != 0) note_samples(now);
   return saturated;
 }
 
@@ -229,13 +244,14 @@ void Interface::advance_for(const Call& call, Moment now) {
 }
 
 void Interface::pass_time(Moment now) {
-  bool changed = false;
   forget_expired(now);
+  if (!cell_rounds_ && !standing().has_running_history) return;
+  bool changed = false;
   for (Statistic& statistic : statistics_) {
     changed |= statistic.advance(now.monotonic);
     if (cell_rounds_) changed |= count_cells(statistic);
   }
-  if (changed) note_change(now);
+  if (changed) note_samples(now);
 }
 
 struct Interface::Measured {

@@ -305,7 +305,16 @@ class Interface {
   Result<Measured> measure_data(Moment now, std::size_t bytes_max, Look look) EXCLUDES(mutex_);
   std::uint64_t data_bytes_min() const REQUIRES(mutex_);
   std::uint64_t definition_bytes_min() const REQUIRES(mutex_);
+  // Samples came, or time passed. Whatever else changes is noted by note_change().
+  void note_samples(Moment now) REQUIRES(mutex_);
   void note_change(Moment now) REQUIRES(mutex_);
+  // What all statistics come to as long as they get nothing but samples, so that an interface in
+  // which nothing moves by itself is not walked through at each look.
+  struct Standing {
+    std::uint64_t on = 0;
+    bool has_running_history = false;
+  };
+  const Standing& standing() REQUIRES(mutex_);
 
   const uid_t uid_;
   std::atomic<Feed> feed_{Feed::kAny};
@@ -314,6 +323,7 @@ class Interface {
   Reservation reservation_ GUARDED_BY(mutex_);
   Moment last_change_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
+  std::optional<Standing> standing_ GUARDED_BY(mutex_);  // nothing: to be counted anew
   std::uint64_t samples_ GUARDED_BY(mutex_) = 0;
   std::atomic<std::uint64_t>* refused_ = nullptr;  // nullptr: they are counted nowhere
   // Those of opens of this one alone. Nullptr: no statistic has had cells of feeders.

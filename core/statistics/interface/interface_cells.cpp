@@ -19,7 +19,7 @@ bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Mom
                              const IsLate& is_late) {
   const MutexLock lock(mutex_);
   const bool all = statistic->absorb_cells(source, is_late);
-  if (count_cells(*statistic)) note_change(now);
+  if (count_cells(*statistic)) note_samples(now);
   return all;
 }
 
@@ -37,7 +37,7 @@ bool Interface::set_feed(Feed feed, Moment now, const IsLate& is_late) {
     } else {
       statistic.let_others_feed();
     }
-    if (count_cells(statistic)) note_change(now);
+    if (count_cells(statistic)) note_samples(now);
     if (!all) return false;
   }
   return true;

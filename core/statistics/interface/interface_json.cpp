@@ -113,9 +113,10 @@ void Interface::copy(std::vector<StatisticCopy>& copies, Moment now, CellBudget&
 Interface::Overview Interface::overview(Moment now, CellBudget& budget) {
   const MutexLock lock(mutex_);
   advance(now, budget);
-  Overview overview{.statistics = statistics_.size(), .samples = samples_, .version = version_};
-  for (const Statistic& statistic : statistics_) overview.on += statistic.is_on() ? 1 : 0;
-  return overview;
+  return {.statistics = statistics_.size(),
+          .on = standing().on,
+          .samples = samples_,
+          .version = version_};
 }
 
 }  // namespace tallyfs

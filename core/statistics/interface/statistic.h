@@ -121,6 +121,13 @@ class Statistic {
 
   // Lets a running history's time pass; true when a period ended.
   bool advance(std::chrono::nanoseconds now);
+  // Whether there is such time. It changes with the definition, with on, and with other data.
+  bool moves_by_itself() const {
+    constexpr auto has_time = []<typename Type>(const Type&) {
+      return requires(Type& gathered) { gathered.advance(std::chrono::nanoseconds()); };
+    };
+    return on_ && std::visit(has_time, gathered_);
+  }
 
   // From now on feeders see there whether it is on, and how it is counted; by default nowhere.
   void publish_at(const Published& at);

@@ -225,6 +225,48 @@ TEST(JsonTest, AnInterfaceCountsASampleForViewsOnce) {
   EXPECT_EQ(stand.overview().samples, 2u);
 }
 
+TEST(JsonTest, WhatIsOnIsCountedAnewAfterEachChange) {
+  JsonStand stand("on=1");
+  const auto on = [&] { return stand.overview().on; };
+  EXPECT_EQ(on(), 1u);
+  stand.create("t", "on=1");
+  EXPECT_EQ(on(), 2u);
+  ASSERT_EQ(stand.define("name=v of=t type=range"), "");
+  EXPECT_EQ(on(), 3u);
+  stand.add(1);
+  EXPECT_EQ(on(), 3u);
+  ASSERT_EQ(stand.define("on=0"), "");
+  EXPECT_EQ(on(), 0u);
+  ASSERT_EQ(stand.define("name=t on=1"), "");
+  EXPECT_EQ(on(), 1u);
+  stand.interface->drop(*stand.interface->find("t"), stand.clock.now());
+  EXPECT_EQ(on(), 0u);
+  ASSERT_EQ(stand.define("name=s on=1"), "");
+  EXPECT_EQ(on(), 1u);
+  stand.interface->remove_statistic("s", stand.clock.now());
+  EXPECT_EQ(on(), 0u);
+}
+
+TEST(JsonTest, AHistoryMovesOnceItIsDefinedAndOn) {
+  JsonStand stand("on=1");
+  const auto moves = [&] {
+    const auto before = stand.overview().version;
+    stand.pass_us(1'000'000);
+    return stand.overview().version != before;
+  };
+  EXPECT_FALSE(moves());
+  ASSERT_EQ(stand.define("type=history entries_max=3 mode=increments period=1000000"), "");
+  EXPECT_TRUE(moves());
+  ASSERT_EQ(stand.define("on=0"), "");
+  EXPECT_FALSE(moves());
+  ASSERT_EQ(stand.define("on=1"), "");
+  EXPECT_TRUE(moves());
+  ASSERT_EQ(stand.define("type=value mode=increments"), "");
+  EXPECT_FALSE(moves());
+  ASSERT_EQ(stand.define("undo=1"), "");
+  EXPECT_TRUE(moves());
+}
+
 TEST(JsonTest, TheSerialGrowsWithEachChangeAndNotWithTime) {
   JsonStand stand("on=1 type=history entries_max=3 mode=increments period=1000000");
   const auto serial = [&] { return stand.overview().version; };

@@ -124,6 +124,7 @@ TEST_P(ModelTest, SaysWhatTheSlowModelSays) {
     SCOPED_TRACE(pair.stand.definition());
     for (int step = 0; step < kSteps && !HasFailure(); ++step) {
       pair.step();
+      ASSERT_EQ(pair.stand.overview().on, pair.model.on ? 1u : 0u);
       ASSERT_EQ(pair.stand.data(), pair.model.data());
       ASSERT_EQ(pair.stand.attribute("hits_out_of_range"), std::to_string(pair.model.out_of_range));
     }
