@@ -35,6 +35,14 @@ constexpr std::array kStatsVerbs = {
     StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"refused", StatsVerb::kRefused},
     StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
+// A second one would look as if the line were for it, too.
+Result<void> check_nothing_follows(const Token& target, Tokens& tokens) {
+  if (const auto more = tokens.next()) {
+    return invalid("nothing follows " + std::string(target.text) + ": a line is for one", more->at);
+  }
+  return {};
+}
+
 // The part behind `event`.
 Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   auto target = tokens.next();
@@ -46,6 +54,9 @@ Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   if (!target) return invalid("the command needs a SYSTEM/EVENT", line_end);
   if (target->text.find('/') == std::string_view::npos) {
     return invalid("neither SYSTEM/EVENT nor define or remove", target->at);
+  }
+  if (verb == EventVerb::kRemove) {
+    if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
   }
   return Line(EventLine{verb, *target, tokens.rest()});
 }
@@ -75,12 +86,18 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     if (spelling.word != word.text) continue;
     const auto target = tokens.next();
     if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
+    if (spelling.verb == Verb::kRemove || spelling.verb == Verb::kAttach) {
+      if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
+    }
     return Line(CommandLine{spelling.verb, *target, tokens.rest()});
   }
   for (const StatsSpelling& spelling : kStatsVerbs) {
     if (spelling.word != word.text) continue;
     const auto target = tokens.next();
     if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
+    if (spelling.verb == StatsVerb::kWithdraw) {
+      if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
+    }
     return Line(StatsLine{spelling.verb, *target, tokens.rest()});
   }
   if (word.text == "event") return parse_event(tokens, line_end);

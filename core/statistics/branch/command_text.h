@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/statistics/definition/strict_words.h"
 #include "core/wire/line.h"
 
 namespace tallyfs {
@@ -24,6 +26,41 @@ inline std::string shown(std::string_view text) {
   std::string escaped;
   append_escaped(escaped, text, kBytesShown, 0);
   return escaped;
+}
+
+inline std::optional<Token> find_word(std::string_view text, std::string_view begin) {
+  Tokens tokens(text);
+  while (const auto token = tokens.next()) {
+    if (token->text.starts_with(begin)) return token;
+  }
+  return std::nullopt;
+}
+
+// The words of a definition line that would make a statistic so: without name=, and without those
+// that set nothing.
+inline std::string settable_words(std::string_view line) {
+  std::string words;
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    const std::string_view key = token->text.substr(0, token->text.find('='));
+    const bool is_left_out = key == "name" || key == "of" || key == "data" ||
+                             key == "sample_units" || is_read_only_key(key) ||
+                             is_strict_mark(token->text);
+    if (!is_left_out) words.append(" ").append(token->text);
+  }
+  return words;
+}
+
+// Where a line is for a statistic that is not there: how to make it.
+inline Error with_creation(Error error, std::string_view interface, std::string_view line) {
+  constexpr std::string_view kName = "name=";
+  const auto named = find_word(line, kName);
+  if (error.code != ErrorCode::kNotFound || !named || find_word(line, "of=")) return error;
+  std::string path(interface);
+  path.append("/").append(named->text.substr(kName.size())).append(settable_words(line));
+  if (!find_word(line, "on=")) path.append(" on=1");
+  error.reason.append("; it comes into being with: create ").append(shown(path));
+  return error;
 }
 
 inline Error own_interface(std::size_t at) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/steps.h"
+#include "core/statistics/branch/command_text.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/file.h"
 
@@ -16,8 +17,8 @@ class DefinitionFile final : public File {
  public:
   // Shared with the tree's names and with the opens under way; an interface that was removed lives
   // until the last of them is done.
-  DefinitionFile(std::shared_ptr<Interface> interface, Subject subject)
-      : interface_(std::move(interface)), subject_(subject) {}
+  DefinitionFile(std::string name, std::shared_ptr<Interface> interface, Subject subject)
+      : name_(std::move(name)), interface_(std::move(interface)), subject_(subject) {}
 
   Subject subject() const override { return subject_; }
 
@@ -42,7 +43,8 @@ class DefinitionFile final : public File {
       if (!step) return step.error();
       return step.value() ? Step::kLast : Step::kMore;
     });
-    return done ? done : without_strict_mark(done.error(), line);
+    if (done) return done;
+    return without_strict_mark(with_creation(done.error(), name_, line), line);
   }
   std::optional<Error> remark(std::string_view line) const override {
     const auto fault = interface_->remark(line);
@@ -50,6 +52,7 @@ class DefinitionFile final : public File {
   }
 
  private:
+  const std::string name_;
   std::shared_ptr<Interface> interface_;
   const Subject subject_;
 };

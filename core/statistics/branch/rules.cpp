@@ -75,6 +75,7 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   while (const auto token = tokens.next()) {
     rule.text_.append(" ").append(token->text);
     if (token->text.starts_with(kView)) {
+      if (!rule.suffix_.empty()) return at(*token, "view stands twice");
       rule.suffix_ = token->text.substr(kView.size());
       if (!is_name(rule.suffix_)) return at(*token, "view must be the end of a name");
       definition.replace(token->at, token->text.size(), token->text.size(), ' ');

@@ -250,7 +250,7 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   // The daemon's own numbers tell of the samples of all.
   const Subject subject = name == kOwnName ? nullptr : entry->interface.get();
   tree_.add_file(entry->node, "definition", kDefinitionPermissions,
-                 std::make_shared<DefinitionFile>(entry->interface, subject), now);
+                 std::make_shared<DefinitionFile>(entry->name, entry->interface, subject), now);
   tree_.add_file(entry->node, "data", kDataPermissions,
                  std::make_shared<DataFile>(entry->interface, subject), now);
   tree_.add_file(

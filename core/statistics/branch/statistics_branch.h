@@ -307,6 +307,8 @@ class StatisticsBranch final : public Branch {
                            const IsLate& is_late) REQUIRES(mutex_);
   Result<Done> define(const wire::CommandLine& command, const Sender& sender, Moment now,
                       const LineStep& step) REQUIRES(mutex_);
+  static std::optional<Error> remark_on_default(const InterfaceEntry& entry,
+                                                std::string_view line);
   Result<bool> define_default(const InterfaceEntry& entry, std::string_view text, Moment now,
                               Strictness strictness) REQUIRES(mutex_);
   Result<Done> remove(const wire::CommandLine& command, uid_t sender, Moment now,

@@ -18,14 +18,7 @@ Error not_found(std::string_view what, std::size_t at) {
 
 // Marks what a feeder says of how a statistic begins.
 constexpr std::string_view kDefaultMark = "default=1";
-
-std::optional<Token> find_word(std::string_view text, std::string_view begin) {
-  Tokens tokens(text);
-  while (const auto token = tokens.next()) {
-    if (token->text.starts_with(begin)) return token;
-  }
-  return std::nullopt;
-}
+constexpr std::string_view kName = "name=";
 
 Strictness strictness_of(const wire::CommandLine& command) {
   return command.door == wire::Door::kPerson ? Strictness::kStrict : Strictness::kTolerant;
@@ -33,7 +26,6 @@ Strictness strictness_of(const wire::CommandLine& command) {
 
 // A statistic may be named by the target and by name=, but not by two names.
 Result<void> check_name(const wire::CommandLine& command, std::string_view statistic) {
-  constexpr std::string_view kName = "name=";
   const auto named = find_word(command.rest.text, kName);
   if (!named || named->text.substr(kName.size()) == statistic) return {};
   return invalid("the line is for " + shown(statistic), command.rest.at + named->at);
@@ -68,20 +60,6 @@ DefinitionLine definition_line(const wire::CommandLine& command) {
   line.shift = name.size();
   line.text.insert(0, name);
   return line;
-}
-
-// The words that would define it so, without those that a definition line does not set.
-std::string settable_words(std::string_view text) {
-  std::string words;
-  Tokens tokens(text);
-  while (const auto token = tokens.next()) {
-    const std::string_view key = token->text.substr(0, token->text.find('='));
-    const bool is_left_out = key == "name" || key == "of" || key == "data" ||
-                             key == "sample_units" || is_read_only_key(key) ||
-                             is_strict_mark(token->text);
-    if (!is_left_out) words.append(" ").append(token->text);
-  }
-  return words;
 }
 
 Error no_interface_to_define(const wire::CommandLine& command) {
@@ -169,7 +147,8 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const As
                                      strictness_of(command));
   if (made) {
     return with_warning(named(*made.value(), wire::Made::kNew), command, sender,
-                        Interface::remark_on_new(command.rest.text), now);
+                        Interface::remark_on_new(command.rest.text, strictness_of(command)),
+                        now);
   }
   const bool in_rest = made.error().token_at >= command.target.text.size() &&
                        made.error().token_at != Error::kNoToken;
@@ -277,11 +256,27 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   const auto done = line.is_default
                         ? define_default(*entry, line.text, now, strictness)
                         : entry->interface->define_step(line.text, now, step, strictness);
-  if (!done) return line.place(done.error());
+  if (!done) return line.place(with_creation(done.error(), entry->name, line.text));
   if (!done.value()) return Done{.is_cut = true};
   auto fault = entry->interface->remark(line.text);
+  if (!fault && line.is_default && strictness == Strictness::kStrict) {
+    fault = remark_on_default(*entry, line.text);
+  }
   if (fault) fault->token_at = line.place(*fault).token_at - command.rest.at;
   return with_warning({}, command, sender, std::move(fault), now);
+}
+
+// What users or rules have made otherwise stays.
+std::optional<Error> StatisticsBranch::remark_on_default(const InterfaceEntry& entry,
+                                                         std::string_view line) {
+  const auto named = find_word(line, kName);
+  if (!named) return std::nullopt;
+  const std::string_view name = named->text.substr(kName.size());
+  const auto differs = entry.interface->difference(name, settable_words(line), Strictness::kStrict);
+  if (!differs || differs.value().empty()) return std::nullopt;
+  return invalid("a default changes nothing that was defined since: " + shown(differs.value()) +
+                     " stays; without default=1 it does",
+                 named->at);
 }
 
 // Rules are for statistics that are no views.

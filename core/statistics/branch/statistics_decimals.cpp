@@ -26,9 +26,11 @@ std::size_t x_at(std::string_view path, std::string_view x) {
 }
 
 Error whole_numbers_only(std::string_view path, std::string_view x, bool is_there) {
-  return invalid("whole numbers only: " + std::string(is_there ? "define " : "create ") +
-                     escaped_path(path) + " decimals=6" +
-                     (is_there ? " (which discards its data)" : "") + ", or send microseconds",
+  const std::string shown = escaped_path(path);
+  return invalid("whole numbers only: " +
+                     (is_there ? "define " + shown + " decimals=6 (which discards its data)"
+                               : "create " + shown + " type=range decimals=6 on=1") +
+                     ", or send microseconds",
                  x_at(path, x));
 }
 

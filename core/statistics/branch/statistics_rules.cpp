@@ -120,10 +120,11 @@ void StatisticsBranch::apply_rules(const StatisticEntry& entry, Moment now, Inte
     const std::string line = rule.line_for(entry.statistic->name());
     Interface& interface = *entry.owner->interface;
     const auto done = interface.define(line, now, by);
-    // What is wrong, or a key that this type does not have.
+    // Of what took effect: as a key that this type does not have.
     const std::optional<Error> fault = done ? interface.remark(line) : done.error();
     if (!fault || !errors_ || !rule.tell_failure()) return;
-    errors_->report(ErrorLog::kDaemon, "rules, for " + path, line, *fault, now);
+    const auto tell = done ? &ErrorLog::warn : &ErrorLog::report;
+    (errors_->*tell)(ErrorLog::kDaemon, "rules, for " + path, line, *fault, now);
   });
 }
 

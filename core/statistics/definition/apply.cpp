@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/decimal.h"
+#include "core/base/unit_factor.h"
 #include "core/statistics/definition/array_bounds.h"
 #include "core/statistics/definition/change.h"
 
@@ -156,6 +157,24 @@ Result<void> check(const Change& change, const Definition& definition) {
   return {};
 }
 
+// Times and sizes are not below 0, and intervals that double from the least number on have all of
+// them in one.
+bool is_open_log2(const Change& change, const Definition& after) {
+  const auto* const array = std::get_if<ArraySettings>(&after.settings);
+  return change.begins_log2_at_zero && array && array->scale == Scale::kLog2 && change.scale &&
+         !change.range_min && after.range_max >= 0 &&
+         after.range_min == std::numeric_limits<std::int64_t>::min();
+}
+
+// As units= says of X.
+bool is_time_or_size(std::string_view units) {
+  const auto slash = units.find('/');
+  if (slash == std::string_view::npos) return false;
+  const std::string measure(measure_of(units.substr(0, slash)));
+  const std::string_view base = unit_of_x(measure + "/").base;
+  return base == "seconds" || base == "bytes";
+}
+
 // What apply() gives, before the rules between attributes are looked at.
 Result<Definition> merge(const Change& change, const Definition& before) {
   Definition after = before;
@@ -177,6 +196,7 @@ Result<Definition> merge(const Change& change, const Definition& before) {
   if (taken) taken = take_bound(change.range_max, "range_max", after.decimals, after.range_max);
   if (!taken) return taken.error();
   if (change.units) after.units = change.units->value;
+  if (is_open_log2(change, after) && is_time_or_size(after.units)) after.range_min = 0;
   return after;
 }
 

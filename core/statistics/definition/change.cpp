@@ -260,7 +260,8 @@ Error feed_in_line(std::size_t at) {
 }
 
 Result<Change> parse(std::string_view line, Where context, Strictness strictness) {
-  Change change{.is_strict = strictness == Strictness::kStrict || has_strict_mark(line)};
+  const bool is_strict = strictness == Strictness::kStrict || has_strict_mark(line);
+  Change change{.is_strict = is_strict, .begins_log2_at_zero = is_strict};
   StrictWords words(change.is_strict ? strict_keys(context) : std::vector<std::string>());
   Tokens tokens(line);
   while (const auto token = tokens.next()) {

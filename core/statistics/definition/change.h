@@ -35,6 +35,9 @@ struct TypedUnsigned {
 // Every value is within its bounds by itself; whether they go together is for apply() to say.
 struct Change {
   bool is_strict = false;                           // the line was read so
+  // A person or a rule says it, and not the definition file or a program: an array of times or of
+  // sizes begins at 0.
+  bool begins_log2_at_zero = false;
   std::optional<Requested<std::string_view>> name;  // points into the line
   std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
@@ -96,9 +99,10 @@ Result<Change> parse_new_statistic(std::string_view text,
                                    Strictness strictness = Strictness::kTolerant);
 
 // The definition that results. A list that comes into being shows its X in decimal if the line is
-// strict and says nothing of the base. kInvalid with the token to blame: the type lacks an
-// attribute, the mode does not go with the type, range_min is above range_max, too many intervals,
-// a number with more places than the decimals.
+// strict and says nothing of the base. scale=log2 without range_min makes an unbounded range_min 0
+// where units= names a time or a size and begins_log2_at_zero. kInvalid with the token to blame:
+// the type lacks an attribute, the mode does not go with the type, range_min is above range_max,
+// too many intervals, a number with more places than the decimals.
 Result<Definition> apply(const Change& change, const Definition& before);
 // Whether there is a definition to which the change could be applied: for changes of statistics
 // that do not exist yet. Returns the attributes that it may have. kInvalid as above.

@@ -77,7 +77,10 @@ std::optional<Error> find_ignored_key(std::string_view line, Attributes attribut
   Tokens tokens(line);
   while (const auto token = tokens.next()) {
     const auto equals = token->text.find('=');
-    if (equals == std::string_view::npos || is_strict_mark(token->text)) continue;
+    if (is_strict_mark(token->text)) continue;
+    if (equals == std::string_view::npos) {
+      return invalid("this is no key=value, and it was ignored", token->at);
+    }
     const std::string_view word = token->text.substr(0, equals);
     if (!is_known_key(word)) return invalid("there is no such key, and it was ignored", token->at);
     if (!is_for_others(word, attributes)) continue;

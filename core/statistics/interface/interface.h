@@ -146,7 +146,7 @@ class Interface {
   // for good.
   std::optional<Error> remark(std::string_view line) const;
   // The same of a text that create_statistic() has taken.
-  static std::optional<Error> remark_on_new(std::string_view text);
+  static std::optional<Error> remark_on_new(std::string_view text, Strictness strictness);
 
   // The text of the definition file and of the data file at this moment. kNoSpace when it would be
   // longer than bytes_max: data are copied unless that is certain before, and measured, but not
@@ -311,8 +311,8 @@ class Interface {
   // What all statistics come to as long as they get nothing but samples, so that an interface in
   // which nothing moves by itself is not walked through at each look.
   struct Standing {
-    std::uint64_t on = 0;
-    bool has_running_history = false;
+    std::uint64_t on;
+    bool has_running_history;
   };
   const Standing& standing() REQUIRES(mutex_);
 

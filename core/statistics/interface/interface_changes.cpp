@@ -23,7 +23,8 @@ bool is_open_log2(const Definition& definition) {
 
 std::optional<Error> open_log2(const Change& change, bool is_open) {
   if (!is_open || !change.scale || change.range_min) return std::nullopt;
-  return invalid("without range_min the intervals double from -9223372036854775808 on",
+  return invalid("without range_min the intervals double from -9223372036854775808 on: add "
+                 "range_min=0",
                  change.scale->at);
 }
 
@@ -92,7 +93,8 @@ Result<bool> Interface::define_step(std::string_view line, Moment now, const Lin
                                     Strictness strictness, By by) {
   const auto parsed = parse_change(line, strictness);
   if (!parsed) return parsed.error();
-  const Change& change = parsed.value();
+  Change change = parsed.value();
+  change.begins_log2_at_zero |= by == By::kRule;
 
   const MutexLock lock(mutex_);
   if (discarded_ && !step.progress.has_begun) discarded_->report = {};
@@ -101,9 +103,7 @@ Result<bool> Interface::define_step(std::string_view line, Moment now, const Lin
   if (change.name) {
     named = find_locked(change.name->value);
     if (!named) {
-      return Error{ErrorCode::kNotFound,
-                   "no statistic of that name here; tallyctl apply --create makes it",
-                   change.name->at};
+      return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
     }
   }
   if (change.undo) return undo(change, named, now, step);
@@ -135,7 +135,8 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   for (const std::string& rule : rules) {
     const auto more = parse_change(rule);
     if (!more || more.value().of) continue;
-    const Change left = named->left_of(more.value());
+    Change left = named->left_of(more.value());
+    left.begins_log2_at_zero = true;
     auto ruled = apply(left, after.value());
     const bool is_possible =
         ruled && (!named->sample_units() || ruled.value().decimals == after.value().decimals);
@@ -146,8 +147,10 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   }
   if (auto done = become(*named, change, std::move(after.value()), now); !done) return done;
   for (const std::string& rule : rules) {
-    const auto more = parse_change(rule);
-    if (more && more.value().of) follow(*named, more.value(), now);
+    auto more = parse_change(rule);
+    if (!more || !more.value().of) continue;
+    more.value().begins_log2_at_zero = true;
+    follow(*named, more.value(), now);
   }
   return {};
 }
@@ -200,8 +203,8 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   return open_log2(change, is_open);
 }
 
-std::optional<Error> Interface::remark_on_new(std::string_view text) {
-  const auto change = parse_new_statistic(text);
+std::optional<Error> Interface::remark_on_new(std::string_view text, Strictness strictness) {
+  const auto change = parse_new_statistic(text, strictness);
   if (!change) return std::nullopt;
   const auto definition = apply(change.value(), Definition{});
   if (!definition) return std::nullopt;

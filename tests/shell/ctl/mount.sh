@@ -83,7 +83,7 @@ apply_marks_what_was_done_and_says_what_makes_the_rest() {
   _status 1 'this type also needs: entries_max' "$TALLYCTL" apply "$CASE/saved"
   assert_has "$CASE/saved, line 4: refused, nothing changed: mode=range is for" "$(cat "$CASE/err")"
   assert_eq '~ web/us ~ web/us' "$(cut -d' ' -f1,2 "$CASE/out" | paste -sd' ')"
-  _status 1 'no statistic of that name here; tallyctl apply --create makes it' \
+  _status 1 'no statistic of that name here; it comes into being with: create web/gone on=0' \
     "$TALLYCTL" define web/gone on=0
 }
 

@@ -79,7 +79,8 @@ define web/us type=last
 }
 
 an_array_without_a_begin_is_warned_of() {
-  local open='warning: without range_min the intervals double from -9223372036854775808 on'
+  local open='warning: without range_min the intervals double from -9223372036854775808 on: add '
+  open+=range_min=0
   _says 0 "tally-send: line 1: $open
   create web/us type=array scale=log2 base_interval=1" \
     'create web/us type=array scale=log2 base_interval=1'
@@ -134,8 +135,8 @@ a_name_and_a_number_are_refused_with_what_to_write() {
   _says 1 "tally-send: line 1: a name has one '/': write %2F for others (Invalid argument)
   web/us{route:/cart} 12
                ^" 'web/us{route:/cart} 12'
-  _says 1 "tally-send: line 1: whole numbers only: create web/us decimals=6, or send \
-microseconds (Invalid argument)
+  _says 1 "tally-send: line 1: whole numbers only: create web/us type=range decimals=6 on=1, or \
+send microseconds (Invalid argument)
   web/us 1.5
          ^" 'web/us 1.5'
 }

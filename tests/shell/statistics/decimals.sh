@@ -39,7 +39,8 @@ s 0.2 1' "$(cat "$STAT/web/data")"
 }
 
 without_them_a_decimal_is_refused_with_the_way_out() {
-  _refused 'whole numbers only: create web/s decimals=6, or send microseconds (Invalid argument)
+  _refused 'whole numbers only: create web/s type=range decimals=6 on=1, or '"send \
+microseconds (Invalid argument)"'
   web/s 0.25
         ^' 'web/s 0.25'
   assert_eq tallyfs "$(ls "$STAT")"

@@ -58,8 +58,10 @@ TEST_F(DecimalsTest, WithoutThemADecimalIsRefusedWithTheWayOut) {
             "microseconds\n");
   EXPECT_EQ(read("web", "data"), "s 2 1 2.000 3\n");
   EXPECT_EQ(lines({"new/s 0.25", "web/s 3", "new/s 0.5"}),
-            "0@6 whole numbers only: create new/s decimals=6, or send microseconds\n"
-            "2@6 whole numbers only: create new/s decimals=6, or send microseconds\n");
+            "0@6 whole numbers only: create new/s type=range decimals=6 on=1, or send "
+            "microseconds\n"
+            "2@6 whole numbers only: create new/s type=range decimals=6 on=1, or send "
+            "microseconds\n");
   EXPECT_EQ(read("new", "data"), "(no interface)");
   EXPECT_EQ(lines({"web/s 1e-05"}), "X has no exponent: 0.00001 instead of 1e-05");
 }

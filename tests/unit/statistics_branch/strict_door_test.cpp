@@ -30,6 +30,16 @@ class StrictDoorTest : public StatisticsTest {
     const auto done = execute(line);
     return done ? "accepted" : std::to_string(done.error().token_at) + ": " + done.error().reason;
   }
+  // As a line of the definition file, or of the rules.
+  Result<void> write(NodeId directory, std::string_view file, std::string_view line) {
+    const auto node = tree_.lookup(directory, file).value().id;
+    return tree_.file(node).value()->write_line(line, clock_.now());
+  }
+  Result<void> write_rule(std::string_view line) { return write(Tree::kRoot, "rules", line); }
+  Result<void> write_definition(std::string_view line) {
+    const auto statistics = tree_.lookup(Tree::kRoot, "statistics").value().id;
+    return write(tree_.lookup(statistics, "web").value().id, "definition", line);
+  }
   std::string logged() { return log_.render(clock_.now(), 1 << 16).value(); }
 
   ErrorLog log_{clock_.now()};
@@ -71,7 +81,10 @@ TEST_F(StrictDoorTest, DefineTakesTheStatisticAsItsTarget) {
   EXPECT_EQ(refusal("define web/us name=other on=0"), "14: the line is for us");
   EXPECT_EQ(refusal("define web/us on=2"), "14: on must be 0 or 1");
   EXPECT_EQ(refusal("define web/other on=1"),
-            "11: no statistic of that name here; tallyctl apply --create makes it");
+            "11: no statistic of that name here; it comes into being with: create web/other on=1");
+  EXPECT_EQ(refusal("define web name=new type=range data=reset on=0"),
+            "11: no statistic of that name here; it comes into being with: create web/new "
+            "type=range on=0");
   EXPECT_EQ(refusal("define nix/us on=1"),
             "7: no such interface; it comes into being with: create nix/us");
 }
@@ -120,11 +133,67 @@ TEST_F(StrictDoorTest, ALibraryIsNotWarnedOfWhatUsersAndRulesSay) {
 }
 
 TEST_F(StrictDoorTest, AnArrayWithoutABeginIsWarnedOfAtEachDoor) {
-  const std::string open = "without range_min the intervals double from -9223372036854775808 on";
+  const std::string open =
+      "without range_min the intervals double from -9223372036854775808 on: add range_min=0";
   EXPECT_EQ(warning("create web/us type=array scale=log2 base_interval=1"), open);
   EXPECT_EQ(warning("create web/ok type=array scale=log2 base_interval=1 range_min=0"),
             "no warning");
   EXPECT_EQ(warning("define web/us type=array scale=log2 base_interval=2"), open);
+}
+
+TEST_F(StrictDoorTest, AnArrayOfTimesOrSizesBeginsAtZero) {
+  const std::string words = " type=array scale=log2 base_interval=1 units=";
+  const auto range_min = [&](const std::string& statistic) {
+    const std::string text = read("web", "definition");
+    const auto at = text.find("range_min=", text.find("name=" + statistic + " ")) + 10;
+    return text.substr(at, text.find(' ', at) - at);
+  };
+  const std::string lowest = "-9223372036854775808";
+  for (const char* units : {"ms/requests", "microseconds/requests", "bytes/requests", "bits/x"}) {
+    EXPECT_EQ(warning("create web/us" + words + units), "no warning");
+    EXPECT_EQ(range_min("us"), "0") << units;
+    ASSERT_TRUE(execute("remove web/us"));
+  }
+  for (const char* units : {"degrees/samples", "percent/samples", "bytes", "-"}) {
+    EXPECT_NE(warning("create web/us" + words + units), "no warning");
+    EXPECT_EQ(range_min("us"), lowest) << units;
+    ASSERT_TRUE(execute("remove web/us"));
+  }
+  ASSERT_TRUE(execute("create web/us units=ms/requests on=1"));
+  EXPECT_EQ(warning("define web/us type=array scale=log2 base_interval=1"), "no warning");
+  EXPECT_EQ(range_min("us"), "0");
+  ASSERT_TRUE(register_line("create web/lib" + words + "ms/requests"));
+  EXPECT_EQ(range_min("lib"), lowest);
+  ASSERT_TRUE(write_definition("name=lib" + words + "ms/requests"));
+  EXPECT_EQ(range_min("lib"), lowest);
+  EXPECT_EQ(warning("create web/said range_min=-5" + words + "ms/requests"), "no warning");
+  EXPECT_EQ(range_min("said"), "-5");
+  ASSERT_TRUE(write_rule("web/r* type=array scale=log2 base_interval=1"));
+  ASSERT_TRUE(register_line("create web/ruled units=ms/requests on=1"));
+  EXPECT_EQ(range_min("ruled"), "0");
+  EXPECT_EQ(logged().find("range_min=0\n  Command: name=ruled"), std::string::npos) << logged();
+}
+
+TEST_F(StrictDoorTest, ALineForOneRefusesASecond) {
+  ASSERT_TRUE(execute("create web/a on=1"));
+  ASSERT_TRUE(execute("create web/b on=1"));
+  for (const char* line : {"remove web/a web/b", "attach web/a junk", "withdraw tx junk",
+                           "event remove app/r2 app/r3"}) {
+    const auto parsed = wire::parse_line(line);
+    ASSERT_FALSE(parsed) << line;
+    EXPECT_TRUE(parsed.error().reason.ends_with(": a line is for one")) << parsed.error().reason;
+    EXPECT_EQ(parsed.error().token_at, std::string_view(line).rfind(' ') + 1);
+  }
+}
+
+TEST_F(StrictDoorTest, ADefaultThatChangesNothingIsTold) {
+  ASSERT_TRUE(execute("create web/a on=1"));
+  EXPECT_EQ(warning("define web/a default=1 type=range"), "no warning");
+  ASSERT_TRUE(execute("define web/a type=last"));
+  EXPECT_EQ(warning("define web/a default=1 type=range"),
+            "a default changes nothing that was defined since: type=last stays; without default=1 "
+            "it does");
+  EXPECT_EQ(warning("define web/a default=1 type=last"), "no warning");
 }
 
 TEST_F(StrictDoorTest, AViewHasEachOfItsWords) {

@@ -266,8 +266,9 @@ TEST(ChangeTest, AKeyThatNoDefinitionHasIsPointedAt) {
   const Attributes value = attributes_of_all({""});
   EXPECT_EQ(find_ignored_key("name=a entrys_max=3 foo=1", value)->token_at, 7u);
   EXPECT_TRUE(find_ignored_key("on=1 =5", value));
+  EXPECT_EQ(find_ignored_key("name=a units=milli seconds", value)->token_at, 19u);
   for (const char* line :
-       {"", "just words",
+       {"",
         "name=a on=1 type=value range_min=0 range_max=1 mode=increments "
         "hits_out_of_range=0 hits_missed=0 data=[1.0] started=[1.0] stopped=[1.0] units=x"}) {
     EXPECT_FALSE(find_ignored_key(line, value)) << line;
