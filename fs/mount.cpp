@@ -25,6 +25,13 @@ class Arguments {
   fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
+// What to do where the kernel or fusermount3, which prints its own reason, refuses the mount.
+const char* advice_on(int error) {
+  if (error != EPERM) return "";
+  return ::geteuid() == 0 ? "; it takes CAP_SYS_ADMIN, also in a container"
+                          : "; name a directory that you own, on which fusermount3 can mount";
+}
+
 }  // namespace
 
 Result<FuseSession> new_session(const std::vector<std::string>& mount_options,
@@ -49,7 +56,7 @@ Result<Mount> Mount::make(const std::string& mount_point,
   if (fuse_session_mount(session.value().get(), mount_point.c_str()) != 0) {
     std::string reason("cannot mount on ");
     reason.append(mount_point);
-    if (errno != 0) reason.append(": ").append(std::strerror(errno));
+    if (errno != 0) reason.append(": ").append(std::strerror(errno)).append(advice_on(errno));
     return Error{ErrorCode::kInvalid, reason};
   }
   const int fd = fuse_session_fd(session.value().get());

@@ -322,10 +322,12 @@ Result<Mount> mount(const DaemonOptions& options, const std::optional<Identity>&
 // Of root's daemon where the service would be, which finds later what this one has kept.
 std::optional<StateDirectory> open_default_state(const DaemonOptions& options,
                                                  const std::optional<Identity>& identity) {
-  const bool is_like_the_service = ::geteuid() == 0 && !identity &&
-                                   options.mount_point == kDefaultMountPoint &&
-                                   options.subtree.empty();
-  if (options.no_state || !is_like_the_service) return std::nullopt;
+  if (options.no_state || ::geteuid() != 0 || !options.subtree.empty()) return std::nullopt;
+  if (identity || options.mount_point != kDefaultMountPoint) {
+    log_info(std::string("nothing is kept for the next start without --state DIR") +
+             (identity ? "" : "; with --run-as tallyfs the daemon gives up root's rights"));
+    return std::nullopt;
+  }
   auto directory = StateDirectory::open_of_any_owner(kDefaultState);
   if (!directory) {
     log_info("nothing is kept for the next start: " + directory.error().reason);

@@ -135,14 +135,17 @@ Result<std::string> prepare_mount_point(const std::string& given, Leftover lefto
   }
   if (path == kDefaultMountPoint) make_for_all(path);
   if (::stat(path.c_str(), &status) != 0) {
-    const std::string advice = errno == ENOENT ? "; mkdir -p " + given : std::string();
-    return failure("cannot mount on " + given + ": " + std::strerror(errno) + advice);
+    const std::string advice =
+        errno == ENOENT ? "mkdir -p " + given : "name a directory that you may enter";
+    return failure("cannot mount on " + given + ": " + std::strerror(errno) + "; " + advice);
   }
   if (has_live_mount(path)) {
     return failure(path + " has a tallyfs mounted on it already; fusermount3 -u " + path +
                    " ends that one");
   }
-  if (!S_ISDIR(status.st_mode)) return failure("cannot mount on " + given + ": not a directory");
+  if (!S_ISDIR(status.st_mode)) {
+    return failure("cannot mount on " + given + ": not a directory; name an empty one");
+  }
   return path;
 }
 

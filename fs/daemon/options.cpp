@@ -125,7 +125,9 @@ class OptionsParser {
       options_.subtree = "tracing";
     }
     if (places_.empty() && !options_.over_tracefs) {
-      return line_.refuse("MOUNTPOINT", "it is required, an empty directory: tallyfs /mnt");
+      return line_.refuse("MOUNTPOINT",
+                          "it is required, an empty directory: "
+                          "mkdir -p /run/tallyfs/mnt; tallyfs /run/tallyfs/mnt");
     }
     options_.mount_point = places_.empty() ? kTracingDirectory : places_.back();
     return std::nullopt;
@@ -320,15 +322,15 @@ class OptionsParser {
   std::optional<int> check_groups() {
     const bool is_open = has(options_.mount_options, "allow_other");
     if (is_open) return std::nullopt;
-    if (!options_.group.empty()) return refuse_closed("--group", options_.group);
-    if (!options_.write_group.empty()) return refuse_closed("--write-group", options_.write_group);
+    if (!options_.group.empty()) return refuse_closed("--group");
+    if (!options_.write_group.empty()) return refuse_closed("--write-group");
     return std::nullopt;
   }
 
   // With what else is wrong, so that a second try is the last.
-  int refuse_closed(const std::string& option, const std::string& group) {
+  int refuse_closed(const std::string& option) {
     std::string reason = "needs -o allow_other, without which its members cannot enter";
-    if (const auto found = find_groups(group, ""); !found) {
+    if (const auto found = find_groups(options_.group, options_.write_group); !found) {
       reason.append("; ").append(found.error().reason);
     }
     return line_.refuse(option, reason);

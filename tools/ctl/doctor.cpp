@@ -20,9 +20,9 @@ namespace {
 
 constexpr CommandText kDoctorText = {
     "doctor", "Looks for faults, and says what to do about each; takes a second.",
-    "  tallyctl doctor                        all that there is\n"
-    "  tallyctl doctor --mount /mnt/tally     of this mount\n"
-    "  tallyctl doctor --json | jq .          for a script; the exit status tells, too"};
+    "  tallyctl doctor                            all that there is\n"
+    "  tallyctl doctor --mount /run/tallyfs/mnt   of this mount\n"
+    "  tallyctl doctor --json | jq .              for a script; the exit status tells, too"};
 
 const char* word_of(Level level) {
   switch (level) {

@@ -59,3 +59,16 @@ $none--state: /var/lib/tallyfs is in use by another daemon" \
   assert_fails_with '--state excludes --no-state' \
     "$TALLYFS" --no-state --state "$CASE/other" "$MNT"
 }
+
+# On the mount point of the service, root's daemon finds the state of the service.
+on_another_mount_point_root_is_told_what_keeps_numbers() {
+  need_root
+  local none='nothing is kept for the next start without --state DIR'
+  mkdir -p "$MNT"
+  start_daemon
+  stop_daemon
+  assert_match ".* $none; with --run-as tallyfs the daemon gives up root.s rights.*" "$(<"$STDERR")"
+  start_daemon --no-state
+  stop_daemon
+  case $(<"$STDERR") in *"$none"*) fail 'said with --no-state' ;; esac
+}

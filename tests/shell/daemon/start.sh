@@ -366,9 +366,21 @@ a_mount_point_that_cannot_be_found_is_told() {
   _refused 1 'cannot mount on' "$TALLYFS" -f --socket "$SOCK" "$CASE/loop/x"
   _refused 1 "No such file or directory; mkdir -p $CASE/nowhere" \
     "$TALLYFS" -f --socket "$SOCK" "$CASE/nowhere"
-  _refused 2 'an empty directory: tallyfs /mnt' "$TALLYFS" -f --socket "$SOCK"
+  _refused 2 'an empty directory: mkdir -p /run/tallyfs/mnt; tallyfs /run/tallyfs/mnt' \
+    "$TALLYFS" -f --socket "$SOCK"
   echo >"$CASE/file"
-  _refused 1 "$CASE/file: not a directory" "$TALLYFS" -f --socket "$SOCK" "$CASE/file"
+  _refused 1 "$CASE/file: not a directory; name an empty one" \
+    "$TALLYFS" -f --socket "$SOCK" "$CASE/file"
+}
+
+a_mount_that_is_refused_says_what_it_takes() {
+  need_root
+  _refused 1 "cannot mount on $MNT: Operation not permitted; it takes CAP_SYS_ADMIN" \
+    setpriv --bounding-set -sys_admin "$TALLYFS" -f --socket "$SOCK" "$MNT"
+  mkdir -m 777 "$CASE/bin"
+  cp "$TALLYFS" "$CASE/bin"
+  _refused 1 'cannot mount on /: Operation not permitted; name a directory that you own' \
+    as_nobody "$CASE/bin/tallyfs" -f --socket "$CASE/bin/socket" /
 }
 
 a_start_says_what_to_do_before_it_works() {
@@ -377,4 +389,7 @@ a_start_says_what_to_do_before_it_works() {
     "$TALLYFS" -f --socket "$SOCK" --rules "$CASE/rules" "$MNT"
   _refused 2 'needs -o allow_other' "$TALLYFS" -f --socket "$SOCK" --group no-such-group "$MNT"
   assert_has no-such-group "$(sed "s,.*; ,," "$CASE/said")"
+  _refused 2 '--write-group: needs -o allow_other' \
+    "$TALLYFS" -f --socket "$SOCK" --write-group no-such-group "$MNT"
+  assert_has "--write-group: there is no group 'no-such-group'" "$(sed "s,.*; ,," "$CASE/said")"
 }
