@@ -169,6 +169,8 @@ named=$(sed -nE 's/.*(--rules|EnvironmentFile=-) ?([^ ]*).*/\2/p' \
 check_eq '/usr/local/etc/default/tallyfs /usr/local/etc/tallyfs/rules' "$(echo $named)" \
   "the unit names its files below the prefix"
 check "where they are" quietly ls ${named//\/usr/$WORK/local/usr}
+check_eq /usr/local/bin "$(sed -nE 's/^Exec[A-Za-z]*=\+?([^ ]*)\/tally.*/\1/p' \
+  "$WORK"/local/usr/local/lib/systemd/system/tally* | sort -u)" "units name their programs there"
 check_eq "$(cd "$BIN" && ./tallyfs --version | cut -d' ' -f2)-1" \
   "$(dpkg-deb -f "$PACKAGES"/tallyfs_*.deb Version)" "their version is that of the daemon"
 

@@ -402,9 +402,14 @@ check_eq running "$(inside systemctl is-system-running)" "the machine is well"
 check "cmake --install" quietly env DESTDIR="/proc/$INIT/root" cmake --install "$BUILD" \
   --component daemon --prefix /usr/local
 CLEAN_ENVIRONMENT+=(PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
-lines=$(sed -n '/^cmake --install/,/^```/{/^adduser\|^systemd-tmpfiles\|^systemctl/p}' \
+lines=$(sed -n '/^cmake --install/,/^```/{/^systemd-\|^systemctl/p}' \
   "$PROJECT/docs/getting-started.md")
 check_eq 3 "$(wc -l <<<"$lines")" "three lines follow it"
 check "which work" quietly inside sh -ec "$lines"
 check "and it is up" is_up source
+for unit in tally-feed-timer tally-feed-log tally-feed-statsd tally-web tally-record; do
+  user=$(sed -n 's/^User=//p' "$PROJECT/packaging/systemd/$unit.service")
+  check "$unit has its user" quietly inside getent passwd "$user"
+done
+check "a feeder runs" inside systemctl enable --now tally-feed-timer
 echo "# $SECONDS s"
