@@ -1,4 +1,4 @@
-"""Makes the two pictures of README.md, light and dark, for packaging/pictures, which says how.
+"""Makes the pictures of README.md and docs/web.md for packaging/pictures, which says how.
 
 A daemon, tally-feed-timer, `tallyctl heat` and tally-web run for a minute and a half, while the
 machine is idle and busy in turn. `tallyctl heat` is drawn as a terminal draws it.
@@ -23,6 +23,23 @@ COLUMNS = 65  # of the page's heat map, each of a second
 BYTES_MAX = 400_000  # of all pictures
 THEMES = {"light": ("", "#ffffff", "#1f2328"),  # end of the name, background, text
           "dark": ("-dark", "#1e1e1e", "#e9eaec")}
+
+# What docs/web.md explains, in its order.
+NUMBERED = [".numbers", "#by-name", "#statistic-heading", "#span-form", "#percentiles", "#heat",
+            "#legend", "#bars-title"]
+MARK = """
+for (const [i, selector] of arguments[0].entries()) {
+  const box = document.querySelector(selector).getBoundingClientRect();
+  const mark = document.createElement("b");
+  mark.className = "mark";
+  mark.textContent = i + 1;
+  Object.assign(mark.style, {position: "absolute", top: `${box.y - 2}px`,
+    left: `${box.width < 300 ? box.right + 6 : box.x - 24}px`, width: "22px", zIndex: 9,
+    font: "bold 14px/22px sans-serif", textAlign: "center", color: "white",
+    background: "#c2255c", borderRadius: "11px"});
+  document.body.append(mark);
+}"""
+UNMARK = "for (const mark of document.querySelectorAll('.mark')) mark.remove();"
 
 TERMINAL = """<style>
 body {{ margin: 0; background: {}; color: {}; }}
@@ -124,6 +141,9 @@ def draw_page(web, browser, into):
         until(lambda: sum(web.api(f"heat/{STATISTIC}")["seconds"]) >= seconds,
               "a minute of the heat map", 600)
         write(browser.png("body"), into / f"page{end}.png")
+        browser.run(MARK, NUMBERED)
+        write(browser.png("body"), into / f"page-numbers{end}.png")
+        browser.run(UNMARK)
         seconds = sum(web.api(f"heat/{STATISTIC}")["seconds"]) + 2
 
 
