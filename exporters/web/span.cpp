@@ -78,13 +78,14 @@ Result<SpanReading> span_of_store(const std::string& store, const std::string& i
 }
 
 // A point that was not observed leaves a gap, whatever it counted.
-void add_moment(Past& made, const view::Interface& before, const view::Interface& now,
-                const view::Statistic& statistic, std::uint64_t step_us) {
-  const std::uint64_t micros = now.time_us - before.time_us;
-  const Interval interval{now.realtime_us, std::max<std::uint64_t>(1, micros / kSecondUs)};
-  const view::Change change = view::change_between(before, now, statistic.name);
-  if (!change.counted && micros > step_us) return made.add_missing(interval);
-  made.add(statistic, change, interval);
+void add_moment(Past& made, past::MomentSource::Newest newest, const Span& moment,
+                std::uint64_t step_us) {
+  const std::uint64_t micros = moment.end_us - moment.begin_us;
+  const Interval interval{moment.end_us, std::max<std::uint64_t>(1, micros / kSecondUs)};
+  if (!newest.counted && micros > step_us) return made.add_missing(interval);
+  view::Change change{.micros = micros, .counted = std::move(newest.counted)};
+  if (change.counted) change.samples = change.counted->samples;
+  made.add(*newest.definition, change, interval);
 }
 
 Result<PastReading> past_of_store(const std::string& store, const std::string& interface,
@@ -97,19 +98,23 @@ Result<PastReading> past_of_store(const std::string& store, const std::string& i
   if (!source) return source.error();
   const auto step_us = static_cast<std::uint64_t>(source.value()->period().count());
   PastReading made;
-  std::optional<view::Interface> before;
+  const view::Statistic* definition = nullptr;
+  std::uint64_t before_us = 0;
   for (;;) {
-    auto now = read_interface(*source.value(), interface);
-    if (!now) return now.error();
-    const view::Statistic* const statistic = now.value().find(name);
-    if (statistic) made.statistic = *statistic;
-    if (statistic && before) add_moment(made.past, *before, now.value(), *statistic, step_us);
-    before = std::move(now).value();
+    auto newest = source.value()->newest();
+    if (!newest) return newest.error();
+    const Span moment{std::exchange(before_us, source.value()->now_us()),
+                      source.value()->now_us()};
+    if (newest.value()) {
+      definition = newest.value()->definition;
+      if (moment.begin_us != 0) add_moment(made.past, *std::move(newest.value()), moment, step_us);
+    }
     const auto next = source.value()->next(source.value()->period());
     if (!next) return next.error();
     if (next.value() == Source::Next::kEnd) break;
   }
-  if (made.statistic.name.empty()) return nothing_in(interface + "/" + name);
+  if (!definition) return nothing_in(interface + "/" + name);
+  made.statistic = *definition;
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include "core/base/saturating.h"
 #include "tools/past/column.h"
 #include "tools/past/json_object.h"
+#include "tools/past/point_portions.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs::past {
@@ -13,6 +14,7 @@ namespace tallyfs::past {
 Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, const Span& span,
                                                          const Wanted& wanted) {
   std::unique_ptr<MomentSource> made(new MomentSource(std::move(store)));
+  made->is_of_one_ = !wanted.statistic.empty();
   if (auto done = made->find_series(wanted); !done) return done.error();
   if (auto done = made->choose_tier(span, wanted.points); !done) return done.error();
   if (auto done = made->begin(span); !done) return done.error();
@@ -115,6 +117,7 @@ void MomentSource::settle(Series& series, const Points& points) {
   if (is_observed(points, id)) {
     const Point& point = points.at(id);
     add(series.sum, point);
+    if (is_of_one_) series.newest = point;
     series.is_there = true;
     if (point.has_samples()) ++series.serial;
   } else {
@@ -157,6 +160,24 @@ Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
   }
   for (Series& each : series_) begin_again(each);
   return is_there ? Next::kMoment : Next::kEnd;
+}
+
+// Of two definitions of the name it is the newer one.
+Result<std::optional<MomentSource::Newest>> MomentSource::newest() {
+  const auto found = std::ranges::find_if(series_.rbegin(), series_.rend(), &Series::is_there);
+  if (found == series_.rend()) return std::optional<Newest>();
+  if (!found->like) {
+    auto like = statistic_of_shape(found->shape, store_.precision({{tier_, span_}}));
+    if (!like) return invalid("the store is damaged: the definition of " + found->stored.name);
+    found->like = std::move(like).value();
+  }
+  Newest made{.definition = &*found->like, .counted = std::nullopt};
+  if (!found->has_gap) {
+    made.counted = *found->like;
+    made.counted->data_us = now_us_ - step_us_;
+    set_counted(*made.counted, found->newest);
+  }
+  return std::optional(std::move(made));
 }
 
 Result<Json> MomentSource::tree() {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,16 @@ class MomentSource : public Source {
   static Result<std::unique_ptr<MomentSource>> open(StoreReader store, const Span& span,
                                                     const Wanted& wanted);
 
+  // Of the only statistic that is wanted, at this moment: what it counted since the moment before,
+  // where that is known. Cheaper than its JSON, which has all since the begin.
+  struct Newest {
+    const view::Statistic* definition;  // it has counted nothing; good as long as this
+    std::optional<view::Statistic> counted;
+  };
+  // Nothing: it is not there. kInvalid: its definition is damaged.
+  Result<std::optional<Newest>> newest();
+  std::uint64_t now_us() const { return now_us_; }
+
   Result<Json> tree() override;
   Result<Json> interface(const std::string& name) override;
   Result<Next> next(std::chrono::microseconds every) override;
@@ -46,6 +57,8 @@ class MomentSource : public Source {
     Json shape;
     std::uint64_t& serial;  // of its interface
     Point sum{};
+    Point newest{};                        // if one statistic alone is wanted
+    std::optional<view::Statistic> like{};  // the same
     std::uint64_t data_us = 0;
     bool is_there = false;
     bool has_gap = false;  // since the moment before
@@ -65,6 +78,7 @@ class MomentSource : public Source {
   bool is_empty() const;
 
   StoreReader store_;
+  bool is_of_one_ = false;
   std::size_t tier_ = 0;
   std::uint64_t step_us_ = 0;
   Span span_{};

@@ -380,6 +380,31 @@ void set_bins(view::Values& values, const std::vector<Cell>& cells) {
   }
 }
 
+void set_counted(view::Statistic& statistic, const Point& point) {
+  statistic.samples = point.samples;
+  statistic.hits_out_of_range = point.out_of_range;
+  statistic.hits_missed = point.missed;
+  set_bins(statistic.values, point.cells);
+  view::Range range{.number = point.number, .sum = point.total};
+  if (point.number > 0) {
+    range.avg = static_cast<double>(point.total) / static_cast<double>(point.number);
+  }
+  if (auto* const value = std::get_if<view::Value>(&statistic.values)) value->total = point.total;
+  if (auto* const of = std::get_if<view::Range>(&statistic.values)) *of = range;
+  if (auto* const of = std::get_if<view::Quantiles>(&statistic.values)) of->all = range;
+  if (auto* const list = std::get_if<view::List>(&statistic.values)) {
+    *list = {};
+    for (const Cell& each : point.cells) {
+      list->x.push_back(each.key);
+      list->totals.push_back(each.count);
+    }
+  }
+  if (auto* const last = std::get_if<view::Last>(&statistic.values)) {
+    *last = {};
+    if (point.last) *last = {.time_us = statistic.data_us, .x = *point.last};
+  }
+}
+
 unsigned precision_of(const Json& shape) {
   return shape.text_of("type") == "quantiles" ? static_cast<unsigned>(shape.number_of("precision"))
                                               : 0;

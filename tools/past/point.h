@@ -76,6 +76,8 @@ Json shape_of(const Json& statistic);
 Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us, unsigned precision);
 // Of quantiles; else 0.
 unsigned precision_of(const Json& shape);
+// Sets what a statistic counted; its definition stays as it is.
+void set_counted(view::Statistic& statistic, const Point& point);
 // Sets the bins of an array or of quantiles to the cells; other values stay as they are. What lies
 // outside of an array's range is in no bin.
 void set_bins(view::Values& values, const std::vector<Cell>& cells);

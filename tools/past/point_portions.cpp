@@ -12,17 +12,23 @@ namespace tallyfs::past {
 PointPortions::PointPortions(view::Statistic like)
     : like_(std::move(like)), is_view_(!like_.key("of").empty()) {}
 
-Result<PointPortions> PointPortions::create(std::string_view shape) {
-  const auto json = parse_json(shape);
-  if (!json) return json.error();
+Result<view::Statistic> statistic_of_shape(const Json& shape, unsigned precision) {
   Json statistics{.kind = Json::Kind::kArray};
-  statistics.items.push_back(statistic_of(json.value(), {}, 0, precision_of(json.value())));
+  statistics.items.push_back(statistic_of(shape, {}, 0, precision));
   JsonObject interface;
   interface.number("format", kFormat).put("statistics", std::move(statistics));
   auto made = to_interface(interface.take());
   if (!made) return made.error();
   if (made.value().statistics.empty()) return invalid("a shape without a statistic");
-  return PointPortions(std::move(made.value().statistics.front()));
+  return std::move(made.value().statistics.front());
+}
+
+Result<PointPortions> PointPortions::create(std::string_view shape) {
+  const auto json = parse_json(shape);
+  if (!json) return json.error();
+  auto like = statistic_of_shape(json.value(), precision_of(json.value()));
+  if (!like) return like.error();
+  return PointPortions(std::move(like).value());
 }
 
 std::optional<std::int16_t> PointPortions::bucket_of(std::int64_t key) {

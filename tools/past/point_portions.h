@@ -14,6 +14,10 @@
 
 namespace tallyfs::past {
 
+// The statistic of a shape (point.h), which has counted nothing. precision: of its quantiles, at
+// most. kInvalid: it is none.
+Result<view::Statistic> statistic_of_shape(const Json& shape, unsigned precision);
+
 class PointPortions {
  public:
   // Of a shape (point.h). kInvalid: it is none.

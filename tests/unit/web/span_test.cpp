@@ -67,6 +67,23 @@ TEST_F(SpanTest, AStatisticsOwnPastDecidesWhetherItIsReadFromTheStore) {
   EXPECT_EQ(read_span(kept, store_, "web", "older", kSpan).value().from, From::kKept);
 }
 
+TEST_F(SpanTest, AColumnHasWhatItsSecondCounted) {
+  const std::string store = directory_ / "seconds";
+  const auto writer = past::write_to(store);
+  past::Model model(*writer);
+  model.write(kBeginUs, 60);
+  ASSERT_TRUE(writer->end());
+  const auto past = read_past({}, store, "web", "us", {kSpan, 300});
+  ASSERT_TRUE(past);
+  ASSERT_EQ(past.value().past.columns().size(), 30u);
+  for (const PastColumn& each : past.value().past.columns()) {
+    const view::Statistic made = with_column(past.value().statistic, each);
+    EXPECT_EQ(std::get<view::Array>(made.values).counts,
+              model.counts({each.begin_us(), each.interval.end_us}))
+        << model.seed();
+  }
+}
+
 TEST_F(SpanTest, AStatisticWithoutAPastIsReadFromTheStore) {
   Followed followed;
   keep(followed, "older", 0);
