@@ -272,8 +272,7 @@ void Operations::setattr(fuse_req_t request, NodeId node, const struct stat& wan
     }
     promote_follower();
     settle();
-    const CallContext call =
-        context(cancellation_of(request), rights_of(fuse_req_ctx(request)->uid));
+    const CallContext call = context(cancellation_of(request), fuse_req_ctx(request)->uid);
     const auto done = truncate(info.value(), wanted.st_size, open.get(), call);
     if (!done) return reply_error(request, done.error());
   }
@@ -325,7 +324,7 @@ Result<Operations::Opened> Operations::make_open_file(NodeId node, int flags, ui
   if (!held) return held.error();
   open->held = std::move(held.value());
   if (flags & O_TRUNC) {
-    const auto done = open->file->truncate(context(cancel, rights_of(uid)));
+    const auto done = open->file->truncate(context(cancel, uid));
     tell_of_truncation(info.id, *open->file);
     if (!done) {
       report(*open, "(opened with O_TRUNC)", done.error());

@@ -146,11 +146,15 @@ class Operations {
   // version: what a look at the file has just given, if it has one.
   Result<std::string> render(NodeId node, const File& file, std::optional<std::uint64_t> version,
                              std::size_t bytes_max, const CallContext& call);
-  // The context of a call that is made now, by a caller with these rights.
-  CallContext context(const CancellationToken& cancel = {},
-                      CallContext::Rights rights = CallContext::Rights::kOwner) const {
+  // The context of a call that is made now.
+  CallContext context(const CancellationToken& cancel = {}) const {
+    return {parts_.clock.now(), cancel};
+  }
+  // The same by this user, whose rights it has.
+  CallContext context(const CancellationToken& cancel, uid_t uid) const {
     CallContext call(parts_.clock.now(), cancel);
-    call.rights = rights;
+    call.rights = rights_of(uid);
+    call.uid = uid;
     return call;
   }
   // A path leads to nodes that the kernel remembers. One may have been removed and made again since

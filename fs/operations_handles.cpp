@@ -144,7 +144,7 @@ void Operations::poll(fuse_req_t request, const fuse_file_info& info, fuse_pollh
 LineSink Operations::sink(const OpenFile& open, const CancellationToken& cancel) {
   return {.apply = [this, &open, cancel](std::string_view line) -> Result<void> {
             if (!parts_.tree.info(open.node.id)) return gone();
-            const CallContext call = context(cancel, rights_of(open.uid));
+            const CallContext call = context(cancel, open.uid);
             const auto done = open.file->write_line(line, call);
             if (!done) return done;
             if (const auto remark = open.file->remark(line)) {
@@ -180,7 +180,7 @@ Result<void> Operations::write_whole(OpenFile& open, pid_t writer, std::string_v
     open.begun = std::move(whole);
     return {};
   }
-  const CallContext call = context(cancel, rights_of(open.uid));
+  const CallContext call = context(cancel, open.uid);
   Result<void> done =
       parts_.tree.info(open.node.id) ? open.file->write_by(writer, whole, call) : gone();
   if (done) return done;

@@ -4,6 +4,8 @@
 // on. Values; is_cancelled() may be called on any thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -37,9 +39,13 @@ struct CallContext {
   // What the caller may do to what it opened. kWriteGroup: a member of --write-group.
   enum class Rights { kOwner, kWriteGroup };
 
+  // Of a call that no user has made.
+  static constexpr uid_t kNoUser = static_cast<uid_t>(-1);
+
   Moment now;
   CancellationToken cancel;
   Rights rights = Rights::kOwner;
+  uid_t uid = kNoUser;  // of the caller, as the mount sees it
 };
 
 }  // namespace tallyfs
