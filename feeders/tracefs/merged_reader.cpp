@@ -79,7 +79,8 @@ void MergedReader::count_losses(Lane& lane) {
       losses_ ? losses_(static_cast<std::size_t>(&lane - lanes_.data())) : std::nullopt;
   std::uint64_t lost = lane.said;
   if (losses) {
-    const std::uint64_t growth = *losses - std::min(lane.losses, *losses);
+    // A ring that was emptied counts from 0.
+    const std::uint64_t growth = *losses < lane.losses ? *losses : *losses - lane.losses;
     lost = lane.is_inherited ? std::max(lost, growth) : growth;
     lane.losses = *losses;
   }

@@ -1,0 +1,224 @@
+#include "feeders/tracefs/probe_group.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "core/base/text.h"
+#include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/tracefs.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr const char* kProbeFile = "uprobe_events";
+constexpr std::string_view kGroupPrefix = "tallyfs_";
+constexpr std::uint32_t kNumberMask = 0x7fffffff;
+
+ErrorCode code_of_errno(int error) {
+  switch (error) {
+    case EBUSY:
+      return ErrorCode::kBusy;
+    case EEXIST:
+      return ErrorCode::kExists;
+    case ENOENT:
+      return ErrorCode::kNotFound;
+    case ENOSPC:
+    case ENOMEM:
+      return ErrorCode::kNoSpace;
+    case EACCES:
+    case EPERM:
+      return ErrorCode::kNoAccess;
+    default:
+      return ErrorCode::kInvalid;
+  }
+}
+
+Result<Fd> open_locks(const Fd& tracefs) {
+  Fd directory(::openat(tracefs.get(), "instances", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.valid()) return directory;
+  return system_error("cannot open instances");
+}
+
+struct flock byte_of(std::uint32_t number, short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = number;
+  lock.l_len = 1;
+  return lock;
+}
+
+// locks: opened for this question, since a lock of the same open file is none to itself.
+bool is_free(const Fd& locks, std::uint32_t number) {
+  struct flock lock = byte_of(number, F_WRLCK);
+  return ::fcntl(locks.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(line.size() + 1, text.size()));
+  return line;
+}
+
+std::optional<RealProbe> parse_real(std::string_view line) {
+  const std::size_t slash = line.find('/');
+  const std::size_t blank = line.find(' ');
+  if (line.size() < 2 || line[0] == '-' || line[1] != ':' || slash == line.npos || slash > blank) {
+    return std::nullopt;
+  }
+  RealProbe probe{.kind = line[0],
+                  .group = std::string(line.substr(2, slash - 2)),
+                  .event = std::string(line.substr(slash + 1, blank - slash - 1)),
+                  .text = {}};
+  if (blank != line.npos) probe.text = line.substr(blank + 1);
+  return probe;
+}
+
+std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
+  std::vector<RealProbe> probes;
+  const Fd file(::openat(tracefs.get(), name, O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::string piece(std::size_t{64} * 1024, '\0');
+  for (;;) {
+    const auto size = file.valid() ? ::read(file.get(), piece.data(), piece.size()) : 0;
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    text.append(piece, 0, static_cast<std::size_t>(size));
+  }
+  for (std::string_view rest = text; !rest.empty();) {
+    if (auto probe = parse_real(take_line(rest))) probes.push_back(std::move(*probe));
+  }
+  return probes;
+}
+
+// The instances of a supervisor that has ended. The kernel removes none that is open.
+void remove_instances_of(const Fd& tracefs, pid_t owner) {
+  const std::string end = "-" + std::to_string(owner);
+  for (const std::string& name : list_names(tracefs, "instances")) {
+    if (!name.starts_with("tallyfs-") || !name.ends_with(end)) continue;
+    ::unlinkat(tracefs.get(), ("instances/" + name).c_str(), AT_REMOVEDIR);
+  }
+}
+
+}  // namespace
+
+std::string ProbeGroup::name() const {
+  return std::string(kGroupPrefix) + std::to_string(owner) + "_" + std::to_string(number);
+}
+
+std::optional<ProbeGroup> ProbeGroup::parse(std::string_view name) {
+  if (!name.starts_with(kGroupPrefix)) return std::nullopt;
+  name.remove_prefix(kGroupPrefix.size());
+  const std::size_t between = std::min(name.find('_'), name.size());
+  const auto owner = parse_unsigned(name.substr(0, between));
+  const auto number = parse_unsigned(name.substr(std::min(between + 1, name.size())));
+  if (!owner || *owner == 0 || *owner > INT32_MAX || !number || *number > kNumberMask) {
+    return std::nullopt;
+  }
+  const ProbeGroup group{static_cast<pid_t>(*owner), static_cast<std::uint32_t>(*number)};
+  // `010`, or `0x8`, is a name that none of us has given.
+  const std::string as_given = std::string(kGroupPrefix).append(name);
+  return group.name() == as_given ? std::optional(group) : std::nullopt;
+}
+
+Result<ProbeLock> ProbeLock::take(const Fd& tracefs) {
+  if (::faccessat(tracefs.get(), kProbeFile, F_OK, 0) != 0) {
+    return Error{ErrorCode::kNotFound, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
+  }
+  auto locks = open_locks(tracefs);
+  if (!locks) return locks.error();
+  constexpr int kTries = 16;
+  for (int tries = 0; tries < kTries; ++tries) {
+    std::uint32_t number = 0;
+    if (::getrandom(&number, sizeof number, 0) != sizeof number) break;
+    number &= kNumberMask;
+    if (!is_free(locks.value(), number)) continue;
+    struct flock lock = byte_of(number, F_RDLCK);
+    if (::fcntl(locks.value().get(), F_OFD_SETLK, &lock) != 0) break;
+    return ProbeLock{std::move(locks.value()), number};
+  }
+  return system_error("cannot lock a byte of instances");
+}
+
+std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
+  return read_lines(tracefs, kProbeFile);
+}
+
+std::vector<RealProbe> read_dynamic_events(const Fd& tracefs) {
+  return read_lines(tracefs, "dynamic_events");
+}
+
+Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines) {
+  const Fd file(::openat(tracefs.get(), kProbeFile, O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!file.valid()) {
+    return Error{code_of_errno(errno), std::string("cannot open uprobe_events: ") +
+                                           std::strerror(errno)};
+  }
+  std::string_view rest = lines;
+  while (!rest.empty()) {
+    const auto size = ::write(file.get(), rest.data(), rest.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return Error{code_of_errno(errno), std::strerror(errno)};
+    rest.remove_prefix(static_cast<std::size_t>(size));
+  }
+  return {};
+}
+
+Result<void> remove_probe_group(const Fd& tracefs, const std::string& group) {
+  auto removed = append_probe_lines(tracefs, "-:" + group + "/\n");
+  if (!removed && removed.error().code == ErrorCode::kNotFound) return {};
+  return removed;
+}
+
+RemovedOrphans remove_orphaned_probes(const Fd& tracefs) {
+  RemovedOrphans removed;
+  const auto locks = open_locks(tracefs);
+  if (!locks) return removed;
+  std::set<std::string> groups;
+  for (RealProbe& probe : read_real_probes(tracefs)) groups.insert(std::move(probe.group));
+  for (const std::string& name : groups) {
+    const auto group = ProbeGroup::parse(name);
+    if (!group || !is_free(locks.value(), group->number)) continue;
+    remove_instances_of(tracefs, group->owner);
+    if (const auto done = remove_probe_group(tracefs, name)) {
+      removed.groups += 1;
+    } else {
+      removed.left.push_back(name + ": " + done.error().reason);
+    }
+  }
+  return removed;
+}
+
+// `[ 12.3] trace_uprobe: error: REASON`, `  Command: LINE`, and the caret under the line.
+std::optional<Error> find_refusal(std::string_view error_log, std::string_view line) {
+  constexpr std::string_view kCommand = "  Command: ";
+  constexpr std::string_view kError = ": error: ";
+  std::optional<Error> newest;
+  std::string_view head;
+  while (!error_log.empty()) {
+    const std::string_view text = take_line(error_log);
+    const bool is_meant = text.starts_with(kCommand) && text.substr(kCommand.size()) == line;
+    if (!is_meant) {
+      head = text;
+      continue;
+    }
+    const std::string_view below = take_line(error_log);
+    const std::size_t behind_time = head.find("] ");
+    const std::size_t error = head.find(kError);
+    const std::size_t caret = below.find('^');
+    if (behind_time == head.npos || error == head.npos || error < behind_time) continue;
+    newest = Error{.code = ErrorCode::kInvalid,
+                   .reason = std::string(head.substr(error + kError.size())),
+                   .location = std::string(head.substr(behind_time + 2, error - behind_time - 2))};
+    if (caret != below.npos && caret >= kCommand.size()) newest->token_at = caret - kCommand.size();
+  }
+  return newest;
+}
+
+}  // namespace tallyfs

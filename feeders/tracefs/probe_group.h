@@ -1,0 +1,71 @@
+// Real probes of this machine's kernel that are ours. Each mount has a group of its own,
+// `tallyfs_PID_NUMBER`: the process id is for people, the number says whether the mount lives. Its
+// supervisor holds a read lock on the byte of that number in the directory `instances` of tracefs,
+// which feeders inherit, and which the kernel drops with the last of them. So a group with a byte
+// that is free is left over, in whichever PID namespace its processes were.
+//
+// The files of probes are opened with O_APPEND, and never with O_TRUNC, which removes the probes of
+// all programs of the machine. What is written names our group, or a group that is left over.
+// System-call wrappers: errno ends here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/fd.h"
+#include "core/base/result.h"
+
+namespace tallyfs {
+
+struct ProbeGroup {
+  pid_t owner = 0;
+  std::uint32_t number = 0;  // below 2^31
+
+  std::string name() const;
+  // Nothing: no group of ours.
+  static std::optional<ProbeGroup> parse(std::string_view name);
+};
+
+// The lock of a group.
+struct ProbeLock {
+  Fd fd;
+  std::uint32_t number = 0;
+
+  // Of a random number that is free. kNotFound: the kernel has no uprobes. kInvalid, kNotPermitted.
+  static Result<ProbeLock> take(const Fd& tracefs);
+};
+
+// A line of uprobe_events or dynamic_events.
+struct RealProbe {
+  char kind = 'p';
+  std::string group, event;
+  std::string text;  // behind the name
+};
+
+// All uprobes, and all events that programs have defined in the kernel; none if the file cannot be
+// read.
+std::vector<RealProbe> read_real_probes(const Fd& tracefs);
+std::vector<RealProbe> read_dynamic_events(const Fd& tracefs);
+// Carries out lines of uprobe_events in one write, up to the first that is refused. kBusy: the
+// probe is on. kNotFound, kExists, kNoSpace, kNoAccess, kInvalid: the kernel's refusal.
+Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines);
+// All of the group. kBusy: one of them is on in an instance.
+Result<void> remove_probe_group(const Fd& tracefs, const std::string& group);
+
+struct RemovedOrphans {
+  std::size_t groups = 0;
+  std::vector<std::string> left;  // the reasons
+};
+// Removes all groups that are left over, their instances first.
+RemovedOrphans remove_orphaned_probes(const Fd& tracefs);
+
+// What the kernel's error_log says of a line that it has refused. Nothing: there is no entry.
+// token_at: the byte of the line.
+std::optional<Error> find_refusal(std::string_view error_log, std::string_view line);
+
+}  // namespace tallyfs

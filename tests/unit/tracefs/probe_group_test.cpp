@@ -1,0 +1,104 @@
+#include "feeders/tracefs/probe_group.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/unit/temporary_directory.h"
+
+namespace tallyfs {
+namespace {
+
+TEST(ProbeGroupTest, KnowsItsOwnNamesOnly) {
+  const auto group = ProbeGroup::parse("tallyfs_4711_2147483647");
+  ASSERT_TRUE(group);
+  EXPECT_EQ(group->owner, 4711);
+  EXPECT_EQ(group->number, 2147483647u);
+  EXPECT_EQ(group->name(), "tallyfs_4711_2147483647");
+  for (const char* const name : {"uprobes", "tallyfs_", "tallyfs_1", "tallyfs_1_", "tallyfs_0_1",
+                                 "tallyfs_1_2147483648", "tallyfs_01_2", "tallyfs_1_2_3",
+                                 "tallyfs_1_0x2", "my_tallyfs_1_2"}) {
+    EXPECT_FALSE(ProbeGroup::parse(name)) << name;
+  }
+}
+
+constexpr char kLog[] =
+    "[  100.000001] trace_uprobe: error: Invalid register name\n"
+    "  Command: p:tallyfs_1_2/a_1 /bin/bash:0x1000 x=%zz\n"
+    "                                                ^\n"
+    "[  100.000002] hist:sched:sched_switch: error: Couldn't find field\n"
+    "  Command: keys=junk\n"
+    "                ^\n"
+    "[  100.000003] trace_uprobe: error: Unknown type is specified\n"
+    "  Command: p:tallyfs_1_2/a_1 /bin/bash:0x1000 x=%di:u99\n"
+    "                                                    ^\n";
+
+TEST(ProbeGroupTest, FindsWhatTheKernelSaysOfALine) {
+  const std::string line = "p:tallyfs_1_2/a_1 /bin/bash:0x1000 x=%di:u99";
+  const auto refusal = find_refusal(kLog, line);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->reason, "Unknown type is specified");
+  EXPECT_EQ(refusal->location, "trace_uprobe");
+  EXPECT_EQ(refusal->token_at, line.find("u99"));
+  EXPECT_FALSE(find_refusal(kLog, "p:tallyfs_1_2/a_1 /bin/bash:0x1000"));
+  EXPECT_FALSE(find_refusal("", line));
+}
+
+// A directory with the files of a tracefs that are looked at. What is written stays in them.
+class ProbeFilesTest : public testing::Test {
+ protected:
+  ProbeFilesTest() {
+    std::filesystem::create_directory(directory_ / "instances");
+    put("p:foreign/a /bin/x:0x10\n");
+  }
+
+  void put(const std::string& text) const {
+    std::ofstream(directory_ / "uprobe_events", std::ios::app) << text;
+  }
+  std::string written() const {
+    std::ifstream file(directory_ / "uprobe_events");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const TemporaryDirectory directory_;
+  const Fd tracefs_{::open((directory_ / "").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+};
+
+TEST_F(ProbeFilesTest, AddsLinesAndNeverTruncates) {
+  const std::string before = written();
+  ASSERT_TRUE(append_probe_lines(tracefs_, "p:tallyfs_1_2/a_1 /bin/x:0x10\n"));
+  ASSERT_TRUE(remove_probe_group(tracefs_, "tallyfs_1_2"));
+  EXPECT_EQ(written(), before + "p:tallyfs_1_2/a_1 /bin/x:0x10\n-:tallyfs_1_2/\n");
+  const auto probes = read_real_probes(tracefs_);
+  ASSERT_EQ(probes.size(), 2u) << "removals are none";
+  EXPECT_EQ(probes[1].group, "tallyfs_1_2");
+  EXPECT_EQ(probes[1].event, "a_1");
+  EXPECT_EQ(probes[1].text, "/bin/x:0x10");
+}
+
+TEST_F(ProbeFilesTest, RemovesTheGroupsThatAreLeftOverAndNoOthers) {
+  auto lock = ProbeLock::take(tracefs_);
+  ASSERT_TRUE(lock);
+  const ProbeGroup alive{4711, lock.value().number};
+  const ProbeGroup dead{4711, (alive.number + 1) & 0x7fffffff};
+  put("p:" + alive.name() + "/a_1 /bin/x:0x10\np:" + dead.name() + "/a_1 /bin/x:0x10\n");
+  const std::string before = written();
+  EXPECT_EQ(remove_orphaned_probes(tracefs_).groups, 1u);
+  EXPECT_EQ(written(), before + "-:" + dead.name() + "/\n");
+  lock.value().fd.reset();
+  EXPECT_EQ(remove_orphaned_probes(tracefs_).groups, 2u) << "the lock went with its holder";
+}
+
+TEST_F(ProbeFilesTest, WithoutUprobesThereIsNoLock) {
+  std::filesystem::remove(directory_ / "uprobe_events");
+  const auto lock = ProbeLock::take(tracefs_);
+  ASSERT_FALSE(lock);
+  EXPECT_EQ(lock.error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace tallyfs
