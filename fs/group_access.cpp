@@ -19,17 +19,24 @@ Part part_of_statistics(std::string_view name) {
   return is_shown ? Part::kText : Part::kOther;
 }
 
-Part part_of_file(std::string_view path) {
+// Of tracing/, what the owner's group may read: not the histograms of probes, whose keys may be
+// texts of programs, a password among them.
+Part part_of_tracing(const NodeInfo& node, std::string_view name) {
+  const bool is_shared =
+      name == "error_log" || (name == "hist.json" && (node.permissions & 0040) != 0);
+  return is_shared ? Part::kText : Part::kOther;
+}
+
+Part part_of_file(const NodeInfo& node, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (path == "rules" || path == "statistics.json" || path == "errors.json") return Part::kText;
   if (is_below(path, "stats") || is_below(path, "metrics")) return Part::kText;
   if (is_below(path, "statistics")) return part_of_statistics(name);
-  const bool is_shared = name == "error_log" || name == "hist.json";
-  return is_below(path, "tracing") && is_shared ? Part::kText : Part::kOther;
+  return is_below(path, "tracing") ? part_of_tracing(node, name) : Part::kOther;
 }
 
 Part part_of(const NodeInfo& node, std::string_view path, const Groups& groups) {
-  if (node.kind == NodeKind::kFile) return part_of_file(path);
+  if (node.kind == NodeKind::kFile) return part_of_file(node, path);
   const bool is_closed_metrics = path == "metrics" && !groups.all_read_metrics;
   const bool is_branch = path == "statistics" || path == "stats" || is_closed_metrics;
   return is_branch ? Part::kBranch : Part::kOther;

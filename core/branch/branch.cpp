@@ -51,6 +51,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kOpenFile: return "open file";
     case SavedKind::kTrace: return "records of";
     case SavedKind::kKept: return "time of the memory";
+    case SavedKind::kProbe: return "probe";
   }
   return "object";
 }

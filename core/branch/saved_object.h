@@ -57,6 +57,8 @@ enum class SavedKind : std::uint16_t {
   kTrace = 36,              // the records of a directory of tracing/
   // Of the memory of the keeper alone.
   kKept = 37,  // since when it has all objects
+  // Of tracing/, before kKernelEvent.
+  kProbe = 38,  // its name, serial and places
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this

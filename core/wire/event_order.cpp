@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.h"
+#include "core/wire/order_text.h"
 
 namespace tallyfs::wire {
 namespace {
-
-std::optional<std::uint64_t> take_number(Tokens& tokens) {
-  const auto token = tokens.next();
-  return token ? parse_unsigned(token->text) : std::nullopt;
-}
 
 // KEY=0 or KEY=1
 std::optional<bool> take_switch(Tokens& tokens, std::string_view key) {
@@ -29,11 +24,6 @@ std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   text.remove_prefix(std::min(line.size() + 1, text.size()));
   return line;
-}
-
-std::string_view behind_blank(const Tokens& tokens) {
-  const std::string_view rest = tokens.rest().text;
-  return rest.substr(rest.empty() ? 0 : 1);
 }
 
 std::optional<std::vector<pid_t>> parse_without(std::string_view line) {

@@ -2,31 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
+#include <utility>
 
-#include "core/base/text.h"
+#include "core/wire/error_names.h"
+#include "core/wire/order_text.h"
 
 namespace tallyfs::wire {
 namespace {
-
-struct NamedCode {
-  std::string_view name;
-  ErrorCode code;
-};
-constexpr NamedCode kCodes[] = {{"ENODEV", ErrorCode::kNoDevice},
-                                {"EACCES", ErrorCode::kNoAccess},
-                                {"EBUSY", ErrorCode::kBusy}};
-
-std::optional<std::uint64_t> number_in(Tokens& tokens) {
-  const auto token = tokens.next();
-  return token ? parse_unsigned(token->text) : std::nullopt;
-}
-
-// The rest of a line behind one blank.
-std::string rest_of(const Tokens& tokens) {
-  const std::string_view rest = tokens.rest().text;
-  return std::string(rest.substr(rest.empty() ? 0 : 1));
-}
 
 bool parse_pid(std::string_view text, pid_t& pid) {
   const auto number = parse_unsigned(text);
@@ -71,12 +53,18 @@ std::optional<Order> parse_want(std::uint64_t number, Tokens& tokens) {
   return order;
 }
 
+template <typename Kind>
+std::optional<Order> serials_order(std::uint64_t number, std::string_view text) {
+  auto serials = parse_serials(text);
+  if (!serials) return std::nullopt;
+  return Kind{number, std::move(*serials)};
+}
+
 std::optional<Reply> parse_failed(std::uint64_t number, Tokens& tokens) {
-  const auto code = tokens.next();
-  for (const auto& [name, meant] : kCodes) {
-    if (code && code->text == name) return Failed{number, {meant, rest_of(tokens)}};
-  }
-  return std::nullopt;
+  const auto name = tokens.next();
+  const auto code = name ? code_of(name->text) : std::nullopt;
+  if (!code) return std::nullopt;
+  return Failed{number, {*code, std::string(behind_blank(tokens))}};
 }
 
 }  // namespace
@@ -103,21 +91,22 @@ std::string print(const Hello& reply) {
 }
 std::string print(const Done& reply) { return "done " + std::to_string(reply.number); }
 std::string print(const Failed& reply) {
-  const auto* code = std::ranges::find(kCodes, reply.error.code, &NamedCode::code);
-  if (code == std::end(kCodes)) code = kCodes;
-  return "failed " + std::to_string(reply.number) + " " + std::string(code->name) + " " +
-         reply.error.reason;
+  return "failed " + std::to_string(reply.number) + " " + std::string(name_of(reply.error.code)) +
+         " " + reply.error.reason;
 }
 std::string print(const Gone& reply) { return "gone " + reply.reason; }
 
 std::optional<Order> parse_order(std::string_view text) {
   Tokens tokens(text);
   const auto verb = tokens.next();
-  const auto number = number_in(tokens);
+  const auto number = take_number(tokens);
   if (!verb || !number) return std::nullopt;
   if (verb->text == "want") return parse_want(*number, tokens);
   if (verb->text == "events") return parse_events_order(*number, tokens.rest().text);
   if (verb->text == "place") return parse_place_order(*number, tokens.rest().text);
+  if (verb->text == "probe") return parse_probe_order(*number, tokens.rest().text);
+  if (verb->text == "unprobe") return serials_order<UnprobeOrder>(*number, tokens.rest().text);
+  if (verb->text == "probes") return serials_order<ProbesOrder>(*number, tokens.rest().text);
   if (verb->text == "texts" && !tokens.next()) return TextsOrder{*number};
   if (verb->text == "drain" && !tokens.next()) return DrainOrder{*number};
   if (verb->text == "end" && !tokens.next()) return EndOrder{*number};
@@ -128,16 +117,18 @@ std::optional<Reply> parse_reply(std::string_view text) {
   Tokens tokens(text);
   const auto verb = tokens.next();
   if (!verb) return std::nullopt;
-  if (verb->text == "gone") return Gone{rest_of(tokens)};
-  const auto number = number_in(tokens);
+  if (verb->text == "gone") return Gone{std::string(behind_blank(tokens))};
+  const auto number = take_number(tokens);
   if (!number) return std::nullopt;
   if (verb->text == "hello" && *number <= INT32_MAX) {
-    return Hello{static_cast<pid_t>(*number), rest_of(tokens)};
+    return Hello{static_cast<pid_t>(*number), std::string(behind_blank(tokens))};
   }
   if (verb->text == "done") return Done{*number};
   if (verb->text == "failed") return parse_failed(*number, tokens);
   if (verb->text == "placed") return parse_placed(*number, tokens.rest().text);
   if (verb->text == "texts") return parse_texts(*number, tokens.rest().text);
+  if (verb->text == "probed") return parse_probed(*number, tokens.rest().text);
+  if (verb->text == "refused") return parse_refused(*number, tokens.rest().text);
   return std::nullopt;
 }
 

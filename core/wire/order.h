@@ -4,12 +4,13 @@
 //   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place, texts             for tracing/events: see event_order.h
+//   daemon   probe, unprobe, probes           for probes: see probe_order.h
 //   daemon   drain NUMBER
 //   daemon   end NUMBER                       no response: the next feeder records on
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
 //                                             socket. REASON: why there are none
 //   feeder   done NUMBER
-//   feeder   failed NUMBER ENODEV|EACCES|EBUSY REASON
+//   feeder   failed NUMBER ERRNO REASON       ERRNO: a name of error_names.h
 //   supervisor  gone REASON                   the feeder has ended
 //
 // Pure functions; what an Order or a Reply views lasts as long as the text.
@@ -25,6 +26,7 @@
 #include "core/base/result.h"
 #include "core/model/wanted_events.h"
 #include "core/wire/event_order.h"
+#include "core/wire/probe_order.h"
 
 namespace tallyfs::wire {
 
@@ -41,7 +43,8 @@ struct DrainOrder {
 struct EndOrder {
   std::uint64_t number = 0;
 };
-using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder, TextsOrder>;
+using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder, TextsOrder,
+                           ProbeOrder, UnprobeOrder, ProbesOrder>;
 
 struct Hello {
   pid_t pid = 0;
@@ -57,7 +60,7 @@ struct Failed {  // kBusy: a drain that was given up
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Done, Failed, Gone, Placed, Texts>;
+using Reply = std::variant<Hello, Done, Failed, Gone, Placed, Texts, Probed, Refused>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);

@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/tracing/format/format.h"
+#include "feeders/tracefs/probe_group.h"
 #include "feeders/tracefs/tracefs.h"
 
 namespace tallyfs {
@@ -36,7 +38,28 @@ Catalogue Catalogue::read(const Fd& tracefs) {
       events.push_back({format.value().id, system, name, std::move(text.value())});
     }
   }
+  // Read last: what was defined meanwhile is in the list.
+  std::set<std::pair<std::string, std::string>> defined;
+  for (RealProbe& each : read_dynamic_events(tracefs)) {
+    defined.emplace(std::move(each.group), std::move(each.event));
+  }
+  std::erase_if(events, [&](const CatalogueEvent& each) {
+    return defined.contains({each.system, each.name});
+  });
   return Catalogue(std::move(events));
+}
+
+void Catalogue::add(CatalogueEvent event) {
+  const auto at = std::ranges::lower_bound(events_, event.id, {}, &CatalogueEvent::id);
+  if (at != events_.end() && at->id == event.id) {
+    *at = std::move(event);
+  } else {
+    events_.insert(at, std::move(event));
+  }
+}
+
+void Catalogue::remove(std::uint32_t id) {
+  std::erase_if(events_, [id](const CatalogueEvent& each) { return each.id == id; });
 }
 
 const CatalogueEvent* Catalogue::find(std::uint32_t id) const {

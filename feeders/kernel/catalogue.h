@@ -1,5 +1,8 @@
 // All events that this kernel could trace, each with its format, and how the daemon is told of
-// them. What can be neither switched nor counted, such as `ftrace`, is not among them.
+// them. What can be neither switched nor counted, such as `ftrace`, is not among them, nor is what
+// programs have defined: an event that is on could not be removed by its program.
+//
+// Probes of this mount are added when they are made.
 //
 // Values. At most kEventsMax events; formats as long as kFormatBytesMax. An event of a module that
 // is loaded later is known to the next catalogue that is read.
@@ -20,6 +23,7 @@ struct CatalogueEvent {
   std::string system;
   std::string name;
   std::string format;
+  bool is_uprobe = false;
 };
 
 class Catalogue {
@@ -33,6 +37,9 @@ class Catalogue {
   explicit Catalogue(std::vector<CatalogueEvent> events);
 
   const std::vector<CatalogueEvent>& events() const { return events_; }
+  // In the place of one of the same id.
+  void add(CatalogueEvent event);
+  void remove(std::uint32_t id);
   // Nullptr: there is none.
   const CatalogueEvent* find(std::uint32_t id) const;
   const CatalogueEvent* find(std::string_view system, std::string_view name) const;

@@ -39,8 +39,10 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
   if (is_new) {
     if (const auto format = parse_event_format(known->format)) {
-      at->second.tasks = TaskFields::of(known->system, format.value());
+      at->second.tasks = known->is_uprobe ? TaskFields::of_uprobe(format.value())
+                                          : TaskFields::of(known->system, format.value());
     }
+    were_on_.insert(event.id);
     // A predecessor may have had it with stacks, in addition to which the kernel takes none.
     if (running_->instance().is_inherited()) {
       (void)running_->instance().stop_stacks(at->second.event);
@@ -101,6 +103,12 @@ void EventTracing::stop(Watched& watched) {
   // An event that is off may keep its filter: taking one off waits for all CPUs, and the next start
   // sets another.
   if (names_tasks(watched.as.id)) (void)set_filter(watched, "");
+}
+
+bool EventTracing::forget(std::uint32_t id) {
+  if (watched_.contains(id)) (void)change({{.id = id}});
+  const bool was_on = were_on_.erase(id) != 0 || is_taken_over_;
+  return running_ && was_on;
 }
 
 void EventTracing::settle() {
@@ -196,6 +204,7 @@ Result<void> EventTracing::begin() {
     stacks_.frames_offset = frames ? frames.value().offset : 0;
   }
   shipper_.begin(instance.cpus());
+  is_taken_over_ = instance.is_inherited();
   running_.emplace(std::move(recording.value()));
   return {};
 }
@@ -213,6 +222,7 @@ void EventTracing::end() {
   watched_.clear();
   tell_shipper();
   running_.reset();
+  were_on_.clear();
 }
 
 }  // namespace tallyfs

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class EventTracing {
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
   // What was wanted of a predecessor has been said: what is left of it besides goes.
   void settle();
+  // The event is not asked for any more, and its id may be another event's next. Returns whether it
+  // was ever on in the instance that there is now, as far as is known.
+  bool forget(std::uint32_t id);
   // Threads whose records are left out (own_filter.h), of the events that are on, too.
   void leave_out(std::vector<pid_t> threads);
 
@@ -80,6 +84,8 @@ class EventTracing {
   const Clock& clock_;
   Options options_;
   std::map<std::uint32_t, Watched> watched_;      // by id
+  std::set<std::uint32_t> were_on_;               // in the instance that there is now
+  bool is_taken_over_ = false;                    // that: others may have been on
   std::vector<TracefsInstance::Event> followed_;  // for what tasks are called
   MergedReader::Stacks stacks_;
   std::vector<pid_t> left_out_;

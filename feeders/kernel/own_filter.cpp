@@ -45,9 +45,9 @@ std::string filter_without(const TaskFields& fields, std::vector<pid_t> threads)
     return "(" + is_none("next_pid", runs) + ")||(" + is_none("prev_pid", runs) + ")";
   }
   std::string filter;
-  if (fields.current != TaskFields::kNone && fields.flags != TaskFields::kNone) {
-    filter =
-        "(" + is_none("common_pid", runs) + ")||common_flags&" + std::to_string(kInterruptFlags);
+  if (fields.current != TaskFields::kNone) filter = is_none("common_pid", runs);
+  if (!filter.empty() && fields.flags != TaskFields::kNone) {
+    filter = "(" + filter + ")||common_flags&" + std::to_string(kInterruptFlags);
   }
   if (fields.task == TaskFields::kNone) return filter;
   return both_filters(filter, is_none("pid", runs));

@@ -1,6 +1,7 @@
 #include "fs/daemon/branches.h"
 
 #include "fs/daemon/group_members.h"
+#include "fs/daemon/kernel_feeder/tracefs_access.h"
 #include "fs/daemon/possible_cpus.h"
 #include "program/log.h"
 
@@ -51,6 +52,7 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   options.tracing.processes = &process_names_;
   options.ports = ports(TracingBranch::kSwitches);
   options.kernel = parts.feeder;
+  if (kernel_has_uprobes()) options.tracing.probes = parts.feeder;
   tracing_ = std::make_unique<TracingBranch>(tree, tracing, ledger, options, now);
   all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
 }

@@ -15,6 +15,16 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
           .gone = [this](const std::string& reason) { gone(reason); },
           .left_out =
               [this](auto threads) { branches_.tracing().tracing().leave_out(std::move(threads)); },
+          .probe_places = [this] { return branches_.tracing().tracing().probe_places(); },
+          .probe_serials = [this] { return branches_.tracing().tracing().probe_serials(); },
+          .probe_made =
+              [this](std::uint64_t serial, const MadeProbe& made) {
+                branches_.tracing().tracing().probe_made(serial, made, clock_.now());
+              },
+          .probe_refused =
+              [this](std::uint64_t serial, const Error& error) {
+                branches_.tracing().tracing().probe_refused(serial, error, clock_.now());
+              },
           .settled = std::move(settled)};
 }
 

@@ -206,7 +206,9 @@ bool EventOffers::is_expected(const EventPath& path) const {
 }
 
 bool EventOffers::misses_expected() const {
-  return std::ranges::any_of(undelivered_, [this](const auto& path) { return is_expected(path); });
+  return std::ranges::any_of(undelivered_, [this](const auto& path) {
+    return is_expected(path) && !probes_.has(path);
+  });
 }
 
 bool EventOffers::is_delivered(const EventPath& path) const {
@@ -245,7 +247,9 @@ void EventOffers::connect(const EventPath& path, const OfferedEvent& offered, Ev
     const auto number = instance.find(path);
     if (!number) return;
     if (offered.form == Form::kKernelFormat) {
-      route.tasks = TaskFields::of(path.first, instance.set.events.format(*number));
+      const EventFormat& format = instance.set.events.format(*number);
+      route.tasks = probes_.has(path) ? TaskFields::of_uprobe(format)
+                                      : TaskFields::of(path.first, format);
     }
     if (instance.set.demands.of(*number).on) route.targets.push_back({&instance, *number});
   });

@@ -12,6 +12,7 @@
 
 #include "core/tracing/branch/event_routes.h"
 #include "core/tracing/branch/instances.h"
+#include "core/tracing/branch/probes.h"
 #include "core/tracing/branch/tracing.h"
 
 namespace tallyfs {
@@ -34,8 +35,9 @@ struct TakenOver {
 class EventOffers {
  public:
   // All outlive it.
-  EventOffers(Instances& instances, EventRoutes& routes, const Tracing::Options& options)
-      : instances_(instances), routes_(routes), options_(options) {}
+  EventOffers(Instances& instances, EventRoutes& routes, const Probes& probes,
+              const Tracing::Options& options)
+      : instances_(instances), routes_(routes), probes_(probes), options_(options) {}
 
   // Returns the event's path. As Tracing::offer(); taken: gets the event that this one replaced.
   Result<EventPath> take(EventSource& source, const EventOffer& offer, Moment now,
@@ -64,7 +66,7 @@ class EventOffers {
   // Whether records under this id of the expected source are those of this event. The kernel may
   // have given the id of an event that went to another one.
   bool has_id(const EventPath& path, std::uint32_t source_id) const;
-  // Whether expected events have not been offered yet.
+  // Whether expected events have not been offered yet. Probes are offered one by one, later.
   bool misses_expected() const;
   bool is_delivered(const EventPath& path) const;
 
@@ -106,6 +108,7 @@ class EventOffers {
 
   Instances& instances_;
   EventRoutes& routes_;
+  const Probes& probes_;  // whose events are among those that were offered
   const Tracing::Options& options_;
   std::map<EventPath, OfferedEvent> offered_;
   std::set<EventPath> undelivered_;  // those of offered_ that have no source

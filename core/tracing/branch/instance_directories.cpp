@@ -78,9 +78,13 @@ void InstanceDirectories::enter_top(NodeId directory, Moment now) {
   top->nodes.directory = directory;
   enter_files(top, now);
   const SharedView view = view_of(top);
-  for (const InstanceFileRow& row : top_files()) {
-    tree_.add_file(directory, row.name, row.permissions, file_of(row.make(view)), now);
-  }
+  const auto enter_rows = [&](std::span<const InstanceFileRow> rows) {
+    for (const InstanceFileRow& row : rows) {
+      tree_.add_file(directory, row.name, row.permissions, file_of(row.make(view)), now);
+    }
+  };
+  enter_rows(top_files());
+  if (state_.options.probes) enter_rows(probe_files());
   instances_directory_ = tree_.add_directory(
       directory, "instances", std::make_shared<InstancesDirectory>(state_.shared_from_this()), now);
 }
@@ -178,7 +182,7 @@ void InstanceDirectories::fill_event(const SharedInstance& instance, const Event
   }
   enter("format", kReadable, Kind::kFormat);
   enter("hist", kReadable, Kind::kHist);
-  enter("hist.json", kReadable, Kind::kHistJson);
+  enter("hist.json", probes_.has(path) ? kForOwner : kReadable, Kind::kHistJson);
   enter("id", kReadable, Kind::kId);
   enter("trigger", writable, Kind::kTrigger);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/tracing/branch/instances.h"
+#include "core/tracing/branch/probes.h"
 #include "core/tree/tree.h"
 
 namespace tallyfs {
@@ -16,8 +17,9 @@ class InstanceView;
 class InstanceDirectories {
  public:
   // All outlive it.
-  InstanceDirectories(Tree& tree, const Instances& instances, Tracing::State& state)
-      : tree_(tree), instances_(instances), state_(state) {}
+  InstanceDirectories(Tree& tree, const Instances& instances, const Probes& probes,
+                      Tracing::State& state)
+      : tree_(tree), instances_(instances), probes_(probes), state_(state) {}
 
   // directory: a node that the top fills.
   void enter_top(NodeId directory, Moment now);
@@ -51,6 +53,7 @@ class InstanceDirectories {
 
   Tree& tree_;
   const Instances& instances_;
+  const Probes& probes_;
   Tracing::State& state_;
   NodeId instances_directory_ = 0;
 };

@@ -12,6 +12,7 @@
 namespace tallyfs {
 
 inline constexpr unsigned kReadable = 0440;
+inline constexpr unsigned kForOwner = 0400;  // whatever a group may read otherwise
 inline constexpr unsigned kWritable = 0640;
 inline constexpr unsigned kWriteOnly = 0220;
 
@@ -32,6 +33,7 @@ std::span<const InstanceFileRow> buffer_files();      // how much is kept
 std::span<const InstanceFileRow> fixed_files();       // files with a constant text
 std::span<const InstanceFileRow> format_files();      // in events/: what the pages look like
 std::span<const InstanceFileRow> top_files();         // files of the top: one for all instances
+std::span<const InstanceFileRow> probe_files();       // of the top, where there are probes
 std::span<const CpuFileRow> cpu_files();              // per_cpu/cpuN/
 std::span<const CpuFileRow> page_files();             // per_cpu/cpuN/, pages of records
 

@@ -1,3 +1,4 @@
+// Longer than most: a function that saves and one that loads for each kind of object.
 #include "core/tracing/branch/saved_tracing.h"
 
 #include <algorithm>
@@ -85,6 +86,7 @@ void SavedTracing::save_records(ObjectSink& sink) {
 SavedTracing::Objects SavedTracing::list() {
   Objects all;
   const MutexLock lock(state_.mutex);
+  list_probes(all);
   list_events(all);
   state_.instances.each([&](const TracingInstance& instance) { list_instance(instance, all); });
   state_.instances.each_shared([&](const SharedInstance& instance) {
@@ -92,6 +94,24 @@ SavedTracing::Objects SavedTracing::list() {
     list_settings(*instance, all);
   });
   return all;
+}
+
+void SavedTracing::list_probes(Objects& all) {
+  for (const EventPath& path : state_.probes.all()) {
+    const Probes::Probe& probe = *state_.probes.find(path);
+    if (probe.places.empty()) continue;
+    Object object{.kind = SavedKind::kProbe,
+                  .label = cut(path.first + "/" + path.second),
+                  .bytes = {}};
+    ByteWriter out(object.bytes);
+    out.put_text(path.first);
+    out.put_text(path.second);
+    out.put(probe.serial);
+    out.put(static_cast<std::uint8_t>(probe.kind));
+    out.put(static_cast<std::uint32_t>(probe.places.size()));
+    for (const std::string& place : probe.places) out.put_text(place);
+    all.push_back(std::move(object));
+  }
 }
 
 void SavedTracing::list_events(Objects& all) {
@@ -199,6 +219,7 @@ std::uint64_t SavedTracing::stamp(Moment now) {
   state_.instances.each([&](const TracingInstance& instance) {
     stamp += spread(spread(instance.nodes.directory) + instance.changes);
   });
+  stamp += spread(~state_.probes.changes());
   if (state_.options.error_log) stamp += spread(~state_.options.error_log->changes());
   return stamp;
 }
@@ -206,6 +227,7 @@ std::uint64_t SavedTracing::stamp(Moment now) {
 Result<void> SavedTracing::load(const SavedObject& object, const Loading& loading) {
   if (object.format != kFormat) return other_format(object);
   ByteReader in(object.bytes);
+  if (is_of(object, SavedKind::kProbe)) return load_probe(in);
   if (is_of(object, SavedKind::kKernelEvent)) return load_kernel_event(in, loading.now);
   if (is_of(object, SavedKind::kSyntheticEvent)) return load_synthetic_event(in, loading.now);
   if (is_of(object, SavedKind::kTracingInstance)) return load_instance(in, loading);
@@ -241,6 +263,30 @@ Result<void> SavedTracing::load_records(ByteReader& in, Moment now) {
   instance->clear_trace();
   trace.clear_snapshot();
   return not_saved_here();
+}
+
+Result<void> SavedTracing::load_probe(ByteReader& in) {
+  EventPath path;
+  path.first = in.get_text();
+  path.second = in.get_text();
+  Probes::Probe probe;
+  probe.serial = in.get<std::uint64_t>();
+  const auto kind = static_cast<char>(in.get<std::uint8_t>());
+  const auto places = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < places && in.ok(); ++i) probe.places.emplace_back(in.get_text());
+  const bool has_kind = kind == 'p' || kind == 'r';
+  if (!in.ok() || in.left() != 0 || !has_kind) return not_saved_here();
+  probe.kind = ProbeKind{kind};
+  const std::string line = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
+  for (const std::string& place : probe.places) {
+    const auto command = parse_probe_line(line + place);
+    if (!command) return command.error();
+  }
+  if (!state_.options.probes) {
+    return Error{ErrorCode::kNoDevice, "probes need tallyfs -o tracefs, as root"};
+  }
+  const MutexLock lock(state_.mutex);
+  return state_.probes.restore(path, std::move(probe));
 }
 
 Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {

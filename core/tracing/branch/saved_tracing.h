@@ -1,7 +1,7 @@
 // What of tracing/ outlives the daemon, object by object (core/state/FORMAT.md, kinds 7 to 12): the
-// kernel's events on which something is set, synthetic events, the settings of directories,
-// triggers, the contents of histograms, and which events are on with which filters; and error_log
-// (kind 16). UserEvents saves the events of programs, which come before all these.
+// probes (kind 38), the kernel's events on which something is set, synthetic events, the settings
+// of directories, triggers, the contents of histograms, and which events are on with which filters;
+// and error_log (kind 16). UserEvents saves the events of programs, which come before all these.
 //
 // An event of the kernel is defined as it was, without a source. When its source offers it again,
 // what is set on it goes on (EventOffers::restore()). The next server of the same mount gets all
@@ -56,6 +56,7 @@ class SavedTracing {
   };
 
   Objects list();
+  void list_probes(Objects& all) REQUIRES(state_.mutex);
   void list_events(Objects& all) REQUIRES(state_.mutex);
   static void list_instance(const TracingInstance& instance, Objects& all);
   static void list_triggers(const SharedInstance& instance, Objects& all);
@@ -63,6 +64,7 @@ class SavedTracing {
   bool append_contents(Object& object);
   void save_error_log(ObjectSink& sink) const;
 
+  Result<void> load_probe(ByteReader& in);
   Result<void> load_kernel_event(ByteReader& in, Moment now);
   Result<void> load_synthetic_event(ByteReader& in, Moment now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);

@@ -23,7 +23,7 @@ constexpr std::size_t kTakenBytes = 4096;
 
 using Copier = Result<InstanceView::CopiedTrace> (InstanceView::*)(Moment now) const;
 
-std::uint64_t nanoseconds(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
+std::uint64_t monotonic_ns(Moment now) { return static_cast<std::uint64_t>(now.monotonic.count()); }
 
 std::string lost_line(std::uint64_t lost) {
   if (lost == 0) return {};
@@ -78,12 +78,12 @@ class TracePause {
   TracePause(SharedView view, std::shared_ptr<const void> open_mark, Moment now)
       : view_(std::move(view)), open_mark_(std::move(open_mark)) {
     const MutexLock lock(view_->state().mutex);
-    view_->instance().set.trace.begin_pause(nanoseconds(now));
+    view_->instance().set.trace.begin_pause(monotonic_ns(now));
   }
   ~TracePause() {
     const Moment now = view_->state().now();
     const MutexLock lock(view_->state().mutex);
-    view_->instance().set.trace.end_pause(nanoseconds(now));
+    view_->instance().set.trace.end_pause(monotonic_ns(now));
   }
   TracePause(const TracePause&) = delete;
   TracePause& operator=(const TracePause&) = delete;

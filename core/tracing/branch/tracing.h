@@ -25,6 +25,7 @@
 #include "core/branch/process_names.h"
 #include "core/branch/saved_object.h"
 #include "core/tracing/branch/event_source.h"
+#include "core/tracing/branch/probe_source.h"
 #include "core/tracing/set/event_set.h"
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
@@ -66,6 +67,8 @@ class Tracing {
     DaemonCounters* counters = nullptr;  // outlives it; nullptr: nothing is counted
     // Outlives it; nullptr: markers are shown without the name of their writer.
     const ProcessNames* processes = nullptr;
+    // Outlives it; nullptr: there are no probes, and no files of them.
+    ProbeSource* probes = nullptr;
   };
 
   // Fills the directory `directory`. Tree and ledger outlive Tracing; Tracing outlives the tree's
@@ -117,6 +120,14 @@ class Tracing {
   // Sets the threads that are not shown, the daemon's own. Records of kernel events are skipped if
   // their process, or the thread that they wake or switch to, is one of these.
   void leave_out(std::vector<pid_t> threads);
+
+  // --- For the source of probes, when another one has to make them.
+  std::vector<ProbePlace> probe_places() const;
+  std::vector<std::uint64_t> probe_serials() const;
+  // It has made this one. As offer(), if something is set on its event.
+  void probe_made(std::uint64_t serial, const MadeProbe& made, Moment now);
+  // It could not make it: the event has no source, and error_log says why.
+  void probe_refused(std::uint64_t serial, Error error, Moment now);
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;

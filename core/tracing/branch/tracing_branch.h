@@ -38,7 +38,7 @@ class TracingBranch final : public Branch {
                 SavedKind::kProgramEvent, SavedKind::kKernelEvent, SavedKind::kSyntheticEvent,
                 SavedKind::kTracingInstance, SavedKind::kTrigger, SavedKind::kHistogram,
                 SavedKind::kEventSettings, SavedKind::kErrorLog, SavedKind::kFedEvent,
-                SavedKind::kProgramEventNumbers, SavedKind::kTrace)};
+                SavedKind::kProgramEventNumbers, SavedKind::kTrace, SavedKind::kProbe)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override;
   Result<Done> take(const wire::Message& message, Call& call) override;

@@ -50,6 +50,9 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 	  echo '!name type field' >> synthetic_events	removes it
 	  char arrays of any length: 'name char name[]' >> synthetic_events
 	  stacks: 'name long[] stack' >> synthetic_events
+  uprobe_events		- Create/append/remove/show probes in programs, where the kernel has them
+	  p[:[<group>/]<event>] <path>:<offset> [<args>]	r: for returns
+	  -:[<group>/][<event>]
   dynamic_events	- Create/append/remove/show the generic dynamic events
 	  s:[synthetic/]<event> <field> [<field>]
 	  -:[synthetic/]<event>

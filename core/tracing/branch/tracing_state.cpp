@@ -33,9 +33,9 @@ Tracing::State::State(Tree& tree, Ledger& ledger, const Options& given)
     : options(given),
       readings(options.owner, options.reading_bytes_max),
       instances(ledger, options),
-      offers(instances, routes, options),
+      offers(instances, routes, probes, options),
       order(instances, routes, options.counters),
-      directories(tree, instances, *this) {}
+      directories(tree, instances, probes, *this) {}
 
 Result<void> Tracing::State::change(TracingInstance& instance, const CallContext& call,
                                     const Write& write, const Undo& undo) {

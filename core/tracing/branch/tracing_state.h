@@ -17,6 +17,7 @@
 #include "core/tracing/branch/event_routes.h"
 #include "core/tracing/branch/instance_directories.h"
 #include "core/tracing/branch/instances.h"
+#include "core/tracing/branch/probes.h"
 #include "core/tracing/branch/readings.h"
 #include "core/tracing/branch/record_order.h"
 #include "core/tracing/branch/source_orders.h"
@@ -91,6 +92,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   Mutex mutex{LockRank::kTracing};
   Instances instances GUARDED_BY(mutex);
   EventRoutes routes GUARDED_BY(mutex);
+  Probes probes GUARDED_BY(mutex);
   EventOffers offers GUARDED_BY(mutex);
   RecordOrder order GUARDED_BY(mutex);
   TaskGroups groups GUARDED_BY(mutex);

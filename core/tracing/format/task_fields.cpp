@@ -3,6 +3,8 @@
 namespace tallyfs {
 namespace {
 
+constexpr std::uint32_t kPidBytes = 4;
+
 std::uint32_t offset_of(const EventFormat& format, std::string_view name, std::uint32_t size) {
   const auto field = format.field(name);
   return field && field.value().size == size ? field.value().offset : TaskFields::kNone;
@@ -11,7 +13,6 @@ std::uint32_t offset_of(const EventFormat& format, std::string_view name, std::u
 }  // namespace
 
 TaskFields TaskFields::of(std::string_view system, const EventFormat& format) {
-  constexpr std::uint32_t kPidBytes = 4;
   TaskFields fields{.flags = offset_of(format, "common_flags", 1),
                     .current = offset_of(format, "common_pid", kPidBytes)};
   const std::uint32_t next = offset_of(format, "next_pid", kPidBytes);
@@ -23,6 +24,10 @@ TaskFields TaskFields::of(std::string_view system, const EventFormat& format) {
     fields.task = offset_of(format, "pid", kPidBytes);
   }
   return fields;
+}
+
+TaskFields TaskFields::of_uprobe(const EventFormat& format) {
+  return {.current = offset_of(format, "common_pid", kPidBytes)};
 }
 
 }  // namespace tallyfs

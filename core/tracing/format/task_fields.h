@@ -32,6 +32,9 @@ struct TaskFields {
 
   // In the systems sched, task and signal the field pid is the task that the event is about.
   static TaskFields of(std::string_view system, const EventFormat& format);
+  // Of a uprobe. It never comes from an interrupt, and its flags, which are all ones, do not say
+  // so. Its arguments are the program's, whatever they are called.
+  static TaskFields of_uprobe(const EventFormat& format);
 };
 
 }  // namespace tallyfs

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <utility>
@@ -23,12 +24,15 @@
 #include "feeders/kernel/latency_tracing.h"
 #include "feeders/kernel/offering.h"
 #include "feeders/kernel/orders.h"
+#include "feeders/kernel/real_probes.h"
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/kernel/symbol_book.h"
 #include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/probe_group.h"
 #include "feeders/tracefs/tracefs.h"
 #include "program/feeder/program.h"
 #include "program/feeder/stop_signal.h"
+#include "program/log.h"
 
 namespace tallyfs {
 namespace {
@@ -40,6 +44,9 @@ struct Options : ProgramOptions {
   pid_t owner = ::getpid();
   bool is_successor = false;
   int tracefs = -1;
+  int probe_lock = -1;
+  unsigned probe_group = 0;
+  bool removes_orphans = false;
   unsigned poll_ms = 20;
   unsigned buffer_kib = 8'192;
 };
@@ -49,11 +56,22 @@ struct Found {
   std::string without_events = {};  // why there are none
 };
 
+// Of mounts that have ended, whatever ended them. Returns whether none is left.
+bool remove_orphans(const Fd& tracefs) {
+  const RemovedOrphans removed = remove_orphaned_probes(tracefs);
+  if (removed.groups > 0) {
+    log_info("removed the probes of mounts that have ended: " + std::to_string(removed.groups));
+  }
+  for (const std::string& reason : removed.left) log_warning("probes are left over: " + reason);
+  return removed.left.empty();
+}
+
 // Without tracefs there is nothing to offer; a user that wants an event is given the reason.
 Found read_catalogue(const Options& options) {
   const auto tracefs = open_tracefs(options.tracefs);
   if (!tracefs) return {Catalogue({}), tracefs.error().reason};
   TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? 0 : options.owner);
+  (void)remove_orphans(tracefs.value());
   Found found{Catalogue::read(tracefs.value())};
   if (found.catalogue.events().empty()) {
     found.without_events = "its tracefs has no events that can be read";
@@ -65,6 +83,7 @@ Found read_catalogue(const Options& options) {
 struct Tracings {
   LatencyTracing& latencies;
   EventTracing& events;
+  RealProbes& probes;
 
   using Remaining = MergedReader::Remaining;
 
@@ -124,13 +143,14 @@ class Feeder {
     orders_.answer(wire::Hello{::getpid(), without_events});
     while (!stopped_ && !orders_.ended()) {
       take_orders();
+      tracings_.probes.tidy();
       const auto left = tracings_.poll();
       if (left == MergedReader::Remaining::kMore) {
         wait(0ms, Until::kOrder);
       } else if (left == MergedReader::Remaining::kHeldBack) {
         wait(period_, Until::kOrder);
       } else {
-        wait(-1ms, Until::kEvent);
+        wait(tracings_.probes.due().value_or(-1ms), Until::kEvent);
         wait(period_, Until::kOrder);
       }
     }
@@ -171,6 +191,19 @@ class Feeder {
     const bool cut = tracings_.drain() == MergedReader::Remaining::kMore;
     if (!cut) return answer(order.number, {});
     answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
+  }
+  void carry_out(const wire::ProbeOrder& order) {
+    const auto made = tracings_.probes.define(order);
+    if (made) return orders_.answer(made.value());
+    orders_.answer(wire::Refused{order.number, made.error()});
+  }
+  void carry_out(const wire::UnprobeOrder& order) {
+    tracings_.probes.remove(order.serials);
+    answer(order.number, {});
+  }
+  void carry_out(const wire::ProbesOrder& order) {
+    tracings_.probes.keep(order.serials);
+    answer(order.number, {});
   }
   // As if it were killed: what it records in stays for its successor. Only what it has read of
   // that already, and holds back, would be lost.
@@ -219,8 +252,8 @@ int run(const Options& options) {
   const SystemClock clock;
   const SocketPath place = find_socket_path(options.socket);
   Link link(place.path, place.fallback);
-  const Found found = read_catalogue(options);
-  const Catalogue& catalogue = found.catalogue;
+  Found found = read_catalogue(options);
+  Catalogue& catalogue = found.catalogue;
   if (auto offered = offer_all(catalogue, link); !offered) return log_failure(offered.error());
   EventShipper latency_shipper(link);
   using Predecessor = TracefsInstance::Predecessor;
@@ -233,8 +266,38 @@ int run(const Options& options) {
   RecordShipper shipper(link, symbols, name_in_proc);
   EventTracing events(catalogue, shipper, clock,
                       {.buffer_kib_per_cpu = options.buffer_kib, .owner = owner});
-  Feeder(stop.value(), orders, {latencies, events}, symbols, options).run(found.without_events);
+  const auto tracefs = open_tracefs(options.tracefs);
+  RealProbes::Owner probes_of{.tracefs = tracefs ? &tracefs.value() : nullptr, .group = {}};
+  if (options.probe_lock >= 0) probes_of.group = {options.owner, options.probe_group};
+  RealProbes probes(probes_of, catalogue, events, clock);
+  Feeder(stop.value(), orders, {latencies, events, probes}, symbols, options)
+      .run(found.without_events);
   return 0;
+}
+
+int run_remove_orphans(const Options& options) {
+  if (auto done = set_up(options); !done) return log_failure(done.error());
+  const auto tracefs = open_tracefs(options.tracefs);
+  if (!tracefs) return log_failure(tracefs.error());
+  TracefsInstance::remove_left_behind(tracefs.value(), 0);
+  return remove_orphans(tracefs.value()) ? 0 : 1;
+}
+
+void add_probe_options(CommandLine& line, Options& options) {
+  line.add({.names = "--probe-lock",
+            .variable = &options.probe_lock,
+            .value = "FD",
+            .text = "the descriptor with the lock of the group of probes",
+            .check = InRange{0, std::numeric_limits<int>::max()},
+            .shown = Option::Default::kHidden});
+  line.add({.names = "--probe-group",
+            .variable = &options.probe_group,
+            .value = "NUMBER",
+            .text = "the number of that group, whose byte is locked",
+            .check = InRange{0, std::numeric_limits<int>::max()},
+            .shown = Option::Default::kHidden});
+  line.add_flag("--remove-orphans", options.removes_orphans,
+                "remove the probes of mounts that have ended, and end");
 }
 
 int main(int argc, char** argv) {
@@ -244,10 +307,9 @@ int main(int argc, char** argv) {
   line.add({.names = "--orders",
             .variable = &options.orders,
             .value = "FD",
-            .text = "the descriptor over which tallyfs gives orders (required)",
+            .text = "the descriptor over which tallyfs gives orders",
             .check = InRange{0, std::numeric_limits<int>::max()},
-            .shown = Option::Default::kHidden,
-            .need = Option::Need::kRequired});
+            .shown = Option::Default::kHidden});
   line.add({.names = "--owner",
             .variable = &options.owner,
             .value = "PID",
@@ -260,6 +322,7 @@ int main(int argc, char** argv) {
             .text = "the descriptor of the kernel's tracefs (else it looks for one)",
             .check = InRange{0, std::numeric_limits<int>::max()},
             .shown = Option::Default::kHidden});
+  add_probe_options(line, options);
   line.add_flag("--successor", options.is_successor,
                 "go on with what a feeder of the same owner has left that died");
   add_poll_option(line, options.poll_ms);
@@ -270,6 +333,11 @@ int main(int argc, char** argv) {
             .check = InRange{64, 1 << 20},
             .bounds = "64 to 1048576"});
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (options.removes_orphans) return run_remove_orphans(options);
+  if (options.orders < 0) {
+    std::fputs("tally-feed-tracefs: --orders or --remove-orphans is needed\n", stderr);
+    return 2;
+  }
   return run(options);
 }
 

@@ -36,7 +36,7 @@ class FeederDialogue {
   using Time = std::chrono::steady_clock::time_point;
   using Number = std::uint64_t;
   // The response to an order; its value is empty unless the order was a question.
-  using Answer = std::variant<std::monostate, wire::Placed, wire::Texts>;
+  using Answer = std::variant<std::monostate, wire::Placed, wire::Texts, wire::Probed>;
   using Response = Result<Answer>;
   using Look = std::function<FeederActivity(pid_t feeder)>;
 

@@ -15,11 +15,13 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/wire/order.h"
 #include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/probe_group.h"
 #include "feeders/tracefs/tracefs.h"
 #include "fs/daemon/kernel_feeder/side_process.h"
 
@@ -75,6 +77,7 @@ enum class Place { kFirst, kSuccessor };
 struct Start {
   const Fd& channel;
   const Fd& tracefs;  // invalid: none was found
+  const std::optional<ProbeLock>& probes;  // nothing: no probe can be made
   std::string program;
   std::string socket_path;
   pid_t supervisor;
@@ -95,6 +98,12 @@ std::string inherited(const Fd& original) { return std::to_string(::dup(original
   if (start.tracefs.valid()) {
     words.emplace_back("--tracefs");
     words.push_back(inherited(start.tracefs));
+  }
+  if (start.probes) {
+    words.emplace_back("--probe-lock");
+    words.push_back(inherited(start.probes->fd));
+    words.emplace_back("--probe-group");
+    words.push_back(std::to_string(start.probes->number));
   }
   if (place == Place::kSuccessor) words.emplace_back("--successor");
   std::vector<char*> arguments;
@@ -143,9 +152,15 @@ void tell(const Fd& channel, const std::string& program, int status) {
   (void)!::send(channel.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// A killed feeder has left its instances, and the kernel goes on recording in them.
-void remove_instances_of(const Start& start) {
-  if (start.tracefs.valid()) TracefsInstance::remove_left_behind(start.tracefs, start.supervisor);
+// A killed feeder has left its instances, and the kernel goes on recording in them. A probe that
+// is on cannot be removed, and goes off with its instance.
+void remove_what_is_left(const Start& start) {
+  if (!start.tracefs.valid()) return;
+  TracefsInstance::remove_left_behind(start.tracefs, start.supervisor);
+  if (!start.probes) return;
+  const ProbeGroup group{start.supervisor, start.probes->number};
+  // What another tool uses is left to the next start, or to the unit's end.
+  (void)remove_probe_group(start.tracefs, group.name());
 }
 
 [[noreturn]] void keep_feeding(const Start& start) {
@@ -159,7 +174,7 @@ void remove_instances_of(const Start& start) {
     place = Place::kSuccessor;
     tell(start.channel, start.program, feeder > 0 ? wait_for_end(start.channel, feeder) : 0);
   } while (!wait_for_hangup(start.channel, started + kPause));
-  remove_instances_of(start);
+  remove_what_is_left(start);
   ::_exit(0);
 }
 
@@ -183,7 +198,11 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
     auto tracefs = open_tracefs_to_keep();
     if (!drop_rights()) ::_exit(1);
     const Fd kept = tracefs ? std::move(tracefs.value()) : Fd();
-    keep_feeding({theirs, kept, feeder_path(), socket_path.value(), ::getpid()});
+    std::optional<ProbeLock> probes;
+    if (kept.valid()) {
+      if (auto lock = ProbeLock::take(kept)) probes = std::move(lock.value());
+    }
+    keep_feeding({theirs, kept, probes, feeder_path(), socket_path.value(), ::getpid()});
   }
   return ours;
 }

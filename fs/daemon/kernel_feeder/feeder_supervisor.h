@@ -3,7 +3,8 @@
 // privileges are dropped: the feeder needs the privileges that the daemon gives up. It opens
 // tracefs at its start, for all feeders: later, a mount of ours may lie over the kernel's. It
 // learns of the daemon's end by the end of its socket. Then supervisor and feeder end; a feeder
-// that is stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left.
+// that is stopped or hangs is killed kFeederEndMax later. None of their tracing instances is left,
+// and no probe: the supervisor has the lock of their group, and removes it.
 #pragma once
 
 #include <sys/types.h>

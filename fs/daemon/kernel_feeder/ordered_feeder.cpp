@@ -403,6 +403,7 @@ void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
 // not be sent, the feeder has now answered an earlier one, so there is room.
 void OrderedFeeder::note_heard(FeederDialogue::Heard heard) {
   if (std::exchange(is_untold_, false) || heard == FeederDialogue::Heard::kLate) tell_again();
+  tell_probes();
 }
 
 void OrderedFeeder::tell_again() {
@@ -424,7 +425,9 @@ void OrderedFeeder::tell_that_is_all() {
 // after these ones, so that theirs take effect later.
 void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_first = dialogue_.begin(reply.pid);
-  is_untold_ = is_end_unsent_ = false;
+  is_untold_ = is_end_unsent_ = tells_probes_ = false;
+  untold_probes_.clear();
+  told_probes_.clear();
   {
     const MutexLock lock(mutex_);
     feeder_ = reply.pid;
@@ -444,7 +447,10 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_whole = listeners_.arrived(reply.without_events) || has_begun_since;
   if (!is_whole && replaced_ < kReplacedMax) return end_feeder();
   is_replacing_ = false;
-  if (!is_first) tell_that_is_all();
+  const auto places = listeners_.probe_places();
+  untold_probes_.assign(places.begin(), places.end());
+  tells_probes_ = !is_first || !places.empty();
+  tell_probes();
   dialogue_.open();
 }
 
@@ -477,7 +483,7 @@ void OrderedFeeder::hear(const wire::Texts& reply) {
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
-  is_untold_ = is_end_unsent_ = false;
+  is_untold_ = is_end_unsent_ = tells_probes_ = false;
   is_replacing_ = is_replacing_ && !std::exchange(is_end_told_, true);
   if (!dialogue_.end(reply.reason)) return;
   if (!is_stopping_) listeners_.gone(reply.reason);

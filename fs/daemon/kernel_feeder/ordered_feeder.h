@@ -1,4 +1,4 @@
-// Orders to the feeder of the kernel's events: the source of tracing/events and of
+// Orders to the feeder of the kernel's events: the source of tracing/events, of probes, and of
 // tracing/latency_hist at once.
 //
 // Thread-safe. A thread of its own receives the replies, and calls the Listeners. No lock is held
@@ -14,7 +14,9 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,13 +27,14 @@
 #include "core/base/mutex.h"
 #include "core/latency_hist/branch/kernel_source.h"
 #include "core/tracing/branch/event_source.h"
+#include "core/tracing/branch/probe_source.h"
 #include "core/wire/order.h"
 #include "fs/daemon/kernel_feeder/feeder_dialogue.h"
 #include "fs/daemon/kernel_feeder/kernel_texts.h"
 
 namespace tallyfs {
 
-class OrderedFeeder final : public KernelSource, public EventSource {
+class OrderedFeeder final : public KernelSource, public EventSource, public ProbeSource {
  public:
   // The longest wait for one order, while the feeder is at work (see FeederDialogue).
   static constexpr std::chrono::seconds kWantMax{10};
@@ -40,6 +43,8 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   static constexpr std::size_t kPlacesMax = 65'536;
   // More events take several orders. Each event takes the kernel up to some milliseconds.
   static constexpr std::size_t kEventsPerOrderMax = 64;
+  // Places of probes that a new feeder is told of before it has answered.
+  static constexpr std::size_t kUnansweredPlacesMax = 32;
 
   enum class Asked { kForLatencyHist, kForEvents };
 
@@ -64,6 +69,18 @@ class OrderedFeeder final : public KernelSource, public EventSource {
     // The threads whose events are left out have changed: the daemon's own threads, and the feeder.
     // On any thread.
     std::function<void(std::vector<pid_t>)> left_out = [](std::vector<pid_t>) {};
+    // The probes that a new feeder has to make, or to keep, and what becomes of each. Their serials
+    // are asked for last.
+    std::function<std::vector<ProbePlace>()> probe_places = [] {
+      return std::vector<ProbePlace>();
+    };
+    std::function<std::vector<std::uint64_t>()> probe_serials = [] {
+      return std::vector<std::uint64_t>();
+    };
+    std::function<void(std::uint64_t, const MadeProbe&)> probe_made =
+        [](std::uint64_t, const MadeProbe&) {};
+    std::function<void(std::uint64_t, const Error&)> probe_refused = [](std::uint64_t,
+                                                                        const Error&) {};
     // The first feeder has arrived, or is not likely to: called once. One that is replaced is none.
     std::function<void()> settled = [] {};
   };
@@ -94,6 +111,10 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   Result<void> want(const EventSource::Wanted& wanted, const CancellationToken& cancel) override
       EXCLUDES(mutex_);
   void drain(const CancellationToken& cancel) override;
+  EventSource& events() override { return *this; }
+  Result<MadeProbe> define(const ProbePlace& place, const CancellationToken& cancel) override;
+  Result<void> remove(const std::vector<std::uint64_t>& serials,
+                      const CancellationToken& cancel) override;
   // A feeder is there and takes orders.
   bool is_there() const { return dialogue_.is_there(); }
   std::unique_ptr<const Symbols> symbols(CancellationToken cancel) const override;
@@ -167,12 +188,16 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   void note_heard(FeederDialogue::Heard heard) EXCLUDES(mutex_);
   void tell_again() EXCLUDES(mutex_);
   void tell_that_is_all() EXCLUDES(mutex_);
+  void tell_probes() EXCLUDES(mutex_);
   void hear(const wire::Hello& reply) EXCLUDES(mutex_);
   void hear(const wire::Done& reply) EXCLUDES(mutex_);
   void hear(const wire::Failed& reply) EXCLUDES(mutex_);
   void hear(const wire::Gone& reply);
   void hear(const wire::Placed& reply) EXCLUDES(mutex_);
   void hear(const wire::Texts& reply) EXCLUDES(mutex_);
+  void hear(const wire::Probed& reply) EXCLUDES(mutex_);
+  void hear(const wire::Refused& reply) EXCLUDES(mutex_);
+  std::optional<std::uint64_t> take_told_probe(Number number);
 
   mutable FeederDialogue dialogue_;
   const std::function<void()> taken_in_;
@@ -188,6 +213,9 @@ class OrderedFeeder final : public KernelSource, public EventSource {
   std::atomic<bool> is_stopping_ = false;     // set by stop()
   Number told_latencies_ = 0;                 // the last order for latencies without a wait
   bool is_untold_ = false;                    // an order is not sent, since there was no room
+  bool tells_probes_ = false;                 // a new feeder is told of them
+  std::deque<ProbePlace> untold_probes_;
+  std::map<Number, std::uint64_t> told_probes_;  // serials, by orders without an answer
   std::thread listener_;                      // joined by stop()
   std::atomic<std::thread::id> listening_{};  // set by the thread itself; none: it has ended
 

@@ -24,4 +24,8 @@ Result<void> check_tracefs() {
   return {};
 }
 
+bool kernel_has_uprobes() {
+  return ::access("/sys/bus/event_source/devices/uprobe", F_OK) == 0;
+}
+
 }  // namespace tallyfs

@@ -8,4 +8,8 @@ namespace tallyfs {
 // kNotPermitted, kNotFound: no, with the reason and with what is missing.
 Result<void> check_tracefs();
 
+// Whether this kernel has probes of programs. Any user may ask: a server that has dropped its
+// rights cannot look into tracefs. The kernel has such a source of perf's events with them alone.
+bool kernel_has_uprobes();
+
 }  // namespace tallyfs

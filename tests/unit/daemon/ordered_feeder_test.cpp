@@ -3,149 +3,19 @@
 #include "fs/daemon/kernel_feeder/ordered_feeder.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <functional>
 #include <future>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/base/call_context.h"
+#include "tests/unit/daemon/ordered_feeder_stand.h"
 
 namespace tallyfs {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-constexpr int kPatienceMs = 10'000;
-
-// The other end of the channel.
-class PlayedFeeder {
- public:
-  explicit PlayedFeeder(Fd channel) : channel_(std::move(channel)) {}
-
-  // The next order; empty: there is none for `wait_ms`.
-  std::string hear(int wait_ms = kPatienceMs) {
-    pollfd waited{.fd = channel_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waited, 1, wait_ms) <= 0) return {};
-    std::string text(wire::kOrderBytesMax, '\0');
-    const auto size = ::recv(channel_.get(), text.data(), text.size(), 0);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    return text;
-  }
-  // The number of an order of this kind, which is the next.
-  std::string number_of(const std::string& verb) {
-    const std::string order = hear();
-    EXPECT_TRUE(order.starts_with(verb + " ")) << order;
-    const auto begin = verb.size() + 1;
-    return order.substr(begin, order.find_first_of(" \n", begin) - begin);
-  }
-  void say(const std::string& text) {
-    EXPECT_EQ(::send(channel_.get(), text.data(), text.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(text.size()));
-  }
-
- private:
-  const Fd channel_;
-};
-
-class OrderedFeederTest : public testing::Test {
- protected:
-  // Of a server before: nothing, or orders that fill the channel, or a reply that it did not hear.
-  enum class Before { kNone, kAServer, kOrders, kReply };
-
-  explicit OrderedFeederTest(Before before = Before::kNone) : OrderedFeederTest(make_ends(before)) {
-    if (before == Before::kReply) played_.say("gone the feeder ended");
-    if (before != Before::kNone) feeder_.replace_feeder();
-    feeder_.start({.changed = [this] { changes_ += 1; },
-                   .wanted = [this] { return WantedEvents{.wakeups = wanted_.load()}; },
-                   .arrived =
-                       [this](const std::string&) {
-                         if (on_arrival_) on_arrival_();
-                         arrivals_ += 1;
-                         arrivals_.notify_all();
-                         return is_whole_.load();
-                       },
-                   .refused =
-                       [this](OrderedFeeder::Asked what, const Error& error) {
-                         refused_.set_value({what, error.reason});
-                       },
-                   .settled = [this] { settled_.set_value(arrivals_); }});
-  }
-  ~OrderedFeederTest() override { feeder_.stop(); }
-
-  // Returns when it takes orders, if it is not ordered to end.
-  void arrive() {
-    const int before = arrivals_;
-    played_.say("hello 4711");
-    arrivals_.wait(before);
-    while (is_whole_ && !feeder_.is_there()) std::this_thread::yield();
-  }
-  std::future<Result<void>> want(bool wakeups) {
-    return std::async(std::launch::async, [this, wakeups] {
-      return feeder_.want([wakeups] { return WantedEvents{.wakeups = wakeups}; }, {});
-    });
-  }
-  std::future<Result<void>> want(std::vector<WantedEvent> events) {
-    const EventSource::Wanted wanted = [events] { return events; };
-    return std::async(std::launch::async, [this, wanted] { return feeder_.want(wanted, {}); });
-  }
-  static std::chrono::milliseconds since(Clock::time_point start) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-  }
-  // One order is not answered.
-  std::string fall_silent() {
-    state_ = FeederActivity::State::kAsleep;
-    auto waiting = want(true);
-    const std::string number = played_.number_of("want");
-    EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
-    return number;
-  }
-
-  // What the daemon sees the feeder do.
-  FeederActivity activity() const {
-    return {.state = state_, .cpu_ticks = is_computing_ ? ++ticks_ : ticks_.load()};
-  }
-  bool is_waiting(const std::future<Result<void>>& call, std::chrono::milliseconds at_least) {
-    return call.wait_for(at_least) == std::future_status::timeout;
-  }
-
-  // At work, so that a test which the machine has no time for is not taken for a silent feeder.
-  std::atomic<FeederActivity::State> state_ = FeederActivity::State::kAtWork;
-  std::atomic<bool> is_computing_ = false;
-  mutable std::atomic<std::uint64_t> ticks_ = 0;
-  std::atomic<int> changes_ = 0, arrivals_ = 0, cuts_ = 0;
-  std::atomic<bool> wanted_ = false, is_whole_ = true;
-  std::function<void()> on_arrival_;  // on the listening thread
-  std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
-  std::promise<int> settled_;  // how many had arrived by then
-  OrderedFeeder feeder_;
-  PlayedFeeder played_;
-
- private:
-  struct Ends {
-    Fd daemon, feeder;
-  };
-  static Ends make_ends(Before before) {
-    int ends[2];
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    const std::string order = "drain 1";
-    while (before == Before::kOrders &&
-           ::send(ends[0], order.data(), order.size(), MSG_DONTWAIT) > 0) {
-    }
-    return {Fd(ends[0]), Fd(ends[1])};
-  }
-  explicit OrderedFeederTest(Ends ends)
-      : feeder_(
-            std::move(ends.daemon), [] {}, [this] { cuts_ += 1; },
-            [this](pid_t) { return activity(); }),
-        played_(std::move(ends.feeder)) {}
-};
 
 TEST_F(OrderedFeederTest, AnOrderIsDoneWhenTheFeederSaysSo) {
   arrive();
@@ -209,6 +79,7 @@ TEST_F(ReplacedFeederTest, OneThatHasToldAnotherServerIsReplacedAgain) {
   EXPECT_FALSE(is_settled(50ms));
   arrive();
   EXPECT_EQ(settled_future_.get(), 2);
+  played_.number_of("probes");
   played_.number_of("events");
   EXPECT_TRUE(feeder_.is_there());
 }
@@ -224,6 +95,7 @@ TEST_F(ReplacedFeederTest, OneThatBeganAfterTheEndOfAnotherIsTakenWhateverIsMiss
   played_.say("gone the feeder ended");
   arrive();
   EXPECT_EQ(settled_future_.get(), 1);
+  played_.number_of("probes");
   played_.number_of("events");
   EXPECT_TRUE(feeder_.is_there());
 }
@@ -239,6 +111,7 @@ TEST_F(BusyFeederTest, AnEndThatFindsNoRoomIsOrderedWhenThereIsSome) {
   EXPECT_TRUE(order.starts_with("end ")) << order;
   played_.say("gone the feeder ended");
   arrive();
+  played_.number_of("probes");
   played_.number_of("events");
   EXPECT_TRUE(feeder_.is_there());
 }
@@ -449,6 +322,7 @@ TEST_F(OrderedFeederTest, ANewFeederEndsTheSilence) {
   wanted_ = true;
   arrive();
   EXPECT_NE(played_.hear().find("wakeups=1"), std::string::npos) << "it is told what is wanted";
+  played_.number_of("probes");
   const std::string all = played_.hear();
   EXPECT_TRUE(all.starts_with("events ")) << all;
   EXPECT_EQ(all.find("on="), std::string::npos) << "and that this is all: " << all;

@@ -45,6 +45,7 @@ TEST(GroupAccessTest, ReadersReadAndEnter) {
     EXPECT_EQ(file(path, 0400, kRead), "0440 2") << path;
   }
   EXPECT_EQ(file("tracing/events/a/b/hist.json", 0440, kRead), "0440 2");
+  EXPECT_EQ(file("tracing/events/a/b/hist.json", 0400, kRead), "0400 1") << "of a probe";
   for (const char* path : {"statistics/web/definition", "rules", "stats/tcp/sample_rates"}) {
     EXPECT_EQ(file(path, 0600, kRead), "0640 2") << path;
   }

@@ -34,6 +34,11 @@ TEST(OwnFilterTest, PutsNeighboursIntoOneCondition) {
             "||common_flags&24");
 }
 
+TEST(OwnFilterTest, GoesByTheThreadAloneForAUprobe) {
+  EXPECT_EQ(filter_without(TaskFields::of_uprobe(parse_event_format(kSchedWakeup).value()), {7}),
+            "common_pid!=7");
+}
+
 TEST(OwnFilterTest, IsEmptyWithoutThreads) {
   EXPECT_EQ(filter_without(fields_of("sched", kSchedSwitch), {}), "");
   EXPECT_EQ(filter_without({}, {7}), "") << "and without fields";

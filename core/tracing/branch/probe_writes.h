@@ -1,0 +1,43 @@
+// Writes of lines of uprobe_events: what the source of probes makes and removes, and the events
+// that users see of it. The lock of Tracing's State is not held while the source is called.
+//
+// Lives for one call, on its thread; the State outlives it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/tracing/branch/tracing_state.h"
+
+namespace tallyfs {
+
+class ProbeWrites {
+ public:
+  // The source is the State's, which has one.
+  ProbeWrites(Tracing::State& state, const CallContext& call) : state_(state), call_(call) {}
+
+  // Each of the lines, up to the first that is refused. kNotPermitted: the caller is not root.
+  Result<void> write(std::string_view lines);
+  // All probes go. kBusy: something is set on one of them, and all stay.
+  Result<void> clear();
+
+ private:
+  using Path = EventPath;
+
+  Result<void> may_write() const;
+  Result<void> write_line(std::string_view line);
+  Result<void> define(std::string_view line, const ProbeLine& parsed);
+  Result<void> remove(std::string_view line, const ProbeRemoval& removal);
+  // A probe that waits for the source from now on. is_new: it is none yet.
+  Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, bool& is_new)
+      REQUIRES(state_.mutex);
+  Result<void> enter(const Path& path, MadeProbe made, bool is_new) REQUIRES(state_.mutex);
+  bool is_busy(const Path& path) REQUIRES(state_.mutex);
+  // Returns the serials that the source has to remove.
+  std::vector<std::uint64_t> forget(const std::vector<Path>& paths) REQUIRES(state_.mutex);
+
+  Tracing::State& state_;
+  const CallContext& call_;
+};
+
+}  // namespace tallyfs

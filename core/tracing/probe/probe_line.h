@@ -1,0 +1,54 @@
+// Lines of uprobe_events: `p:GROUP/EVENT PATH:OFFSET ARGUMENTS`, `r:` for returns, and `-:EVENT`.
+// The name is read here. What follows it goes to the kernel word by word.
+// Values and pure functions. A line has at most kProbeLineBytesMax bytes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/base/text.h"
+
+namespace tallyfs {
+
+inline constexpr std::size_t kProbeLineBytesMax = 4'095;
+// Of a group, and of an event.
+inline constexpr std::size_t kProbeNameBytesMax = 63;
+
+enum class ProbeKind : char { kEntry = 'p', kReturn = 'r' };
+
+// The locations of refusals in error_log: the kernel's own, and ours.
+inline constexpr std::string_view kKernelProbeLocation = "trace_uprobe";
+inline constexpr std::string_view kProbeLocation = "probe";
+
+// A line that defines a probe, or adds a place to it. Its words are views of the line.
+struct ProbeLine {
+  ProbeKind kind = ProbeKind::kEntry;
+  std::string group, event;
+  std::vector<Token> words;  // the place, then the arguments
+
+  // The words with one blank between two of them, as the kernel repeats them.
+  std::string text() const;
+  // The byte of the line that became this byte of text(). One beyond the text is the line's end.
+  std::size_t byte_of(std::size_t byte_of_text) const;
+};
+
+// An empty group means any; an empty event means all of the group.
+struct ProbeRemoval {
+  std::string group, event;
+};
+
+using ProbeCommand = std::variant<ProbeLine, ProbeRemoval>;
+
+// kInvalid, and kTooBig for a line that is too long; with the line, the place of the fault in it
+// and its location. Faults of names have the kernel's texts.
+Result<ProbeCommand> parse_probe_line(std::string_view line);
+
+// The error with the line as its text, so that error_log repeats this line of several.
+Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
+                  std::string reason, std::size_t at = 0);
+
+}  // namespace tallyfs

@@ -1,0 +1,115 @@
+#include "core/wire/probe_order.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/wire/error_names.h"
+#include "core/wire/order_text.h"
+
+namespace tallyfs::wire {
+namespace {
+
+std::string with_serials(std::string text, const std::vector<std::uint64_t>& serials) {
+  const char* before = " ";
+  for (const std::uint64_t serial : serials) {
+    text += std::exchange(before, ",") + std::to_string(serial);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string print(const ProbeOrder& order) {
+  std::string text = "probe " + std::to_string(order.number) + " " + std::to_string(order.serial);
+  text.append(order.is_known ? " known " : " new ").push_back(order.kind);
+  return text.append(" ").append(order.event).append(" ").append(order.text);
+}
+
+std::string print(const Probed& reply) {
+  return "probed " + std::to_string(reply.number) + " " + std::to_string(reply.serial) + " " +
+         std::to_string(reply.id) + " " + reply.text + "\n" + reply.format;
+}
+
+std::string print(const Refused& reply) {
+  const Error& error = reply.error;
+  const bool has_place = error.token_at != Error::kNoToken;
+  return "refused " + std::to_string(reply.number) + " " + std::string(name_of(error.code)) + " " +
+         (has_place ? std::to_string(error.token_at) : "-") + " " +
+         (error.location.empty() ? "-" : error.location) + " " + error.reason;
+}
+
+std::string print(const UnprobeOrder& order) {
+  return with_serials("unprobe " + std::to_string(order.number), order.serials);
+}
+
+std::string print(const ProbesOrder& order) {
+  return with_serials("probes " + std::to_string(order.number), order.serials);
+}
+
+std::optional<ProbeOrder> parse_probe_order(std::uint64_t number, std::string_view text) {
+  Tokens tokens(text);
+  const auto serial = take_number(tokens);
+  const auto whether = tokens.next();
+  const auto kind = tokens.next();
+  const auto event = tokens.next();
+  if (!serial || !whether || !kind || !event || event->text.size() > kNameBytesMax) {
+    return std::nullopt;
+  }
+  const bool is_known = whether->text == "known";
+  if ((!is_known && whether->text != "new") || (kind->text != "p" && kind->text != "r")) {
+    return std::nullopt;
+  }
+  ProbeOrder order{.number = number,
+                   .serial = *serial,
+                   .is_known = is_known,
+                   .kind = kind->text[0],
+                   .event = std::string(event->text),
+                   .text = std::string(behind_blank(tokens))};
+  if (order.text.find('\n') != order.text.npos) return std::nullopt;
+  return order;
+}
+
+std::optional<Probed> parse_probed(std::uint64_t number, std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (end == text.npos) return std::nullopt;
+  Tokens tokens(text.substr(0, end));
+  const auto serial = take_number(tokens);
+  const auto id = take_number(tokens);
+  if (!serial || !id || *id > UINT32_MAX) return std::nullopt;
+  return Probed{.number = number,
+                .serial = *serial,
+                .id = static_cast<std::uint32_t>(*id),
+                .text = std::string(behind_blank(tokens)),
+                .format = std::string(text.substr(end + 1))};
+}
+
+std::optional<Refused> parse_refused(std::uint64_t number, std::string_view text) {
+  Tokens tokens(text);
+  const auto name = tokens.next();
+  const auto at = tokens.next();
+  const auto location = tokens.next();
+  const auto code = name ? code_of(name->text) : std::nullopt;
+  if (!code || !at || !location) return std::nullopt;
+  const auto place = at->text == "-" ? Error::kNoToken : parse_unsigned(at->text);
+  if (!place) return std::nullopt;
+  Refused refused{number,
+                  {.code = *code,
+                   .reason = std::string(behind_blank(tokens)),
+                   .token_at = *place}};
+  if (location->text != "-") refused.error.location = location->text;
+  return refused;
+}
+
+std::optional<std::vector<std::uint64_t>> parse_serials(std::string_view text) {
+  std::vector<std::uint64_t> serials;
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+    const auto serial = parse_unsigned(word);
+    if (!serial) return std::nullopt;
+    serials.push_back(*serial);
+  }
+  return serials;
+}
+
+}  // namespace tallyfs::wire

@@ -1,0 +1,298 @@
+# uprobe_events on this kernel: a function of a program that knows nothing of it is counted.
+. ./tracing/_kernel.sh
+P=$T/uprobe_events
+# A copy of bash, so that no other process meets the probes. make_child() is called for each fork.
+TARGET=$CASE/target$$
+
+_set_up() {
+  need_root
+  need_python
+  start_daemon -o tracefs
+  [ -e "$P" ] || skip "no uprobes here"
+  cp "$(command -v bash)" "$TARGET"
+  CHILD=$(_offset make_child)
+  COMMAND=$(_offset execute_command)
+}
+
+# The kernel's tracefs, which a mount of ours may lie over. _real COMMAND: in it.
+_real() {
+  mkdir -p "$CASE/tracefs"
+  unshare -m bash -c 'mount -t tracefs nodev "$1" && cd "$1" && eval "$2"' - "$CASE/tracefs" "$1"
+}
+# _append LINE: as any program must do it, since `>` would remove the probes of all.
+_append() { _real "echo '$1' >>uprobe_events"; }
+_ours() { _real 'cat uprobe_events' | grep "$TARGET" || true; }
+# _offset SYMBOL: where a function of TARGET lies in the file.
+_offset() {
+  py "$TARGET" "$1" <<'EOT'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+name = sys.argv[2].encode()
+programs, sections = struct.unpack_from("<QQ", data, 32)
+program_size, program_count, section_size, section_count = struct.unpack_from("<HHHH", data, 54)
+headers = [struct.unpack_from("<IIQQQQIIQQ", data, sections + i * section_size)
+           for i in range(section_count)]
+for header in headers:
+    if header[1] not in (2, 11):
+        continue
+    strings = headers[header[6]]
+    for at in range(header[4], header[4] + header[5], 24):
+        name_at, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", data, at)
+        begin = strings[4] + name_at
+        if data[begin:data.index(b"\0", begin)] != name:
+            continue
+        for i in range(program_count):
+            kind, flags, offset, address, _, _, size = struct.unpack_from(
+                "<IIQQQQQ", data, programs + i * program_size)
+            if kind == 1 and flags & 1 and address <= value < address + size:
+                print(hex(value - address + offset))
+                sys.exit()
+sys.exit("no such function")
+EOT
+}
+_call() { "$TARGET" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }  # _call TIMES
+_log() { tail -3 "$1" | sed 's/^\[[^]]*\]/[T]/'; }
+_feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
+_supervisor() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
+
+a_function_of_an_unmodified_program_is_counted() {
+  local event=$T/events/uprobes/child
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  assert_match "p:uprobes/child $TARGET:0x0*${CHILD#0x}" "$(cat "$P")"
+  assert_eq 'name: child' "$(head -1 "$event/format")"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 25
+  _reaches 25 "one for each fork" _hits "$event"
+  assert_has "common_comm: ${TARGET##*/}" "$(cat "$event/hist")"
+  echo '!hist:keys=common_comm' >"$event/trigger"
+  echo 1 >"$event/enable"
+  _call 3
+  _reaches 3 "in the trace, by the name that it was given" grep -c ': child: (' "$T/trace"
+}
+
+arguments_and_returns_are_fields_like_others() {
+  echo "r:back $TARGET:$CHILD pid=\$retval:s32" >>"$P"
+  echo 'hist:keys=common_pid:vals=pid.max if pid > 0' >"$T/events/uprobes/back/trigger"
+  _call 7
+  _reaches 7 "the parent's returns alone" _hits "$T/events/uprobes/back"
+}
+
+# In a copy of libc, which one program alone has.
+each_hit_of_a_hot_function_counts() {
+  local libc event=$T/events/uprobes/alloc
+  libc=$(sed -n 's/.* \(\/.*\/libc\.so\.6\)$/\1/p' /proc/self/maps | head -1)
+  [ -n "$libc" ] || skip "no libc.so.6 here"
+  mkdir "$CASE/lib"
+  cp "$libc" "$CASE/lib/libc.so.6"
+  TARGET=$CASE/lib/libc.so.6
+  echo "p:alloc $TARGET:$(_offset malloc) size=%di:u64" >>"$P"
+  echo 'hist:keys=common_pid.execname:vals=size.p99,size.max' >"$event/trigger"
+  LD_LIBRARY_PATH=$CASE/lib "$CASE/target$$" -c 'for ((i = 0; i < 2000; ++i)); do a[i]=$i; done'
+  local all
+  all=$(_real 'cat uprobe_profile' | awk -v of="$TARGET" '$1 == of { print $3 }')
+  [ "$all" -ge 2000 ] || fail "malloc was called $all times"
+  _reaches "$all" "as the kernel has counted" _hits "$event"
+  assert_match '.*size.p99: +[0-9]+  size.max: +[0-9]+' "$(grep -m1 '^{' "$event/hist")"
+}
+
+a_place_is_added_while_the_probe_is_off() {
+  echo "p:both $TARGET:$CHILD" >>"$P"
+  echo "p:both $TARGET:$COMMAND" >>"$P"
+  assert_eq 2 "$(grep -c '^p:uprobes/both ' "$P")"
+  assert_fails_with 'File exists' bash -c 'echo "$1" >>"$2"' - "p:both $TARGET:$CHILD" "$P"
+  echo 'hist:keys=__probe_ip' >"$T/events/uprobes/both/trigger"
+  _call 4
+  wait_until '[ "$(_entries both)" -ge 2 ]'
+  assert_fails_with 'Device or resource busy' bash -c 'echo "$1" >>"$2"' - \
+    "p:both $TARGET:$CHILD" "$P"
+}
+_entries() { sed -n 's/^    Entries: //p' "$T/events/uprobes/$1/hist" | tail -1; }
+
+a_probe_goes_when_nothing_is_set_on_it() {
+  local event=$T/events/mine/child
+  printf '%s\n' "p:mine/child $TARGET:$CHILD" "p:mine/other $TARGET:$COMMAND" >>"$P"
+  echo 'hist:keys=common_pid' >"$event/trigger"
+  assert_fails_with 'Device or resource busy' bash -c 'echo "-:child" >>"$1"' - "$P"
+  assert_fails_with 'Device or resource busy' bash -c ': >"$1"' - "$P"
+  assert_eq 2 "$(wc -l <"$P")" "all stay"
+  echo '!hist:keys=common_pid' >"$event/trigger"
+  echo '-:child' >>"$P"
+  [ ! -d "$event" ] || fail "the event is still there"
+  assert_has other "$(cat "$P")"
+  : >"$P"
+  assert_eq '' "$(cat "$P")"
+  wait_until '[ -z "$(_ours)" ]'
+}
+
+# The kernel empties the buffers in which a probe was on when it is removed.
+a_removal_takes_no_record_of_other_events() {
+  cp "$TARGET" "$CASE/$FORKER"
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo 1 | tee "$E/enable" >"$T/events/uprobes/child/enable"
+  _call 3
+  echo 0 >"$T/events/uprobes/child/enable"
+  _fork 20
+  echo '-:child' >>"$P"
+  assert_eq '' "$(cat "$P")"
+  assert_eq 1 "$(_ours | wc -l)" "it is leaving"
+  _fork 20
+  _reaches 40 "before and after" grep -c "comm=$FORKER" "$T/trace"
+  assert_has_not 'records lost' "$(head -20 "$T/trace")"
+  echo "p:child $TARGET:$COMMAND" >>"$P"
+  assert_eq 2 "$(_ours | wc -l)" "its name was free"
+  echo 0 >"$E/enable"
+  wait_until '[ "$(_ours | wc -l)" -eq 1 ]'
+  assert_has "${COMMAND#0x}" "$(_ours)"
+}
+
+other_tools_probes_are_never_touched() {
+  local group=foreign$$
+  _append "p:$group/child $TARGET:$CHILD"
+  [ ! -d "$T/events/$group" ] || fail "it is offered"
+  assert_eq '' "$(cat "$P")"
+  echo "p:$group/child $TARGET:$CHILD" >>"$P"
+  : >"$P"
+  stop_daemon
+  assert_match "p:$group/child .*" "$(_ours)"
+  _append "-:$group/child"
+}
+
+refusals_are_the_kernels_with_its_caret() {
+  local line
+  : >"$CASE/kernel" && : >"$CASE/here"
+  while read -r line; do
+    line=${line//FILE/$TARGET}
+    _real 'echo "'"${line//\$/\\\$}"'" >>uprobe_events; tail -3 error_log' 2>/dev/null |
+      sed 's/^\[[^]]*\]/[T]/' >>"$CASE/kernel" || true
+    assert_fails bash -c 'echo "$1" >>"$2"' - "$line" "$P"
+    _log "$T/error_log" >>"$CASE/here"
+  done <<'EOT'
+p:1a/b FILE:0x1000
+p:x/1b FILE:0x1000
+p: FILE:0x1000
+p:/b FILE:0x1000
+p:x/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa FILE:0x1000
+p:x/c /nothere:0x10
+p:x/c FILE:0x10zz
+p:x/c FILE:0x1000 x=%zz
+p:x/c FILE:0x1000 x=%di:u99
+p:x/c FILE:0x1000 x=%di x=%si
+p:x/c FILE:0x1000 common_pid=%di
+p:x/c FILE:0x1000 y=%di x=
+p:x/c FILE:0x1000 x=$nothing
+p:x/c FILE:0x1000 x=+0(%di
+p:x/c /dev/null:0x1000
+p:x/c /tmp:0x1000
+EOT
+  assert_eq "$(cat "$CASE/kernel")" "$(cat "$CASE/here")"
+  assert_eq '' "$(cat "$P")"
+}
+
+refusals_of_our_own_say_what_is_wrong() {
+  local line
+  for line in "x:a $TARGET:0x10" "p5:a $TARGET:0x10" 'p:a' 'p:a bin/bash:0x10' "p:a $TARGET" \
+    "p:a $TARGET:make_child" '-:nothere' "p:sched/sched_switch $TARGET:0x10" \
+    'e:a sched.sched_switch'; do
+    assert_fails bash -c 'echo "$1" >>"$2"' - "$line" "$P"
+    assert_has "probe: error: " "$(_log "$T/error_log")"
+    assert_has "  Command: $line" "$(_log "$T/error_log")"
+  done
+}
+
+probes_count_on_when_their_feeder_or_their_server_is_killed() {
+  local event=$T/events/uprobes/child feeder server=$SERVER before
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 5
+  _reaches 5 "before" _hits "$event"
+  feeder=$(_feeder)
+  kill -KILL "$feeder"
+  _call 6
+  wait_until '[ -n "$(_feeder)" ] && [ "$(_feeder)" != '"$feeder"' ]'
+  _call 7
+  _reaches 18 "the kernel records on while there is no feeder" _hits "$event"
+  assert_eq 1 "$(_ours | wc -l)" "the real probe was kept"
+  feeder=$(_feeder)
+  kill -KILL "$SERVER"
+  wait_until 'serves_instead_of '"$server"
+  assert_has child "$(cat "$P")"
+  wait_until '[ -n "$(_feeder)" ] && [ "$(_feeder)" != '"$feeder"' ]'
+  # What the server had not saved yet is lost; the rest counts on.
+  before=$(_hits "$event")
+  wait_until '_call 1; [ "$(_hits "'"$event"'")" -gt '"$before"' ]'
+  before=$(_hits "$event")
+  _call 8
+  _reaches $((before + 8)) "of the new server" _hits "$event"
+  assert_eq 1 "$(_ours | wc -l)" "and kept again"
+}
+
+probes_stay_through_a_reload() {
+  local event=$T/events/uprobes/child server=$SERVER
+  echo "r:child $TARGET:$CHILD" >>"$P"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 5
+  "$TALLYFS" --reload "$MNT"
+  wait_until 'serves_instead_of '"$server"
+  assert_match "r:uprobes/child $TARGET:0x.*" "$(cat "$P")"
+  _call 7
+  # Both the parent and the child return, and none of it is lost.
+  _reaches 24 "before and after the reload" _hits "$event"
+  assert_eq '' "$(cat "$T/error_log")"
+  assert_eq 1 "$(_ours | wc -l)"
+}
+
+a_state_keeps_probes_and_what_is_set_on_them() {
+  local event=$T/events/uprobes/child
+  stop_daemon
+  mkdir -m 700 "$CASE/state"
+  start_daemon -o tracefs --state "$CASE/state"
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 4
+  _reaches 4 "before" _hits "$event"
+  stop_daemon
+  wait_until '[ -z "$(_ours)" ]'
+  start_daemon -o tracefs --state "$CASE/state"
+  assert_match "p:uprobes/child $TARGET:0x.*" "$(cat "$P")"
+  wait_until '_call 1; [ "$(_hits "'"$event"'")" -gt 4 ]'
+  assert_eq 1 "$(_ours | wc -l)"
+}
+
+nothing_is_left_at_the_end() {
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo "p:off $TARGET:$COMMAND" >>"$P"
+  echo 1 >"$T/events/uprobes/child/enable"
+  _call 2
+  assert_eq 2 "$(_ours | wc -l)"
+  local supervisor
+  supervisor=$(_supervisor)
+  stop_daemon
+  wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
+  assert_eq '' "$(_ours)"
+  _call 1
+}
+
+what_is_left_over_after_a_kill_of_all_goes_and_nothing_else_does() {
+  local alive=$CASE/alive$$ family
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo 1 >"$T/events/uprobes/child/enable"
+  family=$(_family "$DAEMON" "$(_supervisor)" | sort -u | tr '\n' ' ')
+  # Another mount, which lives.
+  cp "$TARGET" "$alive"
+  mkdir "$CASE/mnt2"
+  "$TALLYFS" -f --socket "$CASE/run/socket2" -o tracefs "$CASE/mnt2" >"$CASE/second" 2>&1 &
+  local second=$!
+  echo "$second" >>"$CASE/pids"
+  wait_until 'grep -qx READY "$CASE/second"'
+  echo "p:alive $alive:$CHILD" >>"$CASE/mnt2/tracing/uprobe_events"
+  kill -KILL $family
+  _wait_for "$DAEMON" || true
+  wait_until '! kill -0 '"$family"' 2>/dev/null'
+  assert_eq 1 "$(_ours | wc -l)" "left over"
+  "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans 2>/dev/null
+  assert_eq '' "$(_ours)"
+  assert_eq 1 "$(_real 'cat uprobe_events' | grep -c "$alive")" "of the mount that lives"
+  kill -TERM "$second"
+  wait "$second"
+  wait_until '! _real "cat uprobe_events" | grep -q "'"$alive"'"'
+}

@@ -1,0 +1,101 @@
+#include "core/tracing/probe/probe_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace tallyfs {
+namespace {
+
+ProbeLine defined_by(std::string_view line) {
+  const auto command = parse_probe_line(line);
+  EXPECT_TRUE(command) << line << ": " << command.error().reason;
+  return command ? std::get<ProbeLine>(command.value()) : ProbeLine();
+}
+std::pair<std::string, std::string> removed_by(std::string_view line) {
+  const auto command = parse_probe_line(line);
+  EXPECT_TRUE(command) << line << ": " << command.error().reason;
+  if (!command) return {};
+  const auto& removal = std::get<ProbeRemoval>(command.value());
+  return {removal.group, removal.event};
+}
+
+TEST(ProbeLineTest, ReadsTheNameAndLeavesTheRestToTheKernel) {
+  const ProbeLine line = defined_by("r:mine/back  /usr/bin/x:0x10   ret=$retval\t+0(%si):string");
+  EXPECT_EQ(line.kind, ProbeKind::kReturn);
+  EXPECT_EQ(line.group, "mine");
+  EXPECT_EQ(line.event, "back");
+  EXPECT_EQ(line.text(), "/usr/bin/x:0x10 ret=$retval +0(%si):string");
+}
+
+TEST(ProbeLineTest, NamesAnEventAsTheKernelDoes) {
+  const auto name = [](std::string_view line) {
+    const ProbeLine parsed = defined_by(line);
+    return parsed.group + "/" + parsed.event;
+  };
+  EXPECT_EQ(name("p /bin/bash:0x5000"), "uprobes/p_bash_0x5000");
+  EXPECT_EQ(name("r /bin/bash:0x5000"), "uprobes/p_bash_0x5000");
+  EXPECT_EQ(name("p /usr/lib/libc.so.6:0x30000 x=%di"), "uprobes/p_libc_0x30000");
+  EXPECT_EQ(name("p:mine/ /bin/bash:0x1000"), "mine/p_bash_0x1000");
+  EXPECT_EQ(name("p:a /bin/bash:0x1000%return"), "uprobes/a");
+  EXPECT_EQ(name("p:mine.a /bin/bash:4096(0x10)"), "mine/a");
+  EXPECT_EQ(name("p /bin/bash:4096(0x10)"), "uprobes/p_bash_0x1000");
+}
+
+TEST(ProbeLineTest, ReadsRemovals) {
+  EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
+  EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
+  EXPECT_EQ(removed_by("-:mine/"), std::pair(std::string("mine"), std::string()));
+}
+
+// The caret is under the character at which the kernel has it, in the line as it was written.
+TEST(ProbeLineTest, RefusesWithTheKernelsTextsAndPlaces) {
+  const std::string long_name(64, 'a');
+  const std::tuple<std::string, std::string, std::size_t> cases[] = {
+      {"p:1a/b /bin/bash:0x1000", "Group name must follow the same rules as C identifiers", 2},
+      {"p:x/1b /bin/bash:0x1000", "Event name must follow the same rules as C identifiers", 4},
+      {"p: /bin/bash:0x1000", "Event name is not specified", 2},
+      {"p:/b /bin/bash:0x1000", "Group name is not specified", 2},
+      {"p:x/" + long_name + " /bin/bash:0x1000", "Event name is too long", 4},
+      {"p:" + long_name + "/b /bin/bash:0x1000", "Group name is too long", 2}};
+  for (const auto& [line, reason, at] : cases) {
+    const auto command = parse_probe_line(line);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().reason, reason);
+    EXPECT_EQ(command.error().location, "trace_uprobe");
+    EXPECT_EQ(command.error().token_at, at) << line;
+    EXPECT_EQ(command.error().text, line);
+  }
+}
+
+TEST(ProbeLineTest, RefusesWhatTheKernelRefusesWithoutAText) {
+  const std::pair<std::string, std::size_t> cases[] = {
+      {"x:a /bin/bash:0x10", 0},  {"p5:a /bin/bash:0x10", 1},    {"p:a", 3},
+      {"p:a bash:0x10", 4},       {"p:a bin/bash:0x10", 4},      {"p:a /bin/bash", 4},
+      {"p:a /bin/bash:main", 14}, {"p:a /bin/bash:", 14},        {"-a", 1},
+      {"-:a /bin/bash:0x10", 4},  {"p:a /bin/bash:0x10 x\x01", 20}, {"", 0}};
+  for (const auto& [line, at] : cases) {
+    const auto command = parse_probe_line(line);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().code, ErrorCode::kInvalid) << line;
+    EXPECT_EQ(command.error().location, "probe") << line;
+    EXPECT_EQ(command.error().token_at, at) << line;
+  }
+  EXPECT_EQ(parse_probe_line("p:a /x:0x1 " + std::string(4'085, 'x')).error().code,
+            ErrorCode::kTooBig);
+}
+
+TEST(ProbeLineTest, FindsThePlaceOfAByteInTheLineAsItWasWritten) {
+  const std::string written = "p:a   /bin/bash:0x10  x=%zz   y=%di";
+  const ProbeLine line = defined_by(written);
+  const std::string text = line.text();
+  for (const std::string_view word : {"/bin", "0x10", "x=%zz", "%zz", "y=%di"}) {
+    EXPECT_EQ(line.byte_of(text.find(word)), written.find(word)) << word;
+  }
+  EXPECT_EQ(line.byte_of(text.size()), written.size());
+  EXPECT_EQ(line.byte_of(text.size() + 9), written.size());
+}
+
+}  // namespace
+}  // namespace tallyfs
