@@ -51,7 +51,8 @@ Int128 growth_of(const view::List& list) {
   return sum;
 }
 
-auto place_of(const Hit& hit) { return std::tuple(hit.side, hit.index); }
+// No function, whose address a sort would call.
+constexpr auto place_of = [](const Hit& hit) { return std::tuple(hit.side, hit.index); };
 
 // What an interval counted, as the statistic's type keeps it.
 void take(PastColumn& column, const view::Change& change) {
