@@ -48,6 +48,30 @@ CLI::Validator range_for(const OptionVariable& variable, const InRange& range) {
   return range_of<std::uint64_t>(range.least, range.most);
 }
 
+std::uint64_t in_micros(std::uint64_t number, TimeUnit unit) {
+  return number * static_cast<std::uint64_t>(unit);
+}
+
+std::string bounds_text(const Time& time) {
+  return duration_text(in_micros(time.least, time.unit)) + " to " +
+         duration_text(in_micros(time.most, time.unit));
+}
+
+// Replaces the text by the number of units that the variable takes. Returns what is wrong.
+std::string take_time(const Time& time, std::string& text) {
+  const auto micros = parse_duration(text, time.unit);
+  const std::uint64_t unit = in_micros(1, time.unit);
+  if (!micros || *micros < time.least * unit || *micros > time.most * unit) {
+    return "'" + text + "' is no time of " + bounds_text(time) + ", as " +
+           duration_text(time.most * unit);
+  }
+  if (*micros % unit != 0) {
+    return "'" + text + "' is no whole number of " + std::string(suffix_of(time.unit));
+  }
+  text = std::to_string(*micros / unit);
+  return {};
+}
+
 void add_check(CLI::Option& added, const Option& option) {
   std::visit(
       [&](const auto& check) {
@@ -57,6 +81,9 @@ void add_check(CLI::Option& added, const Option& option) {
         } else if constexpr (std::is_same_v<Kind, Bytes>) {
           added.transform(CLI::AsSizeValue(false));
           added.check(range_of<std::uint64_t>(check.least, check.most));
+        } else if constexpr (std::is_same_v<Kind, Time>) {
+          added.transform(CLI::Validator(
+              [check](std::string& text) { return take_time(check, text); }, ""));
         } else if constexpr (std::is_same_v<Kind, OneOf>) {
           added.check(CLI::IsMember(check.words));
         } else if constexpr (std::is_same_v<Kind, FindFault>) {
@@ -71,7 +98,16 @@ std::string default_of(CLI::Option& added, const Option& option) {
     return in_units(*std::get<std::uint64_t*>(option.variable));
   }
   added.capture_default_str();
+  if (const auto* const time = std::get_if<Time>(&option.check)) {
+    return duration_text(*parse_duration(added.get_default_str(), time->unit));
+  }
   return added.get_default_str();
+}
+
+std::string bounds_of(const Option& option) {
+  const auto* const time = std::get_if<Time>(&option.check);
+  if (!time) return option.bounds;
+  return bounds_text(*time) + "; a number alone: " + std::string(suffix_of(time->unit));
 }
 
 // "TEXT (DEFAULT; BOUNDS)", without what there is not.
@@ -136,9 +172,9 @@ void CommandLine::add(const Option& option) {
   CLI::Option* const added = std::visit(
       [&](auto* variable) { return parser_->add_option(option.names, *variable, option.text); },
       option.variable);
-  if (option.shown == Option::Default::kShown) {
-    added->description(describe(option.text, default_of(*added, option), option.bounds));
-  }
+  const bool is_shown = option.shown == Option::Default::kShown;
+  added->description(describe(option.text, is_shown ? default_of(*added, option) : "",
+                              bounds_of(option)));
   added->option_text(option.value);
   added->required(option.need == Option::Need::kRequired);
   add_check(*added, option);

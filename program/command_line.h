@@ -1,8 +1,8 @@
 // The command line of a program: declared option by option, then parsed.
 //
 // Errors are printed on stderr under the program's name, with the exit status 2. --help has lines
-// like `--poll-ms MS   how long ... (10; 1 to 1000)`. The parser is CLI11; only command_line.cpp
-// includes it, since each file that does compiles for ten seconds.
+// like `--keep TIME   how long ... (10m; 0s to 1d; a number alone: s)`. The parser is CLI11; only
+// command_line.cpp includes it, since each file that does compiles for ten seconds.
 // Confined to one thread. The variables must outlive parse(); those without a value on the command
 // line keep their own.
 #pragma once
@@ -14,6 +14,8 @@
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "program/duration.h"
 
 namespace tallyfs {
 
@@ -33,6 +35,12 @@ struct Bytes {
   std::uint64_t least;
   std::uint64_t most;
 };
+// A time of `least` to `most`, which the variable has in `unit`, as a number alone is.
+struct Time {
+  std::uint64_t least;
+  std::uint64_t most;
+  TimeUnit unit;
+};
 struct OneOf {
   std::vector<std::string> words;
 };
@@ -40,7 +48,7 @@ struct OneOf {
 using FindFault = std::function<std::string(const std::string&)>;
 // Of the mode of a file: 0666, at most four octal digits.
 std::string find_mode_fault(const std::string& text);
-using OptionCheck = std::variant<std::monostate, InRange, Bytes, OneOf, FindFault>;
+using OptionCheck = std::variant<std::monostate, InRange, Bytes, Time, OneOf, FindFault>;
 
 struct Option {
   std::string names;  // "--socket", or "-s,--socket"
@@ -49,8 +57,8 @@ struct Option {
   std::string text;   // in --help
   OptionCheck check = {};
 
-  // In --help, the value that the variable has before parse() stands behind the text. `bounds`
-  // stand behind it.
+  // In --help, the value that the variable has before parse() follows the text, and then `bounds`,
+  // or those of a Time.
   enum class Default { kShown, kHidden };
   Default shown = Default::kShown;
   std::string bounds = {};

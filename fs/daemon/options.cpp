@@ -205,10 +205,9 @@ class OptionsParser {
                    "--state");
     add({.names = "--state-period",
          .variable = &options_.state_period,
-         .value = "SECONDS",
+         .value = "TIME",
          .text = "how often the state is written, if it has changed",
-         .check = InRange{1, 86'400},
-         .bounds = "1 to 86400"});
+         .check = Time{1, 86'400, TimeUnit::kSeconds}});
   }
 
   void add_socket() {

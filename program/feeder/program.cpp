@@ -43,10 +43,9 @@ CommandLine make_command_line(const std::string& description, ProgramOptions& op
 void add_poll_option(CommandLine& line, unsigned& poll_ms) {
   line.add({.names = "--poll-ms",
             .variable = &poll_ms,
-            .value = "MS",
+            .value = "TIME",
             .text = "how long events gather before they are read",
-            .check = InRange{1, 1000},
-            .bounds = "1 to 1000"});
+            .check = Time{1, 1000, TimeUnit::kMilliseconds}});
 }
 
 void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint64_t& per_name_max) {

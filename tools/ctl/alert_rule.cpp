@@ -6,6 +6,7 @@
 
 #include "core/base/json.h"
 #include "core/statistics/exposition/names.h"
+#include "program/duration.h"
 
 namespace tallyfs {
 namespace {
@@ -15,12 +16,11 @@ using std::chrono::microseconds;
 constexpr std::string_view kPrefix = "tally_";
 constexpr std::array<std::string_view, 4> kContraries = {">=", ">", "<=", "<"};  // of Operator
 
-// "5m", "250ms"
+// "5m", "250ms"; Prometheus has no finer ones.
 std::string duration_of(microseconds time) {
-  const std::int64_t milliseconds = std::max<std::int64_t>(1, time.count() / 1000);
-  if (milliseconds % 60'000 == 0) return std::to_string(milliseconds / 60'000) + "m";
-  if (milliseconds % 1000 == 0) return std::to_string(milliseconds / 1000) + "s";
-  return std::to_string(milliseconds) + "ms";
+  constexpr std::int64_t kMillisecondUs = 1'000;
+  const std::int64_t whole = time.count() - time.count() % kMillisecondUs;
+  return duration_text(static_cast<std::uint64_t>(std::max(kMillisecondUs, whole)));
 }
 
 // JSON has what a string of YAML in double quotes may have.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/json.h"
+#include "program/duration.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/facts.h"
 #include "tools/ctl/past_reader.h"
@@ -278,8 +279,10 @@ Result<std::unique_ptr<past::MomentSource>> open_with_baseline(Session& session,
 int show_changed(Session& session) {
   std::vector<std::string>& words = session.options.words;
   microseconds span = kSpan;
-  if (!words.empty() && parse_period(words.front()) != microseconds(0)) {
-    span = parse_period(words.front());
+  // A number alone may be a name.
+  const auto micros = words.empty() ? std::nullopt : parse_duration(words.front());
+  if (micros) {
+    span = microseconds(static_cast<std::int64_t>(*micros));
     words.erase(words.begin());
   }
   if (span < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");

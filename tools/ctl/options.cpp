@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdio>
 
-#include "core/base/text.h"
+#include "program/duration.h"
 #include "tools/display/rows.h"
 
 namespace tallyfs {
@@ -12,13 +12,6 @@ namespace {
 
 using std::chrono::microseconds;
 
-struct TimeUnit {
-  std::string_view suffix;
-  std::uint64_t micros;
-};
-// "ms" before "s".
-constexpr std::array kTimeUnits = {TimeUnit{"ms", 1'000}, TimeUnit{"s", 1'000'000},
-                                   TimeUnit{"m", 60'000'000}};
 constexpr std::uint64_t kPeriodMin = 100'000;
 constexpr std::uint64_t kPeriodMax = 86'400'000'000;
 
@@ -31,19 +24,14 @@ std::string fault_of_sort_key(const std::string& text) {
 
 std::string fault_of_period(const std::string& text) {
   if (parse_period(text) != microseconds(0)) return "";
-  return "'" + text + "' is no time from 100ms to 1440m, as 1s";
+  return "'" + text + "' is no time from " + duration_text(kPeriodMin) + " to " +
+         duration_text(kPeriodMax) + ", as 1s";
 }
 
 microseconds parse_period(std::string_view text) {
-  for (const TimeUnit& unit : kTimeUnits) {
-    if (!text.ends_with(unit.suffix)) continue;
-    text.remove_suffix(unit.suffix.size());
-    const auto number = parse_unsigned(text);
-    if (!number || *number > kPeriodMax / unit.micros) return microseconds(0);
-    const std::uint64_t micros = *number * unit.micros;
-    return microseconds(micros < kPeriodMin ? 0 : static_cast<std::int64_t>(micros));
-  }
-  return microseconds(0);
+  const std::uint64_t micros = parse_duration(text, TimeUnit::kSeconds).value_or(0);
+  const bool is_period = micros >= kPeriodMin && micros <= kPeriodMax;
+  return microseconds(is_period ? static_cast<std::int64_t>(micros) : 0);
 }
 
 microseconds Options::period() const {
@@ -87,7 +75,8 @@ void add_every(CommandLine& line, Options& options) {
   line.add({.names = "--every",
             .variable = &options.every,
             .value = "TIME",
-            .text = "repeat after so long, with what was counted in between: 1s, 250ms, 5m",
+            .text = "repeat after so long, with what was counted in between: 1s, 250ms, 5m (a "
+                    "number alone: s)",
             .check = FindFault(fault_of_period),
             .shown = Option::Default::kHidden});
   line.add({.names = "--count",

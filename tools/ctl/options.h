@@ -60,7 +60,7 @@ bool takes_value(std::string_view word);
 int print_version();
 // On stderr, with the program's name; returns the status.
 int complain(int status, const std::string& text);
-// "1s", "250ms", "2m": 100 ms to a day. Zero if it is no such time.
+// "1s", "250ms", "2h", or a number of seconds: 100 ms to a day. Zero if it is no such time.
 std::chrono::microseconds parse_period(std::string_view text);
 // Of an option that parse_period() takes; empty if it is right.
 std::string fault_of_period(const std::string& text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "program/duration.h"
 #include "tools/ctl/terminal.h"
 #include "tools/ctl/time_span.h"
 
@@ -18,12 +19,15 @@ Result<Span> parse(const PastOptions& options, const Now& now) {
   if (!options.at.empty() && !options.last.empty()) {
     return invalid("--at and --last are two spans; the second is --vs of show");
   }
-  if (!options.last.empty() && past::parse_duration(options.last) == 0) {
-    return invalid("--last: '" + options.last + "' is no length of time, as 30s, 5m, 2h or 1d");
+  if (options.last.empty()) {
+    if (options.at.empty()) return invalid("--vs compares the span of --at or --last");
+    return parse_span(options.at, now);
   }
-  const std::string& text = options.last.empty() ? options.at : options.last;
-  if (text.empty()) return invalid("--vs compares the span of --at or --last");
-  return parse_span(text, now);
+  const std::uint64_t last_us = parse_duration(options.last, TimeUnit::kSeconds).value_or(0);
+  if (last_us > 0 && last_us < now.realtime_us) {
+    return Span{now.realtime_us - last_us, now.realtime_us};
+  }
+  return invalid("--last: '" + options.last + "' is no length of time, as 30s, 5m, 2h or 1d");
 }
 
 // The end of the newest point, as long as a recorder writes: its last seconds are not stored yet.
@@ -47,7 +51,8 @@ void add_past(CommandLine& line, PastOptions& options) {
   line.add(hidden("--at", options.at, "SPAN",
                   "what a span of the past counted, from a store: 12:03, 12:00..12:03, 12:03+5m, "
                   "\"yesterday 23:00..23:30\""));
-  line.add(hidden("--last", options.last, "TIME", "the same of the last 30s, 5m, 2h, 1d"));
+  line.add(hidden("--last", options.last, "TIME",
+                  "the same of the last 30s, 5m, 2h, 1d (a number alone: s)"));
   line.add(hidden("--store", options.store, "DIR",
                   "the store of tallyctl record; else $TALLY_STORE, else /var/lib/tally-record"));
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "program/duration.h"
 
 namespace tallyfs {
 namespace {
@@ -38,7 +39,7 @@ class SpanParser {
   explicit SpanParser(const Now& now) : now_(now) {}
 
   Result<past::Span> parse(std::string_view text) const {
-    const std::uint64_t last_us = past::parse_duration(text);
+    const std::uint64_t last_us = parse_duration(text).value_or(0);
     if (last_us > 0 && last_us < now_.realtime_us) {
       return past::Span{now_.realtime_us - last_us, now_.realtime_us};
     }
@@ -61,7 +62,9 @@ class SpanParser {
     if (!begin) return wrong(text);
     if (dots != std::string_view::npos) return between(*begin, text.substr(dots + 2), text);
     std::uint64_t length_us = begin->length_us;
-    if (plus != std::string_view::npos) length_us = past::parse_duration(text.substr(plus + 1));
+    if (plus != std::string_view::npos) {
+      length_us = parse_duration(text.substr(plus + 1)).value_or(0);
+    }
     if (length_us == 0) return wrong(text);
     return past::Span{begin->time_us, begin->time_us + length_us};
   }

@@ -1,23 +1,14 @@
 #include "tools/past/store.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 
-#include "core/base/text.h"
+#include "program/duration.h"
 
 namespace tallyfs::past {
 namespace {
 
 constexpr std::size_t kTiersMax = 4;
-constexpr std::uint64_t kKeepMax = std::uint64_t{3660} * 86'400'000'000;
-
-struct Unit {
-  char suffix;
-  std::uint64_t micros;
-};
-constexpr std::array kUnits = {Unit{'d', 86'400'000'000}, Unit{'h', 3'600'000'000},
-                               Unit{'m', 60'000'000}, Unit{'s', 1'000'000}};
 
 constexpr const char* kTables =
     "CREATE TABLE tier(number INTEGER PRIMARY KEY, step_us INTEGER, keep_us INTEGER);"
@@ -30,18 +21,15 @@ constexpr const char* kTables =
     " name TEXT, reason TEXT);"
     "CREATE INDEX fact_by_time ON fact(end_us);";
 
-std::string duration_text(std::uint64_t micros) {
-  for (const Unit& unit : kUnits) {
-    if (micros % unit.micros == 0) return std::to_string(micros / unit.micros) + unit.suffix;
-  }
-  return std::to_string(micros) + "us";
-}
-
 Result<Tier> parse_tier(std::string_view text) {
   const std::size_t colon = text.find(':');
-  Tier made{.step_us = parse_duration(text.substr(0, colon))};
-  if (colon != std::string_view::npos) made.keep_us = parse_duration(text.substr(colon + 1));
-  if (made.step_us > 0 && made.keep_us >= made.step_us) return made;
+  Tier made{.step_us = parse_duration(text.substr(0, colon)).value_or(0)};
+  if (colon != std::string_view::npos) {
+    made.keep_us = parse_duration(text.substr(colon + 1)).value_or(0);
+  }
+  constexpr std::uint64_t kSecondUs = 1'000'000;
+  const bool is_whole = made.step_us % kSecondUs == 0;
+  if (made.step_us > 0 && is_whole && made.keep_us >= made.step_us) return made;
   return invalid("'" + std::string(text) + "' is no tier, as 10s:1d: points of 10 s for a day");
 }
 
@@ -54,15 +42,6 @@ std::string store_named(const std::string& given) {
 }
 
 std::string file_of(const std::string& directory) { return directory + "/past.sqlite"; }
-
-std::uint64_t parse_duration(std::string_view text) {
-  for (const Unit& unit : kUnits) {
-    if (!text.ends_with(unit.suffix)) continue;
-    const auto number = parse_unsigned(text.substr(0, text.size() - 1));
-    return number && *number <= kKeepMax / unit.micros ? *number * unit.micros : 0;
-  }
-  return 0;
-}
 
 Result<Tiers> parse_tiers(std::string_view text) {
   Tiers made;

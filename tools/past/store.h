@@ -40,8 +40,6 @@ inline constexpr const char* kDefaultTiers = "1s:1h,10s:1d,1m:30d";
 // kInvalid says what is wrong.
 Result<Tiers> parse_tiers(std::string_view text);
 std::string tiers_text(const Tiers& tiers);
-// "30s", "5m", "1h", "30d" in microseconds; 0 if it is no such time.
-std::uint64_t parse_duration(std::string_view text);
 
 // The time from `begin_us` up to `end_us`, without it.
 struct Span {

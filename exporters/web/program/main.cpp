@@ -102,7 +102,7 @@ int serve(const Options& options) {
   const auto serves = options.only_metrics ? MountSite::Serves::kMetrics : MountSite::Serves::kAll;
   const auto names = options.keeps_utf8 ? Scrape::Names::kUtf8 : Scrape::Names::kUnderscores;
   MountSite site(std::move(source),
-                 {std::chrono::seconds(keep_seconds(options)), past::store_named(options.store)},
+                 {std::chrono::seconds(options.keep_s), past::store_named(options.store)},
                  std::move(access), serves, names);
   const std::string url = listening.value().url;
   // It handles signals before it is said to be ready.

@@ -1,27 +1,10 @@
 #include "exporters/web/program/options.h"
 
-#include "core/base/text.h"
 #include "exporters/web/listen.h"
 #include "program/command_line.h"
 
 namespace tallyfs::web {
 namespace {
-
-constexpr std::uint64_t kKeepMax = 86'400;
-
-std::optional<std::uint64_t> parse_seconds(std::string_view text) {
-  std::uint64_t unit = 1;
-  if (text.ends_with('m')) unit = 60;
-  if (text.ends_with('h')) unit = 3600;
-  if (text.ends_with('s') || unit != 1) text.remove_suffix(1);
-  const auto number = parse_unsigned(text);
-  if (!number || *number > kKeepMax / unit) return std::nullopt;
-  return *number * unit;
-}
-
-std::string fault_of_keep(const std::string& text) {
-  return parse_seconds(text) ? "" : "'" + text + "' is no time up to 24h, as 10m, 90s or 0";
-}
 
 void add_rights(CommandLine& line, Options& options) {
   line.add({.names = "--token-file",
@@ -57,10 +40,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
                     "be read",
             .shown = Option::Default::kHidden});
   line.add({.names = "--keep",
-            .variable = &options.keep,
+            .variable = &options.keep_s,
             .value = "TIME",
             .text = "how far back is kept; 0: not at all",
-            .check = FindFault(fault_of_keep)});
+            .check = Time{0, 86'400, TimeUnit::kSeconds}});
   line.add({.names = "--store",
             .variable = &options.store,
             .value = "DIR",
@@ -81,10 +64,6 @@ std::optional<int> parse_options(int argc, char** argv, Options& options) {
     return line.refuse("--allow-changes", "--metrics-only serves nothing that could be changed");
   }
   return std::nullopt;
-}
-
-unsigned keep_seconds(const Options& options) {
-  return static_cast<unsigned>(parse_seconds(options.keep).value_or(0));
 }
 
 }  // namespace tallyfs::web

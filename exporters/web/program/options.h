@@ -12,7 +12,7 @@ struct Options {
   std::string mount{};
   std::string token_file{};
   std::vector<std::string> hosts{};
-  std::string keep = "10m";
+  unsigned keep_s = 600;
   std::string store{};
   std::string log_level = "info";
   bool allows_changes = false;
@@ -25,8 +25,5 @@ struct Options {
 
 // The status to exit with at once; nothing if the program may run.
 std::optional<int> parse_options(int argc, char** argv, Options& options);
-
-// Of --keep; it has been checked.
-unsigned keep_seconds(const Options& options);
 
 }  // namespace tallyfs::web

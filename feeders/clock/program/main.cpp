@@ -131,9 +131,9 @@ int main(int argc, char** argv) {
             .shown = tallyfs::Option::Default::kHidden});
   line.add({.names = "--watch",
             .variable = &options.watch_seconds,
-            .value = "SECONDS",
-            .text = "compare it with the system's clocks for so long (1 to 1000000)",
-            .check = tallyfs::InRange{1, 1'000'000},
+            .value = "TIME",
+            .text = "compare it with the system's clocks for so long",
+            .check = tallyfs::Time{1, 1'000'000, tallyfs::TimeUnit::kSeconds},
             .shown = tallyfs::Option::Default::kHidden});
   line.add_flag("--cost", options.cost, "measure what the calls cost");
   line.add_flag("-q,--quiet", options.quiet, "no progress");

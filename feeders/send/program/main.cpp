@@ -217,9 +217,9 @@ int main(int argc, char** argv) {
             .text = "the daemon's socket; else $TALLY_SOCKET, else its default"});
   line.add({.names = "--timeout-ms",
             .variable = &options.timeout_ms,
-            .value = "MS",
+            .value = "TIME",
             .text = "give up when the daemon has not answered anything for so long",
-            .check = InRange{1, 86'400'000}});
+            .check = Time{1, 86'400'000, TimeUnit::kMilliseconds}});
   line.add_flag("--wait", options.wait,
                 "wait for a daemon that is absent, restarted or silent, and keep up to 16 MiB of "
                 "lines meanwhile");

@@ -50,10 +50,9 @@ void add_meaning(CommandLine& line, Options& options) {
             .text = "interfaces, tags and definitions by name"});
   line.add({.names = "--set-window",
             .variable = &options.set_window_s,
-            .value = "SECONDS",
+            .value = "TIME",
             .text = "how long the members of a set are counted together",
-            .check = InRange{1, 86'400},
-            .bounds = "1 to 86400"});
+            .check = Time{1, 86'400, TimeUnit::kSeconds}});
 }
 
 void add_bounds(CommandLine& line, Options& options) {

@@ -57,10 +57,9 @@ int main(int argc, char** argv) {
                                 options);
   line.add({.names = "--period-ms",
             .variable = &options.period_ms,
-            .value = "MS",
+            .value = "TIME",
             .text = "how often the kernel is asked",
-            .check = InRange{10, 60'000},
-            .bounds = "10 to 60000"});
+            .check = Time{10, 60'000, TimeUnit::kMilliseconds}});
   line.add({.names = "--rates",
             .variable = &options.rates,
             .value = "RATES",

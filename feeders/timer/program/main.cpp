@@ -51,10 +51,9 @@ int main(int argc, char** argv) {
   auto line = make_command_line("Feeds tallyfs with the lateness of timers on each CPU.", options);
   line.add({.names = "--period-us",
             .variable = &options.period_us,
-            .value = "US",
+            .value = "TIME",
             .text = "how long each sleep is",
-            .check = InRange{100, 1'000'000},
-            .bounds = "100 to 1000000"});
+            .check = Time{100, 1'000'000, TimeUnit::kMicroseconds}});
   if (const auto status = line.parse(argc, argv)) return *status;
   return run(options);
 }

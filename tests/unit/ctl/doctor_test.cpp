@@ -326,11 +326,13 @@ TEST(PathTest, PathsInTheMountAreTakenApart) {
   EXPECT_EQ(path_of("web/us", "/mnt"), "");
 }
 
-TEST(PeriodTest, PeriodsHaveAUnitAndALeastLength) {
+TEST(PeriodTest, PeriodsAreATenthOfASecondToADay) {
   EXPECT_EQ(parse_period("1s"), std::chrono::seconds(1));
   EXPECT_EQ(parse_period("250ms"), std::chrono::milliseconds(250));
   EXPECT_EQ(parse_period("2m"), std::chrono::minutes(2));
-  for (const char* text : {"", "1", "s", "99ms", "-1s", "1h", "2000m"}) {
+  EXPECT_EQ(parse_period("2h"), std::chrono::hours(2));
+  EXPECT_EQ(parse_period("5"), std::chrono::seconds(5));
+  for (const char* text : {"", "0", "s", "99ms", "-1s", "25h", "2000m", "1w", "1.5s"}) {
     EXPECT_EQ(parse_period(text), std::chrono::microseconds(0)) << text;
   }
 }

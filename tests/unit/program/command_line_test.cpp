@@ -11,10 +11,9 @@ class CommandLineTest : public testing::Test {
     line_.add({.names = "--socket", .variable = &socket_, .value = "PATH", .text = "the socket"});
     line_.add({.names = "-p,--poll-ms",
                .variable = &poll_ms_,
-               .value = "MS",
+               .value = "TIME",
                .text = "how long to wait",
-               .check = InRange{1, 1000},
-               .bounds = "1 to 1000"});
+               .check = Time{1, 1000, TimeUnit::kMilliseconds}});
     line_.add({.names = "--memory",
                .variable = &memory_,
                .value = "BYTES",
@@ -67,10 +66,21 @@ TEST_F(CommandLineTest, StoresWhatIsGivenAndKeepsTheRest) {
 TEST_F(CommandLineTest, HelpShowsValuesDefaultsAndBounds) {
   EXPECT_EQ(parse({"--help"}), 0);
   EXPECT_TRUE(has("Does a thing.")) << out_;
-  EXPECT_TRUE(has("--poll-ms MS")) << out_;
-  EXPECT_TRUE(has("how long to wait (10; 1 to 1000)")) << out_;
+  EXPECT_TRUE(has("--poll-ms TIME")) << out_;
+  EXPECT_TRUE(has("how long to wait (10ms; 1ms to 1s; a number alone: ms)")) << out_;
   EXPECT_TRUE(has("what it may take (64M)")) << out_;
   EXPECT_EQ(err_, "");
+}
+
+TEST_F(CommandLineTest, ATimeMayHaveAUnit) {
+  ASSERT_EQ(parse({"--poll-ms", "1s"}), std::nullopt);
+  EXPECT_EQ(poll_ms_, 1000u);
+  EXPECT_EQ(line_.replace("--poll-ms", "2000us"), std::nullopt);
+  EXPECT_EQ(poll_ms_, 2u);
+  EXPECT_EQ(parse({"--poll-ms", "2h"}), kUsageStatus);
+  EXPECT_NE(err_.find("'2h' is no time of 1ms to 1s, as 1s"), std::string::npos) << err_;
+  EXPECT_EQ(parse({"--poll-ms", "1500us"}), kUsageStatus);
+  EXPECT_NE(err_.find("'1500us' is no whole number of ms"), std::string::npos) << err_;
 }
 
 TEST_F(CommandLineTest, VersionIsNameAndNumber) {
@@ -83,6 +93,8 @@ TEST_F(CommandLineTest, RefusesOnStderrUnderItsNameWithStatusTwo) {
        std::vector<std::vector<std::string>>{{"--poll-ms", "0"},
                                              {"--poll-ms", "1001"},
                                              {"--poll-ms", "ten"},
+                                             {"--poll-ms", "2s"},
+                                             {"--poll-ms", "1500us"},
                                              {"--memory", "1k"},
                                              {"--memory", "2G"},
                                              {"--clock", "sun"},
