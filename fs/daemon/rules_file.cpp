@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/fd.h"
 #include "core/base/text.h"
 
@@ -22,10 +23,6 @@ constexpr std::string_view kIndent = "  ";
 
 Error unreadable(const std::string& path) {
   return {ErrorCode::kInvalid, path + " cannot be read: " + std::strerror(errno)};
-}
-
-std::string counted(std::size_t number, std::string_view thing) {
-  return std::to_string(number).append(" ").append(thing).append(number == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -51,13 +48,14 @@ Result<std::string> read_rules(const std::string& path) {
 }
 
 std::string summary(const std::string& path, const Rules::Reading& reading, RulesReading which) {
-  std::string text = counted(reading.rules, "rule");
+  std::string text = counted(std::to_string(reading.rules), "rule");
   text.append(" read from ").append(path);
   if (which == RulesReading::kOther) {
     text.append(", ").append(std::to_string(reading.added)).append(" new");
     text.append(", ").append(std::to_string(reading.gone)).append(" gone");
   }
-  text.append(", ").append(counted(reading.refused.size(), "line")).append(" refused");
+  const std::string refused = counted(std::to_string(reading.refused.size()), "line");
+  text.append(", ").append(refused).append(" refused");
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "tools/display/heat_axis.h"
 
 namespace tallyfs::view {
@@ -137,7 +138,7 @@ void HeatMap::draw_line(Grid& grid, const Statistic& statistic, const Change& ch
   if (missed > 0) {
     draw_marks(
         grid, statistic, realtime_us, "/",
-        std::to_string(missed).append(missed == 1 ? " interval" : " intervals").append(" missed"));
+        counted(std::to_string(missed), "interval").append(" missed"));
   }
   if (!change.counted) {
     return draw_marks(grid, statistic, realtime_us, ".", statistic.on ? "reset" : "off");

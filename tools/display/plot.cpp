@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/counted.h"
 #include "tools/display/distribution.h"
 #include "tools/display/dots.h"
 #include "tools/display/table.h"
@@ -123,8 +124,7 @@ std::string beyond_text(const Series& series, const Axis& axis, const Look& look
   }
   if (periods == 0) return "";
   return std::string("; ")
-      .append(std::to_string(periods))
-      .append(periods == 1 ? " period" : " periods")
+      .append(counted(std::to_string(periods), "period"))
       .append(" beyond the top, up to ")
       .append(number_text(most, series.quantity, Digits::kThree, look.charset));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/counted.h"
 #include "core/base/quantile_list.h"
 #include "core/base/text.h"
 #include "tools/display/grid.h"
@@ -59,7 +60,7 @@ std::string range_text(const Range& range, const Statistic& statistic, const Loo
 }
 
 std::string list_text(const List& list) {
-  return list.x.size() == 1 ? "1 value" : grouped_text(Int128(list.x.size())).append(" values");
+  return counted(grouped_text(Int128(list.x.size())), "value");
 }
 
 // In a row there is room for one: the 99th, or the highest. Nothing in other modes.
@@ -92,8 +93,7 @@ std::string history_text(const History& history, const Statistic& statistic, con
   }
   if (ago == 0) return text;
   return text.append(" ")
-      .append(grouped_text(Int128(ago)))
-      .append(ago == 1 ? " period" : " periods")
+      .append(counted(grouped_text(Int128(ago)), "period"))
       .append(" ago");
 }
 
@@ -140,7 +140,7 @@ struct ValuesText {
     return text.empty() ? "empty" : text;
   }
   std::string operator()(const Raw& raw) const {
-    return grouped_text(Int128(raw.x.size())).append(raw.x.size() == 1 ? " sample" : " samples");
+    return counted(grouped_text(Int128(raw.x.size())), "sample");
   }
   std::string operator()(const Quantiles&) const { return operator()(Array{}); }
   std::string operator()(const Last& last) const {
@@ -156,8 +156,7 @@ std::string counted_text(const Statistic& statistic, std::uint64_t now_us) {
   const std::uint64_t micros = gathered_us(statistic, now_us);
   const auto count = count_of(statistic);
   if (!count) return std::string("for ").append(duration_text(micros));
-  const std::string what = quantity_of_counts(statistic.units).name;
-  std::string text = grouped_text(*count).append(" ").append(what.empty() ? "samples" : what);
+  std::string text = samples_text(*count, statistic.units);
   if (micros == 0) return text;
   text.append(" in ").append(duration_text(micros));
   if (!statistic.on) return text;
@@ -227,6 +226,12 @@ std::optional<Int128> count_of(const Statistic& statistic) {
     return sum;
   }
   return std::nullopt;
+}
+
+std::string samples_text(Int128 count, std::string_view units) {
+  const std::string what = quantity_of_counts(units).name;
+  std::string number = grouped_text(count);
+  return what.empty() ? counted(std::move(number), "sample") : number.append(" ").append(what);
 }
 
 std::string shown_name(const std::string& interface, const std::string& statistic) {

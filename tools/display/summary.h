@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/display/distribution.h"
@@ -26,6 +27,9 @@ std::vector<NamedPercentile> two_percentiles_of(const Statistic& statistic);
 
 // How many samples or weights the data is of; nothing for types that do not say.
 std::optional<Int128> count_of(const Statistic& statistic);
+
+// "1 sample", or in what units= counts: "573,437 requests".
+std::string samples_text(Int128 count, std::string_view units);
 
 // INTERFACE/STATISTIC as a person reads it: `%2F` of labels is the `/` that it is made of.
 std::string shown_name(const std::string& interface, const std::string& statistic);

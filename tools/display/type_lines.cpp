@@ -255,9 +255,7 @@ std::optional<std::string> completed_line(std::string_view asked_line, const Sta
 
 std::string held_text(const Statistic& statistic) {
   if (const auto count = count_of(statistic)) {
-    const std::string what = quantity_of_counts(statistic.units).name;
-    if (*count == 0) return {};
-    return grouped_text(*count).append(" ").append(what.empty() ? "samples" : what);
+    return *count == 0 ? "" : samples_text(*count, statistic.units);
   }
   if (const auto* value = std::get_if<Value>(&statistic.values)) {
     return value->total == 0 ? "" : "a total of " + values_text(statistic, Look{});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/counted.h"
 #include "core/base/decimal.h"
 #include "core/base/line_splitter.h"
 #include "core/base/text.h"
@@ -115,8 +116,8 @@ class Check {
 
   int finish() {
     print_unmatched();
-    std::cout << counts_.lines << " lines, " << counts_.matched << " matched, " << counts_.unmatched
-              << " unmatched, " << refused_ << " refused\n";
+    std::cout << counted(std::to_string(counts_.lines), "line") << ", " << counts_.matched
+              << " matched, " << counts_.unmatched << " unmatched, " << refused_ << " refused\n";
     std::cout.flush();
     return refused_ == 0 ? 0 : 1;
   }

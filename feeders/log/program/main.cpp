@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/text.h"
 #include "feeders/log/program/check_lines.h"
 #include "feeders/log/program/options.h"
@@ -26,8 +27,9 @@ void print_counts(const Service& service) {
   const LineCounts& lines = service.lines();
   std::uint64_t refused = 0;
   for (const std::uint64_t each : lines.refused) refused += each;
-  std::cout << lines.lines << " lines, " << lines.matched << " matched, " << lines.unmatched
-            << " unmatched; " << lines.samples << " samples";
+  std::cout << counted(std::to_string(lines.lines), "line") << ", " << lines.matched
+            << " matched, " << lines.unmatched << " unmatched; "
+            << counted(std::to_string(lines.samples), "sample");
   const auto print = [](std::uint64_t count, const char* what) {
     if (count != 0) std::cout << ", " << count << ' ' << what;
   };
