@@ -84,7 +84,7 @@ class Check {
         warning_(std::move(warning)) {}
 
   int print_rule() {
-    const auto selected = select_one(*session_.source, {critical_.what});
+    const auto selected = select_one(*session_.source, critical_.what);
     if (!selected) return complain(kUnknown, selected.error().reason);
     Json json;
     const auto interface = read_selected(*session_.source, selected.value(), json);
@@ -126,7 +126,7 @@ class Check {
 
   // One reading, or two that are --over apart.
   Judged look() {
-    const auto selected = select_one(*session_.source, {critical_.what});
+    const auto selected = select_one(*session_.source, critical_.what);
     if (!selected) return unknown(selected.error().reason);
     Json json;
     auto interface = read_selected(*session_.source, selected.value(), json);

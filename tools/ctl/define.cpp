@@ -41,7 +41,7 @@ bool has_key(const std::vector<std::string>& words, const std::string& key) {
 
 // Without what the words of the command say themselves.
 Result<std::string> line_like(Session& session, const std::string& word) {
-  const auto one = select_one(*session.source, {word});
+  const auto one = select_one(*session.source, word);
   if (!one) return one.error();
   const auto interface = read_interface(*session.source, one.value().interface);
   if (!interface) return interface.error();

@@ -1,6 +1,9 @@
 // tallyctl heat: a histogram over time, one line for each interval, so that it scrolls, pipes and
-// works over any connection.
+// works over any connection. Of several statistics one picture after the other.
 #include "tools/display/heat.h"
+
+#include <algorithm>
+#include <vector>
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/facts.h"
@@ -16,7 +19,7 @@ namespace {
 constexpr CommandText kHeatText = {
     "heat", "Draws a histogram over time: a line each second, bins from left to right.",
     "  tallyctl heat block-vda/latencies_read                  until it is interrupted\n"
-    "  tallyctl heat --every 10s --count 60 web/latency_us     ten minutes\n"
+    "  tallyctl heat --every 10s --count 60 'web/latency*'     ten minutes of each\n"
     "  tallyctl heat --last 1h --every 1m web/latency_us       of the past, from a store"};
 
 view::Steps steps_named(const std::string& name) {
@@ -24,58 +27,99 @@ view::Steps steps_named(const std::string& name) {
   return name == "linear" ? view::Steps::kLinear : view::Steps::kLog;
 }
 
+// One statistic of those that are drawn.
+struct HeatPicture {
+  SelectedStatistic what;
+  view::HeatMap map;
+  view::Interface before;
+  std::vector<view::Grid> lines{};  // not printed yet
+};
+
 class Heat {
  public:
-  Heat(Session& session, view::Steps steps)
-      : session_(session), map_(session.look, session.terminal.colours, steps) {}
+  Heat(Session& session, view::Steps steps) : session_(session), steps_(steps) {}
 
   int run() {
-    auto found = select_first(*session_.source, session_.options.words);
+    const auto found = select_each(*session_.source, session_.options.words);
     if (!found) return complain(found.error());
-    what_ = std::move(found).value();
-    auto before = read();
-    if (!before) return complain(before.error());
-    const view::Statistic* const first = before.value().find(what_.statistic);
-    if (!view::distribution_of(*first, view::Detail::kFine)) {
-      return complain(kWrongUsage, what_.interface + "/" + what_.statistic + " is a " +
-                                       first->type + "; heat needs an array or quantiles");
+    std::string unfit;
+    for (const SelectedStatistic& each : found.value()) {
+      auto before = read(each);
+      if (!before) return complain(before.error());
+      const view::Statistic* const first = before.value().find(each.statistic);
+      if (view::distribution_of(*first, view::Detail::kFine)) {
+        pictures_.push_back({each,
+                             {session_.look, session_.terminal.colours, steps_},
+                             std::move(before).value()});
+      } else if (unfit.empty()) {
+        unfit = each.interface + "/" + each.statistic + " is a " + first->type +
+                "; heat needs an array or quantiles";
+      }
     }
-    return draw_intervals(std::move(before).value());
+    if (pictures_.empty()) return complain(kWrongUsage, unfit);
+    return draw_intervals();
   }
 
  private:
-  int draw_intervals(view::Interface before) {
+  // Of several statistics on a mount, which has no end, each picture has so many lines.
+  static constexpr std::uint64_t kLinesOfMount = 10;
+
+  int draw_intervals() {
+    const bool is_mount = !session_.source->mount().empty();
     for (std::uint64_t n = 0; session_.options.count == 0 || n < session_.options.count; ++n) {
       const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
-      auto now = read();
-      if (!now) return complain(now.error());
-      draw(before, now.value());
-      before = std::move(now).value();
+      for (HeatPicture& each : pictures_) {
+        auto now = read(each.what);
+        if (!now) return complain(now.error());
+        draw(each, now.value());
+        each.before = std::move(now).value();
+      }
+      if (pictures_.size() == 1 || (is_mount && (n + 1) % kLinesOfMount == 0)) print_lines();
     }
+    print_lines();
     print_facts(session_, [&](const std::string& interface, const std::string& name) {
-      return interface == what_.interface && name == what_.statistic;
+      const SelectedStatistic what{interface, name};
+      return std::ranges::count(pictures_, what, &HeatPicture::what) > 0;
     });
     return kDone;
   }
 
-  Result<view::Interface> read() { return read_selected(*session_.source, what_, json_); }
+  // The picture of several statistics begins with its name.
+  void print_lines() {
+    for (HeatPicture& each : pictures_) {
+      if (pictures_.size() > 1 && !each.lines.empty()) {
+        view::Grid name = session_.grid();
+        name.put_line(view::shown_name(each.what.interface, each.what.statistic),
+                      {view::Tone::kBold});
+        print(name, session_.terminal);
+      }
+      for (const view::Grid& line : each.lines) print(line, session_.terminal);
+      each.lines.clear();
+    }
+  }
 
-  void draw(const view::Interface& before, const view::Interface& now) {
-    const auto change = view::change_between(before, now, what_.statistic);
-    if (session_.options.json) return print_json(now, change);
-    const view::Statistic* const statistic = now.find(what_.statistic);
+  Result<view::Interface> read(const SelectedStatistic& what) {
+    return read_selected(*session_.source, what, json_);
+  }
+
+  void draw(HeatPicture& picture, const view::Interface& now) {
+    const view::Interface& before = picture.before;
+    const std::string& name = picture.what.statistic;
+    const auto change = view::change_between(before, now, name);
+    if (session_.options.json) return print_json(now, name, change);
+    const view::Statistic* const statistic = now.find(name);
     view::Grid grid = session_.grid();
     if (!statistic) {
       grid.put_line(session_.look.moment(now.realtime_us) + "  not observed",
                     {view::Tone::kWarning});
     } else if (view::distribution_of(*statistic, view::Detail::kFine)) {
-      map_.draw_line(grid, *statistic, change, now.realtime_us, missed(before, now));
+      picture.map.draw_line(grid, *statistic, change, now.realtime_us, missed(before, now));
     } else {
       grid.put_line("it is a " + statistic->type + " now", {view::Tone::kWarning});
     }
-    print(grid, session_.terminal);
+    picture.lines.push_back(std::move(grid));
   }
 
   // Whole intervals between the two that were not seen.
@@ -86,19 +130,20 @@ class Heat {
     return intervals > 1 ? intervals - 1 : 0;
   }
 
-  void print_json(const view::Interface& now, const view::Change& change) const {
+  void print_json(const view::Interface& now, const std::string& statistic,
+                  const view::Change& change) const {
     std::string text;
     JsonWriter writer(text);
     write_interface(
-        writer, json_, now, [&](const std::string& name) { return name == what_.statistic; },
+        writer, json_, now, [&](const std::string& name) { return name == statistic; },
         [&](const std::string&) { return std::optional(change); });
     print(text.append("\n"));
   }
 
   Session& session_;
-  SelectedStatistic what_;
+  const view::Steps steps_;
+  std::vector<HeatPicture> pictures_;
   Json json_;  // of the newest read()
-  view::HeatMap map_;
 };
 
 }  // namespace
@@ -118,11 +163,13 @@ int run_heat(int argc, char** argv) {
             .check = OneOf{{"log", "sqrt", "linear"}}});
   line.add_flag("--utc", session.options.utc, "times of day in UTC");
   line.add_flag("--exact", session.options.exact, "all digits");
-  line.add_arguments("WHAT", session.options.words, "one array, or one type=quantiles",
-                     {.least = 1, .most = 1});
+  line.add_arguments("WHAT", session.options.words,
+                     "statistics, interfaces or patterns; of what they name, arrays and "
+                     "type=quantiles",
+                     {.least = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (const auto status = session.open(past, Session::PastForm::kMoments,
-                                       session.options.words.front())) {
+  const auto& words = session.options.words;
+  if (const auto status = session.open(past, Session::PastForm::kMoments, words)) {
     return *status;
   }
   if (!session.options.ascii && !session.options.json) {

@@ -1,4 +1,7 @@
-// tallyctl ls: interfaces, and of those that are named their statistics.
+// tallyctl ls: interfaces, of those that are named their statistics, and what is in a directory of
+// tracing/ or stats/.
+#include <algorithm>
+
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
@@ -12,7 +15,8 @@ constexpr CommandText kLsText = {
     "ls", "Lists interfaces, and of those that are named their statistics.",
     "  tallyctl ls                  interfaces\n"
     "  tallyctl ls -l               interfaces, their owners, and who may feed them\n"
-    "  tallyctl ls web 'block-*'    statistics of these"};
+    "  tallyctl ls web 'block-*'    statistics of these\n"
+    "  tallyctl ls stats/tcp        what is in a directory"};
 
 class List {
  public:
@@ -21,7 +25,16 @@ class List {
 
   int run() {
     if (session_.options.json) return print_json();
-    return session_.options.words.empty() ? list_interfaces() : list_statistics();
+    std::vector<std::string> words;
+    for (const std::string& word : session_.options.words) {
+      const std::string path = path_in(*session_.source, word);
+      if (path.empty())
+        words.push_back(word);
+      else if (const int status = list_path(path); status != kDone)
+        return status;
+    }
+    if (session_.options.words.empty()) return list_interfaces();
+    return words.empty() ? kDone : list_statistics(words);
   }
 
  private:
@@ -35,6 +48,21 @@ class List {
     return kDone;
   }
 
+  // What is in a directory; a file's own path.
+  int list_path(const std::string& path) {
+    const auto paths = paths_below(*session_.source, path);
+    if (paths) {
+      for (const std::string& each : paths.value()) print(each + "\n");
+      return kDone;
+    }
+    const auto beside = paths_below(*session_.source, path.substr(0, path.rfind('/')));
+    if (!beside || std::ranges::count(beside.value(), path) == 0) {
+      return complain(kRefused, paths.error().reason);
+    }
+    print(path + "\n");
+    return kDone;
+  }
+
   int list_interfaces() {
     const auto tree = read_tree(*session_.source);
     if (!tree) return complain(tree.error());
@@ -44,12 +72,14 @@ class List {
     table.add_column("STATISTICS");
     table.add_column("ON");
     table.add_column("SAMPLES");
-    if (rights_) {
-      table.add_column("UID");
-      table.add_column("FEED", view::Align::kLeft);
-    }
+    if (rights_) add_rights(table);
     for (const auto& each : tree.value().interfaces) table.add_row(row_of(each));
     return draw(table);
+  }
+
+  static void add_rights(view::Table& table) {
+    table.add_column("UID");
+    table.add_column("FEED", view::Align::kLeft);
   }
 
   std::vector<std::string> row_of(const view::InterfaceSummary& each) const {
@@ -59,24 +89,31 @@ class List {
     return row;
   }
 
-  int list_statistics() {
-    const auto found = select(*session_.source, session_.options.words);
+  int list_statistics(const std::vector<std::string>& words) {
+    const auto found = select(*session_.source, words);
     if (!found) return complain(found.error());
+    const auto tree = read_tree(*session_.source);
+    if (!tree) return complain(tree.error());
     view::Table table(session_.look);
     table.add_column("STATISTIC", view::Align::kLeft);
     table.add_column("ON");
     table.add_column("TYPE", view::Align::kLeft);
     table.add_column("SAMPLES");
     table.add_column("UNITS", view::Align::kLeft);
+    if (rights_) add_rights(table);
     std::string names;
     for (const Selection& selection : found.value()) {
       const auto interface = read_interface(*session_.source, selection.interface);
       if (!interface) return complain(interface.error());
+      const auto& all = tree.value().interfaces;
+      const auto owned = std::ranges::find(all, selection.interface, &view::InterfaceSummary::name);
       for (const view::Statistic* each : selected(interface.value(), selection)) {
         const std::string name = selection.interface + "/" + each->name;
         names.append(name).append("\n");
-        table.add_row({name, each->on ? "on" : "off", each->type, view::grouped_text(each->samples),
-                       each->units});
+        std::vector<std::string> row = {name, each->on ? "on" : "off", each->type,
+                                        view::grouped_text(each->samples), each->units};
+        if (rights_ && owned != all.end()) row.insert(row.end(), {owned->uid, owned->feed});
+        table.add_row(std::move(row));
       }
     }
     if (!names_) return draw(table);
@@ -113,8 +150,9 @@ int run_ls(int argc, char** argv) {
   add_from(line, session.options);
   line.add_flag("--no-header", session.options.no_header, "without headings");
   line.add_flag("--names", names, "names alone, one a line");
-  line.add_flag("-l,--long", rights, "of interfaces the owner's uid, and who may feed them");
-  line.add_arguments("WHAT", session.options.words, "interfaces or statistics, or patterns");
+  line.add_flag("-l,--long", rights, "the uid of each interface's owner, and who may feed it");
+  line.add_arguments("WHAT", session.options.words,
+                     "interfaces or statistics, or patterns; a directory of tracing or stats");
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
   if (const auto status = session.go_to_end()) return *status;

@@ -113,10 +113,11 @@ void add_table_options(CommandLine& line, Options& options) {
 }
 
 bool takes_value(std::string_view word) {
-  static constexpr std::array<std::string_view, 21> kWithValue = {
+  static constexpr std::array<std::string_view, 23> kWithValue = {
       "--mount", "--color", "--theme",    "--from", "--every", "--count", "--like",
       "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run",
-      "--store", "--tiers", "--at",       "--last", "--vs",    "--sort",  "--top"};
+      "--store", "--tiers", "--at",       "--last", "--vs",    "--sort",  "--top",
+      "--by",    "--id"};
   return std::ranges::find(kWithValue, word) != kWithValue.end();
 }
 

@@ -91,7 +91,7 @@ int run_record(int argc, char** argv) {
     return complain(kWrongUsage, "a store is written as --tiers says; --every is of a FILE");
   }
   const auto opened =
-      is_export ? session.open(past, Session::PastForm::kMoments, "") : session.open();
+      is_export ? session.open(past, Session::PastForm::kMoments) : session.open();
   if (opened) return *opened;
   if (!has_file) return record_into_store(session, past.store, tiers, size_max);
   const std::string& path = session.options.words.front();

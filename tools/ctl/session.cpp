@@ -14,7 +14,8 @@ namespace tallyfs {
 namespace {
 
 Result<std::unique_ptr<Source>> open_span(past::StoreReader store, const past::Span& span,
-                                          Session::PastForm form, const std::string& word) {
+                                          Session::PastForm form,
+                                          const std::vector<std::string>& words) {
   const auto as_source = [](auto opened) -> Result<std::unique_ptr<Source>> {
     if (!opened) return opened.error();
     return std::unique_ptr<Source>(std::move(opened).value());
@@ -22,10 +23,11 @@ Result<std::unique_ptr<Source>> open_span(past::StoreReader store, const past::S
   if (form == Session::PastForm::kSum) {
     return as_source(past::SpanSource::open(std::move(store), span));
   }
-  const std::string interface = word.substr(0, word.find('/'));
-  const bool is_pattern = interface.find_first_of("*?[{") != interface.npos;
-  return as_source(past::MomentSource::open(std::move(store), span,
-                                            {.interface = is_pattern ? "" : interface}));
+  // One interface, if the words are of one.
+  std::string interface = words.size() == 1 ? words[0].substr(0, words[0].find('/')) : "";
+  if (interface.find_first_of("*?[{") != interface.npos) interface.clear();
+  return as_source(
+      past::MomentSource::open(std::move(store), span, {.interface = std::move(interface)}));
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ std::optional<int> Session::open() {
 }
 
 std::optional<int> Session::open(const PastOptions& past, PastForm form,
-                                 const std::string& word) {
+                                 const std::vector<std::string>& words) {
   if (!past.store.empty() && !past.is_wanted()) {
     return tallyfs::complain(kWrongUsage,
                              "--store needs the time that is meant: --last 10m, or --at 12:03");
@@ -62,7 +64,7 @@ std::optional<int> Session::open(const PastOptions& past, PastForm form,
   if (const auto done = read_facts(opened->store(), opened->wanted().value()); !done) {
     return tallyfs::complain(kRefused, done.error().reason);
   }
-  auto made = open_span(std::move(opened->store()), opened->wanted().value(), form, word);
+  auto made = open_span(std::move(opened->store()), opened->wanted().value(), form, words);
   if (!made) return tallyfs::complain(kRefused, made.error().reason);
   source = std::move(made).value();
   return std::nullopt;

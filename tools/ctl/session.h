@@ -28,9 +28,10 @@ struct Session {
   // Nothing if it may go on, else the status to exit with.
   std::optional<int> open();
   // The same, but of a span of the store if that is meant: what was counted in it, or its moments.
-  // word: what is looked at.
+  // words: what is looked at; none: all.
   enum class PastForm { kSum, kMoments };
-  std::optional<int> open(const PastOptions& past, PastForm form, const std::string& word);
+  std::optional<int> open(const PastOptions& past, PastForm form,
+                          const std::vector<std::string>& words = {});
   // Reads the facts of a span. Returns a fault of the store.
   Result<void> read_facts(past::StoreReader& store, const past::Span& span);
   // The store that is meant, whose span is right. As open(), without a source.

@@ -36,7 +36,7 @@ class Show {
   int run() {
     std::vector<std::string> words;
     for (const std::string& word : session_.options.words) {
-      const std::string path = path_of(word, session_.source->mount());
+      const std::string path = path_in(*session_.source, word);
       if (path.empty())
         words.push_back(word);
       else if (const int status = show_path(path); status != kDone)
@@ -253,7 +253,8 @@ class Show {
       if (!text) text = read_in_time(mount + "/" + path + file);
     }
     // With --subtree tracing the mount is that directory.
-    if (!text) text = read_in_time(mount + path.substr(path.find('/')));
+    const std::size_t slash = path.find('/');
+    if (!text && slash != path.npos) text = read_in_time(mount + path.substr(slash));
     if (text) {
       print(text.value());
       return kDone;
@@ -263,14 +264,9 @@ class Show {
 
   // Paths that `show` takes, one a line. False: it is no directory.
   bool list_directory(const std::string& path) {
-    const auto names = list_in_time(session_.source->mount() + "/" + path);
-    if (!names) return false;
-    std::string text;
-    for (const std::string& name : names.value()) {
-      // The same as its neighbour without .json.
-      if (!name.ends_with(".json")) text.append(path).append("/").append(name).append("\n");
-    }
-    print(text);
+    const auto paths = paths_below(*session_.source, path);
+    if (!paths) return false;
+    for (const std::string& each : paths.value()) print(each + "\n");
     return true;
   }
 

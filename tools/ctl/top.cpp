@@ -328,7 +328,7 @@ class Top {
 // From the begin of the span that is meant to the end of the store.
 std::optional<int> open(Session& session, const PastOptions& past, std::string& store,
                         past::Span& extent) {
-  if (!past.is_wanted()) return session.open(past, Session::PastForm::kMoments, "");
+  if (!past.is_wanted()) return session.open(past, Session::PastForm::kMoments);
   if (!session.options.from.empty()) {
     return complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
   }

@@ -8,6 +8,7 @@
 #include "core/base/nearest.h"
 #include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
+#include "tools/tree/timed_file.h"
 
 namespace tallyfs {
 namespace {
@@ -125,6 +126,26 @@ std::string path_of(std::string_view what, const std::string& mount) {
   return is_path ? std::string(path) : std::string();
 }
 
+std::string path_in(Source& source, std::string_view what) {
+  std::string path = path_of(what, source.mount());
+  const std::string_view name = inside_mount(what, source.mount());
+  const bool is_top = !source.mount().empty() && (name == "tracing" || name == "stats");
+  if (!is_top) return path;
+  const auto tree = read_tree(source);
+  const bool is_interface = tree && std::ranges::count(tree.value().interfaces, name,
+                                                       &view::InterfaceSummary::name) != 0;
+  return is_interface ? std::move(path) : std::string(name);
+}
+
+Result<std::vector<std::string>> paths_below(const Source& source, const std::string& path) {
+  auto names = list_in_time(source.mount() + "/" + path);
+  if (!names) return names;
+  // The same as its neighbour without .json.
+  std::erase_if(names.value(), [](const std::string& name) { return name.ends_with(".json"); });
+  for (std::string& name : names.value()) name.insert(0, path + "/");
+  return names;
+}
+
 Result<std::vector<Selection>> select(Source& source, const std::vector<std::string>& words) {
   Selector selector(source);
   if (auto done = selector.open(); !done) return done.error();
@@ -149,33 +170,45 @@ Result<SelectedStatistic> select_path(Source& source, const std::string& path) {
   return SelectedStatistic{path, statistics.front().name};
 }
 
-}  // namespace
-
-Result<SelectedStatistic> select_one(Source& source, const std::vector<std::string>& words) {
-  if (words.size() == 1) {
-    const std::string path = path_of(words.front(), source.mount());
-    if (!path.empty()) return select_path(source, path);
+Result<std::vector<SelectedStatistic>> select_each_now(Source& source,
+                                                       const std::vector<std::string>& words) {
+  std::vector<SelectedStatistic> made;
+  for (const std::string& word : words) {
+    const std::string path = path_in(source, word);
+    if (!path.empty()) {
+      auto found = select_path(source, path);
+      if (!found) return found.error();
+      made.push_back(std::move(found).value());
+      continue;
+    }
+    const auto found = select(source, {word});
+    if (!found) return found.error();
+    for (const Selection& each : found.value()) {
+      const auto interface = read_interface(source, each.interface);
+      if (!interface) return interface.error();
+      for (const view::Statistic* statistic : selected(interface.value(), each)) {
+        made.push_back({each.interface, statistic->name});
+      }
+    }
   }
-  auto found = select(source, words);
-  if (!found) return found.error();
-  const auto& all = found.value();
-  if (all.size() != 1 || words.size() != 1) return invalid("one statistic is needed, as web/us");
-  if (!all[0].is_whole && all[0].statistics.size() == 1) {
-    return SelectedStatistic{all[0].interface, all[0].statistics[0]};
-  }
-  if (all[0].is_whole) {
-    const auto interface = read_interface(source, all[0].interface);
-    if (!interface) return interface.error();
-    const auto& statistics = interface.value().statistics;
-    if (statistics.size() == 1) return SelectedStatistic{all[0].interface, statistics[0].name};
-  }
-  return invalid("'" + words[0] + "' is more than one statistic; tallyctl ls " + all[0].interface +
-                 " lists them");
+  return made;
 }
 
-Result<SelectedStatistic> select_first(Source& source, const std::vector<std::string>& words) {
+}  // namespace
+
+Result<SelectedStatistic> select_one(Source& source, const std::string& word) {
+  auto found = select_each_now(source, {word});
+  if (!found) return found.error();
+  if (found.value().size() == 1) return std::move(found.value().front());
+  if (found.value().empty()) return invalid("'" + word + "' has no statistic");
+  return invalid("'" + word + "' is more than one statistic; tallyctl ls " +
+                 found.value().front().interface + " lists them");
+}
+
+Result<std::vector<SelectedStatistic>> select_each(Source& source,
+                                                   const std::vector<std::string>& words) {
   for (;;) {
-    auto found = select_one(source, words);
+    auto found = select_each_now(source, words);
     if (found || !source.mount().empty()) return found;
     const auto next = source.next(std::chrono::microseconds(0));
     if (!next) return next.error();

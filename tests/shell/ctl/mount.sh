@@ -56,6 +56,42 @@ latency_histograms_are_drawn() {
 a_directory_is_listed() {
   assert_match '(.* )?tracing/latency_hist/wakeup .*' \
     "$("$TALLYCTL" show tracing/latency_hist | tr '\n' ' ')"
+  local directory
+  for directory in tracing tracing/latency_hist tracing/events stats; do
+    "$TALLYCTL" ls $directory >"$CASE/listed"
+    assert_eq "$(cd "$MNT" && ls -d $directory/* | grep -v '\.json$' | LC_ALL=C sort)" \
+      "$(LC_ALL=C sort "$CASE/listed")" "what ls has of $directory"
+    assert_eq "$(cat "$CASE/listed")" "$("$TALLYCTL" show $directory)"
+  done
+  assert_eq tracing/error_log "$("$TALLYCTL" ls tracing/error_log)"
+  _status 1 'No such file' "$TALLYCTL" ls tracing/nothing
+  # An interface of that name is meant.
+  send 'create stats/us type=range on=1'
+  assert_match 'STATISTIC .* stats/us .*' "$("$TALLYCTL" ls stats | tr '\n' ' ')"
+  assert_has 'stats/us' "$("$TALLYCTL" show stats)"
+}
+
+rights_are_listed() {
+  send 'define db feed=owner'
+  local uid
+  uid=$(id -u)
+  assert_match "db .* $uid owner" "$("$TALLYCTL" ls -l | sed -n 's/  */ /g; /^db /p')"
+  assert_match "db/us .* $uid owner" "$("$TALLYCTL" ls -l db | sed -n 's/  */ /g; /^db/p')"
+  assert_match "web/us .* $uid any" "$("$TALLYCTL" ls -l 'web*' | sed -n 's/  */ /g; /^web.us/p')"
+  assert_has_not FEED "$("$TALLYCTL" ls db)"
+}
+
+several_are_drawn_one_after_the_other() {
+  send 'create web/slow type=array scale=log2 base_interval=1 range_min=0 range_max=4096 on=1' \
+    'web/slow 3000'
+  "$TALLYCTL" plot --ascii web db >"$CASE/out"
+  assert_eq 'web/us web/slow' "$(sed -n 's/^\([^ ]*\/[^ ]*\) .*/\1/p' "$CASE/out" | paste -sd' ')"
+  "$TALLYCTL" heat --ascii --every 100ms --count 2 'web/*' >"$CASE/out"
+  # Two lines each, and one for intervals that a busy machine missed.
+  assert_eq 'web/us web/slow' "$(awk '/^web/ { name = $1 } /^[0-9:]+  \|/ && ++lines[name] == 2 {
+    print name }' "$CASE/out" | paste -sd' ')"
+  _status 2 'heat needs an array or quantiles' "$TALLYCTL" heat web/hits db/us
+  _status 2 'keeps no past' "$TALLYCTL" plot web/hits db/us
 }
 
 a_pattern_in_either_half_gives_rows() {

@@ -164,7 +164,6 @@ faults_are_told_on_stderr_with_a_status() {
   _status 2 '(did you mean --from?)' "$TALLYCTL" show --form x
   _status 2 "is no time from 100ms" "$TALLYCTL" show --every 1ms "${from[@]}"
   _status 2 'WHAT' "$TALLYCTL" plot "${from[@]}"
-  _status 1 'is more than one statistic' "$TALLYCTL" plot web "${from[@]}"
   _status 1 'it cannot be opened' "$TALLYCTL" ls --from "$CASE/nothing"
   echo '{"tallyctl":"9","format":2,"interfaces":[]}' >"$CASE/newer"
   _status 1 'format 2, and this program knows formats up to 1' "$TALLYCTL" ls --from "$CASE/newer"
