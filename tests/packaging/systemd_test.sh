@@ -133,8 +133,8 @@ feeders=(tally-feed-{block,log,tcp,timer}.service)
 check_eq 'disabled disabled disabled disabled disabled disabled' \
   "$(echo $(inside systemctl is-enabled "${feeders[@]}" tally-{web,record}.service))" \
   "feeders are not enabled"
-check_eq 'block tcp timer' "$(inside tallyctl doctor |
-  sed -n 's/^ *do: systemctl enable --now tally-feed-//p' | paste -sd' ')" \
+check_eq 'feed-block feed-tcp feed-timer feed-log feed-statsd.socket web record' \
+  "$(inside tallyctl doctor | sed -n 's/^ *do: systemctl enable --now tally-//p' | paste -sd' ')" \
   "doctor names the line for each"
 
 # ---- upgraded, while a feeder sends

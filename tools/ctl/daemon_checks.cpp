@@ -85,15 +85,21 @@ std::optional<bool> holds_one_of(std::uint64_t pid, const std::vector<std::strin
   return false;
 }
 
-struct FeederUnit {
+struct PackageUnit {
   std::string name;
-  std::string interfaces;  // what their names begin with
-  std::string measures;
+  std::string without;     // what there is not while it is off
+  std::string interfaces;  // of a feeder: what their names begin with; empty: any
+  const char* kind = ".service";
 };
-const std::array kFeederUnits = {
-    FeederUnit{"tally-feed-block", "block-", "disk requests"},
-    FeederUnit{"tally-feed-tcp", "tcp", "TCP connections"},
-    FeederUnit{"tally-feed-timer", "timer", "late timers"},
+// As docs/running.md has them.
+const std::array kPackageUnits = {
+    PackageUnit{"tally-feed-block", "nothing measures disk requests", "block-"},
+    PackageUnit{"tally-feed-tcp", "nothing measures TCP connections", "tcp"},
+    PackageUnit{"tally-feed-timer", "nothing measures late timers", "timer"},
+    PackageUnit{"tally-feed-log", "nothing counts what programs log", ""},
+    PackageUnit{"tally-feed-statsd", "nothing listens for StatsD", "", ".socket"},
+    PackageUnit{"tally-web", "there is no page in the browser", ""},
+    PackageUnit{"tally-record", "nothing records the past", ""},
 };
 
 bool has_interfaces(const view::Tree& tree, const std::string& prefix) {
@@ -103,6 +109,20 @@ bool has_interfaces(const view::Tree& tree, const std::string& prefix) {
 }
 
 bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+// Whether systemd starts the unit with the machine, or has it running.
+bool is_on(const std::string& unit, const std::string& root) {
+  struct stat status {};
+  const std::string running = root + "/run/systemd/units/invocation:" + unit;
+  if (::lstat(running.c_str(), &status) == 0) return true;
+  std::error_code error;
+  const std::filesystem::directory_iterator folder(root + "/etc/systemd/system", error);
+  if (error) return false;
+  return std::ranges::any_of(folder, [&](const std::filesystem::directory_entry& each) {
+    const std::string wants = each.path().string();
+    return wants.ends_with(".wants") && ::lstat((wants + "/" + unit).c_str(), &status) == 0;
+  });
+}
 
 }  // namespace
 
@@ -273,13 +293,15 @@ Findings check_timer_names(const view::Interface& timer, const std::string& moun
        "to remove them: sed -En " + lines + mount + "/statistics/timer/definition | tally-send"}};
 }
 
-Findings check_units(const view::Tree& tree, const std::string& prefix) {
+Findings check_units(const view::Tree& tree, const std::string& prefix, const std::string& root) {
   Findings found;
-  for (const FeederUnit& each : kFeederUnits) {
-    if (!is_there(prefix + "/lib/systemd/system/" + each.name + ".service")) continue;
-    if (has_interfaces(tree, each.interfaces)) continue;
-    found.push_back({Level::kOk, "units", each.name + " is off: nothing measures " + each.measures,
-                     "systemctl enable --now " + each.name});
+  for (const PackageUnit& each : kPackageUnits) {
+    const std::string unit = each.name + each.kind;
+    if (!is_there(prefix + "/lib/systemd/system/" + unit) || is_on(unit, root)) continue;
+    if (!each.interfaces.empty() && has_interfaces(tree, each.interfaces)) continue;
+    const bool is_service = unit.ends_with(".service");
+    found.push_back({Level::kOk, "units", each.name + " is off: " + each.without,
+                     "systemctl enable --now " + (is_service ? each.name : unit)});
   }
   const std::string events = prefix + "/share/tallyfs/tracefs.conf";
   if (tree.tracefs == "off" && is_there(events)) {

@@ -27,9 +27,10 @@ Finding check_feeders(const view::Tree& before, const view::Tree& now);
 // Statistics of the interface `timer` that an earlier tally-feed-timer has left: lateness_cpuN and
 // overruns_cpuN, which are lateness{cpu:N} and overruns{cpu:N} today. None: no finding.
 Findings check_timer_names(const view::Interface& timer, const std::string& mount);
-// What the package could measure below this prefix, as /usr, and does not: its units for feeders of
-// which the tree has nothing, and the kernel's events. With the line that enables each; no faults.
-Findings check_units(const view::Tree& tree, const std::string& prefix);
+// What the package could do below this prefix, as /usr, and does not: its units that are neither
+// enabled nor running below `root`, feeders if the tree has nothing of them, and the kernel's
+// events. With the line that enables each; no faults.
+Findings check_units(const view::Tree& tree, const std::string& prefix, const std::string& root);
 // Whether this user may read, and change.
 Finding check_rights(const std::string& mount);
 

@@ -147,7 +147,7 @@ class Doctor {
   // Of the daemon that the package's service mounts.
   void add_units(const view::Tree& tree) {
     if (session_.source->mount() != "/run/tallyfs/mnt") return;
-    for (const char* const prefix : {"/usr", "/usr/local"}) add(check_units(tree, prefix));
+    for (const char* const prefix : {"/usr", "/usr/local"}) add(check_units(tree, prefix, ""));
   }
 
   int no_answer(const Error& error) {

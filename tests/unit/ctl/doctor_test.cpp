@@ -190,20 +190,43 @@ struct Prefix {
 
 TEST(DaemonChecksTest, UnitsThatAreOffHaveTheLineThatEnablesThem) {
   const Prefix usr;
-  EXPECT_TRUE(check_units({.tracefs = "off"}, usr.path).empty());
+  EXPECT_TRUE(check_units({.tracefs = "off"}, usr.path, usr.path).empty());
   usr.make("/lib/systemd/system/tally-feed-block.service");
   usr.make("/lib/systemd/system/tally-feed-timer.service");
   usr.make("/share/tallyfs/tracefs.conf");
 
   const auto found =
-      check_units({.tracefs = "off", .interfaces = {{.name = "block-vda"}}}, usr.path);
+      check_units({.tracefs = "off", .interfaces = {{.name = "block-vda"}}}, usr.path,
+                  usr.path);
 
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].text, "tally-feed-timer is off: nothing measures late timers");
   EXPECT_EQ(found[0].advice, "systemctl enable --now tally-feed-timer");
   EXPECT_EQ(found[1].advice.find("install -D "), 0u);
   EXPECT_EQ(found[1].level, Level::kOk);
-  EXPECT_EQ(check_units({.tracefs = "on"}, usr.path).size(), 2u);
+  EXPECT_EQ(check_units({.tracefs = "on"}, usr.path, usr.path).size(), 2u);
+}
+
+TEST(DaemonChecksTest, UnitsThatAreEnabledOrRunAreNotNamed) {
+  const Prefix root;
+  for (const char* const unit : {"tally-feed-log.service", "tally-feed-statsd.socket",
+                                 "tally-web.service", "tally-record.service"}) {
+    root.make(std::string("/lib/systemd/system/") + unit);
+  }
+  const auto advice = [&] {
+    std::vector<std::string> all;
+    for (const Finding& each : check_units({}, root.path, root.path)) all.push_back(each.advice);
+    return all;
+  };
+  EXPECT_EQ(advice(), (std::vector<std::string>{"systemctl enable --now tally-feed-log",
+                                                "systemctl enable --now tally-feed-statsd.socket",
+                                                "systemctl enable --now tally-web",
+                                                "systemctl enable --now tally-record"}));
+
+  root.make("/etc/systemd/system/multi-user.target.wants/tally-feed-log.service");
+  root.make("/etc/systemd/system/sockets.target.wants/tally-feed-statsd.socket");
+  root.make("/run/systemd/units/invocation:tally-web.service");
+  EXPECT_EQ(advice(), std::vector<std::string>{"systemctl enable --now tally-record"});
 }
 
 TEST(DaemonChecksTest, MemoryIsToldWithoutWhiteSpace) {
