@@ -4,11 +4,13 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "tools/ctl/alert_rule.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/condition.h"
 #include "tools/ctl/hook.h"
+#include "tools/ctl/past_span.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
@@ -22,6 +24,7 @@ constexpr CommandText kCheckText = {
     "check", "Compares a number with a limit; the statuses are those of Nagios.",
     "  tallyctl check 'web/latency_us p99 < 20ms'               of all since the reset\n"
     "  tallyctl check --over 10s 'web/latency_us rate > 1'      of the next ten seconds\n"
+    "  tallyctl check --last 5m 'web/latency_us p99 < 20ms'     from the store of the past\n"
     "  tallyctl check --every 1m --over 10s --for 5m --run 'mail -s \"$TALLY_WHAT\" root' ..."};
 
 enum Outcome { kOk = 0, kWarning = 1, kCritical = 2, kUnknown = 3 };
@@ -32,6 +35,7 @@ struct CheckOptions {
   std::string over;
   std::string lasting;
   std::string command;
+  PastOptions past;
   bool prints_rule = false;
 };
 
@@ -39,6 +43,7 @@ struct Judged {
   Outcome outcome = kUnknown;
   std::string text;
   std::string value;
+  std::string performance;
 };
 
 std::string number(double value) {
@@ -105,23 +110,37 @@ class Check {
   int run() {
     const bool repeats = !session_.options.every.empty();
     for (std::uint64_t n = 1;; ++n) {
+      // A span of the past ends anew with each look.
+      if (n > 1 && options_.past.is_wanted() && open()) return kUnknown;
       const Judged judged = lasting(look());
       if (!repeats || judged.outcome != told_ || n == 1) tell(judged);
       if (judged.outcome != told_) run_command(judged);
       told_ = judged.outcome;
       if (!repeats || n == session_.options.count) return judged.outcome;
-      const auto rest = std::max(microseconds(0), session_.options.period() - over());
-      if (!session_.source->next(rest)) return kUnknown;
+      if (!wait(std::max(microseconds(0), session_.options.period() - over()))) return kUnknown;
     }
   }
 
+  // As Session::open().
+  std::optional<int> open() {
+    return session_.open(options_.past, Session::PastForm::kSum);
+  }
+
  private:
+  bool wait(microseconds time) {
+    if (!options_.past.is_wanted()) return session_.source->next(time).has_value();
+    std::this_thread::sleep_for(time);
+    return true;
+  }
+
   microseconds over() const {
     return options_.over.empty() ? microseconds(0) : parse_period(options_.over);
   }
 
   Judged unknown(const std::string& reason) const {
-    return {kUnknown, critical_.what + " " + critical_.metric_text + ": " + reason, ""};
+    return {.text = critical_.what + " " + critical_.metric_text + ": " + reason,
+            .value = {},
+            .performance = {}};
   }
 
   // One reading, or two that are --over apart.
@@ -132,7 +151,10 @@ class Check {
     auto interface = read_selected(*session_.source, selected.value(), json);
     if (!interface) return unknown(interface.error().reason);
     std::optional<view::Change> change;
-    if (over().count() != 0) {
+    if (options_.past.is_wanted()) {
+      change = view::change_in(interface.value(), selected.value().statistic);
+      if (!change) return unknown("it was not observed in that time");
+    } else if (over().count() != 0) {
       if (const auto next = session_.source->next(over()); !next)
         return unknown(next.error().reason);
       auto after = read_selected(*session_.source, selected.value(), json);
@@ -142,6 +164,9 @@ class Check {
     }
     const view::Statistic* const statistic = interface.value().find(selected.value().statistic);
     if (!statistic) return unknown("it has been removed");
+    // Nothing in an interval is a 0, but not before the first sample.
+    const bool is_new = over().count() != 0 && statistic->on && statistic->samples == 0;
+    if (is_new) return unknown("no sample");
     return judge(*statistic, change ? &*change : nullptr);
   }
 
@@ -155,33 +180,40 @@ class Check {
       if (!measured) return unknown("--warn: " + measured.error().reason);
       warning = measured.value();
     }
-    Judged made{.outcome = kOk, .text = {}, .value = number(critical.value().value)};
+    Judged made{.outcome = kOk,
+                .text = {},
+                .value = number(critical.value().value),
+                .performance = {}};
     if (warning && !warning->holds) made.outcome = kWarning;
     if (!critical.value().holds) made.outcome = kCritical;
     const bool is_warning = made.outcome == kWarning;
     const Condition& wanted = is_warning ? *warning_ : critical_;
     const Measured& measured = is_warning ? *warning : critical.value();
     made.text = wanted.what + " " + wanted.metric_text + " " + measured.text + ", wanted " +
-                wanted.wanted_text() + " | " +
-                Performance(critical_, statistic).text(critical.value(), warning);
+                wanted.wanted_text();
+    made.performance = Performance(critical_, statistic).text(critical.value(), warning);
     return made;
   }
 
-  // An outcome that is worse counts when it has lasted for --for.
+  // A broken limit counts when it has been broken for --for. A look that says nothing neither
+  // begins nor ends that.
   Judged lasting(Judged judged) {
-    if (options_.lasting.empty()) return judged;
+    if (options_.lasting.empty() || judged.outcome == kUnknown) return judged;
     const auto now = std::chrono::steady_clock::now();
     if (judged.outcome == kOk) {
       bad_since_.reset();
       return judged;
     }
     if (!bad_since_) bad_since_ = now;
-    if (now - *bad_since_ < parse_period(options_.lasting)) judged.outcome = told_;
+    if (now - *bad_since_ >= parse_period(options_.lasting)) return judged;
+    judged.outcome = told_ == kUnknown ? kOk : told_;
+    judged.text.append("; it has not been so for ").append(options_.lasting).append(" yet");
     return judged;
   }
 
   static void tell(const Judged& judged) {
-    print(std::string(kOutcomes[judged.outcome]) + ": " + judged.text + "\n");
+    print(std::string(kOutcomes[judged.outcome]) + ": " + judged.text +
+          (judged.performance.empty() ? "" : " | " + judged.performance) + "\n");
     std::fflush(stdout);
   }
 
@@ -210,14 +242,17 @@ void add_options(CommandLine& line, Session& session, CheckOptions& options) {
   line.add({.names = "--over",
             .variable = &options.over,
             .value = "TIME",
-            .text = "what is counted in so long from now on, as 10s; else all since the reset",
+            .text = "what is counted in so long from now on, as 10s (a number alone: s); else all "
+                    "since the reset",
             .check = FindFault(fault_of_period),
             .shown = Option::Default::kHidden});
+  add_past(line, options.past);
   add_every(line, session.options);
   line.add({.names = "--for",
             .variable = &options.lasting,
             .value = "TIME",
-            .text = "with --every: a condition must not hold for so long before that counts",
+            .text = "with --every: a condition must not hold for so long before that counts (a "
+                    "number alone: s)",
             .check = FindFault(fault_of_period),
             .shown = Option::Default::kHidden});
   line.add({.names = "--run",
@@ -267,8 +302,11 @@ int run_check(int argc, char** argv) {
   if (needs_every && session.options.every.empty()) {
     return complain(kUnknown, "--for needs --every");
   }
-  if (session.open()) return kUnknown;
+  if (options.past.is_wanted() && !options.over.empty()) {
+    return complain(kUnknown, "--over is of the time from now on, --last and --at of the past");
+  }
   Check check(session, options, std::move(critical).value(), std::move(warning));
+  if (check.open()) return kUnknown;
   return options.prints_rule ? check.print_rule() : check.run();
 }
 

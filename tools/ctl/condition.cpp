@@ -184,9 +184,15 @@ Result<Found> find_rate(const view::Change* change) {
   return Found{*rate, view::rate_text(*rate)};
 }
 
+// Since the reset, where the type says so; else ever.
+bool has_samples(const view::Statistic& statistic) {
+  return statistic.samples != 0 && view::count_of(statistic).value_or(1) != 0;
+}
+
 Result<Found> find_value(const Condition& condition, const view::Statistic& statistic,
                          const view::Change* change, view::Charset charset) {
   if (condition.metric == Condition::Metric::kRate) return find_rate(change);
+  if (!change && !has_samples(statistic)) return invalid("no sample");
   if (change && !change->counted) return invalid("it was reset or defined anew meanwhile");
   const view::Statistic& counted = change ? *change->counted : statistic;
   const auto found = condition.is_of_x() ? find_in_x(condition, counted, charset)

@@ -23,6 +23,7 @@ the_status_is_that_of_nagios() {
     --warn 'max < 8ms' 'web/us max < 10ms'
   _check 3 "UNKNOWN: web/us p99: type=range has no p99" 'web/us p99 < 1ms'
   _check 3 "nothing is called 'web/nil'" 'web/nil max < 1ms'
+  _check 3 "'*' is more than one statistic" '* max < 1ms'
   _check 3 "as 'web/latency_us p99 < 20ms'" 'web/us max'
   _check 3 "--warn: '5ms' is not METRIC < LIMIT, without the name, as 'p99 < 10ms'" \
     --warn 5ms 'web/us max < 10ms'
@@ -30,6 +31,10 @@ the_status_is_that_of_nagios() {
     --warn 'web/us max < 5ms' 'web/us max < 10ms'
   _check 3 "'1,5ms' has a comma: a decimal is 1.5, a thousand 1000;" 'web/us max < 1,5ms'
   _check 3 'needs --every' --for 1s 'web/us max < 10ms'
+  send 'create web/new type=range on=1' 'create web/hits on=1'
+  _check 3 'UNKNOWN: web/new count: no sample' 'web/new count < 5'
+  _check 3 'UNKNOWN: web/hits value: no sample' 'web/hits value < 5'
+  _check 3 'UNKNOWN: web/hits rate: no sample' --over 100ms 'web/hits rate < 5'
   define web 'name=us on=0'
   _check 3 'UNKNOWN: web/us max: it is off' 'web/us max < 1ms'
   TALLY_MOUNT=$CASE/none _check 3 "$CASE/none" 'web/us max < 1ms'
@@ -109,6 +114,24 @@ a_rule_is_of_one_statistic_and_quotes_its_name() {
   assert_has 'alert: "web/{{\"x\"}}\\ last < 1"' "$(cat "$CASE/rules.yml")"
 }
 
+hostile_names_and_values_are_no_commands() {
+  local name="us{a:';touch%20touched;'\$(id)\`id\`%0A%1B[31m}"
+  send "create web/$name type=range on=1" "web/$name 7"
+  printf '#!/bin/sh\nprintf %%s "$TALLY_WHAT" >%s/what; printf %%s "$TALLY_VALUE" >%s/value\n' \
+    "$CASE" "$CASE" >"$CASE/hook"
+  chmod +x "$CASE/hook"
+  local known
+  known=$(jq -r '.statistics[].name | select(contains("touch"))' "$STAT/web/data.json")
+  assert_has touched "$known"
+  cd "$CASE"
+  _check 2 CRITICAL --run "$CASE/hook" "web/$known max < 5"
+  assert_eq "web/$known 7" "$(cat "$CASE/what") $(cat "$CASE/value")"
+  # As text of a shell in the user's command, it is a value and nothing else.
+  _check 2 CRITICAL --run "printf %s \"\$TALLY_WHAT\" >'$CASE/what'" "web/$known max < 5"
+  assert_eq "web/$known" "$(cat "$CASE/what")"
+  [ ! -e touched ] || fail 'the name was run'
+}
+
 what_metrics_do_not_have_has_no_rule() {
   send 'create web/log on=1 type=raw entries_max=9'
   _check 3 'metrics have no p99 of type=range' --print-rule 'web/us p99 < 1ms'
@@ -121,10 +144,13 @@ what_metrics_do_not_have_has_no_rule() {
 
 a_fault_that_does_not_last_is_none() {
   send 'web/us 20000'
-  "$TALLYCTL" check --every 100ms --for 1440m --count 3 'web/us max < 10ms' >"$CASE/out" ||
+  "$TALLYCTL" check --every 100ms --for 24h --count 3 'web/us max < 10ms' >"$CASE/out" ||
     fail 'it counts at once'
-  assert_eq 1 "$(wc -l <"$CASE/out")"
+  local not_yet='; it has not been so for 24h yet'
+  assert_eq "OK: web/us max 20.0ms, wanted < 10ms$not_yet | max=0.02s;;0.01" "$(cat "$CASE/out")"
   _check 2 CRITICAL --every 100ms --for 100ms --count 5 'web/us max < 10ms'
+  _check 3 "UNKNOWN: web/nil max: nothing is called 'web/nil'" \
+    --every 100ms --for 10s --count 2 'web/nil max < 3'
 }
 
 create_and_rm_say_what_was_refused() {

@@ -167,6 +167,26 @@ pictures_of_the_past_have_its_facts() {
   assert_has 'web/us: reset' "$(cat "$CASE/facts")"
 }
 
+check_judges_a_span_of_the_store() {
+  _record
+  send 'web/us 100' 'web/us 200'
+  wait_until '[ "$(_total us)" = 2 ]'
+  _end_recorder
+  local status=0
+  "$TALLYCTL" check --last 10m 'web/us max < 150us' >"$CASE/out" || status=$?
+  assert_eq 2 $status "$(cat "$CASE/out")"
+  assert_has 'CRITICAL: web/us max' "$(cat "$CASE/out")"
+  assert_has 'OK: web/us count 2, wanted < 5' "$("$TALLYCTL" check --last 600 'web/us count < 5')"
+  status=0
+  "$TALLYCTL" check --last 5m --store "$CASE/none" 'web/us max < 1' >"$CASE/out" 2>&1 || status=$?
+  assert_eq 3 $status
+  assert_has "$CASE/none" "$(cat "$CASE/out")"
+  status=0
+  "$TALLYCTL" check --last 5m --over 1s 'web/us max < 1' >"$CASE/out" 2>&1 || status=$?
+  assert_eq 3 $status
+  assert_has '--over is of the time from now on' "$(cat "$CASE/out")"
+}
+
 a_store_needs_a_time() {
   assert_fails_with '--store needs the time that is meant' "$TALLYCTL" show --store "$STORE" web
 }

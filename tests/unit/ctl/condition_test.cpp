@@ -105,6 +105,17 @@ TEST(ConditionTest, WhatIsNotKnownIsSaid) {
             "it was reset or defined anew meanwhile");
 }
 
+TEST(ConditionTest, WithoutASampleNothingIsBelowALimit) {
+  for (const char* const text : {"count < 5", "max < 5"}) {
+    EXPECT_EQ(unknown(text, statistic("range", "", view::Range{})), "no sample") << text;
+    EXPECT_EQ(unknown(text, statistic("quantiles", "", view::Quantiles{})), "no sample") << text;
+  }
+  view::Statistic counter = statistic("value", "", view::Value{});
+  EXPECT_TRUE(holds("value < 5", counter));
+  counter.samples = 0;
+  EXPECT_EQ(unknown("value < 5", counter), "no sample");
+}
+
 TEST(ConditionTest, ARateIsOfTheInterval) {
   const view::Change change{.micros = 2'000'000, .samples = 10, .counted = std::nullopt};
   const auto measured =
