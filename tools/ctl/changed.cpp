@@ -83,6 +83,9 @@ class Changed {
   int run() {
     const bool is_mount = !session_.source->mount().empty();
     if (is_mount) {
+      // A slip of the hand is told at once.
+      const auto found = select(*session_.source, session_.options.words);
+      if (!found) return complain(found.error());
       complain(kDone,
                "reads the mount for " +
                    view::duration_text(kSpansOfMount * static_cast<std::uint64_t>(span_.count())) +

@@ -7,6 +7,7 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/socket_command.h"
+#include "tools/ctl/typed_words.h"
 #include "tools/ctl/what.h"
 #include "tools/display/type_lines.h"
 #include "tools/tree/definition_file.h"
@@ -80,7 +81,7 @@ int run_create(int argc, char** argv) {
   std::string keys;
   for (const std::string& word : std::span(words).subspan(1)) {
     keys.append(keys.empty() ? "" : " ");
-    keys.append(word.starts_with("of=") ? with_stored_labels(word, 0) : word);
+    keys.append(word.starts_with("of=") ? with_stored_labels(word, 0) : stored_word(word));
   }
   const int status =
       send_command(socket.value(), "create " + what + (keys.empty() ? "" : " " + keys));

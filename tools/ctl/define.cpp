@@ -6,6 +6,7 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/socket_command.h"
+#include "tools/ctl/typed_words.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
 #include "tools/display/summary.h"
@@ -66,10 +67,7 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   text.append(before->type).append(" -> ").append(after->type);
   const auto count = view::count_of(*before);
   if (before->samples == 0 || (count && *count == 0)) return text;
-  text.append("; ");
-  const std::string what = view::quantity_of_counts(before->units).name;
-  text.append(count ? view::grouped_text(*count) + " " + (what.empty() ? "samples" : what)
-                    : std::string("the data"));
+  text.append("; ").append(count ? view::samples_text(*count, before->units) : "the data");
   const std::uint64_t since = was_of.realtime_at(before->data_us);
   return text.append(" since ").append(look.moment(since)).append(" discarded");
 }
@@ -97,14 +95,20 @@ Error with_example(Error refused, const std::string& line, const view::Statistic
 }
 
 // A definition makes no interface.
-Error with_creation(Error missing, const Target& target) {
-  if (missing.code != ErrorCode::kInvalid || target.statistic.empty()) return missing;
-  missing.reason.append("\n  to make it: tally-send 'create ")
-      .append(target.interface)
-      .append("/")
-      .append(target.statistic)
-      .append(" on=1 type=...'");
+Error with_creation(Error missing, const Target& target, const std::vector<std::string>& words) {
+  if (missing.code != ErrorCode::kInvalid && missing.code != ErrorCode::kNotFound) return missing;
+  missing.reason.append("\n  it comes into being with: ")
+      .append(create_line(target.interface, target.statistic, {words.begin() + 1, words.end()}));
   return missing;
+}
+
+Error explained(Error refused, const Target& target, const std::string& line,
+                const view::Interface& before, const Session& session) {
+  const view::Statistic* const named = before.find(target.statistic);
+  // The daemon says how it comes into being.
+  const bool is_missing =
+      !named && !target.statistic.empty() && !has_key(session.options.words, "of");
+  return is_missing ? refused : with_example(std::move(refused), line, named);
 }
 
 bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
@@ -151,18 +155,17 @@ int define(Session& session, const std::string& like) {
   for (std::size_t i = 1; i < session.options.words.size(); ++i) {
     const std::string& word = session.options.words[i];
     if (!target.statistic.empty() && word.starts_with("name=")) continue;
-    line.append(line.empty() ? "" : " ").append(word);
+    line.append(line.empty() ? "" : " ").append(stored_word(word));
   }
   const auto before = read_interface(*session.source, target.interface);
   if (!before) {
     // With the nearest name.
     const auto found = select(*session.source, {target.interface});
-    return complain(with_creation(found ? before.error() : found.error(), target));
+    return complain(with_creation(found ? before.error() : found.error(), target,
+                                  session.options.words));
   }
   auto written = write_definition(session.source->mount(), target.interface, line);
-  if (!written) {
-    written = with_example(written.error(), line, before.value().find(target.statistic));
-  }
+  if (!written) written = explained(written.error(), target, line, before.value(), session);
   WriteReport report(session);
   report.add(session.options.words.front(), target.interface, line, written);
   if (const int status = report.finish(); status != kDone || session.options.json) return status;
@@ -193,6 +196,11 @@ int run_define(int argc, char** argv) {
                      "INTERFACE/STATISTIC, then KEY=VALUE... as tally-definition(5) says",
                      {.least = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
+  const auto& words = session.options.words;
+  if (words.size() == 1 && like.empty()) {
+    return complain(kWrongUsage, "define " + words[0] + " needs KEY=VALUE, as type=range; show " +
+                                     words[0] + " --all has what it is defined as");
+  }
   if (const auto status = session.open()) return *status;
   return define(session, like);
 }

@@ -4,12 +4,14 @@
 #include <fstream>
 #include <iostream>
 
+#include "core/base/quantile_list.h"
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/send_line.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/ctl/write_report.h"
+#include "tools/display/type_lines.h"
 #include "tools/tree/definition_file.h"
 
 namespace tallyfs {
@@ -71,6 +73,25 @@ bool is_list_without_base(const std::vector<view::Key>& keys) {
 std::string_view value_of(const view::Statistic& statistic, const view::Key& key) {
   const bool is_left_out = key.name == kBase && is_list_without_base(statistic.definition);
   return is_left_out ? kBaseNotPrinted : statistic.key(key.name);
+}
+
+// quantiles= that are all below 1: a definition file takes them with a warning, a strict line not.
+bool has_fractions(const std::vector<view::Key>& keys) {
+  constexpr std::uint32_t kOnePercent = 10'000;
+  const auto found = std::ranges::find(keys, "quantiles", &view::Key::name);
+  if (found == keys.end()) return false;
+  const auto list = QuantileList::parse(found->value);
+  return list && list->millionths(list->size() - 1) < kOnePercent;
+}
+
+// The keys with a quantiles= that create takes, until the line itself is written.
+std::string with_a_percentage(const std::vector<view::Key>& keys) {
+  std::string made;
+  for (const view::Key& key : keys) {
+    made.append(made.empty() ? "" : " ").append(key.name).append("=");
+    made.append(key.name == "quantiles" ? "50" : key.value);
+  }
+  return made;
 }
 
 Result<Line> parse_line(const std::string& text) {
@@ -147,7 +168,11 @@ class Apply {
     for (const view::Key& key : line.parsed) {
       const std::string_view was = value_of(*now, key);
       if (was == key.value) continue;
-      changes.append(" ").append(key.name).append("=").append(was).append("->").append(key.value);
+      const auto shown = [&](std::string_view value) {
+        return view::is_open_end(key.name, value) ? "unbounded" : value;
+      };
+      changes.append(" ").append(key.name).append("=").append(shown(was));
+      changes.append("->").append(shown(key.value));
     }
     if (!changes.empty()) {
       if (auto done = write(line); !done) return done;
@@ -159,7 +184,9 @@ class Apply {
 
   Result<void> write(const Line& line) {
     if (is_dry_) return {};
-    const auto written = write_definition(session_.source->mount(), line.interface, line.keys);
+    const auto written =
+        write_definition(session_.source->mount(), line.interface, line.keys,
+                         has_fractions(line.parsed) ? Reading::kTolerant : Reading::kStrict);
     if (!written) return written.error();
     WriteReport::warn(line.interface + "/" + line.statistic, written.value());
     return {};
@@ -178,10 +205,12 @@ class Apply {
     const std::string name = line.interface + "/" + line.statistic;
     if (!creates_) return invalid("there is no " + name + "; --create makes it");
     if (is_dry_) return {};
-    const std::string sent = "create " + name + " " + line.keys;
+    const bool is_early = has_fractions(line.parsed);
+    const std::string sent =
+        "create " + name + " " + (is_early ? with_a_percentage(line.parsed) : line.keys);
     if (auto done = send_line(socket_, sent); !done) return done;
     const auto made = read_interface(*session_.source, line.interface);
-    if (made && made.value().find(line.statistic)) return {};
+    if (made && made.value().find(line.statistic)) return is_early ? write(line) : Result<void>();
     const std::string reason = reason_of_sent(session_.source->mount(), sent);
     if (!reason.empty()) return invalid("refused, nothing changed: " + reason);
     return invalid(name + " was not made, and tracing/error_log does not say why");

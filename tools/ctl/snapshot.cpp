@@ -1,6 +1,7 @@
 #include "tools/ctl/snapshot.h"
 
 #include "tools/display/change.h"
+#include "tools/display/type_lines.h"
 
 namespace tallyfs {
 
@@ -29,6 +30,7 @@ std::string definition_of(const view::Statistic& statistic) {
   std::string text;
   for (const view::Key& key : statistic.definition) {
     if (key.name == "on" || key.name == "name") continue;
+    if (view::is_open_end(key.name, key.value)) continue;
     text.append(text.empty() ? "" : " ").append(key.name).append("=").append(key.value);
   }
   return text;

@@ -128,12 +128,12 @@ class Proposal {
   }
 
   std::string range_min() const {
-    if (const auto asked = asked_end("range_min", kLeast)) return *asked;
+    if (const auto asked = asked_end("range_min")) return *asked;
     if (!is_linear()) return "0";
     return text_of(-octave_above(2 * std::abs(*extremes().min)));
   }
   std::string range_max() const {
-    if (const auto asked = asked_end("range_max", kMost)) return *asked;
+    if (const auto asked = asked_end("range_max")) return *asked;
     const double seen = extremes().max.value_or(0);
     return text_of(
         octave_above(seen > 0 ? 4 * seen : greatest_of(statistic_ ? *statistic_ : Statistic{})));
@@ -154,9 +154,9 @@ class Proposal {
   bool is_linear() const { return extremes().min.value_or(0) < 0; }
 
   // An end that the statistic has beside its type: only samples within were wanted.
-  std::optional<std::string> asked_end(std::string_view key, std::string_view open) const {
+  std::optional<std::string> asked_end(std::string_view key) const {
     const std::string_view old = old_key(key);
-    if (old.empty() || old == open || statistic_->type == "array") return std::nullopt;
+    if (old.empty() || is_open_end(key, old) || statistic_->type == "array") return std::nullopt;
     return std::string(old);
   }
 
@@ -201,10 +201,17 @@ std::string_view key_in(std::string_view line, std::string_view key) {
 
 }  // namespace
 
+bool is_open_end(std::string_view key, std::string_view value) {
+  std::string digits(value);
+  std::erase(digits, '.');  // of decimals=
+  return (key == "range_min" && digits == kLeast) || (key == "range_max" && digits == kMost);
+}
+
 std::string definition_line(const Statistic& statistic) {
   std::string text = "name=" + statistic.name;
   for (const Key& key : statistic.definition) {
-    if (key.name != "name") append_key(text, key.name, key.value);
+    if (key.name == "name" || is_open_end(key.name, key.value)) continue;
+    append_key(text, key.name, key.value);
   }
   return text;
 }
@@ -227,10 +234,11 @@ std::string line_as(const Statistic& statistic, std::string_view type) {
   }
   // An array's range is its scale; what is outside would be dropped by other types.
   const bool was_array = statistic.type == "array";
-  const std::string_view low = was_array ? kLeast : statistic.key("range_min");
-  const std::string_view high = was_array ? kMost : statistic.key("range_max");
-  if (was_array || (!low.empty() && low != kLeast)) append_key(line, "range_min", low);
-  if (was_array || (!high.empty() && high != kMost)) append_key(line, "range_max", high);
+  for (const auto& [key, open] : {std::pair("range_min", kLeast), std::pair("range_max", kMost)}) {
+    const std::string_view end = statistic.key(key);
+    if (end.empty() || is_open_end(key, end)) continue;
+    append_key(line, key, was_array ? open : end);
+  }
   return line;
 }
 

@@ -15,7 +15,10 @@ namespace tallyfs::view {
 inline constexpr std::array<std::string_view, 8> kTypes = {"value",     "range", "list",    "array",
                                                            "quantiles", "last",  "history", "raw"};
 
-// The line that would make it what it is, with name= and on=.
+// Whether a range_min or range_max leaves its end open. People are not shown such a key.
+bool is_open_end(std::string_view key, std::string_view value);
+
+// The line that would make it what it is, with name= and on=, without open ends.
 std::string definition_line(const Statistic& statistic);
 
 // The line that would make it a statistic of one of kTypes. Keys of its type that the other one

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/base/text.h"
 #include "tools/tree/timed_file.h"
 
 namespace tallyfs {
@@ -10,7 +11,8 @@ namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
 // A person has written the line: a word that nothing reads refuses it. error_log leaves this out.
-constexpr std::string_view kStrict = "strict=1 ";
+constexpr std::string_view kStrict = "strict=1";
+constexpr std::string_view kStrictKey = "strict=";
 const std::string kSocketLocation = "socket pid ";
 
 // Of "[24786.216928] statistics/web: error: REASON" time and reason; empty if it is of another
@@ -24,6 +26,17 @@ LogEntry first_line(const std::string& line, LogKind kind, const std::string& lo
   const std::size_t text = location == kSocketLocation ? line.find(mark, end) : end;
   if (text == std::string::npos || line.compare(text, mark.size(), mark) != 0) return {};
   return {line.substr(1, at - 1), line.substr(text + mark.size())};
+}
+
+// As error_log has the line.
+Result<std::string> without_strict_key(std::string line) {
+  Tokens tokens(line);
+  while (const auto token = tokens.next()) {
+    if (!token->text.starts_with(kStrictKey)) continue;
+    if (token->text != kStrict) return invalid("refused, nothing changed: strict must be 1");
+    return without_strict_key(line.erase(token->at, kStrict.size()));
+  }
+  return line;
 }
 
 std::string read_log(const std::string& mount) {
@@ -58,12 +71,16 @@ std::string reason_of_sent(const std::string& mount, const std::string& line) {
 }
 
 Result<std::string> write_definition(const std::string& mount, const std::string& interface,
-                                     const std::string& line) {
+                                     const std::string& typed, Reading reading) {
+  const auto own = without_strict_key(typed);
+  if (!own) return own.error();
+  const std::string& line = own.value();
+  const std::string mark = reading == Reading::kStrict ? std::string(kStrict) + " " : std::string();
   const std::string location = "statistics/" + interface;
   const auto find = [&](LogKind kind) { return find_entry(read_log(mount), kind, location, line); };
   const LogEntry before = find(LogKind::kWarning);
   const auto written =
-      write_in_time(mount + "/" + location + "/definition", std::string(kStrict) + line + "\n");
+      write_in_time(mount + "/" + location + "/definition", mark + line + "\n");
   if (written) {
     LogEntry warning = find(LogKind::kWarning);
     return warning.time == before.time ? std::string() : std::move(warning.text);

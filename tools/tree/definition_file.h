@@ -8,11 +8,14 @@
 
 namespace tallyfs {
 
+// Whether a word that nothing reads refuses a line, or is skipped with a warning.
+enum class Reading { kStrict, kTolerant };
+
 // Returns the daemon's warning, with the line and a caret below it; empty: there is none.
 // kInvalid, kNotFound: refused; the reason is the daemon's, likewise, or the errno's where the
-// mount shows no error_log. Else as timed_file.h.
+// mount shows no error_log. Else as timed_file.h. strict=1 in the line itself changes nothing.
 Result<std::string> write_definition(const std::string& mount, const std::string& interface,
-                                     const std::string& line);
+                                     const std::string& line, Reading reading = Reading::kStrict);
 
 // Why the newest line of this text that came through the socket was refused, likewise; empty: the
 // log does not say.

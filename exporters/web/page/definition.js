@@ -6,6 +6,8 @@ import {setText} from './rows.js';
 import {byId, state} from './state.js';
 
 const kTypes = ['value', 'range', 'list', 'array', 'quantiles', 'last', 'history', 'raw'];
+// Keys that a line leaves out where the end is open.
+const kEnds = ['range_min', 'range_max'];
 // Keys that change nothing of how it counts, or that cannot be set.
 const kKeeping = ['name', 'of', 'on', 'base', 'units', 'help', 'hits_out_of_range', 'hits_missed',
                   'data', 'started', 'stopped'];
@@ -42,8 +44,9 @@ function discards(line, before) {
   const hasPercentiles = type === 'quantiles' || was.get('mode') === 'quantiles';
   if (hasPercentiles && after.get('units') && unitOfX(after) !== unitOfX(was)) return true;
   const keeps = key => kKeeping.includes(key) || (type === 'quantiles' && key !== 'precision') ||
-    (type !== 'array' && ['range_min', 'range_max'].includes(key));
-  return [...after].some(([key, value]) => was.has(key) && was.get(key) !== value && !keeps(key));
+    (type !== 'array' && kEnds.includes(key));
+  return [...after].some(([key, value]) =>
+    (was.has(key) || kEnds.includes(key)) && was.get(key) !== value && !keeps(key));
 }
 
 export class DefinitionForm {

@@ -177,6 +177,16 @@ create_and_rm_say_what_was_refused() {
   assert_fails_with "nothing is called 'db'" "$TALLYCTL" rm db
 }
 
+help_is_typed_as_plain_text() {
+  "$TALLYCTL" create shop/us type=range on=1 'help=100 % of "us"'
+  assert_has 'help=100%20%25%20of%20%22us%22' "$(definition shop)"
+  assert_has '100 % of "us"' "$("$TALLYCTL" show shop/us)"
+  "$TALLYCTL" define shop/us 'help=Time in queue'
+  assert_has 'help=Time%20in%20queue' "$(definition shop)"
+  "$TALLYCTL" define shop/us 'help=Time%20in%20the%20queue'
+  assert_has 'help=Time%20in%20the%20queue' "$(definition shop)"
+}
+
 create_takes_labels_as_people_type_them() {
   "$TALLYCTL" create 'shop/us{route:/cart/a b,code:200}' type=range on=1
   "$TALLYCTL" create 'shop/view{route:/cart}' 'of=us{route:/cart/a b,code:200}'

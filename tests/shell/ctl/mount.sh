@@ -101,18 +101,6 @@ a_pattern_in_either_half_gives_rows() {
   assert_has 'web/us  array' "$("$TALLYCTL" show web/us | head -n 1)"
 }
 
-define_tells_the_daemon_s_warnings() {
-  _status 1 "refused, nothing changed: there is no key 'rnage_min'; did you mean range_min?
-  name=hits rnage_min=5 on=1
-            ^" "$TALLYCTL" define web/hits rnage_min=5 on=1
-  _status 0 '' "$TALLYCTL" define web/hits on=1
-  assert_eq '' "$(cat "$CASE/err")"
-  _status 0 'warning: without range_min the intervals double from' \
-    "$TALLYCTL" define web/hits type=array scale=log2 base_interval=1
-  _status 0 '' "$TALLYCTL" define web/hits type=array scale=log2 base_interval=1 range_min=0
-  assert_eq '' "$(cat "$CASE/err")"
-}
-
 apply_marks_what_was_done_and_says_what_makes_the_rest() {
   printf 'define web name=%s\n' 'v of=us type=list' 'us mode=products type=value' 'us range_max=5' \
     'hits mode=range' >"$CASE/saved"
@@ -121,46 +109,18 @@ apply_marks_what_was_done_and_says_what_makes_the_rest() {
   assert_eq '~ web/us ~ web/us' "$(cut -d' ' -f1,2 "$CASE/out" | paste -sd' ')"
   _status 1 'no statistic of that name here; it comes into being with: create web/gone on=0' \
     "$TALLYCTL" define web/gone on=0
-}
-
-define_says_why_a_line_is_refused() {
-  _status 1 "web/us: refused, nothing changed: this type also needs: base_interval
-  name=us type=array scale=log2 range_min=0 range_max=4000
-          ^
-  an example that works: type=array scale=log2 range_min=0 range_max=4000 base_interval=1" \
-    "$TALLYCTL" define web/us type=array scale=log2 range_min=0 range_max=4000
-  assert_attribute web us range_max 4096
-  _status 1 "did you mean web?" "$TALLYCTL" define wbe/us on=0
-}
-
-define_s_examples_work() {
-  local type example
-  for type in value list array quantiles history 'history mode=quantiles' raw; do
-    # shellcheck disable=SC2086  # of two words
-    _status 1 'an example that works: ' "$TALLYCTL" define web/us type=$type
-    example=$(sed -n 's/^  an example that works: //p' "$CASE/err")
-    # shellcheck disable=SC2086  # several words
-    _status 0 '' "$TALLYCTL" define web/us $example
-    assert_attribute web us type "${type%% *}"
-  done
-}
-
-define_changes_and_names_what_is_lost() {
-  assert_match 'web/us: array -> range; 3 requests since ..:..:.. discarded' \
-    "$("$TALLYCTL" define web/us type=range)"
-  assert_attribute web us type range
-  assert_eq '' "$("$TALLYCTL" define web/us on=0)"
-  assert_eq '{"lines":[{"interface":"web","line":"name=us on=1","refused":null}]}' \
-    "$("$TALLYCTL" define --json web/us on=1)"
-  assert_eq 'web/slow: made, a view of us' \
-    "$("$TALLYCTL" define web/slow of=us type=value mode=increments range_min=1000)"
-  assert_attribute web slow of us
-  assert_eq '' "$("$TALLYCTL" define web/slow name=slow on=0)"
-  _status 2 'name=quick: that is not web/slow; no statistic gets another name' \
-    "$TALLYCTL" define web/slow name=quick
-  "$TALLYCTL" define web/hits --like db/us range_max=99 >/dev/null
-  assert_attribute web hits type range
-  assert_attribute web hits range_max 99
+  # Only a saved line may have fractions.
+  local line='name=us type=quantiles precision=5 quantiles=0.5,0.99'
+  echo "$line" >"$STAT/web/definition"
+  "$TALLYCTL" definitions web/us >"$CASE/saved"
+  "$TALLYCTL" define web/us type=range >/dev/null
+  _status 1 'quantiles are percentages: 50,99' "$TALLYCTL" define web/us ${line#* }
+  "$TALLYCTL" apply "$CASE/saved" >/dev/null 2>"$CASE/err"
+  assert_has 'warning: quantiles are percentages' "$(cat "$CASE/err")"
+  assert_attribute web us quantiles 0.5,0.99
+  "$TALLYCTL" rm web/us
+  "$TALLYCTL" apply --create "$CASE/saved" 2>/dev/null
+  assert_attribute web us quantiles 0.5,0.99
 }
 
 switches_and_resets() {
@@ -392,7 +352,7 @@ a_refusal_says_what_to_do() {
   local said
   _status 2 'define changes one statistic; on, off and reset take patterns' \
     "$TALLYCTL" define 'web/*' on=0
-  _status 1 "to make it: tally-send 'create nix/us on=1 type=...'" \
+  _status 1 "it comes into being with: tallyctl create nix/us type=range on=1" \
     "$TALLYCTL" define nix/us type=range
   _status 1 'tallyctl ls lists what is there' "$TALLYCTL" show nix
   _status 2 'as tallyctl diff before.jsonl now' "$TALLYCTL" diff

@@ -28,6 +28,14 @@ assert (hits["type"], hits["total"], hits["unit"]) == ("value", "1", ""), hits
 assert (db["min"], db["avg"], db["max"], db["total"]) == ("7e-05",) * 4, db
 assert us["count"] == "3" and float(us["rate"]) > 0 and float(us["time"]) > 1.7e9
 EOP
+  # What a spreadsheet would take for a formula is quoted.
+  local first
+  for first in + - @; do send "create ${first}x/${first}y on=1 units=${first}u"; done
+  "$TALLYCTL" show --csv --no-header statistics/+x statistics/-x statistics/@x >"$CASE/rows.csv"
+  assert_eq "'+x,'+y '-x,'-y '@x,'@y" "$(cut -d, -f2,3 "$CASE/rows.csv" | paste -sd' ')"
+  assert_has_not ',+u' "$(cat "$CASE/rows.csv")"
+  "$TALLYCTL" show --tsv --no-header statistics/+x statistics/-x statistics/@x >"$CASE/rows.tsv"
+  assert_eq "'+x '+y '-x '-y '@x '@y" "$(cut -f2,3 "$CASE/rows.tsv" | tr '\t' ' ' | paste -sd' ')"
   assert_eq 'statistic' "$("$TALLYCTL" show --tsv web/us | head -1 | cut -f3)"
   # The header comes once.
   assert_eq 3 "$("$TALLYCTL" show --csv --every 100ms --count 2 web/hits | wc -l)"

@@ -42,6 +42,18 @@ changes_of_definitions_resets_and_removals_are_named() {
   assert_has 'db/us: removed' "$(cat "$CASE/out")"
 }
 
+hostile_names_do_not_reach_the_terminal() {
+  _since >/dev/null
+  local name
+  name='us{a:%1B[31m%0A%E2%80%AE</script>"x}'
+  "$TALLYCTL" create "web/$name" type=range on=1
+  send "web/${name/<\//<%2F} 1"
+  _since >"$CASE/out"
+  assert_has 'us{a:%1B[31m%0A%E2%80%AE' "$(cat "$CASE/out")"
+  assert_has_not $'\e' "$(cat "$CASE/out")"
+  assert_has_not $'\342\200\256' "$(cat "$CASE/out")"
+}
+
 another_start_of_the_daemon_is_said() {
   _since >/dev/null
   stop_daemon

@@ -38,6 +38,16 @@ TEST(TypeLinesTest, NamesAllThatATypeNeeds) {
   EXPECT_EQ(line_as(of_range(1, 2), "value"), "name=us on=1 type=value mode=increments");
 }
 
+TEST(TypeLinesTest, OpenEndsAreLeftOut) {
+  Statistic of = counter();
+  EXPECT_EQ(definition_line(of), "name=us on=1 type=value mode=increments");
+  of.definition[2].value = "-9223372036854775.808";
+  of.definition[3].value = "5.000";
+  EXPECT_EQ(definition_line(of), "name=us on=1 type=value range_max=5.000 mode=increments");
+  EXPECT_FALSE(is_open_end("range_max", "-9223372036854775808"));
+  EXPECT_FALSE(is_open_end("base_interval", "9223372036854775807"));
+}
+
 TEST(TypeLinesTest, AnArrayReachesBeyondWhatWasSeen) {
   // Nothing was seen: a minute of microseconds.
   EXPECT_EQ(line_as(counter(), "array"),
