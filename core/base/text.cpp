@@ -4,6 +4,8 @@
 #include <charconv>
 #include <iterator>
 
+#include "core/base/labels.h"
+
 namespace tallyfs {
 
 // RFC 3629, section 4; values past U+10FFFF are none either.
@@ -78,8 +80,32 @@ std::optional<Token> Tokens::next() {
   while (at_ < line_.size() && is_blank(line_[at_])) ++at_;
   if (at_ == line_.size()) return std::nullopt;
   const std::size_t start = at_;
-  while (at_ < line_.size() && !is_blank(line_[at_])) ++at_;
+  skip_token();
+  const std::string_view text = line_.substr(start);
+  if (text.starts_with("name=") || text.starts_with("of=")) skip_labels(start);
   return Token{line_.substr(start, at_ - start), start};
+}
+
+std::optional<Token> Tokens::next_path() {
+  const auto token = next();
+  const std::size_t slash = token ? token->text.find('/') : std::string_view::npos;
+  if (slash == std::string_view::npos) return token;
+  skip_labels(token->at + slash);
+  return Token{line_.substr(token->at, at_ - token->at), token->at};
+}
+
+void Tokens::skip_token() {
+  while (at_ < line_.size() && !is_blank(line_[at_])) ++at_;
+}
+
+// Labels without an end are none, and blanks end their token.
+void Tokens::skip_labels(std::size_t from) {
+  const std::size_t open = line_.substr(0, at_).find('{', from);
+  if (open == std::string_view::npos) return;
+  const std::size_t end = labels_end(line_, open);
+  if (end == std::string_view::npos || end <= at_) return;
+  at_ = end;
+  skip_token();
 }
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {

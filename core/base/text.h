@@ -62,12 +62,18 @@ inline bool is_same(std::string_view a, std::string_view b) {
 class Tokens {
  public:
   explicit Tokens(std::string_view line) : line_(line) {}
-  // The next token, or nothing at the end of the line.
+  // The next token, or nothing at the end of the line. Of name= and of= blanks within the labels
+  // of the name (labels.h) belong to the token.
   std::optional<Token> next();
+  // The same of a token that may be INTERFACE/STATISTIC.
+  std::optional<Token> next_path();
   // The part that next() has not returned yet, with the white space before it.
   Token rest() const { return {line_.substr(at_), at_}; }
 
  private:
+  void skip_token();
+  void skip_labels(std::size_t from);  // of a name in the token that was skipped
+
   std::string_view line_;
   std::size_t at_ = 0;
 };

@@ -12,6 +12,7 @@
 #endif
 
 #include "core/base/decimal.h"
+#include "core/base/labels.h"
 #include "core/wire/digits.h"
 #include "core/wire/latency_line.h"
 
@@ -84,7 +85,7 @@ Result<Line> parse_tails(Tokens& tokens, std::size_t line_end) {
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const Spelling& spelling : kVerbs) {
     if (spelling.word != word.text) continue;
-    const auto target = tokens.next();
+    const auto target = tokens.next_path();
     if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
     if (spelling.verb == Verb::kRemove || spelling.verb == Verb::kAttach) {
       if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
@@ -262,15 +263,25 @@ bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLi
   return at == end || (*at == ' ' && take_digits(++at, readable, sample.y) && at == end);
 }
 
+// The first `|` that is in no label: those of StatsD follow a value, and it has no braces.
+std::size_t find_bar(std::string_view line) {
+  for (std::size_t at = 0;;) {
+    const std::size_t bar = line.find('|', at);
+    const std::size_t open = bar == line.npos ? bar : line.substr(0, bar).find('{', at);
+    at = open == line.npos ? open : labels_end(line, open);
+    if (at == line.npos) return bar;
+  }
+}
+
 }  // namespace
 
 Result<Line> parse_line(std::string_view line) {
-  if (const auto bar = line.find('|'); bar != std::string_view::npos) {
+  if (const auto bar = find_bar(line); bar != std::string_view::npos) {
     return invalid(
         "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar);
   }
   Tokens tokens(line);
-  const auto first = tokens.next();
+  const auto first = tokens.next_path();
   if (!first) return Line(BlankLine{});
   return first->text.find('/') == std::string_view::npos
              ? parse_command(*first, tokens, line.size())

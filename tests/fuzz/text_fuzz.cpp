@@ -3,7 +3,25 @@
 // The input is datagrams, divided by 0x1E and a byte: its bits 0 and 1 say whose the next one is,
 // 2 and 3 which process sends it, 4 whether it is taken in turns, 5 that the process ends after
 // it; 6 lets a second pass.
+#include "core/base/labels.h"
 #include "tests/fuzz/intake_stand.h"
+
+namespace {
+
+// A stored name is stored as it is, and the name that people are shown means it.
+void check_names(std::string_view datagram) {
+  using namespace tallyfs;
+  const std::string typed(datagram.substr(0, datagram.find('\n')));
+  const auto name = stored_name(typed);
+  if (!name) return fuzz::must(name.error().token_at <= typed.size(), "the caret is inside");
+  const auto again = stored_name(name.value());
+  fuzz::must(again && again.value() == name.value(), "a stored name is stored as it is");
+  if (typed.find('{') == typed.npos) return;
+  const auto shown = stored_name(shown_labels(name.value()));
+  fuzz::must(shown && shown.value() == name.value(), "a shown name means the stored one");
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace tallyfs::fuzz;
@@ -15,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (unsigned how = 0; !input.empty(); how = input.byte()) {
     const auto pid = static_cast<pid_t>(1 + (how >> 2 & 3));
     const std::string_view datagram = input.until('\x1e');
+    check_names(datagram);
     Steps::add(1 + static_cast<std::size_t>(std::ranges::count(datagram, '\n')));
     stand.take(datagram, kUids[how & 3], pid,
                how & 16 ? IntakeStand::Pace::kInTurns : IntakeStand::Pace::kAtOnce);

@@ -215,8 +215,9 @@ std::string Condition::wanted_text() const { return std::string(text_of(op)) + "
 Result<Condition> parse_condition(std::string_view text) {
   Condition made;
   text = trimmed(text);
-  const std::size_t blank = text.find(' ');
-  const std::size_t at = text.find_first_of("<>", blank == text.npos ? text.size() : blank);
+  const auto what = Tokens(text).next_path();
+  const std::size_t blank = what ? what->text.size() : text.size();
+  const std::size_t at = text.find_first_of("<>", blank);
   if (at == text.npos) return no_condition("'" + std::string(text) + "' is no condition");
   made.what = text.substr(0, blank);
   made.metric_text = trimmed(text.substr(blank, at - blank));

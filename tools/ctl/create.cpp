@@ -1,5 +1,4 @@
 // tallyctl create and rm: lines for the daemon's socket.
-#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,23 +24,6 @@ constexpr CommandText kRmText = {"rm", "Removes interfaces, statistics and views
                                  "  tallyctl rm web                  an interface\n"
                                  "  tallyctl rm web/us               a statistic or a view\n"
                                  "  tallyctl rm 'block-*'            all whose names match"};
-
-// What people type with a name from the byte `from` on: in labels, `/` and blanks become %2F and
-// %20.
-std::string with_stored_labels(std::string_view typed, std::size_t from) {
-  const std::size_t begin = std::min(typed.find('{', from), typed.size());
-  std::string name(typed.substr(0, begin));
-  for (const char byte : typed.substr(begin)) {
-    if (byte == '/') {
-      name.append("%2F");
-    } else if (byte == ' ') {
-      name.append("%20");
-    } else {
-      name.push_back(byte);
-    }
-  }
-  return name;
-}
 
 int remove_one(Session& session, const std::string& socket, const view::Interface& interface,
                const view::Statistic& statistic) {
@@ -77,11 +59,10 @@ int run_create(int argc, char** argv) {
   const auto socket = socket_of(session);
   if (!socket) return complain(socket.error());
   const auto& words = session.options.words;
-  const std::string what = with_stored_labels(words[0], words[0].find('/'));
+  const std::string& what = words[0];
   std::string keys;
   for (const std::string& word : std::span(words).subspan(1)) {
-    keys.append(keys.empty() ? "" : " ");
-    keys.append(word.starts_with("of=") ? with_stored_labels(word, 0) : stored_word(word));
+    keys.append(keys.empty() ? "" : " ").append(stored_word(word));
   }
   const int status =
       send_command(socket.value(), "create " + what + (keys.empty() ? "" : " " + keys));

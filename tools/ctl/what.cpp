@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/nearest.h"
 #include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
@@ -98,15 +99,17 @@ class Selector {
     if (!interface) return interface.error();
     Selection made{.interface = name};
     std::vector<std::string> known;
+    const std::string stored = stored_pattern("/" + pattern).substr(1);
     for (const view::Statistic& each : interface.value().statistics) {
-      known.push_back(each.name);
-      const std::string shown = view::shown_name(name, each.name).substr(name.size() + 1);
-      if (matches(pattern, each.name) || matches(pattern, shown)) {
+      known.push_back(shown_labels(each.name));
+      if (matches(pattern, each.name) || matches(stored, each.name) ||
+          matches(pattern, known.back())) {
         made.statistics.push_back(each.name);
       }
     }
     if (!made.statistics.empty()) {
-      made.is_pattern = !is_name || std::ranges::count(made.statistics, pattern) == 0;
+      made.is_pattern = !is_name || (std::ranges::count(made.statistics, pattern) == 0 &&
+                                     std::ranges::count(made.statistics, stored) == 0);
       selections_.push_back(std::move(made));
       return {};
     }
@@ -222,7 +225,7 @@ Result<view::Interface> read_selected(Source& source, const SelectedStatistic& w
   json = std::move(found).value();
   auto made = to_interface(json);
   if (made && !source.mount().empty() && !made.value().find(what.statistic)) {
-    return invalid(what.interface + "/" + what.statistic + " has been removed");
+    return invalid(view::shown_name(what.interface, what.statistic) + " has been removed");
   }
   return made;
 }

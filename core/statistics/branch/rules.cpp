@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/unread_words.h"
@@ -58,17 +59,17 @@ FirstBytes FirstBytes::of(std::string_view text) {
 
 Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   Tokens tokens(line);
-  const auto pattern = tokens.next();
+  const auto pattern = tokens.next_path();
   if (!pattern) return invalid("a rule begins with a pattern", 0);
-  if (std::count(pattern->text.begin(), pattern->text.end(), '/') != 1 ||
-      pattern->text.find('=') != std::string_view::npos) {
+  Rule rule;
+  rule.pattern_ = stored_pattern(pattern->text);
+  if (std::ranges::count(rule.pattern_, '/') != 1 || rule.pattern_.find('=') != std::string::npos) {
     return at(*pattern, "a pattern is INTERFACE/STATISTIC, with the wildcards of the shell");
   }
-  Rule rule;
-  rule.pattern_ = pattern->text;
-  rule.literal_bytes_ = std::min(pattern->text.find_first_of(kWildcards), pattern->text.size());
-  rule.first_bytes_ = FirstBytes::of(pattern->text.substr(0, rule.literal_bytes_));
-  rule.text_ = pattern->text;
+  const std::string_view stored = rule.pattern_;
+  rule.literal_bytes_ = std::min(stored.find_first_of(kWildcards), stored.size());
+  rule.first_bytes_ = FirstBytes::of(stored.substr(0, rule.literal_bytes_));
+  rule.text_ = stored;
   // For parse_change(), with the caret where it belongs: view= is none of its keys.
   std::string definition(pattern->at + pattern->text.size(), ' ');
   definition.append(tokens.rest().text);

@@ -1,7 +1,8 @@
 // Rules: definitions for statistics that do not exist yet. A rule is a line `PATTERN KEY=VALUE
 // ...`: a glob of the shell over INTERFACE/STATISTIC, in which `*` does not match the slash, and
 // what a definition line may say without name=. view=SUFFIX makes it a rule for the view
-// STATISTIC_SUFFIX instead. `#` begins a comment.
+// STATISTIC_SUFFIX instead. `#` begins a comment. Labels in a pattern may be typed as labels.h
+// says; it is kept as stored_pattern().
 //
 // Rules from the file of --rules come first, and can be replaced without the others. A write that
 // replaces all rules takes effect whole or not at all. Patterns are taken apart once: few of them

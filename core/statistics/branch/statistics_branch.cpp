@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/statistics/branch/interface_files.h"
 #include "core/statistics/branch/runs.h"
@@ -178,8 +179,26 @@ Result<StatisticsBranch::StatisticEntry*> StatisticsBranch::find_or_create(
     const NamedSamples& samples, std::size_t name, uid_t creator, Moment now) {
   const NamedSamples::Name& wanted = samples.names()[name];
   if (StatisticEntry* const entry = paths_.find(wanted.path, wanted.hash)) return entry;
+  const auto path = stored_path(wanted.path);
+  if (!path) return path.error();
+  if (StatisticEntry* const entry = find(path.value())) return entry;
   if (auto refused = refuse_decimals(samples, name)) return *refused;
-  return create_statistic(wanted.path, kBornOfASample, creator, now);
+  return create_statistic(path.value(), kBornOfASample, creator, now);
+}
+
+// What an earlier version stored with another spelling, or a program with none that labels have,
+// has its name.
+Result<std::string> StatisticsBranch::stored_target(const wire::CommandLine& command) const {
+  const std::string typed(command.target.text);
+  auto stored = stored_path(typed);
+  if (stored && stored.value() == typed) return typed;
+  if (!stored && command.door == wire::Door::kProgram) return typed;
+  const auto [interface, statistic, has_statistic] = wire::split_path(typed);
+  const MutexLock lock(mutex_);
+  const InterfaceEntry* const entry = find_interface(interface);
+  if (entry && entry->interface->find(statistic)) return typed;
+  if (!stored) return error_at(stored.error(), command.target.at);
+  return stored;
 }
 
 Result<Taken> StatisticsBranch::add(wire::PackedSamples samples, uid_t sender, Moment now) {

@@ -136,7 +136,7 @@ class StatisticsBranch final : public Branch {
     LineProgress progress;
     return execute(command, sender, now, {progress, never_late});
   }
-  Result<Done> execute(const wire::CommandLine& command, const Sender& sender, Moment now,
+  Result<Done> execute(const wire::CommandLine& typed, const Sender& sender, Moment now,
                        const LineStep& step) EXCLUDES(mutex_);
 
   // The process has ended: interfaces go that had lifetime=feeder and no other process left.
@@ -281,6 +281,8 @@ class StatisticsBranch final : public Branch {
     Lifetime lifetime = Lifetime::kForGood;
     std::optional<Requested<Feed>> feed{};
   };
+  // The target of a command, as the statistic is called or will be.
+  Result<std::string> stored_target(const wire::CommandLine& command) const EXCLUDES(mutex_);
   Result<Done> carry_out(const wire::CommandLine& command, const Sender& sender, Moment now,
                          const LineStep& step) EXCLUDES(mutex_);
   static Result<AskedInterface> parse_interface(std::string_view words);

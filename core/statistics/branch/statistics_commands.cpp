@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/steps.h"
 #include "core/base/text.h"
 #include "core/statistics/branch/command_text.h"
@@ -27,7 +28,10 @@ Strictness strictness_of(const wire::CommandLine& command) {
 // A statistic may be named by the target and by name=, but not by two names.
 Result<void> check_name(const wire::CommandLine& command, std::string_view statistic) {
   const auto named = find_word(command.rest.text, kName);
-  if (!named || named->text.substr(kName.size()) == statistic) return {};
+  if (!named) return {};
+  const std::string_view typed = named->text.substr(kName.size());
+  const auto name = stored_name(typed);
+  if (typed == statistic || (name && name.value() == statistic)) return {};
   return invalid("the line is for " + shown(statistic), command.rest.at + named->at);
 }
 
@@ -83,8 +87,12 @@ std::optional<Error> remark(const wire::CommandLine& command, std::string_view s
 }  // namespace
 
 // The group is looked up for what would be refused, without the lock.
-Result<Done> StatisticsBranch::execute(const wire::CommandLine& command, const Sender& sender,
+Result<Done> StatisticsBranch::execute(const wire::CommandLine& typed, const Sender& sender,
                                        Moment now, const LineStep& step) {
+  const auto target = stored_target(typed);
+  if (!target) return target.error();
+  wire::CommandLine command = typed;
+  command.target.text = target.value();
   auto done = carry_out(command, sender, now, step);
   const bool is_refused = !done && done.error().code == ErrorCode::kNotPermitted;
   if (!is_refused || command.verb == wire::Verb::kAttach) return done;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/decimal.h"
+#include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
 #include "core/statistics/definition/feed.h"
@@ -28,15 +29,22 @@ bool set(std::optional<Requested<T>>& asked, const std::optional<T>& value, std:
   return value.has_value();
 }
 
+// What may be stored, or is a name that an earlier version stored otherwise.
+bool is_typed_name(std::string_view value) {
+  if (is_name(value)) return true;
+  const auto stored = stored_name(value);
+  return stored && is_name(stored.value());
+}
+
 bool take_name(Change& change, std::string_view value, std::size_t at) {
   change.name = {value, at};
-  return is_name(value);
+  return is_typed_name(value);
 }
 
 // Empty: the view is to be removed.
 bool take_of(Change& change, std::string_view value, std::size_t at) {
   change.of = {value, at};
-  return value.empty() || is_name(value);
+  return value.empty() || is_typed_name(value);
 }
 
 // Lines that are read end with an empty one, which says nothing.
@@ -173,6 +181,11 @@ bool take_quantiles(Change& change, std::string_view value, std::size_t at) {
   return set(change.quantiles, QuantileList::parse(value), at);
 }
 
+std::string refusal_of_name(std::string_view value, const char* rule) {
+  const auto stored = stored_name(value);
+  return stored ? rule : stored.error().reason;
+}
+
 struct Key {
   std::string_view word;
   Where where;
@@ -181,6 +194,7 @@ struct Key {
 
   std::string refusal(std::string_view value) const {
     if (take == take_type) return refusal_of_type(value);
+    if (take == take_name || take == take_of) return refusal_of_name(value, rule);
     const char* synonym = take == take_mode ? refusal_of_mode_synonym(value) : nullptr;
     return synonym ? synonym : rule;
   }

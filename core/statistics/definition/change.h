@@ -38,7 +38,8 @@ struct Change {
   // A person or a rule says it, and not the definition file or a program: an array of times or of
   // sizes begins at 0.
   bool begins_log2_at_zero = false;
-  std::optional<Requested<std::string_view>> name;  // points into the line
+  // Points into the line, and may be spelled as labels.h says.
+  std::optional<Requested<std::string_view>> name;
   std::optional<Requested<std::string_view>> of;  // the same: a view's source; "" removes the view
   std::optional<Requested<bool>> on;
   bool data_reset = false;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/encoded_name.h"
 #include "core/base/text.h"
 #include "core/base/unit_factor.h"
 
@@ -33,31 +34,6 @@ std::string in_ascii(std::string_view text) {
 
 void guard_first(std::string& name) {
   if (name.empty() || is_digit(name.front())) name.insert(0, 1, '_');
-}
-
-std::optional<unsigned> hex_digit(char c) {
-  if (is_digit(c)) return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-// keeps: whether the escape of that byte stays.
-std::string without_escapes(
-    std::string_view text, bool (*keeps)(char) = [](char) { return false; }) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = high ? hex_digit(text[i + 2]) : std::nullopt;
-    const char byte = low ? static_cast<char>(*high << 4 | *low) : text[i];
-    if (low && !keeps(byte)) {
-      decoded.push_back(byte);
-      i += 2;
-    } else {
-      decoded.push_back(text[i]);
-    }
-  }
-  return decoded;
 }
 
 // Bytes that are no UTF-8 become U+FFFD.

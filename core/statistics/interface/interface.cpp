@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/text.h"
 
 namespace tallyfs {
@@ -48,6 +49,13 @@ uid_t Interface::uid() const { return uid_; }
 Statistic* Interface::find_locked(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : *found;
+}
+
+// An earlier version may have stored it with the spelling that is typed.
+Statistic* Interface::find_typed(std::string_view name) const {
+  if (Statistic* const found = find_locked(name)) return found;
+  const auto stored = stored_name(name);
+  return stored ? find_locked(stored.value()) : nullptr;
 }
 
 Statistic* Interface::find(std::string_view name) const {

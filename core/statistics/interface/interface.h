@@ -236,6 +236,8 @@ class Interface {
   static Holdings holdings_of(const Statistic& statistic);
 
   Statistic* find_locked(std::string_view name) const REQUIRES(mutex_);
+  // Of a name as labels.h says that it may be typed.
+  Statistic* find_typed(std::string_view name) const REQUIRES(mutex_);
   Statistic* append(std::unique_ptr<Statistic> statistic) REQUIRES(mutex_);
   Result<Statistic*> find_source(const Change& change, std::string_view view) const
       REQUIRES(mutex_);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/base/unit_factor.h"
 #include "core/statistics/definition/unread_words.h"
@@ -101,8 +102,10 @@ Result<bool> Interface::define_step(std::string_view line, Moment now, const Lin
   if (change.of && !change.undo) return define_view(line, change, now, by);
   Statistic* named = nullptr;
   if (change.name) {
-    named = find_locked(change.name->value);
+    named = find_typed(change.name->value);
     if (!named) {
+      const auto stored = stored_name(change.name->value);
+      if (!stored) return invalid(stored.error().reason, change.name->at);
       return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
     }
   }
@@ -126,7 +129,7 @@ Result<void> Interface::define_default(std::string_view line, std::span<const st
   if (parsed.value().undo) return invalid("undo= is no default", parsed.value().undo->at);
 
   const MutexLock lock(mutex_);
-  Statistic* const named = find_locked(name->value);
+  Statistic* const named = find_typed(name->value);
   if (!named) return Error{ErrorCode::kNotFound, "no statistic of that name here", name->at};
   if (auto read = check_all_read(line, parsed.value(), *named); !read) return read;
   Change change = named->left_of(parsed.value());
@@ -179,7 +182,7 @@ std::optional<Error> Interface::remark(std::string_view line) const {
   std::optional<Error> units;
   {
     const MutexLock lock(mutex_);
-    const Statistic* const named = change.name ? find_locked(change.name->value) : nullptr;
+    const Statistic* const named = change.name ? find_typed(change.name->value) : nullptr;
     if (change.name && !named) return std::nullopt;
     if (auto discarded = remark_on_discarded(change)) return discarded;
     Attributes attributes;

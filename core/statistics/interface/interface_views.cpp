@@ -1,6 +1,7 @@
 // How views are made, redefined and removed.
 #include <utility>
 
+#include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
@@ -32,7 +33,7 @@ Result<Statistic*> Interface::find_source(const Change& change, std::string_view
   if (change.of->value == view) {
     return at_source(ErrorCode::kInvalid, "a statistic is no view of itself", change);
   }
-  Statistic* const source = find_locked(change.of->value);
+  Statistic* const source = find_typed(change.of->value);
   if (!source) return at_source(ErrorCode::kNotFound, "no statistic of that name here", change);
   if (source->source()) {
     return at_source(ErrorCode::kInvalid, "this is a view itself, and has none", change);
@@ -45,7 +46,7 @@ Result<void> Interface::check_view(const Change& change, const Statistic& named)
   if (!named.source()) {
     return at_source(ErrorCode::kInvalid, named.name() + " is no view", change);
   }
-  if (named.source()->name() == change.of->value) return {};
+  if (named.source() == find_typed(change.of->value)) return {};
   return at_source(ErrorCode::kInvalid,
                    named.name() + " is a view of " + named.source()->name() + " already", change);
 }
@@ -141,14 +142,17 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
 Result<bool> Interface::define_view(std::string_view line, const Change& change, Moment now,
                                     By by) {
   if (!change.name) return at_source(ErrorCode::kInvalid, "of= needs name=", change);
-  Statistic* const named = find_locked(change.name->value);
+  Statistic* const named = find_typed(change.name->value);
   if (!named) {
     if (change.of->value.empty()) {
       return Error{ErrorCode::kNotFound, "no statistic of that name here", change.name->at};
     }
-    const auto source = find_source(change, change.name->value);
+    auto name = stored_name(change.name->value);
+    if (!name && by == By::kUser) return error_at(name.error(), change.name->at);
+    if (!name) name = std::string(change.name->value);
+    const auto source = find_source(change, name.value());
     if (!source) return source.error();
-    auto made = append_view(change.name->value, *source.value(), line, change, now, by);
+    auto made = append_view(name.value(), *source.value(), line, change, now, by);
     if (!made) return made.error();
     return true;
   }

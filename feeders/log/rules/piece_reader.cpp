@@ -5,7 +5,7 @@
 
 #include "core/base/nearest.h"
 #include "core/base/text.h"
-#include "feeders/text/encoded_name.h"
+#include "core/base/encoded_name.h"
 
 namespace tallyfs::logs {
 namespace {

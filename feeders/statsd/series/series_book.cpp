@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 #include "feeders/statsd/series/series_definition.h"
-#include "feeders/text/encoded_name.h"
+#include "core/base/encoded_name.h"
 
 namespace tallyfs::statsd {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "feeders/text/encoded_name.h"
+#include "core/base/encoded_name.h"
 
 namespace tallyfs::statsd {
 namespace {

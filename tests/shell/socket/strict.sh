@@ -133,10 +133,45 @@ rules_are_strict() {
 
 a_name_and_a_number_are_refused_with_what_to_write() {
   _says 1 "tally-send: line 1: a name has one '/': write %2F for others (Invalid argument)
-  web/us{route:/cart} 12
-               ^" 'web/us{route:/cart} 12'
+  web/us/cart 12
+        ^" 'web/us/cart 12'
   _says 1 "tally-send: line 1: whole numbers only: create web/us type=range decimals=6 on=1, or \
 send microseconds (Invalid argument)
   web/us 1.5
          ^" 'web/us 1.5'
+}
+
+labels_are_typed_as_people_read_them_and_stored_in_one_spelling() {
+  _say_no() { _says 1 "tally-send: line 1: $1 (Invalid argument)
+  $2
+  $3" "$2"; }
+  _says 0 '' 'web/us{route:/cart,code:200} 5'
+  _says 0 '' 'web/us{code:200,route:%2Fcart} 6'
+  _says 0 '' 'create web/l{x:a b} on=1'
+  _says 0 '' 'create web/l{q:"a,b"} on=1'
+  _says 0 '' 'define web/us{route:/cart,code:200} type=value mode=increments'
+  _says 0 '' 'define web/v{x:a b} of=l{x:a b} type=value mode=increments'
+  echo 'name=l{ x : a b } units=requests' >"$STAT/web/definition"
+  assert_attribute web 'l{x:a%20b}' units requests
+  assert_attribute web 'v{x:a%20b}' of 'l{x:a%20b}'
+  assert_eq 'l{q:a%2Cb} l{x:a%20b} us{code:200,route:%2Fcart} v{x:a%20b}' "$(_names web)"
+  _say_no 'this { has no }' 'web/l{x:a 5' '     ^'
+  _say_no 'the label x stands twice' 'create web/l{x:1,x:2} on=1' '                 ^'
+  _say_no 'labels are {KEY:VALUE,...}, as {route:/cart,code:200}' 'web/l{:1} 5' '      ^'
+  _says 0 '' 'remove web/us{route:/cart,code:200}'
+  assert_eq 'l{q:a%2Cb} l{x:a%20b} v{x:a%20b}' "$(_names web)"
+}
+
+rules_match_labels_as_they_are_typed() {
+  echo 'shop/us{*route:/cart/*} type=array range_min=0 range_max=99 base_interval=10 scale=lin' \
+    >"$MNT/rules"
+  send 'shop/us{route:/cart/a b,code:200} 5' 'shop/us{route:/home} 5'
+  assert_attribute shop 'us{code:200,route:%2Fcart%2Fa%20b}' type array
+  assert_attribute shop 'us{route:%2Fhome}' type range
+  assert_has 'shop/us{*route:%2Fcart%2F*} ' "$(cat "$MNT/rules")"
+}
+
+# The names of an interface's statistics, sorted.
+_names() {
+  sed -n 's/^name=\([^ ]*\) .*/\1/p' "$STAT/$1/definition" | LC_ALL=C sort | paste -sd' '
 }

@@ -94,7 +94,7 @@ def definition():
         words.append(f"units={draw.choice(UNITS)}")
     return " ".join(words)
 
-names = ['s', 'a"b\\c', "読み取り", "e\u0301", "x" * 255, "{}[],:", "<b>&'"]
+names = ['s', 'a"b\\c', "読み取り", "e\u0301", "x" * 255, "}[],:", "<b>&'"]
 for round in range(30):
     interface = f"{draw.choice(names)[:200]}.{round}"
     statistics = [f"{draw.choice(names)[:200]}{i}" for i in range(draw.randrange(1, 12))]

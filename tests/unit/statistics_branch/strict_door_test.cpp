@@ -40,6 +40,15 @@ class StrictDoorTest : public StatisticsTest {
     const auto statistics = tree_.lookup(Tree::kRoot, "statistics").value().id;
     return write(tree_.lookup(statistics, "web").value().id, "definition", line);
   }
+  std::string definition_names(const std::string& interface) {
+    const std::string text = read(interface, "definition");
+    std::string names;
+    Tokens tokens(text);
+    while (const auto token = tokens.next()) {
+      if (token->text.starts_with("name=")) names.append(token->text.substr(5)).append(" ");
+    }
+    return names;
+  }
   std::string logged() { return log_.render(clock_.now(), 1 << 16).value(); }
 
   ErrorLog log_{clock_.now()};
@@ -210,6 +219,25 @@ TEST_F(StrictDoorTest, AViewHasEachOfItsWords) {
 
 TEST_F(StrictDoorTest, ASecondSlashIsNamed) {
   EXPECT_EQ(refusal("create web/a/b"), "12: a name has one '/': write %2F for others");
+}
+
+TEST_F(StrictDoorTest, LabelsHaveOneSpelling) {
+  EXPECT_EQ(refusal("create web/l{route:/x,a:1} on=1"), "accepted");
+  EXPECT_EQ(refusal("create web/l{a:1,route:%2Fx} on=1 name=l{route:/x,a:1}"), "accepted");
+  EXPECT_EQ(refusal("define web/l{route:/x,a:1} units=s"), "accepted");
+  EXPECT_EQ(refusal("define web name=l{route:/x,a:1} units=s/samples"), "accepted");
+  EXPECT_EQ(refusal("create web/l{a:1"), "12: this { has no }");
+  EXPECT_EQ(refusal("create web/l{a:1,a:2} on=1"), "17: the label a stands twice");
+  EXPECT_EQ(refusal("define web name=l{a:1,a:2} on=1"), "11: the label a stands twice");
+  EXPECT_EQ(definition_names("web"), "l{a:1,route:%2Fx} ");
+}
+
+TEST_F(StrictDoorTest, AProgramsNameThatNoLabelsHaveStaysItsName) {
+  ASSERT_TRUE(register_line("create web/l{tag:1,tag:2} type=range on=1"));
+  ASSERT_TRUE(register_line("create web/l{open type=range on=1"));
+  EXPECT_EQ(refusal("define web/l{tag:1,tag:2} on=0"), "accepted");
+  EXPECT_EQ(refusal("remove web/l{open"), "accepted");
+  EXPECT_EQ(definition_names("web"), "l{tag:1,tag:2} ");
 }
 
 TEST_F(StrictDoorTest, WhatASenderWritesForgesNoEntry) {
