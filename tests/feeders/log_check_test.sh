@@ -39,7 +39,7 @@ check_eq '10 lines, 6 matched, 4 unmatched, 2 refused' \
   "and reads the standard input beside a file"
 (ulimit -v 300000 && head -c 500M /dev/zero | "$FEED" --rules "$WORK/app.rules" --check) \
   >"$WORK/checked" 2>&1
-check_eq '1 lines, 0 matched, 1 unmatched, 0 refused' "$(tail -1 "$WORK/checked")" \
+check_eq '1 line, 0 matched, 1 unmatched, 0 refused' "$(tail -1 "$WORK/checked")" \
   "a line without an end takes no memory"
 timeout 10 "$FEED" --rules "$WORK/app.rules" --check /dev/zero >"$WORK/checked" 2>&1
 check_eq "1 1" "$? $(grep -c 'no regular file' "$WORK/checked")" "a device is no log to --check"
@@ -203,7 +203,7 @@ check_eq "$F{status:408} 1 $F{status:400} 1 $F{status:200} 1 0 unmatched" \
 # ---- rules of a pipe, and without an end
 timeout 10 "$FEED" --socket "$WORK/none" --once --rules <(printf 'match x\n  count a/b\n') - \
   >"$WORK/said" 2>&1 < <(echo x)
-check_eq 1 "$(grep -c '^1 lines, 1 matched' "$WORK/said")" "rules may come from a pipe"
+check_eq 1 "$(grep -c '^1 line, 1 matched' "$WORK/said")" "rules may come from a pipe"
 said=$(ulimit -v 300000 && timeout 10 "$FEED" --rules /dev/zero --check </dev/null 2>&1)
 check_eq "2 1" "$? $(grep -c 'more than 1 MiB' <<<"$said")" "rules without an end are refused"
 said=$("$FEED" --format nginx --match x --count a/b "$LOG" 2>&1)

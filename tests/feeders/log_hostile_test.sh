@@ -43,7 +43,7 @@ exec {pipe}>&-
 printf '{"t":{"s":0.25},"r":"/a/7"}\nnot json\n{"t":{"s":"x"},"r":"/a/8"}\n' |
   "$FEED" --socket "$SOCK" --json --once --sample 'json/s{r:{.r|route}}={.t.s} decimals=3' - \
     >"$WORK/once" 2>/dev/null
-check_eq '3 lines, 2 matched, 1 unmatched; 1 samples, 2 refused' "$(cat "$WORK/once")" \
+check_eq '3 lines, 2 matched, 1 unmatched; 1 sample, 2 refused' "$(cat "$WORK/once")" \
   "JSON by a pipe; what is none is refused"
 check_eq 'json' "$(ls "$MNT/statistics" | grep '^json')" "its number is there"
 python3 - "$PATHS" >"$WORK/hostile.log" <<'LINES'
@@ -59,7 +59,7 @@ LINES
   --sample 'hostile/ms{p:{path}}={ms}' --count 'hostile/all' "$WORK/hostile.log" >"$WORK/once" \
   2>/dev/null
 said="$((PATHS + 3)) lines, $((PATHS + 2)) matched, 1 unmatched; $((2 * PATHS + 2)) samples"
-check_eq "$said, 2 absent, $((PATHS - 1000)) overflowed, 1 lines cut" "$(cat "$WORK/once")" \
+check_eq "$said, 2 absent, $((PATHS - 1000)) overflowed, 1 line cut" "$(cat "$WORK/once")" \
   "$PATHS paths and other hostile lines are counted, and bounded"
 check_eq '' "$(data hostile | grep -a $'[\x01-\x09\x0b-\x1f]')" \
   "no control byte comes into the tree"

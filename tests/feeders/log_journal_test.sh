@@ -54,10 +54,10 @@ printf '%s\n' __REALTIME_TIMESTAMP=1764166000000030 __MONOTONIC_TIMESTAMP=100003
   _BOOT_ID=0123456789abcdef0123456789abcdef _SYSTEMD_UNIT=app.service \
   "MESSAGE=took $(head -c 100000 /dev/zero | tr '\0' x)" '' |
   "$REMOTE" -o "$JOURNALS/a.journal" - 2>"$WORK/remote"
-check_eq '1 lines, 1 matched, 0 unmatched; 1 samples, 1 lines cut' \
+check_eq '1 line, 1 matched, 0 unmatched; 1 sample, 1 line cut' \
   "$(unit "$WORK/early" --journal app)" \
   "a message that is too long is cut, and counted"
-check_eq '6 lines, 6 matched, 0 unmatched; 6 samples, 1 lines cut' \
+check_eq '6 lines, 6 matched, 0 unmatched; 6 samples, 1 line cut' \
   "$(unit "$WORK/all" --from start)" "--journal-directory alone has the fields of all"
 check_eq '360 375' "$(value journal 'ms{priority:0}') $(value journal 'ms{priority:1}')" \
   "by a field of it"

@@ -48,7 +48,7 @@ check_eq 1 "$(once "$LOG" | grep -c 'reads what is there already with --from sta
 echo '::1 - - [26/Nov/2026:14:30:00 +0000] "GET /x HTTP/1.1" 200 9 "-" "curl"' >"$WORK/plain.log"
 PLAIN=(--socket "$SOCK" --once --from start --format nginx "$WORK/plain.log")
 "$FEED" "${PLAIN[@]}" >"$WORK/once" 2>"$WORK/said"
-check_eq '1 lines, 1 matched, 0 unmatched; 2 samples, 1 absent' "$(cat "$WORK/once")" \
+check_eq '1 line, 1 matched, 0 unmatched; 2 samples, 1 absent' "$(cat "$WORK/once")" \
   "a log without request times counts requests"
 check_eq '' "$(cat "$WORK/said")" "and says nothing else, as cron wants it, unless it is asked"
 "$FEED" "${PLAIN[@]}" --log-level info >"$WORK/once" 2>"$WORK/said"
@@ -61,7 +61,7 @@ rm "$WORK/"fifo*
 echo 'took 0.00250000000000000000000000001 ms' >"$WORK/long.log"
 "$FEED" --socket "$SOCK" --once --from start --match 'took (?<ms>\S+)' \
   --sample 'long/us={ms}*1000 type=value mode=products' "$WORK/long.log" >"$WORK/once" 2>&1
-check_eq '3 1 lines, 1 matched, 0 unmatched; 1 samples, 1 rounded' \
+check_eq '3 1 line, 1 matched, 0 unmatched; 1 sample, 1 rounded' \
   "$(value long us) $(grep matched "$WORK/once")" "a number of any length is rounded exactly"
 
 printf '%s x\n' 2001-01-01T00:00:00+0000 2100-01-01T00:00:00+0000 "$(date -u +%FT%T%z)" no \

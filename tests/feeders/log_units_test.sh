@@ -10,7 +10,7 @@ counts() {
     --sample "scale/${2:-time}={s} decimals=$1 units=seconds/queries type=value mode=products" \
     "$LOG" 2>"$WORK/said"
 }
-COUNTED='1 lines, 1 matched, 0 unmatched; 1 samples'
+COUNTED='1 line, 1 matched, 0 unmatched; 1 sample'
 REFUSED="$COUNTED, 1 dropped"
 tallyctl() {
   PATH=$BIN:$PATH TALLY_SOCKET=$SOCK command tallyctl --mount "$MNT" "$@" >"$WORK/ctl" 2>&1 ||

@@ -38,7 +38,7 @@ void print_counts(const Service& service) {
   print(lines.rounded, "rounded");
   print(lines.undated, "undated");
   print(lines.overflowed, "overflowed");
-  print(service.files().cut, "lines cut");
+  print(service.files().cut, service.files().cut == 1 ? "line cut" : "lines cut");
   print(Progress::uncounted().dropped, "dropped");
   print(Progress::uncounted().lost, "lost");
   std::cout << '\n';

@@ -120,7 +120,7 @@ a_line_leaves_the_decimals_of_a_feeder_that_sends_integers() {
   echo 'took 0.25 s' >"$CASE/log"
   local said line
   said=$(_log 'decimals=3 units=seconds/n')
-  assert_has '1 samples' "$said"
+  assert_has '1 sample' "$said"
   line=$(line log s)
   said=$("$TALLYCTL" define log/s decimals=6 2>&1 || true)
   assert_has 'its feeder sends samples with decimals=3: change the feeder, then remove the' "$said"
@@ -128,7 +128,7 @@ a_line_leaves_the_decimals_of_a_feeder_that_sends_integers() {
   assert_has 's: its feeder sends samples with decimals=3' "$(errors)"
   assert_eq "$line" "$(line log s)"
   # The same scale by other words adds up, another one does not.
-  assert_has '1 samples' "$(_log units=milliseconds/n '*1000')"
+  assert_has '1 sample' "$(_log units=milliseconds/n '*1000')"
   assert_eq 's 2 0.250 0.250000 0.250' "$(data log)"
   assert_has '1 dropped' "$(_log 'decimals=6 units=seconds/n' || true)"
   # What a user has made, and rules, have decimals of theirs.
@@ -136,7 +136,7 @@ a_line_leaves_the_decimals_of_a_feeder_that_sends_integers() {
   said=$(NAME=made _log decimals=3 || true)
   assert_has 'it has decimals=2, to which samples with no units decimals=3 do not add up' "$said"
   echo 'log/ruled decimals=1' >"$MNT/rules"
-  assert_has '1 samples' "$(NAME=ruled _log decimals=3)"
+  assert_has '1 sample' "$(NAME=ruled _log decimals=3)"
   assert_has 'ruled 1 0.250 0.250000 0.250' "$(data log)"
 }
 
