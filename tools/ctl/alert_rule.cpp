@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/statistics/exposition/names.h"
 #include "program/duration.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs {
 namespace {
@@ -173,6 +174,7 @@ class Expression {
 };
 
 struct Alert {
+  const std::string& name;  // of the statistic
   const Condition& condition;
   const char* severity;
   std::string expression;
@@ -180,7 +182,7 @@ struct Alert {
 
 void append_alert(std::string& out, const Alert& alert, const AlertSettings& settings) {
   const Condition& condition = alert.condition;
-  const std::string name = condition.what + " " + condition.metric_text;
+  const std::string name = alert.name + " " + condition.metric_text;
   out.append("      - alert: ").append(quoted(name + " " + condition.wanted_text())).append("\n");
   out.append("        expr: ").append(quoted(alert.expression)).append("\n");
   if (settings.lasting.count() != 0) {
@@ -197,7 +199,8 @@ void append_alert(std::string& out, const Alert& alert, const AlertSettings& set
 Result<std::string> alert_rules(const Condition& critical, const std::optional<Condition>& warning,
                                 const view::Interface& interface, const view::Statistic& what,
                                 const AlertSettings& settings) {
-  std::string text = "groups:\n  - name: " + quoted("tallyctl check " + critical.what) + "\n";
+  const std::string name = view::shown_name(interface.name, what.name);
+  std::string text = "groups:\n  - name: " + quoted("tallyctl check " + name) + "\n";
   if (settings.every.count() != 0) {
     text.append("    interval: ").append(duration_of(settings.every)).append("\n");
   }
@@ -206,9 +209,8 @@ Result<std::string> alert_rules(const Condition& critical, const std::optional<C
     if (!each) continue;
     auto expression = Expression(*each, interface, what, settings.over).text();
     if (!expression) return expression.error();
-    append_alert(text,
-                 {*each, each == &critical ? "critical" : "warning", std::move(expression).value()},
-                 settings);
+    const char* const severity = each == &critical ? "critical" : "warning";
+    append_alert(text, {name, *each, severity, std::move(expression).value()}, settings);
   }
   return text;
 }

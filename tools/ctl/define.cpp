@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/labels.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/socket_command.h"
@@ -34,6 +35,13 @@ Target to_target(const std::string& word) {
   const std::size_t slash = name.find('/');
   if (slash == std::string::npos) return {name, ""};
   return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
+// By its name as it is, or with labels as they may be typed.
+const view::Statistic* find_typed(const view::Interface& interface, const std::string& name) {
+  if (const view::Statistic* const found = interface.find(name)) return found;
+  const auto stored = stored_name(name);
+  return stored ? interface.find(stored.value()) : nullptr;
 }
 
 bool has_key(const std::vector<std::string>& words, const std::string& key) {
@@ -104,7 +112,7 @@ Error with_creation(Error missing, const Target& target, const std::vector<std::
 
 Error explained(Error refused, const Target& target, const std::string& line,
                 const view::Interface& before, const Session& session) {
-  const view::Statistic* const named = before.find(target.statistic);
+  const view::Statistic* const named = find_typed(before, target.statistic);
   // The daemon says how it comes into being.
   const bool is_missing =
       !named && !target.statistic.empty() && !has_key(session.options.words, "of");
@@ -171,8 +179,8 @@ int define(Session& session, const std::string& like) {
   if (const int status = report.finish(); status != kDone || session.options.json) return status;
   const auto after = read_interface(*session.source, target.interface);
   if (!after) return complain(after.error());
-  const view::Statistic* const was = before.value().find(target.statistic);
-  const view::Statistic* const is = after.value().find(target.statistic);
+  const view::Statistic* const was = find_typed(before.value(), target.statistic);
+  const view::Statistic* const is = find_typed(after.value(), target.statistic);
   const std::string made = made_text(target, was, is);
   const std::string loss = loss_of(target, was, before.value(), is, session.look);
   for (const std::string& text : {made, loss}) {

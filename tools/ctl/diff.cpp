@@ -80,7 +80,7 @@ class Diff {
 
   void name_other_definitions(view::Grid& grid, const std::string& interface,
                               const view::Statistic* was, const view::Statistic* now) {
-    const std::string name = interface + "/" + (now ? now->name : was->name);
+    const std::string name = view::shown_name(interface, now ? now->name : was->name);
     if (was && now && is_alike(*was, *now)) return;
     differs_ = true;
     const std::string text = !was   ? "only in B"
@@ -94,7 +94,7 @@ class Diff {
     const auto change = view::change_between(a, b, now.name);
     const auto rate = change.rate();
     if (!change.samples || *change.samples > 0) differs_ = true;
-    table.add_row({b.name + "/" + now.name,
+    table.add_row({view::shown_name(b.name, now.name),
                    change.samples ? view::grouped_text(*change.samples) : "-",
                    rate ? view::rate_text(*rate) : "-",
                    change.counted ? view::values_text(*change.counted, session_.look) : "-",

@@ -52,7 +52,7 @@ class Heat {
                              {session_.look, session_.terminal.colours, steps_},
                              std::move(before).value()});
       } else if (unfit.empty()) {
-        unfit = each.interface + "/" + each.statistic + " is a " + first->type +
+        unfit = view::shown_name(each.interface, each.statistic) + " is a " + first->type +
                 "; heat needs an array or quantiles";
       }
     }

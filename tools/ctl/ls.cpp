@@ -6,6 +6,7 @@
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/quantity.h"
+#include "tools/display/summary.h"
 #include "tools/display/table.h"
 
 namespace tallyfs {
@@ -108,9 +109,9 @@ class List {
       const auto& all = tree.value().interfaces;
       const auto owned = std::ranges::find(all, selection.interface, &view::InterfaceSummary::name);
       for (const view::Statistic* each : selected(interface.value(), selection)) {
-        const std::string name = selection.interface + "/" + each->name;
-        names.append(name).append("\n");
-        std::vector<std::string> row = {name, each->on ? "on" : "off", each->type,
+        names.append(selection.interface).append("/").append(each->name).append("\n");
+        std::vector<std::string> row = {view::shown_name(selection.interface, each->name),
+                                        each->on ? "on" : "off", each->type,
                                         view::grouped_text(each->samples), each->units};
         if (rights_ && owned != all.end()) row.insert(row.end(), {owned->uid, owned->feed});
         table.add_row(std::move(row));

@@ -122,7 +122,7 @@ class Plot {
   std::optional<int> drop_without_past() {
     const auto first = std::ranges::find(pictures_, false, &Plotted::has_past);
     if (first == pictures_.end()) return std::nullopt;
-    const std::string name = first->what.interface + "/" + first->what.statistic;
+    const std::string name = view::shown_name(first->what.interface, first->what.statistic);
     std::erase_if(pictures_, [](const Plotted& each) { return !each.has_past; });
     if (!pictures_.empty()) return std::nullopt;
     return complain(kWrongUsage,

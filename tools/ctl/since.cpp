@@ -16,6 +16,7 @@
 #include "tools/ctl/snapshot.h"
 #include "tools/ctl/what.h"
 #include "tools/display/show.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs {
 namespace {
@@ -162,7 +163,7 @@ class Since {
     const view::Statistic* const was = is_there ? before->second.find(statistic.name) : nullptr;
     view::StatisticRow row{&interface, &statistic, std::nullopt};
     if (last_ && !starts_anew) {
-      name_change(grid, interface.name + "/" + statistic.name, was, statistic);
+      name_change(grid, view::shown_name(interface.name, statistic.name), was, statistic);
       if (was) row.change = view::change_between(before->second, interface, statistic.name);
     }
     const bool has_samples =
@@ -186,7 +187,7 @@ class Since {
                      [&](const std::string& interface, const view::Statistic* was,
                          const view::Statistic* is) {
                        if (is || !session_.options.words.empty()) return;
-                       grid.put_line(interface + "/" + was->name + ": removed",
+                       grid.put_line(view::shown_name(interface, was->name) + ": removed",
                                      {view::Tone::kWarning});
                      });
   }

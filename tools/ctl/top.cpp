@@ -17,6 +17,7 @@
 #include "tools/ctl/top_model.h"
 #include "tools/ctl/top_past.h"
 #include "tools/ctl/top_reader.h"
+#include "tools/display/summary.h"
 
 namespace tallyfs {
 namespace {
@@ -244,7 +245,8 @@ class Top {
     if (!is_changeable()) return;
     const view::Statistic& statistic = *model_.statistic();
     question_ = "name=" + statistic.name + " data=reset";
-    screen_.message = "discard the data of " + model_.selected() + "/" + statistic.name + "? y/n";
+    const std::string name = view::shown_name(model_.selected(), statistic.name);
+    screen_.message = "discard the data of " + name + "? y/n";
   }
 
   // A line that was edited, and is to be written; its data is lost.

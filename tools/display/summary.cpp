@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/base/counted.h"
+#include "core/base/labels.h"
 #include "core/base/quantile_list.h"
 #include "core/base/text.h"
 #include "tools/display/grid.h"
@@ -235,12 +236,7 @@ std::string samples_text(Int128 count, std::string_view units) {
 }
 
 std::string shown_name(const std::string& interface, const std::string& statistic) {
-  constexpr std::string_view kSlash = "%2F";
-  std::string name = interface + "/" + statistic;
-  for (std::size_t at = name.find('{'); (at = name.find(kSlash, at)) != name.npos; ++at) {
-    name.replace(at, kSlash.size(), "/");
-  }
-  return name;
+  return interface + "/" + shown_labels(statistic);
 }
 
 std::string help_text(const Statistic& statistic) {

@@ -31,7 +31,7 @@ std::optional<Int128> count_of(const Statistic& statistic);
 // "1 sample", or in what units= counts: "573,437 requests".
 std::string samples_text(Int128 count, std::string_view units);
 
-// INTERFACE/STATISTIC as a person reads it: `%2F` of labels is the `/` that it is made of.
+// INTERFACE/STATISTIC as a person reads it, and may type it (labels.h).
 std::string shown_name(const std::string& interface, const std::string& statistic);
 
 // What its help= says, as a person reads it: what is not printable ASCII stays escaped.

@@ -104,14 +104,14 @@ severity: critical' "$(grep -oE '(interval|for|severity): .*' "$CASE/rules.yml")
 
 a_rule_is_of_one_statistic_and_quotes_its_name() {
   send 'create web/us{route:%2Fcart} on=1 type=range units=microseconds/n' \
-    'create web/{{"x"}}\ on=1 type=last'
+    'create web/us{q:"{{x}}\"} on=1 type=last'
   assert_eq 'tally_us_max_seconds{interface="web",route=""} >= 1.0' \
     "$(_expression 'web/us max < 1s')"
   assert_eq 'tally_us_max_seconds{interface="web",route="/cart"} >= 1.0' \
     "$(_expression 'web/us{route:%2Fcart} max < 1s')"
-  _rule 'web/{{"x"}}\ last < 1' >"$CASE/rules.yml"
+  _rule 'web/us{q:"{{x}}\"} last < 1' >"$CASE/rules.yml"
   _needs_valid_rules "$CASE/rules.yml"
-  assert_has 'alert: "web/{{\"x\"}}\\ last < 1"' "$(cat "$CASE/rules.yml")"
+  assert_has 'alert: "web/us{q:\"{{x}}\\\"} last < 1"' "$(cat "$CASE/rules.yml")"
 }
 
 hostile_names_and_values_are_no_commands() {
@@ -197,6 +197,15 @@ create_takes_labels_as_people_type_them() {
   send 'shop/us{route:%2Fcart%2Fa%20b,code:200} 5'
   assert_has 'shop/us{code:200,route:/cart/' \
     "$("$TALLYCTL" show 'shop/us{route:/cart/a b,code:200}')"
+  # Screens have it as it was typed, scripts as it is stored.
+  assert_has 'shop/us{code:200,route:/cart/a b} ' "$("$TALLYCTL" ls shop)"
+  assert_has 'shop/us{code:200,route:%2Fcart%2Fa%20b}' "$("$TALLYCTL" ls --names shop)"
+  assert_fails_with "shop/us{code:200,route:/cart/a b} keeps no past" \
+    "$TALLYCTL" plot 'shop/us{code:200,route:%2Fcart%2Fa%20b}'
+  assert_has 'alert: "shop/us{code:200,route:/cart/a b} max < 1"' \
+    "$(_rule 'shop/us{route:/cart/a b,code:200} max < 1')"
+  "$TALLYCTL" define 'shop/us{route:/cart/a b,code:200}' units=things
+  assert_attribute shop 'us{code:200,route:%2Fcart%2Fa%20b}' units things
   assert_fails_with "a name has one '/': write %2F for others" "$TALLYCTL" create shop/a/b
   assert_eq shop "$(ls "$STAT" | grep -vx -e tallyfs -e web)"
 }
