@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "feeders/client/client.h"
 #include "feeders/client/decimal_to_x.h"
@@ -23,6 +24,7 @@
 #include "feeders/client/errno_guard.h"
 #include "feeders/client/last_error.h"
 #include "feeders/client/latency_calls.h"
+#include "feeders/client/name_with_labels.h"
 #include "feeders/client/process_client.h"
 #include "feeders/client/socket_path.h"
 #include "feeders/clock/owned_lock.h"
@@ -191,6 +193,8 @@ class Inside {
 };
 
 int out_of_memory() { return fail_with(ENOMEM, "out of memory"); }
+
+std::string_view text_of(const char* text) { return text ? text : ""; }
 
 // No exception leaves through C; all that there is to fear is want of memory.
 template <typename Do>
@@ -403,6 +407,23 @@ int statistic_define_quantile_history(::statistic* statistic, int64_t range_min,
 
 int statistic_define_last(::statistic* statistic, int64_t range_min, int64_t range_max) {
   return define(statistic, last_text(range_of(statistic, range_min, range_max)));
+}
+
+int statistic_name_with_labels(char* name, size_t size, const char* family, const char* const* keys,
+                               const char* const* values, size_t count) {
+  const ErrnoGuard guard;
+  if (size != 0) name[0] = '\0';
+  try {
+    std::vector<GivenLabel> labels;
+    for (size_t i = 0; i < count; ++i) labels.push_back({text_of(keys[i]), text_of(values[i])});
+    const auto made = name_with_labels(text_of(family), labels);
+    if (!made) return fail_with(made.error());
+    if (made.value().size() >= size) return fail_with(ENAMETOOLONG, "the name does not fit");
+    std::memcpy(name, made.value().c_str(), made.value().size() + 1);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
 }
 
 int statistic_define_decimals(::statistic* statistic, unsigned decimals) {

@@ -150,6 +150,15 @@ TALLY_EXPORT int statistic_create(struct statistic** statistic,
                                   struct statistic_interface* interface, const char* name,
                                   const char* units);
 
+#define STATISTIC_NAME_SIZE 256 /* bytes, with the 0 at a name's end */
+
+/* Writes a name with labels for statistic_create(), latency{code:200,route:%2Fcart}, escaped and
+ * sorted, from count keys and values of any bytes. -EINVAL: family is no name, a key is empty or
+ * there twice, the name has more than 255 bytes; -ENAMETOOLONG: than size. Then name is "". */
+TALLY_EXPORT int statistic_name_with_labels(char* name, size_t size, const char* family,
+                                            const char* const* keys, const char* const* values,
+                                            size_t count);
+
 /* A further way to look at what is fed to a statistic of this process: the daemon gives the view
  * every sample that its source gets. It is defined, started, stopped, reset, removed and released
  * as a statistic is, and begins with the definition of its source, on; but it takes no samples:

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "tally/clock.h"
 #include "tally/statistic.h"
@@ -105,6 +106,26 @@ inline void check(int result, const char* what) {
   if (result >= 0) return;
   throw std::system_error(-result, std::generic_category(),
                           std::string(what) + ": " + ::statistic_last_error());
+}
+
+// ---- names
+
+// The name of a statistic of these labels: labelled("latency", {{"route", "/cart"}}). Keys and
+// values are texts of any bytes but 0; the name is statistic_name_with_labels()'s. Throws
+// std::system_error: EINVAL.
+inline std::string labelled(const std::string& family,
+                            const std::vector<std::pair<std::string, std::string>>& labels) {
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (const auto& [key, value] : labels) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  char name[STATISTIC_NAME_SIZE];
+  check(::statistic_name_with_labels(name, sizeof name, family.c_str(), keys.data(), values.data(),
+                                     keys.size()),
+        "statistic_name_with_labels");
+  return name;
 }
 
 // ---- owners

@@ -48,11 +48,28 @@ class NamesTest(unittest.TestCase):
     def signatures(body):
         """Name to the names of the parameters."""
         return {each.name: [arg.arg for arg in each.args.posonlyargs + each.args.args]
-                + ([each.args.vararg.arg] if each.args.vararg else [])
+                + [arg.arg for arg in (each.args.vararg, each.args.kwarg) if arg]
                 for each in body if isinstance(each, ast.FunctionDef)}  # fmt: skip
 
     def test_the_package_reads_as_its_oldest_python(self):
         ast.parse((CLIENT / "tally/__init__.py").read_text(), feature_version=(3, 9))
+
+
+class LabelledTest(unittest.TestCase):
+    def test_labels_are_escaped_and_sorted(self):
+        self.assertEqual(tally.labelled("latency", route="/cart", code=200),
+                         "latency{code:200,route:%2Fcart}")  # fmt: skip
+        self.assertEqual(tally.labelled("l", **{"a b": 'x,"y"', "name": "é"}),
+                         "l{a%20b:x%2C%22y%22,name:é}")  # fmt: skip
+        self.assertEqual(tally.labelled("l"), "l")
+
+    def test_what_is_no_name_is_refused(self):
+        for name, labels in (("a/b", {}), ("l{x}", {}), ("l", {"": 1}), ("l", {"k": "\0"}),
+                             ("l", {"k": "x" * 255})):  # fmt: skip
+            with self.assertRaises(ValueError):
+                tally.labelled(name, **labels)
+        with self.assertRaises(TypeError):
+            tally.labelled()
 
 
 class ImportTest(unittest.TestCase):

@@ -6,6 +6,7 @@
 // samples). The library's own thread never takes it: reports have a thread of their own.
 #include "feeders/client/python/event.h"
 #include "feeders/client/python/invalid.h"
+#include "feeders/client/python/labels.h"
 #include "feeders/client/python/latency.h"
 #include "feeders/client/python/objects.h"
 #include "feeders/client/python/process.h"
@@ -39,6 +40,11 @@ PyMethodDef g_functions[] = {
      "timeout_ms."},
     {"tally_version", &version, METH_NOARGS,
      "tally_version($module, /)\n--\n\nThe version of the library, \"MAJOR.MINOR.PATCH\"."},
+    {"labelled", method(&labelled), METH_VARARGS | METH_KEYWORDS,
+     "labelled($module, name, /, **labels)\n--\n\n"
+     "The name of a statistic with labels: labelled(\"latency\", route=\"/cart\", code=200).\n"
+     "Values are made texts by str(). What names may not have is escaped, and shown as it was.\n"
+     "ValueError: the name, an empty key, a text with NUL, or more than 255 bytes in all."},
     {"latency_record", method(&record_latency), METH_VARARGS | METH_KEYWORDS,
      "latency_record($module, /, type, cpu, ns, pid, prio, comm=None)\n--\n\n"
      "Records a latency of ns nanoseconds, which ended now, of a task that ran on this CPU, in\n"

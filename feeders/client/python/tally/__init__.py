@@ -48,8 +48,8 @@ from typing import Callable, NamedTuple, Optional
 
 from . import _tally
 from ._tally import (
-    Event, Interface, Statistic, View, latency_begin, latency_end, latency_record, statistic_flush,
-    statistic_sync, tally_version,
+    Event, Interface, Statistic, View, labelled, latency_begin, latency_end, latency_record,
+    statistic_flush, statistic_sync, tally_version,
 )  # fmt: skip
 
 STATISTIC_LIFETIME_FEEDER = 1  # the interface goes when this process ends
@@ -184,6 +184,7 @@ __all__ = [
     "STATISTIC_MODE_INCREMENTS", "STATISTIC_MODE_PRODUCTS", "STATISTIC_MODE_QUANTILES",
     "STATISTIC_MODE_RANGE",
     "STATISTIC_RANGE_MAX", "STATISTIC_RANGE_MIN", "STATISTIC_SCALE_LIN", "STATISTIC_SCALE_LOG2",
-    "Settings", "Statistic", "View", "latency_begin", "latency_end", "latency_record",
+    "Settings", "Statistic", "View", "labelled",
+    "latency_begin", "latency_end", "latency_record",
     *sorted(name for name in globals() if name.startswith("statistic_")), "tally_version",
 ]  # fmt: skip
