@@ -38,7 +38,7 @@ class NewcomerTest(PageCase):
                 for key in line.split():
                     self.assertIn(key, definition)
                 # Until the daemon's line is there, which has all keys.
-                until(lambda: "range_min=" in self.value("#line"), "the line as it became")
+                until(lambda: " units=" in self.value("#line"), "the line as it became")
 
     def test_data_is_discarded_after_a_second_click_only(self):
         self.make("loss", "us on=1 type=range units=microseconds/requests")
@@ -61,13 +61,21 @@ class NewcomerTest(PageCase):
         self.assertIsNone(self.browser.text("#confirm"))
         self.assertTrue(data.read_text().startswith("us 2 7 "))
         # A switch and this type's range discard nothing, and are not asked about.
-        line = self.value("#line").replace("range_min=-9223372036854775808", "range_min=5")
-        self.browser.type("#line", line)
-        self.assertIn(" range_min=5 ", self.value("#line"))
+        self.browser.type("#line", self.value("#line").strip() + " range_min=5")
+        self.assertIn(" range_min=5", self.value("#line"))
         self.browser.click("#is-on")
         self.browser.click("#apply")
         self.browser.shows("#definition-done", "Applied.")
         self.assertTrue(data.read_text().startswith("us 2 7 "))
+
+    def test_an_end_that_an_array_gets_discards(self):
+        self.make("ends", "us on=1 type=array scale=lin base_interval=4611686018427387904")
+        self.mount.send("ends/us 7")
+        self.open("ends/us")
+        until(lambda: "base_interval=" in self.value("#line"), "the line")
+        self.assertNotIn("range_max", self.value("#line"))
+        self.browser.type("#line", self.value("#line").strip() + " range_max=100")
+        self.browser.shows("#definition-loss", "Apply discards 1 sample of us, counted since ")
 
     def test_numbers_say_of_which_time_they_are(self):
         self.open("web/latency_us")
