@@ -182,7 +182,7 @@ class PageTest(PageCase):
         subprocess.run([BIN / "tally-feed-log", "--socket", self.mount.socket, "--format", "nginx",
                         "--from", "start", "--once", log], check=True, capture_output=True)
         self.addCleanup((self.mount.mount / "statistics/nginx").rmdir)
-        name = "latency{route:%2Fcart%2F*,status:200}"
+        name = "latency{route:/cart/*,status:200}"
         self.open("nginx/requests{status:200}")
         until(lambda: name in self.browser.texts("#statistic-table tbody button"), "the route")
         self.browser.run("[...document.querySelectorAll('#statistic-table button')]"

@@ -1,6 +1,6 @@
 // Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
 import {clock, drawSpark, isoTime, makeSpark} from './charts.js';
-import {setText} from './rows.js';
+import {setText, shownName} from './rows.js';
 import {byId, choosePath, state} from './state.js';
 
 const kBlocks = 120;  // of 5 s: a minute and the nine before it
@@ -39,7 +39,7 @@ function pathButton() {
 }
 function showPath(button, path, text = path) {
   button.dataset.path = path;
-  setText(button, text);
+  setText(button, shownName(text));
   return button;
 }
 
@@ -59,7 +59,7 @@ function fillRow(tr, row) {
   const path = `${row.interface}/${first}`;
   const isOne = row.statistics.length === 1;
   const button = showPath(tr.cells[0].firstChild, path, isOne ? path : row.interface);
-  button.title = isOne ? path : row.statistics.join(', ');
+  button.title = shownName(isOne ? path : row.statistics.join(', '));
   setText(tr.cells[1], row.why);
   setText(tr.cells[2], `since ${clock(row.since_us)}`);
   tr.cells[2].title = isoTime(row.since_us);

@@ -1,6 +1,6 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
 import {drawSpark, factorText, makeSpark} from './charts.js';
-import {RowWindow, setText} from './rows.js';
+import {RowWindow, setText, shownName} from './rows.js';
 import {selectSpan, selectTimes} from './span.js';
 import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
   from './state.js';
@@ -53,19 +53,20 @@ export const interfaces = new RowWindow(byId('interface-box'), byId('interface-t
   tr.cells[1].classList.toggle('off', row.on === 0);
   const {p99, p99_known: isKnown} = row.view;
   setText(tr.cells[2], p99?.text ?? (isKnown || row.on === 0 ? '' : '?'));
-  tr.cells[2].title = p99 ? `${p99.statistic}: p99 of the last minute ${p99.bounds}`
+  tr.cells[2].title = p99 ? `${shownName(p99.statistic)}: p99 of the last minute ${p99.bounds}`
     : isKnown ? '' : 'Not known: it is, of those that move most and those looked at last';
   drawSpark(tr.cells[3].firstChild, row.view.minute);
   mark(tr, row.interface === state.interfaceName);
 });
 
 export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-table'), () =>
-  makeRow(makeButton(button => choose(state.interfaceName, button.textContent)),
+  makeRow(makeButton(button => choose(state.interfaceName, button.dataset.name)),
           ['number', 'now']),
 (tr, row) => {
   const button = tr.cells[0].firstChild;
-  setText(button, row.name);
-  button.title = `${row.name}: ${row.type_text}`;
+  button.dataset.name = row.name;
+  setText(button, shownName(row.name));
+  button.title = `${shownName(row.name)}: ${row.type_text}`;
   const was = beside?.get(row.name);
   const times = (now, then) => was ? factorText(now, then) : '';
   setText(tr.cells[1], `${row.rate_text} ${times(row.rate_number, was?.rate_number)}`.trim());

@@ -128,6 +128,12 @@ export class RowWindow {
   }
 }
 
+// A stored name as people read it: in its labels `%2F` is `/`, and so are other printable bytes.
+export function shownName(name) {
+  return name.replace(/{.*}/, labels => labels.replace(/%([2-6][0-9A-F]|7[0-9A-E])/g,
+                                                       (all, hex) => String.fromCharCode(`0x${hex}`)));
+}
+
 // Only what differs is written, so that nothing is laid out anew for nothing.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -5,7 +5,7 @@ import {DefinitionForm} from './definition.js';
 import {HeatMap} from './heat.js';
 import {showTriggers} from './hist.js';
 import {LineChart} from './line.js';
-import {setText} from './rows.js';
+import {setText, shownName} from './rows.js';
 import {lengthText, spanText} from './span.js';
 import {byId, isLatency, onChosen, refresh, state} from './state.js';
 
@@ -190,7 +190,7 @@ function spanNote() {
 
 function showName(name) {
   setText(byId('shown-name'), isLatency() ? `Latency histogram ${name}`
-    : `${state.interfaceName} / ${name}`);
+    : `${state.interfaceName} / ${shownName(name)}`);
 }
 
 function showHelp(view) {
