@@ -9,7 +9,9 @@
 
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/statistics/definition/change.h"
 #include "core/statistics/definition/strict_words.h"
+#include "core/statistics/definition/unread_words.h"
 #include "core/wire/line.h"
 
 namespace tallyfs {
@@ -51,15 +53,22 @@ inline std::string settable_words(std::string_view line) {
   return words;
 }
 
-// Where a line is for a statistic that is not there: how to make it.
+// Where a line would define a statistic that is not there: how to make it so. Not where the words
+// make none, or are for one that is there: then the name is wrong, most likely.
 inline Error with_creation(Error error, std::string_view interface, std::string_view line) {
   constexpr std::string_view kName = "name=";
   const auto named = find_word(line, kName);
   if (error.code != ErrorCode::kNotFound || !named || find_word(line, "of=")) return error;
-  std::string path(interface);
-  path.append("/").append(named->text.substr(kName.size())).append(settable_words(line));
-  if (!find_word(line, "on=")) path.append(" on=1");
-  error.reason.append("; it comes into being with: create ").append(shown(path));
+  std::string words = settable_words(line);
+  if (words.empty() || find_word(line, "data=") || find_word(line, "undo=")) return error;
+  const auto change = parse_new_statistic(words, Strictness::kStrict);
+  if (!change) return error;
+  const auto made = apply(change.value(), Definition{});
+  if (!made || !check_all_read(words, attributes_of(made.value().settings))) return error;
+  if (!change.value().on) words.append(" on=1");
+  const std::string name(named->text.substr(kName.size()));
+  error.reason.append("; it comes into being with: create ")
+      .append(shown(std::string(interface).append("/").append(name).append(words)));
   return error;
 }
 

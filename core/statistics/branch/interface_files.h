@@ -44,7 +44,9 @@ class DefinitionFile final : public File {
       return step.value() ? Step::kLast : Step::kMore;
     });
     if (done) return done;
-    return without_strict_mark(with_creation(done.error(), name_, line), line);
+    const bool is_own = !subject_;  // the daemon's: none is made there
+    return without_strict_mark(is_own ? done.error() : with_creation(done.error(), name_, line),
+                               line);
   }
   std::optional<Error> remark(std::string_view line) const override {
     const auto fault = interface_->remark(line);

@@ -264,6 +264,7 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   const auto done = line.is_default
                         ? define_default(*entry, line.text, now, strictness)
                         : entry->interface->define_step(line.text, now, step, strictness);
+  if (!done && interface == kOwnName) return line.place(done.error());
   if (!done) return line.place(with_creation(done.error(), entry->name, line.text));
   if (!done.value()) return Done{.is_cut = true};
   auto fault = entry->interface->remark(line.text);

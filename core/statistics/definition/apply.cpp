@@ -157,11 +157,14 @@ Result<void> check(const Change& change, const Definition& definition) {
   return {};
 }
 
+bool is_log2(const Definition& definition) {
+  const auto* const array = std::get_if<ArraySettings>(&definition.settings);
+  return array && array->scale == Scale::kLog2;
+}
 // Times and sizes are not below 0, and intervals that double from the least number on have all of
-// them in one.
-bool is_open_log2(const Change& change, const Definition& after) {
-  const auto* const array = std::get_if<ArraySettings>(&after.settings);
-  return change.begins_log2_at_zero && array && array->scale == Scale::kLog2 && change.scale &&
+// them in one. An array that is there keeps its range: a line as it is shown changes nothing.
+bool becomes_open_log2(const Change& change, const Definition& before, const Definition& after) {
+  return change.begins_log2_at_zero && is_log2(after) && !is_log2(before) && change.scale &&
          !change.range_min && after.range_max >= 0 &&
          after.range_min == std::numeric_limits<std::int64_t>::min();
 }
@@ -196,7 +199,7 @@ Result<Definition> merge(const Change& change, const Definition& before) {
   if (taken) taken = take_bound(change.range_max, "range_max", after.decimals, after.range_max);
   if (!taken) return taken.error();
   if (change.units) after.units = change.units->value;
-  if (is_open_log2(change, after) && is_time_or_size(after.units)) after.range_min = 0;
+  if (becomes_open_log2(change, before, after) && is_time_or_size(after.units)) after.range_min = 0;
   return after;
 }
 

@@ -226,9 +226,10 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   const MutexLock lock(mutex_);
   const Statistic* const named = find_locked(name);
   if (!named) return std::string();
-  const Change change =
+  Change change =
       strictness == Strictness::kStrict ? parsed.value() : named->left_of(parsed.value());
   const Definition& is = named->definition();
+  if (is_open_log2(is)) change.begins_log2_at_zero = false;
   // The attributes of a type that is asked for are all there, and its range is as it is.
   Definition before = is;
   if (change.type) before.settings = change.type->value;

@@ -91,9 +91,14 @@ TEST_F(StrictDoorTest, DefineTakesTheStatisticAsItsTarget) {
   EXPECT_EQ(refusal("define web/us on=2"), "14: on must be 0 or 1");
   EXPECT_EQ(refusal("define web/other on=1"),
             "11: no statistic of that name here; it comes into being with: create web/other on=1");
-  EXPECT_EQ(refusal("define web name=new type=range data=reset on=0"),
+  EXPECT_EQ(refusal("define web name=new type=range on=0"),
             "11: no statistic of that name here; it comes into being with: create web/new "
             "type=range on=0");
+  for (const char* words :
+       {"data=reset", "undo=1", "entries_max=5", "type=history", "on=1 data=reset"}) {
+    EXPECT_EQ(refusal(std::string("define web/other ") + words),
+              "11: no statistic of that name here");
+  }
   EXPECT_EQ(refusal("define nix/us on=1"),
             "7: no such interface; it comes into being with: create nix/us");
 }
@@ -175,6 +180,9 @@ TEST_F(StrictDoorTest, AnArrayOfTimesOrSizesBeginsAtZero) {
   EXPECT_EQ(range_min("lib"), lowest);
   ASSERT_TRUE(write_definition("name=lib" + words + "ms/requests"));
   EXPECT_EQ(range_min("lib"), lowest);
+  ASSERT_TRUE(execute("define web/lib on=0" + words + "ms/requests"));
+  EXPECT_EQ(range_min("lib"), lowest);
+  EXPECT_EQ(warning("create web/lib" + words + "ms/requests"), "no warning");
   EXPECT_EQ(warning("create web/said range_min=-5" + words + "ms/requests"), "no warning");
   EXPECT_EQ(range_min("said"), "-5");
   ASSERT_TRUE(write_rule("web/r* type=array scale=log2 base_interval=1"));
