@@ -73,7 +73,7 @@ check_eq '' \
 
 if has systemd-analyze; then
   mkdir "$WORK/units"
-  cp "$PROJECT"/packaging/systemd/*.s* "$WORK/units"
+  cp "$PROJECT"/packaging/systemd/*.{service,socket} "$WORK/units"
   sed -i -E "s,^(Exec[A-Za-z]+=\+?)tally,\1$BIN/tally," "$WORK"/units/*.service
   verify() {
     systemd-analyze verify --man=no "$WORK"/units/* >"$WORK/said" 2>&1
