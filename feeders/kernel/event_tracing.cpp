@@ -188,7 +188,7 @@ Result<void> EventTracing::begin() {
       Recording::create({.name = "events",
                          .events = {},
                          .buffer_kib_per_cpu = options_.buffer_kib_per_cpu,
-                         .owner = options_.owner.pid,
+                         .owner = options_.owner.instance,
                          .predecessor = std::exchange(options_.owner.predecessor,
                                                       TracefsInstance::Predecessor::kNone),
                          .tracefs = options_.owner.tracefs},

@@ -57,7 +57,7 @@ Result<void> LatencyTracing::begin() {
       {.name = "latency",
        .events = {},
        .buffer_kib_per_cpu = kBufferKib,
-       .owner = owner_.pid,
+       .owner = owner_.instance,
        .predecessor = std::exchange(owner_.predecessor, TracefsInstance::Predecessor::kNone),
        .tracefs = owner_.tracefs},
       clock_);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/base/text.h"
+#include "feeders/tracefs/probe_group.h"
 #include "feeders/tracefs/ring_losses.h"
 #include "feeders/tracefs/tracefs.h"
 
@@ -21,13 +22,17 @@ namespace {
 const std::string kInstances = "instances/";
 constexpr std::string_view kPrefix = "tallyfs-";
 
-// The process whose instance `tallyfs-NAME-PID` is; nothing for other names.
-std::optional<pid_t> owner_of(std::string_view instance) {
+// Whose instance `tallyfs-NAME-PID` or `tallyfs-NAME-NUMBER-PID` is; nothing for other names.
+std::optional<InstanceOwner> owner_of(std::string_view instance) {
   const std::size_t dash = instance.rfind('-');
   if (!instance.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
   const auto pid = parse_unsigned(instance.substr(dash + 1));
   if (!pid || *pid == 0 || *pid > INT32_MAX) return std::nullopt;
-  return static_cast<pid_t>(*pid);
+  InstanceOwner owner{.pid = static_cast<pid_t>(*pid)};
+  const std::string_view name = instance.substr(0, dash);
+  const auto number = parse_unsigned(name.substr(name.rfind('-') + 1));
+  if (number && *number <= INT32_MAX) owner.number = static_cast<std::uint32_t>(*number);
+  return owner;
 }
 
 // True if the process that an instance is named after has ended. A zombie holds nothing.
@@ -42,24 +47,30 @@ bool is_gone(pid_t owner) {
 
 }  // namespace
 
-// An owner in another PID namespace looks dead from here, but the kernel does not remove an
-// instance whose pipes are held open. An instance with our own number was left by an earlier
-// process of that number: in a container that is every run.
-void TracefsInstance::remove_left_behind(const Fd& root, pid_t first_of) {
+std::string InstanceOwner::suffix() const {
+  return (number ? "-" + std::to_string(*number) : "") + "-" + std::to_string(pid);
+}
+
+// Without a number, an owner in another PID namespace looks dead from here, but the kernel does not
+// remove an instance whose pipes are held open. An instance with our own process id was then left
+// by an earlier process of that id: in a container that is every run.
+void TracefsInstance::remove_left_behind(const Fd& root, const InstanceOwner* first_of) {
   for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
-    if (owner && (*owner == first_of || is_gone(*owner))) {
-      ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
-    }
+    if (!owner) continue;
+    const bool is_its = first_of && owner->pid == first_of->pid &&
+                        (!owner->number || owner->number == first_of->number);
+    const bool is_left = owner->number ? is_free_group(root, *owner->number) : is_gone(owner->pid);
+    if (is_its || is_left) ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
   }
 }
 
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
   auto root = open_tracefs(options.tracefs);
   if (!root) return root.error();
-  remove_left_behind(root.value(), 0);
+  remove_left_behind(root.value(), nullptr);
   std::string name(kPrefix);
-  name += options.name + "-" + std::to_string(options.owner);
+  name += options.name + options.owner.suffix();
   TracefsInstance made(std::move(root.value()), std::move(name), options.events);
   if (options.predecessor == Predecessor::kMayHaveLeftOne && made.take_over()) return made;
   if (auto done = made.set_up(options); !done) return done.error();
@@ -95,7 +106,7 @@ TracefsInstance::~TracefsInstance() {
 
 Result<void> TracefsInstance::set_up(const Options& options) {
   const std::string path = kInstances + name_;
-  // An instance of the same name was left by an earlier process with the owner's number.
+  // An instance of the same name was left by an earlier process with the owner's id.
   ::unlinkat(root_.get(), path.c_str(), AT_REMOVEDIR);
   if (::mkdirat(root_.get(), path.c_str(), 0700) != 0) {
     return system_error("cannot make the tracing instance " + name_);

@@ -1,7 +1,11 @@
-// A tracing instance of our own: instances/tallyfs-NAME-PID, never the top level one, so that we
-// and other users of tracing do not disturb one another. It is removed with the object. The
+// A tracing instance of our own: instances/tallyfs-NAME-NUMBER-PID, never the top level one, so
+// that we and other users of tracing do not disturb one another. It is removed with the object. The
 // instance of a killed feeder goes on recording. The next feeder of the same owner may take it over
 // with the records gathered in it; once the owner has ended, the next create() removes it.
+//
+// NUMBER is that of the owner's group of probes (probe_group.h). Its lock tells whether the owner
+// lives, in whichever PID namespace. Without uprobes the name is tallyfs-NAME-PID, and the process
+// id alone has to tell.
 //
 // Confined to one thread. One pipe per CPU that the kernel could have.
 #pragma once
@@ -21,6 +25,15 @@
 
 namespace tallyfs {
 
+// The process that instances are named after: this one, or one that outlives it.
+struct InstanceOwner {
+  pid_t pid = ::getpid();
+  std::optional<std::uint32_t> number = {};  // of its group of probes, which is locked
+
+  // What the name of an instance ends in.
+  std::string suffix() const;
+};
+
 class TracefsInstance {
  public:
   struct Event {
@@ -36,8 +49,7 @@ class TracefsInstance {
     std::vector<Event> events;
     // 1 MiB holds 14,000 block events of one CPU: more than 10 ms of the fastest disks.
     unsigned buffer_kib_per_cpu = 1024;
-    // The process that it is named after: this one, or one that outlives it.
-    pid_t owner = ::getpid();
+    InstanceOwner owner = {};
     Predecessor predecessor = Predecessor::kNone;
     int tracefs = -1;  // as for open_tracefs()
   };
@@ -47,9 +59,9 @@ class TracefsInstance {
   // kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
   // Removes instances left behind, as create() does, for a caller that needs no instance now.
-  // first_of: an instance with the name of that process goes too, left by an earlier process of
-  // that number or by a feeder of it that has ended; 0: none.
-  static void remove_left_behind(const Fd& tracefs, pid_t first_of);
+  // first_of: the instances of that owner go too, left by an earlier process of its id or by a
+  // feeder of it that has ended; nullptr: none.
+  static void remove_left_behind(const Fd& tracefs, const InstanceOwner* first_of);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;

@@ -97,9 +97,10 @@ std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
   return probes;
 }
 
-// The instances of a supervisor that has ended. The kernel removes none that is open.
-void remove_instances_of(const Fd& tracefs, pid_t owner) {
-  const std::string end = "-" + std::to_string(owner);
+// The instances of a group whose supervisor has ended. The process id alone may be another's by
+// now, or another PID namespace's.
+void remove_instances_of(const Fd& tracefs, const ProbeGroup& group) {
+  const std::string end = InstanceOwner{group.owner, group.number}.suffix();
   for (const std::string& name : list_names(tracefs, "instances")) {
     if (!name.starts_with("tallyfs-") || !name.ends_with(end)) continue;
     ::unlinkat(tracefs.get(), ("instances/" + name).c_str(), AT_REMOVEDIR);
@@ -146,6 +147,11 @@ Result<ProbeLock> ProbeLock::take(const Fd& tracefs) {
   return system_error("cannot lock a byte of instances");
 }
 
+bool is_free_group(const Fd& tracefs, std::uint32_t number) {
+  const auto locks = open_locks(tracefs);
+  return locks && is_free(locks.value(), number);
+}
+
 std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
   return read_lines(tracefs, kProbeFile);
 }
@@ -185,7 +191,7 @@ RemovedOrphans remove_orphaned_probes(const Fd& tracefs) {
   for (const std::string& name : groups) {
     const auto group = ProbeGroup::parse(name);
     if (!group || !is_free(locks.value(), group->number)) continue;
-    remove_instances_of(tracefs, group->owner);
+    remove_instances_of(tracefs, *group);
     if (const auto done = remove_probe_group(tracefs, name)) {
       removed.groups += 1;
     } else {

@@ -40,6 +40,9 @@ struct ProbeLock {
   static Result<ProbeLock> take(const Fd& tracefs);
 };
 
+// Whether no process that lives has that number. False if it cannot be known.
+bool is_free_group(const Fd& tracefs, std::uint32_t number);
+
 // A line of uprobe_events or dynamic_events.
 struct RealProbe {
   char kind = 'p';

@@ -18,7 +18,7 @@ namespace tallyfs {
 
 // Whose the instances of a feeder are, and where.
 struct RecordingOwner {
-  pid_t pid = ::getpid();
+  InstanceOwner instance = {};
   TracefsInstance::Predecessor predecessor = TracefsInstance::Predecessor::kNone;
   int tracefs = -1;  // as for open_tracefs()
 };

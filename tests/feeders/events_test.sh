@@ -35,7 +35,10 @@ for each in sched/sched_switch syscalls/sys_enter_write irq/irq_handler_entry; d
 done
 # Our instance, if there is one: it has the id of the supervisor, which starts one feeder after the
 # other.
-OURS=tallyfs-events-$(ps -o ppid= -p "$(feeder)" | tr -d ' ')
+OURS=tallyfs-events-$(tr '\0' '\n' <"/proc/$(feeder)/cmdline" | awk '
+  $0 == "--owner" { getline owner }
+  $0 == "--probe-group" { getline number; owner = number "-" owner }
+  END { print owner }')
 instance() { in_kernel 'ls instances' | grep -x "$OURS"; }
 in_instance() { in_kernel "cat instances/$OURS/$1"; }
 lost() { data tallyfs | awk '$1 == "events_lost" { n += $NF } END { print n + 0 }'; }

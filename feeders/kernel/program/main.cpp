@@ -51,6 +51,12 @@ struct Options : ProgramOptions {
   unsigned buffer_kib = 8'192;
 };
 
+InstanceOwner owner_of(const Options& options) {
+  InstanceOwner owner{.pid = options.owner};
+  if (options.probe_lock >= 0) owner.number = options.probe_group;
+  return owner;
+}
+
 struct Found {
   Catalogue catalogue;
   std::string without_events = {};  // why there are none
@@ -70,7 +76,8 @@ bool remove_orphans(const Fd& tracefs) {
 Found read_catalogue(const Options& options) {
   const auto tracefs = open_tracefs(options.tracefs);
   if (!tracefs) return {Catalogue({}), tracefs.error().reason};
-  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? 0 : options.owner);
+  const InstanceOwner own = owner_of(options);
+  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? nullptr : &own);
   (void)remove_orphans(tracefs.value());
   Found found{Catalogue::read(tracefs.value())};
   if (found.catalogue.events().empty()) {
@@ -258,7 +265,7 @@ int run(const Options& options) {
   EventShipper latency_shipper(link);
   using Predecessor = TracefsInstance::Predecessor;
   const RecordingOwner owner{
-      options.owner, options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone,
+      owner_of(options), options.is_successor ? Predecessor::kMayHaveLeftOne : Predecessor::kNone,
       options.tracefs};
   LatencyTracing latencies(latency_shipper, clock, owner);
   Orders orders(options.orders);
@@ -279,7 +286,7 @@ int run_remove_orphans(const Options& options) {
   if (auto done = set_up(options); !done) return log_failure(done.error());
   const auto tracefs = open_tracefs(options.tracefs);
   if (!tracefs) return log_failure(tracefs.error());
-  TracefsInstance::remove_left_behind(tracefs.value(), 0);
+  TracefsInstance::remove_left_behind(tracefs.value(), nullptr);
   return remove_orphans(tracefs.value()) ? 0 : 1;
 }
 

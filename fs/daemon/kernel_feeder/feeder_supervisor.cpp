@@ -156,7 +156,9 @@ void tell(const Fd& channel, const std::string& program, int status) {
 // is on cannot be removed, and goes off with its instance.
 void remove_what_is_left(const Start& start) {
   if (!start.tracefs.valid()) return;
-  TracefsInstance::remove_left_behind(start.tracefs, start.supervisor);
+  InstanceOwner own{.pid = start.supervisor};
+  if (start.probes) own.number = start.probes->number;
+  TracefsInstance::remove_left_behind(start.tracefs, &own);
   if (!start.probes) return;
   const ProbeGroup group{start.supervisor, start.probes->number};
   // What another tool uses is left to the next start, or to the unit's end.

@@ -46,7 +46,7 @@ _instances() {
   local tracefs=/sys/kernel/tracing
   mountpoint -q $tracefs || { mkdir -p "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs" &&
     tracefs=$CASE/tracefs; }
-  ls "$tracefs/instances" | grep -c "^tallyfs-latency-$1\$" || true
+  ls "$tracefs/instances" | grep -c "^tallyfs-latency-\([0-9]*-\)\?$1\$" || true
   [ $tracefs = /sys/kernel/tracing ] || umount "$tracefs"
 }
 

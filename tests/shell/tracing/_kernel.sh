@@ -9,6 +9,13 @@ _start_with_kernel() {  # _start_with_kernel [OPTION...]
 }
 # The name of the shell that forks, which no other process has.
 FORKER=fork$$
+# _instance_of NAME FEEDER: the name of the feeder's instance, which has the ids of its owner.
+_instance_of() {
+  tr '\0' '\n' <"/proc/$2/cmdline" | awk -v name="$1" '
+    $0 == "--owner" { getline owner }
+    $0 == "--probe-group" { getline number; owner = number "-" owner }
+    END { print "tallyfs-" name "-" owner }'
+}
 _fork() { "$CASE/$FORKER" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }  # _fork TIMES
 _hits() { sed -n 's/^    Hits: //p' "${1:-$E}/hist" | tail -1; }  # _hits [EVENT]
 # _reaches WANTED WHAT COMMAND...: it prints this number, and no more, once all records have come: a

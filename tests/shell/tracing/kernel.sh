@@ -179,12 +179,12 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
 # The records of a system call fill the kernel's pages, which then have no room to say how many were
 # lost before them.
 what_the_kernel_drops_is_counted_one_by_one() {
-  local call=$T/events/raw_syscalls/sys_enter tracefs=$CASE/tracefs supervisor
+  local call=$T/events/raw_syscalls/sys_enter tracefs=$CASE/tracefs instance
   need_python
   [ -d "$call" ] || skip "no events of system calls here"
-  supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  instance=$(_instance_of events "$(_feeder)")
   mkdir "$tracefs" && mount -t tracefs none "$tracefs"
-  py "$T" "$(_feeder)" "$tracefs/instances/tallyfs-events-$supervisor" "$MNT" <<'EOT'
+  py "$T" "$(_feeder)" "$tracefs/instances/$instance" "$MNT" <<'EOT'
 import glob, os, re, signal, sys, time
 from peer import freeze, time_limit
 top, feeder, instance, mount = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -235,7 +235,7 @@ a_successor_does_not_go_on_with_what_is_not_wanted_any_more() {
   local feeder supervisor instance event sched=$T/events/sched
   feeder=$(_feeder) supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
-  instance=$CASE/tracefs/instances/tallyfs-events-$supervisor
+  instance=$CASE/tracefs/instances/$(_instance_of events "$feeder")
   echo 1 >"$E/enable"
   echo 'pid == 1' >"$sched/sched_process_exit/filter"
   echo 1 >"$sched/sched_process_exit/enable"
@@ -272,10 +272,10 @@ a_successor_does_not_go_on_with_what_is_not_wanted_any_more() {
 
 # Else each switch of all tasks is recorded, shipped and thrown away.
 a_filter_of_tasks_names_is_the_kernels_to_apply() {
-  local supervisor filter each
-  supervisor=$(ps -o ppid= -p "$(_feeder)" | tr -d ' ')
+  local filter each
   mkdir "$CASE/tracefs" && mount -t tracefs none "$CASE/tracefs"
-  filter=$CASE/tracefs/instances/tallyfs-events-$supervisor/events/sched/sched_process_exit/filter
+  filter=$CASE/tracefs/instances/$(_instance_of events "$(_feeder)")
+  filter=$filter/events/sched/sched_process_exit/filter
   for each in "common_comm == \"$FORKER\"|COMM == \"$FORKER\"" \
     'comm ~ "fork*" && common_cpu >= 0|comm ~ "fork*" && CPU >= 0'; do
     echo "hist:keys=common_comm if ${each%|*}" >"$T/events/sched/sched_process_exit/trigger"

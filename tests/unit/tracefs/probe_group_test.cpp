@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "feeders/tracefs/instance.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace tallyfs {
@@ -91,6 +92,36 @@ TEST_F(ProbeFilesTest, RemovesTheGroupsThatAreLeftOverAndNoOthers) {
   EXPECT_EQ(written(), before + "-:" + dead.name() + "/\n");
   lock.value().fd.reset();
   EXPECT_EQ(remove_orphaned_probes(tracefs_).groups, 2u) << "the lock went with its holder";
+}
+
+// A process id is used again, and in containers by several mounts at once.
+TEST_F(ProbeFilesTest, AnOrphanTakesNoInstanceOfAMountThatLivesWithItsProcessId) {
+  const auto lock = ProbeLock::take(tracefs_);
+  ASSERT_TRUE(lock);
+  const InstanceOwner alive{4711, lock.value().number};
+  const InstanceOwner dead{4711, (lock.value().number + 1) & 0x7fffffff};
+  const auto make = [this](const std::string& name) {
+    std::filesystem::create_directory(directory_ / "instances/" + name);
+  };
+  const auto has = [this](const std::string& name) {
+    return std::filesystem::exists(directory_ / "instances/" + name);
+  };
+  for (const char* const of : {"tallyfs-events", "tallyfs-latency"}) {
+    make(of + alive.suffix());
+    make(of + dead.suffix());
+  }
+  put("p:" + ProbeGroup{4711, *dead.number}.name() + "/a_1 /bin/x:0x10\n");
+  EXPECT_EQ(remove_orphaned_probes(tracefs_).groups, 1u);
+  EXPECT_FALSE(has("tallyfs-events" + dead.suffix()));
+  EXPECT_FALSE(has("tallyfs-latency" + dead.suffix()));
+  make("tallyfs-events" + dead.suffix());
+  const InstanceOwner another{4711, (lock.value().number + 2) & 0x7fffffff};
+  TracefsInstance::remove_left_behind(tracefs_, &another);
+  EXPECT_FALSE(has("tallyfs-events" + dead.suffix()));
+  EXPECT_TRUE(has("tallyfs-events" + alive.suffix()));
+  EXPECT_TRUE(has("tallyfs-latency" + alive.suffix()));
+  TracefsInstance::remove_left_behind(tracefs_, &alive);
+  EXPECT_FALSE(has("tallyfs-events" + alive.suffix())) << "the supervisor's own, at its end";
 }
 
 TEST_F(ProbeFilesTest, WithoutUprobesThereIsNoLock) {
