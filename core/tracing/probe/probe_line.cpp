@@ -89,6 +89,12 @@ Result<void> Parsing::check_place(const Token& place) const {
   return {};
 }
 
+// `PATH:OFFSET%return`, or with a reference counter behind it. The kernel lists the probe with r:.
+bool is_of_return(std::string_view place) {
+  place = place.substr(0, place.find('(', std::min(place.rfind(':'), place.size())));
+  return place.ends_with("%return");
+}
+
 // As the kernel names an event without a name, of returns, too.
 std::string default_event(std::string_view place) {
   const std::size_t colon = place.rfind(':');
@@ -117,6 +123,7 @@ Result<ProbeCommand> Parsing::definition(ProbeKind kind, const Part& name, Token
     if (auto good = check_name("Event", event); !good) return good.error();
   }
   if (made.words.empty()) return fault("a place is missing: PATH:OFFSET", line_.size());
+  if (is_of_return(made.words.front().text)) made.kind = ProbeKind::kReturn;
   if (auto good = check_place(made.words.front()); !good) return good.error();
   made.event = has_event ? std::string(event.text) : default_event(made.words.front().text);
   return made;

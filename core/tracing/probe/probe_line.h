@@ -26,7 +26,7 @@ inline constexpr std::string_view kProbeLocation = "probe";
 
 // A line that defines a probe, or adds a place to it. Its words are views of the line.
 struct ProbeLine {
-  ProbeKind kind = ProbeKind::kEntry;
+  ProbeKind kind = ProbeKind::kEntry;  // of p: with %return behind the offset: kReturn
   std::string group, event;
   std::vector<Token> words;  // the place, then the arguments
 

@@ -43,6 +43,13 @@ TEST(ProbeLineTest, NamesAnEventAsTheKernelDoes) {
   EXPECT_EQ(name("p /bin/bash:4096(0x10)"), "uprobes/p_bash_0x1000");
 }
 
+TEST(ProbeLineTest, KnowsAReturnByThePlaceToo) {
+  EXPECT_EQ(defined_by("p:a /bin/bash:0x1000%return x=%ax").kind, ProbeKind::kReturn);
+  EXPECT_EQ(defined_by("p:a /bin/bash:0x1000%return(0x10)").kind, ProbeKind::kReturn);
+  EXPECT_EQ(defined_by("r:a /bin/bash:0x1000%return").kind, ProbeKind::kReturn);
+  EXPECT_EQ(defined_by("p:a /bin/a%return(1):0x1000").kind, ProbeKind::kEntry);
+}
+
 TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
   EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
