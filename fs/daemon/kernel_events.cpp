@@ -25,6 +25,10 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
               [this](std::uint64_t serial, const Error& error) {
                 branches_.tracing().tracing().probe_refused(serial, error, clock_.now());
               },
+          .place_made_late =
+              [this](std::uint64_t serial, const MadeProbe& made) {
+                return branches_.tracing().tracing().place_made_late(serial, made, clock_.now());
+              },
           .settled = std::move(settled)};
 }
 

@@ -69,7 +69,7 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
                  path.first == kMarkerSystem)) {
     return refused(ErrorCode::kExists, "an event of this name is there that is no probe");
   }
-  if (auto may = state_.probes.may_add_place(); !may) {
+  if (auto may = state_.probes.may_add_place(parsed.text()); !may) {
     return refused(may.error().code, may.error().reason);
   }
   if (is_new) {
@@ -217,6 +217,16 @@ void Tracing::probe_refused(std::uint64_t serial, Error error, Moment now) {
   if (error.location.empty()) error.location = kProbeLocation;
   error.token_at = 0;
   state_->options.error_log->report(ErrorLog::kDaemon, error.location, line, error, now);
+}
+
+bool Tracing::place_made_late(std::uint64_t serial, const MadeProbe& made, Moment now) {
+  const MutexLock lock(state_->mutex);
+  const EventPath* const path = state_->probes.find(serial);
+  Probes::Probe* const probe = path ? state_->probes.find(*path) : nullptr;
+  if (!probe || probe->places.empty()) return false;
+  state_->probes.add_place(*probe, made.text);
+  state_->instances.top()->touch(now);
+  return true;
 }
 
 }  // namespace tallyfs

@@ -8,6 +8,12 @@ namespace {
 
 Error too_many() { return {ErrorCode::kNoSpace, "more probes than allowed (4096)"}; }
 
+std::size_t bytes_of(const std::vector<std::string>& places) {
+  std::size_t bytes = 0;
+  for (const std::string& place : places) bytes += place.size();
+  return bytes;
+}
+
 }  // namespace
 
 Probes::Probe* Probes::find(const EventPath& path) {
@@ -27,23 +33,30 @@ Result<void> Probes::restore(const EventPath& path, Probe probe) {
   if (has(path) || by_serial_.contains(probe.serial)) {
     return Error{ErrorCode::kExists, "there is such a probe already"};
   }
-  if (probes_.size() >= kProbesMax || places_ + probe.places.size() > kPlacesMax) {
+  const std::size_t bytes = bytes_of(probe.places);
+  if (probes_.size() >= kProbesMax || places_ + probe.places.size() > kPlacesMax ||
+      place_bytes_ + bytes > kPlaceBytesMax) {
     return too_many();
   }
   by_serial_[probe.serial] = path;
   next_serial_ = std::max(next_serial_, probe.serial + 1);
   places_ += probe.places.size();
+  place_bytes_ += bytes;
   changes_ += 1;
   probes_[path] = std::move(probe);
   return {};
 }
 
-Result<void> Probes::may_add_place() const {
-  if (places_ < kPlacesMax) return {};
-  return Error{ErrorCode::kNoSpace, "more places of probes than allowed (65536)"};
+Result<void> Probes::may_add_place(std::string_view place) const {
+  if (places_ >= kPlacesMax) {
+    return Error{ErrorCode::kNoSpace, "more places of probes than allowed (65536)"};
+  }
+  if (place_bytes_ + place.size() <= kPlaceBytesMax) return {};
+  return Error{ErrorCode::kNoSpace, "more text of places of probes than allowed (8 MiB)"};
 }
 
 void Probes::add_place(Probe& probe, std::string place) {
+  place_bytes_ += place.size();
   probe.places.push_back(std::move(place));
   places_ += 1;
   changes_ += 1;
@@ -53,6 +66,7 @@ void Probes::remove(const EventPath& path) {
   const auto found = probes_.find(path);
   if (found == probes_.end()) return;
   places_ -= found->second.places.size();
+  place_bytes_ -= bytes_of(found->second.places);
   by_serial_.erase(found->second.serial);
   probes_.erase(found);
   changes_ += 1;

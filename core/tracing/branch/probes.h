@@ -1,13 +1,16 @@
 // The probes of the mount: their names, places and serial numbers. Their events are among those
 // that were offered (EventOffers).
 // Confined to the lock of Tracing's State.
-// Limits: kProbesMax probes, kPlacesMax places of all together.
+// Limits: kProbesMax probes; of all together kPlacesMax places, with kPlaceBytesMax bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tracing/branch/probe_source.h"
@@ -19,6 +22,7 @@ class Probes {
  public:
   static constexpr std::size_t kProbesMax = 4'096;
   static constexpr std::size_t kPlacesMax = 65'536;
+  static constexpr std::size_t kPlaceBytesMax = std::size_t{8} << 20;
 
   struct Probe {
     std::uint64_t serial = 0;
@@ -35,9 +39,13 @@ class Probes {
   // One that was there before a restart. kExists, kNoSpace.
   Result<void> restore(const EventPath& path, Probe probe);
   // kNoSpace.
-  Result<void> may_add_place() const;
+  Result<void> may_add_place(std::string_view place) const;
   void add_place(Probe& probe, std::string place);
   void remove(const EventPath& path);
+  // One that was there before a restart cannot be here; its event must not be, either: without the
+  // probe its histograms would be readable as those of other events are.
+  void refuse(const EventPath& path) { refused_.insert(path); }
+  bool is_refused(const EventPath& path) const { return refused_.contains(path); }
 
   // Those that a removal means, in the order in which they were made.
   std::vector<EventPath> matching(const ProbeRemoval& removal) const;
@@ -51,12 +59,15 @@ class Probes {
   std::string text() const;
 
   std::uint64_t next_serial() const { return next_serial_; }
+  // Serials from this one on, or from a higher one.
+  void begin_serials(std::uint64_t next) { next_serial_ = std::max(next_serial_, next); }
   std::uint64_t changes() const { return changes_; }
 
  private:
   std::map<EventPath, Probe> probes_;
   std::map<std::uint64_t, EventPath> by_serial_;
-  std::size_t places_ = 0;
+  std::set<EventPath> refused_;
+  std::size_t places_ = 0, place_bytes_ = 0;
   std::uint64_t next_serial_ = 1;
   std::uint64_t changes_ = 0;
 };

@@ -128,6 +128,9 @@ class Tracing {
   void probe_made(std::uint64_t serial, const MadeProbe& made, Moment now);
   // It could not make it: the event has no source, and error_log says why.
   void probe_refused(std::uint64_t serial, Error error, Moment now);
+  // A place was made after its write had given up: it is listed, if its probe is. False: no probe
+  // has that serial, or it has no place besides, and the source removes it.
+  bool place_made_late(std::uint64_t serial, const MadeProbe& made, Moment now);
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;

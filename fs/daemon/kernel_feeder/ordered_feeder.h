@@ -81,6 +81,9 @@ class OrderedFeeder final : public KernelSource, public EventSource, public Prob
         [](std::uint64_t, const MadeProbe&) {};
     std::function<void(std::uint64_t, const Error&)> probe_refused = [](std::uint64_t,
                                                                         const Error&) {};
+    // A place was made whose write has given up. False: there is no probe that it was added to.
+    std::function<bool(std::uint64_t, const MadeProbe&)> place_made_late =
+        [](std::uint64_t, const MadeProbe&) { return false; };
     // The first feeder has arrived, or is not likely to: called once. One that is replaced is none.
     std::function<void()> settled = [] {};
   };

@@ -76,14 +76,14 @@ std::optional<std::uint64_t> OrderedFeeder::take_told_probe(Number number) {
 
 void OrderedFeeder::hear(const wire::Probed& reply) {
   const auto heard = dialogue_.answered(reply.number, reply);
+  const MadeProbe made{.source_id = reply.id, .text = reply.text, .format = reply.format};
   if (take_told_probe(reply.number)) {
     taken_in_();
-    listeners_.probe_made(reply.serial, {.source_id = reply.id,
-                                         .text = reply.text,
-                                         .format = reply.format});
+    listeners_.probe_made(reply.serial, made);
   }
-  // The write that ordered it has given up.
-  if (heard == FeederDialogue::Heard::kLate) {
+  // The write that ordered it has given up. A probe that got another place stays, with the place.
+  const bool is_late = heard == FeederDialogue::Heard::kLate;
+  if (is_late && !listeners_.place_made_late(reply.serial, made)) {
     (void)dialogue_.tell(wire::UnprobeOrder{.serials = {reply.serial}});
   }
   note_heard(heard);

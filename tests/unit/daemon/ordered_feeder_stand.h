@@ -80,6 +80,8 @@ class OrderedFeederTest : public testing::Test {
                        [this](std::uint64_t serial, const Error& error) {
                          unmade_.set_value({serial, error.reason});
                        },
+                   .place_made_late = [this](std::uint64_t serial,
+                                             const MadeProbe&) { return serial == has_probe_; },
                    .settled = [this] { settled_.set_value(arrivals_); }});
   }
   ~OrderedFeederTest() override { feeder_.stop(); }
@@ -131,6 +133,7 @@ class OrderedFeederTest : public testing::Test {
   std::promise<std::pair<OrderedFeeder::Asked, std::string>> refused_;
   std::promise<int> settled_;  // how many had arrived by then
   std::vector<ProbePlace> places_;  // for a feeder that arrives
+  std::uint64_t has_probe_ = 0;     // the serial of one to which a place was added
   std::promise<std::pair<std::uint64_t, MadeProbe>> made_;
   std::promise<std::pair<std::uint64_t, std::string>> unmade_;
   OrderedFeeder feeder_;

@@ -61,6 +61,20 @@ TEST_F(OrderedProbesTest, ANewFeederMakesTheProbesBeforeItIsToldThatThatIsAll) {
   played_.number_of("events");
 }
 
+TEST_F(OrderedProbesTest, AProbeStaysThatGetsAnotherPlaceTooLate) {
+  arrive();
+  has_probe_ = 7;
+  state_ = FeederActivity::State::kStopped;
+  auto waiting = std::async(std::launch::async, [this] {
+    return feeder_.define({.serial = 7, .event = "a", .text = "/bin/x:0x20"}, {});
+  });
+  const std::string number = played_.number_of("probe");
+  EXPECT_EQ(waiting.get().error().code, ErrorCode::kTimedOut);
+  state_ = FeederActivity::State::kAtWork;
+  played_.say("probed " + number + " 7 1400 /bin/x:0x20\nname: a\n");
+  played_.number_of("want");  // and no order to remove it is before
+}
+
 TEST_F(OrderedProbesTest, AProbeThatIsMadeTooLateIsRemoved) {
   arrive();
   state_ = FeederActivity::State::kStopped;
