@@ -96,7 +96,17 @@ SavedTracing::Objects SavedTracing::list() {
   return all;
 }
 
+// The number that comes next is saved besides: the source may still have a probe with the last one
+// that was given, though it is listed no more.
 void SavedTracing::list_probes(Objects& all) {
+  if (state_.probes.next_serial() > 1) {
+    Object next{.kind = SavedKind::kProbe, .label = "next", .bytes = {}};
+    ByteWriter out(next.bytes);
+    out.put_text("");
+    out.put_text("");
+    out.put(state_.probes.next_serial());
+    all.push_back(std::move(next));
+  }
   for (const EventPath& path : state_.probes.all()) {
     const Probes::Probe& probe = *state_.probes.find(path);
     if (probe.places.empty()) continue;
@@ -269,18 +279,38 @@ Result<void> SavedTracing::load_probe(ByteReader& in) {
   EventPath path;
   path.first = in.get_text();
   path.second = in.get_text();
+  if (path == EventPath()) {
+    const auto next = in.get<std::uint64_t>();
+    if (!in.ok() || in.left() != 0) return not_saved_here();
+    const MutexLock lock(state_.mutex);
+    state_.probes.begin_serials(next);
+    return {};
+  }
+  auto done = restore_probe(path, in);
+  if (!done) {
+    const MutexLock lock(state_.mutex);
+    state_.probes.refuse(path);
+  }
+  return done;
+}
+
+Result<void> SavedTracing::restore_probe(const EventPath& path, ByteReader& in) {
   Probes::Probe probe;
   probe.serial = in.get<std::uint64_t>();
   const auto kind = static_cast<char>(in.get<std::uint8_t>());
   const auto places = in.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < places && in.ok(); ++i) probe.places.emplace_back(in.get_text());
   const bool has_kind = kind == 'p' || kind == 'r';
-  if (!in.ok() || in.left() != 0 || !has_kind) return not_saved_here();
+  if (!in.ok() || in.left() != 0 || !has_kind || places == 0) return not_saved_here();
   probe.kind = ProbeKind{kind};
   const std::string line = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
   for (const std::string& place : probe.places) {
     const auto command = parse_probe_line(line + place);
     if (!command) return command.error();
+    const auto* const read = std::get_if<ProbeLine>(&command.value());
+    const bool is_its = read && EventPath(read->group, read->event) == path &&
+                        read->kind == probe.kind;
+    if (!is_its) return not_saved_here();
   }
   if (!state_.options.probes) {
     return Error{ErrorCode::kNoDevice, "probes need tallyfs -o tracefs, as root"};
@@ -294,6 +324,10 @@ Result<void> SavedTracing::load_kernel_event(ByteReader& in, Moment now) {
   const std::string_view format = in.get_text();
   if (!in.ok() || in.left() != 0) return not_saved_here();
   const MutexLock lock(state_.mutex);
+  const auto parsed = parse_event_format(format);
+  if (parsed && state_.probes.is_refused(EventPath(system, parsed.value().name))) {
+    return Error{ErrorCode::kNoDevice, "it is an event of a probe that is not here"};
+  }
   const auto restored = state_.offers.restore({.system = system, .text = format}, now);
   if (!restored) return restored.error();
   state_.directories.update_all(restored.value(), now);

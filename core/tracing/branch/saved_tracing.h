@@ -65,6 +65,7 @@ class SavedTracing {
   void save_error_log(ObjectSink& sink) const;
 
   Result<void> load_probe(ByteReader& in);
+  Result<void> restore_probe(const EventPath& path, ByteReader& in);
   Result<void> load_kernel_event(ByteReader& in, Moment now);
   Result<void> load_synthetic_event(ByteReader& in, Moment now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);

@@ -169,6 +169,32 @@ TEST_F(ProbesTest, ANameThatAnotherEventHasIsRefused) {
   EXPECT_TRUE(probes_.made.empty());
 }
 
+// The source answers after the write has given up: the kernel has the place, and it is listed.
+TEST_F(ProbesTest, APlaceThatIsMadeTooLateIsListedWithItsProbe) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10"));
+  probes_.answer = Error{ErrorCode::kTimedOut, "the feeder is silent"};
+  ASSERT_FALSE(write("p:a /bin/x:0x20"));
+  ASSERT_FALSE(write("p:b /bin/x:0x30"));
+  const auto made = [](std::uint64_t serial, const char* text) {
+    return PlayedProbes::made_of({.serial = serial, .event = "a", .text = text});
+  };
+  EXPECT_TRUE(tracing_.place_made_late(1, made(1, "/bin/x:0x20"), clock_.now()));
+  EXPECT_FALSE(tracing_.place_made_late(2, made(2, "/bin/x:0x30"), clock_.now())) << "it goes";
+  EXPECT_EQ(read("uprobe_events"), "p:uprobes/a /bin/x:0x10\np:uprobes/a /bin/x:0x20\n");
+}
+
+// A probe with a line of 4,000 bytes, again and again.
+TEST_F(ProbesTest, TheTextOfAllPlacesTogetherIsBounded) {
+  const std::string path = "/bin/" + std::string(4'000, 'x');
+  int made = 0;
+  while (made <= 2'200 && write("p:a" + std::to_string(made) + " " + path + ":0x10")) made += 1;
+  EXPECT_GT(made, 2'000);
+  EXPECT_LT(made, 2'200) << "8 MiB";
+  ASSERT_TRUE(write("-:a0"));
+  EXPECT_TRUE(write("p:b " + path + ":0x10")) << "the room is there again";
+  EXPECT_EQ(write("p:c " + path + ":0x10").error().code, ErrorCode::kNoSpace);
+}
+
 TEST_F(ProbesTest, ANewSourceMakesThemAnewAndWhatIsSetCountsOn) {
   ASSERT_TRUE(write("p:a /bin/x:0x10"));
   ASSERT_TRUE(put("events/uprobes/a/trigger", "hist:keys=prio"));
@@ -183,6 +209,105 @@ TEST_F(ProbesTest, ANewSourceMakesThemAnewAndWhatIsSetCountsOn) {
   feed(1, 7);
   feed(1, 42);
   EXPECT_NE(read("events/uprobes/a/hist").find("Hits: 2\n"), std::string::npos);
+}
+
+// What was saved, in the order in which it is loaded.
+class KeptObjects : public ObjectSink {
+ public:
+  bool put(const SavedObject& object) override {
+    objects_.push_back({object.kind, object.format, std::string(object.bytes)});
+    return true;
+  }
+  // Returns the refusals.
+  std::vector<std::string> load(Tracing& into, Moment now) const {
+    std::vector<std::string> refusals;
+    for (const Kept& each : objects_) {
+      const auto loaded = into.load({each.kind, each.format, "", each.bytes}, {.now = now});
+      if (!loaded) refusals.push_back(loaded.error().reason);
+    }
+    return refusals;
+  }
+  // In each of the objects of this kind.
+  void change(SavedKind kind, const std::string& from, const std::string& to) {
+    for (Kept& each : objects_) {
+      const std::size_t at = each.bytes.find(from);
+      const bool is_of_kind = each.kind == static_cast<std::uint16_t>(kind);
+      if (is_of_kind && at != std::string::npos) each.bytes.replace(at, from.size(), to);
+    }
+  }
+
+ private:
+  struct Kept {
+    std::uint16_t kind = 0, format = 0;
+    std::string bytes;
+  };
+  std::vector<Kept> objects_;
+};
+
+class SavedProbesTest : public ProbesTest {
+ protected:
+  // Another server, with or without a source of probes.
+  struct Next {
+    explicit Next(Moment now, bool has_probes)
+        : tracing(tree, directory, ledger, {.probes = has_probes ? &probes : nullptr}, now) {}
+    Tree tree{Moment{}};
+    NodeId directory =
+        tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), Moment{});
+    Ledger ledger{Ledger::Limits()};
+    FakeSource kernel;
+    PlayedProbes probes{kernel};
+    Tracing tracing;
+    bool has(std::string_view path) {
+      return find_node(tree, directory, path, Moment{}).has_value();
+    }
+  };
+  KeptObjects kept() {
+    KeptObjects objects;
+    tracing_.save(objects);
+    return objects;
+  }
+};
+
+TEST_F(SavedProbesTest, ASerialIsNotGivenAgain) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10\np:b /bin/x:0x20\n-:b\n"));
+  Next next(clock_.now(), true);
+  EXPECT_TRUE(kept().load(next.tracing, clock_.now()).empty());
+  CallContext call(clock_.now());
+  call.uid = 0;
+  const auto node = find_node(next.tree, next.directory, "uprobe_events", clock_.now());
+  ASSERT_TRUE(next.tree.file(node.value().id).value()->write_line("p:b /bin/x:0x30", call));
+  ASSERT_EQ(next.probes.made.size(), 1u);
+  EXPECT_EQ(next.probes.made[0].serial, 3u) << "the source may have the second one yet";
+}
+
+// Its hist.json would be readable as that of any other event is.
+TEST_F(SavedProbesTest, AnEventOfAProbeIsNotThereWithoutTheProbe) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10"));
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "hist:keys=prio"));
+  Next without(clock_.now(), false);
+  EXPECT_FALSE(kept().load(without.tracing, clock_.now()).empty());
+  EXPECT_FALSE(without.has("events/uprobes"));
+  Next with(clock_.now(), true);
+  EXPECT_TRUE(kept().load(with.tracing, clock_.now()).empty());
+  EXPECT_TRUE(with.has("events/uprobes/a/hist.json"));
+}
+
+// A state file that was damaged, or written by another.
+TEST_F(SavedProbesTest, AProbeThatNoLineCouldHaveMadeIsRefused) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10"));
+  const auto refused_with = [this](const std::string& from, const std::string& to) {
+    KeptObjects objects = kept();
+    objects.change(SavedKind::kProbe, from, to);
+    Next next(clock_.now(), true);
+    const bool is_refused = objects.load(next.tracing, clock_.now()).size() == 1;
+    return is_refused && next.tracing.probe_serials().empty();
+  };
+  EXPECT_TRUE(refused_with("uprobes", "mine/ab")) << "the line would be of another group";
+  EXPECT_TRUE(refused_with("uprobes", "4probes"));
+  EXPECT_TRUE(refused_with(std::string("p\1\0\0\0\xb\0\0\0/bin/x:0x10", 20),
+                           std::string("p\0\0\0\0", 5)))
+      << "without a place";
+  EXPECT_FALSE(refused_with("uprobes", "uprobez")) << "another name is none that is wrong";
 }
 
 }  // namespace
