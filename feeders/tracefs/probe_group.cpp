@@ -18,6 +18,8 @@ namespace {
 
 constexpr const char* kProbeFile = "uprobe_events";
 constexpr std::string_view kGroupPrefix = "tallyfs_";
+// The group of events that programs have defined in the kernel.
+constexpr std::string_view kUserEvents = "user_events";
 constexpr std::uint32_t kNumberMask = 0x7fffffff;
 
 ErrorCode code_of_errno(int error) {
@@ -66,17 +68,22 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
+// `p:GROUP/EVENT TEXT`, with `r10:` as well, or `u:EVENT TEXT` of an event of programs.
 std::optional<RealProbe> parse_real(std::string_view line) {
-  const std::size_t slash = line.find('/');
-  const std::size_t blank = line.find(' ');
-  if (line.size() < 2 || line[0] == '-' || line[1] != ':' || slash == line.npos || slash > blank) {
-    return std::nullopt;
-  }
-  RealProbe probe{.kind = line[0],
-                  .group = std::string(line.substr(2, slash - 2)),
-                  .event = std::string(line.substr(slash + 1, blank - slash - 1)),
-                  .text = {}};
-  if (blank != line.npos) probe.text = line.substr(blank + 1);
+  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+  std::string_view name = line.substr(0, blank);
+  const std::size_t colon = name.find(':');
+  const bool has_kind = colon != name.npos && colon > 0 && name[0] != '-' &&
+                        name.substr(1, colon - 1).find_first_not_of("0123456789") == name.npos;
+  if (!has_kind) return std::nullopt;
+  name.remove_prefix(colon + 1);
+  const std::size_t slash = name.find('/');
+  const bool is_of_programs = line[0] == 'u' && slash == name.npos;
+  if (slash == name.npos && !is_of_programs) return std::nullopt;
+  RealProbe probe{.kind = line[0], .group = std::string(kUserEvents), .event = {}, .text = {}};
+  if (!is_of_programs) probe.group = name.substr(0, slash);
+  probe.event = is_of_programs ? name : name.substr(slash + 1);
+  if (blank != line.size()) probe.text = line.substr(blank + 1);
   return probe;
 }
 
@@ -177,9 +184,22 @@ Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines) {
 }
 
 Result<void> remove_probe_group(const Fd& tracefs, const std::string& group) {
-  auto removed = append_probe_lines(tracefs, "-:" + group + "/\n");
-  if (!removed && removed.error().code == ErrorCode::kNotFound) return {};
-  return removed;
+  const auto is_gone = [](const Result<void>& removed) {
+    return removed || removed.error().code == ErrorCode::kNotFound;
+  };
+  auto all = append_probe_lines(tracefs, "-:" + group + "/\n");
+  if (is_gone(all)) return {};
+  // The kernel has stopped at the first that is on.
+  std::set<std::string> events;
+  for (RealProbe& probe : read_real_probes(tracefs)) {
+    if (probe.group == group) events.insert(std::move(probe.event));
+  }
+  Result<void> last;
+  for (const std::string& event : events) {
+    auto removed = append_probe_lines(tracefs, "-:" + group + "/" + event + "\n");
+    if (!is_gone(removed)) last = std::move(removed);
+  }
+  return last;
 }
 
 RemovedOrphans remove_orphaned_probes(const Fd& tracefs) {

@@ -57,7 +57,7 @@ std::vector<RealProbe> read_dynamic_events(const Fd& tracefs);
 // Carries out lines of uprobe_events in one write, up to the first that is refused. kBusy: the
 // probe is on. kNotFound, kExists, kNoSpace, kNoAccess, kInvalid: the kernel's refusal.
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines);
-// All of the group. kBusy: one of them is on in an instance.
+// All of the group. kBusy: some are on in an instance, and are left; the others go.
 Result<void> remove_probe_group(const Fd& tracefs, const std::string& group);
 
 struct RemovedOrphans {

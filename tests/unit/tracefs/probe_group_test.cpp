@@ -81,6 +81,21 @@ TEST_F(ProbeFilesTest, AddsLinesAndNeverTruncates) {
   EXPECT_EQ(probes[1].text, "/bin/x:0x10");
 }
 
+// Which are not offered, since their programs could not remove them while they are on.
+TEST_F(ProbeFilesTest, ReadsTheNamesOfAllThatToolsAndProgramsDefine) {
+  std::ofstream(directory_ / "dynamic_events") << "u:login u32 id; char name[8]\n"
+                                                  "r10:kprobes/back vfs_read\n"
+                                                  "s:synthetic/wakeup\tu64 lat\n"
+                                                  "p:foreign/a /bin/x:0x10\n"
+                                                  "-:foreign/a\nfour:foreign/b\np:c /bin/x:1\n";
+  std::string names;
+  for (const RealProbe& each : read_dynamic_events(tracefs_)) {
+    names += std::string(1, each.kind) + " " + each.group + " " + each.event + "\n";
+  }
+  EXPECT_EQ(names,
+            "u user_events login\nr kprobes back\ns synthetic wakeup\np foreign a\n");
+}
+
 TEST_F(ProbeFilesTest, RemovesTheGroupsThatAreLeftOverAndNoOthers) {
   auto lock = ProbeLock::take(tracefs_);
   ASSERT_TRUE(lock);
