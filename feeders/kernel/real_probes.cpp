@@ -1,6 +1,7 @@
 #include "feeders/kernel/real_probes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/base/text.h"
@@ -13,14 +14,18 @@ namespace {
 
 constexpr std::size_t kNameBytes = 63;
 
-std::string real_event(const std::string& event, std::uint64_t serial) {
-  const std::string end = "_" + std::to_string(serial);
+std::string real_event(const std::string& event, std::uint64_t serial, unsigned nth) {
+  const std::string end =
+      "_" + std::to_string(serial) + (nth > 1 ? "x" + std::to_string(nth) : std::string());
   return event.substr(0, kNameBytes - std::min(end.size(), kNameBytes)) + end;
 }
 
+// Of EVENT_SERIAL, and of EVENT_SERIALxN.
 std::optional<std::uint64_t> serial_of(std::string_view event) {
   const std::size_t before = event.rfind('_');
-  return before == event.npos ? std::nullopt : parse_unsigned(event.substr(before + 1));
+  if (before == event.npos) return std::nullopt;
+  event.remove_prefix(before + 1);
+  return parse_unsigned(event.substr(0, event.find('x')));
 }
 
 // The format with the name that users see.
@@ -40,11 +45,26 @@ RealProbes::RealProbes(const Owner& owner, Catalogue& catalogue, EventTracing& e
       catalogue_(catalogue),
       events_(events),
       clock_(clock) {
-  if (group_.empty()) return;
-  for (const RealProbe& probe : read_real_probes(*tracefs_)) {
+  if (!group_.empty()) read_found();
+}
+
+// The kernel lists them in the order in which they were made: of two with the same serial the first
+// was leaving.
+void RealProbes::read_found() {
+  for (RealProbe& probe : read_real_probes(*tracefs_)) {
     const auto serial = probe.group == group_ ? serial_of(probe.event) : std::nullopt;
-    if (!serial || made_.contains(*serial)) continue;
-    (void)enter(made_[*serial] = {.event = probe.event});
+    if (!serial) continue;
+    found_.emplace(probe.event, std::move(probe.text));
+    Made& made = made_[*serial];
+    if (made.event == probe.event) continue;
+    if (!made.event.empty()) {
+      catalogue_.remove(made.id);
+      // Not before the instance of the predecessor, which it would empty, was taken over.
+      const Time now = clock_.now().monotonic;
+      leaving_.push_back({made.event, now + kLeavingTime, now + kTryAgain});
+    }
+    made = {.event = std::move(probe.event)};
+    (void)enter(made);
   }
 }
 
@@ -79,33 +99,51 @@ Error RealProbes::refusal(const wire::ProbeOrder& order, const std::string& line
   return std::move(*said);
 }
 
-std::optional<std::string> RealProbes::find_text(const std::string& event,
-                                                 const std::string& text) const {
+std::optional<std::string> RealProbes::find_text(const std::string& event) const {
   std::optional<std::string> found;
   for (RealProbe& probe : read_real_probes(*tracefs_)) {
-    const bool is_meant = probe.group == group_ && probe.event == event;
-    if (is_meant && (text.empty() || probe.text == text)) found = std::move(probe.text);
+    if (probe.group == group_ && probe.event == event) found = std::move(probe.text);
   }
   return found;
 }
 
-Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
-  if (group_.empty()) {
-    return Error{ErrorCode::kNoDevice, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
+Error RealProbes::no_probes() const {
+  const bool has_uprobes = tracefs_ && read_text(*tracefs_, "uprobe_events");
+  return {ErrorCode::kNoDevice, has_uprobes
+                                    ? "this tallyfs has no lock for probes: restart it"
+                                    : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
+}
+
+// A new probe must not become another place of one that is leaving.
+std::string RealProbes::free_name(const wire::ProbeOrder& order) const {
+  for (unsigned nth = 1;; ++nth) {
+    std::string name = real_event(order.event, order.serial, nth);
+    if (std::ranges::find(leaving_, name, &Leaving::event) == leaving_.end()) return name;
   }
+}
+
+Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
+  if (group_.empty()) return no_probes();
   const auto known = made_.find(order.serial);
   const bool is_there = known != made_.end();
-  const std::string event = is_there ? known->second.event : real_event(order.event, order.serial);
+  const std::string event = is_there ? known->second.event : free_name(order);
   if (order.is_known && is_there) {
-    if (auto text = find_text(event, order.text)) {
-      return describe(order, known->second, std::move(*text));
-    }
+    const auto [begin, end] = found_.equal_range(event);
+    const bool has_place = std::any_of(begin, end, [&](const auto& each) {
+      return each.second == order.text;
+    });
+    if (has_place) return describe(order, known->second, order.text);
   }
   const std::string line = line_of(order, event);
+  if (line.size() > kRealLineBytesMax) {
+    const std::size_t most = kRealLineBytesMax - (line.size() - order.text.size());
+    return Error{ErrorCode::kTooBig, "a place and its arguments have at most " +
+                                         std::to_string(most) + " bytes here"};
+  }
   if (const auto done = append_probe_lines(*tracefs_, line + "\n"); !done) {
     return refusal(order, line, done.error());
   }
-  auto text = find_text(event, {});
+  auto text = find_text(event);
   if (!text) return Error{ErrorCode::kInvalid, "the kernel has made nothing of it"};
   return describe(order, made_.try_emplace(order.serial, Made{.event = event}).first->second,
                   std::move(*text));
@@ -123,56 +161,73 @@ Result<wire::Probed> RealProbes::describe(const wire::ProbeOrder& order, Made& m
 }
 
 void RealProbes::remove(const std::vector<std::uint64_t>& serials) {
-  std::vector<std::string> unused;
   for (const std::uint64_t serial : serials) {
     const auto found = made_.find(serial);
     if (found == made_.end()) continue;
-    const Made& made = found->second;
-    const bool was_on = events_.forget(made.id);
-    catalogue_.remove(made.id);
-    if (was_on && leaving_.empty()) tidy_at_ = clock_.now().monotonic + kLeavingTime;
-    (was_on ? leaving_ : unused).push_back(made.event);
-    if (was_on && leaving_.size() == kLeavingMax) tidy_at_ = clock_.now().monotonic;
+    const bool was_on = events_.forget(found->second.id);
+    catalogue_.remove(found->second.id);
+    Leaving leaving{.event = std::move(found->second.event),
+                    .not_before = clock_.now().monotonic + kLeavingTime};
     made_.erase(found);
+    if (!was_on) {
+      (void)remove_now(std::move(leaving));
+    } else {
+      leaving_.push_back(std::move(leaving));
+      if (leaving_.size() > kLeavingMax) leaving_.front().not_before = {};
+    }
   }
-  remove_now(unused);
 }
 
 void RealProbes::keep(const std::vector<std::uint64_t>& serials) {
+  const std::set<std::uint64_t> kept(serials.begin(), serials.end());
   std::vector<std::uint64_t> others;
   for (const auto& [serial, made] : made_) {
-    if (std::ranges::find(serials, serial) == serials.end()) others.push_back(serial);
+    if (!kept.contains(serial)) others.push_back(serial);
   }
   remove(others);
+  found_.clear();
+}
+
+RealProbes::Time RealProbes::when(const Leaving& each) const {
+  if (!events_.recording()) return each.next_try_from;
+  return std::max({each.next_try_from, each.not_before, next_removal_from_});
 }
 
 std::optional<std::chrono::milliseconds> RealProbes::due() const {
   if (leaving_.empty()) return std::nullopt;
-  const auto left = tidy_at_ - clock_.now().monotonic;
+  Time first = Time::max();
+  for (const Leaving& each : leaving_) first = std::min(first, when(each));
+  const Time left = first - clock_.now().monotonic;
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
 }
 
 void RealProbes::tidy() {
-  if (leaving_.empty()) return;
+  const Time now = clock_.now().monotonic;
   Recording* const recording = events_.recording();
-  if (recording && clock_.now().monotonic < tidy_at_) return;
-  if (recording) (void)recording->drain(events_.sink());
-  remove_now(std::exchange(leaving_, {}));
-  if (!recording) return;
-  events_.sink().lost(0, 1);
-  events_.sink().flush();
+  for (std::size_t left = leaving_.size(); left > 0; --left) {
+    Leaving each = std::move(leaving_.front());
+    leaving_.pop_front();
+    if (when(each) > now) {
+      leaving_.push_back(std::move(each));
+      continue;
+    }
+    if (recording) (void)recording->drain(events_.sink());
+    const bool is_gone = remove_now(std::move(each));
+    if (!recording) continue;
+    next_removal_from_ = clock_.now().monotonic + kApart;
+    if (!is_gone) continue;
+    events_.sink().lost(0, 1);
+    events_.sink().flush();
+  }
 }
 
-// One after the other: of a write with several lines the kernel would not say which one it refused.
-void RealProbes::remove_now(const std::vector<std::string>& events) {
-  const bool was_empty = leaving_.empty();
-  for (const std::string& event : events) {
-    const auto done = append_probe_lines(*tracefs_, "-:" + group_ + "/" + event + "\n");
-    if (done || done.error().code == ErrorCode::kNotFound) continue;
-    log_warning("the probe " + event + " is not removed yet: " + done.error().reason);
-    leaving_.push_back(event);
-    if (was_empty) tidy_at_ = clock_.now().monotonic + kTryAgain;
-  }
+bool RealProbes::remove_now(Leaving leaving) {
+  const auto done = append_probe_lines(*tracefs_, "-:" + group_ + "/" + leaving.event + "\n");
+  if (done || done.error().code == ErrorCode::kNotFound) return true;
+  log_warning("the probe " + leaving.event + " is not removed yet: " + done.error().reason);
+  leaving.next_try_from = clock_.now().monotonic + kTryAgain;
+  leaving_.push_back(std::move(leaving));
+  return false;
 }
 
 }  // namespace tallyfs

@@ -1,17 +1,20 @@
 // The probes of this mount in the kernel: makes them as ordered, under names that no other tool
 // has, and removes them. Users know an event by the name that they gave it; the kernel's is
-// `tallyfs_PID_NUMBER/EVENT_SERIAL`.
+// `tallyfs_PID_NUMBER/EVENT_SERIAL`. A name that another probe of ours still has becomes
+// `EVENT_SERIALx2`, and so on.
 //
 // To remove a probe the kernel empties the buffers of all instances in which it was ever on, the
 // records of other events, too. So a probe that was on in our instance is *leaving*: it is off, and
-// its definition goes with the instance, or with kLeavingMax others, or after kLeavingTime, all of
-// them at once, behind a drain. Records that come in between are lost, and one is counted for them.
+// its definition goes with the instance, or after kLeavingTime, or when kLeavingMax others are
+// leaving, one every kApart, after a drain. A removal takes the kernel some 25 ms. Records that
+// come meanwhile are lost; how many the kernel does not say, and one is counted for each removal.
 //
 // Confined to one thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,10 +32,13 @@ namespace tallyfs {
 
 class RealProbes {
  public:
-  static constexpr std::size_t kLeavingMax = 64;
+  static constexpr std::size_t kLeavingMax = 1'024;
   static constexpr std::chrono::minutes kLeavingTime{10};
+  static constexpr std::chrono::seconds kApart{1};
   // Until another try, when another tool uses one of them.
   static constexpr std::chrono::seconds kTryAgain{10};
+  // Of a line in the kernel's file, with our group and event.
+  static constexpr std::size_t kRealLineBytesMax = 4'093;
 
   // Whose they are. Without a group, or tracefs, nothing is made.
   struct Owner {
@@ -51,25 +57,37 @@ class RealProbes {
   void remove(const std::vector<std::uint64_t>& serials);
   // All others go.
   void keep(const std::vector<std::uint64_t>& serials);
-  // Removes what is leaving, if it is time; called after each order, and when due() is over.
+  // Removes what is leaving, if it is time, while something is recorded one of them; called after
+  // the orders, and when due() is over.
   void tidy();
   // Nothing: nothing is leaving.
   std::optional<std::chrono::milliseconds> due() const;
 
  private:
+  using Time = std::chrono::nanoseconds;
   struct Made {
     std::string event;  // the real one
     std::uint32_t id = 0;
   };
+  struct Leaving {
+    std::string event;
+    Time not_before{};       // while something is recorded
+    Time next_try_from = {};  // after a refusal
+  };
 
+  Time when(const Leaving& each) const;
+  std::string free_name(const wire::ProbeOrder& order) const;
+  Error no_probes() const;
   std::string line_of(const wire::ProbeOrder& order, const std::string& event) const;
   Error refusal(const wire::ProbeOrder& order, const std::string& line, const Error& error) const;
-  // The line that the kernel has of this event, the last one; with a text: that one alone.
-  std::optional<std::string> find_text(const std::string& event, const std::string& text) const;
+  // The last line that the kernel has of this event.
+  std::optional<std::string> find_text(const std::string& event) const;
+  void read_found();
   // Has its event in the catalogue; returns its format.
   Result<std::string> enter(Made& made);
   Result<wire::Probed> describe(const wire::ProbeOrder& order, Made& made, std::string text);
-  void remove_now(const std::vector<std::string>& events);
+  // False: it is used elsewhere, and is leaving again.
+  bool remove_now(Leaving leaving);
 
   const Fd* const tracefs_;
   const std::string group_;  // empty: nothing is made
@@ -77,8 +95,10 @@ class RealProbes {
   EventTracing& events_;
   const Clock& clock_;
   std::map<std::uint64_t, Made> made_;  // by serial
-  std::vector<std::string> leaving_;
-  std::chrono::nanoseconds tidy_at_{};  // if any are leaving
+  // What a predecessor had made, until the daemon has named all its probes: places by events.
+  std::multimap<std::string, std::string> found_;
+  std::deque<Leaving> leaving_;
+  Time next_removal_from_{};  // while something is recorded
 };
 
 }  // namespace tallyfs

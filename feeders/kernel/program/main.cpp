@@ -142,7 +142,8 @@ class Feeder {
         symbols_(symbols),
         tracefs_(open_tracefs(options.tracefs)),
         owner_(options.owner),
-        period_(options.poll_ms) {}
+        period_(options.poll_ms),
+        knows_probes_(!options.is_successor) {}
 
   // without_events: why there are none; empty: there are some.
   void run(const std::string& without_events) {
@@ -164,12 +165,18 @@ class Feeder {
   }
 
  private:
+  static constexpr auto kOrdersMax = 20ms;
   enum class Until { kOrder, kEvent };
 
+  // What is recorded is polled in between, however many orders are there. A successor polls nothing
+  // while orders are there that tell it of probes: the daemon knows none of their records yet.
   void take_orders() {
-    while (const auto order = orders_.next()) {
+    const auto until = std::chrono::steady_clock::now() + kOrdersMax;
+    do {
+      const auto order = orders_.next();
+      if (!order) return;
       std::visit([this](const auto& each) { carry_out(each); }, *order);
-    }
+    } while (!knows_probes_ || std::chrono::steady_clock::now() < until);
   }
   void carry_out(const wire::WantOrder& order) {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
@@ -210,6 +217,7 @@ class Feeder {
   }
   void carry_out(const wire::ProbesOrder& order) {
     tracings_.probes.keep(order.serials);
+    knows_probes_ = true;
     answer(order.number, {});
   }
   // As if it were killed: what it records in stays for its successor. Only what it has read of
@@ -250,6 +258,7 @@ class Feeder {
   const std::chrono::milliseconds period_;
   std::vector<pollfd> waited_;
   bool stopped_ = false;
+  bool knows_probes_;  // which there are in the kernel
 };
 
 int run(const Options& options) {
