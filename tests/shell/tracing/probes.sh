@@ -1,4 +1,5 @@
 # uprobe_events on this kernel: a function of a program that knows nothing of it is counted.
+_alone=yes  # orphans are those of all mounts of the machine
 . ./tracing/_kernel.sh
 P=$T/uprobe_events
 # A copy of bash, so that no other process meets the probes. make_child() is called for each fork.
@@ -21,7 +22,11 @@ _real() {
 }
 # _append LINE: as any program must do it, since `>` would remove the probes of all.
 _append() { _real "echo '$1' >>uprobe_events"; }
-_ours() { _real 'cat uprobe_events' | grep "$TARGET" || true; }
+_ours() {
+  local all
+  all=$(_real 'cat uprobe_events') || fail "the kernel's list cannot be read"
+  grep "$TARGET" <<<"$all" || [ $? -eq 1 ]
+}
 # _offset SYMBOL: where a function of TARGET lies in the file.
 _offset() {
   py "$TARGET" "$1" <<'EOT'
@@ -184,8 +189,33 @@ p:x/c FILE:0x1000 x=+0(%di
 p:x/c /dev/null:0x1000
 p:x/c /tmp:0x1000
 EOT
+  # If a kernel takes one of them.
+  _append '-:x/c' 2>/dev/null || true
   assert_eq "$(cat "$CASE/kernel")" "$(cat "$CASE/here")"
   assert_eq '' "$(cat "$P")"
+}
+
+a_return_may_be_said_behind_the_place() {
+  echo "p:back $TARGET:$CHILD%return pid=\$retval:s32" >>"$P"
+  assert_match "r:uprobes/back $TARGET:0x0*${CHILD#0x} pid=.*" "$(cat "$P")"
+  echo 'hist:keys=common_pid:vals=pid.max if pid > 0' >"$T/events/uprobes/back/trigger"
+  _call 7
+  _reaches 7 "the parent's returns alone" _hits "$T/events/uprobes/back"
+}
+
+# The write gives up, since the feeder is stopped, and the kernel has the place all the same.
+a_place_that_is_made_too_late_is_listed() {
+  local feeder
+  feeder=$(_feeder)
+  echo "p:both $TARGET:$CHILD" >>"$P"
+  kill -STOP "$feeder"
+  assert_fails_with 'timed out' bash -c 'echo "$1" >>"$2"' - "p:both $TARGET:$COMMAND" "$P"
+  kill -CONT "$feeder"
+  wait_until '[ "$(wc -l <"$P")" -eq 2 ]'
+  assert_eq 2 "$(_ours | wc -l)"
+  echo 'hist:keys=__probe_ip' >"$T/events/uprobes/both/trigger"
+  _call 4
+  wait_until '[ "$(_entries both)" -ge 2 ]'
 }
 
 refusals_of_our_own_say_what_is_wrong() {
@@ -241,6 +271,25 @@ probes_stay_through_a_reload() {
   assert_eq 1 "$(_ours | wc -l)"
 }
 
+# It is a probe of its own, and what is leaving yet does not count for it.
+a_name_is_free_after_a_reload_too() {
+  local event=$T/events/uprobes/child server=$SERVER
+  echo 1 >"$E/enable"
+  echo "p:child $TARGET:$COMMAND" >>"$P"
+  echo 1 >"$event/enable"
+  echo 0 >"$event/enable"
+  echo '-:child' >>"$P"
+  assert_eq 1 "$(_ours | wc -l)" "it is leaving"
+  "$TALLYFS" --reload "$MNT"
+  wait_until 'serves_instead_of '"$server"
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 6
+  _reaches 6 "of the new place alone" _hits "$event"
+  assert_match "p:uprobes/child $TARGET:0x0*${CHILD#0x}" "$(cat "$P")"
+  echo 0 >"$E/enable"
+}
+
 a_state_keeps_probes_and_what_is_set_on_them() {
   local event=$T/events/uprobes/child
   stop_daemon
@@ -270,6 +319,23 @@ nothing_is_left_at_the_end() {
   wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
   assert_eq '' "$(_ours)"
   _call 1
+}
+
+# The kernel removes no more of a group once it has met one that is on.
+of_a_group_that_is_left_over_only_what_is_in_use_stays() {
+  local family group name=other$$
+  printf '%s\n' "p:a $TARGET:$CHILD" "p:b $TARGET:$COMMAND" "p:c $TARGET:$CHILD" >>"$P"
+  group=$(_ours | sed -n '1s/^p:\([^/]*\).*/\1/p')
+  _real "mkdir instances/$name; echo 1 >instances/$name/events/$group/a_1/enable"
+  family=$(_family "$DAEMON" "$(_supervisor)" | sort -u | tr '\n' ' ')
+  kill -KILL $family
+  _wait_for "$DAEMON" || true
+  wait_until '! kill -0 '"$family"' 2>/dev/null'
+  assert_fails "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans
+  assert_match "p:$group/a_1 .*" "$(_ours)"
+  _real "echo 0 >instances/$name/events/$group/a_1/enable; rmdir instances/$name"
+  "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans 2>/dev/null
+  assert_eq '' "$(_ours)"
 }
 
 what_is_left_over_after_a_kill_of_all_goes_and_nothing_else_does() {
