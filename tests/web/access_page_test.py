@@ -77,6 +77,26 @@ class AccessPageTest(PageCase):
         self.browser.shows("#worst-name", "web/")
         self.assertEqual([], self.violations(script))
 
+    def test_axe_finds_no_violation_in_boxes_that_scroll(self):
+        script = axe()
+        if script is None:
+            print("   ACCESS WAS NOT TESTED: npm could not fetch axe-core")
+            self.skipTest("npm could not fetch axe-core")
+        self.mount.send("create web/newest on=1 type=raw entries_max=20")
+        for statistic, scrolling in (("latency_us", 2), ("by_second", 1), ("newest", 1)):
+            with self.subTest(statistic=statistic):
+                self.open(f"web/{statistic}")
+                for table in ("heat", "series"):
+                    self.browser.run(f"document.getElementById('{table}-as-table').click()")
+                # As many rows as after minutes would be: each box is too small for its own.
+                self.browser.run("for (const e of document.querySelectorAll('#shown .scroll'))"
+                                 "  e.style.maxHeight = '1rem'")
+                until(lambda: self.mount.send("web/newest 1") or scrolling <= self.browser.run(
+                    "return [...document.querySelectorAll('#shown .scroll')]"
+                    ".filter(e => e.offsetParent && e.scrollHeight > e.clientHeight + 20).length"),
+                    "boxes that scroll")
+                self.assertEqual([], self.violations(script))
+
     def test_few_stops_lead_to_the_map(self):
         self.open("web/latency_us")
         until(lambda: self.browser.run(COLOURS) >= 3, "the heat map")

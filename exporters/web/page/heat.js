@@ -488,6 +488,6 @@ export class HeatMap {
     const rows = this.heat.bins.map((bin, at) =>
       [bin.text, ...columns.map(i => isKnown(i) ? this.countsOf(i)[at] : '?')]);
     const hit = rows.filter(row => row.slice(1).some(each => each !== 0)).reverse();
-    return [['', ...columns.map(i => this.nameOf(i))], ...hit];
+    return [['Bin', ...columns.map(i => this.nameOf(i))], ...hit];
   }
 }
