@@ -71,6 +71,13 @@ std::optional<std::string> wrong_value_of(const Target& target) {
   for (const Parameter& each : target.query) {
     if (auto fault = fault_of(each, target)) return fault;
   }
+  if (target.find("by")) {
+    // An object of all statistics, or of one, has neither rows nor an order.
+    for (const Parameter& each : target.query) {
+      if (each.name == "by" || each.name == "statistic") continue;
+      return each.name + ": not with by=name, which has all statistics";
+    }
+  }
   const bool is_half = (target.find("from") == nullptr) != (target.find("to") == nullptr);
   if (is_half) return "from and to: one of them is missing";
   const auto span = span_of(target);

@@ -110,7 +110,8 @@ wrong_parameters_are_refused() {
   for query in statistics?first=x statistics?sort=size statistics/web?rows=-1 \
     heat/web/us?seconds=abc heat/web/us?seconds= heat/web/us?scale=cubic heat/web/us?bins=4.5 \
     statistics?sort=value statistics/web?sort=p99 statistics/web?by=type statistics?by=name \
-    statistics/web?counted=yes; do
+    statistics/web?counted=yes 'statistics/web?by=name&'{filter=us,sort=rate,order=0} \
+    'statistics/web?by=name&'{counted=1,first=0,rows=1}; do
     assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/$query")" "$query"
   done
   assert_eq 400 "$(http_status -H "$TOKEN" "$WEB/api/1/heat/web/us?seconds=abc")"
