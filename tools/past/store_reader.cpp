@@ -76,6 +76,16 @@ Error with_advice(Error error, const std::string& directory) {
   return error;
 }
 
+StoredSeries series_of(const Statement& row) {
+  return {row.number(0), std::string(row.text(1)), std::string(row.text(2)),
+          std::string(row.text(3))};
+}
+
+WantedSeries wanted_of(const StoreReader::Wanted& series) {
+  return {series.rbegin()->first,
+          [&](std::uint64_t number) { return series.contains(number); }};
+}
+
 }  // namespace
 
 std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
@@ -134,19 +144,24 @@ Result<std::optional<std::uint64_t>> StoreReader::next_block(std::size_t tier,
   return found.value() ? std::optional(row.number(0)) : std::nullopt;
 }
 
-Result<std::vector<StoredSeries>> StoreReader::series(std::uint64_t after) {
+Result<std::vector<StoredSeries>> StoreReader::series() {
   auto statement = database_.prepare(
-      "SELECT id, interface, name, shape FROM series WHERE id>? ORDER BY interface, name, id");
+      "SELECT id, interface, name, shape FROM series ORDER BY interface, name, id");
   if (!statement) return statement.error();
   Statement& row = statement.value();
-  row.bind(after);
   std::vector<StoredSeries> made;
-  const auto done = row.each_row([&] {
-    made.push_back({row.number(0), std::string(row.text(1)), std::string(row.text(2)),
-                    std::string(row.text(3))});
-  });
+  const auto done = row.each_row([&] { made.push_back(series_of(row)); });
   if (!done) return done.error();
   return made;
+}
+
+Result<std::optional<StoredSeries>> StoreReader::find_series(std::uint64_t id) {
+  auto statement = database_.prepare("SELECT id, interface, name, shape FROM series WHERE id=?");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  const auto found = row.bind(id).step();
+  if (!found) return found.error();
+  return found.value() ? std::optional(series_of(row)) : std::nullopt;
 }
 
 // Of each tier the begin of its oldest point.
@@ -197,7 +212,7 @@ Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part
 }
 
 Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const TierSpan& part,
-                                                       const Wanted& series, unsigned precision,
+                                                       const WantedSeries& wanted,
                                                        const TakePiece& take) {
   auto statement = database_.prepare("SELECT begin_us, end_us, data FROM block WHERE id=?");
   if (!statement) return statement.error();
@@ -209,15 +224,11 @@ Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const T
   const std::uint64_t begin_us = row.number(0);
   const std::uint64_t step_us = tiers_[part.tier].step_us;
   const std::uint64_t pieces = step_us / tiers_.front().step_us;
-  const unsigned own = precision_of(tiers_[part.tier]);
-  const WantedSeries wanted{series.rbegin()->first,
-                            [&](std::uint64_t number) { return series.contains(number); }};
   const bool is_whole =
       read_block(row.bytes(2), pieces, wanted, [&](std::uint64_t number, unsigned at,
                                                       Point&& point) {
         const std::uint64_t moment = begin_us + at * step_us;
         if (moment < part.span.begin_us || moment >= part.span.end_us) return;
-        lower_precision(point, std::min(series.at(number), own), precision);
         take(number, moment, std::move(point));
       });
   if (is_whole) return std::optional<Fact>();
@@ -225,12 +236,24 @@ Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const T
       Fact{.span = {begin_us, row.number(1)}, .reason = "damaged in the store"});
 }
 
+StoreReader::TakePiece StoreReader::with_precision(const TierSpan& part, const Wanted& series,
+                                                   unsigned precision,
+                                                   const TakePiece& take) const {
+  const unsigned own = precision_of(tiers_[part.tier]);
+  return [=, &series, &take](std::uint64_t number, std::uint64_t moment, Point&& point) {
+    lower_precision(point, std::min(series.at(number), own), precision);
+    take(number, moment, std::move(point));
+  };
+}
+
 Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
                                     unsigned precision, Sums& sums) {
   std::map<std::uint64_t, Point> made;
-  auto damaged = read_block_of(
-      id, part, series, precision,
-      [&](std::uint64_t number, std::uint64_t, Point&& point) { add(made[number], point); });
+  const TakePiece add_to = [&](std::uint64_t number, std::uint64_t, Point&& point) {
+    add(made[number], point);
+  };
+  auto damaged = read_block_of(id, part, wanted_of(series),
+                               with_precision(part, series, precision, add_to));
   if (!damaged) return damaged.error();
   if (damaged.value()) {
     sums.damaged.push_back(*std::move(damaged).value());
@@ -273,8 +296,22 @@ Result<void> StoreReader::points(const TierSpan& part, const Wanted& series,
   if (series.empty()) return {};
   const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
   if (!blocks) return blocks.error();
+  const TakePiece take_lowered = with_precision(part, series, precision({part}), take);
   for (const std::uint64_t each : blocks.value()) {
-    const auto damaged = read_block_of(each, part, series, precision({part}), take);
+    const auto damaged = read_block_of(each, part, wanted_of(series), take_lowered);
+    if (!damaged) return damaged.error();
+  }
+  return {};
+}
+
+Result<void> StoreReader::points(const TierSpan& part,
+                                 const std::function<bool(std::uint64_t)>& has,
+                                 const TakePiece& take) {
+  constexpr std::uint64_t kLastSeries = INT64_MAX;  // SQLite's largest number
+  const auto blocks = find_blocks(part, 0, kLastSeries);
+  if (!blocks) return blocks.error();
+  for (const std::uint64_t each : blocks.value()) {
+    const auto damaged = read_block_of(each, part, {kLastSeries, has}, take);
     if (!damaged) return damaged.error();
   }
   return {};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "tools/past/block.h"
 #include "tools/past/point.h"
 #include "tools/past/store.h"
 
@@ -56,8 +57,10 @@ class StoreReader {
   Result<std::optional<Span>> extent(std::size_t tier);
   // The begin of the oldest block of the tier that ends after the moment; nothing without one.
   Result<std::optional<std::uint64_t>> next_block(std::size_t tier, std::uint64_t moment_us);
-  // They come in order of names, and the newest of one name last. `after`: with larger ids alone.
-  Result<std::vector<StoredSeries>> series(std::uint64_t after = 0);
+  // They come in order of names, and the newest of one name last.
+  Result<std::vector<StoredSeries>> series();
+  // The reader returns nothing if that statistic is gone.
+  Result<std::optional<StoredSeries>> find_series(std::uint64_t id);
   Result<std::vector<TierSpan>> cover(const Span& span);
   // `series`: with the precision of their quantiles, else 0.
   using Wanted = std::map<std::uint64_t, unsigned>;
@@ -68,6 +71,9 @@ class StoreReader {
   // which it begins. What a damaged block has before the damage is taken.
   using TakePiece = std::function<void(std::uint64_t series, std::uint64_t begin_us, Point&&)>;
   Result<void> points(const TierSpan& part, const Wanted& series, const TakePiece& take);
+  // Calls take() likewise for all that has() wants; quantiles are as fine as in the tier.
+  Result<void> points(const TierSpan& part, const std::function<bool(std::uint64_t series)>& has,
+                      const TakePiece& take);
   // The highest that all of the parts have.
   unsigned precision(const std::vector<TierSpan>& parts) const;
   // Returns those that touch the span, oldest first. What has no beginning begins with the span.
@@ -79,10 +85,12 @@ class StoreReader {
   Result<std::vector<std::uint64_t>> oldest();
   Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
                                                  std::uint64_t last);
-  // Points have at most that precision. Nothing: all of the block was read, or it is gone.
+  // The reader returns nothing if all of the block was read, or it is gone.
   Result<std::optional<Fact>> read_block_of(std::uint64_t id, const TierSpan& part,
-                                            const Wanted& series, unsigned precision,
-                                            const TakePiece& take);
+                                            const WantedSeries& wanted, const TakePiece& take);
+  // Passes points on with at most that precision.
+  TakePiece with_precision(const TierSpan& part, const Wanted& series, unsigned precision,
+                           const TakePiece& take) const;
   Result<void> add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
                          unsigned precision, Sums& sums);
 

@@ -4,7 +4,11 @@
 //
 // A point that was read late has what was counted since the one before: that is spread evenly, up
 // to four blocks. After a longer gap, or one with another reason, a past begins again: what is not
-// known is not 0. Confined to one thread.
+// known is not 0.
+//
+// A statistic takes memory from its first point that is read until it has had none for kReadUs, and
+// no more than kSeriesMax do; those beyond wait for others to go. What else the store has costs
+// nothing. Confined to one thread.
 #pragma once
 
 #include <chrono>
@@ -31,13 +35,18 @@ class StoredPasts {
   static constexpr std::uint64_t kSpanUs = kBlockUs * view::Past::kSpanBlocks;
   // The span and its baseline.
   static constexpr std::uint64_t kReadUs = kSpanUs * (1 + view::Past::kBaselineSpans);
+  static constexpr std::size_t kSeriesMax = 10'000;
 
+  struct Name {
+    std::uint64_t first_us = 0;  // the begin of its first point that was read
+    std::size_t series = 0;      // definitions that have it
+  };
   struct Series {
     std::string interface {};
     std::string name{};
+    Name* known_as = nullptr;
     PointPortions portions;
     view::Past past{};
-    bool is_new = false;         // its name came after the first point that was read
     std::uint64_t begin_us = 0;  // of the past; 0: no point was read
     std::uint64_t end_us = 0;
 
@@ -45,30 +54,38 @@ class StoredPasts {
     std::uint64_t realtime_us(std::size_t units_before) const;
   };
 
-  explicit StoredPasts(std::string directory) : directory_(std::move(directory)) {}
+  explicit StoredPasts(std::string directory, std::size_t series_max = kSeriesMax)
+      : directory_(std::move(directory)), series_max_(series_max) {}
 
   // Reads on until the newest point, or that moment. True: all is read. Errors of the store;
-  // kInvalid: its points are longer than a block.
+  // kInvalid: its points are longer than a block, or the definition of a statistic is damaged.
   Result<bool> read(Clock::time_point until);
 
   // Those of which the newest point is known.
   std::vector<const Series*> series() const;
+  // Whether the first point of its name is known, and is of the last kReadUs.
+  bool is_new(const Series& series) const;
+  // How many statistics with newest points were passed over, for the bound.
+  std::size_t left_out() const { return left_out_.size(); }
   // The time whose points are read.
   Span span() const { return {begin_us_, end_us_}; }
   // The part of what is to be read that is.
   double part_read() const;
 
  private:
-  Result<void> find_series(StoreReader& store);
   Result<void> read_part(StoreReader& store, const Span& part);
-  void take(std::uint64_t id, std::uint64_t begin_us, const Point& point);
+  // Returns nullptr for a statistic that is left out, or gone.
+  Result<Series*> find_or_add(StoreReader& store, std::uint64_t id, std::uint64_t begin_us);
+  void take(Series& series, std::uint64_t begin_us, const Point& point);
+  void drop_gone();
   bool is_broken(const Span& gap) const;
   void forget();
 
   const std::string directory_;
+  const std::size_t series_max_;
   std::map<std::uint64_t, Series> series_;
-  StoreReader::Wanted wanted_;
-  std::set<std::pair<std::string, std::string>> seen_;  // names with a point
+  std::map<std::pair<std::string, std::string>, Name> names_;  // of series_
+  std::set<std::uint64_t> left_out_;                           // of the part that was read last
   std::vector<Span> breaks_;  // of the part that is read
   std::uint64_t step_us_ = 0;
   std::uint64_t begin_us_ = 0;

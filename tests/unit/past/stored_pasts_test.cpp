@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <string>
 
 #include "tests/unit/past/store_model.h"
@@ -25,6 +26,13 @@ class StoredPastsTest : public testing::Test {
       writer_->go_to(now_ + kSecondUs / 2);
       writer_->add(us_, second_of(bin, count));
       writer_->add(errors_, {.known = 1, .samples = 1, .number = 1, .total = 7});
+    }
+  }
+  // Seconds of those statistics alone.
+  void write_of(std::initializer_list<std::uint64_t> statistics, std::uint64_t seconds) {
+    for (std::uint64_t i = 0; i < seconds; ++i, now_ += kSecondUs) {
+      writer_->go_to(now_ + kSecondUs / 2);
+      for (const std::uint64_t each : statistics) writer_->add(each, {.known = 1});
     }
   }
   const StoredPasts::Series* find(const StoredPasts& pasts, const std::string& name) {
@@ -97,7 +105,7 @@ TEST_F(StoredPastsTest, APastBeginsAgainAfterARestartOrALongGap) {
     ASSERT_TRUE(us);
     EXPECT_EQ(us->begin_us, begin);
     EXPECT_EQ(us->past.blocks().size(), 2u);
-    EXPECT_FALSE(us->is_new);
+    EXPECT_FALSE(pasts.is_new(*us));
   }
 }
 
@@ -113,9 +121,79 @@ TEST_F(StoredPastsTest, ALaterNameIsNewAnotherDefinitionIsNot) {
   }
   ASSERT_TRUE(read(pasts));
   EXPECT_EQ(pasts.series().size(), 2u);
-  EXPECT_FALSE(find(pasts, "us")->is_new);
-  EXPECT_TRUE(find(pasts, "late")->is_new);
+  EXPECT_FALSE(pasts.is_new(*find(pasts, "us")));
+  EXPECT_TRUE(pasts.is_new(*find(pasts, "late")));
   EXPECT_FALSE(find(pasts, "errors"));
+}
+
+TEST_F(StoredPastsTest, ANameIsNewForTheTimeThatIsRead) {
+  StoredPasts pasts(store_);
+  write(10, 1);
+  const std::uint64_t late = writer_->series("web", "late", R"({"name":"late","type":"value"})");
+  constexpr std::uint64_t kRead = StoredPasts::kReadUs / kSecondUs;
+  write_of({us_, late}, kRead - 10);
+  ASSERT_TRUE(read(pasts));
+  EXPECT_TRUE(pasts.is_new(*find(pasts, "late")));
+  write_of({us_, late}, 20);
+  ASSERT_TRUE(read(pasts));
+  EXPECT_FALSE(pasts.is_new(*find(pasts, "late")));
+}
+
+TEST_F(StoredPastsTest, WhatHasGoneIsForgottenWithItsName) {
+  StoredPasts pasts(store_);
+  write(10, 1);
+  ASSERT_TRUE(read(pasts));
+  write_of({us_}, StoredPasts::kReadUs / kSecondUs + 10);
+  ASSERT_TRUE(read(pasts));
+  write(10, 1);
+  ASSERT_TRUE(read(pasts));
+  ASSERT_TRUE(find(pasts, "errors"));
+  EXPECT_TRUE(pasts.is_new(*find(pasts, "errors")));
+  EXPECT_FALSE(pasts.is_new(*find(pasts, "us")));
+}
+
+TEST_F(StoredPastsTest, StatisticsBeyondTheBoundAreCountedUntilOthersHaveGone) {
+  StoredPasts pasts(store_, 1);
+  write_of({us_}, 10);
+  const std::uint64_t late = writer_->series("web", "late", R"({"name":"late","type":"value"})");
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.left_out(), 0u);
+  write_of({us_, errors_, late}, 10);
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.series().size(), 1u);
+  EXPECT_TRUE(find(pasts, "us"));
+  EXPECT_EQ(pasts.left_out(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    write_of({late}, 30);
+    ASSERT_TRUE(read(pasts));
+  }
+  EXPECT_TRUE(find(pasts, "late"));
+  EXPECT_EQ(pasts.left_out(), 0u);
+}
+
+TEST_F(StoredPastsTest, OnlyWhatHasPointsIsLookedAt) {
+  StoredPasts pasts(store_);
+  write(10, 1);
+  writer_->series("web", "dead", "{");
+  write(10, 1);
+  ASSERT_TRUE(writer_->flush());
+  auto store = StoreReader::open(store_);
+  ASSERT_TRUE(store);
+  ASSERT_EQ(store.value().series().value().size(), 3u);
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.series().size(), 2u);
+}
+
+TEST_F(StoredPastsTest, ADamagedDefinitionIsSaidEachTime) {
+  StoredPasts pasts(store_);
+  const std::uint64_t damaged = writer_->series("web", "damaged", "{");
+  write_of({us_, damaged, errors_}, 10);
+  ASSERT_TRUE(writer_->flush());
+  for (int i = 0; i < 2; ++i) {
+    const auto done = pasts.read(kSoon);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().reason, "the store is damaged: the definition of damaged");
+  }
 }
 
 TEST_F(StoredPastsTest, AStoreOfLongAgoIsForgotten) {
