@@ -141,7 +141,12 @@ class SpanPageTest(PageCase):
                              ("order=size", "order= of the address must be defined or name")):
             with self.subTest(words=words):
                 self.open(f"web/latency_us&{words}")
-                self.browser.shows("#span-fault", fault)
+                self.browser.shows("#address-fault", fault)
+                self.browser.open(f"{self.web.page()}&{words}")
+                self.browser.shows("#address-fault", fault)
+                until(lambda: self.browser.texts("#interface-table tbody button"), "the list")
+                self.browser.click("#interface-table tbody button")
+                until(lambda: self.browser.text("#address-fault") is None, "no fault")
         self.browser.faults()  # the console has the status of what is not there
 
     def test_lists_of_a_time_are_of_it_or_say_that_they_are_of_now(self):

@@ -78,6 +78,12 @@ function faultOf(found, {span, versus}) {
   return wrong ? `${wrong[0]}= of the address must be ${wrong[1].join(' or ')}.` : '';
 }
 
+// Whatever else is shown; the next choice takes it away.
+function showAddressFault(text) {
+  byId('address-fault').textContent = text;
+  byId('address-fault').hidden = !text;
+}
+
 export function takeFragment() {
   const found = valuesOf(location.hash);
   const oneOf = (words, word) => words.includes(word) ? word : words[0];
@@ -93,7 +99,7 @@ export function takeFragment() {
   filterStatistics(found.get('find') ?? '');
   leaveFragment();
   listeners.changed.forEach(each => each());
-  byId('span-fault').textContent = fault;
+  showAddressFault(fault);
   refresh();
 }
 
@@ -152,6 +158,7 @@ function show(interfaceName, statistic) {
 
 export function choose(interfaceName, statistic) {
   if (!show(interfaceName, statistic)) return;
+  showAddressFault('');
   leaveFragment(true);
   refresh();
 }
@@ -162,6 +169,7 @@ export const choosePath = path => choose(...parts(path));
 // Without a span all is of now.
 export function chooseSpan(span, versus = null, interfaceName = state.interfaceName) {
   if (interfaceName !== state.interfaceName) show(interfaceName, null);
+  showAddressFault('');
   Object.assign(state, {span, versus: span && versus, past: null});
   leaveFragment(true);
   listeners.changed.forEach(each => each());
