@@ -43,6 +43,9 @@ class ChangedPageTest(PageCase):
         for name in ("web0", "web1"):
             self.assertLessEqual(abs(end - since[name] - 30e6), 6e6, name)
         self.browser.shows("#changed-note", "beside the 9 min before, of 200 statistics.")
+        # The time, which changes with each reading, is not announced.
+        self.assertNotRegex(self.browser.text("#changed-note"), r"\d\d:\d\d")
+        self.browser.shows("#changed-time", "(until ")
         lines = self.browser.run("return [...document.querySelectorAll('#changed-table .spark')]"
                                  ".map(each => each.firstChild.getAttribute('d').length)")
         self.assertTrue(all(each > 500 for each in lines), lines)
@@ -69,6 +72,36 @@ class ChangedPageTest(PageCase):
         until(lambda: "web0/latency_us" in self.names(), "the row again")
         self.assertIsNone(self.browser.text("#shown-name"))
         self.assertEqual("", self.browser.run("return location.hash"))
+
+    def test_rows_stand_still_under_the_pointer(self):
+        self.open_with(self.make_store())
+        until(lambda: self.names()[:1], "a row")
+        before, held, after = self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            const table = document.getElementById('changed-table');
+            const names = () => [...table.tBodies[0].rows].map(e => e.cells[0].textContent);
+            const row = {interface: 'other', statistics: ['us'], channel: 'rate', score: 9,
+                         unusual: true, since_us: 1e15, why: 'slower', line: [1, 2]};
+            import('./changed.js').then(({showChanged}) => {
+              const show = () => showChanged({changed: {state: 'unusual', to_us: 1e15, ranked: 1,
+                                                        baseline_s: 540, rows: [row]}});
+              const seen = [names()];
+              table.dispatchEvent(new PointerEvent('pointerenter'));
+              show();
+              seen.push(names());
+              table.dispatchEvent(new PointerEvent('pointerleave'));
+              const end = performance.now() + 3000;
+              // The page's own answers come meanwhile: only what is shown at once is looked at.
+              const again = () => {
+                if (performance.now() < end) return setTimeout(again, 50);
+                show();
+                done([...seen, names()]);
+              };
+              again();
+            });""")
+        self.assertGreater(len(before), 1)
+        self.assertEqual(before, held)
+        self.assertEqual(["other/us"], after)
 
     def test_without_a_store_it_says_so_and_shows_the_worst_p99(self):
         self.open_with(self.mount.folder / "none")

@@ -1,6 +1,6 @@
 // Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
 import {clock, drawSpark, isoTime, makeSpark} from './charts.js';
-import {setText, shownName} from './rows.js';
+import {Hold, setText, shownName} from './rows.js';
 import {byId, choosePath, state} from './state.js';
 
 const kBlocks = 120;  // of 5 s: a minute and the nine before it
@@ -10,9 +10,9 @@ const number = count => count.toLocaleString('en');
 const minutes = seconds => `${Math.round(seconds / 60)} min`;
 
 function noteOf(changed) {
-  const {state: kind, to_us: to, baseline_s: baseline, ranked} = changed;
+  const {state: kind, to_us: to, baseline_s: baseline, ranked, left_out: leftOut} = changed;
   if (kind === 'none') return `Nothing is ranked: ${changed.reason}.`;
-  if (kind === 'reading') return `Reading the past: ${Math.round(100 * changed.part)} %.`;
+  if (kind === 'reading') return 'Reading the past:';
   if (kind === 'ended') {
     return `Nothing is ranked: the store of the past ends at ${clock(to)}. The recorder, ` +
       'tally-record.service, does not run or cannot write.';
@@ -21,9 +21,16 @@ function noteOf(changed) {
     return `Too little past: the store has ${minutes(baseline)} before the newest minute, and ` +
       '2 min are needed.';
   }
-  const of = `the minute until ${clock(to)}, beside the ${minutes(baseline)} before, of ` +
-    `${number(ranked)} statistics`;
+  const of = `the newest minute, beside the ${minutes(baseline)} before, of ` +
+    `${number(ranked)} statistics` +
+    (leftOut ? `, ${number(leftOut)} more are not read` : '');
   return kind === 'unusual' ? `Unlike before: ${of}.` : `Nothing unusual: ${of}. The least usual:`;
+}
+
+// What changes with each reading: it is not announced.
+function timeOf({state: kind, part, to_us: to}) {
+  if (kind === 'reading') return `${Math.round(100 * part)} %`;
+  return ['usual', 'unusual'].includes(kind) ? `(until ${clock(to)})` : '';
 }
 
 function leads(button) {
@@ -88,21 +95,31 @@ function showNew({new: names = [], new_all: all = 0}) {
   });
 }
 
-export function showChanged({changed, worst}) {
-  setText(byId('changed-note'), noteOf(changed));
-  const rows = changed.rows ?? [];
+// A row or a name is not changed while the pointer or the focus is there.
+const holds = {};
+for (const id of ['changed-table', 'worst', 'new']) holds[id] = new Hold(byId(id));
+
+function showRows(rows) {
   const body = byId('changed-table').tBodies[0];
+  if (rows.length && body.rows.length && holds['changed-table'].isHeld()) return;
   byId('changed-table').hidden = !rows.length;
   while (body.rows.length > rows.length) body.deleteRow(-1);
   rows.forEach((row, i) => fillRow(body.rows[i] ?? makeRow(body), row));
-  showWorst(worst);
-  showNew(changed);
+}
+
+export function showChanged({changed, worst}) {
+  setText(byId('changed-note'), noteOf(changed));
+  setText(byId('changed-time'), timeOf(changed));
+  showRows(changed.rows ?? []);
+  if (!holds.worst.isHeld()) showWorst(worst);
+  if (!holds.new.isHeld()) showNew(changed);
 }
 
 // Whether there is something to rank, and nothing else is shown.
 export function showLanding(isThere) {
   const isLanding = isThere && !state.interfaceName;
   byId('landing').hidden = !isLanding;
+  if (!isLanding) Object.values(holds).forEach(each => each.release());
   document.body.classList.toggle('landing', isLanding);
   return isLanding;
 }

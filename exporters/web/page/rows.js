@@ -4,6 +4,31 @@
 const kMore = 5;  // rows beyond the view, for scrolling
 const kHold = 3000;  // milliseconds
 
+// What changes by itself stands still while the pointer or the focus is in it, and a while after.
+export class Hold {
+  constructor(box) {
+    this.release();
+    const set = (name, value) => () => {
+      this[name] = value;
+      if (!value) this.leftAt = performance.now();
+    };
+    box.addEventListener('pointerenter', set('isOver', true));
+    box.addEventListener('pointerleave', set('isOver', false));
+    box.addEventListener('focusin', set('hasFocus', true));
+    box.addEventListener('focusout', set('hasFocus', false));
+  }
+
+  isHeld() {
+    return this.isOver || this.hasFocus || performance.now() < this.leftAt + kHold;
+  }
+
+  // What is hidden is left without an event.
+  release() {
+    this.isOver = this.hasFocus = false;
+    this.leftAt = -Infinity;
+  }
+}
+
 export class RowWindow {
   // `fill(tr, row)` shows a row; `make()` makes an empty one. Rows have one height.
   constructor(box, table, make, fill) {
@@ -16,10 +41,12 @@ export class RowWindow {
     this.below = this.spacer();
     this.rows = [];
     this.onScroll = () => {};
-    this.isOver = this.hasFocus = this.isFresh = false;
-    this.leftAt = -Infinity;
+    this.isFresh = false;
     this.active = table.tHead.querySelector('button');
-    this.holdWhileUsed(box);
+    this.hold = new Hold(box);
+    box.addEventListener('focusin', event => {
+      if (event.target.tagName === 'BUTTON') this.setActive(event.target);
+    });
     table.addEventListener('keydown', event => this.key(event));
     box.addEventListener('scroll', () => {
       const {first} = this.wanted();
@@ -27,24 +54,8 @@ export class RowWindow {
     }, {passive: true});
   }
 
-  // The order of rows stands still while the pointer or the focus is in them, and a while after.
-  holdWhileUsed(box) {
-    const set = (name, value) => () => {
-      this[name] = value;
-      if (!value) this.leftAt = performance.now();
-    };
-    box.addEventListener('pointerenter', set('isOver', true));
-    box.addEventListener('pointerleave', set('isOver', false));
-    box.addEventListener('focusin', event => {
-      this.hasFocus = true;
-      if (event.target.tagName === 'BUTTON') this.setActive(event.target);
-    });
-    box.addEventListener('focusout', set('hasFocus', false));
-  }
-
-  isHeld() {
-    return this.isOver || this.hasFocus || performance.now() < this.leftAt + kHold;
-  }
+  // Then the order of rows stays.
+  isHeld() { return this.hold.isHeld(); }
 
   // The order to ask for: that of the rows that are shown, or 0.
   orderWanted(number) {
@@ -95,7 +106,7 @@ export class RowWindow {
     for (const button of this.table.querySelectorAll('button')) button.tabIndex = -1;
     const chosen = this.table.querySelector('tr.chosen button');
     const isThere = this.table.contains(this.active);
-    if (this.hasFocus && isThere) this.setActive(this.active);
+    if (this.hold.hasFocus && isThere) this.setActive(this.active);
     else this.setActive(chosen ?? this.table.tHead.querySelector('button'));
   }
 
