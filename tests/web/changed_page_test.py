@@ -103,6 +103,21 @@ class ChangedPageTest(PageCase):
         self.assertEqual(before, held)
         self.assertEqual(["other/us"], after)
 
+    def test_a_line_below_0_is_seen_and_what_is_not_known_is_a_gap(self):
+        self.open_with(self.mount.folder / "none")
+        filled = self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            import('./charts.js').then(({makeSpark, drawSpark}) => {
+              const svg = document.body.appendChild(makeSpark(4));
+              drawSpark(svg, [-4, null, -2, -4], 4);
+              const has = (x, y) => svg.firstChild.isPointInFill(new DOMPoint(x, y));
+              const seen = [[.5, 10], [1.5, 1.5], [2.5, 8], [2.5, 16], [3.5, 16]]
+                .map(([x, y]) => has(x, y));
+              svg.remove();
+              done(seen);
+            });""")
+        self.assertEqual([True, False, True, False, True], filled)
+
     def test_without_a_store_it_says_so_and_shows_the_worst_p99(self):
         self.open_with(self.mount.folder / "none")
         self.browser.shows("#changed-note", "Nothing is ranked: there is no store of the past in")

@@ -18,12 +18,15 @@ export function makeSpark(length = kMinute) {
   return svg;
 }
 
+// A value is as wide as 1, from 0 up or down; null is a gap.
 export function drawSpark(svg, values, length = kMinute) {
-  const y = d3.scaleLinear().domain([0, Math.max(...values, 1e-9)]).range([20, 1]);
+  const [low, high] = [Math.min(...values, 0), Math.max(...values, 0)];
+  const y = d3.scaleLinear().domain([low, low < high ? high : low + 1e-9]).range([20, 1]);
   const from = length - values.length;
-  const shape = d3.area().x((_, i) => from + i + .5).y0(20).y1(value => y(value))
-    .curve(d3.curveStep);
-  svg.firstChild.setAttribute('d', values.length ? shape(values) : '');
+  const has = i => values[i] != null;
+  svg.firstChild.setAttribute('d', values.map((value, i) => !has(i) ? ''
+    : `${has(i - 1) ? '' : `M${from + i},${y(0)}`}V${y(value)}H${from + i + 1}` +
+      (has(i + 1) ? '' : `V${y(0)}Z`)).join(''));
   svg.lastChild.setAttribute('width', from);  // what was not observed
 }
 
