@@ -54,21 +54,25 @@ std::string InstanceOwner::suffix() const {
 // Without a number, an owner in another PID namespace looks dead from here, but the kernel does not
 // remove an instance whose pipes are held open. An instance with our own process id was then left
 // by an earlier process of that id: in a container that is every run.
-void TracefsInstance::remove_left_behind(const Fd& root, const InstanceOwner* first_of) {
+std::size_t TracefsInstance::remove_left_behind(const Fd& root, const InstanceOwner* first_of) {
+  std::size_t left = 0;
   for (const std::string& name : list_names(root, kInstances)) {
     const auto owner = owner_of(name);
     if (!owner) continue;
     const bool is_its = first_of && owner->pid == first_of->pid &&
                         (!owner->number || owner->number == first_of->number);
     const bool is_left = owner->number ? is_free_group(root, *owner->number) : is_gone(owner->pid);
-    if (is_its || is_left) ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR);
+    if (!is_its && !is_left) continue;
+    const bool is_removed = ::unlinkat(root.get(), (kInstances + name).c_str(), AT_REMOVEDIR) == 0;
+    if (!is_removed && errno != ENOENT && is_left && owner->number) left += 1;
   }
+  return left;
 }
 
 Result<TracefsInstance> TracefsInstance::create(const Options& options) {
   auto root = open_tracefs(options.tracefs);
   if (!root) return root.error();
-  remove_left_behind(root.value(), nullptr);
+  (void)remove_left_behind(root.value(), nullptr);
   std::string name(kPrefix);
   name += options.name + options.owner.suffix();
   TracefsInstance made(std::move(root.value()), std::move(name), options.events);

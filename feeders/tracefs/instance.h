@@ -60,8 +60,9 @@ class TracefsInstance {
   static Result<TracefsInstance> create(const Options& options);
   // Removes instances left behind, as create() does, for a caller that needs no instance now.
   // first_of: the instances of that owner go too, left by an earlier process of its id or by a
-  // feeder of it that has ended; nullptr: none.
-  static void remove_left_behind(const Fd& tracefs, const InstanceOwner* first_of);
+  // feeder of it that has ended; nullptr: none. Returns how many of owners that have ended for sure
+  // cannot be removed: another process has them open.
+  static std::size_t remove_left_behind(const Fd& tracefs, const InstanceOwner* first_of);
   ~TracefsInstance();
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;

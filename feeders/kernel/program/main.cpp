@@ -77,7 +77,7 @@ Found read_catalogue(const Options& options) {
   const auto tracefs = open_tracefs(options.tracefs);
   if (!tracefs) return {Catalogue({}), tracefs.error().reason};
   const InstanceOwner own = owner_of(options);
-  TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? nullptr : &own);
+  (void)TracefsInstance::remove_left_behind(tracefs.value(), options.is_successor ? nullptr : &own);
   (void)remove_orphans(tracefs.value());
   Found found{Catalogue::read(tracefs.value())};
   if (found.catalogue.events().empty()) {
@@ -295,8 +295,10 @@ int run_remove_orphans(const Options& options) {
   if (auto done = set_up(options); !done) return log_failure(done.error());
   const auto tracefs = open_tracefs(options.tracefs);
   if (!tracefs) return log_failure(tracefs.error());
-  TracefsInstance::remove_left_behind(tracefs.value(), nullptr);
-  return remove_orphans(tracefs.value()) ? 0 : 1;
+  const bool is_none_left = remove_orphans(tracefs.value());
+  const std::size_t left = TracefsInstance::remove_left_behind(tracefs.value(), nullptr);
+  if (left > 0) log_warning("tracing instances are left over: " + std::to_string(left));
+  return is_none_left && left == 0 ? 0 : 1;
 }
 
 void add_probe_options(CommandLine& line, Options& options) {

@@ -158,7 +158,7 @@ void remove_what_is_left(const Start& start) {
   if (!start.tracefs.valid()) return;
   InstanceOwner own{.pid = start.supervisor};
   if (start.probes) own.number = start.probes->number;
-  TracefsInstance::remove_left_behind(start.tracefs, &own);
+  (void)TracefsInstance::remove_left_behind(start.tracefs, &own);
   if (!start.probes) return;
   const ProbeGroup group{start.supervisor, start.probes->number};
   // What another tool uses is left to the next start, or to the unit's end.

@@ -333,6 +333,7 @@ of_a_group_that_is_left_over_only_what_is_in_use_stays() {
   wait_until '! kill -0 '"$family"' 2>/dev/null'
   assert_fails "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans
   assert_match "p:$group/a_1 .*" "$(_ours)"
+  assert_eq 1 "$(_ours | wc -l)" "of three"
   _real "echo 0 >instances/$name/events/$group/a_1/enable; rmdir instances/$name"
   "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans 2>/dev/null
   assert_eq '' "$(_ours)"

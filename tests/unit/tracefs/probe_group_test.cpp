@@ -131,11 +131,15 @@ TEST_F(ProbeFilesTest, AnOrphanTakesNoInstanceOfAMountThatLivesWithItsProcessId)
   EXPECT_FALSE(has("tallyfs-latency" + dead.suffix()));
   make("tallyfs-events" + dead.suffix());
   const InstanceOwner another{4711, (lock.value().number + 2) & 0x7fffffff};
-  TracefsInstance::remove_left_behind(tracefs_, &another);
+  EXPECT_EQ(TracefsInstance::remove_left_behind(tracefs_, &another), 0u);
   EXPECT_FALSE(has("tallyfs-events" + dead.suffix()));
   EXPECT_TRUE(has("tallyfs-events" + alive.suffix()));
   EXPECT_TRUE(has("tallyfs-latency" + alive.suffix()));
-  TracefsInstance::remove_left_behind(tracefs_, &alive);
+  // One that is open cannot be removed.
+  make("tallyfs-events" + dead.suffix());
+  make("tallyfs-events" + dead.suffix() + "/pipe");
+  EXPECT_EQ(TracefsInstance::remove_left_behind(tracefs_, &another), 1u);
+  (void)TracefsInstance::remove_left_behind(tracefs_, &alive);
   EXPECT_FALSE(has("tallyfs-events" + alive.suffix())) << "the supervisor's own, at its end";
 }
 
