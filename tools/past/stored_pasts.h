@@ -35,7 +35,7 @@ class StoredPasts {
   static constexpr std::uint64_t kSpanUs = kBlockUs * view::Past::kSpanBlocks;
   // The span and its baseline.
   static constexpr std::uint64_t kReadUs = kSpanUs * (1 + view::Past::kBaselineSpans);
-  static constexpr std::size_t kSeriesMax = 10'000;
+  static constexpr std::size_t kSeriesMax = 5'000;  // 10,000 took 180 MiB, quiet ones
 
   struct Name {
     std::uint64_t first_us = 0;  // the begin of its first point that was read
