@@ -321,8 +321,14 @@ nothing_is_left_at_the_end() {
   _call 1
 }
 
+# Each feeder that starts removes what is left over, also those of tests that run beside sanitizers.
+_alone_on_the_machine() {
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "FEEDERS OF OTHER TESTS WOULD REMOVE WHAT IS LEFT OVER"
+}
+
 # The kernel removes no more of a group once it has met one that is on.
 of_a_group_that_is_left_over_only_what_is_in_use_stays() {
+  _alone_on_the_machine
   local family group name=other$$
   printf '%s\n' "p:a $TARGET:$CHILD" "p:b $TARGET:$COMMAND" "p:c $TARGET:$CHILD" >>"$P"
   group=$(_ours | sed -n '1s/^p:\([^/]*\).*/\1/p')
@@ -340,6 +346,7 @@ of_a_group_that_is_left_over_only_what_is_in_use_stays() {
 }
 
 what_is_left_over_after_a_kill_of_all_goes_and_nothing_else_does() {
+  _alone_on_the_machine
   local alive=$CASE/alive$$ family
   echo "p:child $TARGET:$CHILD" >>"$P"
   echo 1 >"$T/events/uprobes/child/enable"
