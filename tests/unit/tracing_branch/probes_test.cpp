@@ -250,10 +250,10 @@ class SavedProbesTest : public ProbesTest {
   struct Next {
     explicit Next(Moment now, bool has_probes)
         : tracing(tree, directory, ledger, {.probes = has_probes ? &probes : nullptr}, now) {}
+    Ledger ledger{Ledger::Limits()};  // files of the tree give back to it
     Tree tree{Moment{}};
     NodeId directory =
         tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), Moment{});
-    Ledger ledger{Ledger::Limits()};
     FakeSource kernel;
     PlayedProbes probes{kernel};
     Tracing tracing;
