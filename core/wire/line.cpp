@@ -36,10 +36,10 @@ constexpr std::array kStatsVerbs = {
     StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"refused", StatsVerb::kRefused},
     StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
 
-// A second one would look as if the line were for it, too.
-Result<void> check_nothing_follows(const Token& target, Tokens& tokens) {
+// A second name would look as if the line were for it, too.
+Result<void> check_nothing_follows(Tokens& tokens) {
   if (const auto more = tokens.next()) {
-    return invalid("nothing follows " + std::string(target.text) + ": a line is for one", more->at);
+    return invalid("nothing follows the name: a line is for one", more->at);
   }
   return {};
 }
@@ -57,7 +57,7 @@ Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
     return invalid("neither SYSTEM/EVENT nor define or remove", target->at);
   }
   if (verb == EventVerb::kRemove) {
-    if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
+    if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
   }
   return Line(EventLine{verb, *target, tokens.rest()});
 }
@@ -88,7 +88,7 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     const auto target = tokens.next_path();
     if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
     if (spelling.verb == Verb::kRemove || spelling.verb == Verb::kAttach) {
-      if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
+      if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
     }
     return Line(CommandLine{spelling.verb, *target, tokens.rest()});
   }
@@ -97,7 +97,7 @@ Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
     const auto target = tokens.next();
     if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
     if (spelling.verb == StatsVerb::kWithdraw) {
-      if (auto alone = check_nothing_follows(*target, tokens); !alone) return alone.error();
+      if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
     }
     return Line(StatsLine{spelling.verb, *target, tokens.rest()});
   }
