@@ -38,6 +38,11 @@ inline std::optional<Token> find_word(std::string_view text, std::string_view be
   return std::nullopt;
 }
 
+// The key of a definition line that says which statistic it is for.
+inline constexpr std::string_view kNameKey = "name=";
+// The interface of the daemon's own numbers, in which no other statistic is made.
+inline constexpr std::string_view kOwnInterface = "tallyfs";
+
 // The words of a definition line that would make a statistic so: without name=, and without those
 // that set nothing.
 inline std::string settable_words(std::string_view line) {
@@ -56,9 +61,9 @@ inline std::string settable_words(std::string_view line) {
 // Where a line would define a statistic that is not there: how to make it so. Not where the words
 // make none, or are for one that is there: then the name is wrong, most likely.
 inline Error with_creation(Error error, std::string_view interface, std::string_view line) {
-  constexpr std::string_view kName = "name=";
-  const auto named = find_word(line, kName);
+  const auto named = find_word(line, kNameKey);
   if (error.code != ErrorCode::kNotFound || !named || find_word(line, "of=")) return error;
+  if (interface == kOwnInterface) return error;
   std::string words = settable_words(line);
   if (words.empty() || find_word(line, "data=") || find_word(line, "undo=")) return error;
   const auto change = parse_new_statistic(words, Strictness::kStrict);
@@ -66,7 +71,7 @@ inline Error with_creation(Error error, std::string_view interface, std::string_
   const auto made = apply(change.value(), Definition{});
   if (!made || !check_all_read(words, attributes_of(made.value().settings))) return error;
   if (!change.value().on) words.append(" on=1");
-  const std::string name(named->text.substr(kName.size()));
+  const std::string name(named->text.substr(kNameKey.size()));
   error.reason.append("; it comes into being with: create ")
       .append(shown(std::string(interface).append("/").append(name).append(words)));
   return error;

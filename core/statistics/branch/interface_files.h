@@ -43,10 +43,7 @@ class DefinitionFile final : public File {
       if (!step) return step.error();
       return step.value() ? Step::kLast : Step::kMore;
     });
-    if (done) return done;
-    const bool is_own = !subject_;  // the daemon's: none is made there
-    return without_strict_mark(is_own ? done.error() : with_creation(done.error(), name_, line),
-                               line);
+    return done ? done : without_strict_mark(with_creation(done.error(), name_, line), line);
   }
   std::optional<Error> remark(std::string_view line) const override {
     const auto fault = interface_->remark(line);

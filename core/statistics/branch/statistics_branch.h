@@ -36,6 +36,7 @@
 #include "core/branch/number_table.h"
 #include "core/branch/ownership.h"
 #include "core/branch/ports.h"
+#include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/counter_interface.h"
 #include "core/statistics/branch/rules.h"
 #include "core/statistics/definition/change.h"
@@ -80,7 +81,7 @@ struct MetricsSettings {
 class StatisticsBranch final : public Branch {
  public:
   // The interface of the daemon's own numbers; feeders neither feed nor remove it.
-  static constexpr std::string_view kOwnName = "tallyfs";
+  static constexpr std::string_view kOwnName = kOwnInterface;
 
   // Enters `statistics/` into the tree. Tree and ledger outlive it. owner is the daemon's uid,
   // which may do what root may.

@@ -19,7 +19,6 @@ Error not_found(std::string_view what, std::size_t at) {
 
 // Marks what a feeder says of how a statistic begins.
 constexpr std::string_view kDefaultMark = "default=1";
-constexpr std::string_view kName = "name=";
 
 Strictness strictness_of(const wire::CommandLine& command) {
   return command.door == wire::Door::kPerson ? Strictness::kStrict : Strictness::kTolerant;
@@ -27,9 +26,9 @@ Strictness strictness_of(const wire::CommandLine& command) {
 
 // A statistic may be named by the target and by name=, but not by two names.
 Result<void> check_name(const wire::CommandLine& command, std::string_view statistic) {
-  const auto named = find_word(command.rest.text, kName);
+  const auto named = find_word(command.rest.text, kNameKey);
   if (!named) return {};
-  const std::string_view typed = named->text.substr(kName.size());
+  const std::string_view typed = named->text.substr(kNameKey.size());
   const auto name = stored_name(typed);
   if (typed == statistic || (name && name.value() == statistic)) return {};
   return invalid("the line is for " + shown(statistic), command.rest.at + named->at);
@@ -264,7 +263,6 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   const auto done = line.is_default
                         ? define_default(*entry, line.text, now, strictness)
                         : entry->interface->define_step(line.text, now, step, strictness);
-  if (!done && interface == kOwnName) return line.place(done.error());
   if (!done) return line.place(with_creation(done.error(), entry->name, line.text));
   if (!done.value()) return Done{.is_cut = true};
   auto fault = entry->interface->remark(line.text);
@@ -278,9 +276,9 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
 // What users or rules have made otherwise stays.
 std::optional<Error> StatisticsBranch::remark_on_default(const InterfaceEntry& entry,
                                                          std::string_view line) {
-  const auto named = find_word(line, kName);
+  const auto named = find_word(line, kNameKey);
   if (!named) return std::nullopt;
-  const std::string_view name = named->text.substr(kName.size());
+  const std::string_view name = named->text.substr(kNameKey.size());
   const auto differs = entry.interface->difference(name, settable_words(line), Strictness::kStrict);
   if (!differs || differs.value().empty()) return std::nullopt;
   return invalid("a default changes nothing that was defined since: " + shown(differs.value()) +
