@@ -2,40 +2,47 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "core/base/text.h"
 
 namespace tallyfs {
 namespace {
 
-// A `|` in a line of text is one of StatsD, and quotes are for what people type.
-constexpr std::string_view kOurs = "%{},/=~|\"";
-
-// `character` is one of UTF-8.
-bool is_plain_character(std::string_view character) {
-  return is_units(character) && (character.size() > 1 || kOurs.find(character) == kOurs.npos);
-}
+using PlainBytes = std::array<bool, 256>;
 
 // What most texts consist of, known without a look at UTF-8.
-constexpr auto kPlainBytes = [] {
-  std::array<bool, 256> plain{};
+constexpr PlainBytes plain_bytes_but(std::string_view ours) {
+  PlainBytes plain{};
   for (unsigned char c = '!'; c <= '~'; ++c) plain[c] = true;
-  for (const char c : kOurs) plain[static_cast<unsigned char>(c)] = false;
+  for (const char c : ours) plain[static_cast<unsigned char>(c)] = false;
   return plain;
-}();
+}
+// A `|` in a line of text is one of StatsD, and quotes are for what people type.
+constexpr PlainBytes kPlainInNames = plain_bytes_but("%{},/=~|\"");
+constexpr PlainBytes kPlainInHelp = plain_bytes_but("%\"");
 
-std::size_t plain_bytes(std::string_view text) {
+std::size_t plain_bytes(std::string_view text, const PlainBytes& plain) {
   const auto end = std::ranges::find_if(
-      text, [](char c) { return !kPlainBytes[static_cast<unsigned char>(c)]; });
+      text, [&](char c) { return !plain[static_cast<unsigned char>(c)]; });
   return static_cast<std::size_t>(end - text.begin());
 }
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
+void append_encoded_but(std::string& out, std::string_view text, const PlainBytes& plain) {
+  for (;;) {
+    const std::size_t count = plain_bytes(text, plain);
+    out.append(text.substr(0, count));
+    text.remove_prefix(count);
+    if (text.empty()) return;
+    char32_t point = 0;
+    const std::size_t length = utf8_length(text, point);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    if (length > 1 && is_units(character)) {
+      out.append(character);
+    } else {
+      append_percent(out, character);
+    }
+    text.remove_prefix(character.size());
+  }
 }
 
 }  // namespace
@@ -51,21 +58,7 @@ void append_percent(std::string& out, std::string_view bytes) {
 }
 
 void append_encoded(std::string& out, std::string_view text) {
-  for (;;) {
-    const std::size_t plain = plain_bytes(text);
-    out.append(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (text.empty()) return;
-    char32_t point = 0;
-    const std::size_t length = utf8_length(text, point);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length != 0 && is_plain_character(character)) {
-      out.append(character);
-    } else {
-      append_percent(out, character);
-    }
-    text.remove_prefix(character.size());
-  }
+  append_encoded_but(out, text, kPlainInNames);
 }
 
 std::string encoded_name(std::string_view name) {
@@ -74,6 +67,17 @@ std::string encoded_name(std::string_view name) {
     append_percent(out, name);
   } else {
     append_encoded(out, name);
+  }
+  return out;
+}
+
+// A "-" alone would mean that there is no help.
+std::string encoded_help(std::string_view text) {
+  std::string out;
+  if (text == "-") {
+    append_percent(out, text);
+  } else {
+    append_encoded_but(out, text, kPlainInHelp);
   }
   return out;
 }

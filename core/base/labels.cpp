@@ -16,6 +16,8 @@ constexpr std::string_view kForm = "labels are {KEY:VALUE,...}, as {route:/cart,
 constexpr std::string_view kWildcards = "*?[\\";
 // The name's part of samples beyond a bound: a label of this text alone.
 constexpr std::string_view kAnyLabel = "*";
+// A key of the same text.
+constexpr std::string_view kAnyKey = "%2A";
 
 // A label as it was typed, without the blanks at the ends of its parts.
 struct TypedLabel {
@@ -71,11 +73,40 @@ std::string encoded_label(const TypedLabel& label) {
   if (!label.value) {
     if (label.key.text == kAnyLabel) return std::string(kAnyLabel);
     std::string key = encoded_key(label.key.text);
-    return key == kAnyLabel ? "%2A" : key;
+    return key == kAnyLabel ? std::string(kAnyKey) : key;
   }
   std::string text = encoded_key(label.key.text) + ":";
   append_encoded(text, without_escapes(label.value->text));
   return text;
+}
+
+// A wildcard that is typed as an escape is none: it gets a backslash.
+std::string with_quoted_wildcards(std::string_view typed) {
+  std::string text;
+  for (std::size_t at = 0; at < typed.size(); ++at) {
+    const std::string_view escape = typed.substr(at, 3);
+    const std::string byte = without_escapes(escape);
+    const bool is_escape = byte.size() < escape.size();
+    if (is_escape && kWildcards.find(byte) != kWildcards.npos) text.push_back('\\');
+    text.push_back(typed[at]);
+  }
+  return text;
+}
+
+struct PatternLabel {
+  std::string label;    // as encoded_label()
+  std::string pattern;  // for it
+};
+
+PatternLabel pattern_label(const TypedLabel& label) {
+  std::string encoded = encoded_label(label);
+  if (encoded == kAnyKey) return {encoded, encoded};
+  const std::string key = with_quoted_wildcards(label.key.text);
+  const std::string value = with_quoted_wildcards(label.value.value_or(Token{}).text);
+  TypedLabel quoted = label;
+  quoted.key.text = key;
+  if (quoted.value) quoted.value->text = value;
+  return {std::move(encoded), encoded_label(quoted)};
 }
 
 std::string_view key_of(std::string_view encoded) { return encoded.substr(0, encoded.find(':')); }
@@ -110,6 +141,10 @@ Result<void> check_end(std::string_view typed, std::size_t end) {
   return invalid("a name has one {...}", at);
 }
 
+// A stored label has two bytes at least, with its comma. Others are not read: each is compared with
+// all before it.
+constexpr std::size_t kLabelsMax = kNameBytesMax / 2;
+
 Result<std::string> with_stored_labels(std::string_view typed, std::size_t open) {
   if (open == 0) return invalid("a name stands before its labels", 0);
   if (const std::size_t slash = typed.substr(0, open).find('/'); slash != typed.npos) {
@@ -118,6 +153,9 @@ Result<std::string> with_stored_labels(std::string_view typed, std::size_t open)
   std::vector<std::string> labels;
   std::size_t at = open;
   do {
+    if (labels.size() == kLabelsMax) {
+      return invalid("a name has " + std::to_string(kNameBytesMax) + " bytes at most", 0);
+    }
     const TypedLabel label = read_label(typed, at + 1);
     if (label.end == typed.size()) return invalid("this { has no }", open);
     if (auto fault = fault_of(label)) return *std::move(fault);
@@ -125,7 +163,7 @@ Result<std::string> with_stored_labels(std::string_view typed, std::size_t open)
     const bool is_there = std::ranges::any_of(
         labels, [&](const std::string& each) { return key_of(each) == key_of(text); });
     if (is_there) {
-      return invalid("the label " + std::string(key_of(text)) + " stands twice", label.key.at);
+      return invalid("the label " + std::string(key_of(text)) + " is given twice", label.key.at);
     }
     labels.push_back(std::move(text));
     at = label.end;
@@ -147,10 +185,6 @@ Result<std::string> with_stored_labels(std::string_view typed, std::size_t open)
 // What stays %XX in a value: what is not printable, and what is read before escapes are.
 bool stays_in_value(char c) { return c < ' ' || c > '~' || c == '"' || c == '%'; }
 bool stays_in_key(char c) { return c != '/' && c != '~'; }
-
-bool is_hex(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 
 // A `%` that is read as no escape is one.
 void show_percents(std::string& text) {
@@ -200,17 +234,19 @@ std::string stored_pattern(std::string_view typed) {
   const std::size_t slash = std::min(typed.find('/'), typed.size());
   const std::size_t open = std::min(typed.find('{', slash), typed.size());
   if (open == typed.size()) return std::string(typed);
-  std::vector<std::string> labels;
+  std::vector<PatternLabel> labels;
   bool are_keys_plain = true;
   std::size_t at = open;
   do {
     const TypedLabel label = read_label(typed, at + 1);
     are_keys_plain &= label.key.text.find_first_of(kWildcards) == label.key.text.npos;
-    labels.push_back(encoded_label(label));
+    labels.push_back(pattern_label(label));
     at = std::min(label.end, typed.size());
   } while (at < typed.size() && typed[at] == ',');
-  if (are_keys_plain) std::ranges::sort(labels);
-  return std::string(typed.substr(0, open)).append(joined(labels)).append(typed.substr(at));
+  if (are_keys_plain) std::ranges::sort(labels, {}, &PatternLabel::label);
+  std::vector<std::string> patterns;
+  for (PatternLabel& each : labels) patterns.push_back(std::move(each.pattern));
+  return std::string(typed.substr(0, open)).append(joined(patterns)).append(typed.substr(at));
 }
 
 std::string shown_labels(std::string_view stored) {

@@ -28,7 +28,8 @@ Result<std::string> stored_name(std::string_view typed);
 Result<std::string> stored_path(std::string_view typed);
 
 // As stored_path(), of a pattern of the shell, which nothing makes invalid. Labels are sorted if
-// their keys have no wildcards, and need no end: `latency{*`.
+// their keys have no wildcards, and need no end: `latency{*`. An escape is no wildcard: `%2A` is a
+// star, `\*`.
 std::string stored_pattern(std::string_view typed);
 
 // As people are shown a stored name, and may type it: only what is not printable stays %XX, and

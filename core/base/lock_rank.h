@@ -17,8 +17,10 @@ enum class LockRank : std::uint8_t {
   kFileReading,         // fs/handles.h
   kIntakeTurn,          // feeders/intake/intake.h
   kIntakeQueue,         // feeders/intake/socket_queue.h
+  kKeptSaving,          // fs/daemon/kept_state.h
   kKeptState,           // fs/daemon/kept_state.h
   kKeptContents,        // fs/daemon/kept_state.h
+  kKeptParts,           // fs/daemon/kept_state.h
   kUserEventsDefining,  // core/tracing/branch/user_events.h
   kUserEventsOrdering,  // core/tracing/branch/user_events.h
   kTracing,             // core/tracing/branch/tracing_state.h
@@ -50,6 +52,7 @@ enum class LockRank : std::uint8_t {
   kTree,                // core/tree/tree.h
   kNotifier,            // fs/notifier.h
   kLaneIndexes,         // feeders/intake/lane_file.h
+  kHandedDescriptors,   // core/branch/handed_part.h
   kObjectStore,         // fs/store/object_store.h
   // Those below are of libtally, of programs that feed or export, and of tests.
   kMountSite,       // exporters/web/mount_site.h

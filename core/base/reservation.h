@@ -12,7 +12,7 @@ namespace tallyfs {
 
 class Reservation {
  public:
-  // kNoSpace.
+  // kNoSpace: a limit of the ledger does not allow it.
   static Result<Reservation> create(Ledger& ledger, uid_t uid, const Holdings& held) {
     Reservation reservation(ledger, uid);
     if (auto grown = reservation.grow(held); !grown) return grown.error();
@@ -42,6 +42,8 @@ class Reservation {
     held_.statistics -= less.statistics;
     held_.bytes -= less.bytes;
   }
+  // Releases all of it.
+  void release() { ledger_->release(uid_, std::exchange(held_, {})); }
 
  private:
   Reservation(Ledger& ledger, uid_t uid) : ledger_(&ledger), uid_(uid) {}

@@ -3,13 +3,16 @@
 // A slot that was used 2^32 - 1 times, the most that can be counted, is not used again.
 //
 // A table can go on in another process: save() says which slots there are, put() enters the
-// elements under the numbers that they had, and settle() makes free what was not entered.
+// elements under the numbers that they had, and settle() makes free what was not entered. After a
+// kill settle_late() does, as numbers may have been given and removed since the table was saved.
 // Confined to its owner's lock.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +37,7 @@ class SlotTable {
   std::uint64_t add(Owner entry) {
     const std::uint64_t number = next_number();
     if (free_.empty()) {
-      slots_.push_back({std::move(entry), first_generation_});
+      slots_.push_back({std::move(entry), first_generation_, 0});
     } else {
       slots_[free_.back()].entry = std::move(entry);
       free_.pop_back();
@@ -51,7 +54,8 @@ class SlotTable {
   Owner remove(std::uint64_t number) {
     if (!find(number)) return {};
     const auto index = static_cast<std::uint32_t>(number);
-    slots_[index].generation += 1;
+    Slot& slot = slots_[index];
+    slot.generation = std::max(slot.generation, slot.last_use) + 1;
     // 0: all numbers of this slot have been used, and would repeat.
     if (slots_[index].generation != 0) {
       free_.push_back(index);
@@ -60,7 +64,7 @@ class SlotTable {
     }
     return std::exchange(slots_[index].entry, {});
   }
-  std::size_t size() const { return slots_.size() - free_.size() - retired_; }
+  std::size_t size() const { return slots_.size() - free_.size() - retired_ - resting_; }
 
   // How often each slot was used, and which ones are free, the next one last.
   void save(ByteWriter& out) const {
@@ -79,7 +83,7 @@ class SlotTable {
   void put(std::uint64_t number, Owner entry) {
     const auto index = static_cast<std::uint32_t>(number);
     if (index >= slots_.size()) slots_.resize(index + 1);
-    slots_[index] = {std::move(entry), static_cast<std::uint32_t>(number >> 32)};
+    slots_[index] = {std::move(entry), static_cast<std::uint32_t>(number >> 32), 0};
   }
   // Behind put(): the slots as save() wrote them. lost(number): there was an element that was not
   // put; its number is void from now on. False: this is not what save() writes, or not of this
@@ -98,6 +102,50 @@ class SlotTable {
     const bool has_free = is_ours && take_free(in);
     free_lost(lost);
     return has_free && in.ok();
+  }
+
+  // The same where the saved table may be older than the elements, and than numbers that were given
+  // since: it is taken as far as it goes. shown(slot): the last use of a slot that was given since,
+  // or nothing. No number is given again that may have been; a slot may have had so many uses
+  // since, of which nothing is known. lost(number): it was given, and is void; the slot rests until
+  // the table is settled again, so that the feeder finds it so. rests(slot): it rested in the table
+  // before, and goes on to rest.
+  static constexpr std::uint32_t kUsesUnknown = 1u << 12;
+  template <typename Shown, typename Rests, typename Lost>
+  void settle_late(ByteReader& in, std::uint32_t shown_slots, Shown shown, Rests rests,
+                   Lost lost) {
+    is_settled_ = true;
+    const auto count = in.get<std::uint32_t>();
+    const bool is_whole = in.ok() && count <= kSlotsMax && in.left() / sizeof count >= count;
+    if (is_whole && count > slots_.size()) slots_.resize(count);
+    for (std::uint32_t i = 0; is_whole && i < count; ++i) {
+      const auto generation = in.get<std::uint32_t>();
+      if (!slots_[i].entry) slots_[i].generation = generation;
+    }
+    while (shown_slots > slots_.size() && !shown(shown_slots - 1)) --shown_slots;
+    if (shown_slots > slots_.size()) slots_.resize(shown_slots);
+    first_generation_ += kUsesUnknown;
+    for (std::uint32_t i = 0; i < slots_.size(); ++i) {
+      Slot& slot = slots_[i];
+      const std::uint32_t use = shown(i).value_or(0);
+      const std::uint64_t last = std::uint64_t{std::max(slot.generation, use)} + kUsesUnknown;
+      const bool is_lost = use != 0 && !(slot.entry && use == slot.generation);
+      const bool goes_on_resting = rests(i);
+      if (is_lost) lost(std::uint64_t{use} << 32 | i);
+      if (slot.entry) {
+        slot.last_use = static_cast<std::uint32_t>(std::min<std::uint64_t>(last, UINT32_MAX));
+      } else if (last < UINT32_MAX) {
+        slot.generation = static_cast<std::uint32_t>(last) + 1;
+        if (is_lost || goes_on_resting) {
+          resting_ += 1;
+        } else {
+          free_.push_back(i);
+        }
+      } else {
+        slot.generation = 0;
+        retired_ += 1;
+      }
+    }
   }
 
   // Calls visit(number, element) with each.
@@ -120,6 +168,7 @@ class SlotTable {
   struct Slot {
     Owner entry;
     std::uint32_t generation = 0;
+    std::uint32_t last_use = 0;  // that may have been given beyond it
   };
   // Those that are free are in the order in which they were freed.
   bool take_free(ByteReader& in) {
@@ -157,6 +206,7 @@ class SlotTable {
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
   std::size_t retired_ = 0;
+  std::size_t resting_ = 0;
   std::uint32_t first_generation_;
   bool is_settled_ = false;
 };

@@ -101,9 +101,10 @@ void Tokens::skip_token() {
 // Labels without an end are none, and blanks end their token.
 void Tokens::skip_labels(std::size_t from) {
   const std::size_t open = line_.substr(0, at_).find('{', from);
-  if (open == std::string_view::npos) return;
+  if (open == std::string_view::npos || have_labels_no_end_) return;
   const std::size_t end = labels_end(line_, open);
-  if (end == std::string_view::npos || end <= at_) return;
+  have_labels_no_end_ = end == std::string_view::npos;
+  if (have_labels_no_end_ || end <= at_) return;
   at_ = end;
   skip_token();
 }

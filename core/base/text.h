@@ -63,7 +63,8 @@ class Tokens {
  public:
   explicit Tokens(std::string_view line) : line_(line) {}
   // The next token, or nothing at the end of the line. Of name= and of= blanks within the labels
-  // of the name (labels.h) belong to the token.
+  // of the name (labels.h) belong to the token. Labels without an end are none, nor are those that
+  // follow in the line.
   std::optional<Token> next();
   // The same of a token that may be INTERFACE/STATISTIC.
   std::optional<Token> next_path();
@@ -76,6 +77,7 @@ class Tokens {
 
   std::string_view line_;
   std::size_t at_ = 0;
+  bool have_labels_no_end_ = false;  // else each would be looked for in all of the line
 };
 
 // Reads a whole token as a number: decimal, or hexadecimal after 0x; a minus sign only in the

@@ -45,6 +45,7 @@ const char* name_of(SavedKind kind) {
     case SavedKind::kLateDatagram: return "datagram";
     case SavedKind::kLaneRings: return "lanes' rings";
     case SavedKind::kUnseenProcesses: return "unseen processes";
+    case SavedKind::kLaneBindings: return "bindings of lane";
     case SavedKind::kNodes: return "numbers of names";
     case SavedKind::kCachedDirectories: return "directories that the kernel knows";
     case SavedKind::kHandles: return "numbers of open files";
@@ -75,5 +76,7 @@ std::uint64_t Branch::stamp(Moment) const { return 0; }
 Result<void> Branch::load(const SavedObject&, const Loading&) {
   return Error{ErrorCode::kInvalid, "this branch saves nothing"};
 }
+
+Result<void> Branch::end_loading(const Loading&) { return {}; }
 
 }  // namespace tallyfs

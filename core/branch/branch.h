@@ -83,8 +83,9 @@ class Branch {
   // Puts all objects, each as it is at some moment of the call, or of many parts at some moments,
   // until the sink takes no more.
   virtual void save(ObjectSink& sink) const;
-  // Puts the objects that a change at this path (`statistics/web/definition`) may have changed, or
-  // tells the sink that they are gone. kAll: save() is to be called for it, as the default says;
+  // For a sink that keeps them for the next server: puts the objects that a change at this path
+  // (`statistics/web/definition`) may have changed, or tells the sink that they are gone. kAll:
+  // save() is to be called for it, as the default says;
   // kElsewhere: the path is none of this branch.
   enum class SavedAt { kDone, kAll, kElsewhere };
   virtual SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const;
@@ -99,6 +100,8 @@ class Branch {
   // Called at start, before feeders can send: restores one object of a kind that handles() names.
   // kInvalid, kExists, kNoSpace: nothing of it was taken.
   virtual Result<void> load(const SavedObject& object, const Loading& loading);
+  // Behind all objects of the server before, if it has left any. The default does nothing.
+  virtual Result<void> end_loading(const Loading& loading);
 };
 
 }  // namespace tallyfs

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/base/clock.h"
+#include "core/base/daemon_counter.h"
 #include "core/base/line_progress.h"
-#include "core/branch/daemon_counter.h"
 #include "core/wire/binary.h"
 
 namespace tallyfs {
@@ -52,7 +52,7 @@ struct Call {
 
 // How much of what the daemon's own numbers show was done.
 struct Counted {
-  DaemonCounter what = DaemonCounter::kCommands;
+  DaemonCounter what = "commands";
   std::uint64_t count = 1;
 };
 

@@ -5,7 +5,7 @@ namespace tallyfs {
 void PendingCounts::publish(DaemonCounters& counters, Moment now) {
   if (!has_any_) return;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] != 0) counters.count(static_cast<DaemonCounter>(i), counts_[i], now);
+    if (counts_[i] != 0) counters.count(DaemonCounter(i), counts_[i], now);
   }
   counts_ = {};
   has_any_ = false;

@@ -8,9 +8,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "core/base/clock.h"
-#include "core/branch/daemon_counter.h"
+#include "core/base/daemon_counter.h"
 
 namespace tallyfs {
 
@@ -28,14 +29,14 @@ class DaemonCounters {
 class PendingCounts {
  public:
   void add(DaemonCounter what, std::uint64_t count = 1) {
-    counts_[static_cast<std::size_t>(what)] += count;
+    counts_[what.index()] += count;
     has_any_ = has_any_ || count != 0;
   }
   // Enters all counts and starts from 0 again.
   void publish(DaemonCounters& counters, Moment now);
 
  private:
-  std::array<std::uint64_t, kDaemonCounters> counts_{};
+  std::array<std::uint64_t, std::size(DaemonCounter::kRows)> counts_{};
   bool has_any_ = false;
 };
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "core/base/slot_table.h"
@@ -47,8 +48,31 @@ class NumberTable {
     entries_.put(number - region_.first, std::move(entry));
   }
   bool settle(ByteReader& in) {
-    return entries_.settle(
-        in, [this](std::uint64_t number) { take_back_switch(number + region_.first); });
+    return entries_.settle(in, [this](std::uint64_t number) {
+      if (!is_marked_lost(slot(number + region_.first))) take_back_switch(number + region_.first);
+    });
+  }
+
+  // After a kill: the switches say which uses of their slots were given since the table was saved,
+  // and which numbers were lost in a kill before: their feeders may not have looked yet.
+  void settle_late(ByteReader& in) {
+    const auto shown = [this](std::uint32_t slot) -> std::optional<std::uint32_t> {
+      if (slot >= region_.switches.size()) return std::nullopt;
+      const Switch& its = region_.switches[slot];
+      const std::uint32_t use = its.generation.load(std::memory_order_relaxed);
+      if (use == 0 && its.on.load(std::memory_order_relaxed) == 0) return std::nullopt;
+      return use == kLostGeneration ? 0 : use;
+    };
+    entries_.settle_late(
+        in, static_cast<std::uint32_t>(region_.switches.size()), shown,
+        [this](std::uint32_t slot) { return is_marked_lost(slot); },
+        [this](std::uint64_t number) {
+          take_back_switch(number + region_.first, kLostGeneration);
+        });
+  }
+  // Behind a kill, of a number that was saved: it was taken back since.
+  bool was_taken_back(std::uint64_t number) const {
+    return find_switch(number) && !had_switch(number);
   }
 
   // Which slot a number of this table is, from 0 on, and how often the slot was used.
@@ -76,10 +100,10 @@ class NumberTable {
   }
   // Nothing flips the switch any more. It says on, so that a feeder that still sends is told that
   // its number is gone: no number has this generation.
-  void take_back_switch(std::uint64_t number) {
+  void take_back_switch(std::uint64_t number, std::uint32_t generation = 0) {
     Switch* const its = switch_of(number);
     if (!its) return;
-    its->generation.store(0, std::memory_order_release);
+    its->generation.store(generation, std::memory_order_release);
     its->on.store(1, std::memory_order_release);
   }
 
@@ -87,6 +111,10 @@ class NumberTable {
   const Switch* find_switch(std::uint64_t number) const { return switch_of(number); }
 
  private:
+  bool is_marked_lost(std::uint32_t slot) const {
+    if (slot >= region_.switches.size()) return false;
+    return region_.switches[slot].generation.load(std::memory_order_relaxed) == kLostGeneration;
+  }
   Switch* switch_of(std::uint64_t number) const {
     const std::uint32_t at = slot(number);
     return at < region_.switches.size() ? &region_.switches[at] : nullptr;

@@ -59,13 +59,19 @@ enum class SavedKind : std::uint16_t {
   kKept = 37,  // since when it has all objects
   // Of tracing/, before kKernelEvent.
   kProbe = 38,  // its name, serial and places
+  // Of what feeders share with the daemon, as those up to 31.
+  kLaneBindings = 39,  // what ids in a lane file mean; the label is LANE/PART
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
 // version reads them; 0: the kind is none of feeders or of the mount.
 constexpr std::uint16_t handed_format(SavedKind kind) {
+  const bool is_second = kind == SavedKind::kFedInterface || kind == SavedKind::kPages ||
+                         kind == SavedKind::kLanes || kind == SavedKind::kLaneRings;
+  if (is_second) return 2;
   const bool is_of_feeders =
-      kind >= SavedKind::kFedInterface && kind <= SavedKind::kUnseenProcesses;
+      (kind >= SavedKind::kFedInterface && kind <= SavedKind::kUnseenProcesses) ||
+      kind == SavedKind::kLaneBindings;
   const bool is_of_mount = kind >= SavedKind::kNodes && kind <= SavedKind::kTrace;
   return is_of_feeders || is_of_mount ? 1 : 0;
 }
@@ -107,6 +113,10 @@ class ObjectSink {
  public:
   virtual ~ObjectSink() = default;
 
+  // What loads the objects. kRestart: a daemon whose feeders register anew. kSuccessor: the next
+  // server of the mount, after a kill, in which feeders find the same epoch and numbers.
+  enum class Reader { kRestart, kSuccessor };
+  virtual Reader reader() const { return Reader::kRestart; }
   // The object's texts live until it returns. False: nothing more can be taken.
   virtual bool put(const SavedObject& object) = 0;
   // Asked before an object that has versions is put. False: the sink has this version.
@@ -125,6 +135,9 @@ struct Loading {
   Moment now;
   // The pages that feeders read are those of the server that has saved it: numbers stay.
   bool has_pages = false;
+  // The objects are older than the end of the server that has saved them, and each is of another
+  // moment.
+  bool is_after_kill = false;
 };
 
 }  // namespace tallyfs

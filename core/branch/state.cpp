@@ -143,13 +143,18 @@ std::string summary_of_faults(const LoadedState& loaded) {
 
 void report_left_out(const LoadedState& loaded, const std::string& from, std::string_view remark,
                      DaemonCounters& counters, ErrorLog& errors, Moment now) {
-  counters.count(DaemonCounter::kStateLeftOut, loaded.faults.size(), now);
+  counters.count("state_left_out", loaded.faults.size(), now);
   errors.report(ErrorLog::kDaemon, "state", from,
                 {ErrorCode::kInvalid, summary_of_faults(loaded).append(remark)}, now);
 }
 
 LoadedState take_state(const StateFile& file, const HandedTo& to, const Loading& loading) {
-  return load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
+  auto loaded = load_each(file, [&](const SavedObject& each) { return load(each, to, loading); });
+  for (Branch* const branch : to.branches) {
+    auto done = branch->end_loading(loading);
+    if (!done) loaded.faults.push_back(done.error().reason);
+  }
+  return loaded;
 }
 
 std::string objects_text(const LoadedState& loaded) {

@@ -108,7 +108,8 @@ class CellBudget {
   static constexpr std::size_t kCellsMax = 100'000;
   // Reads of entries and indexes.
   static constexpr std::size_t kLooksMax = 25'000;
-  // Of each uid, though others have used all: as many threads as most programs have.
+  // Each uid may read so many cells, even if others have used the rest: most programs have no more
+  // threads.
   static constexpr std::size_t kFew = 64;
   // An array of so many intervals costs as much as two cells without.
   static constexpr std::size_t kIntervalsOfACell = 32;
@@ -117,9 +118,9 @@ class CellBudget {
   enum class Of { kOneInterface, kAll };
   explicit CellBudget(Of of = Of::kOneInterface)
       : CellBudget(of, {kCellsMax, kCellsMax, kFew}, {kLooksMax, kLooksMax, kFew}) {}
-  // For what keeps data that cannot be read again. Cells of root and the daemon's uid are read all;
-  // those of others may make their own commands slow, which their senders are charged with, but
-  // nothing else.
+  // For commands that keep data which cannot be read again. All cells of root and of the daemon's
+  // uid are read. Cells of other uids may only slow down their own commands, which are charged to
+  // the senders.
   static CellBudget for_command(Of of = Of::kOneInterface) {
     return CellBudget(of, {SIZE_MAX, kCellsMax, kFew}, {SIZE_MAX, kLooksMax, kFew}).paid();
   }
@@ -151,11 +152,11 @@ class CellBudget {
     (is_of_one_interface() ? looked_at.of_one : looked_at.of_all) = rounds_->open();
   }
 
-  // What a file costs in which so many cells are read.
+  // The cost of a file of which so many cells are read.
   static std::size_t cost_of(std::size_t cells, std::size_t intervals) {
     return 1 + cells + cells * intervals / kIntervalsOfACell;
   }
-  // Of the cells of one statistic that a uid has.
+  // Reads a uid's cells of one statistic.
   class Reading;
 
   bool has_looks_for(const CellParty& party) const {
@@ -178,7 +179,7 @@ class CellBudget {
     cells_.charge(party, cost);
     if (needs_credit(party)) party.credit->spend(cost, now);
   }
-  // By the sender of a command, or by none at the end.
+  // Takes no credit: the sender of a command is charged, or, at the end, no one.
   CellBudget paid() && {
     takes_credit_ = false;
     number_ = 0;
@@ -198,17 +199,17 @@ class CellBudget {
   CellRounds* rounds_ = nullptr;
 };
 
-// Goes on until the cells cost what is left for the uid: each by its size, or as many more as could
-// have been read in the time. So cells count for more whose memory has to be fetched first, by page
-// faults. A machine that is busy makes all of them slower: what is read between two looks at the
-// clock never counts for more than kSlowerMax times its size.
+// Continues until the cells cost as much as is left for the uid. A cell costs its size, or, if
+// reading took longer, the size that could have been read in that time. So cells whose memory is
+// fetched by page faults cost more. A busy machine slows down all of them: the cells between two
+// looks at the clock never cost more than kSlowerMax times their size.
 //
-// Those of root and the daemon's uid count by their size alone.
+// Cells of root and of the daemon's uid cost their size alone.
 class CellBudget::Reading {
  public:
   static constexpr std::size_t kCostBetweenLooks = 256;
-  // Of a thousand lanes, a cell takes 150 ns of a processor of 2024, and three times as much when
-  // its caches have been used by others. A page fault takes 1,000 at least.
+  // With a thousand lanes, reading a cell takes 150 ns on a processor of 2024, and three times as
+  // long after others have used its caches. A page fault takes at least 1,000 ns.
   static constexpr Nanoseconds kTimeOfACell{250};
   static constexpr std::size_t kSlowerMax = 16;
 

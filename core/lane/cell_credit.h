@@ -40,7 +40,7 @@ class CellCredit {
       const std::int64_t spent = std::max(full_.load() - now, std::chrono::nanoseconds(0)) / cell_;
       return static_cast<std::size_t>(std::max<std::int64_t>(0, most_ - spent));
     }
-    // What is spent beyond what is left comes back first.
+    // May spend more than is left: then the debt is refilled first.
     void spend(std::size_t cells, std::chrono::nanoseconds now) {
       const auto spent = static_cast<std::int64_t>(cells) * cell_;
       auto full = full_.load();
@@ -54,7 +54,7 @@ class CellCredit {
     std::atomic<std::chrono::nanoseconds> full_{std::chrono::nanoseconds(0)};
   };
 
-  // Of all uids.
+  // The accounts that all uids share.
   struct OfAll {
     Account much{kOfAllMax};
     Account little{kLittleOfAllMax};

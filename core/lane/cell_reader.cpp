@@ -7,11 +7,12 @@
 namespace tallyfs {
 namespace {
 
-// Beside a thread that writes all the time a slot stays as it is for two samples, and a total that
-// is written in place for one. Of 500,000 reads of each kind none took more than 17 tries, in a
-// build without optimization 40.
+// While a thread writes all the time, a slot is stable for two samples, and a total that is written
+// in place for one. None of 500,000 reads of each kind needed more than 17 tries, or 40 in a build
+// without optimization.
 constexpr int kSlotTriesMax = 1000;
-// Of a total that is another one each time, as a slow reader may find: then samples lag by more.
+// The tries for a total that differs each time, as it may for a slow reader. After them the number
+// of samples lags behind the total by more than one.
 constexpr int kTotalTriesMax = 100;
 // Counts of an array that is written all the time may be newer than their sum.
 constexpr int kCountsTriesMax = 16;
@@ -81,7 +82,7 @@ LaneFinding fault(LaneFault what, std::uint64_t read, std::uint64_t allowed) {
   return {.what = what, .read = read, .allowed = allowed};
 }
 
-// As Summary::load() has it: an average of X that no X can be.
+// Finds an average of X that no X can have, as Summary::load() does.
 LaneFinding check_range(const CellSums& one) {
   constexpr UInt128 kAverageMax = UInt128{1} << 63;
   const auto bits = static_cast<UInt128>(one.sum);
@@ -131,7 +132,7 @@ LaneFinding interpret(const Slot& slot, CellKind kind, CellSums& one) {
   return {};
 }
 
-// Sums, the smallest and the greatest X may fall.
+// Finds counts that fell. The sum, the smallest and the greatest X may fall.
 LaneFinding compare(const CellSums& one, const CellSums& former) {
   if (one.samples < former.samples) {
     return fault(LaneFault::kSamplesFell, one.samples, former.samples);
@@ -160,8 +161,9 @@ bool is_place(std::span<const std::byte> file, std::uint64_t at) {
          file.size() - at >= sizeof(LaneCell);
 }
 
-// Behind the words: what was read is of two eras, or of two statistics whose eras have one number,
-// if the cell began anew meanwhile. The number is stored before the era.
+// Called after the words were read. If the cell was given to another statistic meanwhile, they are
+// of two eras, or of two statistics whose eras have the same number. The number is stored before
+// the era.
 bool is_still_of(const LaneCell& cell, const CellKey& key) {
   std::atomic_thread_fence(std::memory_order_acquire);
   return cell.era.load(std::memory_order_acquire) == key.era && is_of(cell, key);

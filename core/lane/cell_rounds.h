@@ -32,7 +32,7 @@ class CellRounds {
   void note_cut(uid_t uid) {
     if (std::ranges::find(cut_, uid) == cut_.end()) cut_.push_back(uid);
   }
-  // The rounds of uids of which this open has left nothing are over.
+  // Ends the rounds of uids whose cells this open has read completely.
   void end_open() {
     Rounds rounds;
     for (const uid_t uid : cut_) {
@@ -41,7 +41,7 @@ class CellRounds {
     }
     rounds_ = std::move(rounds);
   }
-  // Of an open that went on beside others: the rounds are as it leaves them.
+  // Ends an open that ran while others did, on its own copy of the rounds: they become that copy's.
   void end_open(CellRounds& copy) {
     copy.end_open();
     rounds_ = std::move(copy.rounds_);

@@ -43,6 +43,8 @@ class CellSource {
   virtual ~CellSource() = default;
 
   virtual uid_t uid() const = 0;
+  // The number of the lane, which no other one has; 0: it has none yet.
+  virtual std::uint64_t lane() const { return 0; }
   // Root's, or the daemon's uid.
   virtual bool is_trusted() const = 0;
   // For what reading its cells costs; nullptr: it needs none.

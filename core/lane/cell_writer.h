@@ -65,7 +65,7 @@ class CellWriter {
     }
   }
 
-  // The same where the kind is known.
+  // add() for a caller that knows the kind.
   template <CellKind of>
   void add_as(std::int64_t x, std::uint64_t y) {
     if constexpr (of == CellKind::kIncrements) {
@@ -88,8 +88,9 @@ class CellWriter {
     }
   }
 
-  // An increment that is in range, in the slot that counts; else false. The store of the total
-  // commits it: a process that is killed behind that has counted it, if not how many there were.
+  // Adds an increment to the newest slot; false if it is out of range. The store of the total
+  // commits it: if the process is killed after that store, the total has the increment, but
+  // `samples` may not.
   bool add_in_place(std::int64_t x, std::uint64_t y) {
     if (!is_in_range(x)) [[unlikely]]
       return false;
@@ -101,7 +102,8 @@ class CellWriter {
     return true;
   }
 
-  // The same for many, each with an x and a y: all by one store, but in an array one by one.
+  // Adds many samples, each with an x and a y. One store commits all of them; an array commits each
+  // by itself.
   template <typename Samples>
   void add_all(const Samples& samples) {
     switch (kind()) {
@@ -186,7 +188,7 @@ class CellWriter {
     put(to.values[kMinAt], static_cast<std::uint64_t>(least));
     put(to.values[kMaxAt], static_cast<std::uint64_t>(most));
   }
-  // What a slot holds of a kind that is no array, while samples are added to it.
+  // The numbers of a slot, while samples are added to them. Not for arrays.
   class Totals {
    public:
     Totals(const CellSlot& from, CellKind kind)
@@ -246,7 +248,7 @@ class CellWriter {
     // Release: a reader that finds this count finds the slot that it belongs to.
     count.store(counted, std::memory_order_release);
   }
-  // As ArrayStatistic's.
+  // The interval of x, by the rules of ArrayStatistic.
   template <CellKind of>
   std::uint64_t place_of(std::int64_t x) const {
     if (x <= cell_.range_min) return 0;

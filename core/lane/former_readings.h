@@ -1,9 +1,9 @@
-// What the cells of one id in a lane file held when they were read last, in one era. Counts of a
-// cell do not fall, so a lower one is a fault, and what was read before stands.
+// The contents of one id's cells in a lane file at the last reading, in one era. Counts of a cell
+// do not fall: a lower count is a fault, and the contents of the last reading remain valid.
 //
-// Bounded: those of one file take no more bytes than the file, and each is charged to the uid of
-// the file. Of a cell for which there is no room nothing is kept, and it is compared to nothing.
-// A value, confined to its owner.
+// Bounded: the readings of one file have no more bytes than the file, and each is charged to the
+// uid of the file. A cell without room has no reading, and is not compared. A value, confined to
+// its owner.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ namespace tallyfs {
 
 class FormerReadings {
  public:
-  // What they take. The ledger outlives it.
+  // Charges the bytes of the readings. The ledger outlives it.
   class Account {
    public:
     // room: bytes for all of the file.
@@ -61,32 +61,32 @@ class FormerReadings {
     std::uint64_t bytes_ = 0;
   };
 
-  // Before the first look.
+  // False before the first look.
   bool has_account() const { return account_ != nullptr; }
   void charge_to(std::unique_ptr<Account> account) { account_ = std::move(account); }
 
-  // What was read in another era is forgotten.
+  // Forgets readings of another era.
   void begin(std::uint32_t era) {
     if (std::exchange(era_, era) == era) return;
     by_place_.clear();
     account_->give_back();
   }
 
-  // A look at each place once, in their order. The readings outlive it.
+  // Looks at each place once, in ascending order. The readings outlive it.
   class Look;
 
-  // Has the processor fetch the first one.
+  // Prefetches the first reading.
   void prefetch() const {
     if (!by_place_.empty()) prefetch_lines(by_place_.data(), sizeof(Reading));
   }
-  // Once it is there: its counts.
+  // Prefetches the counts of the first reading. Call after prefetch() had time to take effect.
   void prefetch_counts() const {
     if (by_place_.empty()) return;
     const auto& counts = by_place_.front().sums.counts;
     prefetch_lines(counts.data(), std::min(counts.size() * sizeof counts[0], kPrefetchedMax));
   }
   std::size_t size() const { return by_place_.size(); }
-  // Those of all other places than these, which are in their order.
+  // Adds the readings of all places except `than`, which is ascending.
   void add_others(std::span<const std::uint32_t> than, CellSums& sums) const {
     for (const Reading& each : by_place_) {
       if (!std::ranges::binary_search(than, each.at)) sums.add(each.sums);
@@ -94,7 +94,7 @@ class FormerReadings {
   }
 
  private:
-  // The processor fetches the rest of longer ones without being told.
+  // The processor prefetches the rest of a longer array by itself.
   static constexpr std::size_t kPrefetchedMax = 512;
 
   struct Reading {
@@ -108,8 +108,8 @@ class FormerReadings {
     std::ranges::inplace_merge(by_place_, by_place_.begin() + before, {}, &Reading::at);
   }
 
-  // In the order of places: a look goes through both side by side, and few lanes have more than
-  // some cells of one id.
+  // Ordered by place, so that a look goes through cells and readings at once. Few lanes have more
+  // than a handful of cells of one id.
   std::vector<Reading> by_place_;
   std::uint32_t era_ = 0;
   std::unique_ptr<Account> account_;
@@ -117,7 +117,7 @@ class FormerReadings {
 
 class FormerReadings::Look {
  public:
-  // From this place on.
+  // Looks at places from `from` on.
   Look(FormerReadings& all, std::uint32_t from) : all_(all) {
     const auto& readings = all.by_place_;
     if (from == 0) return;
@@ -125,19 +125,19 @@ class FormerReadings::Look {
     next_ = static_cast<std::size_t>(first - readings.begin());
   }
 
-  // Nullptr: nothing is known of this cell.
+  // nullptr: there is no reading of this cell.
   CellSums* find(std::uint32_t at) {
     auto& readings = all_.by_place_;
     while (next_ < readings.size() && readings[next_].at < at) ++next_;
     return next_ < readings.size() && readings[next_].at == at ? &readings[next_].sums : nullptr;
   }
-  // Of a cell of which nothing is known.
+  // Stores the first reading of a cell, if there is room.
   void keep(std::uint32_t at, CellSums reading) {
     const auto intervals = static_cast<std::uint32_t>(reading.counts.size());
     if (!all_.account_->take(cell_bytes(intervals))) return;
     added_.push_back({.at = at, .sums = std::move(reading)});
   }
-  // How many were kept. Nothing is found after it.
+  // Ends the look: find() must not be called any more. Returns how many readings keep() has stored.
   std::size_t end() {
     const std::size_t kept = added_.size();
     if (kept != 0) all_.add(std::move(added_));

@@ -1,4 +1,4 @@
-// What the daemon may find in a lane file that no feeder writes, and how it says so.
+// Faults that the daemon may find in a lane file, which no feeder writes, and their texts.
 #pragma once
 
 #include <cstdint>

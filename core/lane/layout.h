@@ -85,7 +85,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 inline constexpr std::uint32_t kRingBytesMin = 64u << 10;
 inline constexpr std::uint32_t kRingBytesMax = 1u << 20;
 
-// What follows X in a record; a set of bits.
+// A set of bits that says which words follow X in a record.
 inline constexpr std::uint32_t kRecordY = 1;
 inline constexpr std::uint32_t kRecordCycles = 2;  // of the machine's counter
 inline constexpr std::uint32_t kRecordNs = 4;      // CLOCK_MONOTONIC

@@ -5,14 +5,14 @@
 namespace tallyfs {
 namespace {
 
-// What record_head() has made, once it was read.
+// The parts of a word that record_head() makes.
 struct Head {
   std::uint32_t id = 0;
   std::uint32_t words = 0;
   std::uint32_t follows = 0;
 };
 
-// Nothing: no feeder writes that.
+// nullopt: no feeder writes such a word.
 std::optional<Head> parse(std::uint64_t word) {
   const Head head{.id = static_cast<std::uint32_t>(word & UINT32_MAX),
                   .words = static_cast<std::uint32_t>(word >> 32 & 0xff),

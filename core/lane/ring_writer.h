@@ -25,7 +25,7 @@ class RingWriter {
   };
 
   RingWriter() = default;
-  // Of a ring that has nothing in it.
+  // For an empty ring.
   explicit RingWriter(const Place& place)
       : words_(reinterpret_cast<std::atomic<std::uint64_t>*>(place.begin)),
         size_(place.bytes / sizeof(std::uint64_t)),

@@ -1,6 +1,6 @@
-// A trace event of the kernel, as the latency histograms take it. 88 bytes, laid out as on the wire
-// (core/wire/FORMAT.md, kind 7), so that the intake can hand datagrams on in place. A plain value:
-// it is not yet checked whether the kind and the CPU exist.
+// A trace event of the kernel, for latency histograms. It has 88 bytes and the layout of the wire
+// (core/wire/FORMAT.md, kind 7), so that the intake can pass datagrams on in place. A plain value:
+// kind and CPU are not checked yet.
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,19 @@ struct KernelEvent {
   std::int64_t time_ns = 0;  // CLOCK_MONOTONIC
   KernelEventKind kind = KernelEventKind::kLost;
   std::uint16_t zero = 0;
-  // Where it happened; of a wakeup, where the task is to run; of a loss also kNoCpu: unknown.
+  // The CPU where the event happened. A wakeup has the CPU where the task is to run; a loss may
+  // have kNoCpu: unknown.
   std::uint32_t cpu = 0;
   std::uint32_t destination = 0;  // of a migration
   std::uint32_t zero_too = 0;
   std::uint64_t number = 0;  // of a timer, its address; of a loss, how many events at least
   std::int64_t clock_ns =
       0;  // of a timer's start, when it shall expire; of its expiry, when it did
-  // Of a wakeup and a migration: its task. Of a switch: the next task. Of the others: the pid of
-  // the running task; of a timer's start that is the task that will sleep until it expires.
+  // A wakeup's and a migration's task; a switch's next task. Other events have only the pid of the
+  // running task, which after a timer's start will sleep until the timer expires.
   Task task;
-  // Of a switch: the previous task. Of a wakeup: the pid of the task that did it; 0: an interrupt.
+  // A switch's previous task. A wakeup has only the pid of the waking task; 0: an interrupt woke
+  // it.
   Task previous;
 };
 static_assert(sizeof(KernelEvent) == 88);

@@ -12,6 +12,9 @@ struct Switch {
   std::atomic<std::uint32_t> on;
   std::atomic<std::uint32_t> generation;
 };
+// In `generation`: a server that was killed had given the number, and its successor does not know
+// of what. A feeder that has the number registers that again.
+inline constexpr std::uint32_t kLostGeneration = UINT32_MAX;
 // What `on` holds: 0 while samples are not wanted, else kSwitchOn and the route that they take.
 inline constexpr std::uint32_t kSwitchOn = 1;
 inline constexpr std::uint32_t kRouteMask = 3u << 8;

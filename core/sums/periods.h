@@ -1,14 +1,14 @@
 // One sum for each period of a history: the completed ones, oldest first and at most entries_max
-// of them, and behind them the open one, into which samples go.
+// of them, and after them the open one, which samples are added to.
 //
-// Periods count from the origin, the time of the last reset: the one with index k ends at
-// origin + (k + 1) * period. While the statistic is off, the open period stays open. If it goes on
-// in a later period, the open one is completed with what it has, and the periods between are absent
-// rather than zero, since nothing was measured. So indices may have gaps: a stretch is a run of
-// consecutive indices, and stores the first of them.
+// Periods are counted from the origin, the time of the last reset: the one with index k ends at
+// origin + (k + 1) * period. While the statistic is off, the open period stays open. If the
+// statistic is switched on again in a later period, the open one is completed with the sum that it
+// has, and the periods between are absent rather than zero, since nothing was measured. So indices
+// may have gaps: a stretch is a run of consecutive indices, and stores the first of them.
 //
-// Confined to its owner: HistoryStatistic, QuantilePeriods or LatencySet. A block of the ring in
-// which no period has samples costs one step and no memory (ring.h), until it is shown.
+// Confined to its owner: HistoryStatistic, QuantilePeriods or latency_hist::Set. A block of the
+// ring in which no period has samples costs one step and no memory (ring.h), until it is shown.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class Periods {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
-  // Nothing is open until start().
+  // There is no open period until start().
   Periods(const PeriodSettings& settings, Nanoseconds origin)
       : entries_max_(settings.entries_max),
         period_(settings.period),
@@ -126,7 +126,7 @@ class Periods {
   void render(std::string_view name, std::string& out, unsigned decimals = 0) const {
     render(name, out, appending_sum(decimals));
   }
-  // The same; append(age, sum, out) appends what stands behind the time.
+  // These two append the text after the time by append(age, sum, out).
   template <std::invocable<std::size_t, const Sum&, std::string&> Append>
   std::uint64_t text_length(std::string_view name, Append append) const {
     std::uint64_t length = 0;
@@ -227,7 +227,7 @@ class Periods {
     return time <= origin_ ? 0 : (time - origin_) / period_;
   }
   Nanoseconds start_of(std::int64_t index) const { return origin_ + index * period_; }
-  // As index_at(), without a division.
+  // Tells without a division whether index_at(time) == index.
   bool is_of(std::int64_t index, Nanoseconds time) const {
     if (time < start_of(index)) return index == 0;
     return time - start_of(index) < period_;
@@ -290,7 +290,7 @@ class Periods {
   Ring<Sum> sums_;           // the newest is the open one's
   Ring<Stretch> stretches_;  // those of the sums, and perhaps older ones
   Nanoseconds origin_;
-  // Of the open period, when there is one.
+  // These three describe the open period, if there is one.
   std::uint64_t serial_ = 0;
   std::int64_t open_ = 0;
   Nanoseconds open_since_{0};

@@ -28,6 +28,7 @@ class Ring {
     return bound * sizeof(T) + blocks * (SharedBlock<T>::kOwnBytes + sizeof(void*));
   }
 
+  std::uint32_t bound() const { return bound_; }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   // 0 is the oldest; i < size().
@@ -37,7 +38,7 @@ class Ring {
     return is_blank(block) ? kBlank : block.elements()[at % kBlock];
   }
   const T& newest() const { return (*this)[size_ - 1]; }
-  // The same, to be written.
+  // The element for writing: a block that is shared with a copy is copied first.
   T& change(std::size_t i) {
     const std::size_t at = place(i);
     return own(at / kBlock)[at % kBlock];

@@ -1,8 +1,8 @@
 // Memory for elements that several copies of a container share until one of them writes: then that
 // one gets memory of its own. Copying takes as long for a thousand elements as for one.
 //
-// A SharedBlock is confined to its owner; the memory behind it may be shared between threads. One
-// that is empty holds no memory. Of the elements only those count that the container says are used.
+// A SharedBlock is confined to its owner; its memory may be shared between threads. An empty block
+// has no memory. The container knows how many of the elements are used, and passes that number.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,16 @@ class SharedBlock {
   }
 
   std::size_t capacity() const { return memory_ ? memory_->capacity : 0; }
+  // capacity() > 0
   const T* elements() const { return memory_->elements(); }
-  // Elements to be written, unshared. The first `used` of them keep their values.
+  // Elements for writing. Shared memory is copied first, of which the first `used` elements keep
+  // their values. capacity() > 0
   T* own_elements(std::size_t used) {
     // Once this is the only owner, reads by others are over.
     if (memory_->holders.load(std::memory_order_acquire) != 1) change_capacity(capacity(), used);
     return memory_->elements();
   }
-  // capacity >= used, the number of elements that are kept.
+  // Moves the first `used` elements to memory for `capacity` elements: at least `used`, below 2^32.
   void change_capacity(std::size_t capacity, std::size_t used) {
     SharedBlock larger;
     larger.memory_ = new (::operator new(sizeof(Memory) + capacity * sizeof(T)))
@@ -66,7 +68,7 @@ class SharedBlock {
   Memory* memory_ = nullptr;
 
  public:
-  // Bytes that a block takes beside its elements.
+  // Bytes that a block takes in addition to its elements.
   static constexpr std::size_t kOwnBytes = sizeof(Memory) + sizeof(Memory*);
 };
 

@@ -10,7 +10,7 @@
 namespace tallyfs {
 namespace {
 
-// As many as 64 bits certainly hold the sums of, when X and Y are small.
+// The number of samples whose sums certainly fit into 64 bits if X and Y are small.
 constexpr std::size_t kFew = 256;
 
 // Sums of a few samples in 64 bits, which a processor adds up at a third of the cost of exact ones.

@@ -72,7 +72,7 @@ struct Summary {
   // Adds the samples of another.
   bool merge(const Summary& other);
   void append_to(std::string& out, unsigned decimals = 0) const;
-  // As JSON: null without a sample.
+  // These write JSON, and null without a sample.
   void write_min(JsonWriter& json, unsigned decimals) const {
     min > max ? json.null() : json.fixed(min, decimals);
   }
@@ -98,7 +98,7 @@ struct Summary {
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
-  // As add(), of any X and Y.
+  // add() for any X and Y.
   bool add_exactly(std::span<const Sample> samples);
 };
 
@@ -108,7 +108,7 @@ struct RunSums {
   Summary summary;
   std::chrono::nanoseconds oldest;  // the least time
 
-  // Nothing: there is no sample, or they would have to be added up one by one, as X or Y are large.
+  // nullopt: there is no sample, or X or Y are so large that samples have to be added one by one.
   static std::optional<RunSums> of(std::span<const Sample> samples);
 };
 

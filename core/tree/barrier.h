@@ -1,6 +1,6 @@
-// What stands between a sender's send() and a reader's open(): after settle(), everything that was
-// sent before it was called is in the statistics (docs/files.md, "Reading"). What feeders do not
-// send, but leave to be taken, is in those of the reader's subject.
+// Ensures that a reader's open() shows all samples whose send() returned before it: settle() drains
+// the socket into the statistics (docs/files.md, "Reading"). Samples in shared-memory rings are
+// collected too, but only for the subject that is being read. (No memory barrier is meant.)
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace tallyfs {
 
-// Called from any thread, with no lock held. Bounded in work and time; a settle() that had to give
-// up counts it in the daemon's own numbers.
+// Called from any thread, with no lock held. Bounded in work and time; a settle() that has to give
+// up counts that in the daemon's counters.
 class Barrier {
  public:
   virtual ~Barrier() = default;
-  // before_waiting is called once if it will take more than a moment; it may be empty. Returns the
-  // time, read when all of that had been taken in.
+  // before_waiting may be empty; it is called once, before settle() waits. Returns the time, read
+  // after all samples were in the statistics.
   virtual Moment settle(Subject subject, const std::function<void()>& before_waiting) = 0;
   Moment settle() { return settle(nullptr, {}); }
 };

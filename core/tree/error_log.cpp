@@ -10,12 +10,13 @@ namespace {
 
 constexpr std::string_view kCommand = "  Command: ";
 constexpr std::size_t kReasonBytes = 1024;
-// As far behind the end of the text stands the caret for what is missing there.
+// The caret for a missing word is at most so many columns after the end of the text.
 constexpr std::size_t kBehindMax = 2;
 // Longer than any entry: location, reason, text and caret, each byte escaped.
 constexpr std::size_t kEntryBytesMax = 16 * 1024;
 
-// Escaped and bounded, so that no text forges an entry. What a reason quotes is escaped already.
+// Escapes and bounds each text, so that none forges an entry. Quotations in a reason are escaped
+// already.
 Refusal refusal_of(ErrorLog::Author author, std::string_view location, std::string_view text,
                    const Error& error, Moment now) {
   Refusal made{.door = author.source,

@@ -28,28 +28,28 @@ class ErrorLog final : public File {
   static constexpr std::size_t kTextBytes = 256;
 
   using Source = Refusal::Door;
-  // Where a line came from, and whose it is: of the entries each uid has a share.
+  // The source of a line, and its uid. Each uid has a share of the entries.
   struct Author {
     Source source;
     uid_t uid;
   };
-  // Of what the daemon reports itself, and no other user can cause again and again.
+  // The author of reports by the daemon itself that no user can cause again and again.
   static constexpr Author kDaemon{Source::kMount, 0};
 
-  // history: gets all that is reported; it outlives the log, and may be missing.
+  // history: also receives each report; it outlives the log; nullptr: none.
   explicit ErrorLog(Moment now, ErrorHistory* history = nullptr)
       : history_(history), last_change_(now) {}
 
   // location: "statistics/web", "socket pid 17 uid 0". text: the line as it came.
   void report(Author author, std::string_view location, std::string_view text, const Error& error,
               Moment now) EXCLUDES(mutex_);
-  // The same of what was taken, but perhaps not meant.
+  // Reports a line that was accepted, but perhaps not meant.
   void warn(Author author, std::string_view location, std::string_view text, const Error& error,
             Moment now) EXCLUDES(mutex_);
 
-  // What outlives the daemon (core/state/FORMAT.md, kind 16). The loaded entries stand before those
-  // that are there; of another boot their times are 0. load() fails the reader on what save() does
-  // not write, and changes nothing then.
+  // Save and load the entries (core/state/FORMAT.md, kind 16). load() inserts its entries before
+  // those that exist; entries of another boot have the time 0. load() fails the reader on bytes
+  // that save() does not write, and then changes nothing.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   void load(ByteReader& in, Boot boot, Moment now) EXCLUDES(mutex_);
   bool is_empty() const EXCLUDES(mutex_);

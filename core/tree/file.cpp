@@ -4,21 +4,16 @@ namespace tallyfs {
 
 Subject File::subject() const { return nullptr; }
 
-Result<std::size_t> File::text_length(const CallContext& call, std::size_t bytes_max) const {
-  const auto text = render(call, bytes_max);
-  if (!text) return text.error();
-  return text.value().size();
-}
-
 std::optional<std::size_t> File::last_length() const { return std::nullopt; }
 
 std::optional<std::uint64_t> File::version(Moment) const { return std::nullopt; }
 
-Result<std::string> File::render_seen(const CallContext& call, std::size_t bytes_max) const {
-  return render(call, bytes_max);
-}
+const Observed* File::observed() const { return nullptr; }
 
-FileState File::look(Moment now) const { return {version(now), last_change(now)}; }
+FileState File::state(Moment now) const {
+  if (const Observed* const its = observed()) return its->look(now);
+  return {version(now), last_change(now)};
+}
 
 std::optional<Result<std::string>> File::take(const CallContext&, std::size_t) {
   return std::nullopt;
@@ -36,28 +31,15 @@ Result<void> File::write_line(std::string_view, const CallContext&) {
   return Error{ErrorCode::kNoAccess, "this file is for reading only"};
 }
 
-void File::note_refused_line() {}
-
-std::optional<Error> File::remark(std::string_view) const { return std::nullopt; }
-
-Result<void> File::write_by(pid_t, std::string_view text, const CallContext& call) {
-  return write_line(text, call);
-}
+LineReviewer* File::reviewer() { return nullptr; }
 
 std::optional<std::uint64_t> File::news(Moment) const { return std::nullopt; }
 
-bool File::has_priority_news() const { return false; }
-bool File::is_stream() const { return false; }
-
-std::string File::next(const CallContext&) { return {}; }
-
-std::size_t File::page_bytes() const { return 0; }
-
-bool File::is_over() const { return true; }
+Stream* File::stream() { return nullptr; }
 
 File::WriteUnit File::write_unit() const { return WriteUnit::kLine; }
 
-std::size_t File::write_bytes_max() const { return SIZE_MAX; }
+Marker* File::marker() { return nullptr; }
 
 Result<void> File::truncate(const CallContext&) { return {}; }
 

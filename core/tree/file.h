@@ -1,10 +1,9 @@
-// What stands behind a name in the tree: a File answers reads and writes as text, a Directory says
-// what may be made or removed in it. They know nothing of FUSE, handles or offsets.
+// The two interfaces that a name in the tree may have. A File answers reads and writes as text; a
+// Directory decides which names may be made or removed in it. They know nothing of FUSE, handles or
+// offsets.
 //
 // Both are called from several threads at once and without any lock of the tree held.
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,98 +14,74 @@
 
 #include "core/base/call_context.h"
 #include "core/base/result.h"
+#include "core/tree/line_reviewer.h"
+#include "core/tree/marker.h"
+#include "core/tree/observed.h"
+#include "core/tree/stream.h"
 #include "core/tree/subject.h"
 
 namespace tallyfs {
 
-// A file as it was when it was looked at.
-struct FileState {
-  std::optional<std::uint64_t> version;  // see File::version()
-  Moment last_change;
-};
-
 class File {
  public:
-  // What a file is opened for.
+  // The purpose of an open.
   enum class Access { kRead, kWrite, kReadWrite };
-  // What write_line() is given: lines, wherever writes cut them; what one write(2) wrote, as it is,
-  // when it is; or the same with those before it that ended in a backslash and a newline, since
-  // shells write a text of several lines line by line. kMarker: as kWrite, and what is written is a
-  // sample and sets nothing.
-  enum class WriteUnit { kLine, kWrite, kCommand, kMarker };
+  // The text of one call of write_line(). kLine: a line, wherever writes cut it. kWrite: the text
+  // of one write(2), unchanged and at once. kCommand: the text of one write(2) after those of
+  // earlier writes that ended in a backslash and a newline, since shells write a text of several
+  // lines line by line.
+  enum class WriteUnit { kLine, kWrite, kCommand };
 
   virtual ~File() = default;
 
-  // The samples that its text is made of, and that count before a line is written into it, are of
-  // this one alone. The default is nullptr: of anything.
+  // The subject whose samples have to be drained before the text is rendered or a line is written.
+  // The default is nullptr: the samples of all subjects.
   virtual Subject subject() const;
   // The whole text as of this moment. kNoSpace if it would be longer than bytes_max; no more than
   // about that is ever built.
   virtual Result<std::string> render(const CallContext& call, std::size_t bytes_max) const = 0;
-  // How many bytes render_seen() would give right behind look(), with less memory where that is
-  // possible; fails as it does.
-  virtual Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const;
-  // Of a text that takes long to make, as it shows all: how long it was last, which is what stat(2)
-  // says to users. Nothing, the default: that is found out.
+  // The last length of a text that takes long to render; stat(2) reports it. The default is
+  // nullopt: stat(2) renders the text to learn its length.
   virtual std::optional<std::size_t> last_length() const;
-  // A number that is another one whenever the text is another one; nothing: there is no such
-  // number.
+  // A number that changes whenever the text changes; nullopt: there is no such number.
   virtual std::optional<std::uint64_t> version(Moment now) const;
-  // render() right behind version() or look(), which gave a version: of that moment or later. The
-  // default is render(); a file for which a look costs much does not look again.
-  virtual Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const;
-  // An open for reading of a file that its readers use up: the text, which is the caller's from now
-  // on. Nothing, the default: reading changes nothing. A failure has changed nothing either.
+  // An open for reading of a file whose text a reader consumes: returns the text, which no other
+  // reader gets. A failure has changed nothing. The default is nullopt: reading changes nothing.
   virtual std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max);
   // When the text last changed.
   virtual Moment last_change(Moment now) const = 0;
-  // version() and last_change() by one look.
-  virtual FileState look(Moment now) const;
+  // For a file whose state is expensive to read (observed.h). The object lives as long as the file.
+  // The default is nullptr.
+  virtual const Observed* observed() const;
+  // version() and last_change(), by one look if observed() is not nullptr.
+  FileState state(Moment now) const;
 
   // Called when the file is opened, before its text is rendered or a line is written: has the
   // file's feeder send what it has not sent yet. Bounded in time. The default does nothing.
   virtual void opened(const CallContext& call);
-  // What each open keeps until it is closed, so that the file's owner knows that it is open, and
-  // can refuse to remove what the file belongs to. Called after opened(). The object is destroyed
-  // when the kernel reports the last close(2), and no lock is held then.
-  // kStale: the file is gone and cannot be opened. The default is nullptr.
+  // An object that each open keeps until it is closed. By it the file's owner knows that the file
+  // is open, and can refuse a removal. Called after opened(). The object is destroyed when the
+  // kernel reports the last close(2), while no lock is held. kStale: the file was removed and
+  // cannot be opened. The default is nullptr.
   virtual Result<std::shared_ptr<const void>> hold(Access access, Moment now) const;
-  // opened() waits for what it has asked for; the default does not.
+  // True if opened() waits for a feeder. The default is false.
   virtual bool waits() const;
-  // How often there was news for readers that wait with poll(2); nothing, now as ever: the file is
-  // readable always. The text of a file that counts news is rendered anew by each read from its
-  // start.
+  // The change counter for poll(2); each read from the start of such a file renders its text again.
+  // nullopt, always for the same file: poll(2) finds the file readable at any time.
   virtual std::optional<std::uint64_t> news(Moment now) const;
-  // Of a file that counts news: whether poll(2) also shows POLLPRI, for news since the last open,
-  // read or poll(2) that showed it. The default shows none.
-  virtual bool has_priority_news() const;
-  // Whether it is read like a pipe: each byte is read once, and a read waits until there are bytes.
-  // render() then has no text, and news() is 0 while there is nothing to read.
-  virtual bool is_stream() const;
-  // Of a stream: some of what there is to read, taken out of it; empty: nothing now.
-  // May wait for the names in the text; the call's token ends that.
-  virtual std::string next(const CallContext& call);
-  // Of a stream: the size of a page, if next() gives one page at a time. A read then gets at most
-  // the rest of a page. 0, the default: it gives lines.
-  virtual std::size_t page_bytes() const;
-  // Of a stream: no text comes at present. A reader that has read something is at the end.
-  virtual bool is_over() const;
+  // The stream of a file that is read like a pipe; it counts no news. It lives as long as the file.
+  // The default is nullptr: the file has a text.
+  virtual Stream* stream();
   virtual WriteUnit write_unit() const;
-  // Of a file that takes whole writes: how many bytes of one it takes, as write(2) then returns.
-  // The default takes all.
-  virtual std::size_t write_bytes_max() const;
-  // One complete line, without its newline; or a write, see WriteUnit. A function of the state and
-  // the text alone, so that it can be replayed. The default refuses (kNoAccess): the file is for
-  // reading.
+  // The receiver of each write(2), in place of write_line(). It lives as long as the file. The
+  // default is nullptr.
+  virtual Marker* marker();
+  // Carries out one complete line without its newline, or one write (WriteUnit). The result depends
+  // on the state and the text alone, so that a line can be replayed. The default refuses
+  // (kNoAccess): the file is for reading.
   virtual Result<void> write_line(std::string_view line, const CallContext& call);
-  // A line of a write was refused, by write_line() or before it, as too long or at a wrong offset.
-  // The default does nothing.
-  virtual void note_refused_line();
-  // A warning about a line that was taken, for the error log. The default
-  // has none.
-  virtual std::optional<Error> remark(std::string_view line) const;
-  // write_line() for files that show their writer. The default ignores the writer.
-  virtual Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call);
+  // Gives warnings about written lines. It lives as long as the file. The default is nullptr.
+  virtual LineReviewer* reviewer();
   // An open with O_TRUNC, or truncate(2), which fails if this does. The default does nothing: a
   // truncated definition is one about to be written, not one to be cleared.
   virtual Result<void> truncate(const CallContext& call);
@@ -125,8 +100,8 @@ class Directory {
   virtual Result<void> remove_directory(std::string_view name, Moment now);
   // unlink of a file in it. The default refuses (kNotPermitted).
   virtual Result<void> remove_file(std::string_view name, Moment now);
-  // What an open file below it keeps while that file has yet to be entered again after a reload,
-  // for the same purpose as File::hold(). The default is nullptr.
+  // Takes the place of File::hold() for an open file below it that is not in the tree again yet
+  // after a reload. The default is nullptr.
   virtual std::shared_ptr<const void> hold() const;
 };
 

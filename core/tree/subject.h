@@ -1,10 +1,11 @@
-// What samples may be for and a file may be about: an interface of statistics/. So an open of the
-// file need not wait for samples of other subjects.
+// The interface of statistics/ that samples are for, or that a file shows. An open of the file
+// waits only for samples of its subject.
 #pragma once
 
 namespace tallyfs {
 
-// Compared only. That of an interface that was removed may become another one's. nullptr: anything.
+// An identity, for comparison alone. After the removal of an interface another one may get the
+// same. nullptr: all subjects.
 using Subject = const void*;
 
 }  // namespace tallyfs

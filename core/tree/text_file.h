@@ -23,20 +23,14 @@ class TextFile final : public File {
     // Each of these may be left out; then the file does what a File does by default.
     std::function<std::optional<std::uint64_t>(Moment now)> version = {};
     std::function<Result<void>(std::string_view line, const CallContext& call)> write_line = {};
-    std::function<Result<void>(pid_t writer, std::string_view text, const CallContext& call)>
-        write_by = {};
     std::function<Result<void>(const CallContext& call)> truncate = {};
     std::function<Result<std::string>(Moment now, std::size_t bytes_max)> take = {};
     std::function<void(const CallContext& call)> opened = {};
     std::function<Result<std::shared_ptr<const void>>(Access access, Moment now)> hold = {};
     bool waits = false;
     WriteUnit write_unit = WriteUnit::kLine;
-    std::optional<std::size_t> write_bytes_max = {};
-    // Of a stream, all of them.
-    std::function<std::optional<std::uint64_t>(Moment now)> news = {};
-    std::function<std::string(const CallContext& call)> next = {};
-    std::function<bool()> is_over = {};
-    std::size_t page_bytes = 0;
+    std::shared_ptr<Stream> stream = {};  // of this file alone, and so is the marker
+    std::shared_ptr<Marker> marker = {};
   };
 
   explicit TextFile(Parts parts) : parts_(std::move(parts)) {}
@@ -59,26 +53,11 @@ class TextFile final : public File {
   }
   bool waits() const override { return parts_.waits; }
 
-  std::optional<std::uint64_t> news(Moment now) const override {
-    return parts_.news ? parts_.news(now) : File::news(now);
-  }
-  bool is_stream() const override { return parts_.next != nullptr; }
-  std::string next(const CallContext& call) override {
-    return parts_.next ? parts_.next(call) : File::next(call);
-  }
-  std::size_t page_bytes() const override { return parts_.page_bytes; }
-  bool is_over() const override { return parts_.is_over ? parts_.is_over() : File::is_over(); }
-
+  Stream* stream() override { return parts_.stream.get(); }
   WriteUnit write_unit() const override { return parts_.write_unit; }
-  std::size_t write_bytes_max() const override {
-    return parts_.write_bytes_max.value_or(File::write_bytes_max());
-  }
+  Marker* marker() override { return parts_.marker.get(); }
   Result<void> write_line(std::string_view line, const CallContext& call) override {
     return parts_.write_line ? parts_.write_line(line, call) : File::write_line(line, call);
-  }
-  Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call) override {
-    return parts_.write_by ? parts_.write_by(writer, text, call)
-                           : File::write_by(writer, text, call);
   }
   Result<void> truncate(const CallContext& call) override {
     return parts_.truncate ? parts_.truncate(call) : File::truncate(call);

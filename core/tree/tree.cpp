@@ -11,8 +11,6 @@ namespace tallyfs {
 
 namespace {
 
-constexpr unsigned kDirectoryPermissions = 0755;
-
 Error stale() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
 }  // namespace
@@ -29,7 +27,7 @@ Tree::NameKey Tree::ByName::key_of(const Node* node) { return {node->parent, nod
 
 Tree::Tree(Moment now, NodeId first) : first_(first), next_id_(first) {
   auto root = std::make_unique<Node>(
-      Node{.id = kRoot, .parent = kRoot, .permissions = kDirectoryPermissions, .last_change = now});
+      Node{.id = kRoot, .parent = kRoot, .audience = {0755}, .last_change = now});
   root->part = std::make_unique<DirectoryPart>(DirectoryPart{std::make_shared<Directory>()});
   const MutexLock lock(mutex_);
   nodes_.emplace(kRoot, std::move(root));
@@ -82,18 +80,17 @@ std::optional<Moment> Tree::number(Node& node) {
 }
 
 NodeId Tree::add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
-                           Moment now) {
-  auto node =
-      std::make_unique<Node>(Node{.name = std::string(name), .permissions = kDirectoryPermissions});
+                           Moment now, Audience audience) {
+  auto node = std::make_unique<Node>(Node{.name = std::string(name), .audience = audience});
   node->part = std::make_unique<DirectoryPart>(DirectoryPart{std::move(rules)});
   return add(parent, std::move(node), now);
 }
 
-NodeId Tree::add_file(NodeId parent, std::string_view name, unsigned permissions,
+NodeId Tree::add_file(NodeId parent, std::string_view name, Audience audience,
                       std::shared_ptr<File> file, Moment now) {
   return add(parent,
-             std::make_unique<Node>(Node{
-                 .name = std::string(name), .permissions = permissions, .part = std::move(file)}),
+             std::make_unique<Node>(
+                 Node{.name = std::string(name), .audience = audience, .part = std::move(file)}),
              now);
 }
 

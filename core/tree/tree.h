@@ -26,6 +26,7 @@
 #include "core/base/clock.h"
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/tree/audience.h"
 #include "core/tree/file.h"
 
 namespace tallyfs {
@@ -35,16 +36,12 @@ using NodeId = std::uint64_t;
 
 enum class NodeKind { kDirectory, kFile };
 
-// Beside a file's permissions: members of --write-group may write it, too. The adapter shows it so
-// where there is such a group.
-inline constexpr unsigned kForWriteGroup = 1u << 16;
-
-// What is known of a node without asking its File.
+// The facts about a node that need no call of its File.
 struct NodeInfo {
   NodeId id = 0;
   NodeId parent = 0;
   NodeKind kind = NodeKind::kFile;
-  unsigned permissions = 0;        // as add_file() got them; 0755 for directories
+  Audience audience;               // as it was added
   std::size_t subdirectories = 0;  // of a directory
   Moment last_change;              // of a directory: when an entry came or went
 };
@@ -54,8 +51,8 @@ struct NodeEntry {
   std::string name;
 };
 
-// Told of what the kernel may have cached. Called with locks held: an implementation takes a note
-// and returns.
+// Is notified of changes to names and attributes that the kernel may have cached. Called with locks
+// held: an implementation stores the change and returns.
 class TreeObserver {
  public:
   virtual ~TreeObserver() = default;
@@ -67,7 +64,7 @@ class TreeObserver {
 class Tree {
  public:
   static constexpr NodeId kRoot = 1;
-  // The paths of so many removed nodes are remembered, the last ones.
+  // The number of removed nodes whose paths are remembered, the newest of them.
   static constexpr std::size_t kRemovedMax = 4096;
   // Numbers below this are the root's and the adapter's own ("." and ".." in a listing).
   static constexpr NodeId kFirst = 16;
@@ -81,22 +78,22 @@ class Tree {
   // what may be made and removed in the directory. Requests that use the rules or the file keep
   // them alive when the node is removed.
   NodeId add_directory(NodeId parent, std::string_view name, std::shared_ptr<Directory> rules,
-                       Moment now) EXCLUDES(mutex_);
-  NodeId add_file(NodeId parent, std::string_view name, unsigned permissions,
+                       Moment now, Audience audience = {0755}) EXCLUDES(mutex_);
+  NodeId add_file(NodeId parent, std::string_view name, Audience audience,
                   std::shared_ptr<File> file, Moment now) EXCLUDES(mutex_);
   // Removes a node, but not the root, and all below it. Nothing happens if it is gone already.
   void remove(NodeId id, Moment now) EXCLUDES(mutex_) { remove({&id, 1}, now); }
-  // The same for several, of which none is below another. Each directory is gone through once, so
-  // that a hundred thousand of its entries go in the time of a few.
+  // Removes several nodes, none of them below another. Goes through each directory once, so that a
+  // hundred thousand of its entries need as long as a few.
   void remove(std::span<const NodeId> ids, Moment now) EXCLUDES(mutex_);
 
-  // kNotFound: nothing of that name. kStale: the directory is gone, or is none.
+  // kNotFound: there is no such name. kStale: the directory was removed, or is a file.
   Result<NodeInfo> lookup(NodeId directory, std::string_view name) const EXCLUDES(mutex_);
   // info(), file(), rules(), list(): kStale if the node is gone or is of the other kind.
   Result<NodeInfo> info(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<File>> file(NodeId id) const EXCLUDES(mutex_);
   Result<std::shared_ptr<Directory>> rules(NodeId id) const EXCLUDES(mutex_);
-  // What an open needs to know of a file, by one look. kStale as above.
+  // All facts about a file that an open needs, under one lock. kStale as above.
   struct FileNode {
     NodeInfo info;
     std::shared_ptr<File> file;
@@ -110,20 +107,20 @@ class Tree {
   // `statistics/web/data`; empty for the root and for a node that is gone.
   std::string path(NodeId id) const EXCLUDES(mutex_);
 
-  // The path of a node, removed or not: a node that is there, and the names behind it. `names` is
-  // empty if the node itself is there. kStale: too many were removed since then.
+  // The path of a node that may have been removed: its nearest existing directory, and the names
+  // below that. `names` is empty if the node itself exists. kStale: too many nodes were removed
+  // since.
   struct Path {
     NodeId from = 0;
     std::vector<std::string> names{};
   };
   Result<Path> path_of(NodeId id) const EXCLUDES(mutex_);
 
-  // What a server leaves to its successor in a reload: which path has which number
-  // (core/state/FORMAT.md, kind 32).
+  // Saves the number of each path for a successor (core/state/FORMAT.md, kind 32).
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  // Called while there are no nodes but the root. A node that is added with a path that was saved
-  // has the number that it had, and its last change; other nodes have numbers above all of those.
-  // kInvalid: save() writes no such bytes, and nothing has changed.
+  // Call while the root is the only node. A node that is added with a saved path gets the number
+  // and the last change that it had; other nodes get numbers above all saved ones. kInvalid: save()
+  // does not write such bytes, and nothing has changed.
   Result<void> expect(std::string_view saved) EXCLUDES(mutex_);
   // The directories, by number, of which saved entries have not been added.
   std::vector<NodeId> incomplete() const EXCLUDES(mutex_);

@@ -1,4 +1,4 @@
-// The nodes of a tree, for the files that implement Tree. Guarded by its lock.
+// The nodes of a Tree, private to the files that implement it. Guarded by the tree's lock.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 namespace tallyfs {
 
 struct Tree::DirectoryPart {
-  std::shared_ptr<Directory> rules;   // shared with the rmdir that is just asking them
-  std::vector<Node*> children{};      // by id, which is the order in which they came
+  std::shared_ptr<Directory> rules;   // shared with an rmdir that is calling it
+  std::vector<Node*> children{};      // by id, which is the order of their creation
   std::size_t subdirectories = 0;
 };
 
 struct Tree::Node {
-  // Shared with the open that is rendering or writing it when the node goes; the last frees it.
+  // Shared with an open that renders or writes it while the node is removed; the last frees it.
   using FilePart = std::shared_ptr<File>;
 
   NodeId id = 0;
   NodeId parent = 0;
   std::string name;
-  unsigned permissions = 0;
+  Audience audience;
   Moment last_change;
   std::variant<std::unique_ptr<DirectoryPart>, FilePart> part;  // on the heap: most are files
 
@@ -36,7 +36,7 @@ struct Tree::Node {
     return {.id = id,
             .parent = parent,
             .kind = directory() ? NodeKind::kDirectory : NodeKind::kFile,
-            .permissions = permissions,
+            .audience = audience,
             .subdirectories = directory() ? directory()->subdirectories : 0,
             .last_change = last_change};
   }

@@ -1,4 +1,4 @@
-// What a tree leaves to that of the next server: the numbers of its nodes.
+// Saves the numbers of nodes for a successor's tree.
 #include <set>
 #include <utility>
 
@@ -19,7 +19,7 @@ bool is_entry_name(std::string_view name) {
 
 }  // namespace
 
-// What save() has written, read and checked.
+// The bytes of save(), parsed and checked.
 struct Tree::Saved {
   NodeId first = 0;
   NodeId next = 0;

@@ -77,10 +77,10 @@ struct Doorbell {
 inline constexpr std::size_t kDoorbellBytes = kHeaderBytes + kMessageHeaderBytes + 8;
 void write_doorbell(std::uint64_t epoch, std::uint64_t lane, std::span<char, kDoorbellBytes> to);
 
-// A blob of stats(3), which takes the place of the one that its object had before.
+// A blob of stats(3), which replaces the last blob of its object.
 struct PackedBlob {
   std::uint64_t number = 0;  // of the object
-  std::string_view bytes;    // with the padding behind the blob, whose header says how long it is
+  std::string_view bytes;    // the blob, whose header has its length, and padding after it
 };
 
 // Builds one datagram; clear() keeps its memory for the next.
@@ -88,12 +88,12 @@ class DatagramWriter {
  public:
   explicit DatagramWriter(std::uint64_t epoch) { clear(epoch); }
 
-  // Samples of the statistic that the daemon of this epoch numbered so. At most what fits into
-  // kDatagramBytesMax; the caller watches size().
+  // Samples of the statistic that has this number in the daemon's epoch. The caller keeps size()
+  // below kDatagramBytesMax.
   void samples(std::uint64_t number, std::span<const Sample> samples, SampleFields fields);
   // sequence is not 0; text is one line of the text form.
   void request(std::uint32_t sequence, std::string_view text, Door door = Door::kProgram);
-  // Of a reason, the first kReasonBytesMax bytes.
+  // Only the first kReasonBytesMax bytes of a reason are sent.
   void response(const Response& response);
   void dropped(std::uint64_t samples);
   void define_template(const Template& given);
@@ -104,9 +104,9 @@ class DatagramWriter {
   void offer(const OfferedEvent& offered);
   // Records of events that were offered, each with its source's id.
   void source_records(std::span<const EventRecord> records);
-  // Records of the user's event that the daemon of this epoch numbered so; their ids are 0.
+  // Records of the user's event that has this number in the daemon's epoch; their ids are 0.
   void user_records(std::uint64_t number, std::span<const EventRecord> records);
-  // The same, of records that append_record() has written.
+  // Source records that append_record() has written.
   void packed_source_records(std::string_view records);
   void lost_events(std::uint64_t records);
 
@@ -158,7 +158,7 @@ struct KernelEvents {
   std::span<const KernelEvent> events;
 };
 
-// Of one directory of latency_hist. Looked at where they arrived.
+// The latencies of one directory of latency_hist, as views into the datagram.
 struct Latencies {
   std::string_view name;
   std::span<const LatencySample> latencies;

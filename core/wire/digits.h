@@ -8,13 +8,14 @@ namespace tallyfs::wire {
 
 inline constexpr std::uint64_t kEachByte = 0x0101'0101'0101'0101;
 
-// Of bytes from which '0' was taken: marks those that are none of 0 to 9, and perhaps others above
-// one of them.
+// Marks each byte that is not 0 to 9, and perhaps bytes above such a byte. '0' was subtracted from
+// each byte before.
 inline std::uint64_t mark_others(std::uint64_t bytes) {
   return ((bytes + (0x80 - 10) * kEachByte) | bytes) & (0x80 * kEachByte);
 }
 
-// Of digits, the highest in the lowest byte. Neighbours are put together: ones, twos, fours.
+// The number of eight digits, of which the lowest byte has the highest. Neighbours are joined:
+// ones, twos, fours.
 inline std::uint64_t number_of(std::uint64_t ones) {
   const std::uint64_t twos = (ones * 10 + (ones >> 8)) & 0x00FF'00FF'00FF'00FF;
   const std::uint64_t fours = (twos * 100 + (twos >> 16)) & 0x0000'FFFF'0000'FFFF;

@@ -26,7 +26,7 @@ constexpr std::string_view name_of(ErrorCode code) {
   return found == std::end(kNamedCodes) ? kNamedCodes[0].name : found->name;
 }
 
-// Nothing: it is none of the names.
+// nullopt: it is none of the names.
 constexpr std::optional<ErrorCode> code_of(std::string_view name) {
   const auto* const found = std::ranges::find(kNamedCodes, name, &NamedCode::name);
   return found == std::end(kNamedCodes) ? std::nullopt : std::optional(found->code);

@@ -2,15 +2,18 @@
 // (order.h has the rest of their protocol). One datagram of text each:
 //
 //   daemon   events NUMBER without=PID,...
-//            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes; none:
-//            a new feeder has been told all that was wanted of its predecessor
+//            ID on=0|1 stack=0|1 comm=0|1 FILTER        one line for each event that changes. An
+//            order without events ends the orders that a new feeder gets for its predecessor's
 //   daemon   place NUMBER ADDRESS                       what symbol is there?
 //   feeder   placed NUMBER OFFSET SIZE MODULE NAME      `-` for no module; no NAME: none
 //   daemon   texts NUMBER                               what texts are in the kernel's memory?
 //   feeder   texts NUMBER
 //            the lines of the kernel's printk_formats, at most kTextsBytesMax
 //
-// Pure functions. An order has at most kOrderBytesMax bytes: print() takes as many events as fit.
+// ADDRESS, OFFSET and SIZE are in bytes; OFFSET counts from the symbol's start.
+//
+// Pure functions. An order has at most kEventOrderBytesMax bytes: print() includes as many events
+// as fit.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +28,7 @@
 namespace tallyfs::wire {
 
 inline constexpr std::size_t kEventOrderBytesMax = 64 * 1024;
-// Of one event. A longer filter is not passed on: the daemon filters the records in any case.
+// The longest filter of an event. A longer one is left out: the daemon filters the records anyway.
 inline constexpr std::size_t kOrderFilterBytesMax = 4'000;
 
 inline constexpr std::size_t kTextsBytesMax = 60'000;
@@ -69,16 +72,16 @@ struct Texts {
   std::string printk_formats = {};
 };
 
-// taken: how many of the events, from the first on.
+// Sets `taken` to the number of events that fit: the text has the first `taken` of them.
 std::string print(const EventsOrder& order, std::size_t& taken);
-// Of one that fits.
+// For an order whose events all fit.
 std::string print(const EventsOrder& order);
 std::string print(const PlaceOrder& order);
 std::string print(const Placed& reply);
 std::string print(const TextsOrder& order);
 std::string print(const Texts& reply);  // the lines that fit
 
-// `text` behind the verb and the number. Nothing: it is no such text.
+// text: what follows the verb and the number. nullopt: it is no such text.
 std::optional<EventsOrder> parse_events_order(std::uint64_t number, std::string_view text);
 std::optional<PlaceOrder> parse_place_order(std::uint64_t number, std::string_view text);
 std::optional<Placed> parse_placed(std::uint64_t number, std::string_view text);

@@ -62,21 +62,21 @@ class PackedEvents {
   bool broken_ = false;
 };
 
-// Of the payload of a message.
+// These parse the payload of a message.
 Result<OfferedEvent> read_offered_event(std::uint16_t flags, std::string_view payload);
 Result<LostEvents> read_lost_events(std::uint16_t flags, std::string_view payload);
 Result<PackedEvents> read_records(EventKind kind, std::uint16_t flags,
                                   std::span<const char> payload);
 
-// The head of a message of kind 11, without records, whose length (at its byte 4) is to grow with
-// what is appended.
+// Appends the head of a message of kind 11 without records. The caller adds the bytes of each
+// record that it appends to the length at byte 4.
 void append_user_message(std::string& out, std::uint64_t number);
 
-// What a record takes in a message.
+// Bytes of a record in a message.
 std::size_t packed_bytes(const EventRecord& record);
 
-// Appends a record as it stands in a message. Of comm the first kCommBytesMax bytes, of a stack the
-// first kRecordFramesMax frames; bytes has kRecordBytesMax at most.
+// Appends a record in the form of a message. It gets the first kCommBytesMax bytes of comm and the
+// first kRecordFramesMax frames of a stack. record.bytes has at most kRecordBytesMax bytes.
 void append_record(std::string& out, const EventRecord& record);
 
 }  // namespace tallyfs::wire

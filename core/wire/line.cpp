@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -19,23 +20,6 @@
 namespace tallyfs::wire {
 namespace {
 
-struct Spelling {
-  std::string_view word;
-  Verb verb;
-};
-constexpr std::array kVerbs = {Spelling{"create", Verb::kCreate}, Spelling{"define", Verb::kDefine},
-                               Spelling{"remove", Verb::kRemove},
-                               Spelling{"attach", Verb::kAttach}};
-
-struct StatsSpelling {
-  std::string_view word;
-  StatsVerb verb;
-};
-constexpr std::array kStatsVerbs = {
-    StatsSpelling{"subsystem", StatsVerb::kSubsystem}, StatsSpelling{"object", StatsVerb::kObject},
-    StatsSpelling{"rates", StatsVerb::kRates}, StatsSpelling{"refused", StatsVerb::kRefused},
-    StatsSpelling{"withdraw", StatsVerb::kWithdraw}};
-
 // A second name would look as if the line were for it, too.
 Result<void> check_nothing_follows(Tokens& tokens) {
   if (const auto more = tokens.next()) {
@@ -44,7 +28,28 @@ Result<void> check_nothing_follows(Tokens& tokens) {
   return {};
 }
 
-// The part behind `event`.
+// ---- what follows the first word of a line
+
+template <Verb kVerb>
+Result<Line> parse_statistics(Tokens& tokens, std::size_t line_end) {
+  const auto target = tokens.next_path();
+  if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
+  if constexpr (kVerb == Verb::kRemove || kVerb == Verb::kAttach) {
+    if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
+  }
+  return Line(CommandLine{kVerb, *target, tokens.rest()});
+}
+
+template <StatsVerb kVerb>
+Result<Line> parse_stats(Tokens& tokens, std::size_t line_end) {
+  const auto target = tokens.next();
+  if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
+  if constexpr (kVerb == StatsVerb::kWithdraw) {
+    if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
+  }
+  return Line(StatsLine{kVerb, *target, tokens.rest()});
+}
+
 Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   auto target = tokens.next();
   EventVerb verb = EventVerb::kWrite;
@@ -72,54 +77,78 @@ Result<std::uint64_t> parse_number(Tokens& tokens, std::size_t line_end, const s
   return *number;
 }
 
-Result<Line> parse_lane(Tokens& tokens, std::size_t line_end) {
-  const auto bytes = parse_number(tokens, line_end, "a number of bytes");
-  return bytes ? Result<Line>(Line(LaneLine{bytes.value()})) : bytes.error();
+Result<Line> parse_latency_line(Tokens& tokens, std::size_t line_end) {
+  const auto latency = parse_latency(tokens, line_end);
+  return latency ? Result<Line>(Line(latency.value())) : latency.error();
 }
 
-Result<Line> parse_tails(Tokens& tokens, std::size_t line_end) {
-  const auto lane = parse_number(tokens, line_end, "the number of a lane");
-  return lane ? Result<Line>(Line(TailsLine{lane.value()})) : lane.error();
+// ---- all requests: a row for each
+
+struct CommandWord {
+  enum class Suggested { kYes, kNo };
+
+  std::string_view word;
+  Result<Line> (*parse)(Tokens& tokens, std::size_t line_end);
+  Suggested suggested = Suggested::kYes;  // to people, where a word is none of these
+};
+constexpr CommandWord kCommandWords[] = {
+    {"create", parse_statistics<Verb::kCreate>},
+    {"define", parse_statistics<Verb::kDefine>},
+    {"remove", parse_statistics<Verb::kRemove>},
+    {"attach", parse_statistics<Verb::kAttach>},
+    {"subsystem", parse_stats<StatsVerb::kSubsystem>},
+    {"object", parse_stats<StatsVerb::kObject>},
+    {"rates", parse_stats<StatsVerb::kRates>},
+    {"refused", parse_stats<StatsVerb::kRefused>, CommandWord::Suggested::kNo},
+    {"withdraw", parse_stats<StatsVerb::kWithdraw>},
+    {"event", parse_event},
+    {"latency", parse_latency_line},
+};
+
+struct DescriptorWord {
+  std::string_view word;
+  Descriptor of;
+  std::string_view subject;  // of a refusal
+  const char* number = "";   // what follows the word; "": nothing
+};
+constexpr DescriptorWord kDescriptorWords[] = {
+    {"switches", Descriptor::kSwitches, "switches are"},
+    {"shapes", Descriptor::kShapes, "shapes are"},
+    {"lane", Descriptor::kLane, "a lane is", "a number of bytes"},
+    {"tails", Descriptor::kTails, "tails are", "the number of a lane"},
+};
+
+Result<Line> parse_descriptor(const DescriptorWord& row, Tokens& tokens, std::size_t line_end) {
+  DescriptorLine line{.of = row.of, .subject = row.subject};
+  if (*row.number != '\0') {
+    const auto number = parse_number(tokens, line_end, row.number);
+    if (!number) return number.error();
+    line.number = number.value();
+  } else if (const auto more = tokens.next()) {
+    return invalid(std::string(row.word).append(" stands alone"), more->at);
+  }
+  return Line(line);
+}
+
+Error no_such_command(std::size_t at) {
+  std::string reason("neither INTERFACE/STATISTIC nor a command");
+  const char* before = " (";
+  for (const CommandWord& row : kCommandWords) {
+    if (row.suggested == CommandWord::Suggested::kYes) {
+      reason.append(std::exchange(before, ", ")).append(row.word);
+    }
+  }
+  return invalid(reason.append(")"), at);
 }
 
 Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
-  for (const Spelling& spelling : kVerbs) {
-    if (spelling.word != word.text) continue;
-    const auto target = tokens.next_path();
-    if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
-    if (spelling.verb == Verb::kRemove || spelling.verb == Verb::kAttach) {
-      if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
-    }
-    return Line(CommandLine{spelling.verb, *target, tokens.rest()});
+  for (const CommandWord& row : kCommandWords) {
+    if (row.word == word.text) return row.parse(tokens, line_end);
   }
-  for (const StatsSpelling& spelling : kStatsVerbs) {
-    if (spelling.word != word.text) continue;
-    const auto target = tokens.next();
-    if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
-    if (spelling.verb == StatsVerb::kWithdraw) {
-      if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
-    }
-    return Line(StatsLine{spelling.verb, *target, tokens.rest()});
+  for (const DescriptorWord& row : kDescriptorWords) {
+    if (row.word == word.text) return parse_descriptor(row, tokens, line_end);
   }
-  if (word.text == "event") return parse_event(tokens, line_end);
-  if (word.text == "switches") {
-    if (const auto more = tokens.next()) return invalid("switches stands alone", more->at);
-    return Line(SwitchesLine{});
-  }
-  if (word.text == "shapes") {
-    if (const auto more = tokens.next()) return invalid("shapes stands alone", more->at);
-    return Line(ShapesLine{});
-  }
-  if (word.text == "lane") return parse_lane(tokens, line_end);
-  if (word.text == "tails") return parse_tails(tokens, line_end);
-  if (word.text == "latency") {
-    const auto latency = parse_latency(tokens, line_end);
-    return latency ? Result<Line>(Line(latency.value())) : latency.error();
-  }
-  return invalid(
-      "neither INTERFACE/STATISTIC nor a command (create, define, remove, attach, subsystem, "
-      "object, rates, withdraw, event, latency)",
-      word.at);
+  return no_such_command(word.at);
 }
 
 bool is_with_exponent(std::string_view text) {
@@ -133,9 +162,17 @@ bool is_with_comma(std::string_view text) {
          text.find_first_not_of("0123456789.+-,") == std::string_view::npos;
 }
 
+// Digits, then letters: 12ms, 50%. 0xg is a wrong hexadecimal number.
+bool is_with_unit(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789.+-");
+  return end != std::string_view::npos && end != 0 && text[end] != 'x' &&
+         text.find_first_of("0123456789", end) == std::string_view::npos;
+}
+
 std::string fault_of_x(std::string_view text) {
   if (is_with_exponent(text)) return "X has no exponent: 0.00001 instead of 1e-05";
   if (is_with_comma(text)) return "X has no comma: a decimal is 1.5, a thousand is 1000";
+  if (is_with_unit(text)) return "X has no unit: 12 instead of 12ms; units= names it";
   return "X is not a signed 64-bit number";
 }
 
@@ -153,7 +190,7 @@ Result<void> take_x(const Token& x, SampleLine& sample) {
 
 Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
   const auto x = tokens.next();
-  if (!x) return invalid("a sample needs a number after its name", line_end);
+  if (!x) return invalid("the number is missing: a sample is 'web/us 12'", line_end);
   SampleLine sample{.path = path.text};
   if (auto taken = take_x(*x, sample); !taken) return taken.error();
   if (const auto y = tokens.next()) {
@@ -211,8 +248,8 @@ Marks mark(const Block& bytes) {
 }
 #endif
 
-// Of a token that holds a '/' and is followed by a blank; nullptr if there is no such thing. A '|'
-// makes all of the line another language's.
+// The end of a token that contains a '/' and is followed by a blank; nullptr if there is no such
+// token, or a '|' before its end: then the whole line is of another language.
 [[gnu::always_inline]] inline const char* end_of_path(const char* at, const char* end) {
   std::uint32_t slashes = 0;
   for (; at < end; at += 16) {
@@ -265,12 +302,15 @@ bool parse_plain_sample(std::string_view text, std::size_t end_of_line, SampleLi
 
 // The first `|` that is in no label: those of StatsD follow a value, and it has no braces.
 std::size_t find_bar(std::string_view line) {
-  for (std::size_t at = 0;;) {
-    const std::size_t bar = line.find('|', at);
-    const std::size_t open = bar == line.npos ? bar : line.substr(0, bar).find('{', at);
-    at = open == line.npos ? open : labels_end(line, open);
+  std::size_t bar = line.find('|');
+  for (std::size_t at = 0; bar != line.npos;) {
+    const std::size_t open = line.substr(0, bar).find('{', at);
+    if (open == line.npos) return bar;
+    at = labels_end(line, open);
     if (at == line.npos) return bar;
+    if (at > bar) bar = line.find('|', at);
   }
+  return bar;
 }
 
 }  // namespace

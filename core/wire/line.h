@@ -16,11 +16,11 @@ struct SampleLine {
   std::string_view path;  // INTERFACE/STATISTIC as written; names are checked where they are new
   std::int64_t x = 0;
   std::uint64_t y = 1;
-  std::string_view decimal{};  // X if it has a point; then x says nothing
+  std::string_view decimal{};  // X if it has a point; then x is not set
 };
 
-// Whose line it is. A person's has no word that nothing reads; of a program's, such words are
-// ignored, as the next version of the daemon may know them.
+// The author of a line. An unknown word refuses a person's line. In a program's it is ignored,
+// since a later version of the daemon may know it.
 enum class Door { kPerson, kProgram };
 
 enum class Verb { kCreate, kDefine, kRemove, kAttach };
@@ -32,19 +32,17 @@ struct CommandLine {
   Door door = Door::kPerson;
 };
 
-// Asks for the page of switches.
-struct SwitchesLine {};
+// A request for a descriptor: one of the daemon's pages, a lane file of `number` bytes, or the page
+// of tails of the sender's lane with this number. Only a binary request can be answered with one.
+enum class Descriptor { kSwitches, kShapes, kLane, kTails };
 
-// Asks for the page of shapes, for a lane file of so many bytes, or for a lane's page of tails.
-struct ShapesLine {};
-struct LaneLine {
-  std::uint64_t bytes = 0;
-};
-struct TailsLine {
-  std::uint64_t lane = 0;  // as the response to `lane` numbered it
+struct DescriptorLine {
+  Descriptor of = Descriptor::kSwitches;
+  std::string_view subject;  // of a refusal: "switches are"
+  std::uint64_t number = 0;
 };
 
-// Of the stats/ branch.
+// Commands of the stats/ branch.
 enum class StatsVerb { kSubsystem, kObject, kRates, kRefused, kWithdraw };
 
 struct StatsLine {
@@ -53,7 +51,7 @@ struct StatsLine {
   Token rest;    // what follows the target
 };
 
-// Of the events of user programs.
+// Commands for the events of user programs.
 enum class EventVerb { kWrite, kDefine, kRemove };
 
 struct EventLine {
@@ -62,7 +60,7 @@ struct EventLine {
   Token rest;    // what follows the target
 };
 
-// Of tracing/latency_hist. The sample's time is not said.
+// Commands of tracing/latency_hist. The line does not have the sample's time.
 enum class LatencyVerb { kRecord, kReset, kRemove };
 
 struct LatencyLine {
@@ -73,8 +71,8 @@ struct LatencyLine {
 
 struct BlankLine {};
 
-using Line = std::variant<SampleLine, CommandLine, SwitchesLine, StatsLine, EventLine, LatencyLine,
-                          BlankLine, ShapesLine, LaneLine, TailsLine>;
+using Line = std::variant<SampleLine, CommandLine, DescriptorLine, StatsLine, EventLine,
+                          LatencyLine, BlankLine>;
 
 // kInvalid, with the offending token.
 Result<Line> parse_line(std::string_view line);

@@ -43,8 +43,8 @@ class NamedSamples {
   void push(std::string_view path, const Sample& sample) {
     push(find_or_enter(path), path, sample);
   }
-  // The same in two steps: its name, and then the sample. Finds a name that fits and is not empty,
-  // or kUnknown.
+  // push() in two steps: find() or enter() the name, and then push the sample. find() returns the
+  // index of a name that fits and is not empty, or kUnknown.
   static constexpr std::size_t kUnknown = kCapacity;
   std::size_t find(const PaddedName& padded) const {
     if (!recognizes_) return kUnknown;
@@ -81,26 +81,26 @@ class NamedSamples {
   std::size_t room() const { return kCapacity - size_; }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  // Of all samples, in the order in which they came. A name can be there several times, each time
-  // for samples of its own.
+  // The names of all samples, in the order of their arrival. A name may be in it several times,
+  // each time for other samples.
   std::span<const Name> names() const { return std::span(names_).first(names_size_); }
-  // Which of the names a sample has.
+  // The index in names() of a sample's name.
   std::size_t name_of(std::size_t i) const { return name_of_[i]; }
   std::string_view path(std::size_t i) const {
     return {begins_[i], names_[name_of_[i]].path.size()};
   }
   const Sample& sample(std::size_t i) const { return samples_[i]; }
-  // Those whose X is still to be known, by their places.
+  // The samples whose X has to be set by set_x(), in ascending order.
   std::span<const Decimal> decimals() const { return decimals_; }
   void set_x(std::size_t i, std::int64_t x) { samples_[i].x = x; }
-  // One at i and those behind it.
+  // `count` samples, from i on.
   std::span<const Sample> samples(std::size_t i, std::size_t count) const {
     return std::span(samples_).subspan(i, count);
   }
 
  private:
   static constexpr unsigned kHomeBits = 10;
-  // Smaller batches do not tell whether names come again.
+  // Smaller batches do not show whether names repeat.
   static constexpr std::size_t kLooked = 32;
   static constexpr unsigned kTryEach = 16;
 
@@ -131,12 +131,12 @@ class NamedSamples {
 
   std::size_t size_ = 0;
   std::size_t names_size_ = 0;
-  // By its home: the name that was entered there last, in this batch or an earlier one.
+  // The last name that was entered with a home, in this batch or an earlier one; indexed by home.
   std::array<std::uint16_t, std::size_t{1} << kHomeBits> seen_{};
   bool recognizes_ = true;
   unsigned batches_of_many_ = 0;  // names
   std::size_t last_ = kCapacity;
-  // By a name, or kCapacity for the start of a batch: the name that came next.
+  // The name that followed a name last time; indexed by name, and by kCapacity for a batch's start.
   std::array<std::uint16_t, kCapacity + 1> next_{};
   std::array<Name, kCapacity> names_{};
   std::array<std::uint16_t, kCapacity> name_of_;

@@ -64,7 +64,7 @@ std::optional<Reply> parse_failed(std::uint64_t number, Tokens& tokens) {
   const auto name = tokens.next();
   const auto code = name ? code_of(name->text) : std::nullopt;
   if (!code) return std::nullopt;
-  return Failed{number, {*code, std::string(behind_blank(tokens))}};
+  return Failed{number, {*code, reason_behind_blank(tokens)}};
 }
 
 }  // namespace
@@ -107,6 +107,8 @@ std::optional<Order> parse_order(std::string_view text) {
   if (verb->text == "probe") return parse_probe_order(*number, tokens.rest().text);
   if (verb->text == "unprobe") return serials_order<UnprobeOrder>(*number, tokens.rest().text);
   if (verb->text == "probes") return serials_order<ProbesOrder>(*number, tokens.rest().text);
+  if (verb->text == "find") return parse_find_order(*number, tokens.rest().text);
+  if (verb->text == "profile") return parse_profile_order(*number, tokens.rest().text);
   if (verb->text == "texts" && !tokens.next()) return TextsOrder{*number};
   if (verb->text == "drain" && !tokens.next()) return DrainOrder{*number};
   if (verb->text == "end" && !tokens.next()) return EndOrder{*number};
@@ -117,11 +119,11 @@ std::optional<Reply> parse_reply(std::string_view text) {
   Tokens tokens(text);
   const auto verb = tokens.next();
   if (!verb) return std::nullopt;
-  if (verb->text == "gone") return Gone{std::string(behind_blank(tokens))};
+  if (verb->text == "gone") return Gone{reason_behind_blank(tokens)};
   const auto number = take_number(tokens);
   if (!number) return std::nullopt;
   if (verb->text == "hello" && *number <= INT32_MAX) {
-    return Hello{static_cast<pid_t>(*number), std::string(behind_blank(tokens))};
+    return Hello{static_cast<pid_t>(*number), reason_behind_blank(tokens)};
   }
   if (verb->text == "done") return Done{*number};
   if (verb->text == "failed") return parse_failed(*number, tokens);
@@ -129,6 +131,9 @@ std::optional<Reply> parse_reply(std::string_view text) {
   if (verb->text == "texts") return parse_texts(*number, tokens.rest().text);
   if (verb->text == "probed") return parse_probed(*number, tokens.rest().text);
   if (verb->text == "refused") return parse_refused(*number, tokens.rest().text);
+  if (verb->text == "found") return parse_found(*number, tokens.rest().text);
+  if (verb->text == "profiled") return parse_profiled(*number, tokens.rest().text);
+  if (verb->text == "working" && !tokens.next()) return Working{*number};
   return std::nullopt;
 }
 

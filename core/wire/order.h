@@ -4,7 +4,7 @@
 //   daemon   want NUMBER wakeups=0|1 timers=0|1 sections=0|1 wakeup_pid=PID timer_pid=PID
 //            without=PID,...                  for tracing/latency_hist
 //   daemon   events, place, texts             for tracing/events: see event_order.h
-//   daemon   probe, unprobe, probes           for probes: see probe_order.h
+//   daemon   probe, unprobe, probes, find, profile   for probes: see probe_order.h
 //   daemon   drain NUMBER
 //   daemon   end NUMBER                       no response: the next feeder records on
 //   feeder   hello PID [REASON]               it is that process; its offers have been sent to the
@@ -13,6 +13,7 @@
 //   feeder   failed NUMBER ERRNO REASON       ERRNO: a name of error_names.h
 //   supervisor  gone REASON                   the feeder has ended
 //
+// A reason is escaped and cut as it is read.
 // Pure functions; what an Order or a Reply views lasts as long as the text.
 #pragma once
 
@@ -44,7 +45,7 @@ struct EndOrder {
   std::uint64_t number = 0;
 };
 using Order = std::variant<WantOrder, DrainOrder, EndOrder, EventsOrder, PlaceOrder, TextsOrder,
-                           ProbeOrder, UnprobeOrder, ProbesOrder>;
+                           ProbeOrder, UnprobeOrder, ProbesOrder, FindOrder, ProfileOrder>;
 
 struct Hello {
   pid_t pid = 0;
@@ -60,7 +61,8 @@ struct Failed {  // kBusy: a drain that was given up
 struct Gone {
   std::string reason;
 };
-using Reply = std::variant<Hello, Done, Failed, Gone, Placed, Texts, Probed, Refused>;
+using Reply = std::variant<Hello, Done, Failed, Gone, Placed, Texts, Probed, Refused, Found,
+                           Profiled, Working>;
 
 std::string print(const WantOrder& order);
 std::string print(const DrainOrder& order);
@@ -70,7 +72,7 @@ std::string print(const Done& reply);
 std::string print(const Failed& reply);
 std::string print(const Gone& reply);
 
-// Nothing: it is no such text.
+// nullopt: it is no such text.
 std::optional<Order> parse_order(std::string_view text);
 std::optional<Reply> parse_reply(std::string_view text);
 

@@ -13,15 +13,15 @@
 namespace tallyfs::wire {
 namespace {
 
-// Of a line that begins there: the places of the first two blanks.
+// A line that begins at `begin`: the places of its first two blanks.
 struct ShortLine {
   const char* begin;
   std::size_t path_bytes;
   std::size_t bytes;
 };
 
-// Reads `INTERFACE/STATISTIC X` with a path that can be padded and 1 to 8 digits. False: another
-// form. begin: of the line in the text itself.
+// Reads `INTERFACE/STATISTIC X` with a path that can be padded and 1 to 8 digits. False: the line
+// has another form. begin: the begin of the line in the text itself.
 [[gnu::always_inline]] inline bool take_short(const ShortLine& line, const char* begin,
                                               std::chrono::nanoseconds time,
                                               NamedSamples& samples) {
@@ -93,7 +93,7 @@ std::size_t PlainSamples::take(std::string_view left, std::chrono::nanoseconds t
   return at - begin;
 }
 
-// From the line at `at` on. Returns the place of the next line.
+// Takes lines from the one at `at` on. Returns the place of the next line.
 std::size_t PlainSamples::take_short_ones(std::size_t at, std::chrono::nanoseconds time,
                                           NamedSamples& samples) {
   const std::size_t size = text_.size();
@@ -104,10 +104,10 @@ std::size_t PlainSamples::take_short_ones(std::size_t at, std::chrono::nanosecon
   return take_short_in(tail(), at, time, samples);
 }
 
-// As far as lines begin in the part.
+// Takes the lines that begin in the part, up to the first of another form.
 std::size_t PlainSamples::take_short_in(const Part& part, std::size_t at,
                                         std::chrono::nanoseconds time, NamedSamples& samples) {
-  // In locals: what is written below might change the members as far as the compiler knows.
+  // Local copies: the compiler must assume that the stores below change members.
   const char* const bytes = part.bytes;
   const char* const text = text_.data() + part.begin;
   const std::size_t size = part.end - part.begin;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/wire/error_names.h"
+#include "core/wire/event_order.h"
 #include "core/wire/order_text.h"
 
 namespace tallyfs::wire {
@@ -27,7 +28,7 @@ std::string print(const ProbeOrder& order) {
 
 std::string print(const Probed& reply) {
   return "probed " + std::to_string(reply.number) + " " + std::to_string(reply.serial) + " " +
-         std::to_string(reply.id) + " " + reply.text + "\n" + reply.format;
+         std::to_string(reply.id) + " " + reply.file + " " + reply.text + "\n" + reply.format;
 }
 
 std::string print(const Refused& reply) {
@@ -45,6 +46,32 @@ std::string print(const UnprobeOrder& order) {
 std::string print(const ProbesOrder& order) {
   return with_serials("probes " + std::to_string(order.number), order.serials);
 }
+
+std::string print(const FindOrder& order) {
+  return "find " + std::to_string(order.number) + " " + order.kind + " " + order.place;
+}
+
+std::string print(const Found& reply) {
+  return "found " + std::to_string(reply.number) + "\n" + reply.text;
+}
+
+std::string print(const ProfileOrder& order) {
+  return "profile " + std::to_string(order.number) + " " + std::to_string(order.serial) + " " +
+         std::to_string(order.place);
+}
+
+std::string print(const Profiled& reply) {
+  std::string text = "profiled " + std::to_string(reply.number) + "\n";
+  for (const PlaceHits& each : reply.places) {
+    const std::string line = std::to_string(each.serial) + " " + std::to_string(each.hits) + " " +
+                             each.file + " " + each.place + "\n";
+    if (text.size() + line.size() > kEventOrderBytesMax) break;
+    text += line;
+  }
+  return text;
+}
+
+std::string print(const Working& reply) { return "working " + std::to_string(reply.number); }
 
 std::optional<ProbeOrder> parse_probe_order(std::uint64_t number, std::string_view text) {
   Tokens tokens(text);
@@ -75,10 +102,12 @@ std::optional<Probed> parse_probed(std::uint64_t number, std::string_view text) 
   Tokens tokens(text.substr(0, end));
   const auto serial = take_number(tokens);
   const auto id = take_number(tokens);
-  if (!serial || !id || *id > UINT32_MAX) return std::nullopt;
+  const auto file = tokens.next();
+  if (!serial || !id || *id > UINT32_MAX || !file) return std::nullopt;
   return Probed{.number = number,
                 .serial = *serial,
                 .id = static_cast<std::uint32_t>(*id),
+                .file = std::string(file->text),
                 .text = std::string(behind_blank(tokens)),
                 .format = std::string(text.substr(end + 1))};
 }
@@ -93,11 +122,51 @@ std::optional<Refused> parse_refused(std::uint64_t number, std::string_view text
   const auto place = at->text == "-" ? Error::kNoToken : parse_unsigned(at->text);
   if (!place) return std::nullopt;
   Refused refused{number,
-                  {.code = *code,
-                   .reason = std::string(behind_blank(tokens)),
-                   .token_at = *place}};
+                  {.code = *code, .reason = reason_behind_blank(tokens), .token_at = *place}};
   if (location->text != "-") refused.error.location = location->text;
   return refused;
+}
+
+std::optional<FindOrder> parse_find_order(std::uint64_t number, std::string_view text) {
+  Tokens tokens(text);
+  const auto kind = tokens.next();
+  if (!kind || (kind->text != "p" && kind->text != "r")) return std::nullopt;
+  FindOrder order{
+      .number = number, .kind = kind->text[0], .place = std::string(behind_blank(tokens))};
+  return order.place.empty() ? std::nullopt : std::optional(std::move(order));
+}
+
+std::optional<Found> parse_found(std::uint64_t number, std::string_view text) {
+  if (!text.starts_with('\n')) return std::nullopt;
+  return Found{.number = number, .text = std::string(text.substr(1))};
+}
+
+std::optional<ProfileOrder> parse_profile_order(std::uint64_t number, std::string_view text) {
+  Tokens tokens(text);
+  const auto serial = take_number(tokens);
+  const auto place = take_number(tokens);
+  if (!serial || !place || tokens.next()) return std::nullopt;
+  return ProfileOrder{.number = number, .serial = *serial, .place = *place};
+}
+
+std::optional<Profiled> parse_profiled(std::uint64_t number, std::string_view text) {
+  if (!text.starts_with('\n')) return std::nullopt;
+  Profiled reply{.number = number};
+  for (text.remove_prefix(1); !text.empty();) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    Tokens tokens(line);
+    const auto serial = take_number(tokens);
+    const auto hits = take_number(tokens);
+    const auto file = tokens.next();
+    const auto place = tokens.next();
+    if (!serial || !hits || !file || !place || tokens.next()) return std::nullopt;
+    reply.places.push_back({.serial = *serial,
+                            .hits = *hits,
+                            .file = std::string(file->text),
+                            .place = std::string(place->text)});
+  }
+  return reply;
 }
 
 std::optional<std::vector<std::uint64_t>> parse_serials(std::string_view text) {

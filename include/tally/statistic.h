@@ -34,6 +34,7 @@
  * statistic that is off stays off; adding to it also makes the child find a daemon that started
  * since, which may switch the statistic on. (After vfork() or a bare clone() no call may be made.)
  * Errors are negative errno values; statistic_last_error() has the reason. No call changes errno.
+ * Longer than most: all calls of statistics are here, each with what it promises.
  */
 #ifndef TALLY_STATISTIC_H
 #define TALLY_STATISTIC_H
@@ -257,6 +258,11 @@ TALLY_EXPORT int statistic_define_decimals(struct statistic* statistic, unsigned
 /* The decimal places that X has: those that the daemon has said, which users may have changed, or,
  * until it has, those of the call above. [signal-safe] */
 TALLY_EXPORT unsigned statistic_decimals(const struct statistic* statistic);
+
+/* What the statistic is, for people, as tallyctl, the page and metrics show it: "Time in queue".
+ * Copied. At most 255 bytes, of which a blank, `%`, `"` and each byte of what is not printable take
+ * three. NULL or "": nothing is said. -EINVAL: it is longer. */
+TALLY_EXPORT int statistic_define_help(struct statistic* statistic, const char* help);
 
 /* ---- On, off, anew ------------------------------------------------------------------------------
  * The first statistic_start() or statistic_stop() after statistic_create() sets how the statistic

@@ -97,6 +97,8 @@ struct Definition {
   // Decimal places of X, up to 9: then floating-point numbers are samples, too. Ranges and
   // base_interval are X times 10^decimals, as integers of X are.
   unsigned decimals = 0;
+  // What it is, for people; see statistic_define_help().
+  std::string help{};
 };
 
 // ---- errors
@@ -175,6 +177,7 @@ class Statistic {
               "statistic_define_decimals");
       }
       define(definition.type);
+      if (!definition.help.empty()) define_help(definition.help);
       if (definition.begin == Begin::kOn) start();
     } catch (...) {
       ::statistic_release(&statistic_);
@@ -200,6 +203,10 @@ class Statistic {
   void define(const Type& type) {
     check(std::visit([this](const auto& settings) { return define_as(settings); }, type),
           "statistic_define");
+  }
+  // What it, or a view, is for people.
+  void define_help(const std::string& help) {
+    check(::statistic_define_help(statistic_, help.c_str()), "statistic_define_help");
   }
   void start() { check(::statistic_start(statistic_), "statistic_start"); }
   void stop() { check(::statistic_stop(statistic_), "statistic_stop"); }
