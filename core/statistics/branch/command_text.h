@@ -3,18 +3,18 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/change.h"
+#include "core/statistics/definition/line_words.h"
 #include "core/statistics/definition/strict_words.h"
 #include "core/statistics/definition/unread_words.h"
 #include "core/wire/line.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Where in the line what follows the target begins.
 inline std::size_t rest_at(const wire::CommandLine& command) {
@@ -22,24 +22,6 @@ inline std::size_t rest_at(const wire::CommandLine& command) {
   return command.rest.at + (word ? word->at : 0);
 }
 
-// Text of a sender in a reason.
-inline std::string shown(std::string_view text) {
-  constexpr std::size_t kBytesShown = 512;
-  std::string escaped;
-  append_escaped(escaped, text, kBytesShown, 0);
-  return escaped;
-}
-
-inline std::optional<Token> find_word(std::string_view text, std::string_view begin) {
-  Tokens tokens(text);
-  while (const auto token = tokens.next()) {
-    if (token->text.starts_with(begin)) return token;
-  }
-  return std::nullopt;
-}
-
-// The key of a definition line that says which statistic it is for.
-inline constexpr std::string_view kNameKey = "name=";
 // The interface of the daemon's own numbers, in which no other statistic is made.
 inline constexpr std::string_view kOwnInterface = "tallyfs";
 
@@ -81,4 +63,4 @@ inline Error own_interface(std::size_t at) {
   return {ErrorCode::kBusy, "this interface holds the daemon's own numbers", at};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

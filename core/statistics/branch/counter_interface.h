@@ -12,7 +12,7 @@
 #include "core/branch/daemon_counters.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class CounterInterface final : public DaemonCounters {
  public:
@@ -26,7 +26,7 @@ class CounterInterface final : public DaemonCounters {
 
  private:
   std::shared_ptr<Interface> interface_;  // shared with its files in the tree
-  std::vector<Statistic*> statistics_;    // by DaemonCounter
+  std::vector<Statistic*> statistics_;    // by DaemonCounter::index()
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

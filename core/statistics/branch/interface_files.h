@@ -8,12 +8,13 @@
 
 #include "core/base/steps.h"
 #include "core/statistics/branch/command_text.h"
+#include "core/statistics/definition/own_line.h"
 #include "core/statistics/interface/interface.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
-class DefinitionFile final : public File {
+class DefinitionFile final : public File, private Observed, private LineReviewer {
  public:
   // Shared with the tree's names and with the opens under way; an interface that was removed lives
   // until the last of them is done.
@@ -25,38 +26,47 @@ class DefinitionFile final : public File {
   Result<std::string> render(const CallContext&, std::size_t bytes_max) const override {
     return interface_->render_definition(bytes_max);
   }
-  Result<std::string> render_seen(const CallContext&, std::size_t bytes_max) const override {
-    return interface_->render_definition(bytes_max, Interface::Look::kDone);
-  }
   std::optional<std::uint64_t> version(Moment now) const override {
     return interface_->version(now);
   }
   Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  const Observed* observed() const override { return this; }
+  Result<void> write_line(std::string_view line, const CallContext& call) override {
+    const auto read = OwnLine::in_file(line, name_);
+    if (!read) return without_strict_mark(read.error(), line);
+    const OwnLine& own = read.value();
+    LineProgress progress;
+    const auto done = work_in_steps([&](const IsLate& is_late) -> Result<Step> {
+      const auto step = interface_->define_step(own.text(), call.now, {progress, is_late});
+      if (!step) return step.error();
+      return step.value() ? Step::kLast : Step::kMore;
+    });
+    if (done) return done;
+    return without_strict_mark(own.place(with_creation(done.error(), name_, own.text())), line);
+  }
+  LineReviewer* reviewer() override { return this; }
+
+ private:
   FileState look(Moment now) const override {
     const Interface::State state = interface_->look(now);
     return {state.version, state.last_change};
   }
-  Result<void> write_line(std::string_view line, const CallContext& call) override {
-    LineProgress progress;
-    const auto done = work_in_steps([&](const IsLate& is_late) -> Result<Step> {
-      const auto step = interface_->define_step(line, call.now, {progress, is_late});
-      if (!step) return step.error();
-      return step.value() ? Step::kLast : Step::kMore;
-    });
-    return done ? done : without_strict_mark(with_creation(done.error(), name_, line), line);
+  Result<std::string> render_seen(const CallContext&, std::size_t bytes_max) const override {
+    return interface_->render_definition(bytes_max, Interface::Look::kDone);
   }
   std::optional<Error> remark(std::string_view line) const override {
-    const auto fault = interface_->remark(line);
-    return fault ? std::optional(without_strict_mark(*fault, line)) : fault;
+    const auto own = OwnLine::in_file(line, name_);
+    if (!own) return std::nullopt;
+    const auto fault = interface_->remark(own.value().text());
+    return fault ? std::optional(without_strict_mark(own.value().place(*fault), line)) : fault;
   }
 
- private:
   const std::string name_;
   std::shared_ptr<Interface> interface_;
   const Subject subject_;
 };
 
-class DataFile final : public File {
+class DataFile final : public File, private Observed {
  public:
   DataFile(std::shared_ptr<Interface> interface, Subject subject)
       : interface_(std::move(interface)), subject_(subject) {}
@@ -66,22 +76,24 @@ class DataFile final : public File {
   Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max);
   }
+  std::optional<std::uint64_t> version(Moment now) const override {
+    return interface_->version(now);
+  }
+  Moment last_change(Moment now) const override { return interface_->last_change(now); }
+  const Observed* observed() const override { return this; }
+
+ private:
+  FileState look(Moment now) const override {
+    const Interface::State state = interface_->look(now);
+    return {state.version, state.last_change};
+  }
   Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->render_data(call.now, bytes_max, Interface::Look::kDone);
   }
   Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override {
     return interface_->data_length(call.now, bytes_max);
   }
-  std::optional<std::uint64_t> version(Moment now) const override {
-    return interface_->version(now);
-  }
-  Moment last_change(Moment now) const override { return interface_->last_change(now); }
-  FileState look(Moment now) const override {
-    const Interface::State state = interface_->look(now);
-    return {state.version, state.last_change};
-  }
 
- private:
   std::shared_ptr<Interface> interface_;  // as above
   const Subject subject_;
 };
@@ -110,4 +122,4 @@ class DataJsonFile final : public File {
   const Subject subject_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

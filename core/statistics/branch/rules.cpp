@@ -12,7 +12,7 @@
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/unread_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::string_view kWildcards = "*?[\\";
@@ -76,7 +76,7 @@ Result<Rule> Rule::parse(std::string_view line, Strictness strictness) {
   while (const auto token = tokens.next()) {
     rule.text_.append(" ").append(token->text);
     if (token->text.starts_with(kView)) {
-      if (!rule.suffix_.empty()) return at(*token, "view stands twice");
+      if (!rule.suffix_.empty()) return at(*token, "view is given twice");
       rule.suffix_ = token->text.substr(kView.size());
       if (!is_name(rule.suffix_)) return at(*token, "view must be the end of a name");
       definition.replace(token->at, token->text.size(), token->text.size(), ' ');
@@ -235,4 +235,4 @@ void Rules::forget_failures() {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

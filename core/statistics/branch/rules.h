@@ -22,7 +22,7 @@
 #include "core/base/result.h"
 #include "core/statistics/definition/strict_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // The first eight bytes of a text, or of what a text must begin with, to be compared in one step.
 struct FirstBytes {
@@ -145,4 +145,4 @@ class Rules {
   bool is_refused_ = false;       // and they are back
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

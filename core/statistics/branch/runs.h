@@ -7,7 +7,7 @@
 
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Collects runs of one interface after the other and hands them over under one lock each.
 class StatisticsBranch::Runs {
@@ -38,4 +38,4 @@ class StatisticsBranch::Runs {
   std::size_t size_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,11 +8,11 @@
 #include "core/statistics/branch/interface_files.h"
 #include "core/statistics/branch/runs.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
-constexpr unsigned kDefinitionPermissions = 0600 | kForWriteGroup;
-constexpr unsigned kDataPermissions = 0400;
+constexpr Audience kForWriters{.permissions = 0600, .readers = true, .writers = true};
+constexpr Audience kForReaders{.permissions = 0400, .readers = true};
 // How a statistic begins that a sample named: as a range, which keeps what its samples say. A
 // program that defines a statistic knows what it counts, so the default of definitions is a value.
 constexpr std::string_view kBornOfASample = "on=1 type=range";
@@ -47,7 +47,8 @@ StatisticsBranch::StatisticsBranch(Tree& tree, Ledger& ledger, uid_t owner, Mome
       daemon_(std::move(ports.daemon)),
       statistics_(ports.switches) {
   directory_ = tree_.add_directory(Tree::kRoot, "statistics",
-                                   std::make_shared<InterfacesDirectory>(*this), now);
+                                   std::make_shared<InterfacesDirectory>(*this), now,
+                                   {.permissions = 0755, .readers = true, .writers = true});
   const MutexLock lock(mutex_);
   std::shared_ptr<Interface> own = Interface::create(ledger_, owner, now).value();
   own->set_feed(Feed::kOwner, now);
@@ -69,6 +70,14 @@ StatisticsBranch::StatisticEntry* StatisticsBranch::find(std::string_view path) 
   return paths_.find(path);
 }
 
+StatisticsBranch::StatisticEntry* StatisticsBranch::find_typed(const InterfaceEntry& interface,
+                                                               std::string_view name) const {
+  const std::string begin = interface.name + "/";
+  if (StatisticEntry* const entry = find(begin + std::string(name))) return entry;
+  const auto stored = stored_name(name);
+  return stored ? find(begin + stored.value()) : nullptr;
+}
+
 StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_view name) const {
   const auto found = interfaces_.find(name);
   return found == interfaces_.end() ? nullptr : found->second.get();
@@ -76,18 +85,15 @@ StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_v
 
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
-std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const NamedSamples& samples,
-                                                                        uid_t creator, Moment now,
-                                                                        Taken& taken) {
+void StatisticsBranch::look_up(const NamedSamples& samples, uid_t creator, Moment now,
+                               Taken& taken) {
   auto& entries = workspace_.entries;
-  auto& groups = workspace_.groups;
   const auto names = samples.names();
   for (const auto& name : names) paths_.prefetch(name.hash);
   for (std::size_t i = 0; i < names.size(); ++i) {
     entries[i] = paths_.candidate(names[i].hash);
     if (entries[i]) entries[i]->prefetch();
   }
-  std::size_t found = 0;
   std::vector<Refused> refused;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
@@ -98,22 +104,15 @@ std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::look_up(const Na
         continue;
       }
     }
-    StatisticEntry& entry = *entries[i];
+    const StatisticEntry& entry = *entries[i];
     if (!is_fed_by(*entry.owner, creator)) [[unlikely]] {
       refused.push_back({i, not_fed_by_all(*entry.owner, creator)});
       entries[i] = nullptr;
       continue;
     }
     entry.statistic->prefetch();
-    if (entry.group == 0) {
-      groups[found] = {.entry = &entry};
-      entry.group = static_cast<std::uint32_t>(++found);
-    }
-    workspace_.group_of[i] = entry.group - 1;
-    groups[entry.group - 1].size += names[i].samples;
   }
   if (!refused.empty()) reject(samples, refused, taken);
-  return std::span(groups).first(found);
 }
 
 // Each sample of the names that were refused, in their order.
@@ -129,18 +128,17 @@ void StatisticsBranch::reject(const NamedSamples& samples, std::span<const Refus
 Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
-  const auto groups = look_up(samples, sender, now, taken);
-  if (has_decimals(samples, groups)) [[unlikely]]
+  look_up(samples, sender, now, taken);
+  if (has_decimals(samples)) [[unlikely]]
     scale(samples, taken);
   Runs runs(workspace_, taken, now);
   // With hardly two samples each, groups cost more than they save; refused samples are in none.
-  if (2 * groups.size() > samples.size() || !taken.rejected.empty()) {
+  if (2 * samples.names().size() > samples.size() || !taken.rejected.empty()) {
     add_in_order(samples, taken.rejected, runs);
   } else {
-    add_by_group(samples, groups, runs);
+    add_by_group(samples, runs);
   }
   runs.flush();
-  for (const Workspace::Group& each : groups) each.entry->group = 0;
   return taken;
 }
 
@@ -157,14 +155,32 @@ void StatisticsBranch::add_in_order(const NamedSamples& samples,
   }
 }
 
-void StatisticsBranch::add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups,
-                                    Runs& runs) {
-  auto& sorted = workspace_.scratch;
+// Names that are the same come one after the other where a name was entered several times.
+std::span<StatisticsBranch::Workspace::Group> StatisticsBranch::group(const NamedSamples& samples) {
+  auto& groups = workspace_.groups;
+  const auto names = samples.names();
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    StatisticEntry& entry = *workspace_.entries[i];
+    if (entry.group == 0) {
+      groups[found] = {.entry = &entry};
+      entry.group = static_cast<std::uint32_t>(++found);
+    }
+    workspace_.group_of[i] = entry.group - 1;
+    groups[entry.group - 1].size += names[i].samples;
+  }
   std::size_t end = 0;
-  for (Workspace::Group& each : groups) {
+  for (Workspace::Group& each : std::span(groups).first(found)) {
+    each.entry->group = 0;
     each.end = end;
     end += each.size;
   }
+  return std::span(groups).first(found);
+}
+
+void StatisticsBranch::add_by_group(const NamedSamples& samples, Runs& runs) {
+  const auto groups = group(samples);
+  auto& sorted = workspace_.scratch;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     sorted[groups[workspace_.group_of[samples.name_of(i)]].end++] = samples.sample(i);
   }
@@ -241,8 +257,8 @@ std::vector<StatisticsBranch::InterfaceEntry*> StatisticsBranch::drop_feeder(pid
     if (gone.size() == kInterfacesAtOnce) break;
     if (entry->feeders.has_only(process)) {
       gone.push_back(entry.get());
-    } else {
-      (void)entry->feeders.remove(process);
+    } else if (entry->feeders.remove(process)) {
+      entry->changes += 1;
     }
   }
   return gone;
@@ -268,12 +284,12 @@ StatisticsBranch::InterfaceEntry& StatisticsBranch::enter(std::string_view name,
   entry->node = tree_.add_directory(directory_, name, std::make_shared<Directory>(), now);
   // The daemon's own numbers tell of the samples of all.
   const Subject subject = name == kOwnName ? nullptr : entry->interface.get();
-  tree_.add_file(entry->node, "definition", kDefinitionPermissions,
+  tree_.add_file(entry->node, "definition", kForWriters,
                  std::make_shared<DefinitionFile>(entry->name, entry->interface, subject), now);
-  tree_.add_file(entry->node, "data", kDataPermissions,
+  tree_.add_file(entry->node, "data", kForReaders,
                  std::make_shared<DataFile>(entry->interface, subject), now);
   tree_.add_file(
-      entry->node, "data.json", kDataPermissions,
+      entry->node, "data.json", kForReaders,
       std::make_shared<DataJsonFile>(entry->name, daemon_.epoch, entry->interface, subject), now);
   enter_metrics(*entry, now);
   const InterfaceEntry* const key = entry.get();
@@ -294,6 +310,8 @@ StatisticsBranch::StatisticEntry& StatisticsBranch::enter(InterfaceEntry& interf
 // number.
 std::uint64_t StatisticsBranch::publish(StatisticEntry& entry) {
   if (!std::exchange(entry.is_published, true)) {
+    entry.owner->changes += 1;
+    numbers_given_.fetch_add(1, std::memory_order_relaxed);
     Switch* const on = statistics_.give_switch(entry.number);
     entry.owner->interface->publish_at(entry.statistic, published(entry.number, on));
   }
@@ -355,4 +373,4 @@ bool StatisticsBranch::remove(InterfaceEntry& entry, Moment now, const IsLate& i
   return true;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

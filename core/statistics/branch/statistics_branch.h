@@ -49,7 +49,7 @@
 #include "core/wire/line.h"
 #include "core/wire/named_samples.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // What became of samples. A rejected one counts nowhere but here.
 struct Taken {
@@ -75,7 +75,7 @@ struct NumberedRun {
 
 struct MetricsSettings {
   MetricsOptions options{};
-  unsigned permissions = 0400;  // of the files
+  Audience audience{.permissions = 0400, .readers = true};  // of the files
 };
 
 class StatisticsBranch final : public Branch {
@@ -152,14 +152,20 @@ class StatisticsBranch final : public Branch {
   // Enters `metrics/`. Called once, before there are readers.
   void enter_metrics(const MetricsSettings& settings, Moment now);
 
+  // Called with the path of an interface that was made with a lifetime or feed=, before the feeder
+  // is answered and without a lock of this one. Called once, before there are feeders.
+  void write_through_by(std::function<void(std::string_view path)> write) {
+    write_through_ = std::move(write);
+  }
+
   // What rmdir does. It lets others have the lock between its steps. kBusy for the daemon's own,
   // kNotFound.
   Result<void> remove_interface(std::string_view name, Moment now) EXCLUDES(mutex_);
 
   // The rules that were written, and every interface but the daemon's own, with all that is in it.
-  // Each interface is copied under its own lock, one at a time. Not saved: the numbers that feeders
-  // hold, which belong to an epoch; node ids; and interfaces with lifetime=feeder, since their
-  // feeders make them again.
+  // Each interface is copied under its own lock, one at a time. For a restart are not saved: the
+  // numbers that feeders hold, which belong to an epoch; node ids; and interfaces with
+  // lifetime=feeder, since their feeders make them again.
   void save(ObjectSink& sink) const override EXCLUDES(mutex_);
   SavedAt save_at(std::string_view path, ObjectSink& sink, Moment now) const override
       EXCLUDES(mutex_);
@@ -167,10 +173,13 @@ class StatisticsBranch final : public Branch {
   void hand_on(ObjectSink& sink, Moment now) override EXCLUDES(mutex_);
   std::uint64_t stamp(Moment now) const override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading) override EXCLUDES(mutex_);
+  Result<void> end_loading(const Loading& loading) override EXCLUDES(mutex_);
 
   DaemonCounters& counters() { return *own_; }
   // Samples in cells of feeders that may not feed them, which were found since the last call.
   std::uint64_t take_refused_in_cells() { return refused_in_cells_.exchange(0); }
+  // How many numbers feeders were told. A look without a lock.
+  std::uint64_t numbers_given() const { return numbers_given_.load(std::memory_order_relaxed); }
   uid_t owner() const { return ownership_.daemon(); }
 
  private:
@@ -191,6 +200,7 @@ class StatisticsBranch final : public Branch {
     NodeId node = 0;
     std::vector<NodeId> metrics{};  // its files in metrics/FORMAT/, 0 of formats not asked for
     LifetimeFeeders feeders;        // empty: the interface stays
+    std::uint64_t changes = 0;      // of feeders, of numbers that they know, of cells taken out
   };
   struct StatisticEntry {
     PaddedName path{};
@@ -243,14 +253,16 @@ class StatisticsBranch final : public Branch {
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
-  // Of each of the names, into the workspace; makes those that are missing. Returns the groups,
-  // with their samples counted.
-  std::span<Workspace::Group> look_up(const NamedSamples& samples, uid_t creator, Moment now,
-                                      Taken& taken) REQUIRES(mutex_);
+  // By its name as it is stored, or with labels as they may be typed.
+  StatisticEntry* find_typed(const InterfaceEntry& interface, std::string_view name) const
+      REQUIRES(mutex_);
+  // Of each of the names, into the workspace; makes those that are missing.
+  void look_up(const NamedSamples& samples, uid_t creator, Moment now, Taken& taken)
+      REQUIRES(mutex_);
   Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
                                          uid_t creator, Moment now) REQUIRES(mutex_);
   // Whether some X is not yet what its statistic keeps; and makes it so.
-  static bool has_decimals(const NamedSamples& samples, std::span<const Workspace::Group> groups);
+  bool has_decimals(const NamedSamples& samples) const REQUIRES(mutex_);
   void scale(NamedSamples& samples, Taken& taken) const REQUIRES(mutex_);
   // Of a name that is not known: all of its samples are decimals, and no rule gives it places.
   std::optional<Error> refuse_decimals(const NamedSamples& samples, std::size_t name)
@@ -262,18 +274,28 @@ class StatisticsBranch final : public Branch {
   static void reject(const NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
   void add_in_order(const NamedSamples& samples, std::span<const Taken::Rejected> rejected,
                     Runs& runs) REQUIRES(mutex_);
-  void add_by_group(const NamedSamples& samples, std::span<Workspace::Group> groups, Runs& runs)
-      REQUIRES(mutex_);
+  // Of the names, which all have an entry in the workspace, with their samples counted.
+  std::span<Workspace::Group> group(const NamedSamples& samples) REQUIRES(mutex_);
+  void add_by_group(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
   InterfaceEntry* find_interface(std::string_view name) const REQUIRES(mutex_);
 
   std::vector<Saved> listed() const EXCLUDES(mutex_);
   Result<void> load_interface(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
   bool put_rules(ObjectSink& sink) const EXCLUDES(mutex_);
-  struct Handed;
+  // An interface on its way to the next server. It may be removed meanwhile.
+  struct Handed {
+    NodeId node = 0;
+    std::string name{};
+    std::shared_ptr<Interface> interface {};  // shared with its entry and its files
+    std::uint64_t changes = 0;                // of the entry
+    std::vector<std::int32_t> feeders{};
+  };
+  Handed handed(const InterfaceEntry& entry) const REQUIRES(mutex_);
   std::vector<Handed> list_handed() const EXCLUDES(mutex_);
+  static std::string bytes_of(const Handed& handed, CellBudget& budget);
+  static bool put_fed(const Handed& handed, ObjectSink& sink);
+  void put_numbers(ObjectSink& sink) const EXCLUDES(mutex_);
   Result<void> load_fed(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
-  // No statistic has one of them, and each is there once.
-  bool are_free(std::vector<std::uint64_t> numbers) const REQUIRES(mutex_);
   Result<void> enter_fed(Handed fed, const Loading& loading) EXCLUDES(mutex_);
   Result<void> load_numbers(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
 
@@ -290,6 +312,8 @@ class StatisticsBranch final : public Branch {
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
+  Result<Done> written_through(const wire::CommandLine& command, const AskedInterface& asked,
+                               Result<Done> done) EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, const AskedInterface& asked,
                       const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
@@ -394,6 +418,7 @@ class StatisticsBranch final : public Branch {
   const FeederWatch processes_;
   const std::span<Shape> shapes_;
   const std::function<bool(const Sender&)> is_writer_;
+  std::function<void(std::string_view)> write_through_;  // nothing: nothing is kept
   ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
   const DaemonFacts daemon_;
   NodeId directory_ = 0;
@@ -402,6 +427,7 @@ class StatisticsBranch final : public Branch {
   NodeId metrics_directory_ = 0;
   std::unique_ptr<CounterInterface> own_;
   std::atomic<std::uint64_t> refused_in_cells_{0};
+  std::atomic<std::uint64_t> numbers_given_{0};
 
   mutable Mutex mutex_{LockRank::kStatistics};
   // Those that were looked into. The tree owns them, and keeps them.
@@ -418,8 +444,12 @@ class StatisticsBranch final : public Branch {
   mutable List listed_ GUARDED_BY(mutex_);
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
+  // Until the end of loading: the table of the server before, and statistics that feeders did not
+  // know there.
+  std::string numbers_before_ GUARDED_BY(mutex_);
+  std::vector<std::pair<InterfaceEntry*, Statistic*>> without_number_ GUARDED_BY(mutex_);
   Rules rules_ GUARDED_BY(mutex_);
   Moment rules_changed_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

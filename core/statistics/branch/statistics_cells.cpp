@@ -5,7 +5,7 @@
 #include "core/statistics/branch/runs.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
                                           std::shared_ptr<const CellSource> source,
@@ -14,7 +14,10 @@ Result<void> StatisticsBranch::bind_cells(std::uint64_t number,
   const auto* const entry = statistics_.find(number);
   if (!entry) return Error{ErrorCode::kStale, "a statistic numbered by another daemon"};
   const StatisticEntry& of = **entry;
-  if (!is_fed_by(*of.owner, source->uid())) return not_fed_by_all(*of.owner, source->uid());
+  if (!is_fed_by(*of.owner, source->uid())) {
+    of.owner->interface->find_taken_out(of.statistic, source, id);
+    return not_fed_by_all(*of.owner, source->uid());
+  }
   return of.owner->interface->bind_cells(of.statistic, std::move(source), id);
 }
 
@@ -29,6 +32,8 @@ bool StatisticsBranch::absorb_cells(std::uint64_t number, const CellSource* sour
   const MutexLock lock(mutex_);
   const auto* const entry = statistics_.find(number);
   if (!entry) return true;
+  // Which cells it has taken is to be saved, though they add nothing that a reader has not seen.
+  (*entry)->owner->changes += 1;
   return (*entry)->owner->interface->absorb_cells((*entry)->statistic, source, now, is_late);
 }
 
@@ -72,4 +77,4 @@ void StatisticsBranch::end_cells(Moment now) {
   for (const Listed& each : *all) each.interface->end_cells(now, budget);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -4,65 +4,21 @@
 #include <string>
 #include <utility>
 
-#include "core/base/labels.h"
 #include "core/base/steps.h"
 #include "core/base/text.h"
 #include "core/statistics/branch/command_text.h"
+#include "core/statistics/branch/definition_line.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 Error not_found(std::string_view what, std::size_t at) {
   return {ErrorCode::kNotFound, "no such " + std::string(what), at};
 }
 
-// Marks what a feeder says of how a statistic begins.
-constexpr std::string_view kDefaultMark = "default=1";
-
 Strictness strictness_of(const wire::CommandLine& command) {
   return command.door == wire::Door::kPerson ? Strictness::kStrict : Strictness::kTolerant;
-}
-
-// A statistic may be named by the target and by name=, but not by two names.
-Result<void> check_name(const wire::CommandLine& command, std::string_view statistic) {
-  const auto named = find_word(command.rest.text, kNameKey);
-  if (!named) return {};
-  const std::string_view typed = named->text.substr(kNameKey.size());
-  const auto name = stored_name(typed);
-  if (typed == statistic || (name && name.value() == statistic)) return {};
-  return invalid("the line is for " + shown(statistic), command.rest.at + named->at);
-}
-
-// What `define` says, as a line of the definition file, and where its words stand in the command.
-struct DefinitionLine {
-  std::string text;
-  bool is_default = false;
-  std::size_t shift = 0;  // that much longer than the command's rest, at its begin
-  std::size_t name_at = 0;
-  std::size_t rest_at = 0;
-
-  Error place(Error error) const {
-    if (error.token_at == Error::kNoToken) error.token_at = shift;
-    error.token_at = error.token_at < shift ? name_at : error.token_at - shift + rest_at;
-    return error;
-  }
-};
-
-DefinitionLine definition_line(const wire::CommandLine& command) {
-  const auto [interface, statistic, has_statistic] = wire::split_path(command.target.text);
-  DefinitionLine line{.text = std::string(command.rest.text),
-                      .name_at = command.target.at + interface.size() + 1,
-                      .rest_at = command.rest.at};
-  if (const auto mark = find_word(line.text, kDefaultMark); mark && mark->text == kDefaultMark) {
-    line.is_default = true;
-    line.text.replace(mark->at, kDefaultMark.size(), kDefaultMark.size(), ' ');
-  }
-  if (!has_statistic || find_word(line.text, "name=")) return line;
-  const std::string name = std::string("name=").append(statistic);
-  line.shift = name.size();
-  line.text.insert(0, name);
-  return line;
 }
 
 Error no_interface_to_define(const wire::CommandLine& command) {
@@ -122,16 +78,23 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
                                               const Sender& sender, Moment now) {
   const auto asked = asked_interface(command);
   if (!asked) return asked.error();
+  bool had_it = false;
   const auto change = [&] {
     const MutexLock lock(mutex_);
+    const InterfaceEntry* const entry = find_interface(command.target.text);
+    had_it = entry && entry->feeders.contains(sender.pid);
     return create(command, asked.value(), sender, now);
   };
-  if (asked.value().lifetime == Lifetime::kForGood) return change();
+  if (asked.value().lifetime == Lifetime::kForGood) {
+    return written_through(command, asked.value(), change());
+  }
   if (const auto watched = processes_.watch(sender); !watched) {
     return error_at(watched.error(), rest_at(command));
   }
-  return processes_.change_while_watched(sender.pid, change,
-                                         [&] { process_ended(sender.pid, now, always_late); });
+  const auto done = processes_.change_while_watched(
+      sender.pid, change, [&] { process_ended(sender.pid, now, always_late); });
+  // Of a process that asks again, all was written when it asked first.
+  return had_it ? done : written_through(command, asked.value(), done);
 }
 
 Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const AskedInterface& asked,
@@ -141,7 +104,9 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const As
   }
   const std::string_view statistic = wire::split_path(command.target.text).statistic;
   if (command.door == wire::Door::kPerson) {
-    if (auto named = check_name(command, statistic); !named) return named.error();
+    const auto own = own_line(command);
+    if (!own) return own.error();
+    if (auto named = check_name(command, own.value(), statistic); !named) return named.error();
   }
   if (Interface::is_of_a_view(command.rest.text)) return create_view(command, sender, now);
   if (StatisticEntry* const entry = find(command.target.text)) {
@@ -252,13 +217,15 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
     return error_at(allowed.error(), command.target.at);
   }
   if (const auto word = feed_alone(command)) return define_feed(command, *word, now, step.is_late);
+  const auto own = own_line(command);
+  if (!own) return own.error();
   if (has_statistic) {
-    if (auto named = check_name(command, statistic); !named) return named.error();
+    if (auto named = check_name(command, own.value(), statistic); !named) return named.error();
   }
   if (command.door == wire::Door::kPerson && trimmed(command.rest.text).empty()) {
     return invalid("the command needs KEY=VALUE", command.rest.at + command.rest.text.size());
   }
-  const DefinitionLine line = definition_line(command);
+  const DefinitionLine line = definition_line(command, own.value());
   const Strictness strictness = strictness_of(command);
   const auto done = line.is_default
                         ? define_default(*entry, line.text, now, strictness)
@@ -292,10 +259,8 @@ Result<bool> StatisticsBranch::define_default(const InterfaceEntry& entry, std::
   const auto change = parse_change(text);
   std::vector<std::string> rules;
   if (change && change.value().name) {
-    const std::string_view name = change.value().name->value;
-    std::string path(entry.name);
-    path.append("/").append(name);
-    if (find(path)) rules = lines_of_rules(path, name);
+    const StatisticEntry* const named = find_typed(entry, change.value().name->value);
+    if (named) rules = lines_of_rules(PathNaming::name(*named), named->statistic->name());
   }
   const auto done = entry.interface->define_default(text, rules, now, strictness);
   if (!done) return done.error();
@@ -388,4 +353,4 @@ Result<void> StatisticsBranch::remove_interface(std::string_view name, Moment no
   });
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Text of a sender in a reason.
@@ -43,11 +43,11 @@ Error too_large(std::string_view path, unsigned decimals) {
 
 }  // namespace
 
-bool StatisticsBranch::has_decimals(const NamedSamples& samples,
-                                    std::span<const Workspace::Group> groups) {
+bool StatisticsBranch::has_decimals(const NamedSamples& samples) const {
+  const auto entries = std::span(workspace_.entries).first(samples.names().size());
   return !samples.decimals().empty() ||
-         std::ranges::any_of(groups, [](const Workspace::Group& each) {
-           return each.entry->statistic->decimals() != 0;
+         std::ranges::any_of(entries, [](const StatisticEntry* entry) {
+           return entry && entry->statistic->decimals() != 0;
          });
 }
 
@@ -94,4 +94,4 @@ std::optional<Error> StatisticsBranch::refuse_decimals(const NamedSamples& sampl
   return whole_numbers_only(samples.path(first->index), first->text, false);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,10 +8,10 @@
 #include "core/base/text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
-constexpr std::uint16_t kFedFormat = 1;
+constexpr std::uint16_t kFedFormat = handed_format(SavedKind::kFedInterface);
 constexpr std::uint16_t kNumbersFormat = 1;
 
 Error not_handed_here() { return {ErrorCode::kInvalid, "not what statistics/ hands on"}; }
@@ -33,46 +33,46 @@ std::vector<Number> get_all(ByteReader& in) {
 
 }  // namespace
 
-// Numbers: of its statistics, in their order, without views.
-struct StatisticsBranch::Handed {
-  NodeId node = 0;
-  std::string name{};
-  std::shared_ptr<Interface> interface {};  // shared with its entry and its files
-  std::vector<std::uint64_t> numbers{};
-  std::vector<std::int32_t> feeders{};
-};
-
-// In the order in which they came, which is that of the listing.
+// In the order in which they came, which is that of the listing. All but the daemon's own.
 std::vector<StatisticsBranch::Handed> StatisticsBranch::list_handed() const {
   std::vector<Handed> all;
   const MutexLock lock(mutex_);
   all.reserve(interfaces_.size());
   for (const auto& [key, entry] : interfaces_) {
-    Handed handed{.node = entry->node, .name = entry->name, .interface = entry->interface};
-    for (const Statistic* const each : entry->interface->statistics()) {
-      const StatisticEntry* const known = find(entry->name + "/" + each->name());
-      if (known) handed.numbers.push_back(known->number);
-    }
-    entry->feeders.each([&](pid_t process) { handed.feeders.push_back(process); });
-    all.push_back(std::move(handed));
+    if (entry->name != kOwnName) all.push_back(handed(*entry));
   }
   std::ranges::sort(all, {}, &Handed::node);
   return all;
 }
 
-void StatisticsBranch::hand_on(ObjectSink& sink, Moment now) {
-  if (!put_rules(sink)) return;
+StatisticsBranch::Handed StatisticsBranch::handed(const InterfaceEntry& entry) const {
+  Handed handed{.node = entry.node,
+                .name = entry.name,
+                .interface = entry.interface,
+                .changes = entry.changes};
+  entry.feeders.each([&](pid_t process) { handed.feeders.push_back(process); });
+  return handed;
+}
+
+std::string StatisticsBranch::bytes_of(const Handed& handed, CellBudget& budget) {
   std::string bytes;
-  CellBudget budget = CellBudget::for_the_end();
-  for (const Handed& each : list_handed()) {
-    bytes.clear();
-    ByteWriter out(bytes);
-    put_all(out, each.numbers);
-    put_all(out, each.feeders);
-    each.interface->hand_on(out, now, budget);
-    if (!sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, each.name, bytes))) return;
-  }
-  bytes.clear();
+  ByteWriter out(bytes);
+  put_all(out, handed.feeders);
+  handed.interface->save_for_successor(out, budget);
+  return bytes;
+}
+
+// False: the sink takes no more.
+bool StatisticsBranch::put_fed(const Handed& handed, ObjectSink& sink) {
+  const ObjectVersion version{handed.node, handed.interface->changes() + handed.changes};
+  if (!sink.wants(SavedKind::kFedInterface, handed.name, version)) return true;
+  CellBudget budget;  // for each, as what is saved should be as of now
+  const std::string bytes = bytes_of(handed, budget);
+  return sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, handed.name, bytes));
+}
+
+void StatisticsBranch::put_numbers(ObjectSink& sink) const {
+  std::string bytes;
   ByteWriter out(bytes);
   {
     const MutexLock lock(mutex_);
@@ -81,12 +81,27 @@ void StatisticsBranch::hand_on(ObjectSink& sink, Moment now) {
   sink.put(saved_object(SavedKind::kStatisticNumbers, kNumbersFormat, "statistics", bytes));
 }
 
+void StatisticsBranch::hand_on(ObjectSink& sink, Moment now) {
+  if (!put_rules(sink)) return;
+  auto all = list_handed();
+  {
+    const MutexLock lock(mutex_);
+    all.push_back(handed(*find_interface(kOwnName)));
+  }
+  CellBudget budget = CellBudget::for_the_end();
+  for (const Handed& each : all) {
+    (void)each.interface->version(now, budget);
+    const std::string bytes = bytes_of(each, budget);
+    if (!sink.put(saved_object(SavedKind::kFedInterface, kFedFormat, each.name, bytes))) return;
+  }
+  put_numbers(sink);
+}
+
 Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading& loading) {
   if (object.format != kFedFormat) return other_format(object);
   if (!is_name(object.label)) return Error{ErrorCode::kInvalid, "this is no interface's name"};
   ByteReader in(object.bytes);
   Handed fed{.name = std::string(object.label)};
-  fed.numbers = get_all<std::uint64_t>(in);
   fed.feeders = get_all<std::int32_t>(in);
   if (!in.ok()) return not_handed_here();
   auto loaded = Interface::load_handed(in, ledger_);
@@ -95,40 +110,35 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
+  if (loading.is_after_kill) loaded.value()->resume(loading.boot, loading.now);
   fed.interface = std::move(loaded.value());
   return enter_fed(std::move(fed), loading);
 }
 
+// Numbers are given anew where none was known, behind those that were. A server that was killed may
+// have given one of them again and saved that, before it saved what had it first.
 Result<void> StatisticsBranch::enter_fed(Handed fed, const Loading& loading) {
   const auto statistics = fed.interface->statistics();
   const MutexLock lock(mutex_);
   if (find_interface(fed.name)) {
     return Error{ErrorCode::kExists, "there is an interface of that name already"};
   }
-  if (loading.has_pages && (fed.numbers.size() != statistics.size() || !are_free(fed.numbers))) {
-    return not_handed_here();
-  }
   InterfaceEntry& entry = enter(fed.name, std::move(fed.interface), loading.now);
-  for (std::size_t i = 0; i < statistics.size(); ++i) {
-    if (loading.has_pages) {
-      enter_again(entry, statistics[i], fed.numbers[i]);
+  for (Statistic* const each : statistics) {
+    const auto number = each->number_before();
+    if (!loading.has_pages) {
+      entry.interface->publish_at(each, {});
+      enter(entry, each);
+    } else if (number && statistics_.can_put(*number)) {
+      enter_again(entry, each, *number);
     } else {
-      enter(entry, statistics[i]);
+      without_number_.push_back({&entry, each});
     }
   }
   for (const pid_t each : fed.feeders) {
     if (auto added = entry.feeders.add(ledger_, entry.interface->uid(), each); !added) return added;
   }
   return {};
-}
-
-bool StatisticsBranch::are_free(std::vector<std::uint64_t> numbers) const {
-  for (const std::uint64_t each : numbers) {
-    if (!statistics_.can_put(each)) return false;
-  }
-  for (std::uint64_t& each : numbers) each &= 0xffff'ffff;  // the slot
-  std::ranges::sort(numbers);
-  return std::ranges::adjacent_find(numbers) == numbers.end();
 }
 
 void StatisticsBranch::enter_again(InterfaceEntry& interface, Statistic* statistic,
@@ -142,13 +152,32 @@ void StatisticsBranch::enter_again(InterfaceEntry& interface, Statistic* statist
   interface.interface->go_on_at(statistic, published(number, on));
 }
 
+// The table stands behind the interfaces, but for those that were written through.
 Result<void> StatisticsBranch::load_numbers(const SavedObject& object, const Loading& loading) {
   if (object.format != kNumbersFormat) return other_format(object);
   if (!loading.has_pages) return {};
-  ByteReader in(object.bytes);
   const MutexLock lock(mutex_);
-  if (statistics_.settle(in)) return {};
+  numbers_before_ = object.bytes;
+  return {};
+}
+
+Result<void> StatisticsBranch::end_loading(const Loading& loading) {
+  if (!loading.has_pages) return {};
+  const MutexLock lock(mutex_);
+  const std::string numbers = std::exchange(numbers_before_, {});
+  ByteReader in(numbers);
+  bool is_whole = true;
+  if (loading.is_after_kill) {
+    statistics_.settle_late(in);
+  } else {
+    is_whole = statistics_.settle(in);
+  }
+  for (const auto& [entry, statistic] : std::exchange(without_number_, {})) {
+    entry->interface->publish_at(statistic, {});
+    enter(*entry, statistic);
+  }
+  if (is_whole) return {};
   return not_handed_here();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

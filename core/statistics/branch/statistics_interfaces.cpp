@@ -7,7 +7,7 @@
 #include "core/statistics/branch/command_text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 Result<StatisticsBranch::AskedInterface> StatisticsBranch::parse_interface(std::string_view words) {
   AskedInterface asked;
@@ -22,7 +22,7 @@ Result<StatisticsBranch::AskedInterface> StatisticsBranch::parse_interface(std::
       return invalid("an interface has no attribute but lifetime=feeder and feed=any or feed=owner",
                      word->at);
     }
-    if (asked.feed) return invalid("feed stands twice", word->at);
+    if (asked.feed) return invalid("feed is given twice", word->at);
     const auto feed = parse_feed(word->text.substr(kFeedKey.size()));
     if (!feed) return invalid("feed must be any or owner", word->at);
     asked.feed = {*feed, word->at};
@@ -35,6 +35,17 @@ Result<StatisticsBranch::AskedInterface> StatisticsBranch::asked_interface(
   auto asked = parse_interface(command.rest.text);
   if (!asked) return error_at(asked.error(), command.rest.at);
   return asked;
+}
+
+// If the next server did not know what was asked of the interface, a sample could make it anew,
+// without a lifetime and fed by all.
+Result<Done> StatisticsBranch::written_through(const wire::CommandLine& command,
+                                               const AskedInterface& asked, Result<Done> done) {
+  const bool asks = asked.lifetime == Lifetime::kFeeder || asked.feed;
+  if (done && asks && write_through_) {
+    write_through_(std::string("statistics/").append(command.target.text));
+  }
+  return done;
 }
 
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command,
@@ -53,10 +64,12 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     return error_at(allowed.error(), command.target.at);
   }
   if (asked.lifetime == Lifetime::kForGood) return Done{.made = made};
+  const bool had_it = entry->feeders.contains(sender.pid);
   if (const auto added = entry->feeders.add(ledger_, entry->interface->uid(), sender.pid); !added) {
     if (made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
+  if (!had_it) entry->changes += 1;
   if (made == wire::Made::kNew) return Done{.made = made};
   return leave(command, *entry, asked, sender, now);
 }
@@ -88,8 +101,9 @@ Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, con
   if (command.target.text == kOwnName) return own_interface(command.target.at);
   const auto asked = parse_interface(word.text);
   if (!asked) return error_at(asked.error(), command.rest.at + word.at);
-  Interface& interface = *find_interface(command.target.text)->interface;
-  return Done{.is_cut = !interface.set_feed(asked.value().feed->value, now, is_late)};
+  InterfaceEntry& entry = *find_interface(command.target.text);
+  entry.changes += 1;  // as in absorb_cells()
+  return Done{.is_cut = !entry.interface->set_feed(asked.value().feed->value, now, is_late)};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

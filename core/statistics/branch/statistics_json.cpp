@@ -9,7 +9,7 @@
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string_view spelled(TracefsState state) {
@@ -125,8 +125,9 @@ StatisticsBranch::List StatisticsBranch::list() const {
 }
 
 void StatisticsBranch::enter_overview(Moment now) {
-  overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json", 0400,
+  overview_file_ = tree_.add_file(Tree::kRoot, "statistics.json",
+                                  {.permissions = 0400, .readers = true},
                                   std::make_shared<OverviewFile>(*this), now);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -13,7 +13,7 @@
 #include "core/statistics/exposition/metrics.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // True for a count above all before.
@@ -102,9 +102,9 @@ class StatisticsBranch::MetricsFile final : public File {
                                   {ErrorCode::kInvalid, std::move(reason)}, now);
     };
     if (is_news(kind_->told->duplicate, omitted.duplicate)) {
+      const std::string by = omitted.taken_by.empty() ? "tallyfs itself" : omitted.taken_by;
       report(omitted.first_duplicate,
-             "left out: another statistic has this name and these labels, "
-             "or this name and another kind");
+             "left out: " + by + " has this name there, with these labels or of another kind");
     }
     if (is_news(kind_->told->limit, omitted.limit)) {
       report(omitted.first_beyond,
@@ -127,8 +127,8 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
  public:
   // place: of the format among all.
   MetricsDirectory(StatisticsBranch& statistics, MetricsFile::SharedKind kind, std::size_t place,
-                   unsigned permissions)
-      : statistics_(statistics), kind_(std::move(kind)), place_(place), permissions_(permissions) {}
+                   Audience audience)
+      : statistics_(statistics), kind_(std::move(kind)), place_(place), audience_(audience) {}
 
   // Called once, before there are readers.
   void is_at(NodeId node) { node_ = node; }
@@ -147,7 +147,7 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
     const Subject subject = entry.name == kOwnName ? nullptr : entry.interface.get();
     Listed of{entry.node, entry.name, entry.interface};
     entry.metrics[place_] = statistics_.tree_.add_file(
-        node_, entry.name, permissions_,
+        node_, entry.name, audience_,
         std::make_shared<MetricsFile>(statistics_, kind_, std::move(of), subject), now);
   }
 
@@ -155,7 +155,7 @@ class StatisticsBranch::MetricsDirectory final : public Directory {
   StatisticsBranch& statistics_;
   const MetricsFile::SharedKind kind_;
   const std::size_t place_;
-  const unsigned permissions_;
+  const Audience audience_;
   NodeId node_ = 0;
 };
 
@@ -165,17 +165,18 @@ void StatisticsBranch::enter_metrics(InterfaceEntry& entry, Moment now) {
 
 void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now) {
   const auto told = std::make_shared<MetricsFile::Told>();
-  metrics_directory_ =
-      tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(), now);
+  const bool all_read = (settings.audience.permissions & 0004) != 0;
+  metrics_directory_ = tree_.add_directory(Tree::kRoot, "metrics", std::make_shared<Directory>(),
+                                           now, {.permissions = 0755, .readers = !all_read});
   MetricsOptions options = settings.options;
   std::size_t place = 0;
   const auto enter = [&](const std::string& name, MetricsFormat format) {
     const auto kind =
         std::make_shared<const MetricsFile::Kind>(MetricsFile::Kind{format, options, told});
-    tree_.add_file(metrics_directory_, "tallyfs." + name, settings.permissions,
+    tree_.add_file(metrics_directory_, "tallyfs." + name, settings.audience,
                    std::make_shared<MetricsFile>(*this, kind), now);
     const auto directory =
-        std::make_shared<MetricsDirectory>(*this, kind, place++, settings.permissions);
+        std::make_shared<MetricsDirectory>(*this, kind, place++, settings.audience);
     directory->is_at(tree_.add_directory(metrics_directory_, name, directory, now));
   };
   enter("prom", MetricsFormat::kProm);
@@ -187,4 +188,4 @@ void StatisticsBranch::enter_metrics(const MetricsSettings& settings, Moment now
   enter("om.utf8", MetricsFormat::kOpenMetrics);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -9,7 +9,7 @@
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // The error log keeps few entries: a bad file must not take all of them.
@@ -28,7 +28,7 @@ bool would_change(const Rule& rule, const Interface& interface, const std::strin
 }  // namespace
 
 // Called from several threads; the branch's lock is the only one that it takes.
-class StatisticsBranch::RulesFile final : public File {
+class StatisticsBranch::RulesFile final : public File, private LineReviewer {
  public:
   explicit RulesFile(StatisticsBranch& statistics) : statistics_(statistics) {}
 
@@ -59,6 +59,15 @@ class StatisticsBranch::RulesFile final : public File {
     if (allowed) statistics_.apply_rules(call.now);
     return allowed;
   }
+  LineReviewer* reviewer() override { return this; }
+  Result<void> truncate(const CallContext& call) override {
+    const MutexLock lock(statistics_.mutex_);
+    statistics_.rules_.begin_replacement();
+    statistics_.rules_changed_ = call.now;
+    return {};
+  }
+
+ private:
   // Once a write, as the error log keeps few entries.
   std::optional<Error> remark(std::string_view line) const override {
     const MutexLock lock(statistics_.mutex_);
@@ -74,21 +83,15 @@ class StatisticsBranch::RulesFile final : public File {
     const MutexLock lock(statistics_.mutex_);
     statistics_.rules_.give_up_replacement();
   }
-  Result<void> truncate(const CallContext& call) override {
-    const MutexLock lock(statistics_.mutex_);
-    statistics_.rules_.begin_replacement();
-    statistics_.rules_changed_ = call.now;
-    return {};
-  }
 
- private:
   StatisticsBranch& statistics_;
   mutable bool has_remarked_ = false;  // guarded by the branch's lock
 };
 
 void StatisticsBranch::enter_rules(Moment now) {
   rules_changed_ = now;
-  rules_file_ = tree_.add_file(Tree::kRoot, "rules", 0600 | kForWriteGroup,
+  rules_file_ = tree_.add_file(Tree::kRoot, "rules",
+                               {.permissions = 0600, .readers = true, .writers = true},
                                std::make_shared<RulesFile>(*this), now);
 }
 
@@ -163,4 +166,4 @@ void StatisticsBranch::apply_rules(Moment now) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

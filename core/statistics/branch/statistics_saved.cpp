@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/statistics/branch/statistics_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Of the objects' contents, which have versions of their own within.
@@ -55,6 +55,12 @@ bool StatisticsBranch::put_rules(ObjectSink& sink) const {
 
 void StatisticsBranch::save(ObjectSink& sink) const {
   if (!put_rules(sink)) return;
+  if (sink.reader() == ObjectSink::Reader::kSuccessor) {
+    for (const Handed& each : list_handed()) {
+      if (!put_fed(each, sink)) return;
+    }
+    return put_numbers(sink);
+  }
   for (const Saved& each : listed()) {
     if (!put(each, sink)) return;
   }
@@ -83,27 +89,25 @@ StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, Objec
   if (!path.starts_with(kBegin)) return SavedAt::kElsewhere;
   const std::string_view behind = path.substr(kBegin.size());
   const std::string_view name = behind.substr(0, behind.find('/'));
-  Saved found;
+  Handed found;
   {
     const MutexLock lock(mutex_);
     const InterfaceEntry* const entry = find_interface(name);
-    if (entry && entry->feeders.empty() && name != kOwnName) {
-      found = {entry->node, entry->name, entry->interface};
-    }
+    if (entry && name != kOwnName) found = handed(*entry);
   }
   if (!found.interface) {
-    sink.gone(SavedKind::kInterface, name);
+    sink.gone(SavedKind::kFedInterface, name);
     return SavedAt::kDone;
   }
   (void)found.interface->version(now);
-  (void)put(found, sink);
+  (void)put_fed(found, sink);
   return SavedAt::kDone;
 }
 
 std::uint64_t StatisticsBranch::stamp(Moment now) const {
   std::uint64_t stamp = 0;
-  for (const Saved& each : listed()) {
-    stamp += spread(spread(each.node) + each.interface->version(now));
+  for (const Handed& each : list_handed()) {
+    stamp += spread(spread(each.node) + each.interface->version(now) + each.changes);
   }
   const MutexLock lock(mutex_);
   return stamp + spread(static_cast<std::uint64_t>(rules_changed_.monotonic.count()));
@@ -135,4 +139,4 @@ Result<void> StatisticsBranch::load_interface(const SavedObject& object, const L
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

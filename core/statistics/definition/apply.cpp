@@ -9,7 +9,7 @@
 #include "core/statistics/definition/array_bounds.h"
 #include "core/statistics/definition/change.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // What a bound of the range is as long as a line says none.
@@ -246,4 +246,4 @@ Result<Attributes> check_alone(const Change& change) {
   return change.type ? attributes_of(after.value().settings) : Attributes().set();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include "core/base/doublings.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Bounds beyond the first, which is range_min: as many as it takes to reach range_max.
@@ -40,4 +40,4 @@ Int128 ArrayBounds::operator[](std::uint64_t i) const {
   return 0;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

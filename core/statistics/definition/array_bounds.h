@@ -12,7 +12,7 @@
 #include "core/base/int128.h"
 #include "core/statistics/definition/definition.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class ArrayBounds {
  public:
@@ -35,4 +35,4 @@ class ArrayBounds {
   UInt128 size_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/decimal.h"
+#include "core/base/encoded_name.h"
 #include "core/base/labels.h"
 #include "core/base/text.h"
 #include "core/statistics/definition/array_bounds.h"
@@ -14,7 +15,7 @@
 #include "core/statistics/definition/synonyms.h"
 #include "core/statistics/definition/unread_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Where a key means something; elsewhere it is junk like any unknown one.
@@ -59,10 +60,6 @@ bool take_sample_units(Change& change, std::string_view value, std::size_t at) {
   return is_units(value);
 }
 
-bool is_hexadecimal(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 // Printable, without blanks and `"`; each % begins an escape of two digits.
 bool is_help(std::string_view text) {
   std::string plain(text);
@@ -70,7 +67,7 @@ bool is_help(std::string_view text) {
   if (!is_units(plain) || text.find('"') != std::string_view::npos) return false;
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     if (at + 2 >= text.size()) return false;
-    if (!is_hexadecimal(text[at + 1]) || !is_hexadecimal(text[at + 2])) return false;
+    if (!is_hex(text[at + 1]) || !is_hex(text[at + 2])) return false;
   }
   return true;
 }
@@ -205,7 +202,8 @@ static_assert(kEntriesMaxBound == 1'048'576 && kPeriodMax.count() == 3'153'600'0
               "the rules below name the bounds");
 constexpr std::array kKeys = {
     Key{"name", Where::kOnlyInChange, take_name, "not a statistic's name"},
-    Key{"of", Where::kEverywhere, take_of, "not a statistic's name"},
+    Key{"of", Where::kEverywhere, take_of,
+        "of must be a statistic of the same interface, by its name alone"},
     Key{"on", Where::kEverywhere, take_on, "on must be 0 or 1"},
     Key{"data", Where::kOnlyInChange, take_data, ""},
     Key{"undo", Where::kOnlyInChange, take_undo, "undo must be 1"},
@@ -319,4 +317,4 @@ Result<Change> parse_new_statistic(std::string_view text, Strictness strictness)
   return parse(text, Where::kOnlyInNew, strictness);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -13,7 +13,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/definition/strict_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // A value that a line gives, and at which byte its token starts, for the caret.
 template <typename T>
@@ -109,4 +109,4 @@ Result<Definition> apply(const Change& change, const Definition& before);
 // that do not exist yet. Returns the attributes that it may have. kInvalid as above.
 Result<Attributes> check_alone(const Change& change);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string_view spelled(Mode mode) {
@@ -216,4 +216,4 @@ void append_definition(std::string& out, const Definition& definition) {
   write("units", std::string_view(definition.units));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -13,12 +13,12 @@
 #include <variant>
 
 #include "core/base/decimal.h"
+#include "core/base/json.h"
 #include "core/base/quantile_list.h"
+#include "core/base/statistic_types.h"
 #include "core/base/unit_factor.h"
 
-namespace tallyfs {
-
-class JsonWriter;
+namespace tallyfs::statistics {
 
 inline constexpr std::uint32_t kEntriesMaxBound = 1'048'576;
 inline constexpr std::uint64_t kIntervalsBound = 65'536;
@@ -169,12 +169,13 @@ struct LastSettings {
 };
 
 // The list of types, and its owner: the type of a statistic is the alternative that is held. A new
-// type is a line here, its settings above, and a file pair of core/statistics/interface with its
-// class. What must know of it does not compile before that (core/statistics/types/types.h), or
+// type is a line here, its settings above, its name in core/base/statistic_types.h, and a file pair
+// of core/statistics/types with its class. What must know of it does not compile before that, or
 // fails a test that goes by this list (tests/unit/statistics_interface/types_test.cpp: man page,
 // documents, fuzz targets, clients).
 using Settings = std::variant<ValueSettings, RangeSettings, ListSettings, ArraySettings,
                               HistorySettings, RawSettings, QuantilesSettings, LastSettings>;
+static_assert(has_each_type(static_cast<const Settings*>(nullptr)));
 
 // Calls visit.operator()<S>() for the settings of each type, in the order of the list.
 template <typename Visit>
@@ -241,4 +242,4 @@ std::string bound_text(std::int64_t bound, unsigned decimals);
 // The definition alone, so that parse_new_statistic() gives it back: what is saved.
 void append_definition(std::string& out, const Definition& definition);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

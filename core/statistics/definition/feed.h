@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 enum class Feed : std::uint8_t { kAny, kOwner };
 
@@ -22,4 +22,4 @@ constexpr std::optional<Feed> parse_feed(std::string_view value) {
   return std::nullopt;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -7,7 +7,7 @@
 
 #include "core/base/nearest.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::string_view kMark = "strict=1";
@@ -106,12 +106,12 @@ Result<void> StrictWords::take(const Token& word) {
   if (!is_strict_mark(word.text) && std::ranges::count(keys_, key) == 0) {
     return unknown(key, word.at);
   }
-  if (is_data && value != "reset") return invalid("data must be reset", word.at);
+  if (is_data && value != "reset") return invalid("the only value of data is reset", word.at);
   if (std::ranges::count(seen_, key) != 0) {
-    return invalid(std::string(key) + " stands twice", word.at);
+    return invalid(std::string(key) + " is given twice", word.at);
   }
   seen_.push_back(key);
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 enum class Strictness { kTolerant, kStrict };
 
@@ -21,7 +21,7 @@ class StrictWords {
   explicit StrictWords(std::vector<std::string> keys) : keys_(std::move(keys)) {}
 
   // Looks at the next word. kInvalid, with the word: it is no key=value, its key is unknown or
-  // stands twice, or it is read-only and not as the definition file prints it.
+  // is given twice, or it is read-only and not as the definition file prints it.
   Result<void> take(const Token& word);
 
  private:
@@ -42,4 +42,4 @@ Error without_strict_mark(Error error, std::string_view line);
 // Whether a key is printed in a definition and cannot be set.
 bool is_read_only_key(std::string_view key);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -9,7 +9,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/definition/strict_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 struct Synonym {
@@ -48,4 +48,4 @@ const char* refusal_of_mode_synonym(std::string_view word) {
   return refusal_of(kModeSynonyms, word);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Of a word that is no type: with all types if it is no synonym.
 std::string refusal_of_type(std::string_view word);
 // nullptr: the word is none.
 const char* refusal_of_mode_synonym(std::string_view word);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

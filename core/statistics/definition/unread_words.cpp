@@ -10,7 +10,7 @@
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::array kAttributeKeys = {attribute::EntriesMax::kKey,   attribute::BaseNumber::kKey,
@@ -107,4 +107,4 @@ std::optional<Error> find_fractions(const Change& change) {
   return invalid("quantiles are percentages: " + percentages_text(quantiles), change.quantiles->at);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/statistics/definition/change.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // The first key in a line of the definition file that is ignored although it is not read-only; for
 // the caret of a warning. No definition has the key, which is most likely misspelt, or none of the
@@ -18,4 +18,4 @@ std::optional<Error> find_ignored_key(std::string_view line, Attributes attribut
 Result<void> check_all_read(std::string_view line, Attributes attributes);
 // Quantiles that are all below 1, and most likely meant as fractions.
 std::optional<Error> find_fractions(const Change& change);
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 #include "core/statistics/exposition/protobuf_format.h"
 #include "core/statistics/exposition/text_format.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 std::unique_ptr<const Format> make_format(MetricsFormat format, const MetricsOptions& options) {
   if (format == MetricsFormat::kProtobuf) return std::make_unique<ProtobufFormat>();
@@ -13,4 +13,4 @@ std::unique_ptr<const Format> make_format(MetricsFormat format, const MetricsOpt
   return std::make_unique<TextFormat>(format, options.created);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -17,7 +17,7 @@
 #include "core/statistics/exposition/number.h"
 #include "core/statistics/exposition/options.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 enum class MetricsFormat { kProm, kOpenMetrics, kProtobuf };
 
@@ -45,4 +45,4 @@ class Format {
 
 std::unique_ptr<const Format> make_format(MetricsFormat format, const MetricsOptions& options);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -9,7 +9,7 @@
 
 #include "core/statistics/exposition/number.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // A bound of a classic histogram, and as `le` has it.
 struct HistogramBound {
@@ -45,4 +45,4 @@ struct HistogramSeries {
   NativeBuckets native{};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

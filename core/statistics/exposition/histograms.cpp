@@ -10,7 +10,7 @@
 #include "core/base/saturating.h"
 #include "core/statistics/definition/array_bounds.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 HistogramBound bound_of(double value) {
@@ -183,4 +183,4 @@ void Histograms::add_buckets(const ExponentialHistogram& histogram, const Defini
   add_bounds_below(powers.last + 1);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -19,7 +19,7 @@
 #include "core/statistics/types/quantiles_statistic.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class Histograms {
  public:
@@ -75,4 +75,4 @@ class Histograms {
   HistogramSeries series_;                         // the newest; it keeps its memory
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

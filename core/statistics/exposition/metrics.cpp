@@ -1,3 +1,4 @@
+// Longer than most: the series of all types of statistics, a few lines each.
 #include "core/statistics/exposition/metrics.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include "core/base/decimal.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // An X for each series of a list.
@@ -40,6 +41,7 @@ class Metrics::Adder {
         format_(*metrics.format_),
         interface_(interface),
         statistic_(statistic),
+        place_(place),
         resolved_(metrics.resolve(statistic, place)),
         labels_(metrics.labels_.assign(interface_labels)),
         touched_(metrics.touched_),
@@ -140,6 +142,7 @@ class Metrics::Adder {
     if (!family) return;
     UnitScale scale = scale_;
     scale.decimals += 3;
+    if (scale.places != 0) scale.places += 3;
     add_gauge(*family, {.value = average_thousandths(summary.sum, summary.number), .scale = scale});
   }
 
@@ -183,24 +186,40 @@ class Metrics::Adder {
       target = {.family = metrics_.family(name), .scale = name.scale, .is_found = true};
     }
     scale_ = target.scale;
-    if (is_of_x(role)) scale_.decimals += statistic_.definition.decimals;
-    return target.family && touch(*target.family) ? target.family : duplicate();
+    if (is_of_x(role)) {
+      scale_.decimals += statistic_.definition.decimals;
+      scale_.places = statistic_.definition.decimals;
+    }
+    if (!target.family) return taken(resolved_.names.of(role));
+    if (const auto place = take_series(*target.family)) return taken(metrics_.at_place_[*place]);
+    metrics_.touch(*target.family);
+    touched_.back().is_own = true;
+    return target.family;
   }
 
-  // False if there is a series with these labels.
-  bool touch(Family& family) {
-    if (family.interface != metrics_.interfaces_) {
-      family.interface = metrics_.interfaces_;
-      family.first = labels_;
-      family.others.clear();
-    } else if (family.first == labels_ || !family.others.insert(labels_).second) {
-      return false;
+  // Nullopt, or the place of the statistic that has a series with these labels.
+  std::optional<std::size_t> take_series(Family& family) {
+    if (family.interface == metrics_.interfaces_) {
+      if (family.first == labels_) return family.first_place;
+      const auto [found, is_new] = family.others.emplace(labels_, place_);
+      return is_new ? std::nullopt : std::optional(found->second);
     }
-    metrics_.touch(family);
-    touched_.back().is_own = true;
-    return true;
+    if (family.interface == 0) family.maker = path();
+    family.interface = metrics_.interfaces_;
+    family.first = labels_;
+    family.first_place = place_;
+    family.others.clear();
+    return std::nullopt;
   }
-  Family* duplicate() {
+
+  // By a family of another kind.
+  Family* taken(const FamilyName& name) { return taken(metrics_.by_name_.at(name.name)->maker); }
+  // By a statistic of this interface. Nullptr: its name is not kept any more.
+  Family* taken(const Resolved* by) { return taken(by ? path(by->name) : std::string()); }
+  Family* taken(std::string by) {
+    if (!is_duplicate_ && metrics_.omitted_.duplicate == 0) {
+      metrics_.omitted_.taken_by = std::move(by);
+    }
     is_duplicate_ = true;
     return nullptr;
   }
@@ -211,7 +230,7 @@ class Metrics::Adder {
     name.name.insert(0, metrics_.options_.prefix);
     Family* const family = metrics_.family(name);
     if (!family) {
-      is_duplicate_ = true;
+      taken(name);
       return;
     }
     std::string labels;
@@ -252,7 +271,10 @@ class Metrics::Adder {
     }
   }
 
-  std::string path() const { return std::string(interface_).append("/").append(statistic_.name); }
+  std::string path() const { return path(statistic_.name); }
+  std::string path(std::string_view statistic) const {
+    return std::string(interface_).append("/").append(statistic);
+  }
 
   void note_duplicate() {
     MetricsOmitted& omitted = metrics_.omitted_;
@@ -284,6 +306,7 @@ class Metrics::Adder {
   const Format& format_;
   const std::string_view interface_;
   const StatisticCopy& statistic_;
+  const std::size_t place_;
   Resolved& resolved_;
   std::string& labels_;
   UnitScale scale_{};
@@ -389,4 +412,4 @@ std::string Metrics::finish(std::chrono::nanoseconds rendering) {
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

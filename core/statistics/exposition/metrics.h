@@ -8,7 +8,6 @@
 
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@
 #include "core/statistics/exposition/options.h"
 #include "core/statistics/interface/statistic_copy.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Statistics that are left out, by reason.
 struct MetricsOmitted {
@@ -33,6 +32,7 @@ struct MetricsOmitted {
   std::uint64_t duplicate = 0;
   std::uint64_t raw = 0;
   std::string first_duplicate{};  // INTERFACE/STATISTIC
+  std::string taken_by{};         // what has the name of that one; empty: no statistic has it
   std::string first_beyond{};     // the limit
 };
 
@@ -65,10 +65,13 @@ class Metrics {
     // Of its statistics that have a help, if all of them say the same.
     std::string help;
     bool has_several_helps = false;
-    // Labels of the series of the interface that came last: the first series, and all others.
+    std::string maker;  // INTERFACE/STATISTIC of its first series; empty: of all statistics
+    // Labels of the series of the interface that came last, and the places of their statistics: the
+    // first series, and all others.
     std::uint64_t interface = 0;
     std::string first;
-    boost::unordered_flat_set<std::string> others;
+    std::size_t first_place = 0;
+    boost::unordered_flat_map<std::string, std::size_t> others;
 
     bool empty() const { return parts.size() == 1 && parts.front().empty(); }
     std::string& body() { return parts.back(); }
@@ -133,4 +136,4 @@ class Metrics {
   MetricsOmitted omitted_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

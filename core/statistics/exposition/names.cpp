@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/unit_factor.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -283,4 +283,4 @@ FamilyName FamilyNames::of(Role role) const {
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

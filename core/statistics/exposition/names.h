@@ -13,7 +13,7 @@
 #include "core/statistics/exposition/number.h"
 #include "core/statistics/exposition/options.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 struct Label {
   std::string name;
@@ -93,4 +93,4 @@ class FamilyNames {
   UnitScale y_scale_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -1,12 +1,13 @@
 #include "core/statistics/exposition/number.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint64_t kLimb = 1'000'000'000'000'000'000;
@@ -32,13 +33,13 @@ void append_product(std::string& out, UInt128 magnitude, std::uint64_t multiplie
   }
 }
 
-// The digits behind `start` are so many decimals.
-void set_point(std::string& out, std::size_t start, unsigned decimals) {
+// The digits behind `start` are those of a number with the scale's decimals.
+void set_point(std::string& out, std::size_t start, const UnitScale& scale) {
   const std::size_t digits = out.size() - start;
-  if (digits <= decimals) out.insert(start, decimals + 1 - digits, '0');
-  const std::size_t point = out.size() - decimals;
+  if (digits <= scale.decimals) out.insert(start, scale.decimals + 1 - digits, '0');
+  const std::size_t point = out.size() - scale.decimals;
   out.insert(point, 1, '.');
-  out.erase(out.find_last_not_of('0') + 1);
+  out.erase(std::max(out.find_last_not_of('0') + 1, point + 1 + scale.places));
   if (out.size() == point + 1) out.pop_back();
 }
 
@@ -68,7 +69,7 @@ void append_decimal(std::string& out, const Quantity& quantity) {
   } else {
     append_product(out, magnitude, scale.multiplier);
   }
-  if (scale.decimals != 0) set_point(out, start, scale.decimals);
+  if (scale.decimals != 0) set_point(out, start, scale);
 }
 
 double to_double(const Quantity& quantity) {
@@ -110,4 +111,4 @@ void append_go_double(std::string& out, double value) {
   if (plain.find('.') == std::string_view::npos) out.append(".0");
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -10,12 +10,13 @@
 #include "core/base/int128.h"
 #include "core/base/unit_factor.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // A factor as metrics print it: multiplier / 10^decimals. Every factor of a unit is one.
 struct UnitScale {
   std::uint64_t multiplier = 1;
   unsigned decimals = 0;
+  unsigned places = 0;  // so many decimals at least are printed, zeros too; at most `decimals`
 
   bool operator==(const UnitScale&) const = default;
 };
@@ -26,11 +27,11 @@ struct Quantity {
   UnitScale scale{};
 };
 
-// `0.00175`, without zeros at the end; exact for each value.
+// `0.00175`, without zeros at the end but for those of the scale's places; exact for each value.
 void append_decimal(std::string& out, const Quantity& quantity);
 // The double nearest to it.
 double to_double(const Quantity& quantity);
 // The shortest digits that read back, in Go's form: `1.0`, `100000.0`, `1e+06`, `+Inf`.
 void append_go_double(std::string& out, double value);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Whether OpenMetrics shows when counters began.
 enum class ShowCreated { kNo, kYes };
@@ -22,4 +22,4 @@ struct MetricsOptions {
   NameCharacters characters = NameCharacters::kAscii;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 #include "core/base/protobuf.h"
 #include "core/statistics/exposition/text_format.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Field numbers of io/prometheus/client/metrics.proto.
@@ -176,4 +176,4 @@ void ProtobufFormat::add_family(std::string& out, const FamilyName& family, std:
   for (const std::string& part : parts) out.append(part);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

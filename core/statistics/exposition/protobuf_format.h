@@ -4,7 +4,7 @@
 
 #include "core/statistics/exposition/format.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class ProtobufFormat final : public Format {
  public:
@@ -21,4 +21,4 @@ class ProtobufFormat final : public Format {
   void finish(std::string&) const override {}
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string_view spelled(MetricKind kind) {
@@ -172,4 +172,4 @@ std::string Utf8TextFormat::shown(std::string name) const {
   return quoted.append("\"");
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

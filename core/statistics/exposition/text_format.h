@@ -3,7 +3,7 @@
 
 #include "core/statistics/exposition/format.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // What is said of families of a kind whose statistics say nothing. Scrapers refuse two texts for
 // one family, so that it depends on nothing else.
@@ -59,4 +59,4 @@ class Utf8TextFormat final : public TextFormat {
   std::string shown(std::string name) const override;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

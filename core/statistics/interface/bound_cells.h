@@ -6,7 +6,7 @@
 
 #include "core/lane/cell_source.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 struct BoundCells {
   std::shared_ptr<const CellSource> source;  // shared with the lanes' table
@@ -15,4 +15,4 @@ struct BoundCells {
   std::uint64_t counted = 0;  // samples
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -4,9 +4,9 @@
 #include "core/model/shape.h"
 #include "core/statistics/definition/definition.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // kNone: they do not; each sample goes by the socket.
 CellForm cell_form(const Definition& definition);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

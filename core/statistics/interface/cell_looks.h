@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class CellLooks {
  public:
@@ -50,4 +50,4 @@ class CellLooks {
   std::atomic<std::uint32_t> opens_{0};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 const Discarded* DiscardedData::find(const Statistic& statistic) const {
   const auto found = kept_.find(&statistic);
@@ -34,4 +34,4 @@ std::uint64_t DiscardedData::forget_expired(std::chrono::nanoseconds now) {
   return bytes;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -12,7 +12,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/types/types.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class Statistic;
 
@@ -59,4 +59,4 @@ class DiscardedData {
   boost::unordered_flat_map<const Statistic*, std::unique_ptr<Discarded>> kept_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 
 #include "core/base/saturating.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 void FeederCells::open(const CellForm& form) {
   is_paused_ = false;
@@ -29,21 +29,34 @@ void FeederCells::open(const CellForm& form) {
 void FeederCells::forget_era() {
   era_ = 0;
   if (!held_) return;
+  held_->taken_out.clear();
   for (UidCells& each : held_->uids) each.forget();
   held_->refused.forget_era();
   held_->tally = {};
   held_->inherited.reset();
 }
 
+bool FeederCells::find_taken_out(const std::shared_ptr<const CellSource>& source,
+                                 std::uint32_t id) {
+  if (!held_) return false;
+  for (TakenOut& each : held_->taken_out) {
+    const bool is_its = each.lane == source->lane() && each.id == id && each.of_before;
+    if (!is_its) continue;
+    each = {.lane = each.lane, .id = id, .source = source};
+    return true;
+  }
+  return false;
+}
+
 bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner) {
-  if (!held_) held_ = std::make_unique<Held>();
+  if (find_taken_out(source, id)) return true;
   const uid_t uid = source->uid();
   const CellRank rank = source->is_trusted() ? CellRank::kTrusted
                         : uid == owner       ? CellRank::kOwner
                                              : CellRank::kOther;
   // A feeder that got no response asks again.
   std::size_t bound = 0, of_others = 0, of_uid = 0;
-  for (const UidCells& each : held_->uids) {
+  for (const UidCells& each : held().uids) {
     bound += each.size();
     if (each.party().rank == CellRank::kOther) of_others += each.size();
     if (each.party().uid != uid) continue;
@@ -53,6 +66,9 @@ bool FeederCells::bind(std::shared_ptr<const CellSource> source, std::uint32_t i
   if (bound >= kSourcesMax) return false;
   const bool are_many = of_others >= kOthersSourcesMax || of_uid >= kOthersSourcesOfUidMax;
   if (rank == CellRank::kOther && are_many) return false;
+  std::erase_if(held_->taken_out, [&](const TakenOut& each) {
+    return each.lane == source->lane() && each.id == id;
+  });
   cells_of({.uid = uid, .rank = rank, .credit = source->credit()}).bind(std::move(source), id);
   return true;
 }
@@ -104,7 +120,11 @@ void FeederCells::forget_inherited() {
 bool FeederCells::take(const CellForm& form, const CellSource* source, const IsLate& is_late) {
   if (!held_) return true;
   bool all = true;
-  for (UidCells& each : held_->uids) all &= each.take(source, key(form), held_->tally, is_late);
+  std::vector<BoundCells> taken;
+  for (UidCells& each : held_->uids) {
+    all &= each.take(source, key(form), held_->tally, taken, is_late);
+  }
+  note_taken_out(taken);
   all &= held_->refused.take(source, key(form), is_late);
   forget_empty();
   return all;
@@ -117,10 +137,23 @@ bool FeederCells::take_others(const CellForm& form, const IsLate& is_late) {
     if (each.party().rank != CellRank::kOther || !all) continue;
     std::vector<BoundCells> taken;
     all = each.take_all(key(form), held_->tally, taken, is_late) && !is_late();
+    note_taken_out(taken);
     held_->refused.add(each.party(), std::move(taken));
   }
   forget_empty();
   return all;
+}
+
+void FeederCells::note_taken_out(const std::vector<BoundCells>& cells) {
+  forget_taken_out();
+  for (const BoundCells& each : cells) {
+    held_->taken_out.push_back({.lane = each.source->lane(), .id = each.id, .source = each.source});
+  }
+}
+
+// The file is gone, here and for the next server.
+void FeederCells::forget_taken_out() {
+  std::erase_if(held_->taken_out, [](const TakenOut& each) { return each.source.expired(); });
 }
 
 void FeederCells::forget_empty() {
@@ -136,19 +169,31 @@ std::optional<CellSums> FeederCells::take_settled() {
   return std::exchange(held_->tally.settled, {});
 }
 
-// Where a budget has cut the last look, what is shown of live cells may be less for a moment.
-void FeederCells::prepare_hand_on() {
-  if (!held_) return;
-  for (UidCells& each : held_->uids) each.settle(held_->tally);
-  if (held_->tally.has_settled) held_->inherited.reset();
+std::optional<CellSums> FeederCells::ended_sums() const {
+  if (!held_) return std::nullopt;
+  std::optional<CellSums> all;
+  const auto add = [&all](const CellSums& sums) {
+    if (!all) all.emplace();
+    all->add(sums);
+  };
+  if (held_->tally.has_settled) add(held_->tally.settled);
+  for (const UidCells& each : held_->uids) each.each_ended(add);
+  return all;
 }
 
 CellSums FeederCells::handed_on() const {
   CellSums all;
-  each_sums([&](const CellSums& some) { all.add(some); });
-  all.samples = held_ ? held_->tally.inherited : 0;
-  for (std::size_t i = 0; held_ && i < held_->uids.size(); ++i) {
-    add_saturating(all.samples, held_->uids[i].counted());
+  if (!held_) return all;
+  const bool has_older = held_->inherited && !ended_sums();
+  if (has_older) all = *held_->inherited;
+  all.samples = held_->tally.inherited;
+  for (const UidCells& each : held_->uids) {
+    if (!held_->inherited && !each.has_ended()) {
+      const std::uint64_t samples = all.samples;
+      all.add(each.sums());
+      all.samples = samples;
+    }
+    add_saturating(all.samples, each.counted());
   }
   return all;
 }
@@ -159,4 +204,4 @@ void FeederCells::count_samples() {
   held_->tally.uncounted = 0;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

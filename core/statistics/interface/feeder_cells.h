@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/bytes.h"
 #include "core/lane/cell_source.h"
 #include "core/lane/cell_sums.h"
 #include "core/model/shape.h"
@@ -24,7 +25,7 @@
 #include "core/statistics/interface/refused_cells.h"
 #include "core/statistics/interface/uid_cells.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Where feeders look.
 struct Published {
@@ -58,8 +59,9 @@ class FeederCells {
   void pause_rings() { is_paused_ = true; }
   // Behind close() and a last look: what cells hold is over.
   void forget_era();
-  // The era of the server before, instead of open(). False: its feeders count in another form.
-  bool go_on(const CellForm& form);
+  // The era of the server before, instead of open(). saved: as that has saved it. False: its
+  // feeders count in another form, or in another era.
+  bool go_on(const CellForm& form, std::uint32_t saved);
   void show_decimals(unsigned decimals) {
     if (at_.shape) at_.shape->decimals.store(decimals, std::memory_order_relaxed);
   }
@@ -71,6 +73,9 @@ class FeederCells {
 
   // owner: the interface's. False: there is no room for one more.
   bool bind(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
+  // The server before has taken these cells out: they are not to be bound, and the next server is
+  // told so, too. False: it has not.
+  bool find_taken_out(const std::shared_ptr<const CellSource>& source, std::uint32_t id);
   bool has_cells() const {
     return held_ && (!held_->uids.empty() || held_->inherited || !held_->refused.empty());
   }
@@ -96,14 +101,22 @@ class FeederCells {
   // Of what was taken out, that which is the statistic's own from now on.
   std::optional<CellSums> take_settled();
 
-  // For the next server. Behind prepare_hand_on() and take_settled(): what cells hold, with the
-  // samples that were counted. What a server before has handed on; and what another one holds.
-  void prepare_hand_on();
+  // For the next server: the number that feeders know, the era, and which cells were taken out of
+  // files that it may find. It does not bind those again.
+  bool is_published() const { return at_.number != 0; }
+  std::uint64_t number() const { return at_.number; }
+  std::uint32_t era() const { return era_; }
+  void save_place(ByteWriter& out);
+  static std::unique_ptr<FeederCells> load_place(ByteReader& in);
+  // What files held that have ended, and the statistic has not taken; nothing: there are none. And
+  // what the others held at the last look, with the samples that were counted: less, where one that
+  // has ended is in that look, as it must not count twice. What a server before has handed on; and
+  // what another one holds.
+  std::optional<CellSums> ended_sums() const;
   CellSums handed_on() const;
   void hold(CellSums sums) {
-    held_ = std::make_unique<Held>();
-    held_->tally.inherited = sums.samples;
-    held_->inherited = std::move(sums);
+    held().tally.inherited = sums.samples;
+    held().inherited = std::move(sums);
   }
   void take_held(FeederCells& from) { held_ = std::move(from.held_); }
 
@@ -118,6 +131,16 @@ class FeederCells {
   std::uint64_t take_counted() { return held_ ? std::exchange(held_->untold, 0) : 0; }
 
  private:
+  // Cells of an id that were taken out of a file: its feeder has ended, or may not feed the
+  // statistic. As long as the file is there, the next server may find it again, and is told not to
+  // bind them.
+  struct TakenOut {
+    std::uint64_t lane = 0;
+    std::uint32_t id = 0;
+    std::weak_ptr<const CellSource> source{};
+    bool of_before = false;  // by the server before, and the file was not bound yet
+  };
+
   // Of a statistic that has had cells.
   struct Held {
     // In the order in which they are read; those of neither the trusted nor the owner in turn.
@@ -128,15 +151,22 @@ class FeederCells {
     std::uint64_t untold = 0;  // of all samples that were ever counted
     // What cells held for the server before: shown until all were read in this one.
     std::optional<CellSums> inherited{};
+    std::vector<TakenOut> taken_out{};  // in this era
   };
 
   CellKey key(const CellForm& form) const {
     return {.number = at_.number, .id = 0, .era = era_, .form = form};
   }
+  Held& held() {
+    if (!held_) held_ = std::make_unique<Held>();
+    return *held_;
+  }
   UidCells& cells_of(const CellParty& party);
   void read_in_turn(std::span<UidCells> uids, const CellForm& form, CellBudget& budget);
   void forget_inherited();
   void forget_empty();
+  void note_taken_out(const std::vector<BoundCells>& cells);
+  void forget_taken_out();
 
   const Published at_;
   std::uint32_t era_ = 0;
@@ -146,4 +176,4 @@ class FeederCells {
   std::unique_ptr<Held> held_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -7,7 +7,7 @@
 #include "core/base/labels.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // While a run is added, the data of so many behind it are on their way from memory.
@@ -114,7 +114,7 @@ Result<Statistic*> Interface::create_statistic(std::string_view name, std::strin
   auto definition = apply(change.value(), Definition{});
   if (!definition) return definition.error();
   if (change.value().is_strict) {
-    auto read = tallyfs::check_all_read(text, attributes_of(definition.value().settings));
+    auto read = statistics::check_all_read(text, attributes_of(definition.value().settings));
     if (!read) return read.error();
   }
 
@@ -334,4 +334,4 @@ Interface::State Interface::look(Moment now) {
   return {version_, last_change_};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -36,7 +36,7 @@
 #include "core/statistics/interface/statistic.h"
 #include "core/statistics/interface/statistic_row.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // Samples of one statistic that arrived together. The statistic must be one of the interface that
 // is given the run.
@@ -108,6 +108,10 @@ class Interface {
   // A feeder has cells of the statistic, under this id of its own. kNoSpace.
   Result<void> bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                           std::uint32_t id);
+  // The same where its uid may not feed the interface: cells that the server before has taken out
+  // are not bound by the next one.
+  void find_taken_out(Statistic* statistic, const std::shared_ptr<const CellSource>& source,
+                      std::uint32_t id);
   // The feeder has ended: what its cells hold becomes the statistic's own. No others are read.
   // False: some are left, as it was late.
   bool absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
@@ -207,8 +211,9 @@ class Interface {
   void save(ByteWriter& out, CellBudget& budget) const;
   static Result<std::unique_ptr<Interface>> load(ByteReader& in, Ledger& ledger);
   // The same for the next server of a mount, in which feeders go on as if it were this one: load()
-  // and resume() in one. Completes what has ended by now. Each statistic that feeders know is to be
-  // given to go_on_at() or publish_at() before anything else.
+  // and resume() in one. Each statistic that feeders knew is to be given to go_on_at() or
+  // publish_at() before anything else. hand_on() completes what has ended by now, too.
+  void save_for_successor(ByteWriter& out, CellBudget& budget) const;
   void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As publish_at(), with what the server before has published there: cells go on in their era.
@@ -291,6 +296,8 @@ class Interface {
   std::optional<Error> remark_on_discarded(const Change& change) const REQUIRES(mutex_);
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
+  template <typename Begin, typename Each>
+  void save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const;
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const
       REQUIRES(mutex_);
   static void save_statistic(ByteWriter& out, const Statistic& statistic, Statistic::Cells cells);
@@ -336,4 +343,4 @@ class Interface {
   std::unique_ptr<DiscardedData> discarded_ GUARDED_BY(mutex_);  // nullptr: nothing was
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

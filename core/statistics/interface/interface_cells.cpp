@@ -3,7 +3,7 @@
 
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const CellSource> source,
                                    std::uint32_t id) {
@@ -13,6 +13,12 @@ Result<void> Interface::bind_cells(Statistic* statistic, std::shared_ptr<const C
   }
   if (!cell_rounds_) cell_rounds_ = std::make_unique<CellRounds>();
   return {};
+}
+
+void Interface::find_taken_out(Statistic* statistic,
+                               const std::shared_ptr<const CellSource>& source, std::uint32_t id) {
+  const MutexLock lock(mutex_);
+  statistic->find_taken_out(source, id);
 }
 
 bool Interface::absorb_cells(Statistic* statistic, const CellSource* source, Moment now,
@@ -72,4 +78,4 @@ void Interface::read_cells(CellBudget& budget) const {
   cell_looks_.end();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

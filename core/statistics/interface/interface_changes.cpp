@@ -12,7 +12,7 @@
 #include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // An array whose narrow intervals are where no sample is, most likely.
@@ -80,7 +80,7 @@ Result<void> Interface::check_all_read(std::string_view line, const Change& chan
   if (!change.is_strict) return {};
   const auto after = apply(change, named.definition());
   if (!after) return {};  // redefine() says why
-  return tallyfs::check_all_read(line, attributes_of(after.value().settings));
+  return statistics::check_all_read(line, attributes_of(after.value().settings));
 }
 
 Result<void> Interface::define(std::string_view line, Moment now, By by, Strictness strictness) {
@@ -224,7 +224,7 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   auto parsed = parse_new_statistic(text, strictness);
   if (!parsed) return parsed.error();
   const MutexLock lock(mutex_);
-  const Statistic* const named = find_locked(name);
+  const Statistic* const named = find_typed(name);
   if (!named) return std::string();
   Change change =
       strictness == Strictness::kStrict ? parsed.value() : named->left_of(parsed.value());
@@ -236,7 +236,7 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   const auto asked = apply(change, before);
   if (!asked) return asked.error();
   if (strictness == Strictness::kStrict) {
-    const auto read = tallyfs::check_all_read(text, attributes_of(asked.value().settings));
+    const auto read = statistics::check_all_read(text, attributes_of(asked.value().settings));
     if (!read) return read.error();
   }
   Definition asked_definition = asked.value();
@@ -267,4 +267,4 @@ Result<std::string> Interface::difference(std::string_view name, std::string_vie
   return words;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

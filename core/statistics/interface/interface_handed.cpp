@@ -2,16 +2,24 @@
 // not in the data that are saved, but stands beside them.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/statistics/interface/cell_form.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
-enum Mark : std::uint8_t { kAskedDefinition = 1, kAskedOn = 2, kOfRule = 4, kHasCells = 8 };
-constexpr std::uint8_t kAllMarks = kAskedDefinition | kAskedOn | kOfRule | kHasCells;
+enum Mark : std::uint8_t {
+  kAskedDefinition = 1,
+  kAskedOn = 2,
+  kOfRule = 4,
+  kHasCells = 8,
+  kIsPublished = 16
+};
+constexpr std::uint8_t kAllMarks =
+    kAskedDefinition | kAskedOn | kOfRule | kHasCells | kIsPublished;
 
 Error not_handed_on() { return {ErrorCode::kInvalid, "not an interface as it is handed on"}; }
 
@@ -47,15 +55,11 @@ CellSums load_cell_sums(ByteReader& in) {
 }  // namespace
 
 void Interface::hand_on(ByteWriter& out, Moment now, CellBudget& budget) {
-  const MutexLock lock(mutex_);
-  advance(now, budget);
-  for (Statistic& statistic : statistics_) statistic.prepare_hand_on();
-  save_head(out, samples_, static_cast<std::uint32_t>(statistics_.size()));
-  for (const Statistic& statistic : statistics_) {
-    save_statistic(out, statistic, Statistic::Cells::kApart);
+  {
+    const MutexLock lock(mutex_);
+    advance(now, budget);
   }
-  out.put(version_);
-  for (const Statistic& statistic : statistics_) statistic.save_marks(out);
+  save_for_successor(out, budget);
 }
 
 Result<std::unique_ptr<Interface>> Interface::load_handed(ByteReader& in, Ledger& ledger) {
@@ -125,9 +129,12 @@ Result<void> Interface::take_view(Statistic& from, Moment now) {
 void Statistic::save_marks(ByteWriter& out) const {
   const CellSums sums = has_cells() ? cells()->handed_on() : CellSums{};
   const bool has_sums = sums.samples != 0;
+  const bool is_published = cells() && cells()->is_published();
   out.put(static_cast<std::uint8_t>((asked_definition_ ? kAskedDefinition : 0) |
                                     (asked_on_ ? kAskedOn : 0) | (of_rule_ ? kOfRule : 0) |
-                                    (has_sums ? kHasCells : 0)));
+                                    (has_sums ? kHasCells : 0) |
+                                    (is_published ? kIsPublished : 0)));
+  if (is_published) cells()->save_place(out);
   if (has_sums) save_cell_sums(out, sums);
 }
 
@@ -137,22 +144,31 @@ void Statistic::load_marks(ByteReader& in) {
   asked_definition_ = (marks & kAskedDefinition) != 0;
   asked_on_ = (marks & kAskedOn) != 0;
   of_rule_ = (marks & kOfRule) != 0;
+  if ((marks & (kHasCells | kIsPublished)) == 0) return;
+  if (source()) return in.fail();
+  links().cells = (marks & kIsPublished) != 0 ? FeederCells::load_place(in)
+                                              : std::make_unique<FeederCells>(Published{});
   if ((marks & kHasCells) == 0) return;
   CellSums sums = load_cell_sums(in);
   const CellForm form = cell_form(definition_);
-  const bool fits = form.kind != CellKind::kNone && !source() &&
+  const bool fits = form.kind != CellKind::kNone &&
                     (sums.counts.empty() || sums.counts.size() == form.intervals);
   if (!fits || !in.ok()) return in.fail();
-  links().cells = std::make_unique<FeederCells>(Published{});
   cells()->hold(std::move(sums));
   has_cells_ = true;
+}
+
+std::optional<std::uint64_t> Statistic::number_before() const {
+  if (!cells() || !cells()->is_published()) return std::nullopt;
+  return cells()->number();
 }
 
 // Feeders notice nothing, if they count as this version would have them count.
 void Statistic::go_on_at(const Published& at) {
   auto next = std::make_unique<FeederCells>(at);
-  if (!at.on || !next->go_on(cell_form(definition_))) return publish_at(at);
-  if (cells()) next->take_held(*cells());
+  const std::uint32_t era = cells() ? cells()->era() : 0;
+  if (!at.on || !next->go_on(cell_form(definition_), era)) return publish_at(at);
+  next->take_held(*cells());
   links().cells = std::move(next);
   cells()->show_decimals(definition_.decimals);
   publish();
@@ -176,7 +192,8 @@ void Statistic::take_data(Statistic& from) {
   of_rule_ = from.of_rule_;
 }
 
-bool FeederCells::go_on(const CellForm& form) {
+// A server that was killed may have begun another era, and not saved that; then one more begins.
+bool FeederCells::go_on(const CellForm& form, std::uint32_t saved) {
   if (!at_.shape || form.kind == CellKind::kNone) return true;
   const Shape& shape = *at_.shape;
   const CellForm before{.kind = static_cast<CellKind>(shape.kind.load()),
@@ -185,10 +202,35 @@ bool FeederCells::go_on(const CellForm& form) {
                         .range_max = shape.range_max.load(),
                         .base_interval = shape.base_interval.load()};
   const std::uint32_t era = shape.era.load();
-  if (before != form || era == 0) return false;
+  const bool is_whole = shape.version.load() % 2 == 0;
+  if (before != form || era == 0 || era != saved || !is_whole) return false;
   era_ = era;
   is_open_ = true;
   return true;
 }
 
-}  // namespace tallyfs
+void FeederCells::save_place(ByteWriter& out) {
+  out.put(at_.number);
+  out.put(era_);
+  if (held_) forget_taken_out();
+  const std::span<const TakenOut> taken = held_ ? std::span<const TakenOut>(held_->taken_out)
+                                                : std::span<const TakenOut>();
+  out.put(static_cast<std::uint32_t>(taken.size()));
+  for (const TakenOut& each : taken) {
+    out.put(each.lane);
+    out.put(each.id);
+  }
+}
+
+std::unique_ptr<FeederCells> FeederCells::load_place(ByteReader& in) {
+  auto made = std::make_unique<FeederCells>(Published{.number = in.get<std::uint64_t>()});
+  made->era_ = in.get<std::uint32_t>();
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
+    const auto lane = in.get<std::uint64_t>();
+    const auto id = in.get<std::uint32_t>();
+    made->held().taken_out.push_back({.lane = lane, .id = id, .source = {}, .of_before = true});
+  }
+  return made;
+}
+
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "core/base/json_head.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // A statistic as it was under the lock. Its members stand in a text for all.
@@ -119,4 +119,4 @@ Interface::Overview Interface::overview(Moment now, CellBudget& budget) {
           .version = version_};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

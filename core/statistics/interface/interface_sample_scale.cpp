@@ -7,7 +7,7 @@
 #include "core/base/unit_factor.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string scale_text(const XScale& scale) {
@@ -74,4 +74,4 @@ Result<void> Interface::keep_sample_scale(const Change& change, const Statistic&
                  change.decimals->at);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "core/statistics/interface/interface.h"
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Version 1 knew no views, version 2 did not count samples. Version 4 has which uids may feed it;
@@ -24,11 +24,12 @@ bool may_have_another(const Statistic& source) {
 }  // namespace
 
 // In steps: a feeder of many statistics, and all that wait behind it, would wait for the whole.
-void Interface::save(ByteWriter& out, CellBudget& budget) const {
-  std::string bytes;
-  ByteWriter statistics(bytes);
+// Begin() is called with the lock at each beginning, and each(statistic) for each of them.
+template <typename Begin, typename Each>
+void Interface::save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const {
   std::uint32_t count = 0;
   std::uint64_t samples = 0;
+  std::string head;
   LineProgress progress;
   const auto save_some = [&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
@@ -37,20 +38,47 @@ void Interface::save(ByteWriter& out, CellBudget& budget) const {
       samples = samples_;
       for (const Statistic& statistic : statistics_) samples += statistic.untold_in_cells();
     }
-    if (progress.closings != statistics_.closings()) {
-      bytes.clear();
+    if (!progress.has_begun || progress.closings != statistics_.closings()) {
+      begin();
       count = 0;
     }
     StatisticRow::Left left(statistics_, {progress, is_late}, kLineAtOnce);
-    for (; const Statistic* const next = left.next(); ++count) {
-      save_statistic(statistics, *next, Statistic::Cells::kIncluded);
-    }
+    for (; const Statistic* const next = left.next(); ++count) each(*next);
     if (left.is_cut()) return Step::kMore;
-    save_head(out, samples, count);
+    ByteWriter to(head);
+    save_head(to, samples, count);
     return Step::kLast;
   };
   (void)work_in_steps(save_some);
+  out.put_bytes(head);
+}
+
+void Interface::save(ByteWriter& out, CellBudget& budget) const {
+  std::string bytes;
+  ByteWriter statistics(bytes);
+  const auto save_one = [&](const Statistic& each) {
+    save_statistic(statistics, each, Statistic::Cells::kIncluded);
+  };
+  save_in_steps(out, budget, [&] { bytes.clear(); }, save_one);
   out.put_bytes(bytes);
+}
+
+// What a statistic has of its own, what its cells held then, and which were taken out of it are of
+// one moment.
+void Interface::save_for_successor(ByteWriter& out, CellBudget& budget) const {
+  std::string bytes, marks;
+  ByteWriter statistics(bytes), behind(marks);
+  const auto begin = [&]() REQUIRES(mutex_) {
+    bytes.clear();
+    marks.clear();
+    behind.put(version_);
+  };
+  save_in_steps(out, budget, begin, [&](const Statistic& each) {
+    save_statistic(statistics, each, Statistic::Cells::kApart);
+    each.save_marks(behind);
+  });
+  out.put_bytes(bytes);
+  out.put_bytes(marks);
 }
 
 void Interface::save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const {
@@ -103,4 +131,4 @@ Result<std::unique_ptr<Interface>> Interface::load(ByteReader& in, Ledger& ledge
   return created;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,7 +8,7 @@
 #include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // A line for all says of which it is not possible.
@@ -81,7 +81,7 @@ Result<bool> Interface::plan(std::string_view line, const Change& change, Statis
   at.attributes = static_cast<std::uint8_t>(attributes.to_ulong());
   if (!done || !done.value()) return done;
   if (change.is_strict) {
-    if (auto read = tallyfs::check_all_read(line, attributes); !read) return read.error();
+    if (auto read = statistics::check_all_read(line, attributes); !read) return read.error();
   }
   return true;
 }
@@ -199,4 +199,4 @@ Result<bool> Interface::undo(const Change& change, Statistic* named, Moment now,
   return true;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "core/base/saturating.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // False: the data of this type do not add up.
@@ -163,4 +163,4 @@ std::optional<Error> Interface::remark_on_discarded(const Change& change) const 
       change.undo->at);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "core/statistics/definition/unread_words.h"
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 Error at_source(ErrorCode code, std::string reason, const Change& change) {
@@ -123,7 +123,7 @@ Result<void> Interface::append_view(std::string_view name, Statistic& source, st
   if (!definition) return definition.error();
   if (change.is_strict) {
     if (change.data_reset) return invalid("a new view has no data yet: data= says nothing");
-    auto read = tallyfs::check_all_read(line, attributes_of(definition.value().settings));
+    auto read = statistics::check_all_read(line, attributes_of(definition.value().settings));
     if (!read) return read;
   }
   const std::size_t texts = Statistic::new_text_bytes(begin, definition.value());
@@ -173,4 +173,4 @@ Result<bool> Interface::define_view(std::string_view line, const Change& change,
   return redefine(line, change, named, now, by, {whole, never_late});
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

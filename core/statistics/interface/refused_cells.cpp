@@ -1,6 +1,6 @@
 #include "core/statistics/interface/refused_cells.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 void RefusedCells::add(const CellParty& party, std::vector<BoundCells> cells) {
   for (BoundCells& each : cells) cells_.push_back({.cells = std::move(each), .party = party});
@@ -57,4 +57,4 @@ void RefusedCells::forget_era() {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

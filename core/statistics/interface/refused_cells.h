@@ -11,7 +11,7 @@
 #include "core/lane/cell_sums.h"
 #include "core/statistics/interface/bound_cells.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class RefusedCells {
  public:
@@ -46,4 +46,4 @@ class RefusedCells {
   std::uint64_t samples_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,7 +8,7 @@
 #include "core/model/sample.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class SharedRun {
  public:
@@ -30,4 +30,4 @@ class SharedRun {
   mutable bool is_added_up_ = false;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

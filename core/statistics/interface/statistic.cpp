@@ -9,7 +9,7 @@
 #include "core/statistics/interface/cell_form.h"
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Version 1 did not count samples, version 2 knew no wall clock.
@@ -45,14 +45,14 @@ std::uint64_t Statistic::worst_case_bytes() const {
 std::uint64_t Statistic::worst_case_bytes_after(const Change& change,
                                                 const Definition& after) const {
   if (change.data_reset || discards_data(definition_, after)) {
-    return tallyfs::worst_case_bytes(after);
+    return statistics::worst_case_bytes(after);
   }
   return std::visit(
       [&](const auto& gathered) {
         if constexpr (requires { gathered.worst_case_bytes_after(after); }) {
           return gathered.worst_case_bytes_after(after);
         } else {
-          return tallyfs::worst_case_bytes(after);
+          return statistics::worst_case_bytes(after);
         }
       },
       gathered_);
@@ -64,10 +64,11 @@ std::uint64_t Statistic::growth_by(const Change& change, const Definition& after
 }
 
 Statistic::Statistic(std::string_view name, Definition definition, Moment now)
-    : name_(name),
+    : gathered_(make_gathered(definition, now.monotonic)),
       decimals_(definition.decimals),
+      has_full_range_(definition.has_full_range()),
       definition_(std::move(definition)),
-      gathered_(make_gathered(definition_, now.monotonic)),
+      name_(name),
       created_(now.realtime),
       data_since_(now.monotonic),
       started_(now.monotonic),
@@ -110,10 +111,13 @@ bool Statistic::add_shared(Type& gathered, const SharedRun& run) {
 
 template <typename Type>
 bool Statistic::add_to(Type& gathered, std::span<const Sample> samples) {
-  if constexpr (requires { gathered.add(samples, hits_out_of_range_); }) {
-    return gathered.add(samples, hits_out_of_range_);
+  if constexpr (requires(std::uint64_t hits) { gathered.add(samples, hits); }) {
+    std::uint64_t hits = 0;
+    bool saturated = gathered.add(samples, hits);
+    if (hits != 0) saturated |= add_saturating(hits_out_of_range_, hits);
+    return saturated;
   } else {
-    return definition_.has_full_range() ? gathered.add(samples) : add_in_range(gathered, samples);
+    return has_full_range_ ? gathered.add(samples) : add_in_range(gathered, samples);
   }
 }
 
@@ -290,7 +294,7 @@ void Statistic::render_definition(std::string& out) const {
 }
 
 void Statistic::write_members(JsonWriter& json) const {
-  tallyfs::write_members(json, name_, definition_, line_state());
+  statistics::write_members(json, name_, definition_, line_state());
   json.key("data_realtime_us");
   if (created_.count() != 0) {
     json.microseconds(created_);
@@ -360,12 +364,12 @@ void Statistic::save(ByteWriter& out, Cells cells) const {
   save_time(out, data_since_);
   save_time(out, started_);
   save_time(out, stopped_);
-  out.put(has_both ? hits_out_of_range() : hits_out_of_range_);
-  out.put(samples_ + (has_both ? uncounted_in_cells() : 0));
+  out.put(has_both ? hits_out_of_range() : hits_apart(cells));
+  out.put(samples_ + uncounted_in_cells());
   out.put(std::int64_t{created_.count()});
   const auto save_it = [&](const auto& gathered) { gathered.save(out); };
-  if (has_both) return std::visit(save_it, gathered());
-  std::visit(save_it, gathered_);
+  const auto copy = has_both ? std::optional(gathered()) : gathered_apart(cells);
+  std::visit(save_it, copy ? *copy : gathered_);
 }
 
 Result<Statistic> Statistic::load(ByteReader& in) {
@@ -397,4 +401,4 @@ Result<Statistic> Statistic::load(ByteReader& in) {
   return statistic;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

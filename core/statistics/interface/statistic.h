@@ -34,7 +34,7 @@
 #include "core/statistics/types/snapshot_of.h"
 #include "core/statistics/types/types.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class StatisticRow;
 
@@ -84,12 +84,8 @@ class Statistic {
   Added add(const SharedRun& run, std::chrono::nanoseconds now);
   // Has the processor fetch what add() will look at; changes nothing, and needs no lock.
   void prefetch() const {
-    __builtin_prefetch(&name_);
-    __builtin_prefetch(&samples_);
-    __builtin_prefetch(&definition_.range_max);
-    __builtin_prefetch(&gathered_);
-    __builtin_prefetch(reinterpret_cast<const char*>(&gathered_) + 64);
-    __builtin_prefetch(reinterpret_cast<const char*>(&gathered_ + 1) - 1);  // which type it is
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(&hits_out_of_range_) - 1, 1);
   }
   // The same of what the data hold elsewhere; under the lock.
   void prefetch_data() const {
@@ -136,6 +132,8 @@ class Statistic {
   // Cells of it are there under this id of the feeder's. owner: the interface's. False: there is no
   // room for more.
   bool bind_cells(std::shared_ptr<const CellSource> source, std::uint32_t id, uid_t owner);
+  // As Interface.
+  void find_taken_out(const std::shared_ptr<const CellSource>& source, std::uint32_t id);
   // Makes what the cells of a feeder that has ended hold its own. No other cells are read. False:
   // some are left, as it was late.
   bool absorb_cells(const CellSource* source, const IsLate& is_late);
@@ -208,7 +206,7 @@ class Statistic {
   // Its `values` in JSON have at least so many bytes. O(1).
   std::uint64_t values_bytes_min() const;
 
-  // kApart: without what cells hold, which has been counted. See save_marks().
+  // kApart: without what cells of feeders hold that live. See save_marks().
   enum class Cells { kIncluded, kApart };
   void save(ByteWriter& out, Cells cells = Cells::kIncluded) const;
   // kInvalid: not what save() writes. Takes no more memory than the bytes and one array account
@@ -217,10 +215,11 @@ class Statistic {
   // See Interface::resume().
   void resume(Boot boot, Moment now);
   // What save() leaves out and the next server of the mount needs; behind load(). Fails the reader.
-  // Behind prepare_hand_on().
-  void prepare_hand_on();
   void save_marks(ByteWriter& out) const;
   void load_marks(ByteReader& in);
+  // The number under which feeders knew it in the server before; nothing: they did not. Behind
+  // load_marks(), before anything else.
+  std::optional<std::uint64_t> number_before() const;
   // See Interface.
   void go_on_at(const Published& at);
   void take_data(Statistic& from);
@@ -249,6 +248,9 @@ class Statistic {
   void merge(const CellSums& cells);
   void note_cells();
   void add_cells(Gathered& all) const;
+  std::optional<CellSums> ended_sums(Cells cells) const;
+  std::uint64_t hits_apart(Cells cells) const;
+  std::optional<Gathered> gathered_apart(Cells cells) const;
   std::uint64_t hits_out_of_range() const;
   enum class CellData { kKept, kDiscarded };
   void end_era(CellData data, CellBudget& budget);
@@ -290,28 +292,32 @@ class Statistic {
     std::uint32_t views_size = 0;
   };
 
-  // What add() needs comes first, and together: with many statistics each line of memory counts.
-  std::string name_;
+  // All that add() touches comes first, in 64 bytes (two lines of memory at most), but for what
+  // arrays, lists, quantiles, histories and raw samples have on the heap, and for samples out of
+  // range.
+  [[no_unique_address]] Gathered gathered_;
   bool on_ = false;
-  std::uint8_t decimals_ = 0;  // the definition's, for threads without the lock
-  bool has_views_ = false;
-  bool saturated_ : 1 = false;  // and said so
-  bool has_cells_ : 1 = false;  // some feeder may have
+  std::uint8_t decimals_;  // the definition's, for threads without the lock
+  bool has_views_ : 1 = false;
+  bool has_full_range_ : 1 = true;  // as the definition says
+  bool saturated_ : 1 = false;      // and said so
+  bool has_cells_ : 1 = false;      // some feeder may have
+  std::uint32_t place_ = 0;         // the StatisticRow's
+  std::uint64_t samples_ = 0;
+
+  std::uint64_t hits_out_of_range_ = 0;
+  Definition definition_;
+  std::string name_;
+  std::unique_ptr<Links> links_;      // null: there are none
+  std::chrono::nanoseconds created_;  // or last reset, on the wall clock; 0: not known
+  std::chrono::nanoseconds data_since_;
+  std::chrono::nanoseconds started_;
+  std::chrono::nanoseconds stopped_;
   // By users, and by a rule. Not saved: defaults are for what was made in this daemon.
   bool asked_definition_ : 1 = false;
   bool asked_on_ : 1 = false;
   bool of_rule_ : 1 = false;
   bool has_sample_units_ : 1 = false;
-  std::uint32_t place_ = 0;  // the StatisticRow's
-  std::uint64_t hits_out_of_range_ = 0;
-  std::uint64_t samples_ = 0;
-  Definition definition_;
-  std::unique_ptr<Links> links_;  // null: there are none
-  Gathered gathered_;
-  std::chrono::nanoseconds created_;  // or last reset, on the wall clock; 0: not known
-  std::chrono::nanoseconds data_since_;
-  std::chrono::nanoseconds started_;
-  std::chrono::nanoseconds stopped_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -7,7 +7,7 @@
 #include "core/statistics/interface/cell_form.h"
 #include "core/statistics/interface/statistic.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 template <typename S>
@@ -130,6 +130,10 @@ bool Statistic::bind_cells(std::shared_ptr<const CellSource> source, std::uint32
   return bound;
 }
 
+void Statistic::find_taken_out(const std::shared_ptr<const CellSource>& source, std::uint32_t id) {
+  if (cells()) (void)cells()->find_taken_out(source, id);
+}
+
 // Of samples that come by ring there are none.
 void Statistic::note_has_cells() {
   has_cells_ = cells()->has_cells() && cell_form(definition_).kind != CellKind::kNone;
@@ -158,12 +162,6 @@ void Statistic::let_others_feed() {
 }
 
 std::uint64_t Statistic::take_refused() { return cells() ? cells()->take_refused() : 0; }
-
-void Statistic::prepare_hand_on() {
-  if (!cells()) return;
-  cells()->prepare_hand_on();
-  note_cells();
-}
 
 void Statistic::read_cells(CellBudget& budget) const {
   if (has_cells()) cells()->read(cell_form(definition_), budget);
@@ -203,6 +201,32 @@ void Statistic::add_cells(Gathered& all) const {
       all);
 }
 
+// For kApart: with what files held that have ended, but without what others do. Nothing: there are
+// none.
+std::optional<Gathered> Statistic::gathered_apart(Cells cells) const {
+  const auto ended = ended_sums(cells);
+  if (!ended) return std::nullopt;
+  Gathered all = gathered_;
+  std::visit(
+      [&](auto& gathered) {
+        if constexpr (requires { gathered.merge(*ended); }) gathered.merge(*ended);
+      },
+      all);
+  return all;
+}
+
+std::uint64_t Statistic::hits_apart(Cells cells) const {
+  const auto ended = ended_sums(cells);
+  std::uint64_t hits = hits_out_of_range_;
+  if (ended) add_saturating(hits, ended->outside);
+  return hits;
+}
+
+std::optional<CellSums> Statistic::ended_sums(Cells cells) const {
+  if (cells != Cells::kApart || !this->cells()) return std::nullopt;
+  return this->cells()->ended_sums();
+}
+
 Gathered Statistic::gathered() const {
   Gathered all = gathered_;
   add_cells(all);
@@ -216,4 +240,4 @@ std::uint64_t Statistic::hits_out_of_range() const {
   return hits;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

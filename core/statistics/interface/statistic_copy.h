@@ -9,7 +9,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/types/types.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 struct StatisticCopy {
   std::string name{};
@@ -21,4 +21,4 @@ struct StatisticCopy {
   Gathered gathered{ValueStatistic(ValueSettings{})};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

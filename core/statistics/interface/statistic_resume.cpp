@@ -1,7 +1,7 @@
 // How statistics that were saved go on in another daemon.
 #include "core/statistics/interface/interface.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 void Interface::resume(Boot boot, Moment now) {
   std::uint64_t freed = 0;
@@ -30,4 +30,4 @@ void Statistic::resume(Boot boot, Moment now) {
   data_since_ = started_ = stopped_ = {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

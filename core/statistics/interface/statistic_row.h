@@ -17,7 +17,7 @@
 #include "core/base/line_progress.h"
 #include "core/statistics/interface/statistic.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class StatisticRow {
  public:
@@ -146,4 +146,4 @@ class StatisticRow {
   std::uint32_t closings_ = draw();
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -4,7 +4,7 @@
 
 #include "core/statistics/interface/statistic.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // What is kept of them beside a definition with these units.
@@ -48,6 +48,7 @@ void Statistic::set_sample_units(std::string_view units) {
 
 void Statistic::set_definition(Definition definition) {
   definition_ = std::move(definition);
+  has_full_range_ = definition_.has_full_range();
   __atomic_store_n(&decimals_, definition_.decimals, __ATOMIC_RELAXED);
   if (cells()) cells()->show_decimals(definition_.decimals);
 }
@@ -76,4 +77,4 @@ std::size_t Statistic::new_text_bytes(const Change& change, const Definition& de
          (units ? kept_sample_units(units->value, definition.units).size() : 0);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -4,7 +4,7 @@
 
 #include "core/base/prefetch.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // While a file is read, those behind it are on their way from memory.
@@ -97,22 +97,19 @@ void UidCells::finish_look(CellBudget& budget, CellTally& tally) {
 }
 
 bool UidCells::take(const CellSource* source, const CellKey& key, CellTally& tally,
-                    const IsLate& is_late) {
+                    std::vector<BoundCells>& taken, const IsLate& is_late) {
   const auto is_its = [source](const BoundCells& each) { return each.source.get() == source; };
-  const auto keep_none = [](BoundCells&) {};
-  return take_if(is_its, keep_none, key, tally, is_late);
+  return take_if(is_its, key, tally, taken, is_late);
 }
 
 bool UidCells::take_all(const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
                         const IsLate& is_late) {
-  const auto is_any = [](const BoundCells&) { return true; };
-  const auto keep = [&taken](BoundCells& each) { taken.push_back(std::move(each)); };
-  return take_if(is_any, keep, key, tally, is_late);
+  return take_if([](const BoundCells&) { return true; }, key, tally, taken, is_late);
 }
 
-template <typename IsIts, typename Keep>
-bool UidCells::take_if(IsIts is_its, Keep keep, const CellKey& key, CellTally& tally,
-                       const IsLate& is_late) {
+template <typename IsIts>
+bool UidCells::take_if(IsIts is_its, const CellKey& key, CellTally& tally,
+                       std::vector<BoundCells>& taken, const IsLate& is_late) {
   if (std::ranges::none_of(bound_, is_its)) return true;
   bool has_taken = false, is_cut = false, begins_again = false;
   if (!ended_) ended_ = std::make_unique<Ended>();
@@ -133,12 +130,12 @@ bool UidCells::take_if(IsIts is_its, Keep keep, const CellKey& key, CellTally& t
       CellSums sums;
       read_last(each, key, sums, tally);
       tally.settle(sums);
-      keep(each);
+      taken.push_back(std::move(each));
       return true;
     }
     ended_->has_looked_at |= was_looked_at;
     read_last(each, key, was_looked_at ? ended_->looked_at : ended_->not_looked_at, tally);
-    keep(each);
+    taken.push_back(std::move(each));
     return true;
   });
   looked_ = begins_again ? 0 : looked;
@@ -182,4 +179,4 @@ std::uint64_t UidCells::counted() const {
   return all;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -25,7 +25,7 @@
 #include "core/lane/cell_sums.h"
 #include "core/statistics/interface/bound_cells.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // What a statistic's cells came to, beside what is shown of them.
 struct CellTally {
@@ -67,15 +67,22 @@ class UidCells {
   bool is_known() const { return known_ == bound_.size(); }
   // Of all, as of the last whole look.
   const CellSums& sums() const { return shown_; }
-  // Takes out the cells of a file whose feeder has ended, of one id at least. False: some are left,
-  // as it was late.
-  bool take(const CellSource* source, const CellKey& key, CellTally& tally, const IsLate& is_late);
-  // The same of all files, which go on. What was taken out is appended to `taken`.
+  // Takes out the cells of a file whose feeder has ended, of one id at least. What was taken out is
+  // appended to `taken`. False: some are left, as it was late.
+  bool take(const CellSource* source, const CellKey& key, CellTally& tally,
+            std::vector<BoundCells>& taken, const IsLate& is_late);
+  // The same of all files, which go on.
   bool take_all(const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
                 const IsLate& is_late);
-  // What the statistic has of files that have ended is settled, and what was shown is forgotten if
-  // it has older sums of them in it: nothing counts twice.
-  void settle(CellTally& tally);
+  // Of files that have ended there are sums that the statistic has not taken, and what is shown has
+  // older ones of them in it.
+  bool has_ended() const { return ended_ != nullptr; }
+  template <typename Visit>
+  void each_ended(Visit visit) const {
+    if (!ended_) return;
+    visit(ended_->not_looked_at);
+    visit(ended_->looked_at);
+  }
   // The era is over.
   void forget();
   // Of all, as they were counted.
@@ -96,9 +103,8 @@ class UidCells {
     std::uint64_t samples = 0;
   };
 
-  // keep: of each that is taken out.
-  template <typename IsIts, typename Keep>
-  bool take_if(IsIts is_its, Keep keep, const CellKey& key, CellTally& tally,
+  template <typename IsIts>
+  bool take_if(IsIts is_its, const CellKey& key, CellTally& tally, std::vector<BoundCells>& taken,
                const IsLate& is_late);
   Done read_on(const CellKey& key, CellBudget& budget, CellTally& tally);
   CellsRead read_part(BoundCells& bound, CellKey key, Part& part, CellSums& sums,
@@ -106,6 +112,9 @@ class UidCells {
   void read_last(BoundCells& bound, const CellKey& key, CellSums& sums, CellTally& tally);
   void prefetch_ahead(std::size_t of, const CellKey& key, const CellBudget& budget) const;
   void begin_look();
+  // What the statistic has of files that have ended is settled, and what was shown is forgotten, as
+  // it has older sums of them in it: nothing counts twice.
+  void settle(CellTally& tally);
   void finish_look(CellBudget& budget, CellTally& tally);
 
   CellParty party_;
@@ -120,4 +129,4 @@ class UidCells {
   std::unique_ptr<Ended> ended_{};  // nullptr: there are none
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

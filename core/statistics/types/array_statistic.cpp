@@ -11,7 +11,7 @@
 #include "core/sums/saved.h"
 #include "core/sums/text_length.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Version 1 had no sum.
@@ -25,7 +25,7 @@ std::uint64_t count_intervals(const ArraySettings& settings, const Definition& d
 }  // namespace
 
 ArrayStatistic::ArrayStatistic(const ArraySettings& settings, const Definition& definition)
-    : words_(kFirst + count_intervals(settings, definition)), scale_(settings.scale) {
+    : scale_(settings.scale), words_(kFirst + count_intervals(settings, definition)) {
   words_[0] = static_cast<std::uint64_t>(definition.range_min);
   words_[1] = static_cast<std::uint64_t>(definition.range_max);
   words_[2] = settings.base_interval;
@@ -171,4 +171,4 @@ void ArrayStatistic::load(ByteReader& in) {
   for (std::uint64_t& total : counters()) total = in.get<std::uint64_t>();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -20,7 +20,7 @@
 #include "core/statistics/types/types_of.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class ArrayStatistic {
  public:
@@ -75,11 +75,11 @@ class ArrayStatistic {
 
   static constexpr std::size_t kFirst = 3;
 
-  SignedSum sum_;
+  [[no_unique_address]] SignedSum sum_;
+  Scale scale_;  // in what the sum leaves of its last word
   // The range and the base interval stand before the totals, since each Statistic has room for the
   // largest of all types. From kFirst on: a total for each bound and one for `>`.
   std::vector<std::uint64_t> words_;
-  Scale scale_;
 };
 
 template <>
@@ -87,4 +87,4 @@ struct TypeOf<ArraySettings> {
   using Type = ArrayStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "core/base/saturating.h"
 #include "core/statistics/definition/definition.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 static_assert(kPrecisionMax == ExponentialBuckets::kPrecisionMax);
@@ -197,4 +197,4 @@ void ExponentialHistogram::load(ByteReader& in, Window& window, const Limits& li
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -23,7 +23,7 @@
 #include "core/model/sample.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 // From where to where X can be.
 struct Span {
@@ -157,4 +157,4 @@ void ExponentialHistogram::each_quantile(const QuantileList& quantiles, Visit vi
   });
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

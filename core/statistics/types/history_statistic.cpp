@@ -1,6 +1,6 @@
 #include "core/statistics/types/history_statistic.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kHistoryVersion = 1;
@@ -132,4 +132,4 @@ void HistoryStatistic::load(ByteReader& in) {
   std::visit([&](auto& periods) { periods.load(in); }, *periods_);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

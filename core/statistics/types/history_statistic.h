@@ -23,7 +23,7 @@
 #include "core/sums/periods.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class HistoryStatistic {
   // Percentiles have room for some or for all that there can be, as a history may have a million
@@ -102,4 +102,4 @@ struct TypeOf<HistorySettings> {
   using Type = HistoryStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "core/sums/saved.h"
 #include "core/sums/text_length.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kLastVersion = 1;
@@ -59,4 +59,4 @@ void LastStatistic::load(ByteReader& in) {
   if (!is_there_ && (x_ != 0 || time_.count() != 0)) in.fail();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -16,7 +16,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/types/types_of.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class LastStatistic {
  public:
@@ -51,4 +51,4 @@ struct TypeOf<LastSettings> {
   using Type = LastStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

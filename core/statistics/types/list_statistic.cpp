@@ -12,7 +12,7 @@
 #include "core/sums/saved.h"
 #include "core/sums/text_length.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kListVersion = 1;
@@ -40,7 +40,8 @@ std::size_t ListStatistic::Hash::operator()(std::int64_t x) const {
 }
 
 // Boost's flat table: a power of two of groups, at least two, 15 elements and 16 bytes of their own
-// each, filled to 7/8 at most. (Counting what it allocates for 1 to 1,048,576 X agrees.)
+// each, filled to 7/8 at most. (Counting what it allocates for 1 to 1,048,576 X agrees.) The table
+// itself counts with the statistic.
 std::uint64_t ListStatistic::worst_case_bytes(const ListSettings& settings) {
   constexpr std::uint64_t kGroupBytes = 15 * sizeof(std::pair<std::int64_t, std::uint64_t>) + 16;
   const std::uint64_t slots = std::uint64_t{settings.entries_max} * 8 / 7 + 1;
@@ -48,8 +49,8 @@ std::uint64_t ListStatistic::worst_case_bytes(const ListSettings& settings) {
 }
 
 bool ListStatistic::merge(const ListStatistic& other) {
-  bool saturated = add_saturating(missed_, other.missed_);
-  for (const auto& [x, total] : other.largest(other.totals_.size())) {
+  bool saturated = add_saturating(kept_->missed, other.missed());
+  for (const auto& [x, total] : other.largest(other.lines())) {
     const Sample sample{.x = x, .y = total};
     saturated |= add({&sample, 1});
   }
@@ -57,24 +58,23 @@ bool ListStatistic::merge(const ListStatistic& other) {
 }
 
 bool ListStatistic::add(std::span<const Sample> samples) {
+  auto& [totals, missed] = *kept_;
   bool saturated = false;
   for (const Sample& sample : samples) {
-    if (totals_.size() < entries_max_) {
-      saturated |= add_saturating(totals_[sample.x], sample.y);
-    } else if (const auto found = totals_.find(sample.x); found != totals_.end()) {
+    if (totals.size() < entries_max_) {
+      saturated |= add_saturating(totals[sample.x], sample.y);
+    } else if (const auto found = totals.find(sample.x); found != totals.end()) {
       saturated |= add_saturating(found->second, sample.y);
     } else {
-      saturated |= add_saturating(missed_, 1);
+      saturated |= add_saturating(missed, 1);
     }
   }
   return saturated;
 }
 
 ListStatistic::Snapshot ListStatistic::snapshot() const {
-  // The base takes no memory: it lies between the others.
-  static_assert(sizeof(ListStatistic) == 2 * sizeof(std::uint64_t) + sizeof totals_);
   Snapshot copy;
-  copy.totals_.assign(totals_.begin(), totals_.end());
+  copy.totals_.assign(kept_->totals.begin(), kept_->totals.end());
   copy.base_ = base_;
   return copy;
 }
@@ -116,7 +116,7 @@ void ListStatistic::Snapshot::render(std::string_view name, std::string& out, un
 }
 
 void ListStatistic::write_values(JsonWriter& json, unsigned decimals) const {
-  const Entries all = largest(totals_.size());
+  const Entries all = largest(lines());
   json.begin_object();
   write_column(json, "x", all.size(), [&](std::size_t i) { json.fixed(all[i].first, decimals); });
   write_column(json, "totals", all.size(), [&](std::size_t i) { json.number(all[i].second); });
@@ -125,9 +125,9 @@ void ListStatistic::write_values(JsonWriter& json, unsigned decimals) const {
 
 void ListStatistic::save(ByteWriter& out) const {
   out.put(kListVersion);
-  out.put(missed_);
-  out.put(static_cast<std::uint32_t>(totals_.size()));
-  for (const auto& [x, total] : totals_) {
+  out.put(missed());
+  out.put(static_cast<std::uint32_t>(lines()));
+  for (const auto& [x, total] : kept_->totals) {
     out.put(x);
     out.put(total);
   }
@@ -135,13 +135,13 @@ void ListStatistic::save(ByteWriter& out) const {
 
 void ListStatistic::load(ByteReader& in) {
   expect_version(in, kListVersion);
-  missed_ = in.get<std::uint64_t>();
+  kept_->missed = in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
   if (size > entries_max_ || size > in.left() / kSavedEntryBytes) return in.fail();
   for (std::uint32_t i = 0; i < size; ++i) {
     const auto x = in.get<std::int64_t>();
-    if (!totals_.emplace(x, in.get<std::uint64_t>()).second) return in.fail();
+    if (!kept_->totals.emplace(x, in.get<std::uint64_t>()).second) return in.fail();
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

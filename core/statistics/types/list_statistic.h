@@ -5,6 +5,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@
 #include "core/statistics/definition/definition.h"
 #include "core/statistics/types/types_of.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class ListStatistic {
  public:
@@ -26,7 +27,14 @@ class ListStatistic {
   using Entries = std::vector<std::pair<std::int64_t, std::uint64_t>>;  // X and total
 
   explicit ListStatistic(const ListSettings& settings)
-      : entries_max_(settings.entries_max), base_(settings.base) {}
+      : kept_(std::make_unique<Kept>()), entries_max_(settings.entries_max), base_(settings.base) {}
+  ListStatistic(const ListStatistic& other)
+      : kept_(std::make_unique<Kept>(*other.kept_)),
+        entries_max_(other.entries_max_),
+        base_(other.base_) {}
+  ListStatistic(ListStatistic&&) noexcept = default;
+  ListStatistic& operator=(ListStatistic&&) noexcept = default;
+  ListStatistic& operator=(const ListStatistic& other) { return *this = ListStatistic(other); }
 
   // Half as much again for the moment in which the table grows.
   static std::uint64_t worst_case_bytes(const ListSettings& settings);
@@ -39,7 +47,7 @@ class ListStatistic {
   bool add(std::span<const Sample> samples);
   // Adds what another has gathered. X for which there is no room count as missed, once each.
   bool merge(const ListStatistic& other);
-  std::uint64_t lines() const { return totals_.size(); }
+  std::uint64_t lines() const { return kept_->totals.size(); }
   // Without the table's empty places, which may be as large again as the entries.
   class Snapshot {
    public:
@@ -58,7 +66,7 @@ class ListStatistic {
   };
   Snapshot snapshot() const;
   void write_values(JsonWriter& json, unsigned decimals = 0) const;
-  std::uint64_t missed() const { return missed_; }
+  std::uint64_t missed() const { return kept_->missed; }
   // The largest totals first, then the smallest X; so many of them at most.
   Entries largest(std::size_t count) const;
   void save(ByteWriter& out) const;
@@ -72,10 +80,15 @@ class ListStatistic {
     std::size_t operator()(std::int64_t x) const;
   };
 
+  struct Kept {
+    boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals;
+    std::uint64_t missed = 0;
+  };
+
+  // On the heap, since each Statistic has room for the largest of all types.
+  std::unique_ptr<Kept> kept_;
   std::uint32_t entries_max_;
   Base base_;
-  std::uint64_t missed_ = 0;
-  boost::unordered_flat_map<std::int64_t, std::uint64_t, Hash> totals_;
 };
 
 template <>
@@ -83,4 +96,4 @@ struct TypeOf<ListSettings> {
   using Type = ListStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

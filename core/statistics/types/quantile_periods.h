@@ -1,8 +1,9 @@
 // Percentiles for each period of a history (periods.h has the rules of periods). The open period
-// and the two newest before it keep an exponential histogram each. Older ones keep only what is
-// shown: a late sample of theirs counts in the oldest of the three.
+// and the two newest before it keep an exponential histogram each. An older period keeps only the
+// numbers that it shows: a late sample for it counts in the oldest of the three histograms.
 //
-// kQuantiles: as many percentiles as a period has room for. Confined to its HistoryStatistic.
+// kQuantiles is the number of percentiles that a period has room for. Confined to its
+// HistoryStatistic.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +24,13 @@
 #include "core/statistics/types/exponential_histogram.h"
 #include "core/sums/periods.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 inline PeriodSettings periods_of(const HistorySettings& settings) {
   return {.entries_max = settings.entries_max, .period = settings.period};
 }
 
-// What a period shows that keeps no histogram.
+// The numbers that a period without a histogram shows.
 template <std::size_t kQuantiles>
 struct ShownPeriod {
   Summary summary;
@@ -77,10 +78,11 @@ class QuantilePeriods {
     return 2 * QuantileList::kBytesMax + Periods<Shown>::worst_case_bytes(periods_of(settings)) +
            kKept * ExponentialHistogram::worst_case_bytes(buckets_of(settings, definition), span);
   }
-  // All ranges of X since the data began.
+  // The range of X, joined with all ranges that definitions have set since the data began.
   const Span& span() const { return span_; }
   void widen(const Span& span) { span_ = span_.joined(span); }
 
+  // These do what the functions of Periods with the same names do.
   bool has_open() const { return periods_.has_open(); }
   std::size_t completed() const { return periods_.completed(); }
   void start(Nanoseconds now) {
@@ -95,6 +97,7 @@ class QuantilePeriods {
     return true;
   }
 
+  // True if a counter reached the end of its type. sums: those of these samples. has_open().
   bool add(std::span<const Sample> samples) {
     bool saturated = false;
     const std::size_t oldest_kept = std::min(kKept, periods_.size()) - 1;
@@ -109,7 +112,7 @@ class QuantilePeriods {
     return kept(periods_.serial()).add(samples, span_, sums);
   }
 
-  // What is shown; shares the memory of older periods.
+  // A copy for rendering. It shares the memory of older periods with the original.
   class Snapshot {
    public:
     std::uint64_t text_length(std::string_view name, unsigned decimals = 0) const {
@@ -215,7 +218,8 @@ class QuantilePeriods {
     return shown;
   }
 
-  // The newest period was `before`. Histograms of periods that are too old now are let go.
+  // Call after the newest period's number has grown from `before`. Periods that have become too old
+  // for a histogram keep what it shows, and the histogram is cleared for its next period.
   void close(std::uint64_t before) {
     const std::uint64_t now = periods_.serial();
     const std::uint64_t oldest = before < kKept ? 1 : before - kKept + 1;
@@ -234,4 +238,4 @@ class QuantilePeriods {
   std::array<ExponentialHistogram, kKept> kept_;  // by serial number
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

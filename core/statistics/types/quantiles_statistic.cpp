@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kQuantilesVersion = 1;
@@ -133,4 +133,4 @@ void QuantilesStatistic::load(ByteReader& in) {
   histogram_->histogram.load(in, span);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

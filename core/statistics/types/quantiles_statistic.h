@@ -19,7 +19,7 @@
 #include "core/statistics/types/types_of.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class QuantilesStatistic {
  public:
@@ -94,4 +94,4 @@ struct TypeOf<QuantilesSettings> {
   using Type = QuantilesStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kRangeVersion = 1;
@@ -37,4 +37,4 @@ void RangeStatistic::load(ByteReader& in) {
   summary_.load(in);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -15,7 +15,7 @@
 #include "core/statistics/types/types_of.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class RangeStatistic {
  public:
@@ -53,4 +53,4 @@ struct TypeOf<RangeSettings> {
   using Type = RangeStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -10,7 +10,7 @@
 #include "core/sums/saved.h"
 #include "core/sums/text_length.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint8_t kRawVersion = 1;
@@ -92,7 +92,7 @@ void RawStatistic::load(ByteReader& in) {
   expect_version(in, kRawVersion);
   added_ = in.get<std::uint64_t>();
   const auto size = in.get<std::uint32_t>();
-  const bool possible = size <= entries_max_ && size <= added_ && added_ < kAddedBound;
+  const bool possible = size <= samples_.bound() && size <= added_ && added_ < kAddedBound;
   if (!possible || size > in.left() / kSavedSampleBytes) return in.fail();
   for (std::uint32_t i = 0; i < size; ++i) {
     Sample sample;
@@ -103,4 +103,4 @@ void RawStatistic::load(ByteReader& in) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -15,15 +15,14 @@
 #include "core/statistics/types/types_of.h"
 #include "core/sums/ring.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class RawStatistic {
  public:
   static constexpr bool kOfOneBoot = true;
   static constexpr std::string_view kShortestLine = " [0.000000] 0 0 0\n";
 
-  explicit RawStatistic(const RawSettings& settings)
-      : entries_max_(settings.entries_max), samples_(settings.entries_max) {}
+  explicit RawStatistic(const RawSettings& settings) : samples_(settings.entries_max) {}
 
   static std::uint64_t worst_case_bytes(const RawSettings& settings) {
     return Ring<Sample>::worst_case_bytes(settings.entries_max);
@@ -42,7 +41,6 @@ class RawStatistic {
   void load(ByteReader& in);
 
  private:
-  std::uint32_t entries_max_;
   std::uint64_t added_ = 0;  // since the reset; the next sample's serial
   Ring<Sample> samples_;
 };
@@ -52,4 +50,4 @@ struct TypeOf<RawSettings> {
   using Type = RawStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 template <typename T>
 using SnapshotOf = std::remove_cvref_t<decltype(std::declval<const T&>().snapshot())>;
@@ -17,4 +17,4 @@ std::variant<SnapshotOf<T>...> snapshots_of(const std::variant<T...>&);
 template <typename Variant>
 using SnapshotsOf = decltype(snapshots_of(std::declval<const Variant&>()));
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

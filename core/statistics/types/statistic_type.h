@@ -24,7 +24,7 @@
 #include "core/base/json.h"
 #include "core/model/sample.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 template <typename T>
 concept StatisticType = std::copyable<T> &&
@@ -51,4 +51,4 @@ concept StatisticType = std::copyable<T> &&
   { type.load(in) } -> std::same_as<void>;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

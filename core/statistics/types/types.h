@@ -20,7 +20,7 @@
 #include "core/statistics/types/types_of.h"
 #include "core/statistics/types/value_statistic.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 template <StatisticType... Classes>
 using OneTypeOf = std::variant<Classes...>;
@@ -61,4 +61,4 @@ inline std::uint64_t worst_case_bytes(const Definition& definition) {
       definition.settings);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,9 +2,9 @@
 // header. types.h has them all.
 #pragma once
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 template <typename Settings>
 struct TypeOf;
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 #include "core/base/saturating.h"
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Version 1 did not say whether an X was below 0.
@@ -74,4 +74,4 @@ void ValueStatistic::load(ByteReader& in) {
   sum->has_negative = sum->total < 0;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -16,7 +16,7 @@
 #include "core/statistics/types/types_of.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class ValueStatistic {
  public:
@@ -51,4 +51,4 @@ struct TypeOf<ValueSettings> {
   using Type = ValueStatistic;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -13,7 +13,7 @@
 #include "core/stats3/blob/number.h"
 #include "core/stats3/blob/templates.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 std::atomic<const Clock*> g_clock{nullptr};
@@ -80,9 +80,9 @@ void reset(statsblob* sb, std::int64_t now) {
   header_of(sb).lastrst = now;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 struct statsblob* stats_blob_alloc(uint32_t tpl_id, uint32_t) try {
   const std::vector<std::uint8_t> bytes = Templates::of_process().blob(tpl_id);

@@ -10,7 +10,7 @@
 #include "core/base/clock.h"
 #include "core/stats3/blob/layout.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // The clock of `created` and `lastrst`, CLOCK_MONOTONIC. For tests, which give another; nullptr:
 // the machine's. Not thread-safe.
@@ -33,4 +33,4 @@ void for_each_stat(statsblob* sb, Function&& function) {
 // Statistics as they are in a new blob, but the previous values of VOIs; lastrst is `now`.
 void reset(statsblob* sb, std::int64_t now);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -8,7 +8,7 @@
 #include "core/stats3/blob/histogram.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 Error wrong(std::string what) { return {.code = ErrorCode::kInvalid, .reason = std::move(what)}; }
@@ -176,4 +176,4 @@ class Check {
 
 Result<std::size_t> check_blob(std::span<const std::uint8_t> bytes) { return Check(bytes).run(); }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

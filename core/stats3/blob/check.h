@@ -12,10 +12,10 @@
 
 #include "core/base/result.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // The size of the blob, which may be less than the bytes given. kInvalid: the reason names the
 // field. Foreign endianness is refused, not converted. The bytes may stand at any address.
 Result<std::size_t> check_blob(std::span<const std::uint8_t> bytes);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -1,5 +1,5 @@
-// What a digest is built of: numbers, order, links. digest_compress.cpp has how centroids grow, and
-// digest_quantile.cpp what is read from them.
+// Builds digests, and has the numbers, the order and the links of centroids. digest_compress.cpp
+// makes centroids grow, and digest_quantile.cpp reads quantiles from them.
 #include "core/stats3/blob/digest.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "core/stats3/blob/digest_scale.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr unsigned kIntegerBitsMin = 8;
@@ -120,7 +120,7 @@ bool Digest<Width>::add(Int128 sample) {
     nodes()[at - 1].cnt = saturating_add<Count>(nodes()[at - 1].cnt, 1);
     return true;
   }
-  // As long as nothing was merged, each centroid is samples of one value.
+  // Until the first compression, each centroid has samples of one value only.
   if (data_.compcnt != 0 && absorb(at, mean)) return true;
   const bool is_beyond = at == 0 || at == size();
   const bool is_last_place = data_.compcnt != 0 && size() + 1 == room();
@@ -257,4 +257,4 @@ void Digest<Width>::merge(Digest& other) {
 template class Digest<Narrow>;
 template class Digest<Wide>;
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

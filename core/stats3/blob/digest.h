@@ -7,10 +7,11 @@
 // tree whose shape depends on their number only: the number whose binary digits end in n zeros
 // roots a full tree of height n+1, so that one more centroid changes two links. A sample becomes a
 // centroid of its own, or counts in one of exactly its value, or, from the first compression on, in
-// the nearest one, if that may grow (digest_scale.h). When there is no room left, those neighbours
-// are merged of which this makes the least beside what they may count; for a sample beyond all
-// others the nearest pair to its end that is cheap. The first and the last centroid are never
-// merged, so that the smallest and the largest sample stay known.
+// the nearest one, if that may grow (digest_scale.h). When there is no room left, the cheapest
+// pairs of neighbours are merged: those whose common count is smallest in proportion to the count
+// that digest_scale.h allows there. A sample beyond all others merges the cheap pair nearest to its
+// end. The first and the last centroid are never merged, so that the smallest and the largest
+// sample stay known.
 //
 // Adding a sample allocates nothing, so that a signal handler may do it to a blob of its own.
 // Confined to the owner of the blob; reading a quantile may rearrange it, too. Bytes of an
@@ -27,7 +28,7 @@
 #include "core/stats3/blob/layout.h"
 #include "tally/qmath.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 class DigestScale;
 
@@ -74,12 +75,13 @@ class Digest {
   // The largest absolute value of a mean, times 2^fraction_bits().
   Int128 mean_max() const;
 
-  // Adds a sample, times 2^fraction_bits(); false if that is beyond mean_max().
+  // sample: its value times 2^fraction_bits(). False: it is beyond mean_max(), and was not added.
   bool add(Int128 sample);
-  // Adds what another digest of the same type, sign, room and fraction has gathered.
+  // Adds the samples of `other`, which has the same type, sign, room and fraction. May rearrange
+  // it.
   void merge(Digest& other);
   void clear();
-  // See stats_voistat_fetch_quantile(). Nothing without samples.
+  // See stats_voistat_fetch_quantile(). nullopt: there are no samples.
   std::optional<double> quantile(double q);
 
  private:
@@ -115,7 +117,7 @@ class Digest {
   Sign sign_;
 };
 
-// Calls `function` with the Digest that stands in `data`.
+// Calls `function` with the Digest that `data` contains.
 template <typename Function>
 decltype(auto) with_digest(unsigned dtype, std::uint8_t* data, Sign sign, Function&& function) {
   if (dtype == VSD_DTYPE_TDGSTCLUST32) return function(Digest<Narrow>(data, sign));
@@ -124,7 +126,7 @@ decltype(auto) with_digest(unsigned dtype, std::uint8_t* data, Sign sign, Functi
 
 // One centroid as it is shown.
 struct Centroid {
-  int index;  // where it stands in the array
+  int index;  // its place in the array
   tally_q mean;
   std::uint64_t count;
 };
@@ -134,12 +136,12 @@ struct DigestContent {
   std::uint64_t samples = 0, compressions = 0;
   int room = 0;
   std::vector<Centroid> centroids, places;
-  // The tree reaches each of them once, in order, the list of free places all others, and links,
-  // colours and counts are in range.
+  // True: the tree reaches each centroid once, in order, the list of free places contains all other
+  // places, and links, colours and counts are in range.
   bool sound = true;
 };
 // Follows the links, as a blob of FreeBSD's needs it, and never leaves the `room` centroids that
 // the data has.
 DigestContent read_digest(const std::uint8_t* data, unsigned dtype, std::size_t room, Sign sign);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -10,7 +10,7 @@
 #include "core/stats3/blob/digest.h"
 #include "core/stats3/blob/digest_scale.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 // How much farther than their samples reach two centroids are, if there is a gap between them, and
@@ -147,8 +147,8 @@ int Digest<Width>::target() const {
   return std::max(1, room() - std::max(1, room() / 10));
 }
 
-// What it costs to merge centroid `at` with the next: how many times as much as it may, the two
-// would count; more if there is room between the samples of the two. Samples that come towards each
+// The cost of merging centroid `at` with the next: their common count, divided by the count that is
+// allowed there. A gap between the samples of the two adds to the cost. Samples that approach each
 // other from two sides leave such a gap, and a centroid across it would count samples of both sides
 // in its middle. The first and the last are not merged unless there are no others.
 // before: the samples of the centroids before it.
@@ -316,4 +316,4 @@ template int Digest<Wide>::target() const;
 template int Digest<Narrow>::compress(Node*, int, std::span<std::uint8_t>);
 template int Digest<Wide>::compress(Node*, int, std::span<std::uint8_t>);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

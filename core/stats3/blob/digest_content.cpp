@@ -4,7 +4,7 @@
 
 #include "core/stats3/blob/digest.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 // One pass over an untrusted digest.
@@ -123,4 +123,4 @@ DigestContent read_digest(const std::uint8_t* data, unsigned dtype, std::size_t 
                                          : Reader<Wide>(data, room, sign).run();
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -13,7 +13,7 @@
 #include "core/stats3/blob/digest.h"
 #include "core/stats3/blob/digest_scale.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 // How many times as much as it may a centroid counts that is of one value.
@@ -40,7 +40,7 @@ void add_cell(Cells& cells, Cell next, bool is_end, double most) {
   last.mean += (next.mean - last.mean) * next.weight / last.weight;
 }
 
-// By how much the curve rises within a cell, not more than to its neighbours.
+// The rise of the curve within a cell, which is at most the rise to its neighbours.
 double rise(const Cells& cells, std::size_t at) {
   if (at == 0 || at + 1 == cells.size()) return 0;
   const Cell &a = cells[at - 1], &b = cells[at], &c = cells[at + 1];
@@ -110,4 +110,4 @@ std::optional<double> Digest<Width>::quantile(double q) {
 template std::optional<double> Digest<Narrow>::quantile(double);
 template std::optional<double> Digest<Wide>::quantile(double);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -21,7 +21,7 @@
 #include <numbers>
 #include <type_traits>
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 template <typename Count>
 Count saturating_add(Count a, Count b) {
@@ -97,4 +97,4 @@ class DigestScale {
   double level_ = 0;
 };
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <optional>
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr std::size_t kBucketsMax = kBlobBytesMax / 16;
@@ -20,7 +20,7 @@ struct Bucket {
   Bound lb, ub;
 };
 
-// What bounds of one VOI type and number of fraction bits are like.
+// The least, the greatest and the unit bound of a VOI type with a number of fraction bits.
 class Scale {
  public:
   static Scale of(unsigned dtype, std::uint64_t example) {
@@ -233,4 +233,4 @@ int build_histogram(unsigned voi_dtype, const vss_hist_hlpr_info& info,
   return 0;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

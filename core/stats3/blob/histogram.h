@@ -12,7 +12,7 @@
 #include "core/stats3/blob/layout.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // The initial data of a histogram of a VOI of `voi_dtype`. 0; EINVAL, EFBIG: see
 // vss_hist_hlpr_info.
@@ -111,8 +111,8 @@ class Search {
  private:
   static constexpr std::size_t kStepsMin = 4;
 
-  // By the steps after the second bound (the first may be the type's end); size() if the bounds do
-  // not follow them.
+  // Computes the bucket of x from the first step after the second bound (the first bound may be the
+  // type's end). Returns size() if the bounds are neither linear nor powers of two.
   std::size_t compute(T x) const {
     using U = std::make_unsigned_t<T>;
     const T from = numbers_[1], last = numbers_[count_ - 1];
@@ -222,4 +222,4 @@ void count_in_histogram(std::uint8_t* data, unsigned dtype, std::size_t bytes, T
   }
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

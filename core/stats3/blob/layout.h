@@ -12,7 +12,7 @@
 
 #include "tally/stats.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 #define TALLY_PACKED __attribute__((packed))
 
@@ -110,4 +110,4 @@ inline bool has_wide_counters(unsigned dtype) { return dtype >= VSD_DTYPE_CRHIST
 inline constexpr std::size_t kHistHeadBytes = 8;
 inline std::size_t bucket_bytes(unsigned dtype) { return has_two_bounds(dtype) ? 24 : 16; }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -8,7 +8,7 @@
 #include "core/stats3/blob/histogram.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 // SUM: integers wrap; EOVERFLOW, and nothing changed, if a Q number has no room.
@@ -98,7 +98,7 @@ bool alike(statsblob* a, statsblob* b) {
         same = same && std::memcmp(mine + i, theirs + i, bucket - 8) == 0;
       }
     } else if (stat.stype == VS_STYPE_TDGST) {
-      // The same precision: the control bits of any centroid.
+      // Both need the same precision, which the control bits of each centroid have.
       const std::size_t mean =
           (stat.dtype == VSD_DTYPE_TDGSTCLUST32 ? sizeof(Narrow::Data) : sizeof(Wide::Data)) + 8;
       same = same && (mine[mean] & 7) == (theirs[mean] & 7);
@@ -108,9 +108,9 @@ bool alike(statsblob* a, statsblob* b) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 int stats_blob_merge(struct statsblob* dst, struct statsblob* src) try {
   if (!dst || !src || dst == src) return EINVAL;

@@ -13,7 +13,7 @@
 #include "core/stats3/blob/layout.h"
 #include "tally/qmath.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 template <typename Bits>
 struct QNumber {
@@ -67,7 +67,7 @@ T highest(unsigned control = 0) {
     return std::numeric_limits<T>::max();
   }
 }
-// What a SUM, MAX or MIN is before its first sample.
+// The value of a SUM, MAX or MIN before its first sample.
 template <typename T>
 T initial(int stype, unsigned control) {
   if (stype == VS_STYPE_MAX) return lowest<T>(control);
@@ -129,4 +129,4 @@ void append(std::string& out, T number) {
   }
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

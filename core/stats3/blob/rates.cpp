@@ -15,7 +15,7 @@
 #include "core/base/int128.h"
 #include "core/base/text.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 std::string_view without_blanks_before(std::string_view text) {
@@ -55,8 +55,8 @@ std::size_t hash_mark(std::string_view text) {
   return text.find(':', end == text.npos ? 0 : end);
 }
 
-// As FreeBSD reads it: marks may be missing, and of the hash the digits at its beginning count.
-// NULL, or the fault.
+// Parses as FreeBSD does: marks may be missing, and only the leading digits of the hash count.
+// Returns NULL, or the fault.
 const char* parse_spec(std::string_view text, Spec& spec) {
   if (text.size() > kSpecBytesMax) return "a template spec has at most 76 bytes";
   const std::size_t colon = std::min(hash_mark(text), text.size());
@@ -72,7 +72,7 @@ const char* parse_spec(std::string_view text, Spec& spec) {
   return nullptr;
 }
 
-// The result of `find`, which is not asked for an impossible spec.
+// The result of `find`, which is not called for an impossible spec.
 int find_spec(const Spec& spec, const FindTemplate& find) {
   if (!spec.hash || (!spec.name && *spec.hash == 0)) return -ESRCH;
   return find(spec.name, *spec.hash);
@@ -187,4 +187,4 @@ unsigned random_hundredth() {
   return to_hundredth(bits ^ bits >> 31);
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -13,7 +13,7 @@
 #include "core/base/result.h"
 #include "tally/stats.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // A longer template spec is refused, as FreeBSD does: with its marks and a hash of 10 digits, a
 // name of up to 63 bytes fits.
@@ -47,4 +47,4 @@ unsigned hundredth_of_seed(std::string_view seed);
 // fork().
 unsigned random_hundredth();
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -8,14 +8,14 @@
 #include "core/stats3/blob/rates.h"
 #include "core/stats3/blob/templates.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-// As SYSCTL_OUT of FreeBSD: copies as many bytes as fit, and counts all of them.
+// Does what FreeBSD's SYSCTL_OUT does: copies as many bytes as fit, and counts all of them.
 int put_old(sysctl_req& request, std::string_view bytes) {
   if (request.oldptr) {
     const std::size_t room = request.oldlen > request.oldidx ? request.oldlen - request.oldidx : 0;
@@ -92,9 +92,9 @@ int copy_rates(stats_tpl_sr_cb_t callback, void* context, Rates& copy) {
   return 0;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 int stats_tpl_sample_rates(struct sysctl_oid*, void* arg1, intmax_t arg2,
                            struct sysctl_req* req) try {

@@ -76,7 +76,7 @@ void sbuf_clear(struct sbuf* s) {
 
 int sbuf_bcat(struct sbuf* s, const void* bytes, size_t length) {
   if (!make_room(s, length)) {
-    // What fits of it stays, as with FreeBSD's.
+    // The part that fits is appended, as FreeBSD's sbuf does.
     if (s->s_error != ENOMEM || s->s_flags & (SBUF_AUTOEXTEND | kFinished)) return -1;
     length = std::min(length, static_cast<std::size_t>(s->s_size - s->s_len - 1));
   }

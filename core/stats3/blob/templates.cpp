@@ -12,7 +12,7 @@
 #include "core/stats3/blob/histogram.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 struct Templates::Template {
   explicit Template(std::string_view called) : name(called), bytes(sizeof(Header)) {
@@ -391,4 +391,4 @@ int Templates::copy_blob(std::int64_t id, statsblob* to, std::size_t bytes) cons
   return 0;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -15,7 +15,7 @@
 #include "core/base/mutex.h"
 #include "core/stats3/blob/layout.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 inline constexpr std::size_t kTemplatesMax = 65'536;
 inline constexpr std::size_t kVoiNameBytesMax = 255;
@@ -64,9 +64,9 @@ class Templates {
   int add_voi(std::int64_t id, std::int32_t voi_id, const char* voi_name, unsigned voi_dtype,
               std::uint32_t count, const voistatspec* specs, std::uint32_t flags);
 
-  // "NAME":HASH of one; nothing if there is no such slot.
+  // "NAME":HASH of the template; nullopt if there is no such slot.
   std::optional<std::string> spec(std::int64_t id) const;
-  // Of all, with commas between.
+  // The specs of all templates, with commas between.
   std::string list() const;
   std::optional<std::string> name(std::int64_t id) const;
   std::optional<TemplateNames> names_by_hash(std::uint32_t hash) const;
@@ -89,4 +89,4 @@ class Templates {
   std::uint64_t changes_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

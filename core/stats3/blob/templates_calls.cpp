@@ -12,7 +12,7 @@
 #include "core/stats3/blob/number.h"
 #include "core/stats3/blob/templates.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 bool is_template_name(std::string_view name) {
   if (name.size() > TPL_MAX_NAME_LEN || name.find('"') != name.npos) return false;
@@ -33,9 +33,9 @@ std::uint32_t hash_template(std::string_view name, const std::vector<std::string
   return hash;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 namespace {
 

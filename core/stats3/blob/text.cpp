@@ -18,7 +18,7 @@
 #include "core/stats3/blob/histogram.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr const char* kStypes[] = {"VOISTATE", "SUM", "MAX", "MIN", "HIST", "TDGST"};
@@ -477,9 +477,9 @@ std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dt
   return text.take();
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 int stats_blob_tostr(struct statsblob* sb, struct sbuf* buf, enum sb_str_fmt fmt,
                      uint32_t flags) try {

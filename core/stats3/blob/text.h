@@ -11,7 +11,7 @@
 #include "core/stats3/blob/layout.h"
 #include "core/stats3/blob/templates.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // The parts shown: measured values only, or all fields and slots.
 enum class Detail { kPlain, kObjdump };
@@ -38,4 +38,4 @@ std::optional<std::string> render_data(const std::uint8_t* data, unsigned voi_dt
 const char* name_of_stype(int stype);
 const char* name_of_dtype(unsigned dtype);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -8,7 +8,7 @@
 #include "core/stats3/blob/histogram.h"
 #include "core/stats3/blob/number.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 enum class Mode { kAbsolute, kRelative };
@@ -99,8 +99,8 @@ int add_to_stat(Stat& stat, std::uint8_t* data, T x) {
   }
 }
 
-// What the VOI is now, by a change since the last update. Nothing: a change of another number of
-// bits of fraction. A new blob's 0 takes those of the first.
+// The VOI's value after a change by `by` since the last update. nullopt: the change has another
+// number of fraction bits. The 0 of a new blob takes the fraction bits of the first change.
 template <typename T>
 std::optional<T> changed(const std::uint8_t* previous, T by) {
   if constexpr (kIsQ<T>) {
@@ -159,9 +159,9 @@ int update(statsblob* sb, std::int32_t voi_id, unsigned dtype, T x, Mode mode) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob
 
-using namespace tallyfs::blob;
+using namespace tallyfs::stats3::blob;
 
 #define TALLY_UPDATE(name, type, dtype, made)                                          \
   int stats_voi_update_abs_##name(struct statsblob* sb, int32_t voi_id, type voival) { \

@@ -7,14 +7,16 @@
 #include "core/stats3/blob/check.h"
 #include "core/stats3/blob/layout.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
-// What an entry takes beside its names, and what each process that tells of it does.
+// Bytes that are charged for an entry in addition to its names, and for each process that has
+// registered it.
 constexpr std::uint64_t kTemplateBytes = 256;
 constexpr std::uint64_t kTellingBytes = 64;
 
-// The names by their slots, those of vacant ones empty; kInvalid: the hash is not of these.
+// The names by their slots; a vacant slot has an empty name. kInvalid: the hash is not that of
+// these names.
 Result<blob::TemplateNames> names_of(const wire::Template& given) {
   std::vector<std::uint8_t> bytes(given.blob.begin(), given.blob.end());
   const auto size = blob::check_blob(bytes);
@@ -312,4 +314,4 @@ Moment FeederTemplates::last_change() const {
   return last_change_;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

@@ -30,7 +30,7 @@
 #include "core/stats3/blob/templates.h"
 #include "core/wire/binary.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 class FeederTemplates {
  public:
@@ -57,46 +57,47 @@ class FeederTemplates {
     blob::TemplateNames names;
   };
   Result<void> restore(Saved saved, Moment now) EXCLUDES(mutex_);
-  // Copies of all that there are, in the order in which they were last told of.
+  // Copies of all templates, in the order of their last registration.
   std::vector<Saved> all() const EXCLUDES(mutex_);
-  // The watched processes that have registered it; and one that has, in a server before. kNoSpace;
-  // kNotFound.
+  // The watched processes that have registered the template. restore_teller() adds one that had
+  // registered it at a predecessor. kNoSpace; kNotFound.
   std::vector<pid_t> tellers(uid_t uid, std::uint32_t hash) const EXCLUDES(mutex_);
   Result<void> restore_teller(uid_t uid, std::uint32_t hash, pid_t process) EXCLUDES(mutex_);
   // The process has ended, and has no templates any more.
   void process_ended(pid_t process) EXCLUDES(mutex_);
 
-  // What the uid's template of that hash is called; nothing: there is none.
+  // The name of the uid's template with that hash; nullopt: there is none.
   std::optional<std::string> name(uid_t uid, std::uint32_t hash) const EXCLUDES(mutex_);
-  // Of the uid's of that name, those of the processes, in the order in which they were told of.
+  // The hashes of the uid's templates with that name that one of `tellers` has registered, in the
+  // order of their registration.
   std::vector<std::uint32_t> hashes(uid_t uid, std::string_view name,
                                     const Processes& tellers) const EXCLUDES(mutex_);
-  // The one that was told of last; nothing: there is none of that name.
+  // The hash that was registered last for that name; nullopt: there is none.
   std::optional<std::uint32_t> last_hash(uid_t uid, std::string_view name) const EXCLUDES(mutex_);
-  // One of the processes has told of that template of the uid's.
+  // True if one of the processes has registered that template of the uid.
   bool is_told_by(uid_t uid, std::uint32_t hash, const Processes& tellers) const EXCLUDES(mutex_);
-  // It has told of some template.
+  // True if the process has registered some template.
   bool has_told(pid_t process) const EXCLUDES(mutex_);
 
-  // Of the template that a blob of the uid's is made from, which is in use as long as they are held
-  // on to; nullptr: it is not registered.
+  // The names of the template that a blob of the uid was made from; nullptr: it is not registered.
+  // The template is in use as long as the caller keeps the pointer.
   std::shared_ptr<const blob::TemplateNames> names(uid_t uid, std::uint32_t hash) const
       EXCLUDES(mutex_);
-  // The specs of those in use, with commas between, each once; and of a name of which none is, the
-  // one that was told of last.
+  // The specs of the templates in use, each once, with commas between. A name without a template in
+  // use has the spec that was registered last.
   std::string list() const EXCLUDES(mutex_);
-  // Counts up with whatever changes what the others answer.
+  // A number that grows whenever the result of another function may have changed.
   std::uint64_t version() const EXCLUDES(mutex_);
   Moment last_change() const EXCLUDES(mutex_);
 
  private:
-  using Id = std::uint64_t;  // in the order in which they came
+  using Id = std::uint64_t;  // in the order of the first registration
   using Ids = std::vector<Id>;
   struct Entry {
     uid_t uid = 0;
     std::uint32_t hash = 0;
     Processes tellers;
-    std::uint64_t told_at = 0;  // how many tellings there had been
+    std::uint64_t told_at = 0;  // the number of registrations before its last one
     // Shared with objects whose blobs are made from it, and with renderings of them.
     std::shared_ptr<const blob::TemplateNames> names;
     Reservation share;
@@ -106,11 +107,12 @@ class FeederTemplates {
   };
 
   const Entry* find(uid_t uid, std::uint32_t hash) const REQUIRES(mutex_);
-  // Those of a name, in the order in which they were last told of.
+  // The templates of a name, in the order of their last registration.
   const Ids& ids_of(uid_t uid, std::string_view name) const REQUIRES(mutex_);
   Result<Told> enter(Saved given, pid_t teller, Moment now) REQUIRES(mutex_);
   Result<Reservation> make_room(const Saved& given) REQUIRES(mutex_);
-  // One that is not in use, of the uid's or of all. False: all are in use.
+  // Forgets a template that is not in use, of the uid or, without one, of any. False: all are in
+  // use.
   bool forget_one(std::optional<uid_t> uid) REQUIRES(mutex_);
   void forget(Id id) REQUIRES(mutex_);
   Result<Told> note_told(Id id, pid_t teller) REQUIRES(mutex_);
@@ -131,4 +133,4 @@ class FeederTemplates {
   Moment last_change_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

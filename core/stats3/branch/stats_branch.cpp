@@ -1,30 +1,21 @@
 #include "core/stats3/branch/stats_branch.h"
 
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "core/base/steps.h"
 #include "core/base/text.h"
+#include "core/stats3/branch/handed_stats.h"
+#include "core/stats3/branch/saved_stats.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
-constexpr unsigned kReadableByOwner = 0400;
-constexpr unsigned kRatesPermissions = 0600 | kForWriteGroup;
-constexpr std::string_view kTemplates = "templates";
-constexpr std::string_view kSampleRates = "sample_rates";
-constexpr std::string_view kJson = ".json";
-// What names, nodes and files of an object or a subsystem take, beside its blob.
-constexpr std::uint64_t kSubsystemBytes = 2048;
+constexpr std::uint64_t kErrnoMax = 4095;  // the kernel's
 
 Error not_found(const char* what, std::size_t at) {
   return {ErrorCode::kNotFound, std::string("no such ") + what, at};
-}
-
-// Where its names in the tree are free, and stay so.
-bool is_object_name(std::string_view name) {
-  return is_name(name) && name.size() <= StatsBranch::kObjectNameBytesMax && name != kSampleRates &&
-         !name.ends_with(kJson);
 }
 
 // stats/templates
@@ -48,7 +39,7 @@ class TemplatesFile final : public File {
 
 }  // namespace
 
-// What rmdir in stats/ asks.
+// Decides what rmdir in stats/ may remove.
 class StatsBranch::Root final : public Directory {
  public:
   explicit Root(StatsBranch& subsystems) : subsystems_(subsystems) {}
@@ -60,7 +51,7 @@ class StatsBranch::Root final : public Directory {
   StatsBranch& subsystems_;
 };
 
-// What rm in stats/SUBSYSTEM asks.
+// Decides what rm in stats/SUBSYSTEM may remove.
 class StatsBranch::ObjectsDirectory final : public Directory {
  public:
   ObjectsDirectory(StatsBranch& subsystems, std::string_view name)
@@ -76,30 +67,27 @@ class StatsBranch::ObjectsDirectory final : public Directory {
 
 StatsBranch::StatsBranch(Tree& tree, Ledger& ledger, uid_t owner, Moment now, Ports ports)
     : tree_(tree),
-      ledger_(ledger),
       ownership_(owner),
       processes_(ports.processes),
       errors_(ports.errors),
       templates_(std::make_shared<FeederTemplates>(ledger, owner, now)),
-      numbered_(ports.switches) {
-  directory_ = tree_.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now);
-  tree_.add_file(directory_, kTemplates, kReadableByOwner,
-                 std::make_shared<TemplatesFile>(templates_), now);
+      directory_(tree.add_directory(Tree::kRoot, "stats", std::make_shared<Root>(*this), now,
+                                    {.permissions = 0755, .readers = true, .writers = true})),
+      subsystems_({.tree = tree,
+                   .ledger = ledger,
+                   .templates = templates_,
+                   .switches = ports.switches,
+                   .directory = directory_,
+                   .rules = [this](std::string_view subsystem) {
+                     return std::make_shared<ObjectsDirectory>(*this, subsystem);
+                   }}) {
+  tree_.add_file(directory_, kTemplates, kForReaders, std::make_shared<TemplatesFile>(templates_),
+                 now);
 }
 
 StatsBranch::~StatsBranch() {
   // The directories' rules point here.
   tree_.remove(directory_, Moment{});
-}
-
-StatsBranch::Subsystem* StatsBranch::find(std::string_view name) const {
-  const auto found = subsystems_.find(name);
-  return found == subsystems_.end() ? nullptr : found->second;
-}
-
-StatsBranch::Object* StatsBranch::find(const Subsystem& subsystem, std::string_view name) const {
-  const auto found = subsystem.objects.find(name);
-  return found == subsystem.objects.end() ? nullptr : found->second;
 }
 
 Result<void> StatsBranch::may_change(uid_t creator, uid_t sender) const {
@@ -120,7 +108,7 @@ Result<Done> StatsBranch::take(const wire::Message& message, Call& call) {
   }
   const auto published = publish(std::get<wire::PackedBlob>(message), call.sender, call.now);
   if (!published) return published.error();
-  return Done{.counted = {DaemonCounter::kBlobs}};
+  return Done{.counted = {"blobs"}};
 }
 
 Result<Done> StatsBranch::execute(const wire::StatsLine& line, const Sender& sender, Moment now,
@@ -156,58 +144,11 @@ Result<Done> StatsBranch::carry_out(const wire::StatsLine& line, const Sender& s
   return invalid("unknown command", 0);
 }
 
-Result<StatsBranch::Numbering> StatsBranch::give_number(Number before) {
-  if (!before) {
-    const std::uint64_t number = numbered_.next_number();
-    return Numbering{number, numbered_.give_switch(number)};
-  }
-  if (numbered_.can_put(*before)) return Numbering{*before, numbered_.keep_switch(*before)};
-  return Error{ErrorCode::kInvalid, "its number is not free"};
-}
-
-void StatsBranch::add_numbered(std::uint64_t number, std::unique_ptr<Numbered> entry) {
-  if (number == numbered_.next_number()) {
-    numbered_.add(std::move(entry));
-  } else {
-    numbered_.put(number, std::move(entry));
-  }
-}
-
-Result<StatsBranch::Subsystem> StatsBranch::prepare_subsystem(std::string_view name, uid_t uid,
-                                                              Moment now, Number before) {
-  if (!is_name(name) || name == kTemplates) {
-    return invalid("not a subsystem's name (1 to 255 printable bytes, no '=')");
-  }
-  auto share = Reservation::create(ledger_, uid, {.interfaces = 1, .bytes = kSubsystemBytes});
-  if (!share) return share.error();
-  const auto given = give_number(before);
-  if (!given) return given.error();
-  return Subsystem{
-      .name = std::string(name),
-      .uid = uid,
-      .number = given.value().number,
-      .share = std::move(share.value()),
-      .rates = std::make_shared<SubsystemRates>(templates_, uid, given.value().its_switch, now)};
-}
-
-std::uint64_t StatsBranch::enter(Subsystem subsystem, Moment now) {
-  const std::string name = subsystem.name;
-  subsystem.node =
-      tree_.add_directory(directory_, name, std::make_shared<ObjectsDirectory>(*this, name), now);
-  tree_.add_file(subsystem.node, kSampleRates, kRatesPermissions,
-                 std::make_shared<SampleRatesFile>(subsystem.rates), now);
-  auto entry = std::make_unique<Numbered>(std::move(subsystem));
-  Subsystem* const added = std::get_if<Subsystem>(entry.get());
-  subsystems_.emplace(name, added);
-  add_numbered(added->number, std::move(entry));
-  return added->number;
-}
-
 Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Sender& sender,
                                          Moment now) {
   const std::string_view name = line.target.text;
-  if (Subsystem* const there = find(name)) return come_again(*there, line, sender, now);
-  auto made = prepare_subsystem(name, sender.uid, now);
+  if (Subsystem* const there = subsystems_.find(name)) return come_again(*there, line, sender, now);
+  auto made = subsystems_.prepare(name, sender.uid, now);
   if (!made) return error_at(made.error(), line.target.at);
   std::size_t at = line.rest.at;
   auto begun = made.value().rates->begin(line.rest.text);
@@ -216,10 +157,10 @@ Result<Done> StatsBranch::make_subsystem(const wire::StatsLine& line, const Send
     begun = add_feeder(made.value(), sender);
   }
   if (!begun) {
-    numbered_.take_back_switch(made.value().number);
+    subsystems_.take_back(made.value());
     return error_at(begun.error(), at);
   }
-  return Done{enter(std::move(made.value()), now)};
+  return Done{subsystems_.enter(std::move(made.value()), now)};
 }
 
 Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& line,
@@ -236,9 +177,9 @@ Result<Done> StatsBranch::come_again(Subsystem& there, const wire::StatsLine& li
   return done;
 }
 
-Result<StatsBranch::Subsystem*> StatsBranch::find_owned(const wire::StatsLine& line,
-                                                        const Sender& sender) const {
-  Subsystem* const found = find(wire::split_path(line.target.text).interface);
+Result<Subsystem*> StatsBranch::find_owned(const wire::StatsLine& line,
+                                           const Sender& sender) const {
+  Subsystem* const found = subsystems_.find(wire::split_path(line.target.text).interface);
   if (!found) return not_found("subsystem", line.target.at);
   if (const auto allowed = may_change(found->uid, sender.uid); !allowed) {
     return error_at(allowed.error(), line.target.at);
@@ -260,20 +201,20 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
     const std::size_t word_at = Tokens(line.rest.text).next()->at;
     return Error{ErrorCode::kNoSpace, "this process cannot be watched", line.rest.at + word_at};
   }
-  Object* object = find(subsystem, name);
+  Object* object = find_object(subsystem, name);
   Done done{0, object ? wire::Made::kWasThere : wire::Made::kNew};
   if (object && is_anothers(*object, sender.pid)) {
     return Error{ErrorCode::kExists, "process " + std::to_string(object->feeder) + " publishes it",
                  at};
   }
   if (!object) {
-    const auto made = add_object(subsystem, name, now);
+    const auto made = subsystems_.add_object(subsystem, name, now);
     if (!made) return error_at(made.error(), at);
     object = made.value();
   }
   if (watched) {
     if (const auto added = add_feeder(subsystem, sender); !added) {
-      if (done.made == wire::Made::kNew) forget(*object, now);
+      if (done.made == wire::Made::kNew) subsystems_.forget(*object, now);
       return error_at(added.error(), line.target.at);
     }
   }
@@ -281,32 +222,6 @@ Result<Done> StatsBranch::make_object(const wire::StatsLine& line, const Sender&
   object->lifetime = lifetime.value();
   done.number = object->number;
   return done;
-}
-
-Result<StatsBranch::Object*> StatsBranch::add_object(Subsystem& subsystem, std::string_view name,
-                                                     Moment now, Number before) {
-  if (!is_object_name(name)) {
-    return invalid("not an object's name (1 to 250 printable bytes, no '=', no .json)", 0);
-  }
-  auto share =
-      Reservation::create(ledger_, subsystem.uid, {.statistics = 1, .bytes = kSubsystemBytes});
-  if (!share) return share.error();
-  const auto given = give_number(before);
-  if (!given) return given.error();
-  Object made{.name = std::string(name), .owner = &subsystem, .number = given.value().number};
-  made.content = std::make_shared<StatsObject>(templates_, made.number, std::move(share.value()),
-                                               given.value().its_switch, now);
-  const auto enter = [&](const std::string& file, StatsObject::Format format) {
-    return tree_.add_file(subsystem.node, file, kReadableByOwner,
-                          std::make_shared<StatsObjectFile>(made.content, format), now);
-  };
-  made.freeform = enter(made.name, StatsObject::Format::kFreeform);
-  made.json = enter(made.name + std::string(kJson), StatsObject::Format::kJson);
-  auto entry = std::make_unique<Numbered>(std::move(made));
-  Object* const added = std::get_if<Object>(entry.get());
-  subsystem.objects.emplace(name, added);
-  add_numbered(added->number, std::move(entry));
-  return added;
 }
 
 Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& sender, Moment now,
@@ -318,12 +233,12 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
     return Done{.is_cut = !withdraw_own(*owner.value(), sender.pid, now, is_late)};
   }
   const std::size_t at = line.target.at + path.interface.size() + 1;
-  Object* const found = find(*owner.value(), path.statistic);
+  Object* const found = find_object(*owner.value(), path.statistic);
   if (!found) return not_found("object", at);
   if (owner.value()->feeders.contains(sender.pid) && is_anothers(*found, sender.pid)) {
     return not_found("object of this process", at);
   }
-  forget(*found, now);
+  subsystems_.forget(*found, now);
   return Done{};
 }
 
@@ -333,7 +248,7 @@ Result<Done> StatsBranch::withdraw(const wire::StatsLine& line, const Sender& se
 bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
                                const IsLate& is_late) {
   if (!subsystem.feeders.contains(process) && subsystem.withdrawing != process) {
-    return forget_all(subsystem, now, is_late);
+    return subsystems_.forget_all(subsystem, now, is_late);
   }
   subsystem.withdrawing = process;
   boost::unordered_flat_map<pid_t, bool> others;  // asking takes a system call
@@ -342,10 +257,10 @@ bool StatsBranch::withdraw_own(Subsystem& subsystem, pid_t process, Moment now,
     if (is_new) found->second = is_anothers(object, process);
     return !found->second;
   };
-  if (!forget_if(subsystem, is_own, now, is_late)) return false;
+  if (!subsystems_.forget_if(subsystem, is_own, now, is_late)) return false;
   subsystem.withdrawing.reset();
   drop_feeder(subsystem, process);
-  if (subsystem.objects.empty() && subsystem.feeders.empty()) forget(subsystem, now);
+  if (subsystem.objects.empty() && subsystem.feeders.empty()) subsystems_.forget(subsystem, now);
   return true;
 }
 
@@ -354,8 +269,7 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
   std::shared_ptr<StatsObject> content;
   {
     const MutexLock lock(mutex_);
-    const auto* const found = numbered_.find(blob.number);
-    const Object* const object = found ? std::get_if<Object>(found->get()) : nullptr;
+    const Object* const object = subsystems_.find_object(blob.number);
     if (!object) return stale;
     if (const auto allowed = may_change(object->owner->uid, sender.uid); !allowed) {
       return allowed.error();
@@ -368,9 +282,9 @@ Result<void> StatsBranch::publish(const wire::PackedBlob& blob, const Sender& se
 Result<void> StatsBranch::remove_subsystem(std::string_view name, Moment now) {
   return work_in_steps([&](const IsLate& is_late) -> Result<Step> {
     const MutexLock lock(mutex_);
-    Subsystem* const found = find(name);
+    Subsystem* const found = subsystems_.find(name);
     if (!found) return not_found("subsystem", 0);
-    return forget_all(*found, now, is_late) ? Step::kLast : Step::kMore;
+    return subsystems_.forget_all(*found, now, is_late) ? Step::kLast : Step::kMore;
   });
 }
 
@@ -381,11 +295,172 @@ Result<void> StatsBranch::remove_file(std::string_view subsystem, std::string_vi
   }
   if (file.ends_with(kJson)) file.remove_suffix(kJson.size());
   const MutexLock lock(mutex_);
-  const Subsystem* const found = find(subsystem);
-  Object* const object = found ? find(*found, file) : nullptr;
+  const Subsystem* const found = subsystems_.find(subsystem);
+  Object* const object = found ? find_object(*found, file) : nullptr;
   if (!object) return not_found("object", 0);
-  forget(*object, now);
+  subsystems_.forget(*object, now);
   return {};
 }
 
-}  // namespace tallyfs
+Result<bool> StatsBranch::watch(const Sender& sender) const {
+  if (sender.pid <= 0) return false;
+  const auto watched = processes_.watch(sender);
+  if (!watched && watched.error().code == ErrorCode::kBusy) return watched.error();
+  return watched.has_value();
+}
+
+Result<Done> StatsBranch::add_template(const wire::Template& given, const Sender& sender,
+                                       Moment now) {
+  const auto watched = watch(sender);
+  if (!watched) return watched.error();
+  if (!watched.value()) return add_template(given, sender.uid, 0, now);
+  return processes_.change_while_watched(
+      sender.pid, [&] { return add_template(given, sender.uid, sender.pid, now); },
+      [&] { process_ended(sender.pid, now, always_late); });
+}
+
+Result<Done> StatsBranch::add_template(const wire::Template& given, uid_t uid, pid_t teller,
+                                       Moment now) {
+  const auto told = templates_->add(uid, teller, given, now);
+  if (!told) return told.error();
+  if (told.value() == FeederTemplates::Told::kAgain) return Done{};
+  const MutexLock lock(mutex_);
+  for (const auto& [name, subsystem] : subsystems_.all()) {
+    if (subsystem->uid == uid) subsystem->rates->template_told(teller, given.name, now);
+  }
+  return Done{};
+}
+
+// Root's templates are not the owner's.
+Result<void> StatsBranch::add_feeder(Subsystem& subsystem, const Sender& sender) {
+  if (auto added = subsystems_.add_feeder(subsystem, sender.pid); !added) return added;
+  if (sender.uid == subsystem.uid) subsystem.rates->add_feeder(sender.pid);
+  return {};
+}
+
+bool StatsBranch::drop_feeder(Subsystem& subsystem, pid_t process) {
+  subsystem.rates->drop_feeder(process);
+  return subsystem.feeders.remove(process);
+}
+
+bool StatsBranch::process_ended(pid_t process, Moment now, const IsLate& is_late) {
+  templates_->process_ended(process);
+  const MutexLock lock(mutex_);
+  for (const auto& [key, subsystem] : subsystems_.all()) {
+    if (!end_feeder(*subsystem, process, now, is_late)) return false;
+  }
+  return true;
+}
+
+bool StatsBranch::end_feeder(Subsystem& subsystem, pid_t process, Moment now,
+                             const IsLate& is_late) {
+  if (!subsystem.feeders.contains(process)) return true;
+  const auto is_gone = [&](Object& object) {
+    if (object.feeder != process) return false;
+    if (object.lifetime == Lifetime::kFeeder || subsystem.withdrawing == process) return true;
+    object.feeder = 0;
+    return false;
+  };
+  if (!subsystems_.forget_if(subsystem, is_gone, now, is_late)) return false;
+  drop_feeder(subsystem, process);
+  report_idle(subsystem, now);
+  return true;
+}
+
+// Like the file, for the owner only.
+Result<Done> StatsBranch::tell_rates(const wire::StatsLine& line, const Sender& sender,
+                                     Moment now) {
+  const auto found = find_owned(line, sender);
+  if (!found) return found.error();
+  report_idle(*found.value(), now);
+  auto told = found.value()->rates->tell(sender);
+  return Done{.number = told.changes, .text = std::move(told.text)};
+}
+
+// A feeder cannot take the rates that were sent to it: error_log says so to their writer.
+Result<Done> StatsBranch::note_refusal(const wire::StatsLine& line, const Sender& sender,
+                                       Moment now) {
+  const auto found = find_owned(line, sender);
+  if (!found) return found.error();
+  const auto word = Tokens(line.rest.text).next();
+  const auto number = word ? parse_unsigned(word->text) : std::nullopt;
+  if (!number || *number == 0 || *number > kErrnoMax) return invalid("no errno", line.rest.at);
+  if (!errors_) return Done{};
+  const std::string reason =
+      "process " + std::to_string(shown_pid(sender.pid)) +
+      " does not take these rates: " + std::strerror(static_cast<int>(*number));
+  errors_->report({ErrorLog::Source::kSocket, sender.uid}, "stats/" + found.value()->name,
+                  found.value()->rates->text(), {ErrorCode::kInvalid, reason}, now);
+  return Done{};
+}
+
+void StatsBranch::report_idle(const Subsystem& subsystem, Moment now) {
+  for (const std::string& rate : subsystem.rates->take_idle()) {
+    if (!errors_) return;
+    errors_->warn({ErrorLog::Source::kSocket, subsystem.uid}, "stats/" + subsystem.name, rate,
+                  {ErrorCode::kNoTemplate, "no running feeder has this template"}, now);
+  }
+}
+
+void StatsBranch::save(ObjectSink& sink) const {
+  if (sink.reader() == ObjectSink::Reader::kSuccessor) return put_for_successor(sink);
+  for (const FeederTemplates::Saved& each : templates_->all()) {
+    if (!put_template(each, sink)) return;
+  }
+  auto entries = [this] {
+    const MutexLock lock(mutex_);
+    return list_saved(subsystems_);
+  }();
+  put_saved(std::move(entries), sink);
+}
+
+Branch::SavedAt StatsBranch::save_at(std::string_view path, ObjectSink&, Moment) const {
+  return path == "stats" || path.starts_with("stats/") ? SavedAt::kAll : SavedAt::kElsewhere;
+}
+
+void StatsBranch::hand_on(ObjectSink& sink, Moment) { put_for_successor(sink); }
+
+void StatsBranch::put_for_successor(ObjectSink& sink) const {
+  if (!put_handed_templates(*templates_, sink)) return;
+  const auto entries = [this] {
+    const MutexLock lock(mutex_);
+    return list_handed(subsystems_);
+  }();
+  if (!put_handed(entries, sink)) return;
+  const std::string numbers = [this] {
+    const MutexLock lock(mutex_);
+    return handed_numbers(subsystems_);
+  }();
+  put_handed_numbers(numbers, sink);
+}
+
+std::uint64_t StatsBranch::stamp(Moment) const {
+  std::uint64_t stamp = spread(templates_->version());
+  std::vector<SavedEntry> entries;
+  {
+    const MutexLock lock(mutex_);
+    entries = list_saved(subsystems_);
+    stamp += feeders_stamp(subsystems_);
+  }
+  return stamp + stamp_of(entries);
+}
+
+Result<void> StatsBranch::load(const SavedObject& object, const Loading& loading) {
+  if (object.format != kSavedFormat) return other_format(object);
+  if (is_of(object, SavedKind::kTemplate)) return load_template(*templates_, object, loading.now);
+  if (is_of(object, SavedKind::kTellers)) return load_tellers(*templates_, object, loading);
+  const MutexLock lock(mutex_);
+  if (is_of(object, SavedKind::kStatsNumbers)) return load_numbers(subsystems_, object, loading);
+  if (is_of(object, SavedKind::kFedSubsystem)) {
+    return load_fed_subsystem(subsystems_, object, loading);
+  }
+  if (is_of(object, SavedKind::kFedStatsObject)) {
+    return load_fed_object(subsystems_, object, loading);
+  }
+  if (is_of(object, SavedKind::kSubsystem)) {
+    return load_subsystem(subsystems_, object, loading.now);
+  }
+  return load_object(subsystems_, object, loading.now);
+}
+
+}  // namespace tallyfs::stats3

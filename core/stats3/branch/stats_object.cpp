@@ -2,12 +2,13 @@
 
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/text.h"
 #include "core/stats3/blob/check.h"
 #include "core/stats3/blob/layout.h"
 #include "core/stats3/blob/text.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 StatsObject::StatsObject(std::shared_ptr<const FeederTemplates> templates, std::uint64_t number,
                          Reservation share, Switch* its_switch, Moment now)
@@ -85,7 +86,7 @@ Result<std::string> StatsObject::render(Format format, std::size_t bytes_max) co
   return text;
 }
 
-// Of two sums that only grow, neither of which falls behind.
+// The sum of two numbers that only grow, so that each change of one of them changes it.
 std::uint64_t StatsObject::version() const {
   const std::uint64_t templates = templates_->version();
   const MutexLock lock(mutex_);
@@ -97,4 +98,55 @@ Moment StatsObject::last_change() const {
   return last_change_;
 }
 
-}  // namespace tallyfs
+void StatsObject::save(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  save_locked(out);
+}
+
+void StatsObject::save_locked(ByteWriter& out) const {
+  out.put(std::uint32_t{publisher_});
+  out.put_text({reinterpret_cast<const char*>(blob_.data()), blob_.size()});
+}
+
+Result<void> StatsObject::load(ByteReader& in, Moment now) {
+  const auto publisher = in.get<std::uint32_t>();
+  // A copy: a blob is read where memory is aligned.
+  const std::string bytes(in.get_text());
+  if (!in.ok()) return Error{ErrorCode::kInvalid, "no saved object of stats/"};
+  if (bytes.empty()) return {};
+  return publish(bytes, publisher, now);
+}
+
+std::uint64_t StatsObject::published() const {
+  const MutexLock lock(mutex_);
+  return published_;
+}
+
+void StatsObject::hand_on(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  out.put(std::uint8_t{asked_.has_value()});
+  out.put(std::int64_t{asked_ ? asked_->monotonic.count() : 0});
+  out.put(std::int64_t{asked_ ? asked_->realtime.count() : 0});
+  out.put(published_);
+  save_locked(out);
+}
+
+Result<void> StatsObject::load_handed(ByteReader& in, Moment now) {
+  const bool is_asked = in.get_flag();
+  const Moment asked{.monotonic = std::chrono::nanoseconds(in.get<std::int64_t>()),
+                     .realtime = std::chrono::nanoseconds(in.get<std::int64_t>())};
+  const auto published = in.get<std::uint64_t>();
+  if (!in.ok() || asked.monotonic.count() < 0) {
+    return Error{ErrorCode::kInvalid, "not what stats/ hands on"};
+  }
+  {
+    const MutexLock lock(mutex_);
+    if (is_asked) asked_ = asked;
+  }
+  const auto loaded = load(in, now);
+  const MutexLock lock(mutex_);
+  published_ = published;
+  return loaded;
+}
+
+}  // namespace tallyfs::stats3

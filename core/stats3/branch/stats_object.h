@@ -23,7 +23,7 @@
 #include "core/stats3/branch/feeder_templates.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 class StatsObject {
  public:
@@ -42,7 +42,7 @@ class StatsObject {
   // save() writes; kNoSpace.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load(ByteReader& in, Moment now) EXCLUDES(mutex_);
-  // The same with the demand for it, for the next server of the mount.
+  // Saves and loads for a successor, with the demand for the object.
   void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
   Result<void> load_handed(ByteReader& in, Moment now) EXCLUDES(mutex_);
   // One of its files has been opened.
@@ -69,7 +69,8 @@ class StatsObject {
   Switch* switch_ GUARDED_BY(mutex_);
   std::vector<std::uint8_t> blob_ GUARDED_BY(mutex_);
   uid_t publisher_ GUARDED_BY(mutex_) = 0;  // the uid that the template belongs to
-  // Of the blob, which keeps them in use; nullptr: they were not known when it came.
+  // The names of the blob's template, which this pointer keeps in use; nullptr: the template was
+  // not registered when the blob came.
   std::shared_ptr<const blob::TemplateNames> names_ GUARDED_BY(mutex_);
   std::uint32_t names_hash_ GUARDED_BY(mutex_) = 0;
   std::uint64_t published_ GUARDED_BY(mutex_) = 0;
@@ -96,4 +97,4 @@ class StatsObjectFile final : public File {
   const StatsObject::Format format_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

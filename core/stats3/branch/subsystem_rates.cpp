@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/stats3/blob/rates.h"
+#include "core/stats3/branch/processes_saved.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 SubsystemRates::SubsystemRates(std::shared_ptr<const FeederTemplates> templates, uid_t uid,
                                Switch* its_switch, Moment now)
@@ -166,7 +168,7 @@ std::uint32_t SubsystemRates::changes() const {
   return changes_;
 }
 
-// Of sums that only grow, none of which falls behind.
+// The sum of numbers that only grow, so that each change of one of them changes it.
 std::uint64_t SubsystemRates::version() const {
   const std::uint64_t templates = templates_->version();
   const MutexLock lock(mutex_);
@@ -184,4 +186,77 @@ Result<std::string> SampleRatesFile::render(const CallContext&, std::size_t byte
   return text;
 }
 
-}  // namespace tallyfs
+void SubsystemRates::save(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  save_locked(out);
+}
+
+void SubsystemRates::save_locked(ByteWriter& out) const {
+  out.put(std::uint8_t{set_by_user_});
+  out.put(static_cast<std::uint32_t>(rates_.size()));
+  for (const Rate& each : rates_) {
+    out.put_text(each.name.value_or(""));
+    out.put(each.hash);
+    out.put(each.percent);
+  }
+}
+
+void SubsystemRates::load(ByteReader& in, Moment now) {
+  const bool is_set = in.get_flag();
+  Rates rates = load_rates(in);
+  if (!in.ok()) return;
+  const MutexLock lock(mutex_);
+  set_by_user_ = is_set;
+  take(std::move(rates), now);
+}
+
+SubsystemRates::Rates SubsystemRates::load_rates(ByteReader& in) {
+  Rates rates;
+  const auto size = in.get<std::uint32_t>();
+  if (size > kRatesMax) in.fail();
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < size && in.ok(); ++i) {
+    Rate rate{.name = std::string(in.get_text()),
+              .hash = in.get<std::uint32_t>(),
+              .percent = in.get<std::uint32_t>()};
+    if (rate.percent > 100 - sum || !blob::is_template_name(*rate.name)) in.fail();
+    sum += in.ok() ? rate.percent : 0;
+    rates.push_back(std::move(rate));
+  }
+  return rates;
+}
+
+void SubsystemRates::hand_on(ByteWriter& out) const {
+  const MutexLock lock(mutex_);
+  out.put(changes_);
+  out.put(feeders_changes_);
+  put_processes(out, feeders_);
+  out.put(static_cast<std::uint32_t>(idle_.size()));
+  for (const std::string& each : idle_) out.put_text(each);
+  save_locked(out);
+}
+
+void SubsystemRates::load_handed(ByteReader& in) {
+  const auto changes = in.get<std::uint32_t>();
+  const auto feeders_changes = in.get<std::uint64_t>();
+  const auto feeders = get_processes(in);
+  std::vector<std::string> idle;
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
+    idle.emplace_back(in.get_text());
+  }
+  const bool is_set = in.get_flag();
+  Rates rates = load_rates(in);
+  if (!in.ok()) return;
+  const MutexLock lock(mutex_);
+  // A server that was killed may have shown more than it has saved: no number is shown twice.
+  const std::uint32_t shown = switch_ ? switch_->on.load(std::memory_order_relaxed) : 0;
+  changes_ = shown > changes ? shown + 1 : changes;
+  feeders_changes_ = feeders_changes;
+  feeders_.insert(feeders.begin(), feeders.end());
+  idle_ = std::move(idle);
+  set_by_user_ = is_set;
+  rates_ = std::move(rates);
+  if (switch_) switch_->on.store(changes_, std::memory_order_release);
+}
+
+}  // namespace tallyfs::stats3

@@ -24,13 +24,13 @@
 #include "core/stats3/branch/feeder_templates.h"
 #include "core/tree/file.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 class SubsystemRates {
  public:
-  // So many that a feeder's answer has room for them.
+  // A reply to a feeder has room for so many rates.
   static constexpr std::size_t kRatesMax = 1000;
-  // Of a text: so many rates as they are written at their longest.
+  // The longest text: kRatesMax rates, each written at its longest.
   static constexpr std::size_t kTextBytesMax = 96 * kRatesMax;
 
   // uid: the owner of the templates that can be named. Templates are shared with the branch.
@@ -40,16 +40,16 @@ class SubsystemRates {
 
   // kInvalid, kNoTemplate: nothing has changed.
   Result<void> set(std::string_view text, Moment now) EXCLUDES(mutex_);
-  // The rates that a feeder brings when its subsystem is made; changes() stays. A rate with a hash
-  // becomes one for the template's name, as a process has one template of each name. Errors: as of
-  // set().
+  // Sets the rates that a feeder brings when its subsystem is made; changes() stays. A rate with a
+  // hash becomes one for the template's name, since a process has one template of each name.
+  // Errors: those of set().
   Result<void> begin(std::string_view text) EXCLUDES(mutex_);
   // Versioned; load() is for rates that nothing was done with yet. Fails the reader on what save()
   // never wrote.
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   void load(ByteReader& in, Moment now) EXCLUDES(mutex_);
-  // The same for the next server of the mount, with what feeders know of them: nothing has changed
-  // for those.
+  // Saves and loads for a successor, with the changes that feeders know of: for feeders nothing has
+  // changed.
   void hand_on(ByteWriter& out) const EXCLUDES(mutex_);
   void load_handed(ByteReader& in) EXCLUDES(mutex_);
   // A feeder comes to a subsystem that is there. Its rates, read as by begin(), take the place of
@@ -61,14 +61,15 @@ class SubsystemRates {
   // A process has registered a template of that name; 0: it is not known which. Counts as a change
   // if a rate is for the name and the process, if known, is a feeder here.
   void template_told(pid_t process, std::string_view name, Moment now) EXCLUDES(mutex_);
-  // It is gone from the tree, and its switch is another's.
+  // Call when the subsystem was removed from the tree: its switch belongs to another one then.
   void detach() EXCLUDES(mutex_);
 
   // "NAME":HASH=PERCENT,... and "NAME"=PERCENT where that is not just one template.
   std::string text() const EXCLUDES(mutex_);
-  // What a process is told: :HASH=PERCENT,... of its templates, or of the last of each name if its
-  // templates are not known. No text: it keeps its own rates, since feeders brought these and none
-  // is for its templates. An empty text: there are no rates, or those of set() are not for it.
+  // The reply to a process: :HASH=PERCENT,... for its templates, or for the last template of each
+  // name if its templates are not known. nullopt: it keeps its own rates, since feeders brought
+  // these and none is for its templates. An empty text: there are no rates, or those of set() are
+  // for others.
   struct Told {
     std::optional<std::string> text;
     std::uint32_t changes = 0;  // how often the rates had been changed then
@@ -101,9 +102,9 @@ class SubsystemRates {
   void save_locked(ByteWriter& out) const REQUIRES(mutex_);
   static Rates load_rates(ByteReader& in);
   void note_change(Moment now) REQUIRES(mutex_);
-  // Of which templates it holds, among those of the feeders.
+  // The hashes of the feeders' templates that the rate is for.
   Hashes hashes(const Rate& rate) const REQUIRES(mutex_);
-  // The same, among those of the processes only.
+  // The hashes of the given processes' templates that the rate is for.
   Hashes hashes_of(const Rate& rate, const Processes& processes) const;
   static std::string words_for(const Rate& rate, const Hashes& hashes);
 
@@ -136,4 +137,4 @@ class SampleRatesFile final : public File {
   const std::shared_ptr<SubsystemRates> rates_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3
