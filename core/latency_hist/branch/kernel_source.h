@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "core/model/wanted_events.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 // Called from any thread, with no lock of the caller's held.
 class KernelSource {
@@ -25,4 +25,4 @@ class KernelSource {
   virtual void drain(const CancellationToken& cancel) = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -8,10 +8,10 @@
 #include "core/base/text.h"
 #include "core/tree/text_file.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
-constexpr unsigned kSwitchPermissions = 0644;
+constexpr Audience kSwitch{0644};
 
 // A whole line that is one token.
 std::string_view only_token(std::string_view line) {
@@ -34,7 +34,7 @@ TextFile::Parts number_parts(
 
 }  // namespace
 
-// What rmdir in latency_hist/ asks.
+// Decides what rmdir in latency_hist/ may remove.
 class LatencyBranch::Rules final : public Directory {
  public:
   explicit Rules(LatencyBranch& branch) : branch_(branch) {}
@@ -50,7 +50,7 @@ class LatencyBranch::Rules final : public Directory {
 class LatencyBranch::KernelSet final : public LockedLatencies {
  public:
   KernelSet(LatencyBranch& branch, Latencies which) : branch_(branch), which_(which) {}
-  void with(const std::function<void(LatencySet&)>& use) override {
+  void with(const std::function<void(Set&)>& use) override {
     const MutexLock lock(branch_.kernel_mutex_);
     use(branch_.kernel_.set(which_));
   }
@@ -70,7 +70,7 @@ class LatencyBranch::FedSet final : public LockedLatencies {
  public:
   FedSet(unsigned cpus, Reservation share, Moment now)
       : share_(std::move(share)), latencies_(cpus, now) {}
-  void with(const std::function<void(LatencySet&)>& use) override EXCLUDES(mutex_) {
+  void with(const std::function<void(Set&)>& use) override EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     use(latencies_);
   }
@@ -78,7 +78,7 @@ class LatencyBranch::FedSet final : public LockedLatencies {
  private:
   const Reservation share_;
   Mutex mutex_{LockRank::kFedLatencySet};
-  LatencySet latencies_ GUARDED_BY(mutex_);
+  Set latencies_ GUARDED_BY(mutex_);
 };
 
 class LatencyBranch::Switching {
@@ -157,8 +157,7 @@ void LatencyBranch::enter_switch(NodeId directory, std::string_view name, Measur
                               return enable(what, line, call);
                             },
                             [this] { return last_switch(); });
-  tree_.add_file(directory, name, kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
-                 now);
+  tree_.add_file(directory, name, kSwitch, std::make_shared<TextFile>(std::move(parts)), now);
 }
 
 void LatencyBranch::enter_pid(NodeId directory, Measuring what, Moment now) {
@@ -167,8 +166,7 @@ void LatencyBranch::enter_pid(NodeId directory, Measuring what, Moment now) {
                               return select(what, line, call);
                             },
                             [this] { return last_switch(); });
-  tree_.add_file(directory, "pid", kSwitchPermissions, std::make_shared<TextFile>(std::move(parts)),
-                 now);
+  tree_.add_file(directory, "pid", kSwitch, std::make_shared<TextFile>(std::move(parts)), now);
 }
 
 std::int64_t LatencyBranch::enabled(Measuring what) const {
@@ -200,7 +198,7 @@ Result<void> LatencyBranch::enable(Measuring what, std::string_view line, const 
     note_switch(call.now);
   }
   auto asked = ask_source(call.cancel);
-  // What is switched off goes unasked.
+  // Switching off succeeds even if the source does not answer.
   if (asked || *value == 0) return {};
   const MutexLock lock(kernel_mutex_);
   (void)kernel_.enable(what, before);
@@ -291,12 +289,12 @@ Result<std::size_t> LatencyBranch::add(std::string_view name,
                                        uid_t sender, Moment now) {
   const auto is_somewhere = [this](const auto& sample) { return sample.cpu < options_.cpus; };
   const auto somewhere = static_cast<std::size_t>(std::ranges::count_if(samples, is_somewhere));
-  // What is refused as a whole leaves no directory.
+  // A message without any valid sample must not create a directory.
   if (somewhere == 0 && !samples.empty() && lost == 0) return no_such_cpu();
   auto fed = find_or_create(name, sender, now);
   if (!fed) return fed.error();
-  fed.value()->with([&](LatencySet& set) {
-    set.count_lost(lost, LatencySet::kNoCpu, now);
+  fed.value()->with([&](Set& set) {
+    set.count_lost(lost, Set::kNoCpu, now);
     for (const LatencySample& sample : samples) {
       if (!is_somewhere(sample)) continue;
       const std::chrono::nanoseconds time(sample.time_ns);
@@ -323,7 +321,7 @@ Result<std::shared_ptr<LockedLatencies>> LatencyBranch::find_or_create(std::stri
     return Error{ErrorCode::kInvalid, "these latencies are the kernel's", 0};
   }
   auto share = Reservation::create(
-      ledger_, creator, {.interfaces = 1, .bytes = LatencySet::worst_case_bytes(options_.cpus)});
+      ledger_, creator, {.interfaces = 1, .bytes = Set::worst_case_bytes(options_.cpus)});
   if (!share) return share.error();
   const std::shared_ptr<LockedLatencies> made =
       std::make_shared<FedSet>(options_.cpus, std::move(share.value()), now);
@@ -366,7 +364,7 @@ Result<void> LatencyBranch::reset(std::string_view name, uid_t sender, Moment no
     if (!found) return found.error();
     latencies = found.value()->latencies;
   }
-  latencies->with([&](LatencySet& set) { set.reset(now); });
+  latencies->with([&](Set& set) { set.reset(now); });
   return {};
 }
 
@@ -379,4 +377,4 @@ Result<void> LatencyBranch::remove(std::string_view name, uid_t sender, Moment n
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -32,7 +32,7 @@
 #include "core/model/latency_sample.h"
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 class LatencyBranch final : public Branch {
  public:
@@ -76,10 +76,10 @@ class LatencyBranch final : public Branch {
   // neither root nor the owner.
   Result<std::size_t> add(std::string_view name, std::span<const LatencySample> samples,
                           std::uint64_t lost, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
-  // For the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
+  // Allowed to the uid that fed it first, root and the owner. kNotFound, kBusy, kNotPermitted.
   Result<void> reset(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
   Result<void> remove(std::string_view name, uid_t sender, Moment now) EXCLUDES(fed_mutex_);
-  // What rmdir does; of directories that programs feed. kBusy, kNotFound.
+  // rmdir of a directory that programs feed. kBusy, kNotFound.
   Result<void> remove_directory(std::string_view name, Moment now) EXCLUDES(fed_mutex_);
 
   WantedEvents wanted() const EXCLUDES(kernel_mutex_);
@@ -135,7 +135,7 @@ class LatencyBranch final : public Branch {
   void take_kernel(std::span<const KernelEvent> events, Moment now) EXCLUDES(kernel_mutex_);
   Result<void> ask_source(const CancellationToken& cancel);
   Result<void> may_change(const FedDirectory& directory, uid_t sender) const;
-  // As reset().
+  // Finds the directory if the sender may change it. The errors are those of reset().
   Result<FedDirectory*> find_for(std::string_view name, uid_t sender) REQUIRES(fed_mutex_);
   Result<std::shared_ptr<LockedLatencies>> find_or_create(std::string_view name, uid_t creator,
                                                           Moment now) EXCLUDES(fed_mutex_);
@@ -159,4 +159,4 @@ class LatencyBranch final : public Branch {
   boost::unordered_flat_map<std::string, FedDirectory> fed_ GUARDED_BY(fed_mutex_);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

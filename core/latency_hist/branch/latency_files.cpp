@@ -2,13 +2,13 @@
 
 #include "core/tree/text_file.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
-constexpr unsigned kReadable = 0444;
-constexpr unsigned kWritable = 0644;
+constexpr Audience kReadable{0444};
+constexpr Audience kWritable{0644};
 // Reading clears it, so that only users with the right to clear may read.
-constexpr unsigned kConsumable = 0600;
+constexpr Audience kConsumable{0600};
 
 using Shared = std::shared_ptr<LockedLatencies>;
 
@@ -22,18 +22,18 @@ Result<std::string> bounded(std::string text, std::size_t bytes_max) {
 template <typename T, typename Get>
 T get(const Shared& latencies, Get of) {
   T value{};
-  latencies->with([&](LatencySet& set) { value = of(set); });
+  latencies->with([&](Set& set) { value = of(set); });
   return value;
 }
 
-// What all of them have in common; render is to be added.
+// The callbacks that all files share. The caller adds `render`.
 TextFile::Parts parts_of(const Shared& latencies) {
   return {.last_change =
               [=](Moment) {
-                return get<Moment>(latencies, [](LatencySet& set) { return set.last_change(); });
+                return get<Moment>(latencies, [](Set& set) { return set.last_change(); });
               },
           .version = [=](Moment) -> std::optional<std::uint64_t> {
-            return get<std::uint64_t>(latencies, [](LatencySet& set) { return set.version(); });
+            return get<std::uint64_t>(latencies, [](Set& set) { return set.version(); });
           },
           .opened = [=](const CallContext& call) { latencies->opened(call); },
           .waits = latencies->waits()};
@@ -44,9 +44,8 @@ template <typename Make>
 TextFile::Parts text_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext& call, std::size_t bytes_max) {
-    return bounded(
-        get<std::string>(latencies, [&](LatencySet& set) { return make(set, call.now); }),
-        bytes_max);
+    return bounded(get<std::string>(latencies, [&](Set& set) { return make(set, call.now); }),
+                   bytes_max);
   };
   return parts;
 }
@@ -56,18 +55,17 @@ template <typename Make>
 TextFile::Parts snapshot_parts(const Shared& latencies, Make make) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext&, std::size_t bytes_max) {
-    const auto snapshot =
-        get<LatencySnapshot>(latencies, [](LatencySet& set) { return set.snapshot(); });
+    const auto snapshot = get<Snapshot>(latencies, [](Set& set) { return set.snapshot(); });
     return bounded(make(snapshot), bytes_max);
   };
   return parts;
 }
 
 // There is no version: the text says when it was made.
-TextFile::Parts json_parts(const Shared& latencies, const LatencyNames& names) {
+TextFile::Parts json_parts(const Shared& latencies, const Names& names) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext& call, std::size_t bytes_max) {
-    auto snapshot = get<LatencySnapshot>(latencies, [](LatencySet& set) { return set.snapshot(); });
+    auto snapshot = get<Snapshot>(latencies, [](Set& set) { return set.snapshot(); });
     const auto switched = latencies->switched();
     snapshot.version += switched.changes;
     return bounded(
@@ -82,10 +80,10 @@ TextFile::Parts json_parts(const Shared& latencies, const LatencyNames& names) {
 TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
   TextFile::Parts parts = parts_of(latencies);
   parts.render = [=](const CallContext&, std::size_t bytes_max) -> Result<std::string> {
-    if (bytes_max < LatencyHistogram::kTextBytesMin) return too_long();
-    LatencyHistogram histogram;
+    if (bytes_max < Histogram::kTextBytesMin) return too_long();
+    Histogram histogram;
     std::string note;
-    latencies->with([&](LatencySet& set) {
+    latencies->with([&](Set& set) {
       histogram = set.histogram(cpu);
       note = shortfall_line(set.kind(), set.counts(cpu));
     });
@@ -97,10 +95,10 @@ TextFile::Parts histogram_parts(const Shared& latencies, unsigned cpu) {
 }
 
 TextFile::Parts reset_parts(const Shared& latencies) {
-  TextFile::Parts parts = text_parts(latencies, [](LatencySet&, Moment) { return "0\n"; });
+  TextFile::Parts parts = text_parts(latencies, [](Set&, Moment) { return "0\n"; });
   parts.write_unit = File::WriteUnit::kWrite;
   parts.write_line = [=](std::string_view, const CallContext& call) -> Result<void> {
-    latencies->with([&](LatencySet& set) { set.reset(call.now); });
+    latencies->with([&](Set& set) { set.reset(call.now); });
     return {};
   };
   return parts;
@@ -108,24 +106,24 @@ TextFile::Parts reset_parts(const Shared& latencies) {
 
 TextFile::Parts maxima_parts(const Shared& latencies) {
   TextFile::Parts parts =
-      text_parts(latencies, [](LatencySet& set, Moment now) { return set.maxima(now.monotonic); });
+      text_parts(latencies, [](Set& set, Moment now) { return set.maxima(now.monotonic); });
   parts.version = {};  // intervals end though nothing comes
   parts.write_line = [=](std::string_view line, const CallContext& call) {
     Result<void> done;
-    latencies->with([&](LatencySet& set) { done = set.define_maxima(line, call.now); });
+    latencies->with([&](Set& set) { done = set.define_maxima(line, call.now); });
     return done;
   };
   return parts;
 }
 
-// What could be too long for the reader stays.
+// A text that may be too long for the reader is refused, and the latencies are not reset.
 TextFile::Parts snapshot_reset_parts(const Shared& latencies) {
-  TextFile::Parts parts = snapshot_parts(
-      latencies, [](const LatencySnapshot& snapshot) { return snapshot.everything(); });
+  TextFile::Parts parts =
+      snapshot_parts(latencies, [](const Snapshot& snapshot) { return snapshot.everything(); });
   parts.take = [=](Moment now, std::size_t bytes_max) -> Result<std::string> {
-    LatencySnapshot snapshot;
+    Snapshot snapshot;
     bool fits = true;
-    latencies->with([&](LatencySet& set) {
+    latencies->with([&](Set& set) {
       snapshot = set.snapshot();
       fits = snapshot.everything_bytes_max() <= bytes_max;
       if (fits) set.reset(now);
@@ -138,28 +136,28 @@ TextFile::Parts snapshot_reset_parts(const Shared& latencies) {
 
 }  // namespace
 
-void enter_latency_files(Tree& tree, NodeId directory, const LatencyNames& names,
-                         const Shared& latencies, MaxLatencyFiles files, Moment now) {
-  const auto enter = [&](const std::string& file, unsigned permissions, TextFile::Parts parts) {
-    tree.add_file(directory, file, permissions, std::make_shared<TextFile>(std::move(parts)), now);
+void enter_latency_files(Tree& tree, NodeId directory, const Names& names, const Shared& latencies,
+                         MaxLatencyFiles files, Moment now) {
+  const auto enter = [&](const std::string& file, Audience audience, TextFile::Parts parts) {
+    tree.add_file(directory, file, audience, std::make_shared<TextFile>(std::move(parts)), now);
   };
-  const auto cpus = get<unsigned>(latencies, [](LatencySet& set) { return set.cpus(); });
+  const auto cpus = get<unsigned>(latencies, [](Set& set) { return set.cpus(); });
   for (unsigned cpu = 0; cpu < cpus; ++cpu) {
     const std::string cpu_name = "CPU" + std::to_string(cpu);
     enter(cpu_name, kReadable, histogram_parts(latencies, cpu));
     if (files == MaxLatencyFiles::kNone) continue;
     enter("max_latency-" + cpu_name, kReadable,
-          text_parts(latencies, [=](LatencySet& set, Moment) { return set.max_latency(cpu); }));
+          text_parts(latencies, [=](Set& set, Moment) { return set.max_latency(cpu); }));
   }
   enter("reset", kWritable, reset_parts(latencies));
   enter("summary", kReadable,
-        snapshot_parts(latencies, [](const LatencySnapshot& all) { return all.summary(); }));
+        snapshot_parts(latencies, [](const Snapshot& all) { return all.summary(); }));
   enter("data", kReadable,
         snapshot_parts(latencies, [name = names.name](const auto& all) { return all.data(name); }));
   enter("data.json", kReadable, json_parts(latencies, names));
-  enter("top", kReadable, text_parts(latencies, [](LatencySet& set, Moment) { return set.top(); }));
+  enter("top", kReadable, text_parts(latencies, [](Set& set, Moment) { return set.top(); }));
   enter("maxima", kWritable, maxima_parts(latencies));
   enter("snapshot_reset", kConsumable, snapshot_reset_parts(latencies));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

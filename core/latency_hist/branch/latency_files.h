@@ -1,4 +1,4 @@
-// The files of one directory of latency_hist; the same for every source of its LatencySet.
+// The files of one directory of latency_hist; the same for every source of its Set.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 #include <string>
 
 #include "core/base/call_context.h"
-#include "core/latency_hist/engine/latency_set.h"
+#include "core/latency_hist/engine/set.h"
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-// A LatencySet behind its owner's lock. The files of a directory share it; it lives until the last
+// A Set and its owner's lock. The files of a directory share it; it lives until the last
 // of them is closed.
 class LockedLatencies {
  public:
   virtual ~LockedLatencies() = default;
   // Called from any thread; use is called once, under the lock, and must not block.
-  virtual void with(const std::function<void(LatencySet&)>& use) = 0;
-  // As File's.
+  virtual void with(const std::function<void(Set&)>& use) = 0;
+  // The functions of File with these names.
   virtual void opened(const CallContext&) {}
   virtual bool waits() const { return false; }
   // Whether latencies are measured now, and how often that was changed.
@@ -32,14 +32,14 @@ class LockedLatencies {
 
 enum class MaxLatencyFiles { kNone, kPerCpu };
 
-// Enters CPUn, max_latency-CPUn if there shall be some, reset, summary, data, data.json, top,
-// maxima and snapshot_reset. name: what the lines of `data` begin with. epoch: of the daemon.
-struct LatencyNames {
+// Enters the files CPUn, max_latency-CPUn unless kNone, reset, summary, data, data.json, top,
+// maxima and snapshot_reset. name: the begin of each line of `data`. epoch: the daemon's.
+struct Names {
   std::string name;
   std::uint64_t epoch = 0;
 };
-void enter_latency_files(Tree& tree, NodeId directory, const LatencyNames& names,
+void enter_latency_files(Tree& tree, NodeId directory, const Names& names,
                          const std::shared_ptr<LockedLatencies>& latencies, MaxLatencyFiles files,
                          Moment now);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

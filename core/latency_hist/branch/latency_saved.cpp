@@ -1,18 +1,19 @@
-// What of tracing/latency_hist outlives the daemon (core/state/FORMAT.md, kinds 13 to 15).
+// The state of tracing/latency_hist that outlives the daemon (core/state/FORMAT.md, kinds 13 to
+// 15).
 #include <algorithm>
 #include <array>
 
 #include "core/base/bytes.h"
 #include "core/latency_hist/branch/latency_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
-// Of the contents of all kinds.
+// The version of the contents of all three kinds.
 constexpr std::uint16_t kFormat = 1;
 constexpr std::string_view kSwitchesLabel = "enable";
 
-// By Latencies: the directories below latency_hist/.
+// The directories below latency_hist/, indexed by Latencies.
 constexpr std::array<std::string_view, kLatencies> kDirectories = {
     "irqsoff",           "preemptoff",           "preemptirqsoff", "wakeup",
     "wakeup/sharedprio", "missed_timer_offsets", "timerandwakeup",
@@ -46,7 +47,7 @@ void LatencyBranch::save(ObjectSink& sink) const {
     bytes.clear();
     ByteWriter out(bytes);
     out.put(std::uint32_t{each.directory.creator});
-    each.directory.latencies->with([&](const LatencySet& set) { set.save(out); });
+    each.directory.latencies->with([&](const Set& set) { set.save(out); });
     if (!sink.put(saved_object(SavedKind::kLatencies, kFormat, each.name, bytes))) return;
   }
 }
@@ -59,7 +60,7 @@ bool LatencyBranch::save_kernel(ObjectSink& sink) const {
     {
       ByteWriter out(bytes);
       const MutexLock lock(kernel_mutex_);
-      const LatencySet& set = kernel_.set(static_cast<Latencies>(i));
+      const Set& set = kernel_.set(static_cast<Latencies>(i));
       if (set.version() == 0) continue;
       set.save(out);
     }
@@ -91,9 +92,8 @@ Branch::SavedAt LatencyBranch::save_at(std::string_view path, ObjectSink&, Momen
 std::uint64_t LatencyBranch::stamp(Moment) const {
   std::uint64_t stamp = 0;
   for (const Fed& each : fed()) {
-    each.directory.latencies->with([&](const LatencySet& set) {
-      stamp += spread(spread(each.directory.node) + set.version());
-    });
+    each.directory.latencies->with(
+        [&](const Set& set) { stamp += spread(spread(each.directory.node) + set.version()); });
   }
   const MutexLock lock(kernel_mutex_);
   for (std::size_t i = 0; i < kLatencies; ++i) {
@@ -127,7 +127,7 @@ Result<void> LatencyBranch::load_fed(const SavedObject& object, const Loading& l
   const auto uid = in.get<std::uint32_t>();
   const auto made = find_or_create(object.label, uid, loading.now);
   if (!made) return made.error();
-  made.value()->with([&](LatencySet& set) { set.load(in, loading.boot, loading.now); });
+  made.value()->with([&](Set& set) { set.load(in, loading.boot, loading.now); });
   if (in.ok() && in.left() == 0) return {};
   (void)remove(object.label, options_.owner, loading.now);
   return not_saved_here();
@@ -139,9 +139,9 @@ Result<void> LatencyBranch::load_kernel(const SavedObject& object, const Loading
   const auto which = static_cast<Latencies>(found - kDirectories.begin());
   ByteReader in(object.bytes);
   const MutexLock lock(kernel_mutex_);
-  LatencySet& set = kernel_.set(which);
+  Set& set = kernel_.set(which);
   if (set.version() != 0) return Error{ErrorCode::kExists, "it has latencies already"};
-  LatencySet loaded = set;
+  Set loaded = set;
   loaded.load(in, loading.boot, loading.now);
   if (!in.ok() || in.left() != 0) return not_saved_here();
   set = std::move(loaded);
@@ -171,4 +171,4 @@ Result<void> LatencyBranch::load_switches(const SavedObject& object, const Loadi
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -4,7 +4,7 @@
 
 #include "core/latency_hist/branch/latency_branch.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
   const auto& latency = std::get<wire::LatencyLine>(line);
@@ -26,16 +26,14 @@ Result<Done> LatencyBranch::execute(const wire::Line& line, Call& call) {
     }
     return {};
   }();
-  if (done) return Done{.counted = {DaemonCounter::kSamples, is_sample ? 1u : 0u}};
+  if (done) return Done{.counted = {"samples", is_sample ? 1u : 0u}};
   Error error = done.error();
   if (error.token_at != Error::kNoToken) error.token_at += latency.type.at;
   return error;
 }
 
 Result<Done> LatencyBranch::take(const wire::Message& message, Call& call) {
-  const auto counted = [](std::size_t count) {
-    return Done{.counted = {DaemonCounter::kSamples, count}};
-  };
+  const auto counted = [](std::size_t count) { return Done{.counted = {"samples", count}}; };
   if (const auto* const kernel = std::get_if<wire::KernelEvents>(&message)) {
     call.refused = std::max<std::size_t>(kernel->events.size(), 1);
     const auto taken = take(kernel->events, call.sender.uid, call.now);
@@ -52,4 +50,4 @@ Result<Done> LatencyBranch::take(const wire::Message& message, Call& call) {
   return no_such_cpu();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -4,21 +4,20 @@
 
 #include "core/base/near_time.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
-// Of fewer nothing is said in the log: the first ones of a measurement may be incomplete.
+// The log has no warning of fewer latencies: the first ones of a measurement may be incomplete.
 constexpr std::uint64_t kWarnedFrom = 100;
 
-constexpr std::array<LatencyKind, kLatencies> kKinds = {
-    LatencyKind::kSections,        LatencyKind::kSections, LatencyKind::kSections,
-    LatencyKind::kWakeups,         LatencyKind::kWakeups,  LatencyKind::kTimers,
-    LatencyKind::kTimersAndWakeups};
+constexpr std::array<Kind, kLatencies> kKinds = {
+    Kind::kSections, Kind::kSections, Kind::kSections,        Kind::kWakeups,
+    Kind::kWakeups,  Kind::kTimers,   Kind::kTimersAndWakeups};
 constexpr std::array<std::string_view, kLatencies> kNames = {
     "irqsoff",           "preemptoff",           "preemptirqsoff", "wakeup",
     "wakeup/sharedprio", "missed_timer_offsets", "timerandwakeup"};
 
-// Whose losses those of the events are.
+// Lost events count as losses of a set while this measurement is on.
 constexpr std::array<Measuring, kLatencies> kMeasuredBy = {
     Measuring::kSections,      Measuring::kSections, Measuring::kSections,
     Measuring::kWakeup,        Measuring::kWakeup,   Measuring::kMissedTimerOffsets,
@@ -47,7 +46,7 @@ Measuring measuring_of(Latencies which) {
 
 KernelLatencies::KernelLatencies(unsigned cpus, Moment now)
     : cpus_(cpus), now_(now), running_(cpus), wakeups_(cpus), timers_(cpus), sections_(cpus) {
-  for (const LatencyKind kind : kKinds) sets_.emplace_back(cpus, now, kind);
+  for (const Kind kind : kKinds) sets_.emplace_back(cpus, now, kind);
 }
 
 void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
@@ -55,7 +54,7 @@ void KernelLatencies::take(std::span<const KernelEvent> events, Moment now) {
   Nanoseconds last = now.monotonic;
   for (const KernelEvent& each : events) {
     if (!makes_sense(each)) {
-      lose(1, LatencySet::kNoCpu);
+      lose(1, Set::kNoCpu);
       continue;
     }
     KernelEvent event = each;
@@ -179,7 +178,7 @@ void KernelLatencies::record(const WakeupTracker::Measured& measured) {
   }
   set(Latencies::kWakeup).add(measured.record, now_);
   if (!is_on(Measuring::kTimerAndWakeup) || !measured.timer_offset) return;
-  LatencyRecord both = measured.record;
+  Record both = measured.record;
   both.latency += *measured.timer_offset;
   set(Latencies::kTimerAndWakeup).add(both, now_);
 }
@@ -189,7 +188,7 @@ void KernelLatencies::take_section(const KernelEvent& event) {
   const auto ended = sections_[event.cpu].switched(event);
   const Task* const task = running_.on(event.cpu);
   for (std::size_t i = 0; i < kSectionKinds; ++i) {
-    LatencySet& ended_set = set(kSetOfSection[i]);
+    Set& ended_set = set(kSetOfSection[i]);
     ended_set.count_unmatched(ended.unmatched[i], event.cpu, now_);
     if (!ended.lengths[i]) continue;
     ended_set.add({.time = Nanoseconds(event.time_ns),
@@ -240,4 +239,4 @@ void KernelLatencies::select(Measuring what, pid_t pid) {
   if (what == Measuring::kMissedTimerOffsets) timers_.select(pid);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

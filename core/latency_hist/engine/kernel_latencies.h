@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/latency_hist/engine/latency_set.h"
 #include "core/latency_hist/engine/running_tasks.h"
 #include "core/latency_hist/engine/section_tracker.h"
+#include "core/latency_hist/engine/set.h"
 #include "core/latency_hist/engine/timer_tracker.h"
 #include "core/latency_hist/engine/wakeup_tracker.h"
 #include "core/model/kernel_event.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 // The directories with histograms.
 enum class Latencies {
@@ -36,7 +36,7 @@ enum class Latencies {
 };
 inline constexpr std::size_t kLatencies = 7;
 
-// What enable/ switches.
+// The measurements that the files of enable/ switch.
 enum class Measuring { kSections, kWakeup, kMissedTimerOffsets, kTimerAndWakeup };
 inline constexpr std::size_t kMeasurings = 4;
 
@@ -67,12 +67,12 @@ class KernelLatencies {
   void select(Measuring what, pid_t pid);
   pid_t selected(Measuring what) const { return selected_[static_cast<std::size_t>(what)]; }
 
-  // What the log has to say, each only once: that histograms fall short, or that the kernel leaves
-  // out switches. Empty: nothing.
+  // The next warning for the log, each of them once: that a histogram lacks latencies, or that the
+  // kernel leaves out switches. Empty: there is none.
   std::string take_warning();
 
-  LatencySet& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
-  const LatencySet& set(Latencies which) const { return sets_[static_cast<std::size_t>(which)]; }
+  Set& set(Latencies which) { return sets_[static_cast<std::size_t>(which)]; }
+  const Set& set(Latencies which) const { return sets_[static_cast<std::size_t>(which)]; }
 
  private:
   void take(const KernelEvent& event);
@@ -91,7 +91,7 @@ class KernelLatencies {
 
   const unsigned cpus_;
   Moment now_;
-  std::vector<LatencySet> sets_;  // by Latencies
+  std::vector<Set> sets_;  // by Latencies
   std::array<std::int64_t, kMeasurings> enabled_{};
   std::array<pid_t, kMeasurings> selected_{};
   RunningTasks running_;
@@ -102,4 +102,4 @@ class KernelLatencies {
   bool is_warned_of_bounds_ = false;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

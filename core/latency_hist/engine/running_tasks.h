@@ -8,7 +8,7 @@
 
 #include "core/model/task.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 class RunningTasks {
  public:
@@ -23,4 +23,4 @@ class RunningTasks {
   std::vector<std::optional<Task>> tasks_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

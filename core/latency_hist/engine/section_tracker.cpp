@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 SectionTracker::Ended SectionTracker::switched(const KernelEvent& event) {
   const Nanoseconds time(event.time_ns);
@@ -40,4 +40,4 @@ void SectionTracker::end(Section section, Nanoseconds time, Ended& ended) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,6 +1,6 @@
-// From the switching off and on of interrupts and preemption to the lengths of critical sections,
-// for one CPU: those without interrupts, those without preemption, and those without either, which
-// last from the first that goes off until both are on again.
+// Measures the critical sections of one CPU, from events that switch interrupts or preemption off
+// and on: sections without interrupts, without preemption, and without at least one of them. The
+// last kind begins when the first of the two goes off, and ends when both are on again.
 //
 // A section that seems to last for kSectionMax has missed its end: it counts as unmatched.
 // Confined to its owner's lock.
@@ -13,7 +13,7 @@
 
 #include "core/model/kernel_event.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 enum class Section { kIrqsOff, kPreemptOff, kPreemptIrqsOff };
 inline constexpr std::size_t kSectionKinds = 3;
@@ -30,9 +30,10 @@ class SectionTracker {
     std::array<std::uint64_t, kSectionKinds> unmatched{};
   };
 
-  // event.kind is one of the four that switch something off or on. What is off already stays so; an
-  // end without a beginning is none.
+  // event.kind is one of the four that switch interrupts or preemption. A second "off" does not
+  // begin a section again; an "on" without an "off" ends none.
   Ended switched(const KernelEvent& event);
+  // Call after events of this CPU were lost.
   void forget_all() { since_ = {}; }
 
  private:
@@ -45,4 +46,4 @@ class SectionTracker {
   std::array<std::optional<Nanoseconds>, kSectionKinds> since_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -5,7 +5,7 @@
 #include "core/base/int128.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 struct Wording {
@@ -14,19 +14,19 @@ struct Wording {
   std::string_view lost;
 };
 
-Wording wording_of(LatencyKind kind) {
+Wording wording_of(Kind kind) {
   switch (kind) {
-    case LatencyKind::kWakeups:
+    case Kind::kWakeups:
       return {"wakeups", " without an event that shows the task running", " events lost"};
-    case LatencyKind::kTimers:
+    case Kind::kTimers:
       return {"timers", " without their start or their wakeup", " events lost"};
-    case LatencyKind::kTimersAndWakeups:
+    case Kind::kTimersAndWakeups:
       return {"timers with their wakeups",
               " without the timer's start, its wakeup or an event that shows the task running",
               " events lost"};
-    case LatencyKind::kSections:
+    case Kind::kSections:
       return {"sections", " without their end", " events lost"};
-    case LatencyKind::kFed:
+    case Kind::kFed:
       return {"latencies", " without their end", " dropped by the program"};
   }
   return {};
@@ -39,7 +39,7 @@ bool CpuCounts::falls_short() const {
   return missing * 100 > missing + samples;
 }
 
-std::string shortfall_line(LatencyKind kind, const CpuCounts& counts) {
+std::string shortfall_line(Kind kind, const CpuCounts& counts) {
   std::string out;
   if (!counts.falls_short()) return out;
   const Wording wording = wording_of(kind);
@@ -62,4 +62,4 @@ std::string shortfall_line(LatencyKind kind, const CpuCounts& counts) {
   return out;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

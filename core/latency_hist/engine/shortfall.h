@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-// What the latencies of a directory are the latencies of.
-enum class LatencyKind { kWakeups, kTimers, kTimersAndWakeups, kSections, kFed };
+// The measured thing, by which a directory's latencies are counted.
+enum class Kind { kWakeups, kTimers, kTimersAndWakeups, kSections, kFed };
 
 struct CpuCounts {
   std::uint64_t samples = 0;    // in the histogram
@@ -16,13 +16,13 @@ struct CpuCounts {
   std::uint64_t unmatched = 0;  // begun, and never seen to end
   std::uint64_t lost = 0;       // events
 
-  // Of what began here more than one in a hundred is missing. A lost event counts as one that
-  // began: it may have been.
+  // True if more than one in a hundred of the latencies that began here is missing. A lost event
+  // counts as one that began, since it may have been.
   bool falls_short() const;
 };
 
 // `#N of M wakeups are not in this histogram: REASON` and a newline; empty: counts do not fall
 // short. It does not end in ` 0`, which `grep -v " 0$"` would leave out.
-std::string shortfall_line(LatencyKind kind, const CpuCounts& counts);
+std::string shortfall_line(Kind kind, const CpuCounts& counts);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

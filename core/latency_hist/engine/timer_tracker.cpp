@@ -4,7 +4,7 @@
 
 #include "core/base/near_time.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 // A timer that never expires is started for the end of time. Other clocks than CLOCK_MONOTONIC are
@@ -131,4 +131,4 @@ void TimerTracker::forget_all() {
   seen_.clear();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -24,11 +24,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/latency_hist/engine/latency_record.h"
+#include "core/latency_hist/engine/record.h"
 #include "core/latency_hist/engine/running_tasks.h"
 #include "core/model/kernel_event.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 class TimerTracker {
  public:
@@ -45,7 +45,7 @@ class TimerTracker {
     std::optional<Nanoseconds> offset;
     // The record of a late timer whose sleeper is the selected task, or a real-time task of a
     // higher priority than the task that ran when the timer expired.
-    std::optional<LatencyRecord> missed;
+    std::optional<Record> missed;
   };
 
   explicit TimerTracker(unsigned cpus) : unmatched_(cpus) {}
@@ -55,14 +55,15 @@ class TimerTracker {
   void started(const KernelEvent& event, const RunningTasks& running);
   void expired(const KernelEvent& event, const RunningTasks& running);
   void cancelled(const KernelEvent& event) { timers_.erase(event.number); }
-  // The task of a wakeup was asleep on a timer, or not.
+  // Says whether the woken task was asleep on a timer.
   Woken woken(const KernelEvent& event);
   // Both tasks of a switch are awake: no timer will wake them that has expired.
   void switched(const KernelEvent& event);
-  // Gives up expiries whose wakeup will not come any more.
+  // Forgets expiries whose wakeup can no longer come.
   void expire(Nanoseconds now);
   void forget_all();
-  // Of a CPU: where the timer expired, or, if it did not, was started.
+  // How many timers of this CPU had no match since the last call. A timer counts for the CPU where
+  // it expired, or else was started.
   std::uint64_t take_unmatched(unsigned cpu) { return std::exchange(unmatched_[cpu], 0); }
 
  private:
@@ -100,4 +101,4 @@ class TimerTracker {
   std::vector<std::uint64_t> unmatched_;                    // by CPU
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

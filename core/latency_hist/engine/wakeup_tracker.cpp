@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 void WakeupTracker::select(pid_t pid) {
   selected_ = pid;
@@ -133,4 +133,4 @@ void WakeupTracker::expire(Nanoseconds now) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -24,11 +24,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/latency_hist/engine/latency_record.h"
+#include "core/latency_hist/engine/record.h"
 #include "core/latency_hist/engine/running_tasks.h"
 #include "core/model/kernel_event.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 enum class Sharing { kExclusive, kShared };
 
@@ -40,7 +40,7 @@ class WakeupTracker {
   static constexpr Nanoseconds kPendingMax = std::chrono::seconds(1);
 
   struct Measured {
-    LatencyRecord record;
+    Record record;
     Sharing sharing;
     std::optional<Nanoseconds> timer_offset;  // as woken() was told
   };
@@ -93,4 +93,4 @@ class WakeupTracker {
   std::vector<Unmatched> unmatched_;  // by CPU
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/tracing/branch/instance_files.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint64_t kTraceBytesMax = TracingInstance::kTraceBytesMax;
@@ -16,7 +16,7 @@ constexpr std::uint64_t kNamesMax = TracingInstance::kNamesMax;
 
 // The sub-buffers of the kernel have this size, and so do the pages of our raw files.
 constexpr std::uint64_t kPageKib = 4;
-// What free_buffer leaves of each CPU's part, as the kernel leaves two pages.
+// The part of each CPU that free_buffer leaves: two pages, as in the kernel.
 constexpr std::uint64_t kFreedKib = 2 * kPageKib;
 
 std::size_t trace_bytes(TracingInstance& instance) { return instance.set.trace.bytes(); }
@@ -63,7 +63,7 @@ Result<void> write_size(const InstanceView& view, std::optional<std::uint32_t> c
       [&](EventSet&) { set_sizes(view.instance(), before); });
 }
 
-// As in the kernel, X: the CPUs differ.
+// X, as in the kernel, if the CPUs differ.
 std::string size_text(const CpuSizes& sizes) {
   const bool differ = std::ranges::count(sizes, sizes.front()) != std::ssize(sizes);
   return differ ? "X\n" : number_text(sizes.front());
@@ -188,4 +188,4 @@ std::span<const InstanceFileRow> buffer_files() {
   return kRows;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

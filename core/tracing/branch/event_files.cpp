@@ -4,7 +4,7 @@
 #include "core/tracing/branch/source_symbols.h"
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 Error kernels_event() {
@@ -175,4 +175,4 @@ Result<void> EventFile::truncate(const CallContext& call) {
   });
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

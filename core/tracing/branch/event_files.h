@@ -11,7 +11,7 @@
 
 #include "core/tracing/branch/instance_view.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class EventFile final : public File {
  public:
@@ -30,7 +30,6 @@ class EventFile final : public File {
   Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return view_->hold(); }
   bool waits() const override;
   std::optional<std::uint64_t> news(Moment now) const override;
-  bool has_priority_news() const override { return true; }
   WriteUnit write_unit() const override { return WriteUnit::kCommand; }
   Result<void> write_line(std::string_view text, const CallContext& call) override;
   Result<void> truncate(const CallContext& call) override;
@@ -45,7 +44,7 @@ class EventFile final : public File {
   std::optional<EventNumber> find(const EventSet& set) const {
     return set.events.find(path_->first, path_->second);
   }
-  // As InstanceView::show(), for the event; an event that was removed has no text.
+  // InstanceView::show() for this event; an event that was removed has an empty text.
   template <typename Copy, typename Text>
   Result<std::string> show(Moment now, std::size_t bytes_max, const Copy& copy,
                            const Text& text) const;
@@ -61,4 +60,4 @@ class EventFile final : public File {
   const Kind kind_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

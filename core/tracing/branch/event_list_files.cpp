@@ -1,13 +1,14 @@
 // Files that select the events, processes and CPUs that are traced; the files of synthetic events.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/tracing/branch/instance_files.h"
 #include "core/tracing/command/command_text.h"
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 using Definitions = SyntheticEvents::Definitions;
@@ -142,14 +143,6 @@ std::string_view removed_by(std::string_view command) {
   return name ? name->text : std::string_view();
 }
 
-// The next line of several commands, up to a '#'.
-std::string_view next_command(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return trimmed(line.substr(0, line.find('#')));
-}
-
 using WriteCommand = Result<void> (SyntheticEvents::*)(std::string_view line);
 
 Result<void> write_synthetic(const InstanceView& view, WriteCommand write, std::string_view text,
@@ -187,7 +180,9 @@ TextFile::Parts synthetic_events(const SharedView& view) {
 }
 
 TextFile::Parts dynamic_events(const SharedView& view) {
-  return synthetic_file(view, SyntheticEvents::dynamic_text, &SyntheticEvents::write_dynamic);
+  TextFile::Parts parts =
+      synthetic_file(view, SyntheticEvents::dynamic_text, &SyntheticEvents::write_dynamic);
+  return view->state().options.probes ? with_probes(view, std::move(parts)) : parts;
 }
 
 }  // namespace
@@ -245,4 +240,4 @@ TextFile::Parts system_filter_file(const SharedView& view, std::string system) {
   return parts;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

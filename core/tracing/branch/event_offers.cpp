@@ -5,7 +5,7 @@
 
 #include "core/tracing/format/synthetic.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 Result<void> define_in(TracingInstance& instance, std::string_view system,
@@ -166,14 +166,14 @@ Result<EventPath> EventOffers::restore(const EventOffer& offer, Moment now) {
       .form = offer.form, .source_id = id_of(read_offer.value()), .is_restored = true};
   offered_[path] = made;
   undelivered_.insert(path);
-  // Of two events with the same id, the first is the one that was delivered (kernel_events()).
+  // If two events have the same id, the first is the one that was delivered (kernel_events()).
   if (is_expected(path) && ids_.try_emplace(made.source_id, path).second) {
     connect(path, made, *expected_from_);
   }
   return path;
 }
 
-// Nothing leads from the ids of events that were not offered any more.
+// Forgets the ids of expected events that were not offered.
 void EventOffers::end_expecting() {
   for (const EventPath& path : undelivered_) {
     if (is_expected(path)) forget_id(path, find(path)->source_id);
@@ -341,4 +341,4 @@ void EventOffers::remove(const EventPath& path) {
   undelivered_.erase(path);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -15,7 +15,7 @@
 #include "core/tracing/branch/probes.h"
 #include "core/tracing/branch/tracing.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // An event as it was offered.
 struct OfferedEvent {
@@ -98,7 +98,7 @@ class EventOffers {
   void connect(const EventPath& path, const OfferedEvent& offered, EventSource& source);
   // An expected event is offered.
   void forget_other_id(const EventSource& source, const EventOffer& offer, const EventPath& path);
-  // Nothing leads from this id any more, if it is that of the event.
+  // Forgets this id, if it is that of the event.
   void forget_id(const EventPath& path, std::uint32_t source_id);
   // Redefines an event that was restored with another format.
   void adopt(const EventPath& path, const EventOffer& offer, Moment now);
@@ -116,4 +116,4 @@ class EventOffers {
   std::map<std::uint32_t, EventPath> ids_;  // of the expected source; empty: none is expected
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 bool has_targets(const EventRoute& route) { return !route.targets.empty(); }
@@ -115,4 +115,4 @@ void EventRoutes::remove(const TracingInstance& instance) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

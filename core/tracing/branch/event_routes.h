@@ -12,7 +12,7 @@
 #include "core/tracing/branch/tracing_instance.h"
 #include "core/tracing/format/task_fields.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct EventTarget {
   TracingInstance* instance = nullptr;
@@ -30,7 +30,7 @@ class EventRoutes {
  public:
   using BySourceId = std::vector<EventRoute>;
 
-  // Those with routes, in the order of their first renew().
+  // The sources with routes, in the order of their first renew().
   const std::vector<EventSource*>& sources() const { return sources_; }
   // nullptr: the source has no routes.
   const BySourceId* of(const EventSource& source) const;
@@ -66,4 +66,4 @@ class EventRoutes {
   bool is_late_asked_ = false, is_prompt_asked_ = false;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

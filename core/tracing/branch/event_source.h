@@ -16,7 +16,7 @@
 #include "core/model/demand.h"
 #include "core/model/symbols.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // An event that is asked for, by the number under which its source has offered it, and the needs of
 // all that ask for it. Its filter is the part that their filters have in common.
@@ -74,4 +74,4 @@ class EventSource {
   std::atomic<bool> is_from_several_{false};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

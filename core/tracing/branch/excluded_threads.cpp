@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 std::uint64_t mask_of(pid_t pid) { return std::uint64_t{1} << (static_cast<unsigned>(pid) % 64); }
@@ -40,4 +40,4 @@ std::optional<SwitchSide> ExcludedThreads::side_of(const TaskFields& fields,
   return SwitchSide::kNone;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -13,15 +13,15 @@
 #include "core/model/record.h"
 #include "core/tracing/format/task_fields.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class ExcludedThreads {
  public:
   ExcludedThreads() = default;
   explicit ExcludedThreads(std::vector<pid_t> threads);
 
-  // Nothing: the record is theirs. A side: of a switch, the task that is theirs; kNone: nothing of
-  // the record is.
+  // nullopt: the record is of an excluded thread. Else the side of a switch that is an excluded
+  // thread; kNone: no part of the record is.
   std::optional<SwitchSide> side_of(const TaskFields& fields, const EventRecord& record) const;
 
  private:
@@ -31,4 +31,4 @@ class ExcludedThreads {
   std::uint64_t mask_ = 0;      // a bit for each, by its lower six bits
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,7 +9,7 @@
 #include "core/tracing/branch/trace_options.h"
 #include "core/tracing/branch/tracing_state.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // A directory that gets its entries when a person first looks into it.
@@ -80,7 +80,7 @@ void InstanceDirectories::enter_top(NodeId directory, Moment now) {
   const SharedView view = view_of(top);
   const auto enter_rows = [&](std::span<const InstanceFileRow> rows) {
     for (const InstanceFileRow& row : rows) {
-      tree_.add_file(directory, row.name, row.permissions, file_of(row.make(view)), now);
+      tree_.add_file(directory, row.name, row.audience, file_of(row.make(view)), now);
     }
   };
   enter_rows(top_files());
@@ -101,12 +101,12 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
   const NodeId at = instance->nodes.directory;
   for (const auto& rows : {fixed_files(), event_list_files(), trace_files(), buffer_files()}) {
     for (const InstanceFileRow& row : rows) {
-      tree_.add_file(at, row.name, row.permissions, file_of(row.make(view)), now);
+      tree_.add_file(at, row.name, row.audience, file_of(row.make(view)), now);
     }
   }
   const auto& error_log = state_.options.error_log;
-  const unsigned writable = kWritable | (instance->name.empty() ? kForWriteGroup : 0);
-  if (error_log) tree_.add_file(at, "error_log", writable, error_log, now);
+  const Audience of_log{.permissions = 0640, .readers = true, .writers = instance->name.empty()};
+  if (error_log) tree_.add_file(at, "error_log", of_log, error_log, now);
   enter_cpus(instance, view, now);
   enter_options(instance, view, now);
   const auto fill = [instance](InstanceDirectories& directories, Moment when) {
@@ -117,7 +117,7 @@ void InstanceDirectories::enter_files(const SharedInstance& instance, Moment now
   tree_.add_file(instance->nodes.events, "enable", kWritable, file_of(system_enable_file(view, "")),
                  now);
   for (const InstanceFileRow& row : format_files()) {
-    tree_.add_file(instance->nodes.events, row.name, row.permissions, file_of(row.make(view)), now);
+    tree_.add_file(instance->nodes.events, row.name, row.audience, file_of(row.make(view)), now);
   }
 }
 
@@ -129,7 +129,7 @@ void InstanceDirectories::enter_cpus(const SharedInstance& instance, const View&
         tree_.add_directory(all, "cpu" + std::to_string(cpu), std::make_shared<Directory>(), now);
     for (const auto& rows : {cpu_files(), page_files()}) {
       for (const CpuFileRow& row : rows) {
-        tree_.add_file(node, row.name, row.permissions, file_of(row.make(view, cpu)), now);
+        tree_.add_file(node, row.name, row.audience, file_of(row.make(view, cpu)), now);
       }
     }
   }
@@ -169,20 +169,23 @@ void InstanceDirectories::fill_event(const SharedInstance& instance, const Event
   if (node == system->second.events.end() || !number) return;
   const SharedView view = view_of(instance);
   const auto shared_path = std::make_shared<const EventPath>(path);
-  const auto enter = [&](std::string_view name, unsigned permissions, Kind kind) {
-    tree_.add_file(node->second, name, permissions,
+  const auto enter = [&](std::string_view name, Audience audience, Kind kind) {
+    tree_.add_file(node->second, name, audience,
                    std::make_shared<EventFile>(view, shared_path, kind), now);
   };
   const bool is_for_all_writers =
       instance->name.empty() && instance->set.events.is_of_a_program(*number);
-  const unsigned writable = kWritable | (is_for_all_writers ? kForWriteGroup : 0);
+  const Audience writable{.permissions = 0640, .writers = is_for_all_writers};
+  // Keys of a probe may be texts of programs, a password among them.
+  const Audience of_json =
+      probes_.has(path) ? Audience{0400} : Audience{.permissions = 0440, .readers = true};
   if (!instance->set.events.is_built_in(*number)) {
     enter("enable", kWritable, Kind::kEnable);
     enter("filter", writable, Kind::kFilter);
   }
   enter("format", kReadable, Kind::kFormat);
   enter("hist", kReadable, Kind::kHist);
-  enter("hist.json", probes_.has(path) ? kForOwner : kReadable, Kind::kHistJson);
+  enter("hist.json", of_json, Kind::kHistJson);
   enter("id", kReadable, Kind::kId);
   enter("trigger", writable, Kind::kTrigger);
 }
@@ -283,4 +286,4 @@ void InstanceDirectories::enter_event(const SharedInstance& instance, const Even
   system.events.emplace(path.second, node);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -10,7 +10,7 @@
 #include "core/tracing/branch/probes.h"
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class InstanceView;
 
@@ -58,4 +58,4 @@ class InstanceDirectories {
   NodeId instances_directory_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 #include "core/tracing/branch/tracing_readme.h"
 #include "core/tracing/trace/built_in_formats.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 TextFile::Parts fixed(const SharedView& view, std::string_view text) {
@@ -78,4 +78,4 @@ std::string switch_text(bool on) { return on ? "1\n" : "0\n"; }
 
 Error invalid_write(const char* reason) { return {ErrorCode::kInvalid, reason, 0}; }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,21 +9,21 @@
 
 #include "core/tracing/branch/instance_view.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
-inline constexpr unsigned kReadable = 0440;
-inline constexpr unsigned kForOwner = 0400;  // whatever a group may read otherwise
-inline constexpr unsigned kWritable = 0640;
-inline constexpr unsigned kWriteOnly = 0220;
+// Files with these audiences keep the owner's group, regardless of --group.
+inline constexpr Audience kReadable{0440};
+inline constexpr Audience kWritable{0640};
+inline constexpr Audience kWriteOnly{0220};
 
 struct InstanceFileRow {
   std::string_view name;
-  unsigned permissions;
+  Audience audience;
   TextFile::Parts (*make)(const SharedView& view);
 };
 struct CpuFileRow {
   std::string_view name;
-  unsigned permissions;
+  Audience audience;
   TextFile::Parts (*make)(const SharedView& view, std::uint32_t cpu);
 };
 
@@ -61,9 +61,11 @@ TextFile::Parts shown(const SharedView& view, Waits waits, Copy copy, Text text)
   return parts;
 }
 
+// dynamic_events where there are probes: it lists them, and takes their lines, too.
+TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic);
 TextFile::Parts readme_file(const SharedView& view);
 std::string number_text(std::uint64_t number);
 std::string switch_text(bool on);
 Error invalid_write(const char* reason);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,6 +1,6 @@
 #include "core/tracing/branch/instance_view.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 std::uint64_t InstanceView::version() const {
   const MutexLock lock(state_->mutex);
@@ -53,4 +53,4 @@ Result<std::string> InstanceView::bounded(std::string text, std::size_t bytes_ma
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

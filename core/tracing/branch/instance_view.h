@@ -14,7 +14,7 @@
 #include "core/tracing/branch/tracing_state.h"
 #include "core/tree/text_file.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 using SharedState = std::shared_ptr<Tracing::State>;
 
@@ -81,4 +81,4 @@ class InstanceView {
 
 using SharedView = std::shared_ptr<const InstanceView>;
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/tracing/trace/built_in_formats.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Memory for formats and for the nodes of their files, beside the records.
@@ -54,4 +54,4 @@ SharedInstance Instances::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

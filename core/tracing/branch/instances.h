@@ -11,7 +11,7 @@
 #include "core/tracing/branch/tracing.h"
 #include "core/tracing/branch/tracing_instance.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The ids of ftrace/print and ftrace/raw_data, in their formats and records.
 inline constexpr char kMarkerId = 5;
@@ -58,4 +58,4 @@ class Instances {
   ByName by_name_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The records that are fed at a time, with the lock of Tracing taken once.
@@ -71,4 +71,4 @@ bool KernelFeed::withdraw(Moment now) {
   return is_missed;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

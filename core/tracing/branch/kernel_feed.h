@@ -18,7 +18,7 @@
 #include "core/tracing/branch/tracing.h"
 #include "core/wire/binary.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class KernelFeed {
  public:
@@ -57,4 +57,4 @@ class KernelFeed {
   std::size_t offered_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 
 #include "core/tracing/branch/instance_files.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 using Buffer = TraceStore::Buffer;
@@ -20,23 +20,36 @@ void take_page(const InstanceView& view, Buffer buffer, std::uint32_t cpu, PageC
   if (!page.is_empty()) instance.touch(now);
 }
 
+class Pages final : public Stream {
+ public:
+  Pages(SharedView view, Buffer buffer, std::uint32_t cpu)
+      : view_(std::move(view)), buffer_(buffer), cpu_(cpu) {}
+
+  std::string next(const CallContext& call) override {
+    PageCopy page;
+    take_page(*view_, buffer_, cpu_, page, call.now);
+    return page.encode();
+  }
+  bool has_some(Moment now) const override {
+    const MutexLock lock(view_->state().mutex);
+    view_->state().order.release_old(now);
+    const TracingInstance& instance = view_->instance();
+    const bool is_due = buffer_ == Buffer::kSnapshot || instance.is_filled();
+    return is_due && instance.set.trace.has_records(buffer_, cpu_);
+  }
+  // A reader waits even while tracing is off, as in the kernel.
+  bool is_over() const override { return false; }
+  std::size_t page_bytes() const override { return PageWriter::kPageBytes; }
+
+ private:
+  const SharedView view_;
+  const Buffer buffer_;
+  const std::uint32_t cpu_;
+};
+
 TextFile::Parts pages(const SharedView& view, Buffer buffer, std::uint32_t cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.page_bytes = PageWriter::kPageBytes;
-  parts.next = [view, buffer, cpu](const CallContext& call) {
-    PageCopy page;
-    take_page(*view, buffer, cpu, page, call.now);
-    return page.encode();
-  };
-  // As in the kernel, a reader waits even while tracing is off.
-  parts.is_over = [] { return false; };
-  parts.news = [view, buffer, cpu](Moment now) -> std::optional<std::uint64_t> {
-    const MutexLock lock(view->state().mutex);
-    view->state().order.release_old(now);
-    const TracingInstance& instance = view->instance();
-    const bool is_due = buffer == Buffer::kSnapshot || instance.is_filled();
-    return is_due && instance.set.trace.has_records(buffer, cpu) ? 1 : 0;
-  };
+  parts.stream = std::make_shared<Pages>(view, buffer, cpu);
   return parts;
 }
 
@@ -58,4 +71,4 @@ std::span<const CpuFileRow> page_files() {
   return kRows;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

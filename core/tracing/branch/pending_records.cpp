@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Entries that were popped are kept until there are this many.
@@ -58,7 +58,7 @@ std::size_t PendingRecords::Row::erase_if(const Goes& goes) {
   return gone;
 }
 
-// Of the source's rows that end before this record, the one that ends last; else an empty row.
+// The row of the source that ends last before this record; else an empty row.
 PendingRecords::Row* PendingRecords::row_for(const EventSource* source, std::uint64_t time_ns) {
   Row* best = nullptr;
   Row* empty = nullptr;
@@ -245,4 +245,4 @@ void PendingRecords::drop_markers(const TracingInstance& instance) {
   first_ = nullptr;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -18,7 +18,7 @@
 #include "core/model/record.h"
 #include "core/tracing/format/program.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class EventSource;
 struct TracingInstance;
@@ -146,4 +146,4 @@ class PendingRecords {
   std::array<std::uint64_t, kStackDepthMax> frames_{};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

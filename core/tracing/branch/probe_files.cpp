@@ -1,10 +1,16 @@
 // The files of probes, at the top only.
 #include <array>
+#include <string>
+#include <utility>
+#include <variant>
 
 #include "core/tracing/branch/instance_files.h"
+#include "core/tracing/branch/probe_json.h"
+#include "core/tracing/branch/probe_profile.h"
 #include "core/tracing/branch/probe_writes.h"
+#include "core/tracing/command/command_text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 TextFile::Parts uprobe_events(const SharedView& view) {
@@ -25,13 +31,99 @@ TextFile::Parts uprobe_events(const SharedView& view) {
   return parts;
 }
 
+// The source counts, without a change here.
+TextFile::Parts uprobe_profile(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.version = {};
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
+    const auto hits = view->state().options.probes->hits(call.cancel);
+    if (!hits) return hits.error();
+    const auto probes = [&] {
+      const MutexLock lock(view->state().mutex);
+      return view->state().probes.copy();
+    }();
+    return InstanceView::bounded(probe_profile(probes, hits.value()), bytes_max);
+  };
+  return parts;
+}
+
+TextFile::Parts probes_json_file(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.version = {};
+  parts.render = [view](const CallContext& call, std::size_t bytes_max) {
+    const auto hits = view->state().options.probes->hits(call.cancel);
+    const auto probes = [&] {
+      const MutexLock lock(view->state().mutex);
+      return view->state().probes.copy();
+    }();
+    return InstanceView::bounded(probes_json(probes, hits, call.now, bytes_max), bytes_max);
+  };
+  return parts;
+}
+
+// A line of dynamic_events that defines a probe, or removes one.
+bool is_of_probe(Tracing::State& state, std::string_view line) {
+  if (!line.starts_with("-:")) return is_probe_definition(line);
+  const auto command = parse_probe_line(line);
+  const auto* const removal = command ? std::get_if<ProbeRemoval>(&command.value()) : nullptr;
+  if (!removal || removal->group == kSyntheticSystem) return false;
+  if (!removal->group.empty()) return true;
+  const MutexLock lock(state.mutex);
+  return !state.probes.matching(*removal).empty();
+}
+
+bool uses_synthetic(Tracing::State& state) {
+  const MutexLock lock(state.mutex);
+  bool is_used = false;
+  state.instances.each([&is_used](const TracingInstance& instance) {
+    is_used |= instance.set.synthetic.is_used("*");
+  });
+  return is_used;
+}
+
 }  // namespace
+
+TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
+  TextFile::Parts parts = synthetic;
+  parts.render = [view, others = synthetic.render](const CallContext& call,
+                                                   std::size_t bytes_max) -> Result<std::string> {
+    auto text = others(call, bytes_max);
+    if (!text) return text;
+    {
+      const MutexLock lock(view->state().mutex);
+      text.value() += view->state().probes.text();
+    }
+    return InstanceView::bounded(std::move(text.value()), bytes_max);
+  };
+  parts.write_line = [view, others = synthetic.write_line](std::string_view text,
+                                                           const CallContext& call) {
+    const std::string whole = joined_lines(text);
+    for (std::string_view rest = whole; !rest.empty();) {
+      const std::string_view line = next_command(rest);
+      if (line.empty()) continue;
+      auto done = is_of_probe(view->state(), line) ? ProbeWrites(view->state(), call).write(line)
+                                                   : others(line, call);
+      if (!done) return done;
+    }
+    return Result<void>();
+  };
+  // All stay if one is in use. Another user than root clears its own alone.
+  parts.truncate = [view, others = synthetic.truncate](const CallContext& call) {
+    if (call.uid == 0 && !uses_synthetic(view->state())) {
+      if (auto done = ProbeWrites(view->state(), call).clear(); !done) return done;
+    }
+    return others(call);
+  };
+  return parts;
+}
 
 std::span<const InstanceFileRow> probe_files() {
   static constexpr std::array kRows = {
+      InstanceFileRow{"probes.json", kReadable, probes_json_file},
       InstanceFileRow{"uprobe_events", kWritable, uprobe_events},
+      InstanceFileRow{"uprobe_profile", kReadable, uprobe_profile},
   };
   return kRows;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/call_context.h"
@@ -11,7 +15,7 @@
 #include "core/tracing/branch/event_source.h"
 #include "core/tracing/probe/probe_line.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // A place of a probe, as the source is to make it. The serial tells probes of one mount apart, also
 // from earlier ones of the same name.
@@ -19,30 +23,52 @@ struct ProbePlace {
   std::uint64_t serial = 0;
   ProbeKind kind = ProbeKind::kEntry;
   std::string event;
-  std::string text;  // `PATH:OFFSET ARGUMENTS`
+  std::string text;       // `PATH:OFFSET ARGUMENTS`; empty: it has to be found
+  std::string line = {};  // as it was written; empty: the place is listed with its line already
+  std::string name = {};  // `PATH:FUNCTION`, of a place that has to be found
+  std::size_t line_places = 0;  // how many the line has, of a place that was found
 };
+
+// The places that a search has found for the line of one, with their texts. Errors: as of a write
+// of the line.
+Result<std::vector<ProbePlace>> found_places_of(const ProbePlace& named, std::string_view found);
 
 struct MadeProbe {
   std::uint32_t source_id = 0;
   std::string text;    // of the place, as the kernel repeats it
+  std::string file;    // which one it is in: MAJOR:MINOR:INODE; empty: it was made before
   std::string format;  // of the event, with the name that users see
 };
+
+// How often a place was met, and which file its path is now; empty: none; nothing: it is not known.
+struct PlaceState {
+  std::uint64_t hits = 0;
+  std::optional<std::string> file = {};
+};
+// Keys are serials and `PATH:OFFSET`; places of the same text are in the order of their making.
+using ProbeHits = std::map<std::pair<std::uint64_t, std::string>, std::vector<PlaceState>>;
 
 // Virtual functions are called from any thread, without a lock of the caller's.
 class ProbeSource {
  public:
   virtual ~ProbeSource() = default;
 
-  // Has offered, and records, the events of the probes.
+  // The source that has offered, and records, the events of the probes.
   virtual EventSource& events() = 0;
   // Makes the first place of a serial, or adds one. Records that an earlier event of the same id
   // has left were fed when it returns. Errors: the kernel's, with its reason and location;
   // token_at counts in the text of the place, and is kNoToken for the kind or the name. kNoDevice,
   // kTimedOut, kInterrupted: as of EventSource::want(); it may be made nevertheless.
   virtual Result<MadeProbe> define(const ProbePlace& place, const CancellationToken& cancel) = 0;
+  // Where a place by name is, as print(FoundPlaces) has it. Errors: kInvalid, kNotFound and so on,
+  // with their reason; token_at counts in the place. kNoDevice, kTimedOut, kInterrupted: as above.
+  virtual Result<std::string> find(ProbeKind kind, const std::string& place,
+                                   const CancellationToken& cancel) = 0;
   // Removes probes that nothing is asked of any more, whatever is known of them. The same errors.
   virtual Result<void> remove(const std::vector<std::uint64_t>& serials,
                               const CancellationToken& cancel) = 0;
+  // Gives the states of all places that the source has. kBusy: it does not know. The same errors.
+  virtual Result<ProbeHits> hits(const CancellationToken& cancel) = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,24 +4,17 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/tracing/command/command_text.h"
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
-// The next line, up to a '#'.
-std::string_view next_line(std::string_view& lines) {
-  const std::size_t end = std::min(lines.find('\n'), lines.size());
-  const std::string_view line = lines.substr(0, end);
-  lines.remove_prefix(std::min(end + 1, lines.size()));
-  return trimmed(line.substr(0, line.find('#')));
-}
-
 // A refusal of the source, with its caret moved to the line as it was written.
-Error in_line(std::string_view line, const ProbeLine& parsed, const Error& error) {
+Error in_line(std::string_view line, const PlaceText& place, const Error& error) {
   const bool has_place = error.token_at != Error::kNoToken;
   return probe_fault(error.code, error.location.empty() ? kProbeLocation : error.location, line,
-                     error.reason, has_place ? parsed.byte_of(error.token_at) : 0);
+                     error.reason, has_place ? place.byte_of(error.token_at) : 0);
 }
 
 }  // namespace
@@ -35,7 +28,7 @@ Result<void> ProbeWrites::may_write() const {
 Result<void> ProbeWrites::write(std::string_view lines) {
   if (auto allowed = may_write(); !allowed) return allowed;
   while (!lines.empty()) {
-    const std::string_view line = next_line(lines);
+    const std::string_view line = next_command(lines);
     if (line.empty()) continue;
     if (auto done = write_line(line); !done) return done;
   }
@@ -57,7 +50,7 @@ bool ProbeWrites::is_busy(const EventPath& path) {
 
 // The real event of a probe that is on would not get the new place before it is off and on again.
 Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& parsed,
-                                      bool& is_new) {
+                                      const std::string& text, bool& is_new) {
   const auto refused = [line](ErrorCode code, std::string_view reason, std::size_t at = 0) {
     return probe_fault(code, kProbeLocation, line, std::string(reason), at);
   };
@@ -69,7 +62,7 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
                  path.first == kMarkerSystem)) {
     return refused(ErrorCode::kExists, "an event of this name is there that is no probe");
   }
-  if (auto may = state_.probes.may_add_place(parsed.text()); !may) {
+  if (auto may = state_.probes.may_add(1, text.size() + line.size()); !may) {
     return refused(may.error().code, may.error().reason);
   }
   if (is_new) {
@@ -81,43 +74,81 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
   return ProbePlace{.serial = probe->serial,
                     .kind = parsed.kind,
                     .event = parsed.event,
-                    .text = parsed.text()};
+                    .text = text,
+                    .line = std::string(line)};
 }
 
-// The event of a new probe; the source has no records of it yet.
-Result<void> ProbeWrites::enter(const EventPath& path, MadeProbe made, bool is_new) {
+// The source has no records of the event yet. A probe that was there before a restart, and was not
+// found, has no event either.
+Result<void> ProbeWrites::enter(const EventPath& path, const ProbePlace& place, MadeProbe made) {
   Probes::Probe& probe = *state_.probes.find(path);
   probe.is_pending = false;
-  if (is_new) {
-    std::vector<TakenOver> taken_over;
-    const EventOffer offer{
-        .system = path.first, .text = made.format, .source_id = made.source_id};
-    const auto taken =
-        state_.offers.take(state_.options.probes->events(), offer, call_.now, taken_over);
-    if (!taken) return taken.error();
-    probe.source_id = made.source_id;
-    state_.directories.update_all(path, call_.now);
-  }
-  state_.probes.add_place(probe, std::move(made.text));
+  std::vector<TakenOver> taken_over;
+  const EventOffer offer{.system = path.first, .text = made.format, .source_id = made.source_id};
+  const auto taken =
+      state_.offers.take(state_.options.probes->events(), offer, call_.now, taken_over);
+  if (!taken) return taken.error();
+  probe.source_id = made.source_id;
+  state_.directories.update_all(path, call_.now);
+  state_.probes.add_place(probe, place, {std::move(made.text), std::move(made.file)});
   state_.instances.top()->touch(call_.now);
   return {};
 }
 
+Result<std::vector<PlaceText>> ProbeWrites::find(std::string_view line, const ProbeLine& parsed) {
+  const PlaceName& name = *parsed.place;
+  const Token& word = parsed.words.front();
+  const auto refused = [line](const Error& error, std::size_t at) {
+    return probe_fault(error.code, kProbeLocation, line, error.reason, at);
+  };
+  const auto text = state_.options.probes->find(parsed.kind, std::string(word.text), call_.cancel);
+  if (!text) {
+    const std::size_t at = text.error().token_at;
+    return refused(text.error(), word.at + (at == Error::kNoToken ? name.name_at : at));
+  }
+  const auto found = parse_found_places(text.value());
+  if (!found) return refused(invalid("the search of the file gave no answer"), word.at);
+  auto texts = texts_of(parsed, name, *found);
+  if (texts) return texts;
+  const std::size_t at = texts.error().token_at;
+  return refused(texts.error(), at == Error::kNoToken ? word.at : at);
+}
+
+// A new probe has all of its places, or is not there.
 Result<void> ProbeWrites::define(std::string_view line, const ProbeLine& parsed) {
+  if (!parsed.place) return define_place(line, parsed, text_of(parsed), 1);
+  const auto texts = find(line, parsed);
+  if (!texts) return texts.error();
+  const bool was_there = [&] {
+    const MutexLock lock(state_.mutex);
+    return state_.probes.has({parsed.group, parsed.event});
+  }();
+  for (const PlaceText& text : texts.value()) {
+    auto done = define_place(line, parsed, text, texts.value().size());
+    if (done) continue;
+    if (!was_there) (void)remove(line, {parsed.group, parsed.event});
+    return done;
+  }
+  return {};
+}
+
+Result<void> ProbeWrites::define_place(std::string_view line, const ProbeLine& parsed,
+                                       const PlaceText& text, std::size_t all) {
   const EventPath path(parsed.group, parsed.event);
   bool is_new = false;
   Result<ProbePlace> place = [&] {
     const MutexLock lock(state_.mutex);
-    return begin(line, parsed, is_new);
+    return begin(line, parsed, text.text, is_new);
   }();
   if (!place) return place.error();
+  place.value().line_places = all;
   ProbeSource& source = *state_.options.probes;
   auto made = source.define(place.value(), call_.cancel);
   Result<void> done;
   {
     const MutexLock lock(state_.mutex);
-    done = made ? enter(path, std::move(made.value()), is_new)
-                : Result<void>(in_line(line, parsed, made.error()));
+    done = made ? enter(path, place.value(), std::move(made.value()))
+                : Result<void>(in_line(line, text, made.error()));
     if (!done && is_new) state_.probes.remove(path);
     if (!done && !is_new) state_.probes.find(path)->is_pending = false;
   }
@@ -185,25 +216,14 @@ std::vector<ProbePlace> Tracing::probe_places() const {
   return state_->probes.places();
 }
 
+Result<void> Tracing::may_add_places(std::size_t places, std::size_t bytes) const {
+  const MutexLock lock(state_->mutex);
+  return state_->probes.may_add(places, bytes);
+}
+
 std::vector<std::uint64_t> Tracing::probe_serials() const {
   const MutexLock lock(state_->mutex);
   return state_->probes.serials();
-}
-
-void Tracing::probe_made(std::uint64_t serial, const MadeProbe& made, Moment now) {
-  if (!state_->options.probes) return;
-  EventSource& source = state_->options.probes->events();
-  EventPath path;
-  {
-    const MutexLock lock(state_->mutex);
-    const EventPath* const found = state_->probes.find(serial);
-    if (!found) return;
-    path = *found;
-    state_->probes.find(path)->source_id = made.source_id;
-  }
-  const auto taken = offer(
-      source, {.system = path.first, .text = made.format, .source_id = made.source_id}, now);
-  if (!taken) probe_refused(serial, taken.error(), now);
 }
 
 void Tracing::probe_refused(std::uint64_t serial, Error error, Moment now) {
@@ -219,14 +239,14 @@ void Tracing::probe_refused(std::uint64_t serial, Error error, Moment now) {
   state_->options.error_log->report(ErrorLog::kDaemon, error.location, line, error, now);
 }
 
-bool Tracing::place_made_late(std::uint64_t serial, const MadeProbe& made, Moment now) {
-  const MutexLock lock(state_->mutex);
-  const EventPath* const path = state_->probes.find(serial);
-  Probes::Probe* const probe = path ? state_->probes.find(*path) : nullptr;
-  if (!probe || probe->places.empty()) return false;
-  state_->probes.add_place(*probe, made.text);
-  state_->instances.top()->touch(now);
+bool Tracing::place_made_late(const ProbePlace& place, const MadeProbe& made, Moment now) {
+  {
+    const MutexLock lock(state_->mutex);
+    const EventPath* const path = state_->probes.find(place.serial);
+    if (!path || state_->probes.find(*path)->places.empty()) return false;
+  }
+  probe_made(place, made, now);
   return true;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "core/tracing/branch/tracing_state.h"
+#include "core/tracing/probe/named_lines.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class ProbeWrites {
  public:
@@ -27,11 +28,17 @@ class ProbeWrites {
   Result<void> may_write() const;
   Result<void> write_line(std::string_view line);
   Result<void> define(std::string_view line, const ProbeLine& parsed);
+  // all: how many places the line has.
+  Result<void> define_place(std::string_view line, const ProbeLine& parsed, const PlaceText& place,
+                            std::size_t all);
+  // The kernel's texts of a place by name.
+  Result<std::vector<PlaceText>> find(std::string_view line, const ProbeLine& parsed);
   Result<void> remove(std::string_view line, const ProbeRemoval& removal);
   // A probe that waits for the source from now on. is_new: it is none yet.
-  Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, bool& is_new)
+  Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const std::string& text,
+                           bool& is_new) REQUIRES(state_.mutex);
+  Result<void> enter(const Path& path, const ProbePlace& place, MadeProbe made)
       REQUIRES(state_.mutex);
-  Result<void> enter(const Path& path, MadeProbe made, bool is_new) REQUIRES(state_.mutex);
   bool is_busy(const Path& path) REQUIRES(state_.mutex);
   // Returns the serials that the source has to remove.
   std::vector<std::uint64_t> forget(const std::vector<Path>& paths) REQUIRES(state_.mutex);
@@ -40,4 +47,4 @@ class ProbeWrites {
   const CallContext& call_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

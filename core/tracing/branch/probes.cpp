@@ -3,15 +3,39 @@
 #include <algorithm>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 Error too_many() { return {ErrorCode::kNoSpace, "more probes than allowed (4096)"}; }
+Error too_many_places() {
+  return {ErrorCode::kNoSpace, "more places of probes than allowed (65536)"};
+}
+Error too_much_text() {
+  return {ErrorCode::kNoSpace, "more text of places of probes than allowed (8 MiB)"};
+}
 
-std::size_t bytes_of(const std::vector<std::string>& places) {
+std::size_t bytes_of(const Probes::Probe& probe) {
   std::size_t bytes = 0;
-  for (const std::string& place : places) bytes += place.size();
+  for (const Probes::Place& place : probe.places) bytes += place.text.size();
+  for (const Probes::Line& line : probe.lines) bytes += line.text.size();
   return bytes;
+}
+
+// A possible line for a place whose line is unknown.
+std::string line_of(ProbeKind kind, const EventPath& path, const std::string& place) {
+  std::string line(1, static_cast<char>(kind));
+  return line.append(":").append(path.first).append("/").append(path.second).append(" ") + place;
+}
+
+// The place of a line by name. The line was read before.
+std::string name_in(const std::string& line) {
+  const auto command = parse_probe_line(line);
+  const auto* const parsed = command ? std::get_if<ProbeLine>(&command.value()) : nullptr;
+  return parsed ? std::string(parsed->words.front().text) : std::string();
+}
+
+auto is_same(const Probes::Place& place) {
+  return [&place](const Probes::Place& other) { return other.text == place.text; };
 }
 
 }  // namespace
@@ -26,18 +50,17 @@ Result<Probes::Probe*> Probes::add(const EventPath& path, ProbeKind kind) {
   const std::uint64_t serial = next_serial_++;
   by_serial_[serial] = path;
   changes_ += 1;
-  return &(probes_[path] = {.serial = serial, .kind = kind, .places = {}});
+  return &(probes_[path] = {.serial = serial, .kind = kind});
 }
 
 Result<void> Probes::restore(const EventPath& path, Probe probe) {
   if (has(path) || by_serial_.contains(probe.serial)) {
     return Error{ErrorCode::kExists, "there is such a probe already"};
   }
-  const std::size_t bytes = bytes_of(probe.places);
-  if (probes_.size() >= kProbesMax || places_ + probe.places.size() > kPlacesMax ||
-      place_bytes_ + bytes > kPlaceBytesMax) {
-    return too_many();
-  }
+  const std::size_t bytes = bytes_of(probe);
+  if (probes_.size() >= kProbesMax) return too_many();
+  if (places_ + probe.places.size() > 2 * kPlacesMax) return too_many_places();
+  if (place_bytes_ + bytes > 2 * kPlaceBytesMax) return too_much_text();
   by_serial_[probe.serial] = path;
   next_serial_ = std::max(next_serial_, probe.serial + 1);
   places_ += probe.places.size();
@@ -47,26 +70,49 @@ Result<void> Probes::restore(const EventPath& path, Probe probe) {
   return {};
 }
 
-Result<void> Probes::may_add_place(std::string_view place) const {
-  if (places_ >= kPlacesMax) {
-    return Error{ErrorCode::kNoSpace, "more places of probes than allowed (65536)"};
-  }
-  if (place_bytes_ + place.size() <= kPlaceBytesMax) return {};
-  return Error{ErrorCode::kNoSpace, "more text of places of probes than allowed (8 MiB)"};
+Result<void> Probes::may_add(std::size_t places, std::size_t bytes) const {
+  if (places_ + places > kPlacesMax) return too_many_places();
+  if (place_bytes_ + bytes > kPlaceBytesMax) return too_much_text();
+  return {};
 }
 
-void Probes::add_place(Probe& probe, std::string place) {
-  place_bytes_ += place.size();
-  probe.places.push_back(std::move(place));
-  places_ += 1;
+void Probes::add_place(Probe& probe, const ProbePlace& of, Place place) {
+  auto begin = probe.places.begin();
+  auto line = probe.lines.begin();
+  for (; line != probe.lines.end() && line->text != of.line; ++line) {
+    begin += static_cast<std::ptrdiff_t>(line->places);
+  }
+  if (line == probe.lines.end()) {
+    place_bytes_ += of.line.size();
+    line = probe.lines.insert(line, {.text = of.line});
+  }
+  const auto end = begin + static_cast<std::ptrdiff_t>(line->places);
+  if (line->is_sought && std::find_if(begin, end, is_same(place)) != end) {
+    set_file(probe, place);
+  } else {
+    place_bytes_ += place.text.size();
+    probe.places.insert(end, std::move(place));
+    line->places += 1;
+    places_ += 1;
+  }
+  if (line->places >= of.line_places) line->is_sought = false;
   changes_ += 1;
+}
+
+void Probes::set_file(Probe& probe, const Place& place) {
+  if (place.file.empty()) return;
+  for (Place& each : probe.places) {
+    if (each.text != place.text || each.file == place.file) continue;
+    each.file = place.file;
+    changes_ += 1;
+  }
 }
 
 void Probes::remove(const EventPath& path) {
   const auto found = probes_.find(path);
   if (found == probes_.end()) return;
   places_ -= found->second.places.size();
-  place_bytes_ -= bytes_of(found->second.places);
+  place_bytes_ -= bytes_of(found->second);
   by_serial_.erase(found->second.serial);
   probes_.erase(found);
   changes_ += 1;
@@ -91,8 +137,20 @@ std::vector<ProbePlace> Probes::places() const {
   std::vector<ProbePlace> all;
   for (const auto& [serial, path] : by_serial_) {
     const Probe& probe = probes_.find(path)->second;
-    for (const std::string& text : probe.places) {
-      all.push_back({.serial = serial, .kind = probe.kind, .event = path.second, .text = text});
+    auto place = probe.places.begin();
+    for (const Line& line : probe.lines) {
+      const ProbePlace of{.serial = serial, .kind = probe.kind, .event = path.second, .text = {}};
+      if (line.is_sought) {
+        all.push_back(of);
+        all.back().line = line.text;
+        all.back().name = name_in(line.text);
+        place += static_cast<std::ptrdiff_t>(line.places);
+        continue;
+      }
+      for (std::size_t i = 0; i < line.places; ++i) {
+        all.push_back(of);
+        all.back().text = (place++)->text;
+      }
     }
   }
   return all;
@@ -104,17 +162,25 @@ std::vector<std::uint64_t> Probes::serials() const {
   return all;
 }
 
+std::vector<std::pair<EventPath, Probes::Probe>> Probes::copy() const {
+  std::vector<std::pair<EventPath, Probe>> all;
+  for (const auto& [serial, path] : by_serial_) all.emplace_back(path, probes_.find(path)->second);
+  return all;
+}
+
 std::string Probes::text() const {
   std::string text;
   for (const auto& [serial, path] : by_serial_) {
     const Probe& probe = probes_.find(path)->second;
-    for (const std::string& place : probe.places) {
-      text.push_back(static_cast<char>(probe.kind));
-      text.append(":").append(path.first).append("/").append(path.second);
-      text.append(" ").append(place).append("\n");
+    auto place = probe.places.begin();
+    for (const Line& line : probe.lines) {
+      if (line.places == 0) text.append(line.text).append("\n");
+      for (std::size_t i = 0; i < line.places; ++i) {
+        text.append(line_of(probe.kind, path, (place++)->text)).append("\n");
+      }
     }
   }
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

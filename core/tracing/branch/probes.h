@@ -1,7 +1,8 @@
 // The probes of the mount: their names, places and serial numbers. Their events are among those
 // that were offered (EventOffers).
 // Confined to the lock of Tracing's State.
-// Limits: kProbesMax probes; of all together kPlacesMax places, with kPlaceBytesMax bytes.
+// Limits: kProbesMax probes; of all together kPlacesMax places, which have kPlaceBytesMax bytes
+// with the lines that they come from.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "core/tracing/branch/probe_source.h"
 #include "core/tracing/branch/tracing_instance.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class Probes {
  public:
@@ -24,10 +25,21 @@ class Probes {
   static constexpr std::size_t kPlacesMax = 65'536;
   static constexpr std::size_t kPlaceBytesMax = std::size_t{8} << 20;
 
+  // A line as it was written. Its places follow those of the line before it.
+  struct Line {
+    std::string text;
+    std::size_t places = 0;
+    bool is_sought = false;  // by a name: not all of its places are found and made yet
+  };
+  struct Place {
+    std::string text;       // as the kernel repeats it
+    std::string file = {};  // MadeProbe::file; empty: it is not known
+  };
   struct Probe {
     std::uint64_t serial = 0;
     ProbeKind kind = ProbeKind::kEntry;
-    std::vector<std::string> places;         // as the kernel repeats them
+    std::vector<Line> lines = {};
+    std::vector<Place> places = {};
     std::optional<std::uint32_t> source_id;  // nothing: the source has not made it
     bool is_pending = false;                 // a write waits for the source
   };
@@ -36,27 +48,37 @@ class Probes {
   Probe* find(const EventPath& path);
   // A probe of that name with a serial of its own, without a place. kNoSpace.
   Result<Probe*> add(const EventPath& path, ProbeKind kind);
-  // One that was there before a restart. kExists, kNoSpace.
+  // One that was there before a restart. kExists; kNoSpace: there would be twice as many, or as
+  // much, as the limits. What is saved may be beyond them: the kernel repeats places longer than
+  // they were written, and some were on their way when others were added.
   Result<void> restore(const EventPath& path, Probe probe);
-  // kNoSpace.
-  Result<void> may_add_place(std::string_view place) const;
-  void add_place(Probe& probe, std::string place);
+  // Whether so many places, with so much text, may be added. kNoSpace.
+  Result<void> may_add(std::size_t places, std::size_t bytes) const;
+  // Adds a place to the line that `of` has. Each line is in its probe once, however often it was
+  // written. A place that is sought may have been made before: it is not added twice.
+  void add_place(Probe& probe, const ProbePlace& of, Place place);
+  // Sets the file of places with this text, which were made again.
+  void set_file(Probe& probe, const Place& place);
   void remove(const EventPath& path);
   // One that was there before a restart cannot be here; its event must not be, either: without the
   // probe its histograms would be readable as those of other events are.
   void refuse(const EventPath& path) { refused_.insert(path); }
   bool is_refused(const EventPath& path) const { return refused_.contains(path); }
 
-  // Those that a removal means, in the order in which they were made.
+  // The probes that a removal matches, in the order of their creation.
   std::vector<EventPath> matching(const ProbeRemoval& removal) const;
   std::vector<EventPath> all() const { return matching({}); }
   // nullptr: there is none.
   const EventPath* find(std::uint64_t serial) const;
-  // Each place, for a source that has to make all of them.
+  // For a source that makes all anew: each place, and lines that are sought, without their places.
   std::vector<ProbePlace> places() const;
   std::vector<std::uint64_t> serials() const;
-  // `p:GROUP/EVENT PLACE`, a line for each place, in the order in which the probes were made.
+  // `p:GROUP/EVENT PLACE`, a line for each place, in the order in which the probes were made. Lines
+  // that have none are as they were written.
   std::string text() const;
+
+  // All of them, in the order in which they were made.
+  std::vector<std::pair<EventPath, Probe>> copy() const;
 
   std::uint64_t next_serial() const { return next_serial_; }
   // Serials from this one on, or from a higher one.
@@ -72,4 +94,4 @@ class Probes {
   std::uint64_t changes_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "core/tracing/branch/tracing_instance.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 Readings::Readings(uid_t owner, std::uint64_t bytes_max)
     : owner_(owner),
@@ -35,4 +35,4 @@ Result<SharedHistReading> Readings::hist(TracingInstance& instance, EventNumber 
   return SharedHistReading(std::move(made));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

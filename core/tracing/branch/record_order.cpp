@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Twice the longest delay of a program's keeper and its records.
@@ -106,7 +106,7 @@ std::uint64_t RecordOrder::ready_until_ns(Moment now) const {
 bool RecordOrder::feed_due(Moment now) {
   const bool is_fed = feed_until(ready_until_ns(now));
   if (pending_.size() <= kPendingMax && pending_.bytes() <= kPendingBytesMax) return is_fed;
-  if (counters_) counters_->count(DaemonCounter::kEventsHurried, pending_.size(), now);
+  if (counters_) counters_->count("events_hurried", pending_.size(), now);
   return feed_until(kReleaseAll) || is_fed;
 }
 
@@ -115,4 +115,4 @@ void RecordOrder::note_drained(Moment now) {
   release_drained(now);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -29,7 +29,7 @@
 #include "core/tracing/branch/instances.h"
 #include "core/tracing/branch/pending_records.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Functions that feed records touch the instances, as texts that were rendered before are outdated.
 class RecordOrder {
@@ -84,4 +84,4 @@ class RecordOrder {
   std::uint64_t late_fed_ns_ = 0;  // the youngest record of a late source
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The bytes of the common fields of a record, which are not the user's.
@@ -158,4 +158,4 @@ Result<std::string> record_from_text(const FieldsDefinition& fields, std::string
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

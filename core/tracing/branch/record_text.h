@@ -11,11 +11,11 @@
 #include "core/base/result.h"
 #include "core/tracing/format/synthetic.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The record is laid out as the event's format says, without the common fields in the first 8 bytes
 // of a record. kInvalid: an unknown field, a field that is named twice, or a value that does not
 // fit its field; token_at is an offset into text.
 Result<std::string> record_from_text(const FieldsDefinition& fields, std::string_view text);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

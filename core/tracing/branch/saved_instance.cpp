@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint64_t kBytesOfKib = 1024;
@@ -165,4 +165,4 @@ Result<void> SavedInstance::apply(TracingInstance& instance) const {
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,11 +16,11 @@
 #include "core/tracing/branch/trace_options.h"
 #include "core/tracing/branch/tracing_instance.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class SavedInstance {
  public:
-  // What the machine and the daemon allow.
+  // The limits of the machine and of the daemon.
   struct Bounds {
     std::uint32_t cpus = 1;
     EventSet::Limits set;
@@ -62,4 +62,4 @@ class SavedInstance {
   std::vector<std::pair<std::string, std::string>> filters_;  // of systems
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -10,11 +10,12 @@
 #include "core/tracing/branch/saved_instance.h"
 #include "core/tracing/hist/hist_contents.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
-// Of the contents of all kinds.
+// The version of the contents of all kinds except probes, which had no lines in format 1.
 constexpr std::uint16_t kFormat = 1;
+constexpr std::uint16_t kProbeFormat = 3;
 
 Error not_saved_here() { return {ErrorCode::kInvalid, "no saved object of tracing/"}; }
 Error no_instance() { return {ErrorCode::kNotFound, "its tracing directory is not there"}; }
@@ -36,6 +37,33 @@ std::string cut(std::string label) {
   return label;
 }
 
+// Lines of which this is true have no places then, and are sought.
+template <typename IsMeant>  // bool(const Probes::Line&)
+void seek(Probes::Probe& probe, const IsMeant& is_meant) {
+  std::vector<Probes::Place> kept;
+  auto place = probe.places.begin();
+  for (Probes::Line& line : probe.lines) {
+    const auto end = place + static_cast<std::ptrdiff_t>(line.places);
+    if (is_meant(line)) {
+      line.places = 0;
+      line.is_sought = true;
+    } else {
+      kept.insert(kept.end(), place, end);
+    }
+    place = end;
+  }
+  probe.places = std::move(kept);
+}
+
+// Whether a line could have made a place of that probe.
+Result<void> check_probe_line(const EventPath& path, ProbeKind kind, std::string_view line) {
+  const auto command = parse_probe_line(line);
+  if (!command) return command.error();
+  const auto* const read = std::get_if<ProbeLine>(&command.value());
+  const bool is_its = read && EventPath(read->group, read->event) == path && read->kind == kind;
+  return is_its ? Result<void>() : not_saved_here();
+}
+
 void put_place(ByteWriter& out, const TracingInstance& instance, std::string_view system,
                std::string_view event) {
   out.put_text(instance.name);
@@ -50,7 +78,7 @@ void SavedTracing::save(ObjectSink& sink) {
     const bool is_long = each.kind == SavedKind::kHistogram;
     if (is_long && sink.keeps(each.kind, each.label, {.object = each.clears})) continue;
     if (is_long && !append_contents(each)) continue;
-    if (!sink.put(saved_object(each.kind, kFormat, each.label, each.bytes))) return;
+    if (!sink.put(saved_object(each.kind, each.format, each.label, each.bytes))) return;
   }
   save_error_log(sink);
 }
@@ -96,7 +124,8 @@ SavedTracing::Objects SavedTracing::list() {
   return all;
 }
 
-// The number that comes next is saved besides: the source may still have a probe with the last one
+// A line that is sought is saved without places: all of them are found again. The number that comes
+// next is saved besides: the source may still have a probe with the last one
 // that was given, though it is listed no more.
 void SavedTracing::list_probes(Objects& all) {
   if (state_.probes.next_serial() > 1) {
@@ -108,9 +137,11 @@ void SavedTracing::list_probes(Objects& all) {
     all.push_back(std::move(next));
   }
   for (const EventPath& path : state_.probes.all()) {
-    const Probes::Probe& probe = *state_.probes.find(path);
-    if (probe.places.empty()) continue;
+    Probes::Probe probe = *state_.probes.find(path);
+    if (probe.lines.empty()) continue;
+    seek(probe, [](const Probes::Line& line) { return line.is_sought; });
     Object object{.kind = SavedKind::kProbe,
+                  .format = kProbeFormat,
                   .label = cut(path.first + "/" + path.second),
                   .bytes = {}};
     ByteWriter out(object.bytes);
@@ -119,7 +150,15 @@ void SavedTracing::list_probes(Objects& all) {
     out.put(probe.serial);
     out.put(static_cast<std::uint8_t>(probe.kind));
     out.put(static_cast<std::uint32_t>(probe.places.size()));
-    for (const std::string& place : probe.places) out.put_text(place);
+    for (const Probes::Place& place : probe.places) {
+      out.put_text(place.text);
+      out.put_text(place.file);
+    }
+    out.put(static_cast<std::uint32_t>(probe.lines.size()));
+    for (const Probes::Line& line : probe.lines) {
+      out.put_text(line.text);
+      out.put(static_cast<std::uint32_t>(line.places));
+    }
     all.push_back(std::move(object));
   }
 }
@@ -235,9 +274,14 @@ std::uint64_t SavedTracing::stamp(Moment now) {
 }
 
 Result<void> SavedTracing::load(const SavedObject& object, const Loading& loading) {
-  if (object.format != kFormat) return other_format(object);
+  const bool is_probe = is_of(object, SavedKind::kProbe);
+  const bool has_lines = is_probe && object.format == kProbeFormat;
   ByteReader in(object.bytes);
-  if (is_of(object, SavedKind::kProbe)) return load_probe(in);
+  if (object.format != kFormat && !has_lines) {
+    if (is_probe) refuse_probe(in);
+    return other_format(object);
+  }
+  if (is_probe) return load_probe(in, has_lines, loading);
   if (is_of(object, SavedKind::kKernelEvent)) return load_kernel_event(in, loading.now);
   if (is_of(object, SavedKind::kSyntheticEvent)) return load_synthetic_event(in, loading.now);
   if (is_of(object, SavedKind::kTracingInstance)) return load_instance(in, loading);
@@ -275,7 +319,7 @@ Result<void> SavedTracing::load_records(ByteReader& in, Moment now) {
   return not_saved_here();
 }
 
-Result<void> SavedTracing::load_probe(ByteReader& in) {
+Result<void> SavedTracing::load_probe(ByteReader& in, bool has_lines, const Loading& loading) {
   EventPath path;
   path.first = in.get_text();
   path.second = in.get_text();
@@ -286,7 +330,9 @@ Result<void> SavedTracing::load_probe(ByteReader& in) {
     state_.probes.begin_serials(next);
     return {};
   }
-  auto done = restore_probe(path, in);
+  auto probe = read_probe(path, in, has_lines);
+  if (probe && !loading.has_pages) find_again(probe.value());
+  auto done = probe ? restore_probe(path, std::move(probe.value())) : probe.error();
   if (!done) {
     const MutexLock lock(state_.mutex);
     state_.probes.refuse(path);
@@ -294,24 +340,58 @@ Result<void> SavedTracing::load_probe(ByteReader& in) {
   return done;
 }
 
-Result<void> SavedTracing::restore_probe(const EventPath& path, ByteReader& in) {
+// The path is at the start in all formats. Without this, the event of a probe that another version
+// has saved would be loaded as others are, and its histograms would be readable as theirs.
+void SavedTracing::refuse_probe(ByteReader& in) {
+  EventPath path;
+  path.first = in.get_text();
+  path.second = in.get_text();
+  if (!in.ok()) return;
+  const MutexLock lock(state_.mutex);
+  state_.probes.refuse(path);
+}
+
+// The places of each line, or all of them in one line of their own.
+Result<Probes::Probe> SavedTracing::read_probe(const EventPath& path, ByteReader& in,
+                                               bool has_lines) {
   Probes::Probe probe;
   probe.serial = in.get<std::uint64_t>();
   const auto kind = static_cast<char>(in.get<std::uint8_t>());
   const auto places = in.get<std::uint32_t>();
-  for (std::uint32_t i = 0; i < places && in.ok(); ++i) probe.places.emplace_back(in.get_text());
-  const bool has_kind = kind == 'p' || kind == 'r';
-  if (!in.ok() || in.left() != 0 || !has_kind || places == 0) return not_saved_here();
-  probe.kind = ProbeKind{kind};
-  const std::string line = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
-  for (const std::string& place : probe.places) {
-    const auto command = parse_probe_line(line + place);
-    if (!command) return command.error();
-    const auto* const read = std::get_if<ProbeLine>(&command.value());
-    const bool is_its = read && EventPath(read->group, read->event) == path &&
-                        read->kind == probe.kind;
-    if (!is_its) return not_saved_here();
+  for (std::uint32_t i = 0; i < places && in.ok(); ++i) {
+    probe.places.push_back({.text = std::string(in.get_text())});
+    if (has_lines) probe.places.back().file = in.get_text();
   }
+  if (!in.ok() || (kind != 'p' && kind != 'r')) return not_saved_here();
+  probe.kind = ProbeKind{kind};
+  const std::string begin = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
+  for (const auto& [text, file] : probe.places) {
+    if (auto done = check_probe_line(path, probe.kind, begin + text); !done) return done.error();
+    if (!has_lines) probe.lines.push_back({.text = begin + text, .places = 1});
+  }
+  const auto lines = has_lines ? in.get<std::uint32_t>() : 0;
+  std::size_t of_lines = 0;
+  for (std::uint32_t i = 0; i < lines && in.ok(); ++i) {
+    probe.lines.push_back({.text = std::string(in.get_text())});
+    of_lines += probe.lines.back().places = in.get<std::uint32_t>();
+    probe.lines.back().is_sought = probe.lines.back().places == 0;
+    const auto done = check_probe_line(path, probe.kind, probe.lines.back().text);
+    if (!done) return done.error();
+  }
+  const bool is_whole = in.ok() && in.left() == 0 && !probe.lines.empty();
+  if (!is_whole || (has_lines && of_lines != places)) return not_saved_here();
+  return probe;
+}
+
+// The files may be others than those that the places are of. A line with the kernel's place stays.
+void SavedTracing::find_again(Probes::Probe& probe) {
+  seek(probe, [](const Probes::Line& line) {
+    const auto command = parse_probe_line(line.text);
+    return command && std::get<ProbeLine>(command.value()).place.has_value();
+  });
+}
+
+Result<void> SavedTracing::restore_probe(const EventPath& path, Probes::Probe probe) {
   if (!state_.options.probes) {
     return Error{ErrorCode::kNoDevice, "probes need tallyfs -o tracefs, as root"};
   }
@@ -466,4 +546,4 @@ Result<void> Tracing::load(const SavedObject& object, const Loading& loading) {
   return SavedTracing(*state_).load(object, loading);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

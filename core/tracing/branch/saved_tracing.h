@@ -1,4 +1,4 @@
-// What of tracing/ outlives the daemon, object by object (core/state/FORMAT.md, kinds 7 to 12): the
+// Saves the state of tracing/ that outlives the daemon (core/state/FORMAT.md, kinds 7 to 12): the
 // probes (kind 38), the kernel's events on which something is set, synthetic events, the settings
 // of directories, triggers, the contents of histograms, and which events are on with which filters;
 // and error_log (kind 16). UserEvents saves the events of programs, which come before all these.
@@ -20,7 +20,7 @@
 #include "core/branch/saved_object.h"
 #include "core/tracing/branch/tracing_state.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class SavedTracing {
  public:
@@ -30,7 +30,7 @@ class SavedTracing {
   explicit SavedTracing(Tracing::State& state, Kernel kernel = Kernel::kSet)
       : state_(state), kernel_(kernel) {}
 
-  // As Branch has them.
+  // These are the functions of Branch with the same names.
   void save(ObjectSink& sink);
   // The records of all directories, which only the next server of the same mount gets. They are
   // encoded under the lock, for which no request waits then: a copy would take as much memory
@@ -42,8 +42,10 @@ class SavedTracing {
  private:
   struct Object {
     SavedKind kind = SavedKind::kTrigger;
+    std::uint16_t format = 1;
     std::string label, bytes;
-    // Of kHistogram: its contents are appended when it is put. How often they were cleared.
+    // These are for kHistogram, whose contents are appended when it is put. clears: how often they
+    // were cleared.
     std::uint64_t clears = 0;
     SharedInstance instance = nullptr;
     EventNumber event = 0;
@@ -64,8 +66,11 @@ class SavedTracing {
   bool append_contents(Object& object);
   void save_error_log(ObjectSink& sink) const;
 
-  Result<void> load_probe(ByteReader& in);
-  Result<void> restore_probe(const EventPath& path, ByteReader& in);
+  Result<void> load_probe(ByteReader& in, bool has_lines, const Loading& loading);
+  void refuse_probe(ByteReader& in);
+  static Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, bool has_lines);
+  static void find_again(Probes::Probe& probe);
+  Result<void> restore_probe(const EventPath& path, Probes::Probe probe);
   Result<void> load_kernel_event(ByteReader& in, Moment now);
   Result<void> load_synthetic_event(ByteReader& in, Moment now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);
@@ -80,4 +85,4 @@ class SavedTracing {
   const Kernel kernel_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

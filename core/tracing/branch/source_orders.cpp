@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void SourceOrders::enter(TracingInstance& instance, const EventOffers& offers,
                          EventRoutes& routes) {
@@ -31,4 +31,4 @@ void SourceOrders::enter(TracingInstance& instance, const EventOffers& offers,
   routes.note_asked();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

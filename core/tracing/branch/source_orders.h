@@ -6,7 +6,7 @@
 
 #include "core/tracing/branch/event_offers.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct SourceOrders {
   std::vector<EventSource*> sources;
@@ -20,4 +20,4 @@ struct SourceOrders {
   void enter(TracingInstance& instance, const EventOffers& offers, EventRoutes& routes);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

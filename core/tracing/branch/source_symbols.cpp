@@ -1,6 +1,6 @@
 #include "core/tracing/branch/source_symbols.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 Symbols::Place SourceSymbols::place(std::uint64_t address) const {
   for (const auto& source : sources_) {
@@ -23,4 +23,4 @@ std::optional<std::string> SourceSymbols::text(std::uint64_t address) const {
   return std::nullopt;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

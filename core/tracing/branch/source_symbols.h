@@ -9,7 +9,7 @@
 
 #include "core/model/symbols.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class SourceSymbols final : public Symbols {
  public:
@@ -26,4 +26,4 @@ class SourceSymbols final : public Symbols {
   const Sources sources_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

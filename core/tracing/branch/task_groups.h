@@ -19,7 +19,7 @@
 
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TaskGroups {
  public:
@@ -58,7 +58,7 @@ class TaskGroups {
   void clear() {
     if (!known_.empty()) *this = {};
   }
-  // As they are now.
+  // The present groups of all tasks.
   std::shared_ptr<const Groups> all() {
     if (all_) return all_;
     const auto made = std::make_shared<Groups>();
@@ -88,4 +88,4 @@ class TaskGroups {
   std::shared_ptr<const Groups> all_;  // made when a text needs it; shared with those
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include "core/tracing/branch/source_symbols.h"
 #include "core/tracing/hist/hist_command.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The bytes of a trace_marker that one write takes: a page has room for the record, which is a head
@@ -16,7 +16,8 @@ namespace {
 // when there are more.
 constexpr std::size_t kMarkerBytesMax = PageWriter::kRecordBytesMax - 16 - 2;
 constexpr std::size_t kRawIdBytes = 4;
-// Of one write into trace_marker_raw, with the id. The record has a head of 8 bytes besides.
+// The most bytes of one write into trace_marker_raw, with the id. The record has a head of 8 more
+// bytes.
 constexpr std::size_t kRawMarkerBytesMax = PageWriter::kRecordBytesMax - 8;
 // The bytes that trace_pipe takes out at a time.
 constexpr std::size_t kTakenBytes = 4096;
@@ -37,7 +38,7 @@ std::string left_out_line(std::uint64_t left_out) {
          std::to_string(left_out) + "\n#\n";
 }
 
-// What stands at the top of a trace from which records are missing.
+// The lines at the top of a trace that lacks records.
 std::string missing_in(const InstanceView& view) {
   const MutexLock lock(view.state().mutex);
   return lost_line(view.instance().lost) + left_out_line(view.instance().set.trace.left_out());
@@ -174,21 +175,31 @@ std::string take_trace(const InstanceView& view, const CallContext& call,
   return taken->render(view.state().symbols(call.cancel), shown);
 }
 
+class TracePipe final : public Stream {
+ public:
+  TracePipe(SharedView view, std::optional<std::uint32_t> only_cpu)
+      : view_(std::move(view)), only_cpu_(only_cpu) {}
+
+  std::string next(const CallContext& call) override { return take_trace(*view_, call, only_cpu_); }
+  bool has_some(Moment now) const override {
+    const MutexLock lock(view_->state().mutex);
+    view_->state().order.release_old(now);
+    const TracingInstance& instance = view_->instance();
+    return has_records(instance, only_cpu_) && instance.is_filled();
+  }
+  bool is_over() const override {
+    const MutexLock lock(view_->state().mutex);
+    return !view_->instance().set.trace.is_on();
+  }
+
+ private:
+  const SharedView view_;
+  const std::optional<std::uint32_t> only_cpu_;
+};
+
 TextFile::Parts pipe_of(const SharedView& view, std::optional<std::uint32_t> only_cpu) {
   TextFile::Parts parts = parts_of(view, Waits::kYes);
-  parts.next = [view, only_cpu](const CallContext& call) {
-    return take_trace(*view, call, only_cpu);
-  };
-  parts.is_over = [view] {
-    const MutexLock lock(view->state().mutex);
-    return !view->instance().set.trace.is_on();
-  };
-  parts.news = [view, only_cpu](Moment now) -> std::optional<std::uint64_t> {
-    const MutexLock lock(view->state().mutex);
-    view->state().order.release_old(now);
-    const TracingInstance& instance = view->instance();
-    return has_records(instance, only_cpu) && instance.is_filled() ? 1 : 0;
-  };
+  parts.stream = std::make_shared<TracePipe>(view, only_cpu);
   return parts;
 }
 
@@ -233,34 +244,41 @@ TextFile::Parts trace_clock(const SharedView& view) {
   return parts;
 }
 
-TextFile::Parts trace_marker(const SharedView& view) {
-  TextFile::Parts parts = parts_of(view, Waits::kNo);
-  parts.write_by = [view](pid_t writer, std::string_view text, const CallContext& call) {
+class TextMarker final : public Marker {
+ public:
+  explicit TextMarker(SharedView view) : view_(std::move(view)) {}
+
+  std::size_t bytes_max() const override { return kMarkerBytesMax; }
+  Result<void> write(pid_t writer, std::string_view text, const CallContext& call) override {
     text = text.substr(0, kMarkerBytesMax);
     if (text.ends_with('\n')) text.remove_suffix(1);
-    return view->state().mark(view->instance(), MarkerKind::kText, text, writer, call.now);
-  };
-  parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
-    return write_by(0, text, call);
-  };
-  parts.write_unit = File::WriteUnit::kMarker;
-  parts.write_bytes_max = kMarkerBytesMax;
-  return parts;
-}
+    return view_->state().mark(view_->instance(), MarkerKind::kText, text, writer, call.now);
+  }
+
+ private:
+  const SharedView view_;
+};
 
 // An id of 4 bytes in the machine's order, then data.
-TextFile::Parts trace_marker_raw(const SharedView& view) {
-  TextFile::Parts parts = parts_of(view, Waits::kNo);
-  parts.write_by = [view](pid_t writer, std::string_view bytes,
-                          const CallContext& call) -> Result<void> {
+class RawMarker final : public Marker {
+ public:
+  explicit RawMarker(SharedView view) : view_(std::move(view)) {}
+
+  Result<void> write(pid_t writer, std::string_view bytes, const CallContext& call) override {
     if (bytes.size() < kRawIdBytes) return invalid_write("an id of 4 bytes is wanted, then data");
     if (bytes.size() > kRawMarkerBytesMax) return invalid_write("more than 4064 bytes");
-    return view->state().mark(view->instance(), MarkerKind::kRaw, bytes, writer, call.now);
-  };
-  parts.write_line = [write_by = parts.write_by](std::string_view text, const CallContext& call) {
-    return write_by(0, text, call);
-  };
-  parts.write_unit = File::WriteUnit::kMarker;
+    return view_->state().mark(view_->instance(), MarkerKind::kRaw, bytes, writer, call.now);
+  }
+
+ private:
+  const SharedView view_;
+};
+
+template <typename Its>
+TextFile::Parts marker_of(const SharedView& view) {
+  TextFile::Parts parts = parts_of(view, Waits::kNo);
+  parts.write_unit = File::WriteUnit::kWrite;
+  parts.marker = std::make_shared<Its>(view);
   return parts;
 }
 
@@ -339,8 +357,8 @@ std::span<const InstanceFileRow> trace_files() {
       InstanceFileRow{"snapshot", kWritable, snapshot},
       InstanceFileRow{"trace", kWritable, trace},
       InstanceFileRow{"trace_clock", kWritable, trace_clock},
-      InstanceFileRow{"trace_marker", kWriteOnly, trace_marker},
-      InstanceFileRow{"trace_marker_raw", kWriteOnly, trace_marker_raw},
+      InstanceFileRow{"trace_marker", kWriteOnly, marker_of<TextMarker>},
+      InstanceFileRow{"trace_marker_raw", kWriteOnly, marker_of<RawMarker>},
       InstanceFileRow{"trace_pipe", kReadable, trace_pipe},
       InstanceFileRow{"tracing_on", kWritable, tracing_on},
   };
@@ -358,4 +376,4 @@ std::span<const CpuFileRow> cpu_files() {
   return kRows;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 Result<void> apply_event_fork(EventSet& set, bool on) { return set.follower.set_on(on); }
@@ -138,4 +138,4 @@ TextFile::Parts trace_options_file(const SharedView& view) {
   return parts;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,10 +9,10 @@
 
 #include "core/tracing/branch/instance_files.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct TraceOption {
-  // What a change does beside the change of `setting`. kInvalid, with the reason.
+  // Makes a change, except for the change of `setting`. kInvalid, with the reason.
   using Apply = Result<void> (*)(EventSet& set, bool on);
 
   std::string_view name;
@@ -31,7 +31,7 @@ std::span<const TraceOption> trace_options();
 // nullptr: there is none of that name.
 const TraceOption* find_trace_option(std::string_view name);
 bool is_trace_option_on(const TracingInstance& instance, const TraceOption& option);
-// As TraceOption::apply.
+// Fails as TraceOption::apply does.
 Result<void> set_trace_option(TracingInstance& instance, const TraceOption& option, bool on);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,12 +2,21 @@
 
 #include "core/tracing/branch/tracing_state.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The orders for a source when an event that it already offers is asked for.
 SourceOrders orders_of(const EventRoutes& routes, EventSource& source) {
   return routes.is_asked(source) ? SourceOrders{.sources = {&source}} : SourceOrders{};
+}
+
+// The orders are given, and taken_over are told, when the lock is released.
+Result<SourceOrders> take(Tracing::State& state, EventSource& source, const EventOffer& offer,
+                          Moment now, std::vector<TakenOver>& taken_over) REQUIRES(state.mutex) {
+  const auto taken = state.offers.take(source, offer, now, taken_over);
+  if (!taken) return taken.error();
+  state.directories.update_all(taken.value(), now);
+  return orders_of(state.routes, source);
 }
 
 void notify(const std::vector<TakenOver>& taken_over, Moment now) {
@@ -29,13 +38,38 @@ Result<void> Tracing::offer(EventSource& source, const EventOffer& offer, Moment
   std::vector<TakenOver> taken_over;
   {
     const MutexLock lock(state_->mutex);
-    const auto taken = state_->offers.take(source, offer, now, taken_over);
+    auto taken = take(*state_, source, offer, now, taken_over);
     if (!taken) return taken.error();
-    state_->directories.update_all(taken.value(), now);
-    orders = orders_of(state_->routes, source);
+    orders = std::move(taken).value();
   }
   notify(taken_over, now);
   return state_->give(orders, {});
+}
+
+// The probe is looked up and its event offered under one lock: of a probe that a write removes, no
+// event must be left, which nothing could remove.
+void Tracing::probe_made(const ProbePlace& place, const MadeProbe& made, Moment now) {
+  if (!state_->options.probes) return;
+  EventSource& source = state_->options.probes->events();
+  Result<SourceOrders> taken = SourceOrders{};
+  std::vector<TakenOver> taken_over;
+  {
+    const MutexLock lock(state_->mutex);
+    const EventPath* const path = state_->probes.find(place.serial);
+    if (!path) return;
+    Probes::Probe& probe = *state_->probes.find(*path);
+    probe.source_id = made.source_id;
+    if (place.line.empty()) state_->probes.set_file(probe, {made.text, made.file});
+    if (!place.line.empty()) {
+      state_->probes.add_place(probe, place, {made.text, made.file});
+    }
+    const EventOffer offer{
+        .system = path->first, .text = made.format, .source_id = made.source_id};
+    taken = take(*state_, source, offer, now, taken_over);
+  }
+  notify(taken_over, now);
+  const auto done = taken ? state_->give(taken.value(), {}) : Result<void>(taken.error());
+  if (!done) probe_refused(place.serial, done.error(), now);
 }
 
 std::size_t Tracing::offer(EventSource& source, std::span<const EventOffer> offers, Moment now) {
@@ -125,8 +159,7 @@ void Tracing::feed(EventSource& source, std::span<const EventRecord> records, Mo
   {
     const MutexLock lock(state.mutex);
     const std::uint64_t taken = state.order.feed(source, records, use, now);
-    if (taken != 0 && state.options.counters)
-      state.options.counters->count(DaemonCounter::kEvents, taken, now);
+    if (taken != 0 && state.options.counters) state.options.counters->count("events", taken, now);
     has_new_task = state.note_groups(records, now);
   }
   if (has_new_task) state.look_up_groups(now);
@@ -156,4 +189,4 @@ void Tracing::leave_out(std::vector<pid_t> threads) {
   state_->order.exclude(std::move(excluded));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

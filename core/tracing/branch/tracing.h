@@ -30,7 +30,7 @@
 #include "core/tree/error_log.h"
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // An event as its source describes it.
 struct EventOffer {
@@ -85,14 +85,14 @@ class Tracing {
   // An event with a kernel's format replaces an event that was defined by its fields, and the other
   // source is notified. So an early definition by fields cannot keep the kernel's events out.
   Result<void> offer(EventSource& source, const EventOffer& offer, Moment now);
-  // The same for many offers, with one want() at the end. Returns how many were taken; refused
+  // offer() for many offers, with one want() at the end. Returns how many were accepted; refused
   // offers are left out.
   std::size_t offer(EventSource& source, std::span<const EventOffer> offers, Moment now);
   // The source delivers nothing any more. Its events on which nothing is set are removed. The
   // others stay, without records, until a source offers them again or nothing is set on them any
   // more.
   void withdraw(EventSource& source, Moment now);
-  // The same for one event. kNotFound; kBusy: something is set on it, and nothing has changed.
+  // withdraw() for one event. kNotFound; kBusy: something is set on it, and nothing has changed.
   Result<void> withdraw(EventSource& source, std::uint32_t source_id, Moment now);
   // The daemon before knew the kernel's events that load() restores from now on. This source, which
   // outlives Tracing, will offer them soon. Until end_expecting() they stay, and a write that needs
@@ -100,12 +100,12 @@ class Tracing {
   void expect(EventSource& from);
   // Whether some of them have not been offered.
   bool misses_expected() const;
-  // Those that have not been offered are gone, but for those on which something is set.
+  // Removes expected events that were not offered, except those on which something is set.
   void end_expecting(Moment now);
   // Writes that wait for an offer wait no longer, and are refused; the events stay. For a daemon
   // that is about to end.
   void end_waits();
-  // What is asked of the source now: the first order to a new feeder.
+  // The events that are wanted of the source now: the first order to a new feeder.
   std::vector<WantedEvent> wanted(EventSource& source) const;
   // Feeds records in the order of their times. EventRecord::event is the source_id, `use` that of
   // its offer: other records are skipped. Views need to last no longer than the call.
@@ -124,17 +124,20 @@ class Tracing {
   // --- For the source of probes, when another one has to make them.
   std::vector<ProbePlace> probe_places() const;
   std::vector<std::uint64_t> probe_serials() const;
-  // It has made this one. As offer(), if something is set on its event.
-  void probe_made(std::uint64_t serial, const MadeProbe& made, Moment now);
+  // Whether so many places, with so much text, may be made besides. kNoSpace.
+  Result<void> may_add_places(std::size_t places, std::size_t bytes) const;
+  // It has made this one. As offer(), if something is set on its event. A place with a line becomes
+  // one of the probe's.
+  void probe_made(const ProbePlace& place, const MadeProbe& made, Moment now);
   // It could not make it: the event has no source, and error_log says why.
   void probe_refused(std::uint64_t serial, Error error, Moment now);
   // A place was made after its write had given up: it is listed, if its probe is. False: no probe
   // has that serial, or it has no place besides, and the source removes it.
-  bool place_made_late(std::uint64_t serial, const MadeProbe& made, Moment now);
+  bool place_made_late(const ProbePlace& place, const MadeProbe& made, Moment now);
 
   // --- What outlives the daemon, as Branch has it. UserEvents saves the events of programs.
   void save(ObjectSink& sink) const;
-  // The same for the next server of the same mount, with all events of the kernel.
+  // save() for a successor, with all events of the kernel.
   void hand_on(ObjectSink& sink) const;
   // The traced records, for the next server of the same mount alone.
   void save_records(ObjectSink& sink) const;
@@ -158,4 +161,4 @@ class Tracing {
   const std::shared_ptr<State> state_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::size_t kRecordsAtOnce = 64;
@@ -94,6 +94,11 @@ bool TracingBranch::process_ended(pid_t process, Moment now, const IsLate& is_la
 }
 
 void TracingBranch::save(ObjectSink& sink) const {
+  if (sink.reader() == ObjectSink::Reader::kSuccessor) {
+    if (!user_events_.hand_on(sink)) return;
+    tracing_.save(sink);
+    return user_events_.hand_on_numbers(sink);
+  }
   if (user_events_.save(sink)) tracing_.save(sink);
 }
 
@@ -116,4 +121,4 @@ Result<void> TracingBranch::load(const SavedObject& object, const Loading& loadi
   return tracing_.load(object, loading);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

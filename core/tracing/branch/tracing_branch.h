@@ -15,7 +15,7 @@
 #include "core/tracing/branch/tracing.h"
 #include "core/tracing/branch/user_events.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TracingBranch final : public Branch {
  public:
@@ -62,4 +62,4 @@ class TracingBranch final : public Branch {
   std::optional<KernelFeed> kernel_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

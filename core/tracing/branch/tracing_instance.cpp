@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void TracingInstance::clear_cpu(std::uint32_t cpu, std::uint32_t cpus) {
   set.trace.clear(cpu);
@@ -30,4 +30,4 @@ bool TracingInstance::is_filled() const {
   return filled * 100 >= pages * buffer_percent;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

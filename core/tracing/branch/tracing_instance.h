@@ -17,7 +17,7 @@
 #include "core/tracing/set/event_set.h"
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr std::string_view kMarkerSystem = "ftrace";
 
@@ -42,7 +42,7 @@ using TraceClock = std::string_view;  // one of kTraceClocks
 struct TracingInstance {
   // The most that buffer_size_kb can be, of all CPUs together.
   static constexpr std::uint64_t kTraceBytesMax = 128u << 20;
-  // Of saved_cmdlines_size: a kernel has no more processes than that.
+  // The bound of saved_cmdlines_size: a kernel has no more processes than that.
   static constexpr std::uint64_t kNamesMax = 4'194'304;
   static constexpr std::uint64_t kNamesFirst = 128;
 
@@ -66,7 +66,7 @@ struct TracingInstance {
     cleared_cpus.clear();
   }
   void clear_cpu(std::uint32_t cpu, std::uint32_t cpus);
-  // As full as buffer_percent says.
+  // True if the buffer is as full as buffer_percent says.
   bool is_filled() const;
   void clear_trace() {
     set.trace.clear();
@@ -115,4 +115,4 @@ struct TracingInstance {
 // Shared with its files and with directories that are being entered; the last owner frees it.
 using SharedInstance = std::shared_ptr<TracingInstance>;
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

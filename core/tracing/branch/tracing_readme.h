@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr std::string_view kTracingReadme =
     R"(tracing mini-HOWTO, of tallyfs:
@@ -51,11 +51,16 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 	  char arrays of any length: 'name char name[]' >> synthetic_events
 	  stacks: 'name long[] stack' >> synthetic_events
   uprobe_events		- Create/append/remove/show probes in programs, where the kernel has them
+  probes.json		- What is known of these probes, as JSON
+  uprobe_profile	- How often each place of these was met
 	  p[:[<group>/]<event>] <path>:<offset> [<args>]	r: for returns
+	  p[:[<group>/]<event>] <path>:<function>[+<offset>] [<args>]	$arg1, $arg2, ...
+	  p[:[<group>/]<event>] <path>:<provider>:<marker> [<args>]
 	  -:[<group>/][<event>]
   dynamic_events	- Create/append/remove/show the generic dynamic events
 	  s:[synthetic/]<event> <field> [<field>]
 	  -:[synthetic/]<event>
+	  and lines of uprobe_events, where it is there
 
   events/<system>/<event>/trigger - commands that are carried out when the event happens
 	  <trigger>[:count][ if <filter>], '!' before it removes it
@@ -109,4 +114,4 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
   events/<system>/<event>/hist	- the histograms; hist.json the same as JSON. poll(2) waits for news.
 )";
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // A record of ftrace/print or ftrace/raw_data, see their formats in instances.cpp. The raw one
@@ -302,7 +302,7 @@ void Tracing::State::count_lost(const std::set<TracingInstance*>& by, std::uint6
     each->count_lost(records);
     each->touch(now);
   }
-  if (options.counters) options.counters->count(DaemonCounter::kEventsLost, records, now);
+  if (options.counters) options.counters->count("events_lost", records, now);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

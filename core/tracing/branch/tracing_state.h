@@ -25,9 +25,9 @@
 #include "core/tracing/branch/task_groups.h"
 #include "core/tracing/branch/tracing.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
-// What is written into trace_marker, and into trace_marker_raw.
+// The kind of text that is written into trace_marker, and into trace_marker_raw.
 enum class MarkerKind { kText, kRaw };
 
 struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
@@ -44,7 +44,7 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   // was set on them.
   Result<void> change(TracingInstance& instance, const CallContext& call, const Write& write,
                       const Undo& undo = {}) EXCLUDES(mutex);
-  // The same without sweep().
+  // change() without sweep().
   Result<void> change_only(TracingInstance& instance, const CallContext& call, const Write& write,
                            const Undo& undo = {}) EXCLUDES(mutex);
   void sweep(Moment now) EXCLUDES(mutex);
@@ -114,4 +114,4 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
 // A write into a file that was looked up before its instance was removed.
 inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/tracing/branch/record_text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The bytes of an event's names, format and nodes, in the usual number of instances.
@@ -387,4 +387,4 @@ Result<void> UserEvents::want(const Wanted& wanted, const CancellationToken&) {
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

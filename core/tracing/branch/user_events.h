@@ -33,7 +33,7 @@
 #include "core/tracing/branch/tracing.h"
 #include "core/tracing/format/synthetic.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class UserEvents final : public EventSource {
  public:
@@ -80,15 +80,15 @@ class UserEvents final : public EventSource {
   Result<void> write(std::string_view system, std::string_view name, std::string_view text,
                      const Sender& sender, Moment now) EXCLUDES(mutex_);
 
-  // What outlives the daemon: events without a lifetime, and others on which something is set.
-  // False: the sink takes no more.
+  // Saves the events that outlive the daemon: events without a lifetime, and others on which
+  // something is set. False: the sink takes no more.
   bool save(ObjectSink& sink) const EXCLUDES(mutex_);
   std::uint64_t stamp() const EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, Moment now) EXCLUDES(defining_, mutex_);
 
-  // What the next server of the mount goes on with: all events, with their numbers and feeders;
-  // and, behind all that is set on them, the table of numbers. Until that is loaded, no switch is
-  // changed. False: the sink takes no more.
+  // Saves for a successor: all events, with their numbers and feeders, and, after all that is set
+  // on them, the table of numbers. No switch is changed until that is loaded. False: the sink takes
+  // no more.
   bool hand_on(ObjectSink& sink) const EXCLUDES(mutex_);
   void hand_on_numbers(ObjectSink& sink) const EXCLUDES(mutex_);
   Result<void> load_fed(const SavedObject& object, const Loading& loading)
@@ -126,6 +126,7 @@ class UserEvents final : public EventSource {
   Result<void> load(const SavedEvent& saved, std::optional<std::uint64_t> number, Moment now)
       EXCLUDES(defining_, mutex_);
 
+  bool was_taken_back(std::uint64_t number) const EXCLUDES(mutex_);
   Event* find(const Path& path) const REQUIRES(mutex_);
   Result<Event*> find_owned(const Path& path, const Sender& sender) const REQUIRES(mutex_);
   Result<void> check_share(uid_t uid) const REQUIRES(mutex_);
@@ -160,4 +161,4 @@ class UserEvents final : public EventSource {
   std::map<Path, std::uint64_t> by_path_ GUARDED_BY(mutex_);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,12 +1,12 @@
-// What of the events of programs outlives the daemon (core/state/FORMAT.md, kind 6). Numbers and
-// switches do not: programs register anew with each daemon. The next server of a mount goes on with
-// those, too (kinds 20 and 24).
+// Saves the events of programs that outlive the daemon (core/state/FORMAT.md, kind 6), without
+// numbers and switches: programs register again with each daemon. A successor gets those, too
+// (kinds 20 and 24).
 #include <utility>
 
 #include "core/base/bytes.h"
 #include "core/tracing/branch/user_events.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint16_t kEventFormat = 1;
@@ -115,6 +115,9 @@ std::uint64_t UserEvents::stamp() const {
   for (const auto& [path, number] : by_path_) {
     const Event& event = **events_.find(number);
     stamp += spread(2 * number + (event.for_good ? 1 : 0));
+    event.feeders.each([&, of = number](pid_t process) {
+      stamp += spread(spread(of) + static_cast<std::uint64_t>(process));
+    });
   }
   return stamp;
 }
@@ -139,12 +142,18 @@ Result<void> UserEvents::load_fed(const SavedObject& object, const Loading& load
   SavedEvent saved = SavedEvent::get(in);
   if (!in.ok()) return not_an_event();
   if (loading.has_pages) {
+    if (loading.is_after_kill && was_taken_back(number)) return {};  // it was removed since
     saved.feeders = std::move(feeders);
     return load(saved, number, loading.now);
   }
   // Its feeders define it anew.
   if (!saved.for_good && !is_in_use) return {};
   return load(saved, std::nullopt, loading.now);
+}
+
+bool UserEvents::was_taken_back(std::uint64_t number) const {
+  const MutexLock lock(mutex_);
+  return events_.was_taken_back(number);
 }
 
 // An event that was there only for what is set on it is removed once nothing is.
@@ -176,7 +185,12 @@ Result<void> UserEvents::load_numbers(const SavedObject& object, const Loading& 
   if (!loading.has_pages) return {};
   ByteReader in(object.bytes);
   const MutexLock lock(mutex_);
-  const bool is_whole = events_.settle(in);
+  bool is_whole = true;
+  if (loading.is_after_kill) {
+    events_.settle_late(in);
+  } else {
+    is_whole = events_.settle(in);
+  }
   for (const auto& [path, number] : by_path_) {
     Event& event = **events_.find(number);
     event.its_switch = events_.keep_switch(number);
@@ -186,4 +200,4 @@ Result<void> UserEvents::load_numbers(const SavedObject& object, const Loading& 
   return Error{ErrorCode::kInvalid, "not a table of numbers"};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

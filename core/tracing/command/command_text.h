@@ -1,10 +1,13 @@
 // Text steps that all commands share, whatever file they are written into. Pure functions.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
-namespace tallyfs {
+#include "core/base/text.h"
+
+namespace tallyfs::tracing {
 
 // Joins continued lines: a backslash before the end of a line continues it, as in the kernel
 // documentation's examples. The blanks at the start of the next line are dropped.
@@ -21,4 +24,13 @@ inline std::string joined_lines(std::string_view text) {
   return joined;
 }
 
-}  // namespace tallyfs
+// Takes the next of several lines of commands; what it returns ends before a '#', which begins a
+// comment.
+inline std::string_view next_command(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return trimmed(line.substr(0, line.find('#')));
+}
+
+}  // namespace tallyfs::tracing

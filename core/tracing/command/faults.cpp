@@ -1,6 +1,6 @@
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 Error Fault::in(std::string location, std::string command) const {
   const std::size_t found = token.empty() ? at : command.find(token);
@@ -11,4 +11,4 @@ Error Fault::in(std::string location, std::string command) const {
           .text = std::move(command)};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

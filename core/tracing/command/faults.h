@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // A fault and the token of the command that it is about; becomes an Error once the command is
 // known. As in the kernel, the caret goes to the token's first occurrence.
@@ -34,7 +34,7 @@ inline Fault wrong(std::string_view reason, std::string_view token = {}) {
 
 [[noreturn]] inline void throw_exception_from_error(const Fault& fault,
                                                     const boost::source_location& where) {
-  throw_exception_from_error(Error{fault.code, std::string(fault.reason)}, where);
+  tallyfs::throw_exception_from_error(Error{fault.code, std::string(fault.reason)}, where);
 }
 
 template <typename T>
@@ -131,4 +131,4 @@ inline constexpr std::string_view
     kTooManyPids = "Too many process ids", kBadMask = "Not a mask of CPUs that there are";
 
 }  // namespace fault
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

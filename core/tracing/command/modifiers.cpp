@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 struct Name {
@@ -80,4 +80,4 @@ std::string Modifiers::text() const {
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

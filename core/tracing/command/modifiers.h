@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 enum class Display : std::uint8_t {
   kPlain,
@@ -33,8 +33,8 @@ enum class Display : std::uint8_t {
 
 struct Modifiers {
   Display display = Display::kPlain;
-  // Of kBuckets: the width, 1 or more. Of kLog2: K for 2^K steps to an octave; 0 for the kernel's
-  // `.log2`.
+  // The width of kBuckets, 1 or more. For kLog2 it is K, for 2^K steps to an octave; 0 for the
+  // kernel's `.log2`.
   std::uint64_t parameter = 0;
   bool usecs = false;  // of a time
 
@@ -61,4 +61,4 @@ constexpr bool is_statistic(Display display) {
 // Parses a number as C writes it: 12, 0x1f, 017.
 std::optional<std::uint64_t> parse_c_number(std::string_view text);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 struct KindName {
@@ -65,4 +65,4 @@ Checked<TriggerCommand> TriggerCommand::parse(std::string_view text) {
   return command;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include "core/tracing/command/faults.h"
 #include "core/tracing/command/trigger_line.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct TriggerCommand {
   bool remove = false;  // the command began with '!'
@@ -20,4 +20,4 @@ struct TriggerCommand {
   static Checked<TriggerCommand> parse(std::string_view text);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

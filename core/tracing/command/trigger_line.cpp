@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 bool has_target(TriggerKind kind) {
   return kind == TriggerKind::kEnableEvent || kind == TriggerKind::kDisableEvent ||
@@ -25,4 +25,4 @@ std::string TriggerLine::text() const {
   return text.append("\n");
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 enum class TriggerKind : std::uint8_t {
   kHist,
@@ -43,4 +43,4 @@ struct TriggerLine {
   std::string text() const;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "core/model/record.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Whether the class that starts behind '[' at `at` contains c. Moves `at` behind the ']'; npos:
@@ -48,7 +48,7 @@ bool element_matches(std::string_view pattern, std::size_t& at, char c) {
 
 }  // namespace
 
-// Of several stars only the last one is ever extended, so there is no recursion.
+// Only the last of several stars is ever extended, so there is no recursion.
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0, star = pattern.npos, retry = 0;
   for (std::size_t i = 0; i < text.size();) {
@@ -130,4 +130,4 @@ bool Filter::holds(const Term& term, const EventRecord& record) {
   return text_holds(term, term.source.whole(record, nullptr));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -18,7 +18,7 @@
 #include "core/tracing/format/format.h"
 #include "core/tracing/format/program.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class Filter {
  public:
@@ -84,4 +84,4 @@ class Filter {
 // Shell patterns: * ? [a-z] [!a-z], and a backslash before what stands for itself.
 bool glob_matches(std::string_view pattern, std::string_view text);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include "core/tracing/filter/filter.h"
 #include "core/tracing/format/narrow_number.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Parses the text into a tree first. Then lays the tree out from right to left, as terms with
 // jumps. Carets of faults stand where the kernel has them: for most faults of an operator or a
@@ -304,4 +304,4 @@ Checked<Filter> Filter::compile(std::string_view text, const EventFormat& format
   return FilterParser(text, format).parse();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

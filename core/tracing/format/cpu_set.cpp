@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/model/record.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 std::optional<CpuSet> CpuSet::parse(std::string_view list) {
   CpuSet set;
@@ -49,4 +49,4 @@ bool CpuSet::equals(std::string_view mask) const {
   return true;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

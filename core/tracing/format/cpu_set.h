@@ -7,20 +7,21 @@
 #include <string_view>
 #include <vector>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class CpuSet {
  public:
   static constexpr std::uint32_t kCpusMax = 8192;
 
-  // Parses a list in the form of /sys/devices/system/cpu/online: `0-3,8`. Nothing: the text is no
-  // such list, or the list is empty.
+  // Parses a list in the form of /sys/devices/system/cpu/online: `0-3,8`. nullopt: the text is no
+  // such list, the list is empty, or a CPU is not below kCpusMax.
   static std::optional<CpuSet> parse(std::string_view list);
 
   // cpu may be any number: a number that no CPU can have is in no set.
   bool has(std::uint64_t cpu) const;
   bool is_only(std::uint64_t cpu) const;  // cpu and no other one
-  // mask: the 64-bit words of a record's bit mask, one after the other.
+  // mask: the 64-bit words of a record's bit mask, in this machine's byte order. Bytes after the
+  // last whole word are ignored.
   bool intersects(std::string_view mask) const;
   bool equals(std::string_view mask) const;
 
@@ -32,4 +33,4 @@ class CpuSet {
   std::uint32_t count_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

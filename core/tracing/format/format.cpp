@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint64_t kRecordBytesMax = 64 * 1024;
@@ -222,4 +222,4 @@ std::uint64_t TraceNumber::read(std::span<const char> payload) const {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,12 +16,12 @@
 
 #include "core/base/result.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr std::size_t kFormatBytesMax = 64 * 1024;
 inline constexpr std::size_t kFormatFieldsMax = 256;
 
-// What a field contains, as far as keys, values and filters tell kinds apart.
+// The contents of a field, as far as keys, values and filters distinguish them.
 enum class FieldKind {
   kNumber,    // 1, 2, 4 or 8 bytes
   kText,      // char[N], ended by a NUL or by its size
@@ -42,8 +42,8 @@ struct TraceField {
   std::uint32_t end() const { return offset + size; }
   FieldKind kind() const;
   bool is_text() const;
-  // Of an array of numbers: the size of an element, and the number of elements; else 1, and the
-  // size of the field. 0 elements: each record gives the number.
+  // The size of an element of an array of numbers, and the number of its elements; for other fields
+  // 1, and the size of the field. 0 elements: each record gives the number.
   std::uint32_t element_bytes() const;
   std::uint32_t elements() const;
 };
@@ -83,4 +83,4 @@ class TraceNumber {
   TraceField field_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

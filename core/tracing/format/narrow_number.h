@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Keeps the lowest `bytes` bytes (1 or more) and extends them, with the sign if is_signed.
 inline std::uint64_t narrow_number(std::uint64_t value, std::uint32_t bytes, bool is_signed) {
@@ -14,4 +14,4 @@ inline std::uint64_t narrow_number(std::uint64_t value, std::uint32_t bytes, boo
                    : top >> unused;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 std::string_view located(std::string_view bytes, std::uint32_t where, std::uint32_t base) {
@@ -119,4 +119,4 @@ std::string_view TextSource::whole(const EventRecord& record, References referen
   return is_stack ? read(record, references) : until_nul(stored(record, references));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

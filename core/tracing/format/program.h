@@ -14,7 +14,7 @@
 #include "core/model/record.h"
 #include "core/tracing/format/format.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 enum class OpCode : std::uint8_t {
   kU8,
@@ -153,4 +153,4 @@ TextSource text_of(const TraceField& field);
 // Any field: its own bytes, or the bytes whose place it gives.
 TextSource bytes_of(const TraceField& field);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/tracing/format/program.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 static_assert(kFieldTextBytesMax == kTextBytesMax);
@@ -115,7 +115,7 @@ Checked<FieldsDefinition> FieldsDefinition::parse(std::string_view text) {
   if (!is_identifier(name->text)) return wrong(fault::kBadName, name->text);
   FieldsDefinition definition;
   definition.name = name->text;
-  const auto fields = parse_fields(rest, kFieldsMax);
+  const auto fields = tallyfs::parse_fields(rest, kFieldsMax);
   if (!fields) return fault_of(fields.error());
   for (const ParsedField& each : fields.value()) {
     if (has_field(definition, each.name)) return wrong(fault::kDuplicateField, each.name);
@@ -148,4 +148,4 @@ std::string FieldsDefinition::format_text(std::uint16_t id) const {
   return text.append("\n");
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

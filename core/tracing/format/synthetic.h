@@ -13,7 +13,7 @@
 #include "core/tracing/command/faults.h"
 #include "core/tracing/format/format.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct FieldsDefinition {
   static constexpr std::size_t kFieldsMax = 64;
@@ -37,10 +37,10 @@ struct FieldsDefinition {
 
   // `NAME\tTYPE FIELD; TYPE FIELD`, as synthetic_events shows it, without a newline.
   std::string text() const;
-  // As events/SYS/EVENT/format has it.
+  // The text of events/SYS/EVENT/format.
   std::string format_text(std::uint16_t id) const;
 
   bool operator==(const FieldsDefinition&) const = default;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,6 +1,6 @@
 #include "core/tracing/format/task_fields.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint32_t kPidBytes = 4;
@@ -30,4 +30,4 @@ TaskFields TaskFields::of_uprobe(const EventFormat& format) {
   return {.current = offset_of(format, "common_pid", kPidBytes)};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -11,12 +11,12 @@
 
 #include "core/tracing/format/format.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
-// Of common_flags: the record was made in a hard (0x08) or soft (0x10) interrupt.
+// The bits of common_flags of a record that was made in a hard (0x08) or soft (0x10) interrupt.
 inline constexpr std::uint64_t kInterruptFlags = 0x18;
 
-// The tasks of a switch. Of other events kNone.
+// The tasks of a switch; kNone for other events.
 enum class SwitchSide : std::uint8_t { kNone, kPrevious, kNext };
 
 // Offsets in the records of one event; kNone: the event has no such field.
@@ -32,9 +32,9 @@ struct TaskFields {
 
   // In the systems sched, task and signal the field pid is the task that the event is about.
   static TaskFields of(std::string_view system, const EventFormat& format);
-  // Of a uprobe. It never comes from an interrupt, and its flags, which are all ones, do not say
-  // so. Its arguments are the program's, whatever they are called.
+  // The fields of a uprobe. It never comes from an interrupt, though its flags are all ones. Its
+  // arguments are the program's, whatever their names are.
   static TaskFields of_uprobe(const EventFormat& format);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct ExpressionParser::Node {
   Expression expression;
@@ -380,4 +380,4 @@ Checked<ExpressionParser::Node> ExpressionParser::event_field(std::string_view n
   return node;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

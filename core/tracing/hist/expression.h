@@ -16,7 +16,7 @@
 #include "core/tracing/format/format.h"
 #include "core/tracing/format/program.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The type of a value, to be compared with the fields of synthetic events.
 struct ValueType {
@@ -104,4 +104,4 @@ class ExpressionParser {
   int depth_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

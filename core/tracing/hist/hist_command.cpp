@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/tracing/command/modifiers.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Cuts text off behind its first `mark` and returns the part before; nothing: there is no mark.
@@ -269,4 +269,4 @@ Checked<HistCommand> HistCommand::parse(std::string_view text) {
   return CommandParser().parse(text);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -11,7 +11,7 @@
 
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The values of `clock=` and trace_clock. All records carry CLOCK_MONOTONIC, so no value changes
 // their order or their unit.
@@ -61,4 +61,4 @@ struct HistCommand {
   static Checked<HistCommand> parse(std::string_view text);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Calls do_each with each part between commas, until do_each returns a fault.
@@ -374,4 +374,4 @@ void HistCompiler::describe() {
   plan.text.append(actions);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

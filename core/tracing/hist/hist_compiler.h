@@ -12,7 +12,7 @@
 #include "core/tracing/format/synthetic.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The events and histograms of an EventSet, as far as one command may see them.
 class HistCatalog {
@@ -104,4 +104,4 @@ class HistCompiler final : private VariableScope {
   std::uint32_t snapshots_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

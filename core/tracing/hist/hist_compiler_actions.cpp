@@ -2,7 +2,7 @@
 
 #include "core/tracing/hist/hist_compiler.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Whether a value fits into a field, as in the kernel: types of one name, or of one size and sign.
@@ -187,4 +187,4 @@ Expression HistCompiler::reference_expression(const ValueType& type, std::uint32
   return made;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // A snapshot's task name has the length of the kernel's at most.
@@ -149,4 +149,4 @@ Result<void> load_hist(ByteReader& in, const HistPlan& plan, HistTable& table,
   return Error{ErrorCode::kInvalid, "not the contents of a histogram"};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,7 +16,7 @@
 #include "core/base/result.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class HistContents {
  public:
@@ -41,4 +41,4 @@ enum class HistVariables { kKept, kUnset };
 Result<void> load_hist(ByteReader& in, const HistPlan& plan, HistTable& table,
                        HistVariables variables);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

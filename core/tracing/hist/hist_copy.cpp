@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 template <typename T>
@@ -102,4 +102,4 @@ std::vector<std::uint32_t> HistCopy::Table::sorted() const {
   return order;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

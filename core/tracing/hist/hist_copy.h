@@ -14,7 +14,7 @@
 #include "core/tracing/command/trigger_line.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class HistCopy {
  public:
@@ -67,4 +67,4 @@ class HistCopy {
 // The text of a key or of a saved field, up to its first NUL.
 std::string_view stored_text(const std::uint64_t* words, std::uint32_t count);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 bool is_below_zero(const Expression& key, std::uint64_t value) {
@@ -74,4 +74,4 @@ void append_group(std::string& out, const Expression& key, std::uint64_t group) 
   append_signed(out, negative, negative ? first : last);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -11,7 +11,7 @@
 
 #include "core/tracing/hist/expression.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The number under which the value of a key is counted; the value itself without such a modifier.
 std::uint64_t group_of(const Expression& key, std::uint64_t value);
@@ -19,4 +19,4 @@ std::uint64_t group_of(const Expression& key, std::uint64_t value);
 // modifier.
 void append_group(std::string& out, const Expression& key, std::uint64_t group);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,8 +1,11 @@
 // events/SYS/EVENT/hist.json; its members are described in TRIGGERS.md.
+#include <string>
+#include <utility>
+
 #include "core/base/json.h"
 #include "core/tracing/hist/hist_copy.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class HistJson {
  public:
@@ -66,13 +69,38 @@ class HistJson {
       json_.key(part.value.name);
       print_key(part, table_.key(entry) + part.word);
     }
-    json_.end_object().key("hitcount").number(values[kHitsWord]);
+    json_.end_object();
+    print_names(entry);
+    json_.key("hitcount").number(values[kHitsWord]);
     for (const ValuePart& part : plan_.values) print_value(part, values);
     for (const Action& action : plan_.actions) print_action(action, values);
     if (plan_.comm_word != 0) {
       json_.key("comm").string(stored_text(values + plan_.comm_word, kCommWords));
     }
     json_.end_object();
+  }
+
+  // `"names":{"id":"sys_read"}`: of keys that are numbers of system calls, or addresses, those that
+  // have a name that is known.
+  void print_names(std::uint32_t entry) {
+    bool is_first = true;
+    for (const KeyPart& part : plan_.keys) {
+      const std::string name = name_of(part, table_.key(entry) + part.word);
+      if (name.empty()) continue;
+      if (std::exchange(is_first, false)) json_.key("names").begin_object();
+      json_.key(part.value.name).string(name);
+    }
+    if (!is_first) json_.end_object();
+  }
+
+  std::string name_of(const KeyPart& part, const std::uint64_t* words) {
+    const Display display = part.value.modifiers.display;
+    if (display == Display::kSyscall) return symbols_.syscall(*words);
+    const bool is_plain = display == Display::kSymbol;
+    if (!is_plain && display != Display::kSymbolOffset) return {};
+    const std::string name =
+        place_text(symbols_, *words, is_plain ? Offset::kHidden : Offset::kShown);
+    return name.starts_with("0x") ? std::string() : name;  // an address is its number
   }
 
   void print_value(const ValuePart& part, const std::uint64_t* values) {
@@ -127,4 +155,4 @@ std::string HistCopy::render_json(const Symbols& symbols, const Shown& shown,
   return text.append("\n");
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/base/int128.h"
 #include "core/base/keyed_hash.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // wyhash's step: all bits of a 128-bit product, folded.
@@ -131,4 +131,4 @@ void HistMap::clear() {
   size_ = 0;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

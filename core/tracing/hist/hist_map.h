@@ -16,7 +16,7 @@
 #include <memory>
 #include <vector>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class HistMap {
  public:
@@ -111,4 +111,4 @@ class HistMap {
   std::size_t viewed_blocks_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -20,7 +20,7 @@
 #include "core/tracing/hist/hist_map.h"
 #include "core/tracing/hist/hist_value.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Words at the start of an entry's values.
 inline constexpr std::uint32_t kHitsWord = 0;
@@ -180,4 +180,4 @@ class HistUpdate {
   std::uint64_t* values_ = nullptr;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

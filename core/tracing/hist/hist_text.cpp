@@ -7,7 +7,7 @@
 #include "core/tracing/hist/hist_copy.h"
 #include "core/tracing/hist/hist_group.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Numbers, padded on the left; texts, padded on the right.
@@ -295,4 +295,4 @@ std::string HistCopy::render(const Symbols& symbols, std::size_t bytes_max) cons
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 #include "core/tracing/hist/hist_group.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // How many entries are examined for an expired one to make room for a new key.
@@ -167,4 +167,4 @@ bool HistUpdate::run(const HistPlan& plan, HistTable& table, const EventRecord& 
   return true;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/base/int128.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Words of a percentile before its counters.
@@ -172,4 +172,4 @@ double shown_decimals(const ValuePart& part, const std::uint64_t* values) {
   return static_cast<double>(std::sqrt(variance));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

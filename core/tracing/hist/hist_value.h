@@ -12,7 +12,7 @@
 
 #include "core/tracing/hist/expression.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Log-linear buckets of values, 16 to an octave.
 inline constexpr std::uint32_t kOctaveSteps = 16;
@@ -45,4 +45,4 @@ std::uint64_t shown_value(const ValuePart& part, const std::uint64_t* values);
 bool has_decimals(Display display);
 double shown_decimals(const ValuePart& part, const std::uint64_t* values);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

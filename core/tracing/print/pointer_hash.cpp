@@ -3,7 +3,7 @@
 #include <bit>
 #include <random>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint64_t kErrorsMax = 4095;
@@ -56,4 +56,4 @@ std::uint64_t PointerHash::shown(std::uint64_t address) const {
   return sip_hash(key_, address) & 0xffffffff;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PointerHash {
  public:
@@ -28,4 +28,4 @@ class PointerHash {
 // SipHash-2-4 (Aumasson and Bernstein, 2012) of a number's eight bytes, the lowest first.
 std::uint64_t sip_hash(PointerHash::Key key, std::uint64_t number);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/tracing/format/narrow_number.h"
 #include "core/tracing/print/print_pointer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The most bytes that one conversion shows, whatever the record contains.
@@ -298,4 +298,4 @@ void PrintFormat::append(std::string& out, const EventRecord& record, const Symb
   for (const Part& part : parts_) append(out, part, record, symbols, pointers);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

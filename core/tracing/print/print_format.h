@@ -24,7 +24,7 @@
 #include "core/tracing/format/program.h"
 #include "core/tracing/print/pointer_hash.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PrintFormat {
  public:
@@ -134,4 +134,4 @@ class PrintFormat {
   std::vector<Part> parts_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

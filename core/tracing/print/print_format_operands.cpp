@@ -6,7 +6,7 @@
 #include "core/tracing/command/modifiers.h"
 #include "core/tracing/print/print_format_parser.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 PrintFormatParser::NodePtr PrintFormatParser::primary() {
   skip();
@@ -97,7 +97,7 @@ PrintFormatParser::NodePtr PrintFormatParser::field(std::string_view name) {
   if (!node) return nullptr;
   if (field.is_text()) {
     node->sort = Sort::kText;
-    node->source = tallyfs::text_of(field);
+    node->source = tracing::text_of(field);
     return node;
   }
   node->load = load_of(field);
@@ -126,7 +126,7 @@ PrintFormatParser::NodePtr PrintFormatParser::bytes_field(std::string_view name)
   NodePtr node = make(Kind::kBytesField);
   if (!found || !node) return nullptr;
   const TraceField& field = found.value();
-  node->source = tallyfs::bytes_of(field);
+  node->source = tracing::bytes_of(field);
   if (node->source.kind != TextSource::Kind::kFixed && field.size != 4) return nullptr;
   node->sort = Sort::kBytes;
   return node;
@@ -246,4 +246,4 @@ bool PrintFormatParser::is_constant(const Node& node) {
   return of(node.left) && of(node.right) && of(node.other);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/tracing/print/print_pointer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kLine = "\nprint fmt: ";
@@ -337,4 +337,4 @@ std::optional<PrintFormat> PrintFormat::compile(std::string_view format_text,
   return PrintFormatParser(line, format).parse();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

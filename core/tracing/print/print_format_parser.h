@@ -9,7 +9,7 @@
 
 #include "core/tracing/print/print_format.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PrintFormatParser {
  public:
@@ -74,4 +74,4 @@ class PrintFormatParser {
   PrintFormat made_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

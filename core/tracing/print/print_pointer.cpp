@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/model/record.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // A kind comes before the kinds that it begins with.
@@ -147,4 +147,4 @@ void append_bits(std::string& out, std::string_view bytes) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

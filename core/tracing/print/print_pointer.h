@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The kind at the start of `text`, which follows a %p: "I4", "I6c", "ISpc", "M", "U", "bl". Empty:
 // the kind is not known here.
@@ -24,4 +24,4 @@ void append_array(std::string& out, std::string_view bytes, std::size_t size);
 // Appends bits in words of 32, the first ones last: "00000000,0000000f".
 void append_bits(std::string& out, std::string_view bytes);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -14,7 +14,7 @@
 #include "core/tracing/format/format.h"
 #include "core/tracing/print/print_format.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class Wording {
  public:
@@ -41,4 +41,4 @@ class Wording {
   mutable std::optional<PrintFormat> compiled_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

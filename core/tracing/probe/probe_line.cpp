@@ -4,15 +4,13 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace tallyfs {
+#include "core/tracing/probe/letters.h"
+
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kDefaultGroup = "uprobes";
 constexpr std::string_view kSeparators = "/.";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_of_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 bool is_c_name(std::string_view name) {
   return !is_digit(name.front()) && std::ranges::all_of(name, is_of_name);
@@ -55,6 +53,7 @@ class Parsing {
   Result<ProbeCommand> removal(const Part& name) const;
   Result<ProbeCommand> definition(ProbeKind kind, const Part& name, Tokens words) const;
   Result<void> check_place(const Token& place) const;
+  Result<PlaceName> named_place(const Token& place, ProbeKind kind) const;
 
   const std::string_view line_;
 };
@@ -80,13 +79,17 @@ Result<ProbeCommand> Parsing::removal(const Part& name) const {
 Result<void> Parsing::check_place(const Token& place) const {
   const std::size_t colon = place.text.rfind(':');
   if (place.text.find('/') == place.text.npos || colon == place.text.npos) {
-    return fault("a place is PATH:OFFSET", place.at);
+    return fault("a place is PATH:OFFSET or PATH:FUNCTION", place.at);
   }
   if (place.text.front() != '/') return fault("a path begins with /", place.at);
-  if (colon + 1 == place.text.size() || !is_digit(place.text[colon + 1])) {
-    return fault("a place is PATH:OFFSET, and an offset is a number", place.at + colon + 1);
-  }
   return {};
+}
+
+Result<PlaceName> Parsing::named_place(const Token& place, ProbeKind kind) const {
+  auto name = parse_place_name(place.text, kind);
+  if (name) return name;
+  const Error& error = name.error();
+  return fault(error.reason, place.at + error.token_at);
 }
 
 // `PATH:OFFSET%return`, or with a reference counter behind it. The kernel lists the probe with r:.
@@ -95,7 +98,7 @@ bool is_of_return(std::string_view place) {
   return place.ends_with("%return");
 }
 
-// As the kernel names an event without a name, of returns, too.
+// The kernel's name for an event without a name, also for returns.
 std::string default_event(std::string_view place) {
   const std::size_t colon = place.rfind(':');
   std::string_view base = place.substr(0, colon);
@@ -104,7 +107,8 @@ std::string default_event(std::string_view place) {
   const std::string offset(place.substr(colon + 1));
   std::string name = "p_" + std::string(base) + "_";
   append_hex(name, std::strtoull(offset.c_str(), nullptr, 0));
-  std::ranges::replace_if(name, [](char c) { return !is_of_name(c); }, '_');
+  std::ranges::replace_if(
+      name, [](char c) { return !is_of_name(c); }, '_');
   return name.substr(0, kProbeNameBytesMax);
 }
 
@@ -122,10 +126,23 @@ Result<ProbeCommand> Parsing::definition(ProbeKind kind, const Part& name, Token
   if (has_event) {
     if (auto good = check_name("Event", event); !good) return good.error();
   }
-  if (made.words.empty()) return fault("a place is missing: PATH:OFFSET", line_.size());
-  if (is_of_return(made.words.front().text)) made.kind = ProbeKind::kReturn;
-  if (auto good = check_place(made.words.front()); !good) return good.error();
-  made.event = has_event ? std::string(event.text) : default_event(made.words.front().text);
+  if (made.words.empty()) {
+    return fault("a place is missing: PATH:OFFSET or PATH:FUNCTION", line_.size());
+  }
+  const Token& place = made.words.front();
+  if (is_of_return(place.text)) made.kind = ProbeKind::kReturn;
+  if (is_place_name(place.text)) {
+    auto found = named_place(place, made.kind);
+    if (!found) return found.error();
+    made.place = std::move(found.value());
+  } else if (auto good = check_place(place); !good) {
+    return good.error();
+  }
+  if (has_event) {
+    made.event = event.text;
+  } else {
+    made.event = made.place ? default_event(*made.place) : default_event(place.text);
+  }
   return made;
 }
 
@@ -184,4 +201,4 @@ Error probe_fault(ErrorCode code, std::string_view location, std::string_view li
           .text = std::string(line)};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

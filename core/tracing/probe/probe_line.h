@@ -1,9 +1,11 @@
 // Lines of uprobe_events: `p:GROUP/EVENT PATH:OFFSET ARGUMENTS`, `r:` for returns, and `-:EVENT`.
-// The name is read here. What follows it goes to the kernel word by word.
+// The name of the event is read here, and a place by name (place_name.h). What else follows goes to
+// the kernel word by word.
 // Values and pure functions. A line has at most kProbeLineBytesMax bytes.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,14 +13,13 @@
 
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/tracing/probe/place_name.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr std::size_t kProbeLineBytesMax = 4'095;
-// Of a group, and of an event.
+// The longest name of a group, and of an event.
 inline constexpr std::size_t kProbeNameBytesMax = 63;
-
-enum class ProbeKind : char { kEntry = 'p', kReturn = 'r' };
 
 // The locations of refusals in error_log: the kernel's own, and ours.
 inline constexpr std::string_view kKernelProbeLocation = "trace_uprobe";
@@ -28,7 +29,8 @@ inline constexpr std::string_view kProbeLocation = "probe";
 struct ProbeLine {
   ProbeKind kind = ProbeKind::kEntry;  // of p: with %return behind the offset: kReturn
   std::string group, event;
-  std::vector<Token> words;  // the place, then the arguments
+  std::vector<Token> words;                       // the place, then the arguments
+  std::optional<PlaceName> place = std::nullopt;  // if it is one by name
 
   // The words with one blank between two of them, as the kernel repeats them.
   std::string text() const;
@@ -51,4 +53,4 @@ Result<ProbeCommand> parse_probe_line(std::string_view line);
 Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
                   std::string reason, std::size_t at = 0);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

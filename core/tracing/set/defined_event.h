@@ -16,7 +16,7 @@
 #include "core/tracing/print/wording.h"
 #include "core/tracing/set/trigger.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr std::string_view kSyntheticSystem = "synthetic";
 
@@ -24,13 +24,13 @@ inline constexpr std::string_view kSyntheticSystem = "synthetic";
 std::shared_ptr<const EventFormat> no_format();
 std::shared_ptr<const std::string> no_text();
 
-// How the records of an event change the lists of processes, see PidFollower. The offsets are those
-// of a process id in a record.
+// How the records of an event change the lists of processes, see PidFollower. Each offset is that
+// of a process id in a record, in bytes.
 struct Follows {
   enum class What { kFork, kExit };
   What what = What::kFork;
   std::uint32_t parent_at = 0;
-  std::uint32_t subject_at = 0;  // of the child, or of the process that ends
+  std::uint32_t subject_at = 0;  // the child, or the process that ends
 };
 
 struct DefinedEvent {
@@ -42,9 +42,9 @@ struct DefinedEvent {
   std::shared_ptr<const std::string> format_text = no_text();
   std::shared_ptr<const Wording> wording;  // the kernel's, if this is an event of the kernel
   std::shared_ptr<const FieldsDefinition> fields;  // of user events and synthetic events
-  std::shared_ptr<const std::uint16_t> own_id;     // likewise; held for EventIds
-  std::uint32_t fixed_bytes = 0;
-  // The offset of the process that a switch or a wakeup is about, beside the one that ran.
+  std::shared_ptr<const std::uint16_t> own_id;     // of the same events; reserves it in EventIds
+  std::uint32_t fixed_bytes = 0;  // the least size of a record: the end of its last field
+  // The offset of the process that is switched to or woken, which is not the one that runs.
   std::optional<std::uint32_t> subject_at;
   std::uint32_t generation = 0;  // how often the entry was used
 
@@ -69,12 +69,12 @@ struct DefinedEvent {
   // --- Demands
   Demand told;  // the demand at the last take_changed()
 
-  // Or synthetic: none of the kernel's.
+  // True for user events and synthetic events, false for the kernel's.
   bool is_of_a_program() const { return fields != nullptr; }
   bool is_synthetic() const { return system == kSyntheticSystem; }
-  // Whether it is among the events that a person may enable.
+  // True if a person may enable the event.
   bool is_listed() const { return defined && !built_in; }
-  // Whether its records are traced, or will be once a trigger says so.
+  // True if its records are traced, or will be once a trigger switches it on.
   bool is_traced() const { return enabled || waiting > 0; }
   bool is_on() const { return built_in || (waiting > 0 ? soft_enabled : enabled); }
   bool in_use() const {
@@ -83,4 +83,4 @@ struct DefinedEvent {
   void enable(bool on) { enabled = soft_enabled = on; }
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

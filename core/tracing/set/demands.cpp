@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 Demand Demands::of(const DefinedEvent& event) const {
   Demand demand;
@@ -50,4 +50,4 @@ std::vector<EventNumber> Demands::take_changed() {
   return changed;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include "core/model/demand.h"
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class Demands {
  public:
@@ -29,4 +29,4 @@ class Demands {
   EventTable& events_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr char kFilterLocation[] = "event filter parse error";
@@ -81,4 +81,4 @@ std::string EventFilters::system_text(const std::string& filter) {
   return filter.empty() ? std::string(kNoSystemFilter) : filter + "\n";
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The content of a file `filter` of an event.
 struct FilterState {
@@ -31,8 +31,8 @@ class EventFilters {
   std::string of_system(std::string_view system) const;
   using BySystem = std::map<std::string, std::string, std::less<>>;
   const BySystem& by_system() const { return by_system_; }
-  // What of_system() returns from now on; the events have their filters already. Nothing happens
-  // without events of the system.
+  // Sets the text that of_system() returns; the events have their filters already. Does nothing if
+  // the system has no events.
   void restore(std::string_view system, std::string_view text);
   static std::string system_text(const std::string& filter);
   // Sets the filter on all events of the system that have its fields.
@@ -49,4 +49,4 @@ class EventFilters {
 // The refusal of a filter that does not compile.
 Error bad_filter(std::string_view filter, const EventFormat& format);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 EventIds::Id EventIds::of(std::string_view system, std::string_view name) {
   Key key{std::string(system), std::string(name)};
@@ -46,4 +46,4 @@ EventIds::Id EventIds::give(std::size_t at, Key key) {
   return id;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

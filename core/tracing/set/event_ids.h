@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class EventIds {
  public:
@@ -31,7 +31,7 @@ class EventIds {
 
   // The id of the event, a new one if it has none. nullptr: all are in use.
   Id of(std::string_view system, std::string_view name);
-  // The same, but a new one is `id` if that is free: of an event that was there before a restart.
+  // of(), but a new id is `id` if that is free: the event existed before a restart.
   Id of(std::string_view system, std::string_view name, std::uint16_t id);
 
  private:
@@ -51,4 +51,4 @@ class EventIds {
   std::size_t next_ = 0;         // where the search for a free id begins
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,6 +1,6 @@
 #include "core/tracing/set/event_list.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 void append_event(std::string& text, const ListedEvent& event) {
@@ -23,4 +23,4 @@ std::string event_list_text(const ChosenEvents& events) {
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,13 +8,13 @@
 
 #include "core/model/record.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct ListedEvent {
   EventNumber number = 0;
   std::string system, name;
 };
-// By system and name.
+// Ordered by system and name.
 using EventList = std::vector<ListedEvent>;
 
 // Events of a shared list, with a mark for each that is chosen.
@@ -27,4 +27,4 @@ struct ChosenEvents {
 std::string event_list_text(const EventList& events);
 std::string event_list_text(const ChosenEvents& events);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 
 #include "core/tracing/hist/hist_contents.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The contents of histograms by the serial numbers of their triggers.
@@ -24,7 +24,7 @@ KeptBySerial kept_histograms(const EventTable& events) {
   return kept;
 }
 
-// Of triggers of one name, the first fills their histogram.
+// The first of several triggers with one name fills their histogram.
 Result<void> refill(Trigger& trigger, const KeptBySerial& kept) {
   const auto found = kept.find(trigger.serial);
   if (!trigger.table || found == kept.end() || !trigger.table->is_empty()) return {};
@@ -128,4 +128,4 @@ Result<EventNumber> EventSet::take_over_event(std::string_view system, std::stri
   return defined;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

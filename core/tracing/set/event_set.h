@@ -37,7 +37,7 @@
 #include "core/tracing/set/trigger_commands.h"
 #include "core/tracing/set/trigger_store.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct EventLimits {
   std::size_t events_max = 65'536;
@@ -58,8 +58,8 @@ class EventSet {
   EventSet(const EventSet&) = delete;
   EventSet& operator=(const EventSet&) = delete;
 
-  // As events.define_event(), with priority over any other definition: an event that is defined
-  // otherwise and in use is redefined as well. All that is set on it is removed, and the triggers
+  // events.define_event() with priority over any other definition: an event that is in use with
+  // another definition is redefined as well. All that is set on it is removed, and the triggers
   // that reference that. Triggers of other events that only name the event stay.
   Result<EventNumber> take_over_event(std::string_view system, std::string_view format);
   // The event is defined otherwise than when it was saved: by another kernel. All that is set on it
@@ -90,4 +90,4 @@ class EventSet {
   RecordFeed feed_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 Error not_zero_or_one(std::string location, std::string_view text) {
@@ -124,4 +124,4 @@ void EventSwitches::restore(const std::vector<EventNumber>& events) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The content of a file `enable`.
 struct EnableState {
@@ -24,7 +24,7 @@ class EventSwitches {
   explicit EventSwitches(EventTable& events) : events_(events) {}
 
   EnableState state(EventNumber event) const;
-  // Of a system; of all events if the name is empty.
+  // The state of a system; that of all events if the name is empty.
   EnableState state(std::string_view system) const;
   // "0" or "1".
   Result<void> write(EventNumber event, std::string_view text);
@@ -44,4 +44,4 @@ class EventSwitches {
   EventTable& events_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,6 +1,6 @@
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::size_t kSystemBytesMax = 64;
@@ -9,7 +9,8 @@ bool is_system(std::string_view text) {
   return is_identifier(text) && text.size() <= kSystemBytesMax && text != kSyntheticSystem;
 }
 
-// As the kernel does with set_event_pid.
+// The offset of the other process of a switch or a wakeup, which the kernel also compares with
+// set_event_pid.
 std::optional<std::uint32_t> subject_of(std::string_view system, const EventFormat& format) {
   if (system != "sched") return std::nullopt;
   const bool is_switch = format.name == "sched_switch";
@@ -192,4 +193,4 @@ std::string EventTable::full_name(EventNumber event) const {
   return at(event).system + ":" + at(event).format->name;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,7 +16,7 @@
 #include "core/tracing/set/event_ids.h"
 #include "core/tracing/set/event_list.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // A kernel's format, read once for the tables of all instances, which share it.
 struct SharedFormat {
@@ -108,4 +108,4 @@ class EventTable {
 // The refusal of a write into a file that is still open when its event is gone.
 Error event_gone(std::string_view command);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

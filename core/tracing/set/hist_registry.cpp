@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Whether both plans use the same words of an entry for the same things. Equal commands may differ
@@ -269,4 +269,4 @@ HistCopy HistRegistry::copy(EventNumber event) const {
   return copy;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,7 +16,7 @@
 #include "core/tracing/set/trace_store.h"
 #include "core/tracing/set/trigger_store.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class HistRegistry final : private HistCatalog {
  public:
@@ -30,7 +30,8 @@ class HistRegistry final : private HistCatalog {
 
   // A hist command for the event's trigger file.
   Checked<void> write(EventNumber event, const TriggerCommand& command);
-  // As write() of what was saved, without entries. Hidden histograms are triggers like others here.
+  // Sets a saved trigger as write() does, without entries. Hidden histograms are triggers like
+  // others here.
   Checked<Trigger*> restore(EventNumber event, const SavedTrigger& saved);
   // nullptr: there is nothing to remove. kBusy: its variables are referenced.
   Checked<void> remove(Trigger* trigger);
@@ -72,4 +73,4 @@ class HistRegistry final : private HistCatalog {
 // Compiles the filter of a trigger; an empty text means no filter.
 Checked<void> compile_filter(const DefinedEvent& event, std::string_view text, Trigger& trigger);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

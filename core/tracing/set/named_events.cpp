@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kNameBytes =
@@ -58,4 +58,4 @@ bool NamedEvents::hides_one_of(const TriggerCommand& command) const {
   return false;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,7 +9,7 @@
 #include "core/tracing/command/trigger_command.h"
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class NamedEvents {
  public:
@@ -17,7 +17,7 @@ class NamedEvents {
 
   explicit NamedEvents(const EventTable& events) : events_(events) {}
 
-  // Nothing: there is none of that name in the scope.
+  // nullopt: there is none of that name in the scope.
   std::optional<EventNumber> find(std::string_view system, std::string_view name) const {
     const auto number = events_.find(system, name);
     return number && hides(events_.at(*number)) ? std::nullopt : number;
@@ -49,4 +49,4 @@ class NamedEvents {
   mutable bool has_hidden_ = false;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kSystem = "sched";
@@ -57,4 +57,4 @@ void PidFollower::follow(const Follows& follows, const EventRecord& record) {
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/tracing/set/event_table.h"
 #include "core/tracing/set/trace_selection.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PidFollower {
  public:
@@ -30,4 +30,4 @@ class PidFollower {
   TraceSelection& selection_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 void put_number(char* at, std::uint32_t size, std::uint64_t value) {
@@ -194,4 +194,4 @@ void RecordFeed::trace_synthetic(const Action& action, const EventRecord& record
   feed(made, SwitchSide::kNone, depth + 1);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

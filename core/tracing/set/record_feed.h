@@ -16,7 +16,7 @@
 #include "core/tracing/set/trace_selection.h"
 #include "core/tracing/set/trace_store.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Bounds that were reached, and records that could not be used, since the set was made.
 struct EventCounts {
@@ -71,4 +71,4 @@ class RecordFeed {
   std::vector<Level> levels_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

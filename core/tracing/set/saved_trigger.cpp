@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void SavedTrigger::save_one(ByteWriter& out) const {
   out.put(serial);
@@ -64,4 +64,4 @@ SavedTrigger SavedTrigger::load(ByteReader& in) {
   return saved;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -13,7 +13,7 @@
 #include "core/tracing/command/trigger_line.h"
 #include "core/tracing/hist/hist_command.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct SavedTrigger {
   // Serial numbers count up from 1; a daemon that lives for centuries does not come near it.
@@ -29,7 +29,7 @@ struct SavedTrigger {
   std::string filter;
   std::int64_t left = TriggerLine::kUnlimited;
   bool paused = false;
-  // Of the histogram, which may have come with an earlier trigger of its name.
+  // These are of the histogram, which may have come with an earlier trigger of its name.
   std::uint32_t entries_max = 0;
   std::uint64_t expiry_ns = 0;
   // The hidden histograms that belong to the trigger, in the order in which they were made.
@@ -47,4 +47,4 @@ struct SavedTrigger {
   static SavedTrigger load_one(ByteReader& in);
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr char kSyntheticLocation[] = "synthetic_events";
@@ -13,15 +13,14 @@ Error refused(const Fault& fault, std::string_view command) {
   return fault.in(kSyntheticLocation, std::string(command));
 }
 
-// `p:NAME PLACE` and the like: a definition of a probe of the kernel's dynamic_events.
-bool is_probe(std::string_view command) {
+}  // namespace
+
+bool is_probe_definition(std::string_view command) {
   constexpr std::string_view kKinds = "preft";
   if (command.size() < 2 || kKinds.find(command[0]) == kKinds.npos) return false;
   const char next = command[1];
   return next == ':' || next == ' ' || (next >= '0' && next <= '9');
 }
-
-}  // namespace
 
 SyntheticEvents::Definitions SyntheticEvents::definitions() const {
   Definitions all;
@@ -84,7 +83,7 @@ Result<void> SyntheticEvents::write(std::string_view text) {
 Result<void> SyntheticEvents::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = trimmed(text);
-  if (is_probe(whole)) {
+  if (is_probe_definition(whole)) {
     return Fault{fault::kNoProbes}.in("dynamic_events", std::string(whole));
   }
   const bool adds = whole.starts_with("s:");
@@ -118,4 +117,4 @@ Result<void> SyntheticEvents::truncate() {
   return {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

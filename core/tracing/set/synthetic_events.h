@@ -9,7 +9,10 @@
 
 #include "core/tracing/set/event_table.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
+
+// Whether a line of dynamic_events is `p:NAME PLACE` or the like: a definition of a probe.
+bool is_probe_definition(std::string_view command);
 
 class SyntheticEvents {
  public:
@@ -25,7 +28,7 @@ class SyntheticEvents {
   // Takes lines of synthetic_events: `NAME FIELDS`, `!NAME`; and of dynamic_events.
   Result<void> write(std::string_view line);
   Result<void> write_dynamic(std::string_view line);
-  // As write() of the text of the definition.
+  // Adds the event as write() of its definition's text would.
   Result<void> add(std::shared_ptr<const FieldsDefinition> fields, std::string_view command);
   // O_TRUNC: removes all events. kBusy if one is in use; then no event is removed.
   Result<void> truncate();
@@ -39,4 +42,4 @@ class SyntheticEvents {
   EventTable& events_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/tracing/command/faults.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::size_t kMaskCpusMax = 8192;
@@ -169,4 +169,4 @@ void TraceSelection::end_all() {
   for (List* const list : {&traced_, &left_out_}) list->pids.clear();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

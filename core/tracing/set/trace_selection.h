@@ -15,7 +15,7 @@
 #include "core/base/result.h"
 #include "core/model/record.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TraceSelection {
  public:
@@ -67,8 +67,8 @@ class TraceSelection {
     return !traced_.is_set && !left_out_.is_set &&
            std::ranges::find(left_out_cpus_, true) == left_out_cpus_.end();
   }
-  // What outlives the daemon. load() fails the reader on what save() does not write; the selection
-  // is then undefined. CPUs beyond the first `cpus` are left out.
+  // Save and load the selection. load() fails the reader on bytes that save() does not write; the
+  // selection is then undefined. CPUs beyond the first `cpus` are left out.
   void save(ByteWriter& out) const;
   void load(ByteReader& in, std::uint32_t cpus);
   // The processes of another boot have ended.
@@ -98,4 +98,4 @@ class TraceSelection {
   Cpus left_out_cpus_;  // none beyond its end
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void TraceStore::begin_pause(std::uint64_t time_ns) {
   if (pauses_++ > 0) return;
@@ -117,4 +117,4 @@ std::uint64_t TraceStore::overwritten() const {
   return trace_.overwritten() + (snapshot_ ? snapshot_->overwritten() : 0);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -17,7 +17,7 @@
 #include "core/tracing/trace/trace_buffer.h"
 #include "core/tracing/trace/trace_copy.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TraceStore {
  public:
@@ -72,9 +72,9 @@ class TraceStore {
   // Without a snapshot, or with an empty one, the text says so.
   TraceCopy copy_snapshot() const;
 
-  // What a successor goes on with: the records of both, and the counts. Events are found by their
-  // names; records of others stay, without their fields. load() fails the reader on what save()
-  // does not write; the store is empty then.
+  // Save and load the records of both, and the counts, for a successor. Events are found by their
+  // names; records of missing events stay, without their fields. load() fails the reader on bytes
+  // that save() does not write; the store is empty then.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
@@ -102,4 +102,4 @@ class TraceStore {
   TaskNames taken_names_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 
 #include "core/tracing/set/trace_store.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // No event has it.
@@ -11,7 +11,7 @@ constexpr std::uint32_t kNoGeneration = UINT32_MAX;
 
 }  // namespace
 
-// Of the events that have records, those that are still there.
+// Saves the events that have records and still exist.
 void TraceStore::save_events(ByteWriter& out) const {
   std::set<Event> all;
   for (const Event& each : trace_.events()) all.insert(each);
@@ -80,4 +80,4 @@ void TraceStore::load(ByteReader& in) {
   clear_snapshot();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

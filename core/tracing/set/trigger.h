@@ -11,7 +11,7 @@
 #include "core/tracing/filter/filter.h"
 #include "core/tracing/hist/hist_plan.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 struct Trigger : TriggerLine {
   EventNumber event = 0;
@@ -33,4 +33,4 @@ struct Trigger : TriggerLine {
   TriggerLine line() const { return *this; }
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,10 +6,10 @@
 #include "core/tracing/command/command_text.h"
 #include "core/tracing/set/event_filters.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
-// As in the kernel, an event has only one of these triggers for the same thing.
+// An event has only one of these triggers for the same thing, as in the kernel.
 bool is_opposite_or_same(TriggerKind a, TriggerKind b) {
   const auto subject = [](TriggerKind kind) {
     switch (kind) {
@@ -228,4 +228,4 @@ Checked<Trigger*> TriggerCommands::add_other(EventNumber number, const TriggerCo
   return &triggers_.add(std::move(made));
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,5 +1,5 @@
-// The commands of events/SYSTEM/EVENT/trigger, of all kinds; a HistRegistry carries out those of
-// histograms. Confined to the EventSet's lock.
+// Carries out the commands of events/SYSTEM/EVENT/trigger of all kinds, those of histograms by a
+// HistRegistry. Confined to the EventSet's lock.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "core/tracing/command/trigger_command.h"
 #include "core/tracing/set/hist_registry.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TriggerCommands {
  public:
@@ -15,14 +15,14 @@ class TriggerCommands {
                   HistRegistry& hists, TraceStore& trace)
       : events_(events), named_(named), triggers_(triggers), hists_(hists), trace_(trace) {}
 
-  // One command; a leading '!' removes. White space around it is not part of it. kNotPermitted: it
-  // names an event out of the scope, or is for one.
+  // text: one command, which a leading '!' makes a removal; white space around it is ignored.
+  // kNotPermitted: the command is for an event outside the scope, or names one.
   Result<void> write(EventNumber event, std::string_view text,
                      NamedEvents::Scope scope = NamedEvents::Scope::kAll);
-  // O_TRUNC: removes all triggers of the event, but for those that name one out of the scope.
+  // O_TRUNC: removes all triggers of the event, except those that name an event outside the scope.
   void truncate(EventNumber event, NamedEvents::Scope scope);
-  // Sets a trigger as it was when it was saved, with its hidden histograms and without entries of
-  // histograms. Refused as its command would be; then nothing is set.
+  // Sets a saved trigger again, with its hidden histograms, but without entries of histograms. It
+  // fails as its command would; then nothing is set.
   Checked<Trigger*> restore(const SavedTrigger& saved);
 
  private:
@@ -44,4 +44,4 @@ class TriggerCommands {
   TraceStore& trace_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

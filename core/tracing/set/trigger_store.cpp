@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kAvailable =
@@ -171,4 +171,4 @@ void TriggerStore::strip(EventNumber number) {
   event.filter_error.clear();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

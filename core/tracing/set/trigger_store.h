@@ -12,7 +12,7 @@
 #include "core/tracing/set/event_table.h"
 #include "core/tracing/set/saved_trigger.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TriggerStore {
  public:
@@ -25,7 +25,7 @@ class TriggerStore {
   std::vector<SavedTrigger> saved() const;
   // nullptr: the event has no trigger of that serial number (any more).
   Trigger* find(EventNumber event, std::uint64_t serial) const;
-  // That of the next trigger; those of all others are smaller.
+  // The serial of the next trigger; all others are smaller.
   std::uint64_t next_serial() const { return next_serial_; }
 
   // O_TRUNC: removes all triggers except those whose variables other triggers reference, and those
@@ -57,4 +57,4 @@ class TriggerStore {
 // The file `trigger`: the lines, or, without any, the commands that it takes.
 std::string triggers_text(const std::vector<TriggerLine>& lines);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

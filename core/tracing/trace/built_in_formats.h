@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // events/header_page and events/header_event: see PageWriter.
 inline constexpr std::string_view kRingPageFormat =
@@ -64,4 +64,4 @@ inline constexpr std::string_view kKernelStackFormat =
 
 #undef TALLYFS_COMMON_FIELDS
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -8,7 +8,7 @@
 
 #include "core/tracing/trace/built_in_formats.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::size_t kPidAt = 4;
@@ -100,4 +100,4 @@ std::string PageCopy::encode() const {
   return page.finish();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

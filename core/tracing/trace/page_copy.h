@@ -13,7 +13,7 @@
 #include "core/tracing/trace/page_writer.h"
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PageCopy {
  public:
@@ -47,4 +47,4 @@ class PageCopy {
   std::string contents_;  // of the records, one behind the other
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint32_t kTypeBits = 5;
@@ -94,4 +94,4 @@ std::string PageWriter::finish() {
   return std::move(page_);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -24,7 +24,7 @@
 #include <optional>
 #include <string>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PageRoom {
  public:
@@ -39,7 +39,7 @@ class PageRoom {
     bool any() const { return number > 0 || is_at_least; }
   };
 
-  // What is written for a record.
+  // The form in which a record is written.
   struct Entry {
     std::size_t words = 0;
     std::uint64_t delta_ns = 0;  // since the record before
@@ -87,4 +87,4 @@ class PageWriter {
   std::size_t used_bytes_ = 0;  // behind the head
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

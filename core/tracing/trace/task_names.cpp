@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void TaskNames::note(std::int32_t pid, std::string_view name) {
   if (name.empty()) return;
@@ -19,4 +19,4 @@ void TaskNames::note(std::int32_t pid, std::string_view name) {
   by_age_.pop_front();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

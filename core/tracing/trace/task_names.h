@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TaskNames {
  public:
@@ -27,7 +27,7 @@ class TaskNames {
 
   // An empty name is not known, and is passed over.
   void note(std::int32_t pid, std::string_view name);
-  // Those seen last come last.
+  // All names, the newest last.
   std::vector<Named> all() const { return {by_age_.begin(), by_age_.end()}; }
 
  private:
@@ -35,4 +35,4 @@ class TaskNames {
   std::unordered_map<std::int32_t, std::list<Named>::iterator> by_pid_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 void TraceBuffer::drop_oldest() {
   const Head head = head_at(first_);
@@ -212,4 +212,4 @@ std::vector<std::pair<EventNumber, std::uint32_t>> TraceBuffer::events() const {
   return found;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -28,7 +28,7 @@
 #include "core/tracing/trace/page_writer.h"
 #include "core/tracing/trace/task_names.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class PageCopy;
 
@@ -110,7 +110,7 @@ class TraceBuffer {
     }
   }
 
-  // What a successor goes on with: the records, and the counts of the CPUs.
+  // Saves the records and the counts of the CPUs for a successor.
   void save(ByteWriter& out) const;
   // Into an empty buffer. event_of gives number and generation of the event that was saved with
   // these. False: save() writes no such bytes, and the buffer has what was read before.
@@ -205,4 +205,4 @@ class TraceBuffer {
   std::vector<CpuCounts> by_cpu_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

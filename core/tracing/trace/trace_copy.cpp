@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kSnapshotHead = "# tracer: nop\n#\n#\n# * Snapshot is ";
@@ -74,4 +74,4 @@ std::string TraceCopy::render_saved_cmdlines(const std::vector<TaskNames::Named>
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -12,7 +12,7 @@
 #include "core/tracing/print/wording.h"
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class TraceCopy {
  public:
@@ -48,4 +48,4 @@ class TraceCopy {
   std::optional<Empty> empty_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 #include "core/tracing/trace/page_copy.h"
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // False: the page has no room for the record, or the record must begin a page.
 bool TraceBuffer::move_to_page(PageCopy& page, std::size_t at, const Head& head,
@@ -86,4 +86,4 @@ void TraceBuffer::take_page(std::uint32_t cpu, PageCopy& page, const Formats& fo
   if (!page.is_empty()) counts_of(cpu).missing = {};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::size_t kCommBytesMax = 16;
@@ -78,7 +78,7 @@ bool TraceBuffer::load(ByteReader& in, const EventOf& event_of) {
   for (auto left = in.get<std::uint64_t>(); left != 0 && in.ok(); --left) {
     load_record(in, event_of);
   }
-  // What has no room here has given way to others.
+  // Records without room here count as overwritten.
   overwritten_ += overwritten;
   for (std::uint32_t cpu = 0; cpu < saved.size(); ++cpu) {
     CpuCounts& counts = counts_of(cpu);
@@ -91,4 +91,4 @@ bool TraceBuffer::load(ByteReader& in, const EventOf& event_of) {
   return in.ok();
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 #include "core/tracing/print/print_pointer.h"
 #include "core/tracing/trace/trace_buffer.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // The most bytes of one field that are shown.
@@ -75,7 +75,7 @@ void append_marker(std::string& out, const EventFormat& format, const EventRecor
   out.push_back('\n');
 }
 
-// As the kernel shows what was written into trace_marker_raw: `# 1 buf: 61 62`.
+// The kernel's text for bytes that were written into trace_marker_raw: `# 1 buf: 61 62`.
 void append_raw_marker(std::string& out, const EventFormat& format, const EventRecord& record) {
   char text[40];
   const TraceField id = format.field("id").value();
@@ -254,7 +254,7 @@ std::string TraceBuffer::render(const Formats& formats, const Symbols& symbols,
   return text;
 }
 
-// As in the kernel, the difference is the records that gave way: records that were taken count in
+// The difference is the overwritten records, as in the kernel: records that were consumed count in
 // neither.
 TraceBuffer::CpuCounts TraceBuffer::counts_in(const View& view) const {
   if (view.only_cpu) {
@@ -294,4 +294,4 @@ std::string TraceBuffer::render_stats(std::uint32_t cpu, std::uint64_t now_ns) c
   return text;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,9 +16,9 @@
 #include "core/base/bytes.h"
 #include "core/base/int128.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-class LatencyHistogram {
+class Histogram {
  public:
   static constexpr std::size_t kRows = 10'240;
   // The least that append_to() appends: the header, and 24 bytes for each row; more if a counter
@@ -28,7 +28,7 @@ class LatencyHistogram {
 
   // In microseconds, truncated. Those outside the rows count in everything but the rows.
   void add(std::chrono::nanoseconds latency);
-  void add(const LatencyHistogram& other);
+  void add(const Histogram& other);
 
   std::uint64_t total() const { return total_; }
   // min, max: only if total() > 0.
@@ -43,12 +43,12 @@ class LatencyHistogram {
   // rows is the maximum, one below them the minimum. total() > 0.
   std::int64_t percentile_us(unsigned share) const;
 
-  // What outlives the daemon. load(), into an empty histogram, fails the reader on what save() does
-  // not write; what it has loaded then is undefined.
+  // Saves all samples. load() loads into an empty histogram, and fails the reader on bytes that
+  // save() does not write; the histogram is undefined then.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
 
-  // The file CPUn. note: a line, or empty, that stands between header and rows.
+  // The text of the file CPUn. note: a line between header and rows, or empty.
   void append_to(std::string& out, std::string_view note) const;
 
  private:
@@ -61,4 +61,4 @@ class LatencyHistogram {
   Int128 sum_us_ = 0;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -16,22 +16,23 @@
 #include "core/base/bytes.h"
 #include "core/base/clock.h"
 #include "core/base/result.h"
-#include "core/latency_hist/engine/latency_histogram.h"
-#include "core/latency_hist/engine/latency_record.h"
-#include "core/latency_hist/engine/latency_snapshot.h"
+#include "core/latency_hist/engine/histogram.h"
+#include "core/latency_hist/engine/record.h"
 #include "core/latency_hist/engine/shortfall.h"
+#include "core/latency_hist/engine/snapshot.h"
 #include "core/model/kernel_event.h"
 #include "core/sums/periods.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-class LatencySet {
+class Set {
  public:
   using Nanoseconds = std::chrono::nanoseconds;
 
   static constexpr std::size_t kTopMax = 10;
-  // Of the maxima: a day of five minutes, unless a user defines others; a week of them at most.
+  // The intervals of the maxima are five minutes, and cover a day, unless a user defines others. A
+  // week of such intervals is the most.
   static constexpr std::uint32_t kIntervals = 288;
   static constexpr std::uint32_t kIntervalsMax = 2'016;
   static constexpr std::chrono::microseconds kInterval = std::chrono::minutes(5);
@@ -40,7 +41,7 @@ class LatencySet {
   // Losses on a CPU that is not known.
   static constexpr unsigned kNoCpu = KernelEvent::kNoCpu;
 
-  LatencySet(unsigned cpus, Moment now, LatencyKind kind = LatencyKind::kFed)
+  Set(unsigned cpus, Moment now, Kind kind = Kind::kFed)
       : cpus_(cpus),
         kind_(kind),
         origin_(now.monotonic),
@@ -50,30 +51,31 @@ class LatencySet {
   static std::uint64_t worst_case_bytes(unsigned cpus);
 
   // record.cpu < cpus().
-  void add(const LatencyRecord& record, Moment now);
+  void add(const Record& record, Moment now);
   // count_lost(): so many events did not arrive. count_unmatched(): so many latencies began whose
   // end was not seen. cpu < cpus(), or of events kNoCpu.
   void count_lost(std::uint64_t events, unsigned cpu, Moment now);
   void count_unmatched(std::uint64_t begun, unsigned cpu, Moment now);
   // Clears everything but the settings of the intervals and the number of samples ever added.
   void reset(Moment now);
-  // `period=MICROSECONDS entries_max=N`, either or both; starts the maxima anew. kInvalid names the
-  // token.
+  // line: `period=MICROSECONDS entries_max=N`, either or both. Starts the maxima again. kInvalid
+  // names the token.
   Result<void> define_maxima(std::string_view line, Moment now);
 
-  // What outlives the daemon, measurements that are under way excepted. load() replaces all that is
-  // there, or fails the reader on what save() does not write and changes nothing. Of another boot,
-  // the maxima begin anew and the times of records are 0. A machine with fewer CPUs than the file
-  // has counts in is refused.
+  // Saves everything but measurements that are under way. load() replaces the contents, or fails
+  // the reader on bytes that save() does not write and changes nothing. After another boot the
+  // maxima start again, and records have the time 0. load() fails if the machine has fewer CPUs
+  // than the file has counts for.
   void save(ByteWriter& out) const;
   void load(ByteReader& in, Boot boot, Moment now);
 
   // Copies, to be rendered without the lock. cpu < cpus().
-  LatencyHistogram histogram(unsigned cpu) const;
-  // What is missing from the histogram: with the losses on unknown CPUs, which may be its own.
+  Histogram histogram(unsigned cpu) const;
+  // The counts that say how much is missing from the histogram. `lost` includes losses on unknown
+  // CPUs, which may be this one.
   CpuCounts counts(unsigned cpu) const;
-  LatencyKind kind() const { return kind_; }
-  LatencySnapshot snapshot() const;
+  Kind kind() const { return kind_; }
+  Snapshot snapshot() const;
 
   // The files max_latency-CPUn, top, maxima.
   std::string max_latency(unsigned cpu) const;
@@ -89,26 +91,26 @@ class LatencySet {
 
  private:
   struct PerCpu {
-    LatencyHistogram histogram;
+    Histogram histogram;
     std::uint64_t bounded = 0;
     std::uint64_t unmatched = 0;
     std::uint64_t lost = 0;
-    std::optional<LatencyRecord> highest;
+    std::optional<Record> highest;
     std::optional<Periods<Summary>> maxima;
   };
 
   void changed(Moment now);
   PerCpu& of(unsigned cpu);
-  void add_to_top(const LatencyRecord& record);
-  void add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now);
+  void add_to_top(const Record& record);
+  void add_to_maxima(PerCpu& cpu, const Record& record, Nanoseconds now);
   static void save(ByteWriter& out, const PerCpu& cpu);
   void load_intervals(ByteReader& in);
   PerCpu load_cpu(ByteReader& in, Boot boot) const;
 
   unsigned cpus_;
-  LatencyKind kind_;
-  std::vector<PerCpu> per_cpu_;     // up to the last that has anything
-  std::vector<LatencyRecord> top_;  // the highest first
+  Kind kind_;
+  std::vector<PerCpu> per_cpu_;  // up to the last that has anything
+  std::vector<Record> top_;      // the highest first
   PeriodSettings intervals_{.entries_max = kIntervals, .period = kInterval};
   Nanoseconds origin_;  // of the intervals
   std::uint64_t lost_somewhere_ = 0;
@@ -118,4 +120,4 @@ class LatencySet {
   Moment last_change_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,11 +1,11 @@
-#include "core/latency_hist/engine/latency_set.h"
+#include "core/latency_hist/engine/set.h"
 
 #include <algorithm>
 
 #include "core/base/saturating.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 Error bad(const Token& token, const char* reason) {
@@ -14,35 +14,35 @@ Error bad(const Token& token, const char* reason) {
 
 }  // namespace
 
-std::uint64_t LatencySet::worst_case_bytes(unsigned cpus) {
+std::uint64_t Set::worst_case_bytes(unsigned cpus) {
   const PeriodSettings longest{.entries_max = kIntervalsMax};
-  return cpus * (LatencyHistogram::kRows * sizeof(std::uint64_t) + sizeof(PerCpu) +
+  return cpus * (Histogram::kRows * sizeof(std::uint64_t) + sizeof(PerCpu) +
                  Periods<Summary>::worst_case_bytes(longest));
 }
 
-void LatencySet::changed(Moment now) {
+void Set::changed(Moment now) {
   version_ += 1;
   last_change_ = now;
 }
 
-LatencySet::PerCpu& LatencySet::of(unsigned cpu) {
+Set::PerCpu& Set::of(unsigned cpu) {
   if (cpu >= per_cpu_.size()) per_cpu_.resize(cpu + std::size_t{1});
   return per_cpu_[cpu];
 }
 
-void LatencySet::count_lost(std::uint64_t events, unsigned cpu, Moment now) {
+void Set::count_lost(std::uint64_t events, unsigned cpu, Moment now) {
   if (events == 0) return;
   add_saturating(cpu == kNoCpu ? lost_somewhere_ : of(cpu).lost, events);
   changed(now);
 }
 
-void LatencySet::count_unmatched(std::uint64_t begun, unsigned cpu, Moment now) {
+void Set::count_unmatched(std::uint64_t begun, unsigned cpu, Moment now) {
   if (begun == 0) return;
   add_saturating(of(cpu).unmatched, begun);
   changed(now);
 }
 
-void LatencySet::add(const LatencyRecord& record, Moment now) {
+void Set::add(const Record& record, Moment now) {
   changed(now);
   ++samples_;
   PerCpu& cpu = of(record.cpu);
@@ -53,9 +53,9 @@ void LatencySet::add(const LatencyRecord& record, Moment now) {
   add_to_maxima(cpu, record, now.monotonic);
 }
 
-// Of equal ones the first stays before the others.
-void LatencySet::add_to_top(const LatencyRecord& record) {
-  const auto lower = [](const LatencyRecord& a, const LatencyRecord& b) {
+// Among equal records the oldest comes first.
+void Set::add_to_top(const Record& record) {
+  const auto lower = [](const Record& a, const Record& b) {
     return a.latency_us() > b.latency_us();
   };
   const auto place = std::ranges::upper_bound(top_, record, lower);
@@ -64,7 +64,7 @@ void LatencySet::add_to_top(const LatencyRecord& record) {
   if (top_.size() > kTopMax) top_.pop_back();
 }
 
-void LatencySet::add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanoseconds now) {
+void Set::add_to_maxima(PerCpu& cpu, const Record& record, Nanoseconds now) {
   if (!cpu.maxima) {
     cpu.maxima.emplace(intervals_, origin_);
     cpu.maxima->start(now);
@@ -74,7 +74,7 @@ void LatencySet::add_to_maxima(PerCpu& cpu, const LatencyRecord& record, Nanosec
   cpu.maxima->add({&sample, 1});
 }
 
-void LatencySet::reset(Moment now) {
+void Set::reset(Moment now) {
   changed(now);
   per_cpu_.clear();
   top_.clear();
@@ -83,7 +83,7 @@ void LatencySet::reset(Moment now) {
   lost_somewhere_ = 0;
 }
 
-Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
+Result<void> Set::define_maxima(std::string_view line, Moment now) {
   PeriodSettings wanted = intervals_;
   Tokens tokens(line);
   bool is_empty = true;
@@ -113,11 +113,11 @@ Result<void> LatencySet::define_maxima(std::string_view line, Moment now) {
   return {};
 }
 
-LatencyHistogram LatencySet::histogram(unsigned cpu) const {
-  return cpu < per_cpu_.size() ? per_cpu_[cpu].histogram : LatencyHistogram();
+Histogram Set::histogram(unsigned cpu) const {
+  return cpu < per_cpu_.size() ? per_cpu_[cpu].histogram : Histogram();
 }
 
-CpuCounts LatencySet::counts(unsigned cpu) const {
+CpuCounts Set::counts(unsigned cpu) const {
   CpuCounts counts{.lost = lost_somewhere_};
   if (cpu >= per_cpu_.size()) return counts;
   const PerCpu& found = per_cpu_[cpu];
@@ -128,12 +128,12 @@ CpuCounts LatencySet::counts(unsigned cpu) const {
   return counts;
 }
 
-LatencySnapshot LatencySet::snapshot() const {
-  LatencySnapshot copy{.kind = kind_,
-                       .lost_somewhere = lost_somewhere_,
-                       .samples = samples_,
-                       .version = version_,
-                       .since = since_};
+Snapshot Set::snapshot() const {
+  Snapshot copy{.kind = kind_,
+                .lost_somewhere = lost_somewhere_,
+                .samples = samples_,
+                .version = version_,
+                .since = since_};
   for (const PerCpu& cpu : per_cpu_) {
     copy.per_cpu.push_back({.histogram = cpu.histogram,
                             .bounded = cpu.bounded,
@@ -143,7 +143,7 @@ LatencySnapshot LatencySet::snapshot() const {
   return copy;
 }
 
-std::string LatencySet::max_latency(unsigned cpu) const {
+std::string Set::max_latency(unsigned cpu) const {
   std::string out;
   if (cpu < per_cpu_.size() && per_cpu_[cpu].highest) {
     append_record(out, *per_cpu_[cpu].highest);
@@ -154,9 +154,9 @@ std::string LatencySet::max_latency(unsigned cpu) const {
   return out;
 }
 
-std::string LatencySet::top() const {
+std::string Set::top() const {
   std::string out;
-  for (const LatencyRecord& record : top_) {
+  for (const Record& record : top_) {
     out.append("CPU");
     append_number(out, std::uint64_t{record.cpu});
     out.push_back(' ');
@@ -166,7 +166,7 @@ std::string LatencySet::top() const {
   return out;
 }
 
-std::string LatencySet::maxima(Nanoseconds now) {
+std::string Set::maxima(Nanoseconds now) {
   std::string out;
   for (std::size_t cpu = 0; cpu < per_cpu_.size(); ++cpu) {
     auto& maxima = per_cpu_[cpu].maxima;
@@ -177,4 +177,4 @@ std::string LatencySet::maxima(Nanoseconds now) {
   return out;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,12 +1,12 @@
-// What of the latencies of a directory outlives the daemon (core/state/FORMAT.md, kinds 13 and 14).
+// Saves and loads the latencies of a directory (core/state/FORMAT.md, kinds 13 and 14).
 #include <utility>
 
-#include "core/latency_hist/engine/latency_set.h"
+#include "core/latency_hist/engine/set.h"
 #include "core/sums/saved.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-void LatencySet::save(ByteWriter& out, const PerCpu& cpu) {
+void Set::save(ByteWriter& out, const PerCpu& cpu) {
   cpu.histogram.save(out);
   out.put(cpu.bounded);
   out.put(cpu.unmatched);
@@ -17,18 +17,18 @@ void LatencySet::save(ByteWriter& out, const PerCpu& cpu) {
   if (cpu.maxima) cpu.maxima->save(out);
 }
 
-void LatencySet::save(ByteWriter& out) const {
+void Set::save(ByteWriter& out) const {
   out.put(intervals_.entries_max);
   out.put(std::int64_t{intervals_.period.count()});
   save_time(out, origin_);
   out.put(lost_somewhere_);
   out.put(static_cast<std::uint32_t>(top_.size()));
-  for (const LatencyRecord& record : top_) save_record(out, record);
+  for (const Record& record : top_) save_record(out, record);
   out.put(static_cast<std::uint32_t>(per_cpu_.size()));
   for (const PerCpu& cpu : per_cpu_) save(out, cpu);
 }
 
-void LatencySet::load_intervals(ByteReader& in) {
+void Set::load_intervals(ByteReader& in) {
   intervals_.entries_max = in.get<std::uint32_t>();
   intervals_.period = std::chrono::microseconds(in.get<std::int64_t>());
   const bool is_good = intervals_.entries_max > 0 && intervals_.entries_max <= kIntervalsMax &&
@@ -39,7 +39,7 @@ void LatencySet::load_intervals(ByteReader& in) {
   in.fail();
 }
 
-LatencySet::PerCpu LatencySet::load_cpu(ByteReader& in, Boot boot) const {
+Set::PerCpu Set::load_cpu(ByteReader& in, Boot boot) const {
   PerCpu cpu;
   cpu.histogram.load(in);
   cpu.bounded = in.get<std::uint64_t>();
@@ -58,8 +58,8 @@ LatencySet::PerCpu LatencySet::load_cpu(ByteReader& in, Boot boot) const {
   return cpu;
 }
 
-void LatencySet::load(ByteReader& in, Boot boot, Moment now) {
-  LatencySet loaded(cpus_, now, kind_);
+void Set::load(ByteReader& in, Boot boot, Moment now) {
+  Set loaded(cpus_, now, kind_);
   loaded.load_intervals(in);
   loaded.origin_ = load_time(in);
   if (boot == Boot::kThis && loaded.origin_ > now.monotonic) return in.fail();
@@ -86,4 +86,4 @@ void LatencySet::load(ByteReader& in, Boot boot, Moment now) {
   changed(now);
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,10 +1,10 @@
-#include "core/latency_hist/engine/latency_record.h"
+#include "core/latency_hist/engine/record.h"
 
 #include <algorithm>
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 void append_task(std::string& out, const Task& task) {
@@ -22,7 +22,7 @@ void append_command(std::string& out, const Task& task) {
 
 }  // namespace
 
-void append_record(std::string& out, const LatencyRecord& record) {
+void append_record(std::string& out, const Record& record) {
   append_task(out, record.victim);
   append_number(out, record.latency_us());
   out.push_back(' ');
@@ -62,7 +62,7 @@ Task load_task(ByteReader& in) {
 
 }  // namespace
 
-void save_record(ByteWriter& out, const LatencyRecord& record) {
+void save_record(ByteWriter& out, const Record& record) {
   out.put(std::int64_t{record.time.count()});
   out.put(std::uint32_t{record.cpu});
   out.put(std::int64_t{record.latency.count()});
@@ -73,8 +73,8 @@ void save_record(ByteWriter& out, const LatencyRecord& record) {
   if (record.culprit) save_task(out, *record.culprit);
 }
 
-LatencyRecord load_record(ByteReader& in, Boot boot) {
-  LatencyRecord record;
+Record load_record(ByteReader& in, Boot boot) {
+  Record record;
   record.time = std::chrono::nanoseconds(in.get<std::int64_t>());
   if (boot == Boot::kOther) record.time = std::chrono::nanoseconds(0);
   record.cpu = in.get<std::uint32_t>();
@@ -86,4 +86,4 @@ LatencyRecord load_record(ByteReader& in, Boot boot) {
   return record;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

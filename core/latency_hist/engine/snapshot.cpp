@@ -1,4 +1,4 @@
-#include "core/latency_hist/engine/latency_snapshot.h"
+#include "core/latency_hist/engine/snapshot.h"
 
 #include <array>
 
@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/sums/sums.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 // data and data.json show an array of statistics/ with scale=log2 and base_interval=1: its bounds
@@ -20,7 +20,7 @@ constexpr std::int64_t data_bound(std::size_t i) { return i == 0 ? 0 : std::int6
 static_assert(data_bound(kDataBounds - 1) == kDataMax);
 
 // The members of that array in data.json, in the order in which statistics/ has them.
-void write_array_members(JsonWriter& json, const LatencySnapshot::Origin& origin,
+void write_array_members(JsonWriter& json, const Snapshot::Origin& origin,
                          std::uint64_t out_of_range, std::chrono::nanoseconds since) {
   json.key("name").string(origin.name).key("on").number(std::uint64_t{origin.is_on});
   json.key("type").string("array").key("range_min").number(0).key("range_max").number(kDataMax);
@@ -53,7 +53,7 @@ void append_undefined(std::string& out) {
   out.append("max <undef>\n");
 }
 
-void append_defined(std::string& out, const LatencyHistogram& all) {
+void append_defined(std::string& out, const Histogram& all) {
   append_line(out, "min", all.min_us());
   out.append("avg ");
   append_average(out, all.sum_us(), all.total());
@@ -64,7 +64,7 @@ void append_defined(std::string& out, const LatencyHistogram& all) {
   append_line(out, "max", all.max_us());
 }
 
-void append_cpu(std::string& out, std::size_t number, const LatencySnapshot::PerCpu& cpu) {
+void append_cpu(std::string& out, std::size_t number, const Snapshot::PerCpu& cpu) {
   const std::uint64_t samples = cpu.histogram.total();
   if (samples == 0 && cpu.unmatched == 0 && cpu.lost == 0) return;
   out.append("CPU");
@@ -80,25 +80,25 @@ void append_cpu(std::string& out, std::size_t number, const LatencySnapshot::Per
 
 }  // namespace
 
-LatencyHistogram LatencySnapshot::together() const {
-  LatencyHistogram all;
+Histogram Snapshot::together() const {
+  Histogram all;
   for (const PerCpu& each : per_cpu) all.add(each.histogram);
   return all;
 }
 
-std::uint64_t LatencySnapshot::total(std::uint64_t sum, std::uint64_t PerCpu::*count) const {
+std::uint64_t Snapshot::total(std::uint64_t sum, std::uint64_t PerCpu::*count) const {
   for (const PerCpu& each : per_cpu) add_saturating(sum, each.*count);
   return sum;
 }
 
-std::string LatencySnapshot::note(const PerCpu& cpu) const {
+std::string Snapshot::note(const PerCpu& cpu) const {
   CpuCounts counts{.samples = cpu.histogram.total(), .unmatched = cpu.unmatched, .lost = cpu.lost};
   add_saturating(counts.lost, lost_somewhere);
   return shortfall_line(kind, counts);
 }
 
-std::string LatencySnapshot::summary() const {
-  const LatencyHistogram all = together();
+std::string Snapshot::summary() const {
+  const Histogram all = together();
   std::string out;
   append_line(out, "samples", all.total());
   if (all.total() == 0) {
@@ -113,7 +113,7 @@ std::string LatencySnapshot::summary() const {
   return out;
 }
 
-std::vector<std::uint64_t> LatencySnapshot::array(const LatencyHistogram& all) {
+std::vector<std::uint64_t> Snapshot::array(const Histogram& all) {
   std::vector<std::uint64_t> sums;
   std::uint64_t shown = 0;
   std::size_t us = 0;
@@ -127,7 +127,7 @@ std::vector<std::uint64_t> LatencySnapshot::array(const LatencyHistogram& all) {
   return sums;
 }
 
-std::string LatencySnapshot::data(std::string_view name) const {
+std::string Snapshot::data(std::string_view name) const {
   const std::vector<std::uint64_t> sums = array(together());
   std::string out;
   for (std::size_t i = 0; i + 1 < sums.size(); ++i) {
@@ -141,8 +141,8 @@ std::string LatencySnapshot::data(std::string_view name) const {
   return out;
 }
 
-std::string LatencySnapshot::json(const Origin& origin) const {
-  const LatencyHistogram all = together();
+std::string Snapshot::json(const Origin& origin) const {
+  const Histogram all = together();
   const std::vector<std::uint64_t> sums = array(all);
   std::string out;
   JsonWriter json(out);
@@ -158,13 +158,13 @@ std::string LatencySnapshot::json(const Origin& origin) const {
   return out;
 }
 
-std::size_t LatencySnapshot::everything_bytes_max() const {
+std::size_t Snapshot::everything_bytes_max() const {
   constexpr std::size_t kSummaryBytesMax = 1024;
   constexpr std::size_t kLineBytesMax = 128;  // of a CPU, in the summary
-  return kSummaryBytesMax + per_cpu.size() * (kLineBytesMax + LatencyHistogram::kTextBytesMax);
+  return kSummaryBytesMax + per_cpu.size() * (kLineBytesMax + Histogram::kTextBytesMax);
 }
 
-std::string LatencySnapshot::everything() const {
+std::string Snapshot::everything() const {
   std::string out;
   const std::string lines = summary();
   for (std::string_view rest = lines; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
@@ -180,4 +180,4 @@ std::string LatencySnapshot::everything() const {
   return out;
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -9,21 +9,21 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/latency_hist/engine/latency_histogram.h"
+#include "core/latency_hist/engine/histogram.h"
 #include "core/latency_hist/engine/shortfall.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-struct LatencySnapshot {
-  // As CpuCounts has them; events lost on this CPU only.
+struct Snapshot {
+  // The counts of CpuCounts. `lost` has only the events that this CPU has lost.
   struct PerCpu {
-    LatencyHistogram histogram;
+    Histogram histogram;
     std::uint64_t bounded = 0;
     std::uint64_t unmatched = 0;
     std::uint64_t lost = 0;
   };
 
-  // Of the directory, for data.json.
+  // The facts about the directory that data.json shows.
   struct Origin {
     std::string_view name;
     std::uint64_t epoch = 0;  // of the daemon
@@ -31,15 +31,15 @@ struct LatencySnapshot {
     Moment now;
   };
 
-  LatencyKind kind = LatencyKind::kFed;
+  Kind kind = Kind::kFed;
   std::vector<PerCpu> per_cpu;  // by CPU, up to the last that has anything
   std::uint64_t lost_somewhere = 0;
   std::uint64_t samples = 0;          // since the directory is there, whatever was reset
-  std::uint64_t version = 0;          // LatencySet::version()
+  std::uint64_t version = 0;          // Set::version()
   std::chrono::nanoseconds since{0};  // the last reset
 
-  LatencyHistogram together() const;
-  // Of all CPUs.
+  Histogram together() const;
+  // The sums over all CPUs.
   std::uint64_t bounded() const { return total(0, &PerCpu::bounded); }
   std::uint64_t unmatched() const { return total(0, &PerCpu::unmatched); }
   std::uint64_t lost() const { return total(lost_somewhere, &PerCpu::lost); }
@@ -62,9 +62,9 @@ struct LatencySnapshot {
 
  private:
   // The array that data() shows: the sum for each bound, and for all above.
-  static std::vector<std::uint64_t> array(const LatencyHistogram& all);
+  static std::vector<std::uint64_t> array(const Histogram& all);
   std::uint64_t total(std::uint64_t sum, std::uint64_t PerCpu::*count) const;
   std::string note(const PerCpu& cpu) const;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -10,9 +10,9 @@
 #include "core/base/bytes.h"
 #include "core/model/task.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
-struct LatencyRecord {
+struct Record {
   std::chrono::nanoseconds time{0};  // CLOCK_MONOTONIC, of its end
   unsigned cpu = 0;
   std::chrono::nanoseconds latency{0};
@@ -24,14 +24,14 @@ struct LatencyRecord {
   std::int64_t latency_us() const { return latency.count() / 1000; }
 };
 
-// What outlives the daemon. load_record() fails the reader on what save_record() does not write;
-// the time of a record of another boot is 0.
-void save_record(ByteWriter& out, const LatencyRecord& record);
-LatencyRecord load_record(ByteReader& in, Boot boot);
+// Save and load a record. load_record() fails the reader on bytes that save_record() does not
+// write; a record of another boot gets the time 0.
+void save_record(ByteWriter& out, const Record& record);
+Record load_record(ByteReader& in, Boot boot);
 
 // `PID PRIORITY LATENCY COMMAND`, or with a culprit
 // `PID PRIORITY LATENCY (TIMEROFFSET) COMMAND <- PID PRIORITY COMMAND SECONDS.MICROSECONDS`.
 // Latencies in microseconds; a priority is 99 minus the kernel's, so that the highest is 99.
-void append_record(std::string& out, const LatencyRecord& record);
+void append_record(std::string& out, const Record& record);
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

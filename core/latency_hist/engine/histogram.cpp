@@ -1,11 +1,11 @@
-#include "core/latency_hist/engine/latency_histogram.h"
+#include "core/latency_hist/engine/histogram.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 void append_padded(std::string& out, std::uint64_t value, std::size_t width) {
@@ -33,7 +33,7 @@ void append_outside(std::string& out, std::uint64_t samples, std::string_view wh
 
 }  // namespace
 
-void LatencyHistogram::add(std::chrono::nanoseconds latency) {
+void Histogram::add(std::chrono::nanoseconds latency) {
   if (rows_.empty()) rows_.resize(kRows);
   const std::int64_t us = latency.count() / 1000;
   total_ += 1;
@@ -49,7 +49,7 @@ void LatencyHistogram::add(std::chrono::nanoseconds latency) {
   }
 }
 
-void LatencyHistogram::add(const LatencyHistogram& other) {
+void Histogram::add(const Histogram& other) {
   if (other.rows_.empty()) return;
   rows_.resize(kRows);
   std::ranges::transform(rows_, other.rows_, rows_.begin(), std::plus());
@@ -61,7 +61,7 @@ void LatencyHistogram::add(const LatencyHistogram& other) {
   sum_us_ += other.sum_us_;
 }
 
-std::int64_t LatencyHistogram::percentile_us(unsigned share) const {
+std::int64_t Histogram::percentile_us(unsigned share) const {
   const auto wanted = static_cast<std::uint64_t>((UInt128{total_} * share + 9'999) / 10'000);
   std::uint64_t seen = below_;
   if (seen >= wanted) return min_us_;
@@ -72,7 +72,7 @@ std::int64_t LatencyHistogram::percentile_us(unsigned share) const {
   return max_us_;
 }
 
-void LatencyHistogram::append_to(std::string& out, std::string_view note) const {
+void Histogram::append_to(std::string& out, std::string_view note) const {
   out.reserve(out.size() + kTextBytesMin + 512 + note.size());
   const bool defined = total_ > 0;
   append_header(out, "Minimum", defined, min_us_);
@@ -92,8 +92,8 @@ void LatencyHistogram::append_to(std::string& out, std::string_view note) const 
   }
 }
 
-// Of the rows only those with samples.
-void LatencyHistogram::save(ByteWriter& out) const {
+// Only rows with samples are saved.
+void Histogram::save(ByteWriter& out) const {
   out.put(total_);
   out.put(below_);
   out.put(above_);
@@ -110,7 +110,7 @@ void LatencyHistogram::save(ByteWriter& out) const {
 }
 
 // The counts add up to the total, so that no percentile is beyond the rows.
-void LatencyHistogram::load(ByteReader& in) {
+void Histogram::load(ByteReader& in) {
   total_ = in.get<std::uint64_t>();
   below_ = in.get<std::uint64_t>();
   above_ = in.get<std::uint64_t>();
@@ -132,11 +132,11 @@ void LatencyHistogram::load(ByteReader& in) {
   }
   if (counted != total_) return in.fail();
   if (total_ == 0) {
-    *this = LatencyHistogram();
+    *this = Histogram();
   } else if (min_us_ > max_us_ || sum_us_ < Int128{min_us_} * static_cast<Int128>(total_) ||
              sum_us_ > Int128{max_us_} * static_cast<Int128>(total_)) {
     in.fail();
   }
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,0 +1,54 @@
+#include "core/tracing/branch/probe_json.h"
+
+#include "core/base/json_head.h"
+#include "core/tracing/branch/probe_profile.h"
+
+namespace tallyfs::tracing {
+namespace {
+
+// A place is stale if its path has another file, or none. What is not known is null.
+void write_place(JsonWriter& json, const Probes::Place& place, PlaceStates& states) {
+  json.begin_object().key("place").string(place.text);
+  const PlaceState* const state = states.next(place);
+  json.key("hits");
+  state ? json.number(state->hits) : json.null();
+  json.key("stale");
+  const bool is_known = state && state->file && !place.file.empty();
+  is_known ? json.boolean(*state->file != place.file) : json.null();
+  json.end_object();
+}
+
+void write_probe(JsonWriter& json, const EventPath& path, const Probes::Probe& probe,
+                 const ProbeHits& hits) {
+  json.begin_object().key("group").string(path.first).key("event").string(path.second);
+  json.key("kind").string(probe.kind == ProbeKind::kReturn ? "return" : "entry");
+  json.key("lines").begin_array();
+  auto place = probe.places.begin();
+  PlaceStates states(hits, probe.serial);
+  for (const Probes::Line& line : probe.lines) {
+    json.begin_object().key("line").string(line.text).key("places").begin_array();
+    for (std::size_t i = 0; i < line.places; ++i) write_place(json, *place++, states);
+    json.end_array().end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace
+
+std::string probes_json(const std::vector<std::pair<EventPath, Probes::Probe>>& probes,
+                        const Result<ProbeHits>& hits, Moment now, std::size_t bytes_max) {
+  const ProbeHits none;
+  std::string text;
+  JsonWriter json(text, JsonWriter::Encoding::kUtf8, bytes_max);
+  json.begin_object().key("format").number(kJsonFormat);
+  write_moment(json, now);
+  json.key("probes").begin_array();
+  for (const auto& [path, probe] : probes) {
+    if (json.is_too_long()) break;
+    write_probe(json, path, probe, hits ? hits.value() : none);
+  }
+  json.end_array().end_object();
+  return text.append("\n");
+}
+
+}  // namespace tallyfs::tracing
