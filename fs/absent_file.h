@@ -1,72 +1,48 @@
-// A file that was open in the server before, and that is not in the tree of this one: its name was
-// removed, or its feeder has yet to enter it again. Once the tree has the number of its node, it is
-// what stands there. Until then it is as it was, and takes no writes.
+// Stands in for a file that was open in the server before, while the tree of this one does not have
+// it (HandleFile): as it was last, without a text, and it takes no writes.
 //
 // Thread-safe: immutable.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/tree/file.h"
-#include "core/tree/tree.h"
 
 namespace tallyfs {
 
-class AbsentFile final : public File {
+class AbsentFile final : public File, private Stream {
  public:
-  // As they were last.
+  // The last known facts about the file.
   struct Facts {
     Moment last_change;
-    std::optional<std::uint64_t> news;
-    bool has_priority_news = false;
+    std::optional<std::uint64_t> news;  // of a stream: whether it had some
     bool is_stream = false;
     std::size_t page_bytes = 0;
     WriteUnit write_unit = WriteUnit::kLine;
   };
 
-  // The tree outlives it.
-  AbsentFile(const Tree& tree, NodeId node, Facts facts)
-      : tree_(tree), node_(node), facts_(facts) {}
+  explicit AbsentFile(Facts facts) : facts_(facts) {}
 
-  Result<std::string> render(const CallContext& call, std::size_t bytes_max) const override;
-  Result<std::size_t> text_length(const CallContext& call, std::size_t bytes_max) const override;
-  std::optional<std::uint64_t> version(Moment now) const override;
-  Result<std::string> render_seen(const CallContext& call, std::size_t bytes_max) const override;
-  std::optional<Result<std::string>> take(const CallContext& call, std::size_t bytes_max) override;
-  Moment last_change(Moment now) const override;
-  FileState look(Moment now) const override;
-  void opened(const CallContext& call) override;
-  // While it is not there, it holds the directory of its path that is, see Directory::hold();
-  // then itself, see Operations::hold_returned().
-  Result<std::shared_ptr<const void>> hold(Access access, Moment now) const override;
-  bool waits() const override;
-  std::optional<std::uint64_t> news(Moment now) const override;
-  bool has_priority_news() const override { return facts_.has_priority_news; }
-  bool is_stream() const override { return facts_.is_stream; }
-  std::string next(const CallContext& call) override;
-  std::size_t page_bytes() const override { return facts_.page_bytes; }
-  bool is_over() const override;
+  Result<std::string> render(const CallContext&, std::size_t) const override { return absent(); }
+  Moment last_change(Moment) const override { return facts_.last_change; }
+  std::optional<std::uint64_t> news(Moment) const override { return facts_.news; }
+  Stream* stream() override { return facts_.is_stream ? this : nullptr; }
   WriteUnit write_unit() const override { return facts_.write_unit; }
-  std::size_t write_bytes_max() const override;
-  Result<void> write_line(std::string_view line, const CallContext& call) override;
-  void note_refused_line() override;
-  std::optional<Error> remark(std::string_view line) const override;
-  Result<void> write_by(pid_t writer, std::string_view text, const CallContext& call) override;
-  Result<void> truncate(const CallContext& call) override;
+  Result<void> write_line(std::string_view, const CallContext&) override { return absent(); }
+  Result<void> truncate(const CallContext&) override { return absent(); }
 
  private:
-  // Nullptr: it is not there.
-  std::shared_ptr<File> present() const;
-  // The nearest one above it that holds something.
-  std::shared_ptr<const void> hold_directory() const;
+  std::string next(const CallContext&) override { return {}; }
+  bool has_some(Moment) const override { return facts_.news.value_or(0) != 0; }
+  bool is_over() const override { return true; }
+  std::size_t page_bytes() const override { return facts_.page_bytes; }
 
-  const Tree& tree_;
-  const NodeId node_;
+  static Error absent() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
+
   const Facts facts_;
 };
 

@@ -5,6 +5,18 @@
 
 namespace tallyfs {
 
+std::shared_ptr<File> HandleFile::current() const {
+  if (tree_) {
+    if (auto entered = tree_->file(node_)) return std::move(entered.value());
+  }
+  return file_;
+}
+
+std::optional<std::uint64_t> news_of(File& file, Moment now) {
+  if (const Stream* const stream = file.stream()) return stream->has_some(now) ? 1 : 0;
+  return file.news(now);
+}
+
 std::size_t Handles::bytes_left(uid_t uid, Shows shows) const {
   const MutexLock lock(mutex_);
   return bytes_left_locked(uid, shows);
@@ -90,7 +102,7 @@ std::shared_ptr<OpenFile> Handles::find_node(NodeId node) const {
 }
 
 void Handles::hold(std::uint64_t handle, std::shared_ptr<const void> held) {
-  // What it held before is destroyed after the lock is released.
+  // The former object is destroyed with the parameter, after the lock is released.
   const MutexLock lock(mutex_);
   const auto* const found = files_.find(handle);
   if (found) std::swap((*found)->held, held);

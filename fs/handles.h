@@ -14,8 +14,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/mutex.h"
@@ -28,14 +30,39 @@
 
 namespace tallyfs {
 
-// Whether a file is one of the daemon's own numbers.
+// The file of a handle. It lives on here when its name is removed. A handle of before a reload may
+// be of a node that the tree does not have: its feeder has yet to enter it again, or never does.
+//
+// Thread-safe: immutable.
+class HandleFile {
+ public:
+  HandleFile() = default;
+  explicit HandleFile(std::shared_ptr<File> opened) : file_(std::move(opened)) {}
+  // absent: the file while the tree does not have the node. The tree outlives the handle.
+  HandleFile(const Tree& tree, NodeId node, std::shared_ptr<File> absent)
+      : tree_(&tree), node_(node), file_(std::move(absent)) {}
+
+  // A request asks once and uses the answer to its end: the node may be entered at any moment.
+  std::shared_ptr<File> current() const;
+
+ private:
+  const Tree* tree_ = nullptr;  // nullptr: file_ is the file
+  NodeId node_ = 0;
+  std::shared_ptr<File> file_;  // shared with the tree and with requests
+};
+
+// The number whose change poll(2) on the file waits for: File::news(), or whether a stream has
+// text.
+std::optional<std::uint64_t> news_of(File& file, Moment now);
+
+// kOwnNumbers: the file shows the daemon's own counters.
 enum class Shows { kAny, kOwnNumbers };
 
 // One open(2). Its text is made when it is opened and does not change. A file that has news, or is
 // a stream, gives more to read later.
 struct OpenFile {
   NodeInfo node;                     // as it was when it was opened
-  std::shared_ptr<File> file;        // shared with the tree; lives on here when the name is removed
+  HandleFile file;
   std::shared_ptr<const void> held;  // File::hold(), until it is closed
   uid_t uid = 0;
   Shows shows = Shows::kAny;
@@ -45,18 +72,18 @@ struct OpenFile {
   std::string text;           // if readable
   std::string location;  // for the error log: the path of the file's directory, in the root its own
 
-  // Of a file that has news or is a stream. news: File::news() when the text that reads get was
-  // rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the last
-  // open, read, or poll(2) that showed POLLPRI. is_read: the file was read from its start, or
-  // something of the stream. later_text: what a later read gets, not `text`.
+  // These are for a file that has news or is a stream. news: File::news() when the text for reads
+  // was rendered. seen: `news` at the last read; poll(2) waits for another. shown: `news` at the
+  // last open, read, or poll(2) that showed POLLPRI. is_read: the file was read from its start, or
+  // some text of the stream was. later_text: the text for a later read, in place of `text`.
   Mutex reading{LockRank::kFileReading};
   std::uint64_t news GUARDED_BY(reading) = 0;
   std::uint64_t seen GUARDED_BY(reading) = 0;
   std::uint64_t shown GUARDED_BY(reading) = 0;
   bool is_read GUARDED_BY(reading) = false;
   std::string stream_rest GUARDED_BY(reading);  // of a stream: taken out, and not yet read
-  bool is_taking GUARDED_BY(reading) = false;   // of a stream: a read is in File::next()
-  // Of a stream: when its sources were last drained for a read.
+  bool is_taking GUARDED_BY(reading) = false;   // of a stream: a read is in Stream::next()
+  // When a stream's sources were last drained for a read.
   std::chrono::nanoseconds drained GUARDED_BY(reading) = std::chrono::nanoseconds::min();
   std::shared_ptr<const std::string> later_text GUARDED_BY(reading);  // shared with replies
   std::size_t later_bytes = 0;  // its size, as Handles counts it; guarded by the table's lock
@@ -74,7 +101,8 @@ class Handles {
     std::uint64_t bytes_total = 512u << 20;
   };
 
-  // Of the daemon's own numbers, beyond the bounds: files, and bytes of text of each.
+  // Open files of the daemon's own counters, in addition to the bounds, and the bytes of text of
+  // each.
   static constexpr std::size_t kOwnFilesMax = 64;
   static constexpr std::size_t kOwnBytesMax = 256 * 1024;
 
@@ -95,15 +123,16 @@ class Handles {
   std::shared_ptr<OpenFile> find(std::uint64_t handle) const EXCLUDES(mutex_);
   // An open file of this node, or nullptr; searches all of them.
   std::shared_ptr<OpenFile> find_node(NodeId node) const EXCLUDES(mutex_);
-  // What its owner keeps of it (OpenFile::held); nothing happens if it was closed meanwhile.
+  // Sets OpenFile::held, by which the file's owner knows of the open. Does nothing if the file was
+  // closed meanwhile.
   void hold(std::uint64_t handle, std::shared_ptr<const void> held) EXCLUDES(mutex_);
   // Returns how many bytes of text it had, those of a later text included; 0 if it is not open.
   // Lets go of OpenFile::held, even while requests still use the file.
   std::size_t remove(std::uint64_t handle) EXCLUDES(mutex_);
   std::size_t size() const EXCLUDES(mutex_);
 
-  // What a server leaves to its successor in a reload: the numbers (core/state/FORMAT.md, kind 34)
-  // and, apart from them, the files.
+  // Saves the numbers for a successor in a reload (core/state/FORMAT.md, kind 34). all() has the
+  // files, which are saved apart.
   using Numbered = std::map<std::uint64_t, std::shared_ptr<OpenFile>>;
   void save(ByteWriter& out) const EXCLUDES(mutex_);
   Numbered all() const EXCLUDES(mutex_);

@@ -1,4 +1,4 @@
-// What a server leaves to its successor of its open files.
+// Saves and loads the numbers of open files for a successor.
 #include <utility>
 
 #include "fs/handles.h"

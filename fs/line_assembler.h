@@ -31,8 +31,8 @@ class LineAssembler {
   // Applies the rest as a line of its own. Without a rest nothing happens; later bytes of a line
   // that was too long still belong to it.
   Result<void> finish(const LineSink& sink);
-  // What a server leaves to its successor of the line that has begun. load() fails the reader on
-  // what save() does not write.
+  // Save and load the begin of an unfinished line for a successor. load() fails the reader on bytes
+  // that save() does not write.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
   // Forgets the rest.

@@ -25,7 +25,7 @@ class Arguments {
   fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
 };
 
-// What to do where the kernel or fusermount3, which prints its own reason, refuses the mount.
+// Advice for a mount that the kernel, or fusermount3, which prints its own reason, has refused.
 const char* advice_on(int error) {
   if (error != EPERM) return "";
   return ::geteuid() == 0 ? "; it takes CAP_SYS_ADMIN, also in a container"
@@ -76,7 +76,7 @@ void Mount::remove() {
   session_.reset();
 }
 
-// As libfuse does.
+// Does what libfuse does.
 void Mount::remove_by_path() {
   const bool is_there = !is_gone();
   fd_.reset();
@@ -90,8 +90,8 @@ void Mount::remove_by_path() {
   }
 }
 
-// Of a mount that is gone libfuse only frees what it knows of it. One that is still there it would
-// remove by its path, where another may lie.
+// For a removed mount libfuse only frees its memory. An existing mount it would remove by its path,
+// where another mount may be by now.
 void Mount::leave() {
   if (session_ && is_gone()) fuse_session_unmount(session_.get());
   session_.reset();

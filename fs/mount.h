@@ -31,7 +31,7 @@ class Mount {
   // libfuse itself has printed more on stderr.
   static Result<Mount> make(const std::string& mount_point,
                             const std::vector<std::string>& mount_options);
-  // Of another program, which took over the process of the one that made it.
+  // Adopts the mount of the program whose process this one took over.
   static Mount adopt(Fd fd, std::string mount_point) {
     return Mount(nullptr, std::move(fd), std::move(mount_point));
   }
@@ -39,13 +39,13 @@ class Mount {
   Mount& operator=(Mount&&) = delete;
   ~Mount() { remove(); }
 
-  // Of /dev/fuse; not blocking.
+  // The descriptor of /dev/fuse; not blocking.
   int fd() const { return session_ ? fuse_session_fd(session_.get()) : fd_.get(); }
-  // Whether it was removed from outside, or aborted.
+  // True if it was removed from outside, or aborted.
   bool is_gone() const;
   // Removes it, also while processes still use it; not where is_gone(). Closes the descriptor.
   void remove();
-  // As remove(), if another process removes it from its path.
+  // Used in place of remove() if another process removes the mount from its path.
   void leave();
 
  private:

@@ -3,7 +3,7 @@
 //
 // A name that was removed is not notified: for that the kernel takes the lock of the directory,
 // which any reader of it can hold as long as it likes. Its node is notified; a later request for
-// that node is served with what has its path then (Operations::successor()).
+// that node is served with what has its path then (NodePaths::successor()).
 //
 // A reply with a directory's attributes reaches the kernel when it is sent. But the kernel makes
 // the node only when the requesting process runs again. A notice in between finds no node, and the
@@ -69,12 +69,12 @@ class Notifier final : public TreeObserver {
   // The number of directories with attributes that the kernel has cached.
   std::size_t given() const EXCLUDES(mutex_);
 
-  // What a server leaves to its successor in a reload: the directories of given()
-  // (core/state/FORMAT.md, kind 33). Called after stop().
+  // Saves the directories of given() for a successor in a reload (core/state/FORMAT.md, kind 33).
+  // Called after stop().
   void save(ByteWriter& out) const EXCLUDES(mutex_);
-  // Called before there are requests. Returns the directories of which the one before had notices
-  // left: each is to be notified with directory_changed() when requests are served. kInvalid:
-  // save() writes no such bytes, and nothing has changed.
+  // Called before there are requests. Returns the directories with pending notices of the
+  // predecessor: the caller notifies each with directory_changed() when requests are served.
+  // kInvalid: save() does not write such bytes, and nothing has changed.
   Result<std::vector<NodeId>> resume(std::string_view saved) EXCLUDES(mutex_);
 
   void entry_removed(NodeId directory, std::string_view name, NodeId removed) override

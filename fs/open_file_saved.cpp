@@ -11,20 +11,32 @@
 namespace tallyfs {
 namespace {
 
+// Beside permissions in a saved number.
+constexpr std::uint32_t kWriters = 1u << 16;
+constexpr std::uint32_t kReaders = 1u << 17;
+
+void put_audience(ByteWriter& out, const Audience& audience) {
+  out.put(std::uint32_t{audience.permissions} | (audience.writers ? kWriters : 0) |
+          (audience.readers ? kReaders : 0));
+}
+
+Audience get_audience(ByteReader& in) {
+  const auto saved = in.get<std::uint32_t>();
+  return {saved & 07777, (saved & kReaders) != 0, (saved & kWriters) != 0};
+}
+
 void put_flag(ByteWriter& out, bool flag) { out.put(static_cast<std::uint8_t>(flag)); }
 
-void put_file(ByteWriter& out, const File& file, Moment now) {
+void put_file(ByteWriter& out, File& file, Moment now) {
   put_moment(out, file.last_change(now));
-  const auto news = file.news(now);
+  const auto news = news_of(file, now);
   put_flag(out, news.has_value());
   out.put(news.value_or(0));
-  put_flag(out, file.has_priority_news());
-  put_flag(out, file.is_stream());
-  out.put(std::uint64_t{file.page_bytes()});
-  // Of a file that is absent then, markers are writes: it takes none.
-  const auto unit = file.write_unit();
-  out.put(static_cast<std::uint8_t>(unit == File::WriteUnit::kMarker ? File::WriteUnit::kWrite
-                                                                     : unit));
+  const Stream* const stream = file.stream();
+  put_flag(out, news && !stream);
+  put_flag(out, stream != nullptr);
+  out.put(std::uint64_t{stream ? stream->page_bytes() : 0});
+  out.put(static_cast<std::uint8_t>(file.write_unit()));
 }
 
 // A unit that is missing here does not compile.
@@ -35,8 +47,6 @@ File::WriteUnit get_write_unit(ByteReader& in) {
     case File::WriteUnit::kWrite:
     case File::WriteUnit::kCommand:
       return unit;
-    case File::WriteUnit::kMarker:
-      break;
   }
   in.fail();
   return {};
@@ -48,7 +58,7 @@ AbsentFile::Facts get_file(ByteReader& in) {
   const bool has_news = in.get_flag();
   const auto news = in.get<std::uint64_t>();
   if (has_news) facts.news = news;
-  facts.has_priority_news = in.get_flag();
+  (void)in.get_flag();  // follows from the others
   facts.is_stream = in.get_flag();
   facts.page_bytes = in.get<std::uint64_t>();
   facts.write_unit = get_write_unit(in);
@@ -86,13 +96,29 @@ void count_news_from(OpenFile& open, std::uint64_t before, std::uint64_t now)
   }
 }
 
+// The object of the nearest directory above the node that has one.
+std::shared_ptr<const void> hold_directory(const Tree& tree, NodeId node) {
+  const auto path = tree.path_of(node);
+  if (!path) return nullptr;
+  std::shared_ptr<const void> held;
+  NodeId directory = path.value().from;
+  while (!held && directory != Tree::kRoot) {
+    const auto rules = tree.rules(directory);
+    const auto info = tree.info(directory);
+    if (!rules || !info) break;
+    held = rules.value()->hold();
+    directory = info.value().parent;
+  }
+  return held;
+}
+
 }  // namespace
 
 void save_open_file(std::uint64_t handle, OpenFile& open, Moment now, ByteWriter& out) {
   out.put(handle);
   out.put(std::uint64_t{open.node.id});
   out.put(std::uint64_t{open.node.parent});
-  out.put(std::uint32_t{open.node.permissions});
+  put_audience(out, open.node.audience);
   put_moment(out, open.node.last_change);
   out.put(std::uint32_t{open.uid});
   put_flag(out, open.shows == Shows::kOwnNumbers);
@@ -100,7 +126,7 @@ void save_open_file(std::uint64_t handle, OpenFile& open, Moment now, ByteWriter
   put_flag(out, open.append);
   out.put_text(open.location);
   out.put_text(open.text);
-  put_file(out, *open.file, now);
+  put_file(out, *open.file.current(), now);
   {
     const MutexLock lock(open.reading);
     put_reading(out, open);
@@ -116,7 +142,7 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, M
   OpenFile& open = *saved.open;
   open.node.id = in.get<std::uint64_t>();
   open.node.parent = in.get<std::uint64_t>();
-  open.node.permissions = in.get<std::uint32_t>();
+  open.node.audience = get_audience(in);
   open.node.last_change = get_moment(in);
   open.uid = in.get<std::uint32_t>();
   open.shows = in.get_flag() ? Shows::kOwnNumbers : Shows::kAny;
@@ -125,12 +151,16 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, M
   open.location = in.get_text();
   open.text = in.get_text();
   const AbsentFile::Facts facts = get_file(in);
-  const auto file = tree.file(open.node.id);
-  open.file = file ? file.value() : std::make_shared<AbsentFile>(tree, open.node.id, facts);
+  if (auto found = tree.file_node(open.node.id)) {
+    open.node.audience = found.value().info.audience;
+    open.file = HandleFile(std::move(found.value().file));
+  } else {
+    open.file = HandleFile(tree, open.node.id, std::make_shared<AbsentFile>(facts));
+  }
   {
     const MutexLock lock(open.reading);
     get_reading(in, open);
-    const auto news = open.file->news(now);
+    const auto news = open.file.current()->news(now);
     if (facts.news && news && !facts.is_stream) count_news_from(open, *facts.news, *news);
   }
   const MutexLock lock(open.writing);
@@ -138,6 +168,14 @@ Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, M
   open.transaction.load(in);
   if (!in.ok() || in.left() != 0) return Error{ErrorCode::kInvalid, "this is no open file"};
   return saved;
+}
+
+Result<std::shared_ptr<const void>> hold_loaded(const OpenFile& open, const Tree& tree,
+                                                Moment now) {
+  const auto file = tree.file(open.node.id);
+  if (!file) return hold_directory(tree, open.node.id);
+  const auto access = open.readable ? File::Access::kRead : File::Access::kWrite;
+  return file.value()->hold(access, now);
 }
 
 }  // namespace tallyfs

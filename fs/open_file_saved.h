@@ -1,6 +1,5 @@
-// An open file as bytes, which a server leaves to its successor in a reload, and back
-// (core/state/FORMAT.md, kind 35). What reads get goes over byte for byte, and so does the line
-// that a writer has begun.
+// Saves and loads an open file for a successor in a reload (core/state/FORMAT.md, kind 35). The
+// text that readers get is the same byte for byte, and so is the line that a writer has begun.
 //
 // Functions without state. Called while no request uses the file.
 #pragma once
@@ -23,8 +22,11 @@ struct SavedOpenFile {
   std::uint64_t handle = 0;
   std::shared_ptr<OpenFile> open;
 };
-// Finds the file in the tree by its number. If it is not there, what was read of it can still be
-// read. kInvalid: save_open_file() writes no such bytes.
+// Finds the file in the tree by its number. If it is not there, the text that was rendered for it
+// can still be read. kInvalid: save_open_file() does not write such bytes.
 Result<SavedOpenFile> load_open_file(std::string_view bytes, const Tree& tree, Moment now);
+// The object that a loaded file keeps until it is closed, see File::hold(). While the tree does not
+// have the file, it is that of the nearest directory of its path, see Directory::hold().
+Result<std::shared_ptr<const void>> hold_loaded(const OpenFile& open, const Tree& tree, Moment now);
 
 }  // namespace tallyfs

@@ -20,9 +20,9 @@ fuse_entry_param name_alone(const NodeInfo& info) {
 }  // namespace
 
 void Operations::opendir(fuse_req_t request, NodeId node, fuse_file_info info) {
-  settle();
-  const auto found = at_its_path(node, [&](NodeId current) {
-    look_into(current);
+  barrier_.settle();
+  const auto found = paths_.at_its_path(node, [&](NodeId current) {
+    paths_.look_into(current);
     return parts_.tree.info(current);
   });
   if (!found) return reply_error(request, found.error());
@@ -35,22 +35,21 @@ void Operations::readdir(fuse_req_t request, NodeId node, std::size_t size, off_
 
 void Operations::readdirplus(fuse_req_t request, NodeId node, std::size_t size, off_t offset) {
   std::vector<NodeId> introduced;
-  // As in lookup(): below a directory that was made again, the kernel learns of names alone.
-  const auto current = successor(node);
+  // Below a directory that was made again, the kernel gets names alone, as in lookup().
+  const auto current = paths_.successor(node);
   const bool is_remade = current && current.value() != node;
   list(request, node, offset, Listing(request, size, [&](const NodeInfo& info) {
          if (is_remade) return name_alone(info);
-         const auto status = directory_attributes(info.id);
+         const auto status = attributes_.of_directory(info.id);
          introduced.push_back(info.id);
-         return status ? entry(info, status.value()) : fuse_entry_param{};
+         return status ? Attributes::entry(info, status.value()) : fuse_entry_param{};
        }));
   if (!notifier_) return;
   for (const NodeId directory : introduced) notifier_->has_introduced(directory);
 }
 
 void Operations::list(fuse_req_t request, NodeId node, off_t offset, Listing listing) {
-  const auto directory =
-      at_its_path(node, [&](NodeId current) { return parts_.tree.info(current); });
+  const auto directory = paths_.info(node);
   if (!directory) return reply_error(request, directory.error());
   if (is_older(static_cast<NodeId>(offset))) return reply_error(request, gone());
   listing.fill(parts_.tree, directory.value(), offset);
@@ -64,9 +63,9 @@ void Operations::tell_of_change(NodeId parent, const char* name) const {
 
 void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
   const auto rules =
-      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
   if (!rules) return reply_error(request, rules.error());
-  promote_follower();
+  barrier_.promote_follower();
   const auto made = rules.value()->make_directory(name, parts_.clock.now());
   if (!made) return reply_error(request, made.error());
   tell_of_change(parent, name);
@@ -76,25 +75,25 @@ void Operations::mkdir(fuse_req_t request, NodeId parent, const char* name) {
 template <typename Remove>
 void Operations::remove(fuse_req_t request, NodeId parent, const char* name, bool is_directory,
                         Remove remove) {
-  // What was sent before must not bring back what is removed now: samples an interface, publishing
-  // an object.
-  settle();
+  // Messages that were sent before must not make the removed thing again: samples an interface,
+  // publishing an object.
+  barrier_.settle();
   const auto rules =
-      at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
+      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.rules(current); });
   if (!rules) return reply_error(request, rules.error());
   const auto found =
-      at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
+      paths_.at_its_path(parent, [&](NodeId current) { return parts_.tree.lookup(current, name); });
   if (!found) return reply_error(request, found.error());
   if ((found.value().kind == NodeKind::kDirectory) != is_directory) {
     fuse_reply_err(request, is_directory ? ENOTDIR : EISDIR);
     return;
   }
-  const auto info = at_its_path(parent, [&](NodeId current) { return parts_.tree.info(current); });
+  const auto info = paths_.info(parent);
   if (!info) return reply_error(request, info.error());
-  if (auto may = check_writer(request, info.value()); !may) {
+  if (auto may = rights_.check_writer(request, info.value()); !may) {
     return reply_error(request, may.error());
   }
-  if (is_directory) promote_follower();  // much may be in it
+  if (is_directory) barrier_.promote_follower();  // much may be in it
   const auto done = remove(*rules.value());
   tell_of_change(parent, name);
   reply_done(request, done);

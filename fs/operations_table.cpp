@@ -28,7 +28,7 @@ void respond(fuse_req_t request, Respond how) {
   }
 }
 
-// As respond(), for a node. One that a server before has numbered is looked up anew by the kernel.
+// respond() for a node. The kernel looks up a node again that a predecessor has numbered.
 template <typename Respond>
 void respond_at(fuse_req_t request, fuse_ino_t number, Respond how) {
   respond(request, [&](Operations& on) {
@@ -40,8 +40,9 @@ void respond_at(fuse_req_t request, fuse_ino_t number, Respond how) {
   });
 }
 
-// As respond_at(), when the uid has a turn: for what may render a long text. Not for what the
-// kernel asks under the lock of a directory, as a lookup: others would wait for that lock.
+// respond_at() when the uid has a turn: for requests that may render a long text. Not for requests
+// that the kernel makes under the lock of a directory, such as a lookup: others would wait for that
+// lock.
 template <typename Respond>
 void respond_in_turn(fuse_req_t request, fuse_ino_t number, Respond how) {
   respond(request, [&](Operations& on) {

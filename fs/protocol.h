@@ -36,8 +36,8 @@ inline constexpr unsigned kReadaheadBytes = 0;
 // The size of a stream of pages. splice(2) reads a file through the page cache, up to its size.
 inline constexpr off_t kPagesSizeBytes = off_t{1} << 62;
 
-// What older headers lack: FUSE_INIT_EXT; of FUSE 7.40 (Linux 6.9) FUSE_HAS_RESEND, in
-// fuse_init_in::flags2, and FUSE_NOTIFY_RESEND.
+// Constants that older headers lack: FUSE_INIT_EXT, and, from FUSE 7.40 (Linux 6.9),
+// FUSE_HAS_RESEND in fuse_init_in::flags2 and FUSE_NOTIFY_RESEND.
 inline constexpr std::uint32_t kInitExt = 1u << 30;
 inline constexpr std::uint32_t kHasResend = 1u << (39 - 32);
 inline constexpr std::int32_t kNotifyResend = 7;

@@ -9,6 +9,19 @@ namespace tallyfs {
 
 inline Error gone() { return {ErrorCode::kStale, "it was removed meanwhile"}; }
 
+// Whether a text is longer than it may be.
+template <typename T>
+bool is_too_long(const Result<T>& text) {
+  return !text && text.error().code == ErrorCode::kNoSpace;
+}
+
+// The error of an open whose text failed. A text that is too long is an error of too many open
+// files, which share its bound; any other error is the text's.
+inline Error refusal_of_text(const Error& error) {
+  if (error.code != ErrorCode::kNoSpace) return error;
+  return {ErrorCode::kTooManyFiles, error.reason};
+}
+
 inline void reply_error(fuse_req_t request, const Error& error) {
   fuse_reply_err(request, wire::to_errno(error.code));
 }

@@ -77,6 +77,25 @@ bool can_resend(const fuse_buf& request) {
   return init && (init->flags & protocol::kInitExt) && (init->flags2 & protocol::kHasResend);
 }
 
+const char* name_of(std::uint32_t opcode) {
+  switch (opcode) {
+    case FUSE_LOOKUP: return "lookup";
+    case FUSE_GETATTR: return "getattr";
+    case FUSE_SETATTR: return "setattr";
+    case FUSE_OPEN: return "open";
+    case FUSE_READ: return "read";
+    case FUSE_WRITE: return "write";
+    case FUSE_MKDIR: return "mkdir";
+    case FUSE_RMDIR: return "rmdir";
+    case FUSE_UNLINK: return "unlink";
+    case FUSE_READDIR:
+    case FUSE_READDIRPLUS: return "readdir";
+    case FUSE_POLL: return "poll";
+    case FUSE_IOCTL: return "ioctl";
+    default: return "request";
+  }
+}
+
 struct Nothing {};
 
 // False: the kernel does not know it.
@@ -94,6 +113,7 @@ bool notify(int fd, std::int32_t code, const Body& body) {
 
 // Two threads are root's and the daemon's uid's own.
 static_assert(UidTurns::kOfAllMax + 2 == Session::kThreads);
+static_assert(Session::kThreads == Handover::kThreadsMax);
 
 Result<std::unique_ptr<Session>> Session::create(Operations& operations, const Options& options) {
   auto session = new_session(options.mount_options, Operations::table(), &operations);
@@ -113,6 +133,7 @@ Session::Session(Operations& operations, FuseSession session, Fd stop, const Opt
       session_(std::move(session)),
       stop_(std::move(stop)),
       handover_(options.handover),
+      refused_(options.refused),
       take_away_(options.take_away),
       notifier_(std::make_unique<Notifier>(session_.get(), operations.at(Tree::kRoot))) {
   operations_.notify_through(notifier_.get());
@@ -127,7 +148,7 @@ void Session::start(std::function<void()> started, std::function<void()> ended) 
   operations_.start_polling();
   if (handover_ && !handover_->init().empty()) take_over();
   for (int i = 0; i < kThreads; ++i) {
-    threads_.emplace_back([this] { serve(); });
+    threads_.emplace_back([this, i] { serve(static_cast<std::size_t>(i)); });
   }
 }
 
@@ -143,6 +164,7 @@ void Session::take_over() {
   request.size = init.size();
   request.mem = init.data();
   fuse_session_process_buf(session_.get(), &request);
+  before_ = handover_->take_requests();
   refuses_resent_ = handover_->failures() >= Keeper::kFailuresSuspect;
   const int fd = fuse_session_fd(session_.get());
   if (can_resend(request)) (void)notify(fd, protocol::kNotifyResend, Nothing());
@@ -164,21 +186,38 @@ bool Session::kernel_resends() const {
   return can_resend(request);
 }
 
-// What a successor needs of a request, before it is answered.
-void Session::note(const fuse_buf& request) {
-  const fuse_in_header header = header_of(request);
-  if (header.opcode != FUSE_POLL) return;
-  const auto poll = body_as<fuse_poll_in>(request);
-  if (poll && (poll->flags & FUSE_POLL_SCHEDULE_NOTIFY)) handover_->note_poll(poll->kh);
+std::uint64_t Session::crashes_of(std::uint64_t unique) const {
+  const auto found = std::ranges::find(before_, unique, &Handover::Request::unique);
+  return found == before_.end() ? 0 : found->crashes;
 }
 
-// After several crashes one of the requests may be the cause.
-bool Session::refuse_resent(const fuse_buf& request) {
+void Session::refuse(const fuse_buf& request, std::uint64_t crashes) {
   const fuse_in_header header = header_of(request);
-  if (!refuses_resent_ || !(header.unique & kResentBit)) return false;
   const fuse_out_header refusal{.len = sizeof refusal, .error = -EIO, .unique = header.unique};
   (void)!::write(fuse_session_fd(session_.get()), &refusal, sizeof refusal);
-  return true;
+  if (crashes < kCrashesMax) return;  // as all that come again then, of which there may be many
+  std::string reason(name_of(header.opcode));
+  reason.append(" of pid ").append(std::to_string(header.pid)).append(" uid ");
+  reason.append(std::to_string(header.uid)).append(" is refused: servers have crashed with it");
+  log_error(reason);
+  std::string_view bytes = header.opcode == FUSE_WRITE ? body_of(request) : std::string_view();
+  bytes.remove_prefix(std::min(sizeof(fuse_write_in), bytes.size()));
+  if (refused_) refused_({.uid = header.uid, .reason = std::move(reason), .bytes = bytes});
+}
+
+// A successor needs to know of the poll, and of what was executed when this server ended. After
+// several crashes any request that comes again may be the cause.
+void Session::process_noted(const fuse_buf& request, std::size_t thread) {
+  const fuse_in_header header = header_of(request);
+  const std::uint64_t unique = header.unique & ~kResentBit;
+  const bool is_resent = header.unique != unique;
+  const std::uint64_t crashes = is_resent ? crashes_of(unique) : 0;
+  if (crashes >= kCrashesMax || (is_resent && refuses_resent_)) return refuse(request, crashes);
+  const auto poll = header.opcode == FUSE_POLL ? body_as<fuse_poll_in>(request) : std::nullopt;
+  if (poll && (poll->flags & FUSE_POLL_SCHEDULE_NOTIFY)) handover_->note_poll(poll->kh);
+  handover_->begin_request(thread, {.unique = unique, .crashes = crashes});
+  fuse_session_process_buf(session_.get(), &request);
+  handover_->end_request(thread);
 }
 
 void Session::keep_init(const fuse_buf& request) {
@@ -190,12 +229,12 @@ void Session::keep_init(const fuse_buf& request) {
       "is killed hang until their process is interrupted");
 }
 
-void Session::process(const fuse_buf& request) {
+void Session::process(const fuse_buf& request, std::size_t thread) {
   if (handover_) {
-    if (refuse_resent(request)) return;
-    note(request);
+    process_noted(request, thread);
+  } else {
+    fuse_session_process_buf(session_.get(), &request);
   }
-  fuse_session_process_buf(session_.get(), &request);
   // The first request is the kernel's INIT; no other one comes before the reply to it.
   if (is_started_.load(std::memory_order_relaxed) || is_started_.exchange(true)) return;
   if (handover_) keep_init(request);
@@ -223,7 +262,7 @@ int Session::spin(fuse_buf& request) {
   }
 }
 
-// As fuse_session_receive_buf(), with a wait. 0: it is time to stop.
+// fuse_session_receive_buf() with a wait. 0: the thread has to end.
 int Session::receive(fuse_buf& request) {
   int size = keep_coming_ ? spin(request) : fuse_session_receive_buf(session_.get(), &request);
   while (size == -EAGAIN || size == -EINTR) {
@@ -234,7 +273,7 @@ int Session::receive(fuse_buf& request) {
   return size;
 }
 
-void Session::listen(fuse_buf& request) {
+void Session::listen(fuse_buf& request, std::size_t thread) {
   while (leader_followers_.is_leader() && !fuse_session_exited(session_.get())) {
     const int size = receive(request);
     if (size <= 0) {  // stopped or unmounted (0), or aborted
@@ -243,16 +282,18 @@ void Session::listen(fuse_buf& request) {
       fuse_session_exit(session_.get());
       return;
     }
-    process(request);
+    process(request, thread);
     if (leader_followers_.is_leader()) answered_ = std::chrono::steady_clock::now();
   }
 }
 
-void Session::serve() {
+void Session::serve(std::size_t thread) {
   const RequestBuffer buffer;
   fuse_buf request{};
   request.mem = buffer.memory();
-  while (!fuse_session_exited(session_.get()) && leader_followers_.lead()) listen(request);
+  while (!fuse_session_exited(session_.get()) && leader_followers_.lead()) {
+    listen(request, thread);
+  }
   leader_followers_.end();
   ended_();
 }

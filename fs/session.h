@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -39,11 +40,21 @@ class Session {
   static constexpr std::chrono::microseconds kKeepComing{250};
   static constexpr std::chrono::microseconds kSpin{100};
 
+  // A request with which so many servers have crashed is refused (EIO).
+  static constexpr std::uint64_t kCrashesMax = 2;
+  struct Refused {
+    std::uint32_t uid = 0;
+    std::string reason;      // the request, its process, why
+    std::string_view bytes;  // what was asked
+  };
+
   struct Options {
     int fd = -1;                             // of the mount; the session has a copy of its own
     std::vector<std::string> mount_options;  // with which it was mounted
     Handover* handover = nullptr;            // outlives the session; none: there is no successor
     std::function<void()> take_away;         // removes the mount
+    // Called with each request that is refused after crashes, on a serving thread.
+    std::function<void(const Refused&)> refused = {};
   };
 
   // kInvalid with the system's reason. Operations outlive the session.
@@ -70,11 +81,12 @@ class Session {
   Session(Operations& operations, FuseSession session, Fd stop, const Options& options);
   void take_over();
   void keep_init(const fuse_buf& request);
-  void note(const fuse_buf& request);
-  bool refuse_resent(const fuse_buf& request);
-  void process(const fuse_buf& request);
-  void serve();
-  void listen(fuse_buf& request);
+  std::uint64_t crashes_of(std::uint64_t unique) const;
+  void refuse(const fuse_buf& request, std::uint64_t crashes);
+  void process_noted(const fuse_buf& request, std::size_t thread);
+  void process(const fuse_buf& request, std::size_t thread);
+  void serve(std::size_t thread);
+  void listen(fuse_buf& request, std::size_t thread);
   int receive(fuse_buf& request);
   int spin(fuse_buf& request);
   bool wait_for_request();
@@ -83,7 +95,10 @@ class Session {
   FuseSession session_;
   Fd stop_;  // an eventfd, readable when the threads shall stop
   Handover* const handover_;
-  bool refuses_resent_ = false;  // set before there are threads
+  // Both are set before there are threads.
+  std::vector<Handover::Request> before_;  // the last server executed these when it ended
+  bool refuses_resent_ = false;
+  const std::function<void(const Refused&)> refused_;
   const std::function<void()> take_away_;
   std::function<void()> started_;
   std::function<void()> ended_;

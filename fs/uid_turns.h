@@ -27,7 +27,7 @@ class UidTurns {
  public:
   // A quarter of Session::kThreads, and as many as there are processors in a small machine.
   static constexpr std::size_t kAtOnceMax = 2;
-  // Of all uids: root and the daemon's uid keep two threads.
+  // The most of all uids together: two threads are left for root and the daemon's uid.
   static constexpr std::size_t kOfAllMax = 6;
   enum class Start : std::uint8_t { kAtOnce, kLater };
 
@@ -70,7 +70,7 @@ class UidTurns {
   std::optional<Waiting> next_after(uid_t done) EXCLUDES(mutex_);
 
   Mutex mutex_{LockRank::kUidTurns};
-  // Of those that have something at work, or waiting.
+  // The uids that have a request at work or waiting.
   std::map<uid_t, OfUid> uids_ GUARDED_BY(mutex_);
   std::size_t at_work_ GUARDED_BY(mutex_) = 0;
   bool is_over_ GUARDED_BY(mutex_) = false;

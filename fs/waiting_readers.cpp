@@ -11,15 +11,16 @@ namespace tallyfs {
 
 namespace {
 
-std::optional<std::string> cut_piece(OpenFile& open, std::size_t bytes) REQUIRES(open.reading) {
+std::optional<std::string> cut_piece(OpenFile& open, const Stream& stream, std::size_t bytes)
+    REQUIRES(open.reading) {
   std::string& rest = open.stream_rest;
   if (rest.empty()) {
-    if (open.is_read && open.file->is_over()) return std::string();
+    if (open.is_read && stream.is_over()) return std::string();
     return std::nullopt;
   }
   open.is_read = true;
   std::size_t size = std::min(bytes, rest.size());
-  const bool is_whole = size == rest.size() || open.file->page_bytes() > 0;
+  const bool is_whole = size == rest.size() || stream.page_bytes() > 0;
   const std::size_t line_end = is_whole ? rest.npos : rest.rfind('\n', size - 1);
   if (line_end != rest.npos) size = line_end + 1;
   std::string piece = rest.substr(0, size);
@@ -29,18 +30,19 @@ std::optional<std::string> cut_piece(OpenFile& open, std::size_t bytes) REQUIRES
 
 }  // namespace
 
-std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call) {
+std::optional<std::string> next_piece(OpenFile& open, Stream& stream, std::size_t bytes,
+                                      const CallContext& call) {
   {
     const MutexLock lock(open.reading);
     if (open.is_taking) return std::nullopt;
-    if (!open.stream_rest.empty()) return cut_piece(open, bytes);
+    if (!open.stream_rest.empty()) return cut_piece(open, stream, bytes);
     open.is_taking = true;
   }
-  std::string taken = open.file->next(call);
+  std::string taken = stream.next(call);
   const MutexLock lock(open.reading);
   open.is_taking = false;
   open.stream_rest = std::move(taken);
-  return cut_piece(open, bytes);
+  return cut_piece(open, stream, bytes);
 }
 
 void WaitingReaders::start() {
@@ -52,7 +54,7 @@ void WaitingReaders::start_thread() {
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
 }
 
-void WaitingReaders::add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file,
+void WaitingReaders::add_poller(fuse_pollhandle* handle, HandleFile file,
                                 std::uint64_t seen) {
   Poller poller{.handle = Handle(handle), .file = std::move(file), .seen = seen};
   {
@@ -129,7 +131,7 @@ void WaitingReaders::put_back(Readers readers) {
 }
 
 bool WaitingReaders::notify(const Poller& poller) {
-  if (poller.file->news(clock_.now()) == poller.seen) return false;
+  if (news_of(*poller.file.current(), clock_.now()) == poller.seen) return false;
   fuse_lowlevel_notify_poll(poller.handle.get());
   return true;
 }
@@ -145,7 +147,10 @@ bool WaitingReaders::reply(const Read& read) {
     fuse_reply_err(read.request, EINTR);
     return true;
   }
-  const auto piece = next_piece(*read.open, read.bytes, {clock_.now(), cancellation_of(read)});
+  const auto file = read.open->file.current();
+  Stream* const stream = file->stream();
+  const CallContext call(clock_.now(), cancellation_of(read));
+  const auto piece = stream ? next_piece(*read.open, *stream, read.bytes, call) : std::string();
   if (!piece) {
     if (std::chrono::steady_clock::now() < read.deadline) return false;
     fuse_reply_err(read.request, EAGAIN);

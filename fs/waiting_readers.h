@@ -26,11 +26,12 @@
 
 namespace tallyfs {
 
-// The next piece of a stream for this handle: at most `bytes` bytes. Of lines, whole ones if one
-// fits; of pages, at most the rest of one.
-// Empty: the stream is at its end. Nothing: there is nothing to read now, or another read of the
-// handle is taking text out of the stream. No lock is held meanwhile.
-std::optional<std::string> next_piece(OpenFile& open, std::size_t bytes, const CallContext& call);
+// The next piece of a stream for this handle: at most `bytes` bytes. A stream of lines gives whole
+// lines if one fits; a stream of pages gives at most the rest of one page. An empty text is the
+// stream's end. nullopt: there is nothing to read now, or another read of the handle is taking text
+// out of the stream. No lock is held while the stream makes text.
+std::optional<std::string> next_piece(OpenFile& open, Stream& stream, std::size_t bytes,
+                                      const CallContext& call);
 
 class WaitingReaders {
  public:
@@ -43,26 +44,26 @@ class WaitingReaders {
   explicit WaitingReaders(const Clock& clock) : clock_(clock) {}
   ~WaitingReaders() { stop(); }
 
-  // Starts the thread, which the first reader does otherwise: so that the threads of the process
-  // are all there, and known, before readers come.
+  // Starts the thread, which the first reader would start otherwise. Then all threads of the
+  // process exist, and are known, before readers come.
   void start() EXCLUDES(mutex_);
-  // Takes the handle. The kernel is notified once File::news() differs from `seen`.
-  void add_poller(fuse_pollhandle* handle, std::shared_ptr<const File> file, std::uint64_t seen)
+  // Takes ownership of the handle. The kernel is notified once news_of() differs from `seen`.
+  void add_poller(fuse_pollhandle* handle, HandleFile file, std::uint64_t seen)
       EXCLUDES(mutex_);
-  // Takes the request over. Replies once the stream has text, has ended, or the request was
-  // interrupted (EINTR). kSoon: at the latest after kSoonPeriod (EAGAIN). That is for splice(2),
-  // which waits for all that it was asked for, gives what it has when a read fails, and is
-  // interrupted by no signal.
+  // Takes ownership of the request. Replies once the stream has text, has ended, or the request was
+  // interrupted (EINTR). kSoon: replies after kSoonPeriod at the latest (EAGAIN). splice(2) needs
+  // that: it waits for all bytes that it was asked for, returns those that it has when a read
+  // fails, and no signal interrupts it.
   enum class Until : std::uint8_t { kNews, kSoon };
   void add_read(fuse_req_t request, std::shared_ptr<OpenFile> open, std::size_t bytes, Until until)
       EXCLUDES(mutex_);
-  // Ends the thread and replies to no reader: a successor gets the reads from the kernel again, and
-  // notifies the pollers. A read that is served at the moment gets its reply. kNoResend: the kernel
-  // sends nothing again, and reads fail with EINTR.
+  // Ends the thread without a reply to its readers: a successor gets the reads from the kernel
+  // again, and notifies the pollers. A read that is being served gets its reply. kNoResend: the
+  // kernel does not send them again, and reads fail with EINTR.
   enum class Kernel : std::uint8_t { kResends, kNoResend };
   void leave(Kernel kernel) EXCLUDES(mutex_);
-  // Called while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
-  // served at the moment is cancelled.
+  // Call while the session exists. Pollers are dropped; reads fail with ENODEV. A read that is
+  // being served is cancelled.
   void stop() EXCLUDES(mutex_);
 
  private:
@@ -72,7 +73,7 @@ class WaitingReaders {
   using Handle = std::unique_ptr<fuse_pollhandle, DestroyHandle>;
   struct Poller {
     Handle handle;
-    std::shared_ptr<const File> file;  // shared with the open file
+    HandleFile file;
     std::uint64_t seen = 0;
   };
   struct Read {
@@ -90,10 +91,10 @@ class WaitingReaders {
   void run() EXCLUDES(mutex_);
   void start_thread() REQUIRES(mutex_);
   Readers end() EXCLUDES(mutex_);
-  // All readers; none: it is time to stop.
+  // Waits for readers and takes all of them. Empty: the thread has to end.
   Readers take_all() EXCLUDES(mutex_);
   void put_back(Readers readers) EXCLUDES(mutex_);
-  // Whether the reader need not wait any longer.
+  // Both return true if the reader need not wait any longer.
   bool notify(const Poller& poller);
   bool reply(const Read& read);
   CancellationToken cancellation_of(const Read& read) const;
@@ -102,7 +103,7 @@ class WaitingReaders {
   Mutex mutex_{LockRank::kWaitingReaders};
   std::condition_variable_any changed_;  // waits on mutex_
   Readers readers_ GUARDED_BY(mutex_);
-  // Of the pass under way, which has taken them out of readers_.
+  // How many readers the current pass has taken out of readers_.
   std::size_t passing_pollers_ GUARDED_BY(mutex_) = 0;
   std::size_t passing_reads_ GUARDED_BY(mutex_) = 0;
   bool ending_ GUARDED_BY(mutex_) = false;

@@ -27,7 +27,7 @@ class WriteTransaction {
   Result<void> write(std::string_view text, Placement placement, const LineSink& sink);
   // A flush: no more text follows, so the rest is complete.
   Result<void> finish(const LineSink& sink) { return lines_.finish(sink); }
-  // What a server leaves to its successor. load() fails the reader on what save() does not write.
+  // Save and load for a successor. load() fails the reader on bytes that save() does not write.
   void save(ByteWriter& out) const;
   void load(ByteReader& in);
   // A truncation: the text that this handle has written so far is dropped; its effects stay.

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 #include <type_traits>
 
 #include "core/base/nearest.h"
@@ -28,7 +29,7 @@ class PlainFormatter : public CLI::Formatter {
   }
 };
 
-// As it may be written on the command line.
+// The number as it may be typed on the command line.
 std::string in_units(std::uint64_t bytes) {
   if (bytes % (1 << 30) == 0) return std::to_string(bytes >> 30) + "G";
   if (bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + "M";
@@ -183,7 +184,8 @@ void CommandLine::add(const Option& option) {
 void CommandLine::add_flag(const std::string& names, bool& variable, const std::string& text,
                            const std::string& excluded) {
   CLI::Option* const added = parser_->add_flag(names, variable, text);
-  if (!excluded.empty()) added->excludes(parser_->get_option(excluded));
+  std::istringstream others(excluded);
+  for (std::string each; others >> each;) added->excludes(parser_->get_option(each));
 }
 
 void CommandLine::add_list(const std::string& names, std::vector<std::string>& values,

@@ -30,7 +30,7 @@ struct InRange {
   std::uint64_t least;
   std::uint64_t most;
 };
-// The same for a std::uint64_t that may be written with a unit: 64k, 1G.
+// The range of a std::uint64_t that may be typed with a unit: 64k, 1G.
 struct Bytes {
   std::uint64_t least;
   std::uint64_t most;
@@ -46,7 +46,7 @@ struct OneOf {
 };
 // Returns the fault of a value; an empty string is no fault.
 using FindFault = std::function<std::string(const std::string&)>;
-// Of the mode of a file: 0666, at most four octal digits.
+// The fault in the mode of a file, which has at most four octal digits: 0666.
 std::string find_mode_fault(const std::string& text);
 using OptionCheck = std::variant<std::monostate, InRange, Bytes, Time, OneOf, FindFault>;
 
@@ -81,7 +81,7 @@ class CommandLine {
 
   // --help lists options in the order of these calls. A name that was declared before aborts.
   void add(const Option& option);
-  // `excluded`: the names of a flag that may not be given beside this one.
+  // `excluded`: flags that may not be given beside this one, each by a name, with spaces between.
   void add_flag(const std::string& names, bool& variable, const std::string& text,
                 const std::string& excluded = "");
   // An option that may be given several times, each time with one value.

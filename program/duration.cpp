@@ -27,7 +27,9 @@ std::optional<std::uint64_t> parse_duration(std::string_view text, std::optional
   const bool has_unit = unit != kBySuffix.end();
   const std::uint64_t micros = has_unit ? unit->micros : static_cast<std::uint64_t>(*alone);
   if (has_unit) text.remove_suffix(unit->suffix.size());
-  const auto number = parse_unsigned(text);
+  // A `d` would be a digit of a hexadecimal number: 0x1d.
+  const bool is_decimal = text.find_first_not_of("0123456789") == text.npos;
+  const auto number = is_decimal ? parse_unsigned(text) : std::nullopt;
   if (!number || *number > kLongest / micros) return std::nullopt;
   return *number * micros;
 }

@@ -16,12 +16,12 @@ enum class TimeUnit : std::uint32_t {
   kSeconds = 1'000'000
 };
 
-// In microseconds: a whole number with us, ms, s, m, h or d. Nothing if it is no such time, or
-// longer than ten years. `alone`: the unit of a number without one; nothing: it needs one.
+// Parses a whole number with us, ms, s, m, h or d, into microseconds. nullopt: the text is no such
+// time, or longer than ten years. alone: the unit of a number without one; nullopt: it needs one.
 std::optional<std::uint64_t> parse_duration(std::string_view text,
                                             std::optional<TimeUnit> alone = std::nullopt);
 
-// As it may be typed, in the largest unit of which it is a whole number: "10s", "90m", "0s".
+// Prints a time as it may be typed, in the largest unit that needs no fraction: "10s", "90m", "0s".
 std::string duration_text(std::uint64_t micros);
 
 // "ms", as it is typed.

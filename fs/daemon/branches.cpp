@@ -8,7 +8,7 @@
 namespace tallyfs {
 
 std::size_t Branches::switches(std::size_t statistics) {
-  return statistics + StatsBranch::kSwitches + TracingBranch::kSwitches;
+  return statistics + stats3::StatsBranch::kSwitches + tracing::TracingBranch::kSwitches;
 }
 
 Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
@@ -30,30 +30,33 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
       return is_member(sender, group);
     };
   }
-  statistics_ = std::make_unique<StatisticsBranch>(tree, ledger, owner, now, std::move(fed));
+  statistics_ =
+      std::make_unique<statistics::StatisticsBranch>(tree, ledger, owner, now, std::move(fed));
   statistics_->enter_metrics(parts.metrics, now);
-  stats_ = std::make_unique<StatsBranch>(tree, ledger, owner, now, ports(StatsBranch::kSwitches));
+  stats_ = std::make_unique<stats3::StatsBranch>(tree, ledger, owner, now,
+                                                 ports(stats3::StatsBranch::kSwitches));
   const NodeId tracing =
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now);
-  latencies_ = std::make_unique<LatencyBranch>(tree, tracing, ledger,
-                                               LatencyBranch::Options{.cpus = cpus,
-                                                                      .owner = owner,
-                                                                      .source = parts.feeder,
-                                                                      .warn = log_warning,
-                                                                      .epoch = parts.facts.epoch},
-                                               now);
+  latencies_ = std::make_unique<latency_hist::LatencyBranch>(
+      tree, tracing, ledger,
+      latency_hist::LatencyBranch::Options{.cpus = cpus,
+                                           .owner = owner,
+                                           .source = parts.feeder,
+                                           .warn = log_warning,
+                                           .epoch = parts.facts.epoch},
+      now);
   // Filled in later: of a nested initializer GCC believes that it may be destroyed half made.
-  TracingBranch::Options options;
+  tracing::TracingBranch::Options options;
   options.tracing.owner = owner;
   options.tracing.cpus = cpus;
   options.tracing.error_log = parts.errors;
   options.tracing.clock = &parts.clock;
   options.tracing.counters = &statistics_->counters();
   options.tracing.processes = &process_names_;
-  options.ports = ports(TracingBranch::kSwitches);
+  options.ports = ports(tracing::TracingBranch::kSwitches);
   options.kernel = parts.feeder;
   if (kernel_has_uprobes()) options.tracing.probes = parts.feeder;
-  tracing_ = std::make_unique<TracingBranch>(tree, tracing, ledger, options, now);
+  tracing_ = std::make_unique<tracing::TracingBranch>(tree, tracing, ledger, options, now);
   all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
 }
 

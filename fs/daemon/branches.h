@@ -37,7 +37,7 @@ class Branches {
     std::span<Shape> shapes = {};             // empty: feeders have no cells
     OrderedFeeder* feeder = nullptr;          // nullptr: the kernel's events are not read
     DaemonFacts facts = {};
-    MetricsSettings metrics = {};
+    statistics::MetricsSettings metrics = {};
     uid_t owner = 0;  // may do everything, as root may
     std::optional<gid_t> writers = {};  // --write-group
   };
@@ -48,16 +48,16 @@ class Branches {
   Branches(const Parts& parts, std::size_t statistics_max, Moment now);
 
   std::span<Branch* const> all() const { return all_; }
-  StatisticsBranch& statistics() { return *statistics_; }
-  LatencyBranch& latencies() { return *latencies_; }
-  TracingBranch& tracing() { return *tracing_; }
+  statistics::StatisticsBranch& statistics() { return *statistics_; }
+  latency_hist::LatencyBranch& latencies() { return *latencies_; }
+  tracing::TracingBranch& tracing() { return *tracing_; }
 
  private:
   const ProcNames process_names_;
-  std::unique_ptr<StatisticsBranch> statistics_;
-  std::unique_ptr<StatsBranch> stats_;
-  std::unique_ptr<LatencyBranch> latencies_;
-  std::unique_ptr<TracingBranch> tracing_;
+  std::unique_ptr<statistics::StatisticsBranch> statistics_;
+  std::unique_ptr<stats3::StatsBranch> stats_;
+  std::unique_ptr<latency_hist::LatencyBranch> latencies_;
+  std::unique_ptr<tracing::TracingBranch> tracing_;
   std::vector<Branch*> all_;
 };
 

@@ -37,8 +37,8 @@ constexpr std::chrono::seconds kEndDrainMax{1};
 
 Pages::Layout layout_of(const DaemonOptions& options) {
   return {.statistics = options.ledger.total.statistics,
-          .stats = StatsBranch::kSwitches,
-          .events = TracingBranch::kSwitches};
+          .stats = stats3::StatsBranch::kSwitches,
+          .events = tracing::TracingBranch::kSwitches};
 }
 
 template <typename Page>
@@ -56,6 +56,22 @@ Pages make_pages(const DaemonOptions& options) {
           page_or_warning(ShapePage::create(statistics), "feeders send all samples")};
 }
 
+// A server that has handed over has left all that it had kept, and more.
+std::optional<StateFile> kept_before(const Predecessors& before) {
+  const bool is_needed = before.servers != 0 && !before.last && before.kept;
+  return is_needed ? KeptState::kept_before(before.kept->contents) : std::nullopt;
+}
+
+HandedDescriptors::Received received(const Predecessors& before) {
+  if (!before.queue) return {};
+  auto look = before.queue->look();
+  if (!look.is_whole) {
+    log_error("some of what feeders share with the servers before is left out: "
+              "too many files are open (RLIMIT_NOFILE)");
+  }
+  return std::move(look.held);
+}
+
 std::string describe_end(int status) {
   if (WIFEXITED(status)) {
     return std::string("with status ").append(std::to_string(WEXITSTATUS(status)));
@@ -71,6 +87,9 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
                Predecessors before)
     : options_(options),
       predecessor_(std::move(before.last)),
+      kept_before_(kept_before(before)),
+      held_(before.queue ? std::optional<HeldInQueue>(*before.queue) : std::nullopt),
+      descriptors_(held_ ? &*held_ : nullptr, received(before)),
       socket_(std::move(socket)),
       pages_(take_pages()),
       processes_(loop_, options.owner.uid,
@@ -89,19 +108,37 @@ Daemon::Daemon(const DaemonOptions& options, FeedSocket socket, std::optional<Fd
   kernel_events_ = std::make_unique<KernelEvents>(*branches_, *intake_, *errors_, clock_);
   operations_ = std::make_unique<Operations>(
       Parts{tree_, *errors_, branches_->statistics().counters(), *intake_, clock_},
-      Operations::Owner{options_.owner.uid, options_.owner.gid, options_.groups}, options_.handles);
-  if (predecessor_) take_state();
-  if (before.kept) take_kept(std::move(*before.kept), before.servers);
+      CallerRights::Owner{options_.owner.uid, options_.owner.gid, options_.groups},
+      options_.handles);
+  if (predecessor_) take_reload();
+  if (kept_before_) {
+    const StateFile file = *std::exchange(kept_before_, std::nullopt);
+    has_kept_ = true;
+    take_state("kept", file,
+               {.boot = boot_of(file.header, read_boot_id(), clock_.now()),
+                .now = clock_.now(),
+                .has_pages = has_pages_,
+                .is_after_kill = true});
+  }
+  if (before.kept) {
+    keep_for_successor(std::move(*before.kept));
+  } else {
+    descriptors_.forget_all();
+  }
 }
 
 Pages Daemon::take_pages() {
-  auto taken = predecessor_ ? predecessor_->take_pages(layout_of(options_)) : std::nullopt;
+  const StateFile* const file = predecessor_   ? &predecessor_->file()
+                                : kept_before_ ? &*kept_before_
+                                               : nullptr;
+  auto taken =
+      file ? tallyfs::take_pages(*file, layout_of(options_), descriptors_) : std::nullopt;
   if (taken && *taken) {
     has_pages_ = true;
     return std::move(taken->value());
   }
   if (taken) {
-    log_warning(std::string("reload: feeders register anew: ").append(taken->error().reason));
+    log_warning(std::string("feeders register anew: ").append(taken->error().reason));
   }
   return make_pages(options_);
 }
@@ -110,9 +147,7 @@ void Daemon::make_feeder(std::optional<Fd> channel) {
   if (!channel) return;
   feeder_ = std::make_unique<OrderedFeeder>(
       std::move(*channel), [this] { intake_->settle(); },
-      [this] {
-        branches_->statistics().counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
-      });
+      [this] { branches_->statistics().counters().count("drains_cut", 1, clock_.now()); });
 }
 
 DaemonFacts Daemon::facts() const {
@@ -142,7 +177,8 @@ void Daemon::make_branches() {
                               .owner = options_.owner.uid,
                               .writers = options_.groups.writers};
   branches_ = std::make_unique<Branches>(parts, options_.ledger.total.statistics, clock_.now());
-  tree_.add_file(Tree::kRoot, "errors.json", 0400, error_history_, clock_.now());
+  tree_.add_file(Tree::kRoot, "errors.json", {.permissions = 0400, .readers = true},
+                 error_history_, clock_.now());
 }
 
 void Daemon::make_intake() {
@@ -165,12 +201,10 @@ void Daemon::make_intake() {
   processes_.open_by([this](pid_t process) { return intake_->open_process(process); });
 }
 
-// The pages are the last: they know how many descriptors there are.
 std::vector<HandedPart*> Daemon::handed_parts() {
-  std::vector<HandedPart*> parts{&processes_};
+  std::vector<HandedPart*> parts{&pages_, &processes_};
   if (lanes_) parts.push_back(&*lanes_);
   parts.push_back(intake_.get());
-  parts.push_back(&pages_);
   return parts;
 }
 
@@ -208,7 +242,10 @@ int Daemon::run(const ServedMount& mount, const std::function<void()>& ready) {
   auto session = Session::create(*operations_, {.fd = mount.fd,
                                                 .mount_options = options_.mount_options,
                                                 .handover = mount.handover,
-                                                .take_away = mount.take_away});
+                                                .take_away = mount.take_away,
+                                                .refused = [this](const Session::Refused& each) {
+                                                  note_refused(each);
+                                                }});
   if (!session) {
     say_error(session.error().reason);
     return 1;
@@ -274,12 +311,18 @@ void Daemon::refuse_senders() {
               " datagrams that were queued are lost: they are more than a second's work");
 }
 
+// The entry in error_log shows what was asked.
+void Daemon::note_refused(const Session::Refused& refused) {
+  errors_->report({ErrorLog::Source::kMount, refused.uid}, "mount", refused.bytes,
+                  invalid(refused.reason), clock_.now());
+}
+
 // Before requests are answered: --reload looks whether the server has crashed meanwhile. After a
 // reload the numbers go on.
 void Daemon::count_takeovers(const Handover& handover) {
   if (handover.servers() == 0 || handover.was_reload()) return;
-  branches_->statistics().counters().count(DaemonCounter::kTakeovers,
-                                           handover.servers() - handover.reloads(), clock_.now());
+  branches_->statistics().counters().count("takeovers", handover.servers() - handover.reloads(),
+                                           clock_.now());
 }
 
 void Daemon::note_takeover(const Handover& handover) {
@@ -289,7 +332,7 @@ void Daemon::note_takeover(const Handover& handover) {
       std::chrono::steady_clock::now().time_since_epoch() -
       std::chrono::nanoseconds(handover.ended_ns()));
   DaemonCounters& counters = branches_->statistics().counters();
-  counters.record(DaemonCounter::kTakeoverUs, took.count(), 1, now);
+  counters.record("takeover_us", took.count(), 1, now);
   std::string text(handover.was_reload() ? "reload: this is version " TALLYFS_VERSION
                                          : "the server before ended ");
   if (!handover.was_reload()) text.append(describe_end(handover.status()));
@@ -342,7 +385,7 @@ void Daemon::take_refusal() {
   const std::string reason =
       "the program on disk refuses" + (told.empty() ? ", and the log says why" : ": " + told);
   errors_->report(ErrorLog::kDaemon, kReloadEntry, "", {ErrorCode::kInvalid, reason}, now);
-  branches_->statistics().counters().count(DaemonCounter::kReloadsRefused, 1, now);
+  branches_->statistics().counters().count("reloads_refused", 1, now);
 }
 
 void Daemon::take_end(int signal) {
@@ -373,7 +416,7 @@ void Daemon::part_is_ready() {
   if (--unready_parts_ != 0) return;
   branches_->tracing().tracing().end_expecting(clock_.now());
   enter_expected();
-  operations_->hold_returned();
+  operations_->open_files().hold_returned();
   tree_.end_expecting(clock_.now());
   ready_();
 }

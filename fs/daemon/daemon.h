@@ -4,6 +4,7 @@
 // Confined to the main thread.
 #pragma once
 
+#include <atomic>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
@@ -56,6 +57,7 @@ struct Predecessors {
   std::uint64_t servers = 0;                       // how many
   std::optional<Predecessor> last;                 // if it has left something
   std::optional<ObjectStore::Opened> kept = {};  // nothing: there is no keeper, or no memory
+  const DescriptorQueue* queue = nullptr;        // which the keeper has, and outlives the daemon
 };
 
 class Daemon {
@@ -79,8 +81,9 @@ class Daemon {
  private:
   // Those of what the server before has left; see daemon_handover.cpp.
   void expect_nodes();
-  void take_state();
-  void take_kept(ObjectStore::Opened kept, std::uint64_t servers);
+  void take_state(const std::string& from, const StateFile& file, const Loading& loading);
+  void take_reload();
+  void keep_for_successor(ObjectStore::Opened kept);
   void report_loaded(const std::string& from, const LoadedState& loaded);
   void enter_expected();
   std::vector<NodeId> resume(Notifier& notifier);
@@ -94,6 +97,7 @@ class Daemon {
   void make_intake();
   void start_feeder();
   void count_takeovers(const Handover& handover);
+  void note_refused(const Session::Refused& refused);
   void note_takeover(const Handover& handover);
   void serve();
   void end_ways();
@@ -116,6 +120,9 @@ class Daemon {
   // In the order in which they are made; each is destroyed before those that it refers to.
   const DaemonOptions& options_;
   std::optional<Predecessor> predecessor_;  // until run() serves
+  std::optional<StateFile> kept_before_;    // until the constructor ends
+  std::optional<HeldInQueue> held_;
+  HandedDescriptors descriptors_;
   bool has_nodes_ = false;                  // its numbers of nodes are those of the tree
   ProgramClock clock_;
   EventLoop loop_;
@@ -136,6 +143,8 @@ class Daemon {
   std::unique_ptr<Operations> operations_;
   std::optional<MountWatch> mount_watch_;
   std::optional<KeptState> kept_;    // nothing: there is no keeper
+  // To feeders, when something was taken in last: on the loop's thread, or on that of a reader.
+  std::atomic<std::uint64_t> numbers_given_{0};
   bool has_kept_ = false;            // what the server before has kept is loaded
   std::optional<StateSaver> state_;  // nothing: nothing outlives the daemon
   // Processes that have ended and whose lanes are taken; more of them is left.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "fs/daemon/boot_id.h"
 #include "fs/daemon/daemon.h"
@@ -46,7 +47,7 @@ void Daemon::expect_nodes() {
   if (!predecessor_) return;
   const SavedObject* const nodes = predecessor_->find(SavedKind::kNodes);
   const SavedObject* const handles = predecessor_->find(SavedKind::kHandles);
-  if (!nodes || !handles || !Operations::can_load(*handles)) {
+  if (!nodes || !handles || !OpenFiles::can_load(*handles)) {
     return log_error("reload: there are no numbers of open files: they are stale");
   }
   const Result<void> done =
@@ -55,37 +56,49 @@ void Daemon::expect_nodes() {
   if (!done) note_fault(*nodes, done.error());
 }
 
-void Daemon::take_state() {
+// Of a server that was killed, and of one that handed over.
+void Daemon::take_state(const std::string& from, const StateFile& file, const Loading& loading) {
   const auto parts = handed_parts();
+  report_loaded(from,
+                tallyfs::take_state(file, {branches_->all(), parts, descriptors_}, loading));
+}
+
+void Daemon::take_reload() {
   if (feeder_) branches_->tracing().tracing().expect(*feeder_);
-  const LoadedState loaded = tallyfs::take_state(
-      predecessor_->file(), {branches_->all(), parts, predecessor_->descriptors()},
-      {.now = clock_.now(), .has_pages = has_pages_});
-  report_loaded("reload", loaded);
+  take_state("reload", predecessor_->file(), {.now = clock_.now(), .has_pages = has_pages_});
   enter_expected();
   if (!has_nodes_) return;
   const SavedObject& handles = *predecessor_->find(SavedKind::kHandles);
-  const auto stale = operations_->load(handles, predecessor_->open_files());
+  const auto stale = operations_->open_files().load(handles, predecessor_->open_files());
   if (!stale) return note_fault(handles, stale.error());
   for (const std::string& fault : stale.value()) log_warning("reload: " + fault);
 }
 
-// A server that has handed over has left all that it had kept, and more.
-void Daemon::take_kept(ObjectStore::Opened kept, std::uint64_t servers) {
-  const bool is_needed = servers != 0 && !predecessor_;
-  const auto file = is_needed ? KeptState::kept_before(kept.contents) : std::nullopt;
-  has_kept_ = file.has_value();
-  if (file) {
-    report_loaded("kept", load_state(*file, branches_->all(), read_boot_id(), clock_.now()));
-  }
-  kept.contents = {};
+// From now on it is told of all that feeders share with this one, whenever this one ends.
+void Daemon::keep_for_successor(ObjectStore::Opened kept) {
   const KeptState::Parts parts{.branches = branches_->all(),
                                .counters = branches_->statistics().counters(),
                                .errors = *errors_,
                                .clock = clock_,
-                               .has_cells = [this] { return lanes_ && lanes_->has_lanes(); }};
+                               .handed = handed_parts(),
+                               .descriptors = descriptors_};
   kept_.emplace(std::move(kept.store), parts, read_boot_id());
-  intake_->tell_of_work([this] { kept_->note_work(); });
+  kept_->remove_lost_bindings(kept.contents);
+  kept.contents = {};
+  // In another epoch, what the memory has belongs together until the first whole save. In the same
+  // one, what was taken out of lanes that have ended must not be looked for there again.
+  if (has_pages_) kept_->write_parts();
+  if (has_kept_) kept_->write_numbers();
+  processes_.keep_with(*kept_);
+  if (lanes_) lanes_->keep_with(*kept_);
+  intake_->keep_with(*kept_);
+  intake_->tell_of_work([this] {
+    kept_->note_work();
+    const std::uint64_t given = branches_->statistics().numbers_given();
+    if (numbers_given_.exchange(given, std::memory_order_relaxed) != given) kept_->note_soon();
+  });
+  branches_->statistics().write_through_by(
+      [this](std::string_view path) { kept_->write_through(path); });
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
 }
 
@@ -132,16 +145,17 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
   if (kept_) kept_->stop();
   intake_->finish(kHandOverDrainMax);
   branches_->tracing().tracing().feed_pending(clock_.now());
+  // Should the next server be killed before it has saved all, the one behind it has this.
+  if (kept_) (void)kept_->save_all();
   tree_.observe(nullptr);
   const StateHeader header{.boot = read_boot_id(), .saved = clock_.now()};
-  HandedDescriptors descriptors;
   const auto put = [&](ObjectSink& sink) {
     put_nodes(sink, tree_);
     put_cached_directories(sink, session.notifier());
-    operations_->save(sink);
+    operations_->open_files().save(sink);
     for (Branch* const branch : branches_->all()) branch->hand_on(sink, header.saved);
     branches_->tracing().tracing().save_records(sink);
-    for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors);
+    for (HandedPart* const part : handed_parts()) part->hand_on(sink, descriptors_);
   };
   const auto saved = save_objects(
       header, put, [&](std::string_view piece) { return mount.handover->append_state(piece); });
@@ -151,8 +165,6 @@ int Daemon::hand_over(Session& session, const ServedMount& mount) {
     if (state_) state_->finish();
     ::_exit(1);  // as a crash: the keeper starts another server, and the mount stays
   }
-  const auto left = mount.handover->descriptors().put(descriptors.sent());
-  if (!left) log_warning("reload: " + left.error().reason);
   mount.handover->finish_state();
   mount.handed_over();
   return 0;

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::uint16_t kKeptFormat = 1;
 constexpr KindBits kOwnKinds = saved_kinds(SavedKind::kKept);
+constexpr KindBits kPartKinds =
+    saved_kinds(SavedKind::kPages, SavedKind::kProcesses, SavedKind::kLanes, SavedKind::kLaneRings,
+                SavedKind::kLaneBindings, SavedKind::kUnseenProcesses);
+constexpr KindBits kNumberKinds =
+    saved_kinds(SavedKind::kStatisticNumbers, SavedKind::kStatsNumbers,
+                SavedKind::kProgramEventNumbers);
 // The C library keeps the memory in which a longer object was encoded.
 constexpr std::size_t kLongBytes = 1 << 20;
 
@@ -36,6 +42,7 @@ class KeptState::RunSink final : public ObjectSink {
   RunSink(KeptState& state, const Branch& branch, Which which)
       : state_(state), pass_(*state.store_, branch.handles().objects), which_(which) {}
 
+  Reader reader() const override { return Reader::kSuccessor; }
   bool put(const SavedObject& object) override {
     if (state_.is_ending_) return false;
     const bool is_long = std::exchange(long_kind_, 0) == object.kind;
@@ -77,10 +84,11 @@ class KeptState::RunSink final : public ObjectSink {
 };
 
 // Takes what is at one path.
-class KeptState::PathSink final : public ObjectSink {
+class KeptState::PathSink : public ObjectSink {
  public:
   PathSink(ObjectStore& store, KindBits kinds) : store_(store), kinds_(kinds) {}
 
+  Reader reader() const override { return Reader::kSuccessor; }
   bool put(const SavedObject& object) override {
     const auto put = store_.put(kinds_, object, std::exchange(version_, {}));
     if (!put) done_ = put;
@@ -101,6 +109,19 @@ class KeptState::PathSink final : public ObjectSink {
   const KindBits kinds_;
   ObjectVersion version_;
   Result<void> done_;
+};
+
+// Takes the tables of numbers alone.
+class KeptState::NumbersSink final : public PathSink {
+ public:
+  using PathSink::PathSink;
+
+  bool put(const SavedObject& object) override {
+    const bool is_table = (kind_bit(object.kind) & kNumberKinds) != 0;
+    return !is_table || PathSink::put(object);
+  }
+  bool wants(SavedKind, std::string_view, const ObjectVersion&) override { return false; }
+  bool keeps(SavedKind, std::string_view, const ObjectVersion&) override { return true; }
 };
 
 std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& contents) {
@@ -130,7 +151,8 @@ KeptState::KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, con
 void KeptState::start() {
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC));
   work_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  parts_.counters.record(DaemonCounter::kUnsaved, 1, 1, parts_.clock.now());
+  soon_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  parts_.counters.record("unsaved", 1, 1, parts_.clock.now());
   thread_ = std::thread([this] { keep_saving(); });
 }
 
@@ -144,8 +166,13 @@ void KeptState::stop() {
 
 void KeptState::wake() {
   if (has_work_.exchange(true)) return;
-  parts_.counters.record(DaemonCounter::kUnsaved, 1, 1, parts_.clock.now());
+  parts_.counters.record("unsaved", 1, 1, parts_.clock.now());
   ring(work_);
+}
+
+void KeptState::note_soon() {
+  note_work();
+  ring(soon_);
 }
 
 void KeptState::keep_saving() {
@@ -155,15 +182,16 @@ void KeptState::keep_saving() {
     // In this order: work that is noted in between rings no bell, and is saved now.
     std::uint64_t bells = 0;
     (void)!::read(work_.get(), &bells, sizeof bells);
+    (void)!::read(soon_.get(), &bells, sizeof bells);
     has_work_ = false;
-    // Looked at before: the cells of a feeder that ends meanwhile are saved once more.
-    const bool goes_on = parts_.has_cells();
-    const bool is_saved = save_all() && !goes_on;
+    const bool is_saved = save_all();
     if (had_long_object_.exchange(false)) ::malloc_trim(0);
     if (is_saved) note_saved();
     const auto took = std::chrono::ceil<std::chrono::milliseconds>(
         std::chrono::steady_clock::now() - begun);
-    if (wait(std::max(kPause, took * (kShare - 1)), stop_.get())) return;
+    const auto least = std::max(kShortPause, took * (kShare - 1));
+    if (wait(least, stop_.get())) return;
+    if (least < kPause && wait(kPause - least, soon_.get())) return;
     if (is_saved && wait(std::nullopt, work_.get())) return;
   }
 }
@@ -171,8 +199,8 @@ void KeptState::keep_saving() {
 // Work that comes meanwhile may have been recorded before.
 void KeptState::note_saved() {
   const Moment now = parts_.clock.now();
-  parts_.counters.record(DaemonCounter::kUnsaved, 0, 1, now);
-  if (has_work_) parts_.counters.record(DaemonCounter::kUnsaved, 1, 1, now);
+  parts_.counters.record("unsaved", 0, 1, now);
+  if (has_work_) parts_.counters.record("unsaved", 1, 1, now);
 }
 
 // Until the time is over, or the descriptor is readable. True: the thread shall end.
@@ -185,14 +213,74 @@ bool KeptState::wait(std::optional<std::chrono::milliseconds> time, int fd) cons
   return waited[0].revents != 0;
 }
 
+// An object of all lanes, or of all processes, is a few KiB.
+void KeptState::write_through(HandedPart& part) {
+  const MutexLock lock(parts_mutex_);
+  PathSink sink(*store_, kPartKinds);
+  part.hand_on(sink, parts_.descriptors);
+  if (!sink.done()) report(sink.done());
+}
+
+void KeptState::put(const SavedObject& object) {
+  const auto done = store_->put(kPartKinds, object, {});
+  if (!done) report(done);
+}
+
+void KeptState::remove(SavedKind kind, std::string_view label) {
+  const auto done = store_->remove(static_cast<std::uint16_t>(kind), label);
+  if (!done) report(done);
+}
+
+void KeptState::remove_lost_bindings(const ObjectStore::Contents& before) {
+  for (const SavedObject& each : before.objects) {
+    if (!is_of(each, SavedKind::kLaneBindings)) continue;
+    const auto has_it = [&](const HandedPart* part) { return part->has(each); };
+    if (std::ranges::any_of(parts_.handed, has_it)) continue;
+    remove(SavedKind::kLaneBindings, std::string(each.label));
+  }
+}
+
+void KeptState::write_parts() {
+  for (HandedPart* const each : parts_.handed) write_through(*each);
+}
+
+void KeptState::begin_parts() {
+  const MutexLock lock(parts_mutex_);
+  for (HandedPart* const each : parts_.handed) each->begin_save();
+}
+
+void KeptState::write_numbers() {
+  for (const auto& each : kept_) {
+    NumbersSink sink(*store_, each->branch->handles().objects);
+    each->branch->save(sink);
+    if (!sink.done()) report(sink.done());
+  }
+}
+
+// The last part first, as each is of those before it: a kill in between, or a failure, leaves no
+// lane of a process that is not watched. Descriptors last: until then, the objects name them. They
+// go behind a failure, too: what feeders leave must not wait for a memory that stays full.
+Result<void> KeptState::save_parts() {
+  const MutexLock lock(parts_mutex_);
+  PathSink sink(*store_, kPartKinds);
+  for (auto part = parts_.handed.rbegin(); part != parts_.handed.rend() && sink.done(); ++part) {
+    (*part)->end_save(sink, parts_.descriptors);
+  }
+  parts_.descriptors.flush();
+  return sink.done();
+}
+
 bool KeptState::save_all() {
+  const MutexLock lock(saving_mutex_);
   Result<void> done;
+  begin_parts();
   for (const auto& each : kept_) {
     if (auto saved = save_short(*each); !saved) done = std::move(saved);
     if (auto saved = save_long(*each); !saved) done = std::move(saved);
   }
-  if (done && !has_mark_.exchange(true)) done = put_mark();
   if (!done && done.error().code == ErrorCode::kInterrupted) return false;
+  if (auto saved = save_parts(); !saved) done = std::move(saved);
+  if (done && !has_mark_.exchange(true)) done = put_mark();
   report(done);
   return done.has_value();
 }
@@ -254,6 +342,7 @@ void KeptState::withdraw() {
 // A failure is reported once, until it is over. What was saved before stays.
 void KeptState::report(const Result<void>& done) {
   const bool was_failing = is_failing_.exchange(!done);
+  if (!done) parts_.counters.count("keep_failures", 1, parts_.clock.now());
   if (done && was_failing) log_info("the state is kept again");
   if (done || was_failing) return;
   const std::string reason = "the state is not kept: " + done.error().reason +

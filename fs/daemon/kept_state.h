@@ -2,10 +2,28 @@
 // takes it when this one is killed or crashes: what a control write has changed before the write is
 // answered, all else within kPause while the daemon has something to do.
 //
-// A thread of its own saves, object by object, what has changed. It sleeps while nothing comes in
-// and no feeder has cells, and uses 1/kShare of a CPU at most, so that a large state is saved less
-// often. Contents that take long, those of histograms, are saved in a run of their own, for which
-// no control write waits. Measured: docs/scale.md.
+// A kill is then what a reload is, from the last save: the successor finds the same epoch, pages,
+// lanes and watched processes, and feeders notice nothing (docs/keeper.md). What makes that exact:
+// * A statistic's own sums, what its cells held when they were read, and which cells it has taken
+//   out of lanes that ended are of one moment, and one version of one object. The successor binds
+//   the other cells again, in the same era, and reads what they hold now: it counts once.
+// * A lane, a page of tails, a binding and a watched process are written through before the feeder
+//   is told. One that has ended stays, with its descriptor, until a save that began after its end
+//   is done: until then some statistic may be saved that has not taken its cells. It goes, too,
+//   when something else could not be saved: then a kill may lose what was counted in it.
+// * A statistic that was made since the last save is not there, and its number is void: the page of
+//   switches tells which numbers were given. Its feeder registers it again. So a save follows soon
+//   when numbers were given.
+// * An era that was begun and not saved (a definition over the socket, or a write whose answer was
+//   not sent) is over: the statistic has its old definition, with what its cells held at the last
+//   save, and one more era begins.
+// * A save in steps, of a large interface, is one object, written when all of it is there.
+//
+// A thread of its own saves, object by object, what has changed. It sleeps while nothing comes in,
+// and uses 1/kShare of a CPU at most, so that a large state is saved less often. What feeders add
+// to cells is no reason to save: it stays in the lanes, which the successor reads. Contents that
+// take long, those of histograms, are saved in a run of their own, for which no control write
+// waits. Measured: docs/scale.md.
 //
 // start() and stop() belong to the thread that made it; the other functions are for any thread.
 // write_through() waits at most for the save of one branch without its long contents; after a
@@ -14,7 +32,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,15 +45,18 @@
 #include "core/base/mutex.h"
 #include "core/branch/branch.h"
 #include "core/branch/daemon_counters.h"
+#include "core/branch/handed_part.h"
 #include "core/branch/state.h"
 #include "core/tree/error_log.h"
 #include "fs/store/object_store.h"
 
 namespace tallyfs {
 
-class KeptState {
+class KeptState final : public PartKeeper {
  public:
   static constexpr std::chrono::milliseconds kPause{1000};
+  // The same when it is to come soon.
+  static constexpr std::chrono::milliseconds kShortPause{20};
   static constexpr int kShare = 5;
 
   // All outlive the state that is kept.
@@ -45,8 +65,9 @@ class KeptState {
     DaemonCounters& counters;
     ErrorLog& errors;
     const Clock& clock;
-    // Whether feeders may count in cells, of which note_work() does not hear.
-    std::function<bool()> has_cells;
+    // What feeders share with the daemon. In the order in which they are loaded.
+    std::vector<HandedPart*> handed;
+    HandedDescriptors& descriptors;
   };
 
   // The state that the last server has kept, for load_state(). Nothing: it was killed before
@@ -55,7 +76,7 @@ class KeptState {
 
   KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot);
   // Ends the thread. What is in the memory stays.
-  ~KeptState() { stop(); }
+  ~KeptState() override { stop(); }
   KeptState(const KeptState&) = delete;
   KeptState& operator=(const KeptState&) = delete;
 
@@ -67,11 +88,26 @@ class KeptState {
   void note_work() {
     if (!has_work_.load(std::memory_order_relaxed)) wake();
   }
+  // The same, and the next save comes soon: feeders were told new numbers.
+  void note_soon();
   // A control write has changed something at this path: returns when it is saved. Empty: the path
   // is not known, and it is saved as all else is.
   void write_through(std::string_view path);
-  // Saves what has changed. False: not all of it, and the log says so.
-  bool save_all();
+  // As PartKeeper.
+  HandedDescriptors& descriptors() override { return parts_.descriptors; }
+  void write_through(HandedPart& part) override EXCLUDES(parts_mutex_);
+  void put(const SavedObject& object) override;
+  void remove(SavedKind kind, std::string_view label) override;
+  void note_end() override { note_soon(); }
+  // Saves what has changed; one call at a time. False: not all of it, and the log says so.
+  bool save_all() EXCLUDES(saving_mutex_);
+  // Before others use it: bindings of lanes that the server before had, and this one has not, go;
+  // and what the parts have now replaces what they had.
+  void remove_lost_bindings(const ObjectStore::Contents& before);
+  void write_parts() EXCLUDES(parts_mutex_);
+  // The same of the tables of numbers, which leave out what may have been given behind the last
+  // save: should this server be killed before its first one, the next leaves that out, too.
+  void write_numbers();
   // The saved state is older than a file of --state: the next server does not load it, unless
   // save_all() has succeeded before then.
   void withdraw();
@@ -79,6 +115,7 @@ class KeptState {
  private:
   class RunSink;
   class PathSink;
+  class NumbersSink;
   enum class Which { kShort, kLong };
   // A branch of which objects are saved, one run of each kind at a time.
   struct Kept {
@@ -100,12 +137,16 @@ class KeptState {
   void wake();
   void note_saved();
   void report(const Result<void>& done);
+  void begin_parts() REQUIRES(saving_mutex_) EXCLUDES(parts_mutex_);
+  Result<void> save_parts() REQUIRES(saving_mutex_) EXCLUDES(parts_mutex_);
   Result<void> put_mark();
 
   const std::unique_ptr<ObjectStore> store_;
   const Parts parts_;
   const BootId boot_;
   std::vector<std::unique_ptr<Kept>> kept_;
+  Mutex saving_mutex_{LockRank::kKeptSaving};  // the parts know of one save at a time
+  Mutex parts_mutex_{LockRank::kKeptParts};    // while one is put: the later one has all
   std::atomic<bool> has_work_{true};
   std::atomic<bool> is_failing_{false};  // and the log says so
   std::atomic<bool> has_mark_{false};    // the next server may take what is in the memory
@@ -113,6 +154,7 @@ class KeptState {
   std::atomic<bool> had_long_object_{false};  // since memory was given back last
   Fd stop_;                              // an eventfd, readable when the thread shall end
   Fd work_;                              // and when there is something to do
+  Fd soon_;                              // and to do it soon
   std::thread thread_;
 };
 

@@ -7,7 +7,7 @@
 namespace tallyfs {
 
 OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) {
-  LatencyBranch& latencies = branches_.latencies();
+  latency_hist::LatencyBranch& latencies = branches_.latencies();
   return {.changed = [&latencies, this] { latencies.feeder_changed(clock_.now()); },
           .wanted = [&latencies] { return latencies.wanted(); },
           .arrived = [this](const auto& without_events) { return arrived(without_events); },
@@ -17,17 +17,21 @@ OrderedFeeder::Listeners KernelEvents::listeners(std::function<void()> settled) 
               [this](auto threads) { branches_.tracing().tracing().leave_out(std::move(threads)); },
           .probe_places = [this] { return branches_.tracing().tracing().probe_places(); },
           .probe_serials = [this] { return branches_.tracing().tracing().probe_serials(); },
+          .may_add_places =
+              [this](std::size_t places, std::size_t bytes) {
+                return branches_.tracing().tracing().may_add_places(places, bytes);
+              },
           .probe_made =
-              [this](std::uint64_t serial, const MadeProbe& made) {
-                branches_.tracing().tracing().probe_made(serial, made, clock_.now());
+              [this](const tracing::ProbePlace& place, const tracing::MadeProbe& made) {
+                branches_.tracing().tracing().probe_made(place, made, clock_.now());
               },
           .probe_refused =
               [this](std::uint64_t serial, const Error& error) {
                 branches_.tracing().tracing().probe_refused(serial, error, clock_.now());
               },
           .place_made_late =
-              [this](std::uint64_t serial, const MadeProbe& made) {
-                return branches_.tracing().tracing().place_made_late(serial, made, clock_.now());
+              [this](const tracing::ProbePlace& place, const tracing::MadeProbe& made) {
+                return branches_.tracing().tracing().place_made_late(place, made, clock_.now());
               },
           .settled = std::move(settled)};
 }

@@ -1,8 +1,8 @@
 // Passes changes of the kernel's feeder (tally-feed-tracefs) on to the branches: a feeder that
 // arrives offers events, a feeder that ends leaves a gap, and a refusal goes to the error log.
 //
-// Called by the OrderedFeeder, on its listening thread; all objects that it refers to outlive that
-// thread.
+// The OrderedFeeder calls it on its listening thread, and `left_out` on any thread. All objects
+// that it refers to outlive those threads.
 #pragma once
 
 #include <functional>

@@ -52,11 +52,12 @@
 namespace tallyfs {
 namespace {
 
-// A watched process takes a descriptor, an answer channel two at most; the usual limit is 1,024 in
-// all.
+// A watched process takes a descriptor, a lane and an answer channel two at most; the usual limit
+// is 1,024 in all. As many wait with the keeper, and all of them twice for a moment.
 void allow_descriptors() {
   constexpr rlim_t kDescriptors =
-      ProcessEnds::kProcessesMax + 2 * AnswerChannels::kChannelsMax + 256;
+      2 * (ProcessEnds::kProcessesMax + 2 * Lanes::kLanesMax + 2 * AnswerChannels::kChannelsMax) +
+      256;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kDescriptors));
@@ -174,6 +175,7 @@ Predecessors predecessors(Handover* handover) {
   if (last && *last) all.last.emplace(std::move(last->value()));
   if (last && !*last) log_error("reload: " + last->error().reason);
   all.kept = open_kept(*handover);
+  all.queue = &handover->descriptors();
   return all;
 }
 

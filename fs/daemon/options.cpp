@@ -62,7 +62,8 @@ bool has(const std::vector<std::string>& options, std::string_view prefix) {
 }
 
 std::string check_prefix(const std::string& text) {
-  return is_metric_prefix(text) ? std::string() : "not the beginning of a metric's name: " + text;
+  return statistics::is_metric_prefix(text) ? std::string()
+                                            : "not the beginning of a metric's name: " + text;
 }
 
 // "a,b" is two options; an empty one is none.
@@ -192,7 +193,7 @@ class OptionsParser {
                    "socket, and replaces a server that crashes or is killed; also -o no_keeper");
     line_.add_flag("--reload", options_.reload,
                    "start no daemon: replace the server that is mounted on MOUNTPOINT by the "
-                   "program on disk, which reads the rules anew; ends with 0 when that serves");
+                   "program on disk, which reads the rules again; ends with 0 when that serves");
   }
 
   void add_state() {
@@ -256,9 +257,8 @@ class OptionsParser {
                "series in a file of metrics/; statistics beyond are left out");
   }
   void take_metrics() {
-    options_.groups.all_read_metrics = metrics_readable_;
-    if (metrics_readable_) options_.metrics.permissions = 0444;
-    if (metrics_created_) options_.metrics.options.created = ShowCreated::kYes;
+    if (metrics_readable_) options_.metrics.audience.permissions = 0444;
+    if (metrics_created_) options_.metrics.options.created = statistics::ShowCreated::kYes;
   }
 
   // An option of the daemon's own; it may stand behind -o too.

@@ -40,7 +40,7 @@ struct DaemonOptions {
   std::string socket_path;          // empty: there is no default
   unsigned socket_permissions = 0666;
   unsigned queue_length = 0;
-  MetricsSettings metrics;
+  statistics::MetricsSettings metrics;
   int sock_diag = -1;  // a netlink socket that systemd passed; -1: none
   Ledger::Limits ledger;
   Handles::Limits handles;

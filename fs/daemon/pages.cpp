@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint16_t kPagesFormat = 1;
+constexpr std::uint16_t kPagesFormat = handed_format(SavedKind::kPages);
 
 }  // namespace
 
@@ -24,12 +24,11 @@ void Pages::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
   out.put(descriptors.add(switches_->fd()));
   out.put(shapes_->bytes());
   out.put(descriptors.add(shapes_->fd()));
-  out.put(static_cast<std::uint32_t>(descriptors.sent().size()));
   sink.put(saved_object(SavedKind::kPages, kPagesFormat, "pages", bytes));
 }
 
 Result<Pages> Pages::take(const SavedObject& object, const Layout& layout,
-                          HandedDescriptors& descriptors, std::size_t received) {
+                          HandedDescriptors& descriptors) {
   if (object.format != kPagesFormat) return other_format(object);
   ByteReader in(object.bytes);
   const auto epoch = in.get<std::uint64_t>();
@@ -41,9 +40,8 @@ Result<Pages> Pages::take(const SavedObject& object, const Layout& layout,
   const auto switches_place = in.get<std::uint32_t>();
   const auto shapes_bytes = in.get<std::uint64_t>();
   const auto shapes_place = in.get<std::uint32_t>();
-  const auto sent = in.get<std::uint32_t>();
-  if (!in.ok() || in.left() != 0 || epoch == 0 || sent != received) {
-    return Error{ErrorCode::kInvalid, "descriptors are missing"};
+  if (!in.ok() || in.left() != 0 || epoch == 0) {
+    return Error{ErrorCode::kInvalid, "they are not as they are handed on"};
   }
   if (before != layout) {
     return Error{ErrorCode::kInvalid, "this version numbers things in another way"};
@@ -52,6 +50,8 @@ Result<Pages> Pages::take(const SavedObject& object, const Layout& layout,
   if (!switches) return switches.error();
   auto shapes = ShapePage::adopt(descriptors.take(shapes_place), shapes_bytes);
   if (!shapes) return shapes.error();
+  descriptors.adopt(switches_place, switches.value().fd());
+  descriptors.adopt(shapes_place, shapes.value().fd());
   return Pages(epoch, layout, std::move(switches.value()), std::move(shapes.value()));
 }
 

@@ -1,6 +1,6 @@
-// The pages that feeders have mapped, with their epoch, and how they are divided. In a server that
-// hands over, this is the last of the parts, as it tells how many descriptors there are. Confined
-// to the main thread; what is in the pages is written under the locks of the branches.
+// The pages that feeders have mapped, with their epoch, and how they are divided. They do not
+// change once they are made, so any thread hands them on; what is in the pages is written under the
+// locks of the branches.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +44,9 @@ class Pages final : public HandedPart {
   // Nothing is left to be done: take() has read it.
   Result<void> load(const SavedObject&, const Loading&, HandedDescriptors&) override { return {}; }
 
-  // Of the server before. descriptors: all of them, which were `received`. kInvalid: some are
-  // missing, or the layout is another one.
+  // Of the server before. kInvalid: one is missing, or the layout is another one.
   static Result<Pages> take(const SavedObject& object, const Layout& layout,
-                            HandedDescriptors& descriptors, std::size_t received);
+                            HandedDescriptors& descriptors);
 
  private:
   std::uint64_t epoch_;

@@ -13,7 +13,6 @@ constexpr SavedKinds kOfMount =
 }  // namespace
 
 std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
-  std::vector<Fd> descriptors = handover.descriptors().take();
   HandedBytes bytes = handover.take_state();
   if (bytes.is_unreadable()) {
     return Error{ErrorCode::kNoSpace, "what was left cannot be read: all that it had begins anew"};
@@ -21,14 +20,11 @@ std::optional<Result<Predecessor>> Predecessor::read(Handover& handover) {
   if (bytes.view().empty()) return std::nullopt;
   auto file = read_state(bytes.view());
   if (!file) return file.error();
-  return Predecessor(std::move(bytes), std::move(file.value()), std::move(descriptors));
+  return Predecessor(std::move(bytes), std::move(file.value()));
 }
 
-Predecessor::Predecessor(HandedBytes bytes, StateFile file, std::vector<Fd> descriptors)
-    : bytes_(std::move(bytes)),
-      file_(std::move(file)),
-      received_(descriptors.size()),
-      descriptors_(std::move(descriptors)) {
+Predecessor::Predecessor(HandedBytes bytes, StateFile file)
+    : bytes_(std::move(bytes)), file_(std::move(file)) {
   auto& all = file_.objects;
   const auto of_mount = std::stable_partition(all.begin(), all.end(), [](const SavedObject& each) {
     return (kOfMount & kind_bit(each.kind)) == 0;
@@ -51,11 +47,12 @@ std::vector<SavedObject> Predecessor::open_files() const {
   return found;
 }
 
-std::optional<Result<Pages>> Predecessor::take_pages(const Pages::Layout& layout) {
-  for (const SavedObject& each : file_.objects) {
+std::optional<Result<Pages>> take_pages(const StateFile& file, const Pages::Layout& layout,
+                                        HandedDescriptors& descriptors) {
+  for (const SavedObject& each : file.objects) {
     if (!is_of(each, SavedKind::kPages)) continue;
-    if (!file_.is_whole()) return Error{ErrorCode::kInvalid, "what was left is not whole"};
-    return Pages::take(each, layout, descriptors_, received_);
+    if (!file.is_whole()) return Error{ErrorCode::kInvalid, "what was left is not whole"};
+    return Pages::take(each, layout, descriptors);
   }
   return std::nullopt;
 }

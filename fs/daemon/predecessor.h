@@ -1,14 +1,14 @@
-// What the server before of the same mount has left in a reload: the objects of a state file, those
-// of the mount, which no file on a disk has (core/state/FORMAT.md), and descriptors. A value,
-// confined to its holder.
+// What the server before of the same mount has left in a reload: the objects of a state file, and
+// those of the mount, which no file on a disk has (core/state/FORMAT.md). A value, confined to its
+// holder.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "core/base/fd.h"
 #include "core/base/result.h"
 #include "core/branch/handed_part.h"
 #include "core/branch/saved_object.h"
@@ -26,22 +26,35 @@ class Predecessor {
 
   // Without the objects of the mount.
   const StateFile& file() const { return file_; }
-  // Those that its objects name.
-  HandedDescriptors& descriptors() { return descriptors_; }
-  // Once. Nothing: it had no pages, or is of an older version, which leaves none. kInvalid.
-  std::optional<Result<Pages>> take_pages(const Pages::Layout& layout);
   // Of the mount's objects the only one of its kind; nullptr: there is none.
   const SavedObject* find(SavedKind kind) const;
   std::vector<SavedObject> open_files() const;
 
  private:
-  Predecessor(HandedBytes bytes, StateFile file, std::vector<Fd> descriptors);
+  Predecessor(HandedBytes bytes, StateFile file);
 
   HandedBytes bytes_;  // which the objects point into
   StateFile file_;
   std::vector<SavedObject> of_mount_;
-  std::size_t received_;  // descriptors
-  HandedDescriptors descriptors_;
 };
+
+// Descriptors as the keeper holds them.
+class HeldInQueue final : public HandedDescriptors::Holder {
+ public:
+  explicit HeldInQueue(const DescriptorQueue& queue) : queue_(queue) {}
+
+  Result<void> hold(std::uint32_t number, int fd) override { return queue_.hold(number, fd); }
+  std::size_t most() const override { return DescriptorQueue::most(); }
+  Result<void> keep_only(std::span<const std::uint32_t> numbers) override {
+    return queue_.keep_only(numbers);
+  }
+
+ private:
+  const DescriptorQueue& queue_;
+};
+
+// Of the server before, that of its objects. Nothing: it had no pages. kInvalid.
+std::optional<Result<Pages>> take_pages(const StateFile& file, const Pages::Layout& layout,
+                                        HandedDescriptors& descriptors);
 
 }  // namespace tallyfs

@@ -152,7 +152,7 @@ std::string refusal_of(const std::string& mount_point) {
 // What the new server has reported of the file of --rules, on stderr.
 Reloaded tell_refused_rules(const std::string& mount_point,
                             const std::vector<std::string>& before) {
-  const auto entries = entries_of(mount_point, Rules::kFileEntry);
+  const auto entries = entries_of(mount_point, statistics::Rules::kFileEntry);
   const auto is_new = [&](const std::string& each) {
     return std::ranges::find(before, each) == before.end();
   };
@@ -225,7 +225,7 @@ Result<Reloaded> reload_until(const std::string& mount_point,
   const auto keeper = find_keeper(mount_point);
   if (!keeper) return keeper.error();
   if (const auto tried = try_arguments(keeper.value()); !tried) return tried.error();
-  const auto refused = entries_of(mount_point, Rules::kFileEntry);
+  const auto refused = entries_of(mount_point, statistics::Rules::kFileEntry);
   const Counts before = counts_of(mount_point);
   const auto server = server_of(mount_point);
   if (!server) return not_served(mount_point);

@@ -16,7 +16,7 @@ namespace tallyfs {
 namespace {
 
 // Comments do not count among the bytes of rules.
-constexpr std::size_t kFileBytesMax = 16 * Rules::kBytesBound;
+constexpr std::size_t kFileBytesMax = 16 * statistics::Rules::kBytesBound;
 // So much of a line stands in the log.
 constexpr std::size_t kLineBytesShown = 256;
 constexpr std::string_view kIndent = "  ";
@@ -47,7 +47,8 @@ Result<std::string> read_rules(const std::string& path) {
   return text;
 }
 
-std::string summary(const std::string& path, const Rules::Reading& reading, RulesReading which) {
+std::string summary(const std::string& path, const statistics::Rules::Reading& reading,
+                    RulesReading which) {
   std::string text = counted(std::to_string(reading.rules), "rule");
   text.append(" read from ").append(path);
   if (which == RulesReading::kOther) {
@@ -59,7 +60,8 @@ std::string summary(const std::string& path, const Rules::Reading& reading, Rule
   return text;
 }
 
-std::vector<std::string> describe(const std::string& path, const Rules::RefusedLine& refused) {
+std::vector<std::string> describe(const std::string& path,
+                                  const statistics::Rules::RefusedLine& refused) {
   std::string place(path);
   place.append(":")
       .append(std::to_string(refused.number))

@@ -1,4 +1,4 @@
-// The file of --rules, read as a whole, and what the log has of it. Any thread.
+// Reads the file of --rules, and makes the lines that the log has about it. Any thread.
 #pragma once
 
 #include <string>
@@ -9,15 +9,19 @@
 
 namespace tallyfs {
 
-// kInvalid: it cannot be read; kTooBig: it has more bytes than all rules may have.
+// The whole text. kInvalid: the file cannot be read. kTooBig: it has more than 16 times the bytes
+// that all rules may have; comments do not count among those.
 Result<std::string> read_rules(const std::string& path);
 
-// After a reload, the rules of before are not known.
+// kAfterReload: the rules that the file had before are not known.
 enum class RulesReading { kAfterReload, kOther };
 
-// Lines of the log: how many rules there are now, and what has changed, if that is known.
-std::string summary(const std::string& path, const Rules::Reading& reading, RulesReading which);
-// The place and the reason, the line, and a caret under the token that is wrong.
-std::vector<std::string> describe(const std::string& path, const Rules::RefusedLine& refused);
+// The line of the log that says how many rules there are now, how many are new and gone (not after
+// a reload), and how many lines were refused.
+std::string summary(const std::string& path, const statistics::Rules::Reading& reading,
+                    RulesReading which);
+// Three lines of the log: PATH:LINE: REASON, the refused line, and a caret under the wrong token.
+std::vector<std::string> describe(const std::string& path,
+                                  const statistics::Rules::RefusedLine& refused);
 
 }  // namespace tallyfs

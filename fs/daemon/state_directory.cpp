@@ -16,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/base/descriptor_numbers.h"
 #include "fs/daemon/absolute_path.h"
 
 namespace tallyfs {
@@ -79,7 +80,8 @@ Result<void> check(const Fd& directory, const std::string& path, std::optional<u
   if ((status.st_mode & 0777) == 0700) return {};
   char mode[8];
   std::snprintf(mode, sizeof mode, "%o", status.st_mode & 07777);
-  return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700"));
+  return refused(path, std::string(" has the mode ").append(mode).append("; it must be 700: ") +
+                           "chmod 700 " + path);
 }
 
 // By its mode: what the daemon becomes has no group but this one. Root keeps the right to read all.
@@ -87,6 +89,13 @@ bool may_read_as(const struct stat& file, const Identity& reader) {
   if (reader.uid == 0) return true;
   if (file.st_uid == reader.uid) return (file.st_mode & S_IRUSR) != 0;
   return (file.st_mode & (file.st_gid == reader.gid ? S_IRGRP : S_IROTH)) != 0;
+}
+
+// As openat(2), which ThreadSanitizer does not follow.
+Fd open_at(const Fd& directory, const char* name, int flags, mode_t mode = 0) {
+  Fd opened(::openat(directory.get(), name, flags, mode));
+  observe_unseen_closes();
+  return opened;
 }
 
 bool is_removed(const Fd& directory) {
@@ -201,7 +210,7 @@ Error StateDirectory::failure(const std::string& what) const {
 std::vector<std::uint64_t> StateDirectory::numbers() const {
   std::vector<std::uint64_t> found;
   // Opened anew, since a directory's position is that of its open file.
-  Fd again(::openat(fd_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  Fd again = open_at(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(again.get()), ::closedir);
   if (!listing) return found;
   (void)again.release();
@@ -232,7 +241,7 @@ std::optional<std::chrono::nanoseconds> StateDirectory::last_written() const {
 
 Result<std::string> StateDirectory::read(std::uint64_t number) const {
   const std::string name = name_of(number);
-  const Fd file(::openat(fd_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const Fd file = open_at(fd_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat status {};
   if (!file.valid() || ::fstat(file.get(), &status) != 0) return failure(name);
   if (!S_ISREG(status.st_mode)) return Error{ErrorCode::kInvalid, path_of(number) + " is no file"};
@@ -272,8 +281,8 @@ Result<SavedState> StateDirectory::write(const WriteAll& write_all) {
 Result<SavedState> StateDirectory::write_temporary(const WriteAll& write_all) const {
   // What a killed daemon has left.
   ::unlinkat(fd_.get(), kTemporary, 0);
-  const Fd file(::openat(fd_.get(), kTemporary,
-                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const Fd file =
+      open_at(fd_, kTemporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (!file.valid()) return failure(kTemporary);
   std::uint64_t bytes = 0;
   auto written = write_all([&](std::string_view some) -> Result<void> {

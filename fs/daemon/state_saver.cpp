@@ -195,20 +195,20 @@ void StateSaver::note(const Result<SavedState>& saved, Moment began) {
       log_error("state: not saved: " + saved.error().reason + "; the last one stays");
     }
     // A reader of the counters finds the reason in the log.
-    parts_.counters.count(DaemonCounter::kStateFailures, 1, now);
-    parts_.counters.record(DaemonCounter::kStateFailedS, seconds_of(now.realtime), 1, now);
+    parts_.counters.count("state_failures", 1, now);
+    parts_.counters.record("state_failed_s", seconds_of(now.realtime), 1, now);
     return;
   }
   const auto took =
       std::chrono::duration_cast<std::chrono::microseconds>(now.monotonic - began.monotonic);
   note_saved(saved.value().bytes, began.realtime, now);
-  parts_.counters.record(DaemonCounter::kStateUs, took.count(), 1, now);
+  parts_.counters.record("state_us", took.count(), 1, now);
   if (std::exchange(is_failing_, false)) log_info("state: saved again");
 }
 
 void StateSaver::note_saved(std::uint64_t bytes, std::chrono::nanoseconds saved, Moment now) {
-  parts_.counters.record(DaemonCounter::kStateBytes, static_cast<std::int64_t>(bytes), 1, now);
-  parts_.counters.record(DaemonCounter::kStateSavedS, seconds_of(saved), 1, now);
+  parts_.counters.record("state_bytes", static_cast<std::int64_t>(bytes), 1, now);
+  parts_.counters.record("state_saved_s", seconds_of(saved), 1, now);
 }
 
 }  // namespace tallyfs

@@ -1,6 +1,7 @@
 #include "fs/keeper/handover.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -12,6 +13,12 @@
 #include <string>
 
 namespace tallyfs {
+
+// Each has a cache line of its own.
+struct alignas(64) Handover::RequestSlot {
+  std::atomic<std::uint64_t> unique = 0;  // stored after the other
+  std::atomic<std::uint64_t> crashes = 0;
+};
 
 struct Handover::Page {
   // Another one whenever something below changes its place or its meaning.
@@ -29,6 +36,8 @@ struct Handover::Page {
   std::atomic<std::uint32_t> init_bytes = 0;  // 0: none; stored behind the bytes
   std::array<char, kInitBytesMax> init{};
   std::array<std::atomic<std::uint64_t>, kPollsMax> polls{};
+  // Pages of earlier versions end here.
+  std::array<RequestSlot, kThreadsMax> slots{};
 };
 
 namespace {
@@ -80,8 +89,10 @@ Result<Handover> Handover::create() {
   if (!descriptors) return descriptors.error();
   const auto page = map(memory);
   if (!page) return page.error();
-  return Handover(std::move(memory), std::move(state), std::move(kept),
-                  std::move(descriptors.value()), new (page.value()) Page);
+  Handover made(std::move(memory), std::move(state), std::move(kept),
+                std::move(descriptors.value()), new (page.value()) Page);
+  made.slots_ = made.page_->slots.data();
+  return made;
 }
 
 Result<Handover::Page*> Handover::map(const Fd& memory) {
@@ -95,12 +106,16 @@ Result<Handover> Handover::adopt(Fd memory, Fd state, Fd kept, DescriptorQueue d
   if (!kept.valid()) kept = make_kept();
   struct stat status {};
   if (::fstat(memory.get(), &status) != 0) return no_memory("look at a memfd");
-  const bool is_long_enough = status.st_size == sizeof(Page);
-  const auto page = is_long_enough ? map(memory) : Result<Page*>(nullptr);
+  constexpr std::size_t kBytesBefore = offsetof(Page, polls) + sizeof(Page::polls);
+  const auto bytes = static_cast<std::size_t>(status.st_size);
+  const bool has_slots = bytes == sizeof(Page);
+  const auto page = has_slots || bytes == kBytesBefore ? map(memory) : Result<Page*>(nullptr);
   if (!page) return page.error();
   if (page.value() && page.value()->format == Page::kFormat) {
-    return Handover(std::move(memory), std::move(state), std::move(kept), std::move(descriptors),
-                    page.value());
+    Handover adopted(std::move(memory), std::move(state), std::move(kept), std::move(descriptors),
+                     page.value());
+    if (has_slots) adopted.slots_ = adopted.page_->slots.data();
+    return adopted;
   }
   if (page.value()) ::munmap(page.value(), sizeof(Page));
   return Error{ErrorCode::kInvalid, "the daemon that runs is too old or too new to be replaced"};
@@ -111,7 +126,8 @@ Handover::Handover(Handover&& other) noexcept
       state_(std::move(other.state_)),
       kept_(std::move(other.kept_)),
       descriptors_(std::move(other.descriptors_)),
-      page_(std::exchange(other.page_, nullptr)) {}
+      page_(std::exchange(other.page_, nullptr)),
+      slots_(std::exchange(other.slots_, nullptr)) {}
 
 Handover::~Handover() {
   if (page_) ::munmap(page_, sizeof *page_);
@@ -175,6 +191,28 @@ void Handover::note_poll(std::uint64_t handle) {
 
 std::uint64_t Handover::take_poll(std::size_t place) {
   return page_->polls[place].exchange(0, std::memory_order_relaxed);
+}
+
+void Handover::begin_request(std::size_t thread, const Request& request) {
+  if (!slots_) return;
+  slots_[thread].crashes.store(request.crashes, std::memory_order_relaxed);
+  slots_[thread].unique.store(request.unique, std::memory_order_release);
+}
+
+void Handover::end_request(std::size_t thread) {
+  if (slots_) slots_[thread].unique.store(0, std::memory_order_relaxed);
+}
+
+// A kill may come at any time, and says nothing of the request.
+std::vector<Handover::Request> Handover::take_requests() {
+  const bool was_killed = WIFSIGNALED(status()) && WTERMSIG(status()) == SIGKILL;
+  const std::uint64_t crashes = was_killed || was_reload() ? 0 : 1;
+  std::vector<Request> taken;
+  for (std::size_t i = 0; slots_ && i < kThreadsMax; ++i) {
+    const std::uint64_t unique = slots_[i].unique.exchange(0);
+    if (unique != 0) taken.push_back({unique, slots_[i].crashes + crashes});
+  }
+  return taken;
 }
 
 }  // namespace tallyfs

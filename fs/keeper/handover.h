@@ -1,16 +1,18 @@
-// What the servers of one keeper leave to their successors, in memory that all of them share: how
-// many there were, the kernel's FUSE_INIT, the handles of pollers, a state of a server that hands
-// over, the memory in which each server keeps its state (fs/store/object_store.h), and
-// descriptors.
+// The state that the servers of one keeper leave to their successors, in memory that all of them
+// share: their number, the kernel's FUSE_INIT, the handles of pollers, the requests that they
+// executed, the state of a server that hands over, the memory in which each server keeps its state
+// (fs/store/object_store.h), and descriptors.
 //
-// The keeper writes note_end() while no server runs, and reads nothing: a server may write what it
-// likes here. All else is the server's; the functions on polls are thread-safe.
-// Bounds: kInitBytesMax, kPollsMax.
+// The keeper writes by note_end() alone, while no server runs, and reads nothing, so that no
+// server's bytes can harm it. Servers call all other functions; those on polls are thread-safe, and
+// those on requests are for one thread per number of a thread.
+// Bounds: kInitBytesMax, kPollsMax, kThreadsMax.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
@@ -45,15 +47,22 @@ class Handover {
   // Open files with a waiting poll(2). The kernel counts open files; of two whose numbers have this
   // distance only the later one is remembered.
   static constexpr std::size_t kPollsMax = 4096;
+  // Threads that execute requests.
+  static constexpr std::size_t kThreadsMax = 8;
+
+  struct Request {
+    std::uint64_t unique = 0;   // its number, which the kernel gives; 0: none
+    std::uint64_t crashes = 0;  // servers that have crashed while they executed it
+  };
 
   static Result<Handover> create();
-  // Of another program, which took over the process of a keeper. kInvalid: of another format.
-  // kept: not valid where the keeper before had no such memory.
+  // Adopts the memory of a keeper whose process this program took over. kInvalid: it has another
+  // format. kept: invalid if that keeper had no such memory.
   static Result<Handover> adopt(Fd memory, Fd state, Fd kept, DescriptorQueue descriptors);
   int memory_fd() const { return memory_.get(); }
   int state_fd() const { return state_.get(); }
   int kept_fd() const { return kept_.get(); }
-  // Those that the state names.
+  // The descriptors that the state names.
   const DescriptorQueue& descriptors() const { return descriptors_; }
   Handover(Handover&& other) noexcept;
   Handover& operator=(Handover&&) = delete;
@@ -68,7 +77,7 @@ class Handover {
   // How many of them ended as they were asked to.
   std::uint64_t reloads() const;
   bool was_reload() const;  // the last one
-  // Of the last one.
+  // These are of the last server.
   int status() const;
   int failures() const;
   std::int64_t ended_ns() const;
@@ -78,11 +87,12 @@ class Handover {
   // Empty: there was none.
   std::string_view init() const;
 
-  // What a server that is asked to end leaves: pieces of a state file, then its end. kNoSpace.
+  // A server that is asked to end writes its state: pieces of a state file, and then the end.
+  // kNoSpace.
   Result<void> append_state(std::string_view piece);
   void finish_state();
-  // Empty: none was finished. There is none from then on. The handover outlives the bytes, and they
-  // are destroyed before the next are appended.
+  // Takes the state; empty: none was finished. The Handover outlives the bytes, and they are
+  // destroyed before the next ones are appended.
   HandedBytes take_state();
 
   // A poll(2) waits to be notified under this number.
@@ -90,8 +100,16 @@ class Handover {
   // The number in a place, 0: none. The place is empty from then on.
   std::uint64_t take_poll(std::size_t place);
 
+  // The thread executes this request until end_request(). Two stores.
+  void begin_request(std::size_t thread, const Request& request);
+  void end_request(std::size_t thread);
+  // Returns what the last server executed when it ended; if it crashed, that is counted. Further
+  // calls return nothing, and so do all with a page of an earlier version.
+  std::vector<Request> take_requests();
+
  private:
   struct Page;
+  struct RequestSlot;
   Handover(Fd memory, Fd state, Fd kept, DescriptorQueue descriptors, Page* page)
       : memory_(std::move(memory)),
         state_(std::move(state)),
@@ -105,6 +123,7 @@ class Handover {
   Fd kept_;
   DescriptorQueue descriptors_;
   Page* page_ = nullptr;
+  RequestSlot* slots_ = nullptr;  // of the page, kThreadsMax of them; nullptr: it has none
 };
 
 }  // namespace tallyfs

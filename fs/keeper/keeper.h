@@ -42,8 +42,8 @@ class ToKeeper {
 
   ToKeeper(Fd socket, pid_t keeper) : socket_(std::move(socket)), keeper_(keeper) {}
   void say(Word word) const;
-  // What the keeper has said last, which is why the program on disk refused; empty: nothing new.
-  // Does not wait. Before each SIGUSR1 the keeper has said that.
+  // The keeper's newest message, the reason why the program on disk refused; empty: there is no new
+  // one. Does not wait. The keeper sends the message before each SIGUSR1.
   std::string hear() const;
   // Lets the kernel kill this process when the keeper ends; exits if it has ended already. Called
   // again after a change of uid or gid, which cancels this.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::string_view kAnswer = "tallyfs can go on: version ";
 // Before errno, where the program cannot be executed.
 constexpr char kNotExecuted = '\0';
-// Of how a process ended.
+// The longest text about the end of a process.
 constexpr std::size_t kEndMax = 48;
 
 // The system's reasons are fixed texts, unlike those of strerror().

@@ -1,7 +1,7 @@
-// The question to the program on disk whether it could go on in the keeper's process: it is
-// executed in a new process, and has to answer on its stdout, to end with 0, and both in time. A
-// program that is no tallyfs ends with 0, too, or never. One that refuses says why on its stderr,
-// of which the first line counts; so does one that is ended by a signal.
+// Asks the program on disk whether it could continue in the keeper's process. The program is
+// executed in a new process, and has to answer on its stdout and to exit with status 0, both within
+// kMax: a program that is no tallyfs also exits with 0, or never. A program that refuses, or that a
+// signal ends, gives the reason in the first line of its stderr.
 //
 // Confined to the keeper's thread; allocates nothing. Bounds: one question at a time, kMax, the
 // first kAnswerMax bytes of an answer, and the first kReasonMax of a reason.
@@ -24,28 +24,31 @@ class ProgramCheck {
   static constexpr std::size_t kAnswerMax = 64;
   static constexpr std::size_t kReasonMax = 256;
 
-  // In the program that is asked: it can go on. Says nothing on a stdout that is the keeper's own.
+  // The program that is asked calls this to say that it can continue. It writes nothing if its
+  // stdout is the keeper's own: then a keeper of an older version asks, which reads the exit status
+  // alone.
   static void answer(const char* version);
 
-  // In a new process: calls execute, which returns with errno if it cannot. nullptr, or why there
-  // is no such process: a reason is valid until the next call.
+  // Calls `execute` in a new process; it returns, with errno, only if it fails. Returns nullptr, or
+  // the reason why there is no such process. A reason is valid until the next call.
   const char* start(const std::function<void()>& execute);
   bool is_running() const { return process_.valid(); }
-  // To be polled; -1: nothing is asked.
+  // Readable when the process has ended. -1: nothing is asked.
   int fd() const { return process_.get(); }
   // For poll(2): until the time is up; -1: nothing is asked.
   int milliseconds_left() const;
-  // The process has ended, or its time is up, in which case it is killed. nullptr: the program can
-  // go on; else why not.
+  // Call when the process has ended, or when its time is up: then it is killed. Returns nullptr if
+  // the program can continue, or the reason why not.
   const char* finish();
-  // Kills the process, if one is asked. A program that takes this one over would not know of it.
+  // Kills the process, if there is one. Call before this process executes another program, which
+  // would not know of it.
   void stop();
-  // In another process than the one that asks.
+  // Closes the descriptors in a child of the process that asks.
   void forget();
 
  private:
   const char* judge(int status);
-  // What the process has said on its stderr comes behind how it ended.
+  // Joins `end`, which says how the process ended, and the first line of its stderr.
   const char* refused(const char* end);
   const char* failed(const char* what, const char* reason);
 

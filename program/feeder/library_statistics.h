@@ -17,10 +17,10 @@ class LibraryStatistics {
  public:
   using Id = std::uintptr_t;  // the address of the ::statistic
 
-  // Nothing: libtally has no room for it.
+  // nullopt: libtally has no room for it.
   std::optional<Id> open(const std::string& interface, const std::string& name,
                          const tally::Definition& definition);
-  // The statistic goes, with what it has counted. Ends the life of the id.
+  // Removes the statistic with its counts. The id is invalid afterwards.
   void remove(Id id);
 
   static ::statistic* at(Id id) { return reinterpret_cast<::statistic*>(id); }

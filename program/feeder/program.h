@@ -1,5 +1,5 @@
-// What the ready-made feeders' programs share: their options, their log on stderr, READY on stdout,
-// and libtally set up so that it tells that log what becomes of the daemon.
+// The parts that the ready-made feeders' programs share: their options, their log on stderr, READY
+// on stdout, and the set-up of libtally, which reports the state of the daemon to that log.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct ProgramOptions {
 
 // With --socket, --log-level, --help and --version. `options` must outlive its parse().
 CommandLine make_command_line(const std::string& description, ProgramOptions& options);
-// Of feeders that read the kernel's events: --poll-ms, whose default is poll_ms.
+// For feeders that read the kernel's events: adds --poll-ms, whose default is poll_ms.
 void add_poll_option(CommandLine& line, unsigned& poll_ms);
-// Of feeders that make statistics of names which strangers write: --series-max and
+// For feeders that make statistics of names which strangers write: adds --series-max and
 // --series-per-name-max.
 void add_series_options(CommandLine& line, std::uint64_t& series_max, std::uint64_t& per_name_max);
 

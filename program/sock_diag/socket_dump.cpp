@@ -41,8 +41,8 @@ Result<SocketDump::State> SocketDump::read(std::span<const char> bytes, const Vi
 }
 
 Result<void> SocketDump::ask_with(std::span<const std::byte> request, const Visit& visit) {
-  // What an earlier look left unread would be taken for an answer to this: so it goes first, or the
-  // socket is a new one.
+  // Messages that an earlier dump left unread would be taken for the answer to this one: they are
+  // read first, or the socket is a new one.
   if (passed_ != kNone) {
     while (::recv(passed_, buffer_.data(), buffer_.size(), MSG_DONTWAIT) >= 0) {
     }

@@ -1,9 +1,9 @@
-// What the kernel tells of the sockets of a network namespace, its own or that of a passed socket:
-// a question, and for an answer a message for each socket, with attributes behind it (sock_diag(7),
-// netlink(7)). Needs no privileges.
+// Reads the kernel's list of sockets in a network namespace, that of this process or of a passed
+// socket. The kernel answers a request with a message for each socket, with attributes after it
+// (sock_diag(7), netlink(7)). Needs no privileges.
 //
-// Confined to its caller. The kernel answers while it is asked, so that nothing here waits; a dump
-// takes as long as there are sockets to tell of.
+// Confined to its caller. The kernel answers within the system calls, so that nothing here waits;
+// the time of a dump is proportional to the number of sockets.
 #pragma once
 
 #include <linux/netlink.h>
@@ -59,7 +59,7 @@ T load_from(std::span<const char> bytes) {
   return value;
 }
 
-// What follows `size` bytes and their padding.
+// The bytes after the first `size` and their padding.
 inline std::span<const char> behind(std::span<const char> bytes, std::size_t size) {
   return bytes.subspan(std::min(bytes.size(), (size + 3) & ~std::size_t{3}));
 }

@@ -204,6 +204,12 @@ bool FeederDialogue::end(const std::string& reason) {
   return was_there;
 }
 
+void FeederDialogue::note_at_work() {
+  const MutexLock lock(mutex_);
+  active_ = now();
+  seen_.state = FeederActivity::State::kUnknown;
+}
+
 // Orders before this one without a response found no room.
 FeederDialogue::Heard FeederDialogue::answered(Number number, Response response) {
   Heard heard = Heard::kUnasked;

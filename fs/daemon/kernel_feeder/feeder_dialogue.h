@@ -36,7 +36,8 @@ class FeederDialogue {
   using Time = std::chrono::steady_clock::time_point;
   using Number = std::uint64_t;
   // The response to an order; its value is empty unless the order was a question.
-  using Answer = std::variant<std::monostate, wire::Placed, wire::Texts, wire::Probed>;
+  using Answer = std::variant<std::monostate, wire::Placed, wire::Texts, wire::Probed, wire::Found,
+                              wire::Profiled>;
   using Response = Result<Answer>;
   using Look = std::function<FeederActivity(pid_t feeder)>;
 
@@ -96,6 +97,8 @@ class FeederDialogue {
   void open() EXCLUDES(mutex_);
   // There is no feeder any more. Returns whether there was one.
   bool end(const std::string& reason) EXCLUDES(mutex_);
+  // The feeder has said that an order takes long.
+  void note_at_work() EXCLUDES(mutex_);
   enum class Heard { kAwaited, kUnasked, kLate };
   Heard answered(Number number, Response response) EXCLUDES(mutex_);
 
@@ -147,7 +150,7 @@ class FeederDialogue {
   Number lost_ GUARDED_BY(mutex_) = 0;      // the last for a feeder that has ended
   std::map<Number, std::optional<Response>> awaited_ GUARDED_BY(mutex_);
   std::vector<Number> given_up_ GUARDED_BY(mutex_);  // at most kUnansweredMax
-  // Of a feeder that owes a response: when it was at work last, as far as was seen.
+  // When a feeder that owes a response was last seen at work.
   Time active_ GUARDED_BY(mutex_);
   FeederActivity seen_ GUARDED_BY(mutex_);
   std::string gone_ GUARDED_BY(mutex_) = "it has not started yet";

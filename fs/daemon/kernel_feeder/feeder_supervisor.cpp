@@ -73,7 +73,7 @@ void keep_only(const Fd& channel, FeederLog log) {
 
 enum class Place { kFirst, kSuccessor };
 
-// What each feeder of a supervisor is started with.
+// The parameters with which a supervisor starts each feeder.
 struct Start {
   const Fd& channel;
   const Fd& tracefs;  // invalid: none was found
@@ -161,7 +161,7 @@ void remove_what_is_left(const Start& start) {
   (void)TracefsInstance::remove_left_behind(start.tracefs, &own);
   if (!start.probes) return;
   const ProbeGroup group{start.supervisor, start.probes->number};
-  // What another tool uses is left to the next start, or to the unit's end.
+  // A group that another tool uses is left to the next start, or to the unit's end.
   (void)remove_probe_group(start.tracefs, group.name());
 }
 

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kArrivalMax{10};
 // some of its offers to the server before.
 constexpr int kReplacedMax = 3;
 
-// Marks events in told_ with an unknown state in the feeder.
+// Marks events in ordered_events_ with an unknown state in the feeder.
 constexpr std::uint32_t kUncertain = ~0u;
 
 FeederDialogue::Time within(std::chrono::milliseconds most) {
@@ -36,7 +36,7 @@ Result<void> outcome(const FeederDialogue::Response& response) {
   return response ? Result<void>() : Result<void>(response.error());
 }
 
-// The feeder has not said anything about it, and may be slow with the next order as well.
+// True if the feeder has not answered, and may be slow with the next order as well.
 bool is_unanswered(ErrorCode code) {
   return code == ErrorCode::kNoDevice || code == ErrorCode::kTimedOut ||
          code == ErrorCode::kInterrupted;
@@ -83,7 +83,7 @@ Result<FeederDialogue::Number> OrderedFeeder::send_in_turn(
   return turn.value().send(order());
 }
 
-Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
+Result<void> OrderedFeeder::want(const tracing::EventSource::Wanted& wanted,
                                  const CancellationToken& cancel) {
   {
     const MutexLock lock(mutex_);
@@ -98,8 +98,8 @@ Result<void> OrderedFeeder::want(const EventSource::Wanted& wanted,
 void OrderedFeeder::drain(const CancellationToken& cancel) {
   if (!dialogue_.is_there()) return;
   (void)without();
-  if (!order_drain(cancel)) cut_();
-  taken_in_();
+  if (!order_drain(cancel)) drain_failed_();
+  drain_socket_();
 }
 
 // Drains that were given up would delay later orders: one at a time is left to the feeder.
@@ -131,34 +131,36 @@ std::vector<pid_t> OrderedFeeder::without() {
 // ---- events
 
 std::vector<wire::WatchedEvent> OrderedFeeder::changes(
-    const std::vector<WantedEvent>& wanted) const {
+    const std::vector<tracing::WantedEvent>& wanted) const {
   std::vector<wire::WatchedEvent> changed;
   std::set<std::uint32_t> on;
   for (const auto& [id, demand] : wanted) {
     const wire::WatchedEvent event{
         .id = id, .on = true, .stack = demand.stack, .comm = demand.comm, .filter = demand.filter};
     on.insert(id);
-    const auto told = told_.find(id);
-    if (told == told_.end() || told->second.event != event) changed.push_back(event);
+    const auto told = ordered_events_.find(id);
+    if (told == ordered_events_.end() || told->second.event != event) changed.push_back(event);
   }
-  for (const auto& [id, told] : told_) {
+  for (const auto& [id, told] : ordered_events_) {
     if (!on.contains(id)) changed.push_back({.id = id});
   }
   std::ranges::sort(changed, {}, &wire::WatchedEvent::id);
   return changed;
 }
 
-FeederDialogue::Number OrderedFeeder::last_order(const std::vector<WantedEvent>& wanted) const {
+FeederDialogue::Number OrderedFeeder::last_order(
+    const std::vector<tracing::WantedEvent>& wanted) const {
   Number last = 0;
-  for (const WantedEvent& each : wanted) {
-    const auto told = told_.find(each.source_id);
-    if (told != told_.end()) last = std::max(last, told->second.order);
+  for (const tracing::WantedEvent& each : wanted) {
+    const auto told = ordered_events_.find(each.source_id);
+    if (told != ordered_events_.end()) last = std::max(last, told->second.order);
   }
   return last;
 }
 
-// Orders are sent in the order in which they count as told: sending does not wait.
-OrderedFeeder::Sent OrderedFeeder::send_changes(const EventSource::Wanted& wanted,
+// The lock is held while the order is sent, so that orders are sent in the sequence in which
+// ordered_events_ has them. Sending does not wait.
+OrderedFeeder::Sent OrderedFeeder::send_changes(const tracing::EventSource::Wanted& wanted,
                                                 const std::vector<std::uint32_t>& untried,
                                                 const Send& send) {
   const auto events = wanted();
@@ -173,22 +175,24 @@ OrderedFeeder::Sent OrderedFeeder::send_changes(const EventSource::Wanted& wante
   const Number number = send(order);
   for (const wire::WatchedEvent& each : order.events) {
     if (each.on) {
-      told_[each.id] = {each, number};
+      ordered_events_[each.id] = {each, number};
     } else {
-      told_.erase(each.id);
+      ordered_events_.erase(each.id);
     }
   }
   return {std::move(order.events), number};
 }
 
-void OrderedFeeder::note_uncertain(const std::vector<wire::WatchedEvent>& events) {
+void OrderedFeeder::mark_uncertain(const std::vector<wire::WatchedEvent>& events) {
   const MutexLock lock(mutex_);
-  for (const wire::WatchedEvent& each : events) told_[each.id] = {.event = {.id = kUncertain}};
+  for (const wire::WatchedEvent& each : events) {
+    ordered_events_[each.id] = {.event = {.id = kUncertain}};
+  }
 }
 
 // Sends as many orders as are needed, each in its turn; events that are refused are not tried
 // again. Another thread may have just ordered an event that this one wants too.
-Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
+Result<void> OrderedFeeder::order_changes(const tracing::EventSource::Wanted& wanted,
                                           const CancellationToken& cancel) {
   Result<void> first;
   std::vector<std::uint32_t> refused;
@@ -203,7 +207,7 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
     }
     auto done = outcome(dialogue_.wait(number, deadline, cancel));
     if (done) continue;
-    note_uncertain(events);
+    mark_uncertain(events);
     const ErrorCode code = done.error().code;
     if (first) first = std::move(done);
     const bool is_over = code == ErrorCode::kTimedOut || code == ErrorCode::kInterrupted;
@@ -213,8 +217,8 @@ Result<void> OrderedFeeder::order_changes(const EventSource::Wanted& wanted,
 }
 
 Result<OrderedFeeder::Sent> OrderedFeeder::send_changes_in_turn(
-    const EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried, Time deadline,
-    const CancellationToken& cancel) {
+    const tracing::EventSource::Wanted& wanted, const std::vector<std::uint32_t>& untried,
+    Time deadline, const CancellationToken& cancel) {
   auto turn = dialogue_.take_turn(deadline, cancel);
   if (!turn) return turn.error();
   return send_changes(wanted, untried,
@@ -327,7 +331,7 @@ void OrderedFeeder::replace_feeder() {
   end_feeder();
 }
 
-// To the server before: the end of a feeder among them is not that of the next one.
+// Discards replies to the predecessor: the end of a feeder among them is not that of the next one.
 void OrderedFeeder::discard_replies() {
   std::vector<char> text(wire::kOrderBytesMax);
   while (::recv(dialogue_.fd(), text.data(), text.size(), MSG_DONTWAIT) > 0) {
@@ -341,21 +345,22 @@ void OrderedFeeder::end_feeder() {
   order_end();
 }
 
-// Without room, when there is some: the feeder has orders of the server before to read.
+// Orders the feeder to end. Without room, the order is sent later: the feeder first has to read
+// orders of the predecessor.
 void OrderedFeeder::order_end() { is_end_unsent_ = !dialogue_.tell(wire::EndOrder()); }
 
-// False: there is none to be received.
-bool OrderedFeeder::wait_for_word(Time until) {
+// Waits for a reply until `until`, or without a limit once `settled` was called. False: none came.
+bool OrderedFeeder::wait_for_reply(Time until) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - within({}));
   const auto most = settled_ ? -1 : static_cast<int>(std::max<std::int64_t>(left.count(), 0));
   const short room = is_end_unsent_ ? POLLOUT : 0;
   pollfd waited{.fd = dialogue_.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0};
-  if (::poll(&waited, 1, most) == 0) settle();
+  if (::poll(&waited, 1, most) == 0) call_settled();
   if ((waited.revents & POLLOUT) != 0) order_end();
   return (waited.revents & ~POLLOUT) != 0;
 }
 
-void OrderedFeeder::settle() {
+void OrderedFeeder::call_settled() {
   if (!std::exchange(settled_, true)) listeners_.settled();
 }
 
@@ -364,16 +369,18 @@ void OrderedFeeder::listen() {
   std::vector<char> text(wire::kOrderBytesMax);
   const auto until = within(kArrivalMax);
   for (;;) {
-    if ((!settled_ || is_end_unsent_) && !wait_for_word(until)) continue;
+    if ((!settled_ || is_end_unsent_) && !wait_for_reply(until)) continue;
     const auto size = ::recv(dialogue_.fd(), text.data(), text.size(), 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) break;
     const auto reply = wire::parse_reply({text.data(), static_cast<std::size_t>(size)});
     if (reply) std::visit([this](const auto& each) { hear(each); }, *reply);
-    if (!is_replacing_) settle();
+    // The predecessor's probes are expected until the feeder has orders for all of them.
+    const bool is_going_on = replaced_ > 0 && owes_probes_;
+    if (!is_replacing_ && !is_going_on) call_settled();
   }
   hear(wire::Gone{"the process that starts it has ended"});
-  if (!is_stopping_) settle();
+  if (!is_stopping_) call_settled();
   listening_ = std::thread::id();
 }
 
@@ -383,7 +390,7 @@ void OrderedFeeder::tell_latencies(const WantedEvents& wanted) {
   is_untold_ |= !told;
 }
 
-void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
+void OrderedFeeder::tell_events(const tracing::EventSource::Wanted& wanted) {
   bool is_told = true;
   const auto tell = [&](const wire::EventsOrder& order) {
     const auto number = dialogue_.tell(order);
@@ -395,20 +402,20 @@ void OrderedFeeder::tell_events(const EventSource::Wanted& wanted) {
     sent = send_changes(wanted, {}, tell);
   } while (is_told && !sent.events.empty());
   if (is_told) return;
-  note_uncertain(sent.events);
+  mark_uncertain(sent.events);
   is_untold_ = true;
 }
 
 // The last order may have been reverted since, without an order to the feeder. If an order could
 // not be sent, the feeder has now answered an earlier one, so there is room.
-void OrderedFeeder::note_heard(FeederDialogue::Heard heard) {
+void OrderedFeeder::send_outstanding(FeederDialogue::Heard heard) {
   if (std::exchange(is_untold_, false) || heard == FeederDialogue::Heard::kLate) tell_again();
   tell_probes();
 }
 
 void OrderedFeeder::tell_again() {
   tell_latencies(listeners_.wanted());
-  EventSource::Wanted wanted;
+  tracing::EventSource::Wanted wanted;
   {
     const MutexLock lock(mutex_);
     wanted = wanted_;
@@ -417,12 +424,12 @@ void OrderedFeeder::tell_again() {
 }
 
 // The predecessor's events that are not wanted any more need not be recorded further.
-void OrderedFeeder::tell_that_is_all() {
+void OrderedFeeder::send_end_of_orders() {
   is_untold_ |= !dialogue_.tell(wire::EventsOrder{.without = without()});
 }
 
-// A new feeder begins with nothing, whatever was wanted of the last one. Other threads give orders
-// after these ones, so that theirs take effect later.
+// A new feeder begins without any order. Other threads give theirs after these, so that theirs take
+// effect later.
 void OrderedFeeder::hear(const wire::Hello& reply) {
   const bool is_first = dialogue_.begin(reply.pid);
   is_untold_ = is_end_unsent_ = tells_probes_ = false;
@@ -431,43 +438,44 @@ void OrderedFeeder::hear(const wire::Hello& reply) {
   {
     const MutexLock lock(mutex_);
     feeder_ = reply.pid;
-    told_.clear();
+    ordered_events_.clear();
     places_.clear();
     late_places_.clear();
+    ordered_.clear();
   }
   const WantedEvents wanted = listeners_.wanted();
   if (wanted.any()) {
     tell_latencies(wanted);
-    // Nothing can be lost of the first feeder: it got no order before this one.
+    // The first feeder cannot have lost events: it got no order before this one.
     if (!is_first) listeners_.changed();
   }
-  // One that began after the end of another has made all offers to this server: what is missing is
-  // not there any more.
+  // A feeder that began after the end of another has made all offers to this server: an event that
+  // is missing does not exist any more.
   const bool has_begun_since = is_end_told_;
   const bool is_whole = listeners_.arrived(reply.without_events) || has_begun_since;
   if (!is_whole && replaced_ < kReplacedMax) return end_feeder();
   is_replacing_ = false;
   const auto places = listeners_.probe_places();
   untold_probes_.assign(places.begin(), places.end());
-  tells_probes_ = !is_first || !places.empty();
+  tells_probes_ = owes_probes_ = !is_first || has_lost_one_ || !places.empty();
   tell_probes();
   dialogue_.open();
 }
 
 void OrderedFeeder::hear(const wire::Done& reply) {
-  note_heard(dialogue_.answered(reply.number, FeederDialogue::Answer()));
+  send_outstanding(dialogue_.answered(reply.number, FeederDialogue::Answer()));
 }
 
 void OrderedFeeder::hear(const wire::Failed& reply) {
   const auto heard = dialogue_.answered(reply.number, reply.error);
   const auto asked = reply.number == told_latencies_ ? Asked::kForLatencyHist : Asked::kForEvents;
-  note_heard(heard);
+  send_outstanding(heard);
   if (heard == FeederDialogue::Heard::kUnasked) listeners_.refused(asked, reply.error);
 }
 
 void OrderedFeeder::hear(const wire::Placed& reply) {
   const auto heard = dialogue_.answered(reply.number, reply);
-  if (is_untold_) note_heard(heard);
+  if (is_untold_) send_outstanding(heard);
   if (heard != FeederDialogue::Heard::kLate) return;
   const MutexLock lock(mutex_);
   const auto asked = late_places_.find(reply.number);
@@ -479,13 +487,17 @@ void OrderedFeeder::hear(const wire::Placed& reply) {
 
 void OrderedFeeder::hear(const wire::Texts& reply) {
   const auto heard = dialogue_.answered(reply.number, reply);
-  if (is_untold_) note_heard(heard);
+  if (is_untold_) send_outstanding(heard);
 }
 
 void OrderedFeeder::hear(const wire::Gone& reply) {
   is_untold_ = is_end_unsent_ = tells_probes_ = false;
+  has_lost_one_ = true;
   is_replacing_ = is_replacing_ && !std::exchange(is_end_told_, true);
-  if (!dialogue_.end(reply.reason)) return;
+  const bool was_there = dialogue_.end(reply.reason);
+  // The next feeder gets the orders for probes, if it starts.
+  owes_probes_ = owes_probes_ && was_there;
+  if (!was_there) return;
   if (!is_stopping_) listeners_.gone(reply.reason);
   listeners_.changed();
 }

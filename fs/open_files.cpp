@@ -1,21 +1,15 @@
-// What a server leaves to its successor in a reload, of the requests' side.
-#include <cerrno>
-#include <string>
+#include "fs/open_files.h"
+
 #include <string_view>
 #include <utility>
 
 #include "fs/open_file_saved.h"
-#include "fs/operations.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::uint16_t kHandlesFormat = handed_format(SavedKind::kHandles);
 constexpr std::uint16_t kOpenFileFormat = handed_format(SavedKind::kOpenFile);
-
-File::Access access_of(const OpenFile& open) {
-  return open.readable ? File::Access::kRead : File::Access::kWrite;
-}
 
 std::string stale_file(const SavedObject& object, std::string_view reason) {
   std::string text("the open file ");
@@ -28,7 +22,7 @@ Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Mom
   auto loaded = load_open_file(object.bytes, tree, now);
   if (!loaded) return loaded;
   OpenFile& open = *loaded.value().open;
-  auto held = open.file->hold(access_of(open), now);
+  auto held = hold_loaded(open, tree, now);
   if (!held) return held.error();
   open.held = std::move(held.value());
   return loaded;
@@ -36,18 +30,8 @@ Result<SavedOpenFile> load_file(const SavedObject& object, const Tree& tree, Mom
 
 }  // namespace
 
-void Operations::stop_polling() {
-  waiting_.stop();
-  for (const fuse_req_t request : turns_.take_left()) fuse_reply_err(request, ENODEV);
-}
-
-void Operations::leave(WaitingReaders::Kernel kernel) {
-  waiting_.leave(kernel);
-  (void)turns_.take_left();  // the kernel sends them again
-}
-
-void Operations::save(ObjectSink& sink) const {
-  const Moment now = parts_.clock.now();
+void OpenFiles::save(ObjectSink& sink) const {
+  const Moment now = clock_.now();
   std::string bytes;
   ByteWriter out(bytes);
   handles_.save(out);
@@ -60,21 +44,21 @@ void Operations::save(ObjectSink& sink) const {
   }
 }
 
-bool Operations::can_load(const SavedObject& handles) {
+bool OpenFiles::can_load(const SavedObject& handles) {
   return handles.format == kHandlesFormat && Handles({}).load(handles.bytes, {}).has_value();
 }
 
-Result<std::vector<std::string>> Operations::load(const SavedObject& handles,
-                                                  const std::vector<SavedObject>& files) {
+Result<std::vector<std::string>> OpenFiles::load(const SavedObject& handles,
+                                                const std::vector<SavedObject>& files) {
   if (handles.format != kHandlesFormat) return other_format(handles);
-  const Moment now = parts_.clock.now();
+  const Moment now = clock_.now();
   std::vector<std::string> faults;
   Handles::Numbered open_files;
   for (const SavedObject& object : files) {
-    auto loaded = load_file(object, parts_.tree, now);
+    auto loaded = load_file(object, tree_, now);
     if (loaded) {
       const std::uint64_t number = loaded.value().handle;
-      if (!parts_.tree.file(loaded.value().open->node.id)) absent_.push_back(number);
+      if (!tree_.file(loaded.value().open->node.id)) absent_.push_back(number);
       const bool is_new = open_files.emplace(number, std::move(loaded.value().open)).second;
       if (!is_new) faults.push_back(stale_file(object, "there is another one of its number"));
     } else {
@@ -89,12 +73,12 @@ Result<std::vector<std::string>> Operations::load(const SavedObject& handles,
 }
 
 // One whose owner has removed it meanwhile fails by itself, each time that it is used.
-void Operations::hold_returned() {
-  const Moment now = parts_.clock.now();
+void OpenFiles::hold_returned() {
+  const Moment now = clock_.now();
   for (const std::uint64_t number : std::exchange(absent_, {})) {
     const auto open = handles_.find(number);
     if (!open) continue;
-    auto held = open->file->hold(access_of(*open), now);
+    auto held = hold_loaded(*open, tree_, now);
     if (held) handles_.hold(number, std::move(held.value()));
   }
 }
