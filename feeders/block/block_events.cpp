@@ -11,10 +11,10 @@ constexpr std::uint64_t kNoSector = ~std::uint64_t{0};
 
 }  // namespace
 
-Result<BlockEvents::Layout> BlockEvents::layout_of(const EventFormat& format) {
-  auto device = TraceNumber::find(format, "dev");
-  auto sector = TraceNumber::find(format, "sector");
-  auto sectors = TraceNumber::find(format, "nr_sector");
+Result<BlockEvents::Layout> BlockEvents::layout_of(const tracing::EventFormat& format) {
+  auto device = tracing::TraceNumber::find(format, "dev");
+  auto sector = tracing::TraceNumber::find(format, "sector");
+  auto sectors = tracing::TraceNumber::find(format, "nr_sector");
   auto rwbs = format.field("rwbs");
   if (!device) return device.error();
   if (!sector) return sector.error();
@@ -31,12 +31,13 @@ Result<BlockEvents::Layout> BlockEvents::layout_of(const EventFormat& format) {
                 std::move(rwbs.value())};
 }
 
-Result<BlockEvents> BlockEvents::create(const EventFormat& issue, const EventFormat& requeue,
-                                        const EventFormat& complete) {
+Result<BlockEvents> BlockEvents::create(const tracing::EventFormat& issue,
+                                        const tracing::EventFormat& requeue,
+                                        const tracing::EventFormat& complete) {
   auto issued = layout_of(issue);
   auto requeued = layout_of(requeue);
   auto completed = layout_of(complete);
-  auto bytes = TraceNumber::find(issue, "bytes");
+  auto bytes = tracing::TraceNumber::find(issue, "bytes");
   if (!issued) return issued.error();
   if (!requeued) return requeued.error();
   if (!completed) return completed.error();

@@ -15,10 +15,11 @@ namespace tallyfs {
 class BlockEvents {
  public:
   // kNotFound, kInvalid: this kernel's event lacks a field that is needed.
-  static Result<BlockEvents> create(const EventFormat& issue, const EventFormat& requeue,
-                                    const EventFormat& complete);
+  static Result<BlockEvents> create(const tracing::EventFormat& issue,
+                                    const tracing::EventFormat& requeue,
+                                    const tracing::EventFormat& complete);
 
-  // Nothing: another event, or a record too short for its fields.
+  // nullopt: it is another event, or the record is too short for its fields.
   std::optional<RequestEvent> decode(std::chrono::nanoseconds time,
                                      std::span<const char> payload) const;
 
@@ -26,23 +27,23 @@ class BlockEvents {
   struct Layout {
     std::uint16_t id;
     std::size_t bytes_min;
-    TraceNumber device;
-    TraceNumber sector;
-    TraceNumber sectors;
-    TraceField rwbs;
+    tracing::TraceNumber device;
+    tracing::TraceNumber sector;
+    tracing::TraceNumber sectors;
+    tracing::TraceField rwbs;
   };
 
-  BlockEvents(Layout issue, TraceNumber issue_bytes, Layout requeue, Layout complete)
+  BlockEvents(Layout issue, tracing::TraceNumber issue_bytes, Layout requeue, Layout complete)
       : issue_(std::move(issue)),
         issue_bytes_(std::move(issue_bytes)),
         requeue_(std::move(requeue)),
         complete_(std::move(complete)) {}
 
-  static Result<Layout> layout_of(const EventFormat& format);
+  static Result<Layout> layout_of(const tracing::EventFormat& format);
   const Layout* find(std::span<const char> payload) const;
 
   Layout issue_;
-  TraceNumber issue_bytes_;
+  tracing::TraceNumber issue_bytes_;
   Layout requeue_;
   Layout complete_;
 };

@@ -61,7 +61,7 @@ void BlockFeeder::complete(const RequestEvent& event) {
   disk->latencies[direction].add_at(to_us(finished->latency), 1, at(event.time));
 }
 
-// What was in flight will not be seen to end: as good as lost, too.
+// Requests in flight count as lost, too: their ends may be among the lost events.
 void BlockFeeder::lost_anywhere(std::uint64_t events) {
   events += tracker_.in_flight();
   tracker_.forget_all();

@@ -1,4 +1,4 @@
-// What the kernel says of block requests, in our words.
+// The kernel's events about block requests, in a form of our own.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ using DeviceNumber = std::uint32_t;
 // An F before another letter says "flush first" and is no operation: FWFS is a write.
 char operation_of(std::string_view rwbs);
 
-// What the statistics tell apart.
+// The directions that have statistics of their own.
 enum class Direction { kRead, kWrite, kOther };
 inline constexpr std::size_t kDirections = 3;
 
@@ -31,7 +31,7 @@ struct RequestEvent {
   Kind kind = Kind::kIssue;
   DeviceNumber device = 0;
   char operation = 'N';
-  std::uint64_t sector = 0;
+  std::uint64_t sector = 0;   // the first one; sectors have 512 bytes
   std::uint32_t sectors = 0;  // kComplete: that are done now; 0 for a request without data
   std::uint32_t bytes = 0;    // kIssue only
   std::chrono::nanoseconds time{0};

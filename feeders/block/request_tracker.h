@@ -40,11 +40,11 @@ class RequestTracker {
   // there are kInFlightMax, and it is not tracked; most of them will never complete, so the caller
   // should forget_all().
   std::optional<std::uint32_t> issue(const RequestEvent& event);
-  // Nothing: a part of a request, or one that was issued before we looked.
+  // nullopt: a part of a request, or a request that was issued before the feeder started.
   std::optional<Finished> complete(const RequestEvent& event);
   void requeue(const RequestEvent& event);
 
-  // After a loss of events, nothing of what was in flight can be trusted.
+  // Call after a loss of events: which requests are still in flight is unknown.
   void forget_all();
 
   // Requests given up since the last call, because their end was never shown.

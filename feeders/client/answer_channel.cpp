@@ -10,10 +10,8 @@
 
 namespace tallyfs {
 
-// Of a program that has another effective uid the kernel tells the daemon both, one of each kind.
 bool AnswerChannel::is_wanted() const {
-  if (is_refused_ || (fd() >= 0 && uid_ == ::geteuid())) return false;
-  return ::getuid() == ::geteuid();
+  return !is_refused_ && (fd() < 0 || uid_ != ::getuid());
 }
 
 Fd AnswerChannel::make() {
@@ -27,7 +25,7 @@ Fd AnswerChannel::make() {
   if (!ours.valid()) return Fd();
   close();
   cookie_ = cookie_of(ours.get());
-  uid_ = ::geteuid();
+  uid_ = ::getuid();
   has_answered_ = false;
   fd_ = ours.release();
   return theirs;

@@ -3,7 +3,8 @@
 //
 // The daemon's end is offered once. The daemon closes it if it takes no channels, and when it ends;
 // then a new one is wanted if this one has brought an answer, else renew() has to want one. The
-// daemon compares the uids of the pair and of our datagrams, so a new uid needs a new pair.
+// daemon knows channels by the uid of datagrams, which is the real one, so a new uid needs a new
+// pair. A server that takes on the effective uids of its users keeps its pair.
 // fd() may be called by any thread, the rest is confined to the Client's lock. A program may have
 // closed the descriptor, and opened something else there: it is neither read nor closed.
 #pragma once
@@ -33,18 +34,18 @@ class AnswerChannel {
   Fd make();
   // The daemon's kernel does not let it pass, or the daemon has closed it unused.
   void refuse();
-  // What was refused may be wanted now.
+  // Forgets a refusal: the daemon may accept the channel now.
   void renew() { is_refused_ = false; }
-  // On a new connection.
+  // Call on a new connection.
   void reset();
 
   // Something has come.
   void record_answer() { has_answered_ = true; }
-  // Nothing will come any more.
+  // No more answers will come.
   void end();
   // -1: there is none.
   int fd() const { return fd_.load(std::memory_order_relaxed); }
-  // The same if it is still ours.
+  // fd(), if that descriptor is still ours; else -1.
   int checked_fd();
 
  private:
@@ -52,7 +53,7 @@ class AnswerChannel {
 
   std::atomic<int> fd_{-1};
   std::uint64_t cookie_ = 0;  // the kernel's name for our end
-  uid_t uid_ = 0;             // under which it was made
+  uid_t uid_ = 0;             // the real one under which it was made
   bool is_refused_ = false;
   bool is_lost_ = false;
   bool has_answered_ = false;

@@ -37,8 +37,8 @@ Result<std::unique_ptr<CellFile>> CellFile::map(const Fd& file, const Name& name
   // A child asks for a lane of its own.
   ::madvise(mapped, bytes, MADV_DONTFORK);
   std::unique_ptr<CellFile> made(new CellFile(static_cast<std::byte*>(mapped), bytes, name));
-  // Of the kinds of writing, those to this mapping alone are left. The daemon reads no lane that
-  // could have holes punched into it.
+  // The seals leave writing to this mapping alone. The daemon reads no lane into which holes could
+  // be punched.
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0) {
     return Error{ErrorCode::kInvalid, std::string("cannot seal a lane: ") + std::strerror(errno)};
   }

@@ -141,8 +141,8 @@ int Client::flush() {
 }
 
 int Client::sync(std::chrono::milliseconds time_max) {
-  // What was added before this call, buffer by buffer: sync() does not wait for what other threads
-  // add meanwhile.
+  // The samples of each buffer that were added before this call: sync() does not wait for samples
+  // that other threads add meanwhile.
   std::vector<std::pair<const ThreadBuffer*, std::uint64_t>> added;
   buffers_.for_each([&](ThreadBuffer& buffer) { added.emplace_back(&buffer, buffer.head()); });
   const auto is_sent = [](const auto& each) {
@@ -187,7 +187,7 @@ void Client::finish(std::chrono::milliseconds time_max) {
   deliver_reports();
 }
 
-// What is in rings of a daemon that lives is not lost: it reads the records when we have ended.
+// Records in rings are not lost while the daemon lives: it reads them after this process has ended.
 void Client::report_unsent() {
   const MutexLock lock(mutex_);
   std::uint64_t unsent = counts_.held();

@@ -1,4 +1,4 @@
-// What a program configures before its first call: see statistic_configure(). A value.
+// The settings of statistic_configure(), which has their units and limits. A value.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@ struct ClientSettings {
   SocketPath socket;
   std::chrono::microseconds delay{10'000};
   std::chrono::milliseconds wait_max{0};
-  std::size_t held_max = 65'536;  // a power of two
+  std::size_t held_max = 65'536;  // unsent samples of a thread; a power of two
   void (*report)(const char* text, void* context) = nullptr;
   void* context = nullptr;
-  bool has_lane = true;
+  bool has_lane = true;  // false: all samples go by the socket
 
   bool sends_each() const { return delay.count() == 0; }
 };

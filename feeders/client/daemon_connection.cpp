@@ -63,7 +63,7 @@ void DaemonConnection::enter_epoch(std::uint64_t epoch) {
   its_.replay.expect();
   const std::uint64_t before = its_.delivery.enter_epoch(epoch);
   its_.buffers.wait_for_senders();
-  // What waited in the socket does not count for another daemon.
+  // Samples that waited in the socket do not count for another daemon.
   its_.delivery.lose_unconfirmed();
   const bool is_unread = its_.cell_files.take_unread();
   if (before == 0 || before == epoch) return;

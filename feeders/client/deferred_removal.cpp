@@ -26,7 +26,7 @@ void DeferredRemoval::destroy_sent(const Buffers& buffers, Rings rings) {
   }
 }
 
-// What was noted of the buffers says nothing of samples that they get from rings.
+// Waits for all again: the positions of the buffers do not cover samples that they get from rings.
 void DeferredRemoval::wait_again() {
   waiting_.insert(waiting_.end(), passing_.begin(), passing_.end());
   passing_.clear();

@@ -12,7 +12,7 @@
 namespace tallyfs {
 namespace {
 
-// Of the calling thread; a forked child has another.
+// The calling thread's ids; a forked child has others.
 struct Thread {
   pid_t process = 0;
   pid_t number = 0;

@@ -34,7 +34,7 @@ struct FedEvent : ::user_event {
   std::uint64_t number = 0;
 };
 
-// What became of the records of this process. Any thread may read the counts.
+// Counts of this process's records by result. Any thread may read them.
 struct RecordCounts {
   std::atomic<std::uint64_t> added{0};  // those dropped included
   std::atomic<std::uint64_t> held{0};   // to be sent

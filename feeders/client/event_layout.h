@@ -1,6 +1,5 @@
-// What the fields of a user's event are: where each lies in the program's structure, and where in a
-// record on the wire (core/wire/FORMAT.md, kind 11). Immutable once made. At most kFieldsMax
-// fields.
+// The fields of a user's event: the place of each in the program's structure, and in a record on
+// the wire (core/wire/FORMAT.md, kind 11). Immutable once made. At most kFieldsMax fields.
 #pragma once
 
 #include <cstdint>

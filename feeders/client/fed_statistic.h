@@ -60,7 +60,7 @@ struct alignas(64) FedStatistic : ::statistic {
     return at == &kOn || at == &kOff || at == &kAsleep ? nullptr : at;
   }
   bool is_on() const { return statistic_is_on(this) != 0; }
-  // As is_on(), but while the switch is kAsleep, the switch of the parent decides.
+  // is_on(), except that the switch of the parent decides while the switch is kAsleep.
   bool is_wanted() const {
     const std::uint32_t* at = __atomic_load_n(&on, __ATOMIC_RELAXED);
     if (at == &kAsleep) at = parents_switch;
@@ -119,6 +119,7 @@ struct alignas(64) FedStatistic : ::statistic {
   std::string units;
   std::string source{};  // of a view: the statistic in the same interface; empty: this is none
   std::string type;      // as in a definition line, with its range; empty: the default
+  std::string help{};    // the same; empty: the program said none
 
   // Dropped by the program, as an interface may be, while samples of it may not be sent yet.
   bool lingers = false;

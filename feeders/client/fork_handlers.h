@@ -1,5 +1,5 @@
-// What a fork takes along, and what a child begins with. The forking thread calls before() first,
-// and one of the others after the fork; from the one to the other it holds the Client's lock and
+// Prepares the Client for a fork, and resets it in the child. The forking thread calls before()
+// first, and one of the others after the fork. Between the two calls it holds the Client's lock and
 // those of all buffers. `own` is the buffer of the forking thread, if it has one: the child has no
 // other thread.
 #pragma once

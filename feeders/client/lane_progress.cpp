@@ -29,7 +29,7 @@ LaneProgress::RingHeads LaneProgress::ring_heads() const {
   return rings;
 }
 
-// What another daemon had is sent over the socket.
+// True for rings of another daemon: their records are sent over the socket.
 bool LaneProgress::are_read(const RingHeads& rings) const {
   const LaneTails* const tails = files_.tails();
   if (!tails || rings.generation != files_.generation()) return true;

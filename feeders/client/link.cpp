@@ -143,7 +143,7 @@ Link::Sent Link::send(std::string_view datagram) {
   return Sent::kGone;
 }
 
-// What goes wrong but for a full queue is the descriptor's fault, or shows in send() as well.
+// A failure other than a full queue is caused by the descriptor, or occurs in send() as well.
 Link::Sent Link::request(std::string_view datagram) {
   channel_.forget_loss();
   if (!connected() || !channel_.is_wanted()) return send(datagram);

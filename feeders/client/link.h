@@ -89,7 +89,7 @@ class Link {
   bool is_ours(int fd) const;
   Sent was_sent();  // there is room
   std::optional<Received> receive_from_channel();
-  // As recvmsg().
+  // Returns what recvmsg() returns.
   ssize_t receive_from(int fd, Received& received);
   void install(Fd fd, std::uint64_t cookie);
 

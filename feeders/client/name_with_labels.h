@@ -15,8 +15,8 @@ struct GivenLabel {
   std::string_view value;
 };
 
-// As it is stored (labels.h). kInvalid: the family is no name or has labels itself, a key is empty
-// or there twice, or the name has more than 255 bytes.
+// The name as it is stored (labels.h). kInvalid: the family is no name or has labels itself, a key
+// is empty or occurs twice, or the name has more than 255 bytes.
 Result<std::string> name_with_labels(std::string_view family, std::span<const GivenLabel> labels);
 
 }  // namespace tallyfs

@@ -33,10 +33,10 @@ class PendingRequests {
   void add(RequestDatagram::Numbered request, const Sent& sent);
   // Calls the handler of the request that the response is for. False: it is not known.
   bool respond(const Response& response);
-  // What this requester has sent until then is not awaited any longer. Returns when the oldest of
-  // those was sent that still are.
+  // Gives up this requester's requests that were sent until `sent_until`. Returns when the oldest
+  // of the others was sent.
   std::optional<Time> time_out(const Requester& requester, Time sent_until);
-  // On a new connection.
+  // Call on a new connection.
   void clear() { requests_.clear(); }
 
  private:

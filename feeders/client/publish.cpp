@@ -21,18 +21,18 @@ FedObject& fed(stats_object* object) { return *static_cast<FedObject*>(object); 
 
 // Empty: it is none. What the daemon will refuse beyond that, it says itself.
 std::string_view bytes_of(const statsblob* blob) {
-  if (!blob || blob->abi != STATS_ABI_V1 || blob->cursz < sizeof(blob::Header)) return {};
+  if (!blob || blob->abi != STATS_ABI_V1 || blob->cursz < sizeof(stats3::blob::Header)) return {};
   return {reinterpret_cast<const char*>(blob), blob->cursz};
 }
 
 // The callback's rates, as text by hashes; an errno.
 int rates_of(stats_tpl_sr_cb_t callback, std::size_t context_bytes, std::string& text) {
   std::vector<std::max_align_t> context(context_bytes / sizeof(std::max_align_t) + 1);
-  blob::Rates rates;
+  stats3::blob::Rates rates;
   void* const given = context_bytes == 0 ? nullptr : context.data();
-  if (const int error = blob::copy_rates(callback, given, rates)) return error;
+  if (const int error = stats3::blob::copy_rates(callback, given, rates)) return error;
   for (const stats_tpl_sample_rate& each : rates) {
-    const auto hash = blob::Templates::of_process().hash(each.tpl_slot_id);
+    const auto hash = stats3::blob::Templates::of_process().hash(each.tpl_slot_id);
     text.append(text.empty() ? ":" : ",:").append(std::to_string(hash));
     text.append("=").append(std::to_string(each.tpl_sample_pct));
   }

@@ -1,5 +1,5 @@
-// What there is to publish, and blobs. Requests are in publisher_requests.cpp, responses in
-// publisher_responses.cpp.
+// Registers and removes the objects of a Publisher, and sends blobs. Requests are in
+// publisher_requests.cpp, responses in publisher_responses.cpp.
 #include "feeders/client/publisher.h"
 
 #include <cerrno>
@@ -146,6 +146,8 @@ void Publisher::refuse_rates(std::string_view subsystem, int error) {
 // ---- blobs
 
 int Publisher::publish(FedObject& object, std::string_view blob) {
+  const bool is_registered = object.registration == Registration::kRegistered;
+  if (is_registered && switches_.is_void(object.number)) look_for_void();
   switch (object.registration) {
     case Registration::kRemoved:
       return -ENOENT;
@@ -158,10 +160,6 @@ int Publisher::publish(FedObject& object, std::string_view blob) {
       return -object.subsystem->refusal;
     case Registration::kRegistered:
       break;
-  }
-  if (switches_.is_void(object.number)) {
-    look_for_void();
-    return -ENOENT;
   }
   return send(object, blob);
 }
@@ -184,7 +182,7 @@ bool Publisher::send_kept() {
 }
 
 int Publisher::send(FedObject& object, std::string_view blob) {
-  if (blob::Templates::of_process().changes() != templates_seen_) note_change();
+  if (stats3::blob::Templates::of_process().changes() != templates_seen_) note_change();
   blob_.clear(conversation_.epoch());
   blob_.blob(object.number, blob);
   switch (conversation_.link().send(blob_.bytes())) {

@@ -137,6 +137,13 @@ class Publisher final : public Requester {
   int send(FedObject& object, std::string_view blob);
   void point_at_switch(FedObject& object);
   void look_for_void();
+  // The daemon says that its number is void.
+  template <typename Thing>
+  void note_gone(Thing& thing);
+  void forget_templates() {
+    templates_.clear();
+    templates_seen_ = 0;
+  }
 
   Switches& switches_;
 

@@ -1,4 +1,4 @@
-// What a Publisher requests.
+// Makes the requests of a Publisher.
 #include <utility>
 
 #include "core/stats3/blob/templates.h"
@@ -7,8 +7,7 @@
 namespace tallyfs {
 
 void Publisher::begin() {
-  templates_.clear();
-  templates_seen_ = 0;
+  forget_templates();
   refusal_ = 0;
   for (auto& [name, subsystem] : subsystems_) {
     subsystem->registration = Registration::kUnregistered;
@@ -16,7 +15,7 @@ void Publisher::begin() {
     subsystem->rates_refusal = 0;
   }
   for (auto& [key, object] : objects_) {
-    // What a user removed was removed from another daemon.
+    // A removal by a user was at another daemon.
     object->registration = Registration::kUnregistered;
     object->was_requested = object->was_sent = false;
     point_at_switch(*object);
@@ -46,7 +45,7 @@ void Publisher::add_requests(RequestDatagram& requests) {
 
 // All of the process's, since any may be named in rates.
 void Publisher::add_templates(RequestDatagram& requests) {
-  const auto& templates = blob::Templates::of_process();
+  const auto& templates = stats3::blob::Templates::of_process();
   const std::uint64_t changes = templates.changes();
   if (changes == templates_seen_) return;
   bool is_complete = true;
@@ -66,7 +65,7 @@ void Publisher::add_templates(RequestDatagram& requests) {
 // One with very many names is more than a datagram can hold; its blobs show no names.
 void Publisher::add_template(RequestDatagram& requests, std::int64_t id) {
   constexpr std::size_t kOverheadBytes = 64;
-  const auto told = blob::Templates::of_process().tell(id);
+  const auto told = stats3::blob::Templates::of_process().tell(id);
   const std::uint32_t hash = told->hash;
   wire::Template message{
       .name = told->name,

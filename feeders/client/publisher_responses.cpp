@@ -1,4 +1,4 @@
-// What the daemon responds to a Publisher, and what its page of switches says.
+// Processes the daemon's responses to a Publisher, and its page of switches.
 #include <cerrno>
 #include <utility>
 
@@ -23,7 +23,7 @@ void Publisher::take_template(std::uint32_t hash, const Response& response) {
 }
 
 void Publisher::take_withdrawal(const Response& response) {
-  // What is gone already was to be removed.
+  // ENOENT is a success: the object does not exist any more.
   if (response.error == 0 || response.error == ENOENT) return;
   conversation_.report("the daemon refused a removal: " + refusal_text(response));
 }
@@ -82,7 +82,7 @@ void Publisher::refuse_object(FedObject& object, const Response& response) {
 void Publisher::take_stale(std::uint64_t number) {
   for (auto& [key, object] : objects_) {
     if (object->registration == Registration::kRegistered && object->number == number) {
-      object->registration = Registration::kRemoved;
+      note_gone(*object);
       point_at_switch(*object);
     }
   }
@@ -103,22 +103,33 @@ void Publisher::look(Time now) {
   looked_at_ = now;
   look_for_void();
   if (subsystems_.empty()) return;
-  if (blob::Templates::of_process().changes() != templates_seen_) note_change();
+  if (stats3::blob::Templates::of_process().changes() != templates_seen_) note_change();
   for (auto& [key, object] : objects_) point_at_switch(*object);
 }
 
-// What a user has removed stays so, until the program makes it anew.
+// A thing that a user has removed stays removed until the program makes it again. A thing that a
+// killed daemon had not saved is requested again, with the templates that it may not have saved
+// either.
+template <typename Thing>
+void Publisher::note_gone(Thing& thing) {
+  thing.registration = Registration::kRemoved;
+  if (!switches_.is_lost(thing.number)) return;
+  thing.registration = Registration::kUnregistered;
+  forget_templates();
+  note_change();
+}
+
 void Publisher::look_for_void() {
   for (auto& [name, subsystem] : subsystems_) {
     if (subsystem->registration == Registration::kRegistered &&
         switches_.is_void(subsystem->number)) {
-      subsystem->registration = Registration::kRemoved;
+      note_gone(*subsystem);
     }
   }
   for (auto& [key, object] : objects_) {
     if (object->registration != Registration::kRegistered || !switches_.is_void(object->number))
       continue;
-    object->registration = Registration::kRemoved;
+    note_gone(*object);
     point_at_switch(*object);
   }
 }

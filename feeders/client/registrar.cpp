@@ -1,4 +1,4 @@
-// What is requested; what the responses mean is in registrar_responses.cpp.
+// Makes the requests of a Registrar; registrar_responses.cpp processes the responses.
 #include "feeders/client/registrar.h"
 
 #include <utility>
@@ -48,7 +48,7 @@ void Registrar::begin() {
   });
   registry_.for_each_statistic([this](FedStatistic& each) {
     if (each.removed) return;
-    // What was on in the daemon before may be on in the next one: the response says.
+    // A statistic that was on at the last daemon may be on at the next one: the response says.
     each.set_switch(each.is_on() || each.started ? &FedStatistic::kOn : &FedStatistic::kOff);
     each.unbind();
     each.number.store(0, std::memory_order_release);
@@ -107,7 +107,7 @@ void Registrar::add_requests(RequestDatagram& requests) {
   add_page(requests);
   if (lane_ == Lane::kWanted) add_cells(requests);
   if (changes_ == Changes::kToo) add_changes(requests);
-  // What has the name of something that is still to be removed is made after that.
+  // A name that is still to be removed is created again only after its removal.
   if (!add_removals(requests)) return;
   add_interfaces(requests);
   add_statistics(requests);
@@ -236,7 +236,7 @@ void Registrar::add_interface(RequestDatagram& requests, FedInterface& interface
                     }});
 }
 
-// Those of an interface that is not registered yet are due again when it is.
+// Statistics of an interface that is not registered yet are due again when it is.
 void Registrar::add_statistics(RequestDatagram& requests) {
   registry_.due().visit(registry_.due().statistics, [&](std::uint32_t id) {
     auto* const statistic = registry_.find_statistic(id);
@@ -305,7 +305,7 @@ bool Registrar::has_pending() {
   return found;
 }
 
-// Those of a statistic that is not registered yet are due again when it is.
+// Changes to a statistic that is not registered yet are due again when it is.
 void Registrar::add_changes(RequestDatagram& requests) {
   registry_.due().visit(registry_.due().changes, [&](std::uint32_t id) {
     auto* const statistic = registry_.find_statistic(id);

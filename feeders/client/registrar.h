@@ -130,7 +130,8 @@ class Registrar final : public Requester {
   Registration shapes_page_ = Registration::kUnregistered;
   Registration lane_file_ = Registration::kUnregistered;
   Registration tails_ = Registration::kUnregistered;
-  // Those of the four above that could not be mapped: they are requested again after the back-off.
+  // The ones of the four above that could not be mapped: they are requested again after the
+  // back-off.
   std::vector<Registration*> unmapped_;
   unsigned lanes_unmapped_ = 0;
   bool reported_unmapped_ = false;

@@ -1,4 +1,4 @@
-// What the daemon responds to a Registrar, and what its page of switches says.
+// Processes the daemon's responses to a Registrar, and its page of switches.
 #include <cerrno>
 #include <utility>
 
@@ -77,7 +77,7 @@ void Registrar::take_binding(FedStatistic& statistic, std::uint64_t number,
 }
 
 void Registrar::take_removal(const Response& response) {
-  // What is gone already was to be removed.
+  // ENOENT is a success: the thing does not exist any more.
   if (response.error == 0 || response.error == ENOENT) return;
   conversation_.report("the daemon refused a removal: " + refusal_text(response));
 }

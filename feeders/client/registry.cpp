@@ -113,6 +113,10 @@ std::string decimals_words(const FedStatistic& statistic) {
   return has_any ? " decimals=" + std::to_string(decimals) : std::string();
 }
 
+std::string help_words(const FedStatistic& statistic) {
+  return statistic.help.empty() ? std::string() : " help=" + statistic.help;
+}
+
 }  // namespace
 
 std::string create_line(const FedInterface& interface) {
@@ -135,7 +139,7 @@ std::string create_line(const FedStatistic& statistic) {
   if (statistic.source.empty() && is_exact) {
     line += " sample_units=" + (statistic.units.empty() ? "-" : statistic.units);
   }
-  return line;
+  return line + help_words(statistic);
 }
 
 std::string define_line(const FedStatistic& statistic, Pending part) {
@@ -143,7 +147,9 @@ std::string define_line(const FedStatistic& statistic, Pending part) {
   auto on = statistic.pending_on;
   if (part == Pending::kDefaults) {
     line += " default=1";
-    if (statistic.pending_type) line += " " + statistic.type + decimals_words(statistic);
+    if (statistic.pending_type) {
+      line += " " + statistic.type + decimals_words(statistic) + help_words(statistic);
+    }
     on = statistic.pending_begin;
   } else if (statistic.pending_reset) {
     line += " data=reset";

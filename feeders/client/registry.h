@@ -39,12 +39,12 @@ class Registry {
   // Nullptr: gone.
   FedInterface* find_interface(std::uint32_t id) const;
   FedStatistic* find_statistic(std::uint32_t id) const;
-  // Of a view; nullptr also for what is none.
+  // The source of a view; nullptr for a statistic that is no view.
   FedStatistic* find_source(const FedStatistic& view) const;
 
-  // What is created is due, and what is erased no longer is.
+  // The requests that are due. Creating a statistic makes it due, and erasing it ends that.
   DueRequests& due() { return due_; }
-  // Looks at all for what is due.
+  // Makes due all that needs a request.
   void find_due();
 
   template <typename Do>
@@ -69,8 +69,8 @@ class Registry {
 std::string path_of(const FedStatistic& statistic);
 std::string create_line(const FedInterface& interface);
 std::string create_line(const FedStatistic& statistic);
-// What is pending: what says how a statistic begins, which the daemon takes as far as neither users
-// nor rules have defined it since; or the changes that follow.
+// The pending part of a definition. kDefaults: the initial definition, of which the daemon accepts
+// the parts that neither users nor rules have defined. kChanges: the changes after that.
 enum class Pending { kDefaults, kChanges };
 std::string define_line(const FedStatistic& statistic, Pending part);
 

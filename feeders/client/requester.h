@@ -67,9 +67,9 @@ class Requester {
   virtual void note_unsent() {}
   // After the sending: something is due besides what found no room.
   virtual bool has_more() { return false; }
-  // What the daemon refused is due again.
+  // Makes refused requests due again.
   virtual void retry_refused() = 0;
-  // The daemon got data for a number that names nothing; 0: the number of a statistic.
+  // The daemon got data for an unknown number; 0: the number of a statistic.
   virtual void take_stale(std::uint64_t number) = 0;
 
   bool awaits_response() const { return awaited_ + awaited_alone_ != 0; }

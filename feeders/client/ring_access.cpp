@@ -14,7 +14,7 @@ constexpr long kNapNs = 50'000;
 
 }  // namespace
 
-// What the thread holds for the socket is sent before, so that its samples stay in their order.
+// Sends the thread's samples for the socket first, so that all of its samples stay in order.
 bool RingAccess::prepare(ThreadBuffer& buffer, FedStatistic& statistic) {
   if (!its_.settings.has_lane) return false;
   CellFiles& files = its_.cell_files;

@@ -17,8 +17,8 @@ void RingReplay::expect() {
   if (its_.cell_files.has_unread_records()) its_.delivery.set_replaying(true);
 }
 
-// The same daemon, to which the connection was lost, reads the records as before; another one gets
-// them over the socket.
+// After a lost connection, the same daemon still reads the records from the ring; another daemon
+// gets them over the socket.
 bool RingReplay::take(const CellFile& file, const LaneTails& tails, std::uint64_t epoch) {
   if (!its_.cell_files.has_unread_records()) {
     finish_file(file, tails);

@@ -1,5 +1,5 @@
-// What became of all samples and records that this process has added. Thread-safe: any thread may
-// read the counts while others change them.
+// Counts of all samples and records that this process has added, by result. Thread-safe: any thread
+// may read the counts while others change them.
 #pragma once
 
 #include <atomic>

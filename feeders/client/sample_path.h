@@ -145,8 +145,9 @@ class SamplePath {
     }
     count<CellKind::kIncrements>(buffer, &cell, x, y);
   }
-  // As above. A function for each kind, so that each saves the registers that it needs alone. The
-  // pointer keeps gcc from merging its attributes with those of the overload above.
+  // count() for one kind. Each kind has a function of its own, so that it saves only the registers
+  // that it needs. The pointer keeps gcc from merging its attributes with those of the overload
+  // above.
   template <CellKind kind>
   [[gnu::noinline]] void count(ThreadBuffer& buffer, LaneCell* cell, std::int64_t x,
                                std::uint64_t y) {

@@ -23,7 +23,7 @@ std::int64_t monotonic_ns();
 
 #if TALLY_CLOCK
 
-// What turns cycles into CLOCK_MONOTONIC, for one datagram.
+// Converts cycles to CLOCK_MONOTONIC, for one datagram.
 struct SampleTimes {
   Line line;
   std::int64_t now_ns = 0;

@@ -16,10 +16,10 @@ class Shapes {
   // Room for as many shapes as there are switches.
   static constexpr std::size_t kBytesMax = 64u << 20;
 
-  // As SealedView::map().
+  // Fails as SealedView::map() does.
   Result<void> map(const Fd& page, std::uint64_t bytes) { return view_.map(page, bytes, "shapes"); }
   void forget() { view_.forget(); }
-  // Nullptr: there is none of this number.
+  // nullptr: no shape has this number.
   const Shape* find(std::uint64_t number) const { return view_.find<Shape>(number); }
 
  private:

@@ -13,7 +13,7 @@ struct SocketPath {
 
   // "PATH" or "PATH or FALLBACK"
   std::string text() const { return fallback.empty() ? path : path + " or " + fallback; }
-  // What to do where no daemon serves it, for a message.
+  // Advice for a message that no daemon serves the socket.
   std::string hint() const;
 };
 

@@ -159,7 +159,7 @@ ThreadBuffer* buffer_of_this_thread(Client& client) {
   return buffer;
 }
 
-// As above, for calls that no signal handler makes, and which may allocate.
+// buffer_of_this_thread() for calls that may allocate, and that no signal handler makes.
 ThreadBuffer* bound_buffer_of_this_thread(Client& client) {
   ThreadBuffer* const buffer = buffer_of_this_thread(client);
   if (buffer && buffer->watched() != 0 && g_has_key && bind_to_thread(buffer)) buffer->watch(0);
@@ -442,6 +442,13 @@ int statistic_to_x(const ::statistic* statistic, double number, int64_t* x) {
   if (!kept) return fail_with(kept.error());
   *x = kept.value();
   return 0;
+}
+
+int statistic_define_help(::statistic* statistic, const char* help) {
+  if (is_none(statistic)) return fail_none();
+  return guarded([&](Client& client) {
+    return client.statistics().define_help(fed(statistic), text_of(help));
+  });
 }
 
 int statistic_start(::statistic* statistic) {

@@ -5,9 +5,16 @@
 #include <vector>
 
 #include "core/base/decimal.h"
+#include "core/base/encoded_name.h"
+#include "core/base/text.h"
 #include "feeders/client/last_error.h"
 
 namespace tallyfs {
+namespace {
+
+constexpr const char* kNoHelp = "-";  // in a definition line
+
+}  // namespace
 
 StatisticCalls::StatisticCalls(const Dependencies& dependencies)
     : mutex_(dependencies.mutex),
@@ -113,6 +120,19 @@ int StatisticCalls::define_decimals(FedStatistic& statistic, unsigned decimals) 
   }
   statistic.asked_decimals = static_cast<std::uint8_t>(decimals);
   if (statistic.number == 0) statistic.said_decimals = static_cast<std::uint8_t>(decimals);
+  note_definition(statistic);
+  return 0;
+}
+
+int StatisticCalls::define_help(FedStatistic& statistic, std::string_view text) {
+  std::string help = encoded_help(text);
+  if (help.size() > kNameBytesMax) {
+    return fail_with(EINVAL, "help must be at most 255 bytes, of which a blank takes three");
+  }
+  const MutexLock lock(mutex_);
+  // The daemon may already have the last help text.
+  if (help.empty() && !statistic.help.empty()) help = kNoHelp;
+  statistic.help = std::move(help);
   note_definition(statistic);
   return 0;
 }

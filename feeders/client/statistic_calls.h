@@ -37,6 +37,7 @@ class StatisticCalls {
   void drop(FedStatistic& statistic, ServerSide side) EXCLUDES(mutex_);
   int define(FedStatistic& statistic, std::string type) EXCLUDES(mutex_);
   int define_decimals(FedStatistic& statistic, unsigned decimals) EXCLUDES(mutex_);
+  int define_help(FedStatistic& statistic, std::string_view text) EXCLUDES(mutex_);
   int switch_on(FedStatistic& statistic) EXCLUDES(mutex_);
   int switch_off(FedStatistic& statistic) EXCLUDES(mutex_);
   int reset(FedStatistic& statistic) EXCLUDES(mutex_);

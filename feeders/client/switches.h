@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/model/switch.h"
 #include "feeders/client/sealed_view.h"
 
 namespace tallyfs {
@@ -16,7 +17,7 @@ class Switches {
   // slots have no switch here.
   static constexpr std::size_t kBytesMax = 16u << 20;
 
-  // As SealedView::map().
+  // Fails as SealedView::map() does.
   Result<void> map(const Fd& page, std::uint64_t bytes) {
     return view_.map(page, bytes, "switches");
   }
@@ -32,7 +33,12 @@ class Switches {
     const Slot* const found = view_.find<Slot>(number);
     return found && is_void(found->on, number);
   }
-  // The same by a switch that find() has returned, on any thread.
+  // It is void because the daemon was killed before it had saved what the number is of.
+  bool is_lost(std::uint64_t number) const {
+    const Slot* const found = view_.find<Slot>(number);
+    return found && __atomic_load_n(&found->generation, __ATOMIC_RELAXED) == kLostGeneration;
+  }
+  // is_void() for a switch that find() has returned; on any thread.
   static bool is_void(const std::uint32_t& on, std::uint64_t number) {
     const auto* const its = reinterpret_cast<const Slot*>(&on);
     return __atomic_load_n(&its->generation, __ATOMIC_RELAXED) != number >> 32;

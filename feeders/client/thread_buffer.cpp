@@ -46,7 +46,8 @@ void ThreadBuffer::make_void(const FedStatistic* statistic) {
   });
 }
 
-// What is not backed reads as zeros, and is written before it is read.
+// Memory that was given back reads as zeros, which is harmless: entries are written before they are
+// read.
 void ThreadBuffer::give_back_memory() {
   if (capacity() <= kEntriesKept) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));

@@ -5,9 +5,12 @@
 // is full, the ring is full, or the background thread must be woken. Every thread sets stop() under
 // the mutex.
 //
-// A signal handler may interrupt the owner anywhere. Between enter() and leave() its samples go to
-// a small side table, from where the owner takes them in before it continues; outside, it is the
-// owner.
+// A signal handler may interrupt the owner anywhere. Between enter() and leave() the handler's
+// samples are nested: they go to a small side table, which the owner processes before it continues.
+// At other times the handler acts as the owner.
+//
+// Positions count the entries that were ever appended: head() is the next one to be written, tail()
+// the next one to be sent, and the entries between them are "held".
 //
 // Bounded: `capacity` entries, kNestedMax nested ones. A buffer is never freed: a thread's end
 // gives it back, and another thread takes it over with what is in it.
@@ -89,18 +92,19 @@ class ThreadBuffer {
     return !owned && owned_.compare_exchange_strong(owned, true, std::memory_order_acquire);
   }
   void disown() { owned_.store(false, std::memory_order_release); }
-  // 0 where the thread's end gives the buffer back. Else the number of the thread, whose existence
-  // the background thread checks.
+  // The owner's thread id, if the background thread has to check whether that thread still exists.
+  // 0: the thread's end gives the buffer back.
   pid_t watched() const { return watched_.load(std::memory_order_relaxed); }
   void watch(pid_t thread) { watched_.store(thread, std::memory_order_relaxed); }
-  // From a thread that is gone, unless it gave the buffer back itself meanwhile.
+  // Takes the buffer from a thread that has ended. False: the thread gave it back itself meanwhile.
   bool take_back(pid_t thread, const CellFiles& files) {
     if (!watched_.compare_exchange_strong(thread, 0)) return false;
     if (is_in_file()) cells_.finish_adds(files);
     abandon();
     return true;
   }
-  // In a forked child, of the buffer of a thread that is not there, wherever it was.
+  // Gives up the ownership of a thread that does not exist, wherever in its call it was: one that
+  // has ended, or, in a forked child, a thread of the parent.
   void abandon() {
     in_call_.store(false, std::memory_order_relaxed);
     inside_.store(false, std::memory_order_relaxed);
@@ -128,7 +132,7 @@ class ThreadBuffer {
     inside_.store(false, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
-  // A call that adds no samples: between the two the owner is inside, and in no lane file.
+  // These enclose a call that adds no samples: the owner is inside, but in no lane file.
   void enter_call() {
     enter();
     in_call_.store(true, std::memory_order_release);
@@ -137,22 +141,23 @@ class ThreadBuffer {
     in_call_.store(false, std::memory_order_relaxed);
     leave();
   }
-  // For other threads than the owner. False: all that the owner did in a lane file is visible.
+  // Called by other threads. False: the owner is in no lane file, and all that it did there is
+  // visible.
   bool is_in_file() const {
     return inside_.load(std::memory_order_acquire) && !in_call_.load(std::memory_order_acquire);
   }
   bool below_stop() const {
     return head_.load(std::memory_order_relaxed) < stop_.load(std::memory_order_relaxed);
   }
-  // Nothing is held: what comes next goes where the ring begins, so that a thread which fills one
-  // datagram after the other stays in its first-level cache. Memory that an outage filled is given
-  // back to the kernel.
+  // Call when nothing is held. The next entry goes to the start of the ring, so that a thread which
+  // fills one datagram after the other stays in its first-level cache. Memory that was filled while
+  // no daemon was there is given back to the kernel.
   void rewind() REQUIRES(mutex_) {
     if (has_grown()) [[unlikely]]
       give_back_memory();
     offset_ = -head_.load(std::memory_order_relaxed);
   }
-  // More of the ring was used since the last rewind() than is kept.
+  // True if more than kEntriesKept entries of the ring were used since the last rewind().
   bool has_grown() const REQUIRES(mutex_) { return head() + offset_ > kEntriesKept; }
   // There must be room.
   void append(const UnsentSample& entry) {
@@ -176,9 +181,9 @@ class ThreadBuffer {
   // For a handler that finds the owner inside. False: no room, which process_nested() will count.
   bool push_nested(const UnsentSample& entry);
   bool has_nested() const { return nested_used_.load(std::memory_order_relaxed) != 0; }
-  // Calls with each nested entry, in their order; to be called by the owner, inside. A handler may
-  // fork meanwhile: then expect_parents_call() starts again in the child, whichever was being
-  // taken.
+  // Calls `take` with each nested entry, in their order. The owner calls this, between enter() and
+  // leave(). A handler may fork meanwhile: then expect_parents_call() in the child replaces the
+  // entries, whichever of them `take` had.
   template <typename Take>
   void process_nested(Take&& take) {
     for (;;) {
@@ -206,28 +211,30 @@ class ThreadBuffer {
   void consume(std::uint64_t entries) REQUIRES(mutex_) {
     tail_.store(tail() + entries, std::memory_order_release);
   }
-  // Where what may be sent ends: at the head, unless there is a barrier before it. One is raised at
-  // the head of now, until a change that belongs between has been sent.
+  // The end of the entries that may be sent: the barrier, or head() if there is none before it. A
+  // barrier at the current head keeps later samples back until a definition that has to precede
+  // them has been sent.
   std::uint64_t end() const REQUIRES(mutex_) { return std::min(head(), barrier_); }
   void raise_barrier() REQUIRES(mutex_) { barrier_ = std::min(barrier_, head()); }
   void lower_barrier() REQUIRES(mutex_) { barrier_ = kNoBarrier; }
   void set_stop(std::uint64_t position) REQUIRES(mutex_) {
     stop_.store(position, std::memory_order_relaxed);
   }
-  // The statistic is to be destroyed: its samples that are still held are void.
+  // Makes the statistic's held samples void. Call before the statistic is destroyed.
   void make_void(const FedStatistic* statistic) REQUIRES(mutex_);
-  // Calls with each entry that is held, nested ones excepted.
+  // Calls `what` with each held entry, without nested ones.
   template <typename Do>
   void for_each_held(Do&& what) REQUIRES(mutex_) {
     const std::uint64_t end = head();
     for (std::uint64_t i = tail(); i != end; ++i) what(entries_[(i + offset_) & mask_]);
   }
-  // In a forked child, where the parent's samples are none of ours.
+  // Forgets all samples, in a forked child: the parent sends them.
   void forget_all() REQUIRES(mutex_);
 
-  // After forget_all(), where a handler forked that interrupted a call in a lane file.
-  // The call continues, and what it counts or holds is the parent's: the owner forgets that when it
-  // leaves, by a nested sample of no statistic. The child's own samples are nested after it.
+  // Call after forget_all() in the child of a handler that forked and had interrupted a call in a
+  // lane file. The call continues in the child, but its sample is the parent's. A nested sample
+  // without a statistic makes the owner forget it at the end of the call. The child's own samples
+  // follow that nested one.
   void expect_parents_call() {
     nested_[0] = UnsentSample();
     nested_used_.store(1, std::memory_order_relaxed);
@@ -254,15 +261,16 @@ class ThreadBuffer {
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);
     return head() - tail;
   }
-  // Everything before this position is dealt with.
+  // True if everything before this position was sent or dropped.
   bool has_sent(std::uint64_t position) const {
     return tail_.load(std::memory_order_acquire) >= position;
   }
-  // In cells.
+  // How many samples went into cells.
   std::uint64_t counted() const { return counted_.load(std::memory_order_relaxed); }
-  // Into rings, now and earlier.
+  // How many samples went into rings.
   std::uint64_t in_ring() const { return in_ring_.load(std::memory_order_relaxed); }
-  // Samples for which there was no room. With head() they are all that were ever added.
+  // Samples for which the buffer had no room. head() + dropped() is the number of all that were
+  // ever added to it.
   std::uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -291,7 +299,7 @@ class ThreadBuffer {
   ThreadCells cells_;
   ThreadRing ring_;
 
-  // The senders'.
+  // Members of the threads that send.
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   Mutex mutex_{LockRank::kThreadBuffer};
   std::int64_t last_ns_ GUARDED_BY(mutex_) = 0;
@@ -299,7 +307,8 @@ class ThreadBuffer {
   std::atomic<bool> owned_{false};
   std::atomic<pid_t> watched_{0};
 
-  // The owner's, for signals. Taken: how many of the used ones process_nested() has passed on.
+  // The owner's members for signal handlers. nested_taken_: how many process_nested() has passed
+  // on.
   std::atomic<std::uint32_t> nested_taken_{0};
   std::array<UnsentSample, kNestedMax> nested_;
   alignas(8) std::array<char, kDatagramBytes> datagram_ GUARDED_BY(mutex_);

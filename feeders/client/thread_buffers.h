@@ -19,7 +19,8 @@ class ThreadBuffers {
  public:
   static constexpr std::size_t kThreadsMax = 1024;
 
-  // What a thread that found no buffer remembers, so that it need not search with every sample.
+  // The memory of a thread that found no buffer: by it the thread need not search with every
+  // sample.
   struct Search {
     std::uint64_t in_vain = 0;  // 1 more than the buffers that had been given back then
   };
@@ -59,7 +60,7 @@ class ThreadBuffers {
   void wait_for_senders() const;
   // Samples of the statistic that are not sent are void.
   void make_void(const FedStatistic& statistic) const;
-  // What is added from now on is not sent before the barriers are lowered.
+  // Keeps samples that are added from now on back, until the barriers are lowered.
   void raise_barriers() const;
   void lower_barriers() const;
 

@@ -16,7 +16,7 @@ struct Form {
   CellForm form;
 };
 
-// Nothing while the daemon is changing it.
+// nullopt while the daemon is changing the shape.
 std::optional<Form> read_form(const Shape& shape) {
   const std::uint32_t version = shape.version.load(std::memory_order_acquire);
   Form read{.era = shape.era.load(std::memory_order_acquire)};
@@ -33,7 +33,7 @@ std::optional<Form> read_form(const Shape& shape) {
   return read;
 }
 
-// Of a daemon that is newer than this library, too.
+// The form may be unknown, from a daemon that is newer than this library.
 bool is_known(const CellForm& form) {
   switch (form.kind) {
     case CellKind::kNone:

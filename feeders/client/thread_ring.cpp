@@ -7,7 +7,7 @@ bool ThreadRing::prepare(ThreadCells& cells, const CellFiles& files,
   if (statistic.id >= kLaneIdsMax) return false;
   if (statistic.ring_era.load(std::memory_order_relaxed) == FedStatistic::kNoRing) return false;
   if (!cells.enter(files)) return false;
-  // Those of this file: any earlier ones are gone before it is there.
+  // These tails are of this file: earlier tails are unmapped before the file exists.
   const LaneTails* const tails = files.tails();
   if (!tails) return false;
   if (cells.generation() == generation_) return true;

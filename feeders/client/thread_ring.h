@@ -1,6 +1,6 @@
-// The ring of one thread in the lane file, and of which statistics samples go there by now. Used by
-// the owner of a buffer while it is inside, and by the next owner after it.
-// No function allocates, locks or waits, so that a signal handler may call them.
+// The ring of one thread in the lane file, and the set of statistics whose samples go there. Used
+// by the owner of a buffer while it is inside, and by the next owner after it. No function
+// allocates memory of the process, locks or waits, so that a signal handler may call them.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,29 @@ namespace tallyfs {
 
 class ThreadRing {
  public:
-  // The memory for the era of each id.
+  // Bytes for the era of each id.
   static constexpr std::size_t kNotesBytes = kLaneIdsMax * sizeof(std::uint32_t);
 
-  // notes: so many bytes of zeros, which it uses.
+  // notes: kNotesBytes of zeros, which outlive the object.
   explicit ThreadRing(std::uint32_t* notes) : eras_(notes) {}
 
-  // Samples of the statistic go into the ring; else prepare() and begin() may see to that.
+  // True if samples of the statistic go into the ring. If not, the caller may call prepare() and
+  // begin().
   bool takes(const FedStatistic& statistic, const CellFiles& files) const {
     return generation_ == files.generation() && statistic.id < kLaneIdsMax &&
            eras_[statistic.id] == statistic.ring_era.load(std::memory_order_relaxed);
   }
-  // There is a ring. False: none is to be had.
+  // Ensures that the thread has a ring in the current lane file: allocates one there if it has
+  // none. False: there is no room for one, or the statistic's samples must not go into a ring.
   bool prepare(ThreadCells& cells, const CellFiles& files, const FedStatistic& statistic);
-  // From now on. No sample of the statistic is held elsewhere.
+  // The statistic's samples go into the ring from now on. None of them may be pending elsewhere.
+  // Call after prepare() was true.
   void begin(const FedStatistic& statistic) {
     const std::uint32_t era = statistic.ring_era.load(std::memory_order_relaxed);
     if (era != FedStatistic::kNoRing) eras_[statistic.id] = era;
   }
 
-  // A sample of the statistic goes another way: begin() comes before the next one.
+  // Call when a sample of the statistic is sent by another route: the next one needs begin() again.
   void end(const FedStatistic& statistic) {
     const bool may_be_here =
         statistic.ring_era.load(std::memory_order_relaxed) != FedStatistic::kNoRing;
@@ -45,17 +48,17 @@ class ThreadRing {
   bool has_room() const { return writer_.has_room(kRecordWordsMax); }
   RingWriter::Room look() { return writer_.look(); }
   void forget_bell() { writer_.forget_bell(); }
-  // The daemon converts cycles of the machine's counter.
+  // True if records may have cycles of the machine's counter, which the daemon converts.
   bool takes_cycles() const { return tails_->takes_cycles.load(std::memory_order_relaxed) != 0; }
-  // There must be room.
+  // Requires has_room().
   void put(const FedStatistic& statistic, std::uint32_t follows, std::int64_t x, std::uint64_t y,
            std::uint64_t time) {
     writer_.put(statistic.id, follows, x, y, time);
   }
   void count_dropped() { writer_.count_dropped(); }
-  // How far the daemon is.
+  // The position up to which the daemon has read.
   std::uint64_t tail() const { return tail_->position.load(std::memory_order_relaxed); }
-  // At this tail a wait was in vain.
+  // True if a wait for room ended without any while the tail was this one.
   bool has_waited_at(std::uint64_t tail) const { return waited_at_ == tail; }
   void record_wait_at(std::uint64_t tail) { waited_at_ = tail; }
 

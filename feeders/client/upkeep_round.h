@@ -45,7 +45,7 @@ class UpkeepRound {
   void run(Time now, Urgency urgency);
   // How long the next round may wait.
   Time next_due(Time now) const;
-  // Nothing is due before something happens.
+  // True if no round is due without a signal or an answer.
   bool is_idle(Time now) const;
   // Rounds follow each other by kTick for a while.
   void stay_active(Time now);

@@ -1,4 +1,4 @@
-// What threads that add samples leave for the background thread. Thread-safe and signal-safe.
+// Signals from threads that add samples to the background thread. Thread-safe and signal-safe.
 #pragma once
 
 #include <atomic>

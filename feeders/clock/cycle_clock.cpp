@@ -38,7 +38,7 @@ std::uint64_t CycleClock::read(const Driver& driver) const {
   return 0;
 }
 
-// By the driver alone, one pointer, since the mode may change behind a look at it.
+// Reads through the driver alone, which is one pointer: the mode may change after it was read.
 std::uint64_t CycleClock::read_ordered() const {
   const Driver* const driver = driver_.load(std::memory_order_acquire);
   return driver ? read(*driver) : 0;
@@ -334,8 +334,8 @@ void CycleClock::set_spacing(std::int64_t ns) {
 CycleClock::Answer CycleClock::time_of(const Timestamp& stamp) {
   if (stamp.epoch == 0 || mode() == Mode::kOff) return {};
   const Owned lock(lock_);
-  // What was stored since the last anchor needs one behind it; and there may have been a suspend,
-  // or a counter that the program brought along stands still.
+  // A stamp that was stored since the last anchor needs an anchor after it. Also, there may have
+  // been a suspend, or a counter that the program provides may have stopped.
   if (mode_.load() == Mode::kOther || stamp.cycles > history_.newest()->cycles || line_is_over()) {
     take_in(take(), Wall::Cause::kDue);
   }

@@ -90,7 +90,7 @@ class CycleClock {
   // The driver must live on. A clock that is off stays so. False: no rate could be measured; what
   // was chosen before stays.
   bool select(const Driver& driver) EXCLUDES(lock_);
-  // Of the machine's counter. False: too late.
+  // Sets the rate of the machine's counter. False: too late.
   bool set_rate(std::uint64_t hz) EXCLUDES(lock_);
   // if_none: the driver if none was ever chosen.
   void switch_on(const Driver& if_none) EXCLUDES(lock_);

@@ -48,8 +48,9 @@ inline constexpr Driver kMonotonicDriver = {
 // The counter if it is known to be trusted, else CLOCK_MONOTONIC.
 const Driver* best_driver();
 
-// What $TALLY_CLOCK says: auto, off (null), or a name; the best one if that is not there or not to
-// be trusted. A program that runs with the rights of another user is not told.
+// The driver that $TALLY_CLOCK names: auto, off (null), or a name. The best one if that driver does
+// not exist or is not reliable. A program that runs with the rights of another user ignores the
+// variable.
 const Driver* driver_by_environment();
 
 }  // namespace tallyfs

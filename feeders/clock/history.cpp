@@ -8,7 +8,7 @@
 namespace tallyfs {
 namespace {
 
-// What NTP may slew a clock by.
+// The most by which NTP slews a clock.
 constexpr double kSlewMax = 500e-6;
 
 double ns_per_cycle(const Anchor& from, const Anchor& to) {
@@ -91,7 +91,7 @@ std::optional<double> History::change_from(std::size_t after, std::size_t neighb
   return change + (is_short ? error / static_cast<double>(cycles) : 0);
 }
 
-// By how much changes of rate within the interval that ends with `after` may have led astray.
+// The error bound from changes of rate within the interval that ends with `after`.
 std::int64_t History::drift(std::size_t after, std::uint64_t cycles) const {
   const auto since = static_cast<double>(cycles - at(after - 1).cycles);
   const auto until = static_cast<double>(at(after).cycles - cycles);

@@ -1,19 +1,20 @@
-// The anchors of the past: which CLOCK_MONOTONIC was at which cycles. Between two anchors time is
-// taken to go evenly.
+// The anchors of the past: pairs of a counter's cycles and CLOCK_MONOTONIC. Between two anchors
+// time is interpolated.
 //
-// How far off that may be. Let the rate change twice between anchors A and B, in any way, a jump of
-// the counter included. Up to the first change time is on the line before A, lengthened; from the
-// second one on it is on the line after B, lengthened backwards; and between the two it is on a
-// straight line from the one to the other. So it is nowhere farther from A-B than the larger of
-// these: the difference in rates between A-B and the interval before it, times the distance from A;
-// and the same with the interval behind it and B. The errors of the anchors come on top. Where a
-// neighbour is missing, as behind the newest anchor, its rate is taken to differ by what NTP may
-// slew, 500 ppm, from that of the other one; so a stamp's bound is widest while its interval is the
-// newest. More than two changes in an interval, those at its very ends included, are
-// beyond this: anchors are to be as close as that.
+// The error bound of that. Let the rate change twice between anchors A and B, in any way, a jump of
+// the counter included. Up to the first change, time is on the extension of the line that ends in
+// A; from the second change on, it is on the extension of the line that starts in B; between the
+// two it is on a straight line from the one to the other. So time is nowhere farther from the line
+// A-B than the larger of two products: the difference in rates between A-B and the interval before
+// it, times the distance from A; and the difference in rates between A-B and the interval after it,
+// times the distance from B. The errors of the anchors are added. Where a neighbour is missing, as
+// after the newest anchor, its rate is assumed to differ by 500 ppm, which is the most that NTP
+// slews; so a stamp's bound is widest while its interval is the newest. The bound does not hold for
+// more than two changes in an interval, its ends included: anchors have to be close enough for
+// that.
 //
-// The newest anchor gives way to the next one, unless that would leave a gap of `spacing` or it is
-// kept for a reason. Bounded: the room given; then the oldest go. Locked by its clock.
+// The next anchor replaces the newest, unless that would leave a gap of `spacing` or keep_newest()
+// was called. Bounded by the given room: the oldest anchors are dropped. Locked by its clock.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +31,10 @@ class History {
   constexpr explicit History(std::span<Anchor> room) : room_(room) {}
 
   void set_spacing(std::int64_t ns) { spacing_ns_ = ns; }
-  // What a change of rate, or of epoch, makes necessary.
+  // The next add() does not replace the newest anchor. Call at a change of rate or of epoch.
   void keep_newest() { newest_is_kept_ = true; }
   void clear() { size_ = 0; }
-  // Cycles of one epoch do not go back.
+  // The cycles are not less than those of the last anchor of the same epoch.
   void add(const Anchor& anchor);
 
   std::size_t size() const { return size_; }
@@ -47,7 +48,7 @@ class History {
     std::int64_t ns = 0;  // CLOCK_MONOTONIC
     std::int64_t error_ns = 0;
   };
-  // How far it reaches back in the newest anchor's epoch.
+  // The time between the oldest and the newest anchor of the newest anchor's epoch.
   std::int64_t reach_ns() const;
   // Nullopt: not between two anchors of the epoch.
   std::optional<Time> time_of(std::uint64_t cycles, std::uint64_t epoch) const;

@@ -1,5 +1,5 @@
-// What time it is for the programs of this project: CLOCK_MONOTONIC by sched_clock(), or by itself
-// where the clock is not built or $TALLY_CLOCK says off, which is for programs that only measure.
+// The time for the programs of this project: CLOCK_MONOTONIC by sched_clock(), or by the system's
+// call if the clock is not built or $TALLY_CLOCK is off, which is for programs that only measure.
 // Stateless, so thread-safe; a header alone, since without the clock this room is not built.
 #pragma once
 

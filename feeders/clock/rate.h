@@ -24,13 +24,13 @@ class Rate {
   };
   // The least that a rate is taken over.
   static constexpr std::int64_t kBaseMin = 50'000;
-  // What stands for less is a counter that goes on in large steps.
+  // A counter that stands still for less than this advances in large steps.
   static constexpr std::int64_t kStopMin = 10'000'000;
 
   constexpr Rate() = default;
   // hz: what the driver said, or an estimate.
   void begin(const Anchor& anchor, double hz);
-  // The same counter goes on from elsewhere.
+  // Begins again with the same counter at another value.
   void begin_again(const Anchor& anchor) { begin(anchor, hz_); }
   Observation add(const Anchor& anchor);
 

@@ -147,7 +147,8 @@ class Timeline {
   };
 
   static bool is_being_laid(std::uint64_t edition) { return (edition & 1) != 0; }
-  // What readers of the line may have got at `cycles`. A counter that jumped tells nothing.
+  // The greatest time that readers of the line may have got at `cycles`. After a jump of the
+  // counter that is unknown, and the begin of the line counts.
   static std::uint64_t reach(const Line& line, std::uint64_t cycles) {
     const std::uint64_t distance = cycles - line.cycles;
     if (distance > ~std::uint64_t{0} / 2) return line.ns;

@@ -34,8 +34,13 @@ bool asks(std::span<char> datagram) {
          std::holds_alternative<wire::Binding>(message);
 }
 
-constexpr std::size_t kKeyBytes =
-    sizeof(Origin::pid) + sizeof(Origin::uid) + sizeof(Origin::address);
+constexpr std::size_t kAddressAt = sizeof(Origin::pid) + sizeof(Origin::uid);
+constexpr std::size_t kKeyBytes = kAddressAt + sizeof(Origin::address);
+
+// Of keys of one process, which may have changed its uid.
+bool is_of_one_socket(std::string_view key, std::string_view other) {
+  return key.substr(kAddressAt) == other.substr(kAddressAt);
+}
 
 bool has_unread(int channel) {
   int bytes = 0;
@@ -73,35 +78,97 @@ bool AnswerChannels::offer(const Origin& from, std::span<char> datagram, Fd atta
     closer_.close(std::move(attached));
     return false;
   }
+  const bool is_taken = take(from, std::move(attached));
+  if (is_taken && from.pid == 0 && keeper_) keeper_->write_through(*part_);
+  return is_taken;
+}
+
+bool AnswerChannels::take(const Origin& from, Fd attached) {
   Entry made{.uid = from.uid, .process = from.pid};
   if (from.pid == 0) made.unseen = look_at_peer(attached.get());
   made.channel = std::make_shared<const Channel>(std::move(attached), closer_);
+  if (made.unseen && !made.unseen->end.valid()) return false;
   const std::string key = key_of(from);
   const MutexLock lock(mutex_);
-  const auto before = by_key_.find(key);
-  if (before == by_key_.end() && !has_room(from.uid)) return false;
-  if (made.unseen) {
-    if (!made.unseen->end.valid()) return false;
-    if (before != by_key_.end() && !go_on(before->second, made)) return false;
-    if (made.process == 0) made.process = draw_number();
-  }
-  made.id = ++last_id_;
+  const auto* const its = find_same(made);
+  const auto there = by_key_.find(key);
+  if (its && !is_of_one_socket(its->first, key) && !is_left(its->second)) return false;
+  const bool is_counted = there != by_key_.end() || (its && its->second.uid == from.uid);
+  if (!is_counted && !has_room(from.uid)) return false;
+  if (made.unseen && there != by_key_.end() && !go_on(there->second, made)) return false;
+  if (its) made.process = its->second.process;
+  if (made.process == 0) made.process = draw_number();
+  made.id = id_of(made.process);
   if (!watch(made)) return false;
-  if (before != by_key_.end()) {
-    unwatch(before->second);
-    before->second = std::move(made);
-  } else {
-    by_key_.emplace(key, std::move(made));
-  }
-  note_count();
+  if (its && its->first != key) leave(std::string(its->first));
+  leave(key);
+  enter(key, std::move(made));
   return true;
+}
+
+AnswerChannels::Entries::value_type* AnswerChannels::find_of(pid_t process) {
+  const auto key = keys_.find(process);
+  return key == keys_.end() ? nullptr : &*by_key_.find(key->second);
+}
+
+const AnswerChannels::Entries::value_type* AnswerChannels::find_of(pid_t process) const {
+  const auto key = keys_.find(process);
+  return key == keys_.end() ? nullptr : &*by_key_.find(key->second);
+}
+
+AnswerChannels::Entries::value_type* AnswerChannels::find_same(const Entry& made) {
+  if (!made.unseen) return find_of(made.process);
+  const auto known = by_identity_.find(made.unseen->identity);
+  return known == by_identity_.end() ? nullptr : find_of(known->second);
+}
+
+// A process that has ended may have left it to a child, and its number to another process.
+bool AnswerChannels::is_left(const Entry& entry) const {
+  if (!entry.channel || has_hung_up(entry.channel->fd())) return true;
+  if (pidfds_ != PeerPidfds::kUsed) return false;
+  const Fd pidfd = pidfd_of_peer(entry.channel->fd());
+  return pidfd.valid() ? is_readable(pidfd.get()) : errno == ESRCH;
+}
+
+void AnswerChannels::enter(const std::string& key, Entry made) {
+  keys_[made.process] = key;
+  of_uid_[made.uid] += 1;
+  if (made.channel) count_ += 1;
+  if (made.unseen) unseen_ += 1;
+  if (made.unseen && made.unseen->identity != 0) by_identity_[made.unseen->identity] = made.process;
+  by_key_.emplace(key, std::move(made));
+}
+
+void AnswerChannels::leave(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return;
+  Entry& entry = found->second;
+  unwatch(entry);
+  if (entry.channel) count_ -= 1;
+  if (entry.unseen) unseen_ -= 1;
+  if (entry.unseen) by_identity_.erase(entry.unseen->identity);
+  note_closed(entry);
+  keys_.erase(entry.process);
+  const auto its = of_uid_.find(entry.uid);
+  if (--its->second == 0) of_uid_.erase(its);
+  by_key_.erase(found);
 }
 
 AnswerChannels::Unseen AnswerChannels::look_at_peer(int channel) const {
   if (pidfds_ == PeerPidfds::kUsed) {
-    if (Fd pidfd = pidfd_of_peer(channel); pidfd.valid()) return {std::move(pidfd), true};
+    if (Fd pidfd = pidfd_of_peer(channel); pidfd.valid()) return unseen_of(std::move(pidfd));
   }
-  return {Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), false};
+  return {Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))};
+}
+
+AnswerChannels::Unseen AnswerChannels::unseen_of(Fd pidfd) {
+  const std::uint64_t identity = identity_of(pidfd.get());
+  return {.end = std::move(pidfd), .is_pidfd = true, .identity = identity};
+}
+
+// With the process's number, which finds the entry again.
+std::uint64_t AnswerChannels::id_of(pid_t process) {
+  return std::uint64_t{++last_id_} << 32 | static_cast<std::uint32_t>(process);
 }
 
 // All above those of the kernel.
@@ -113,31 +180,23 @@ pid_t AnswerChannels::draw_number() {
 // Another process may have the same address, in another network namespace.
 bool AnswerChannels::go_on(Entry& before, Entry& made) {
   Unseen& known = *before.unseen;
-  if (known.is_pidfd && !may_be_one_process(known.end.get(), made.unseen->end.get())) {
+  if (known.is_pidfd && known.identity != made.unseen->identity) {
     return is_readable(known.end.get());
   }
   if (!known.is_pidfd) {
     const int same = ::fcntl(known.end.get(), F_DUPFD_CLOEXEC, 0);
     if (same < 0) return false;
-    made.unseen = Unseen{Fd(same), false};
+    made.unseen = Unseen{Fd(same)};
   }
   made.process = before.process;
   return true;
 }
 
-void AnswerChannels::note_count() {
-  const auto has_channel = [](const auto& each) { return each.second.channel != nullptr; };
-  const auto is_unseen = [](const auto& each) { return each.second.unseen.has_value(); };
-  count_.store(static_cast<std::size_t>(std::ranges::count_if(by_key_, has_channel)),
-               std::memory_order_relaxed);
-  has_unseen_.store(std::ranges::any_of(by_key_, is_unseen), std::memory_order_relaxed);
-}
-
 bool AnswerChannels::has_room(uid_t uid) const {
   if (by_key_.size() >= reserve_.limit_for(uid, kChannelsMax)) return false;
   if (reserve_.is_for(uid)) return true;
-  const auto is_its = [uid](const auto& each) { return each.second.uid == uid; };
-  return std::ranges::count_if(by_key_, is_its) < static_cast<std::ptrdiff_t>(kOfUidMax);
+  const auto its = of_uid_.find(uid);
+  return its == of_uid_.end() || its->second < kOfUidMax;
 }
 
 AnswerChannels::Shared AnswerChannels::find(const Origin& to) const {
@@ -149,7 +208,7 @@ AnswerChannels::Shared AnswerChannels::find(const Origin& to) const {
 }
 
 pid_t AnswerChannels::number_of(const Origin& unseen) const {
-  if (!has_unseen_.load(std::memory_order_relaxed)) return 0;
+  if (unseen_.load(std::memory_order_relaxed) == 0) return 0;
   const std::string key = key_of(unseen);
   const MutexLock lock(mutex_);
   const auto found = by_key_.find(key);
@@ -160,9 +219,7 @@ Fd AnswerChannels::open_process(pid_t process) const {
   Shared channel;
   {
     const MutexLock lock(mutex_);
-    const auto is_its = [process](const auto& each) { return each.second.process == process; };
-    const auto found = std::ranges::find_if(by_key_, is_its);
-    if (found != by_key_.end()) {
+    if (const auto* const found = find_of(process)) {
       const Entry& entry = found->second;
       if (entry.unseen) return Fd(::fcntl(entry.unseen->end.get(), F_DUPFD_CLOEXEC, 0));
       channel = entry.channel;
@@ -234,28 +291,34 @@ void AnswerChannels::take_ends() {
 // Of a channel, or of an unseen process that had none.
 void AnswerChannels::end(std::uint64_t id) {
   const MutexLock lock(mutex_);
-  const auto is_it = [id](const auto& each) { return each.second.id == id; };
-  const auto found = std::ranges::find_if(by_key_, is_it);
-  if (found == by_key_.end()) return;
+  auto* const found = find_of(static_cast<pid_t>(static_cast<std::uint32_t>(id)));
+  if (!found || found->second.id != id) return;
   Entry& entry = found->second;
-  unwatch(entry);
   const bool stays = entry.channel && entry.unseen && entry.unseen->is_pidfd;
   if (entry.unseen && !entry.unseen->is_pidfd) ::eventfd_write(entry.unseen->end.get(), 1);
-  entry.channel.reset();
-  if (!stays || !watch(entry)) by_key_.erase(found);
-  note_count();
+  if (stays) {
+    unwatch(entry);
+    entry.channel.reset();
+    count_ -= 1;
+    if (watch(entry)) return;
+  }
+  leave(std::string(found->first));
 }
 
 // Those that an earlier server knew by the ends of their channels.
 void AnswerChannels::end_absent() {
   const MutexLock lock(mutex_);
-  boost::unordered::erase_if(by_key_, [](const auto& each) {
-    const Entry& entry = each.second;
-    if (entry.channel || entry.unseen->is_pidfd) return false;
+  std::vector<std::string> ended;
+  for (const auto& [key, entry] : by_key_) {
+    if (entry.channel || entry.unseen->is_pidfd) continue;
     ::eventfd_write(entry.unseen->end.get(), 1);
-    return true;
-  });
-  note_count();
+    ended.push_back(key);
+  }
+  for (const std::string& key : ended) leave(key);
+}
+
+void AnswerChannels::note_closed(const Entry& entry) const {
+  if (keeper_ && entry.unseen) keeper_->descriptors().remove(entry.unseen->end.get());
 }
 
 void AnswerChannels::save(ByteWriter& out, HandedDescriptors& descriptors) const {
@@ -275,17 +338,21 @@ void AnswerChannels::load(ByteReader& in, HandedDescriptors& descriptors) {
   const MutexLock lock(mutex_);
   last_number_ = in.get<std::uint32_t>();
   while (in.ok() && in.left() != 0) {
-    Entry entry{.id = ++last_id_, .process = in.get<std::int32_t>()};
+    Entry entry{.process = in.get<std::int32_t>()};
+    entry.id = id_of(entry.process);
     entry.uid = in.get<std::uint32_t>();
     std::string key(in.get_text());
     const bool is_pidfd = in.get_flag();
-    entry.unseen = Unseen{descriptors.take(in.get<std::uint32_t>()), is_pidfd};
+    const auto place = in.get<std::uint32_t>();
+    Fd end = descriptors.take(place);
+    entry.unseen = is_pidfd ? unseen_of(std::move(end)) : Unseen{std::move(end)};
     const bool is_there = in.ok() && entry.unseen->end.valid() && key.size() == kKeyBytes;
-    if (!is_there || by_key_.size() >= kChannelsMax || by_key_.contains(key)) continue;
+    const bool is_new = !by_key_.contains(key) && !keys_.contains(entry.process);
+    if (!is_there || !is_new || by_key_.size() >= kChannelsMax) continue;
     if (is_pidfd && !watch(entry)) continue;
-    by_key_.emplace(std::move(key), std::move(entry));
+    descriptors.adopt(place, entry.unseen->end.get());
+    enter(key, std::move(entry));
   }
-  note_count();
 }
 
 }  // namespace tallyfs

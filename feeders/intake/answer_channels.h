@@ -3,10 +3,11 @@
 // feeder is, while its address is one of its own namespace.
 //
 // A channel is of one socket of one process, as the kernel says: of its uid, process id and
-// address. It ends when the feeder closes its end, or sends another one. What is accepted: exactly
-// one descriptor, AF_UNIX, SOCK_SEQPACKET, whose peer has the uid and process id of the datagram.
-// All else is closed (descriptor_closer.h). The kernel reads these from fields of the socket, so
-// that the look at a foreign descriptor waits for nothing, as its close may.
+// address. It ends when the feeder closes its end, or sends another one. A process has one: that of
+// another socket of it is refused as long as the first is open. What is accepted: exactly one
+// descriptor, AF_UNIX, SOCK_SEQPACKET, whose peer is the sender (peer_process.h). All else is
+// closed (descriptor_closer.h). The kernel reads these from fields of the socket, so that the look
+// at a foreign descriptor waits for nothing, as its close may.
 //
 // Unseen processes (core/branch/command.h) are known by their channels. Each has a number from its
 // first channel to its end, which its pidfd shows. Where the kernel gives no pidfd of a peer, the
@@ -75,6 +76,13 @@ class AnswerChannels {
   // Notices the ends of channels from now on, and of processes that are absent for so long.
   void start(std::chrono::nanoseconds absence_max = kAbsenceMax) EXCLUDES(mutex_);
 
+  // From now on the next server is told of unseen processes, whenever this one ends. part: that
+  // which saves them.
+  void keep_with(PartKeeper& keeper, HandedPart& part) {
+    keeper_ = &keeper;
+    part_ = &part;
+  }
+
   // Whether a batch of datagrams, each with a descriptor, may be received.
   bool may_receive(std::size_t datagrams) const;
   // Takes what came with the datagram. False: it is no channel, or one too many.
@@ -103,9 +111,10 @@ class AnswerChannels {
   struct Unseen {
     Fd end;  // readable then: its pidfd, or an eventfd
     bool is_pidfd = false;
+    std::uint64_t identity = 0;  // of the pidfd
   };
   struct Entry {
-    std::uint64_t id = 0;
+    std::uint64_t id = 0;           // of this channel of this process, see id_of()
     uid_t uid = 0;
     pid_t process = 0;              // its number, if it is unseen
     Shared channel = nullptr;       // nullptr: it has ended, and its process has not
@@ -115,9 +124,23 @@ class AnswerChannels {
   };
   using Entries = boost::unordered_flat_map<std::string, Entry>;
 
+  bool take(const Origin& from, Fd attached) EXCLUDES(mutex_);
   bool has_room(uid_t uid) const REQUIRES(mutex_);
+  // The end of its process is going to be closed.
+  void note_closed(const Entry& entry) const;
   Unseen look_at_peer(int channel) const;
+  static Unseen unseen_of(Fd pidfd);
   pid_t draw_number() REQUIRES(mutex_);
+  std::uint64_t id_of(pid_t process) REQUIRES(mutex_);
+  // What the process has, at this or at another address. Nullptr: nothing.
+  Entries::value_type* find_of(pid_t process) REQUIRES(mutex_);
+  const Entries::value_type* find_of(pid_t process) const REQUIRES(mutex_);
+  Entries::value_type* find_same(const Entry& made) REQUIRES(mutex_);
+  // Whether the channel of another socket may take the place of this one.
+  bool is_left(const Entry& entry) const;
+  // Under the key, and in all that counts or finds entries.
+  void enter(const std::string& key, Entry made) REQUIRES(mutex_);
+  void leave(const std::string& key) REQUIRES(mutex_);
   // The process goes on with another channel. False: it is another process.
   bool go_on(Entry& before, Entry& made) REQUIRES(mutex_);
   // Notices its end. False: the kernel has no memory for that.
@@ -127,7 +150,6 @@ class AnswerChannels {
   void end(std::uint64_t id) EXCLUDES(mutex_);
   void end_absent() EXCLUDES(mutex_);
   void wait_for_ends();
-  void note_count() REQUIRES(mutex_);
 
   const QuotaReserve reserve_;
   const PeerPidfds pidfds_;
@@ -135,12 +157,17 @@ class AnswerChannels {
   boost::asio::posix::stream_descriptor ends_;  // an epoll(7) of all channels
   int ends_fd_ = -1;
   boost::asio::steady_timer absence_;
+  PartKeeper* keeper_ = nullptr;  // nothing is kept
+  HandedPart* part_ = nullptr;
   std::atomic<std::size_t> count_{0};
-  std::atomic<bool> has_unseen_{false};
+  std::atomic<std::size_t> unseen_{0};
   mutable Mutex mutex_{LockRank::kAnswerChannels};
-  std::uint64_t last_id_ GUARDED_BY(mutex_) = 0;
+  std::uint32_t last_id_ GUARDED_BY(mutex_) = 0;
   std::uint32_t last_number_ GUARDED_BY(mutex_) = 0;
   Entries by_key_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<pid_t, std::string> keys_ GUARDED_BY(mutex_);  // of processes
+  boost::unordered_flat_map<std::uint64_t, pid_t> by_identity_ GUARDED_BY(mutex_);
+  boost::unordered_flat_map<uid_t, std::size_t> of_uid_ GUARDED_BY(mutex_);  // entries
 };
 
 }  // namespace tallyfs

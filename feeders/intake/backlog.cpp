@@ -7,210 +7,107 @@ namespace tallyfs {
 namespace {
 
 // What one that is put off takes beside its bytes.
-constexpr std::size_t kLateBytes = 256;
-static_assert(sizeof(Backlog::Late) <= kLateBytes);
+constexpr std::size_t kDeferredBytes = 256;
+static_assert(sizeof(Backlog::Deferred) <= kDeferredBytes);
 
-// How often a full table is searched for accounts without debt.
-constexpr std::chrono::milliseconds kSearchPause{10};
-
-Backlog::Late make_late(const Datagram& datagram, std::vector<char> bytes, bool is_rest) {
-  Backlog::Late late{.bytes = std::move(bytes), .datagram = datagram, .is_rest = is_rest};
-  late.datagram.bytes = late.bytes;  // which stay where they are when the vector is moved
-  return late;
-}
-
-std::size_t bytes_of(const Backlog::Late& late) { return kLateBytes + late.bytes.size(); }
+std::size_t room_of(const Backlog::Deferred& one) { return kDeferredBytes + one.bytes.size(); }
 
 }  // namespace
 
-void Backlog::Debt::let_time_pass(Nanoseconds now, int parts) {
-  const auto passed = now - as_of;
-  of_all = std::max(Nanoseconds(0), of_all - passed / (kShareOfAll * parts));
-  of_commands = std::max(Nanoseconds(0), of_commands - passed / (kShareOfCommands * parts));
-  as_of = now;
+Backlog::Deferred Backlog::Deferred::of(const Datagram& datagram, std::vector<char> bytes,
+                                        bool is_rest) {
+  Deferred deferred{.bytes = std::move(bytes), .datagram = datagram, .is_rest = is_rest};
+  deferred.datagram.bytes = deferred.bytes;  // which stay where they are when the vector is moved
+  return deferred;
 }
 
-void Backlog::Debt::add(Cost cost, Nanoseconds spent) {
-  Nanoseconds& debt = cost == Cost::kAll ? of_all : of_commands;
-  debt = std::min<Nanoseconds>(debt + spent, kDebtMax);
+Backlog::Queue* Backlog::find(SenderKey sender) const {
+  const Accounts::Account* const account = accounts_.find(sender);
+  if (!account || !account->has_deferred) return nullptr;
+  return queues_.find(account->sender)->second.get();
 }
 
-Backlog::Account* Backlog::find(Key sender) const {
-  const auto found = accounts_.find(sender);
-  return found == accounts_.end() ? nullptr : found->second.get();
+bool Backlog::has_any_of(const Origin& sender) const {
+  return find(queue_.key_of(sender)) != nullptr;
 }
 
-Backlog::Account* Backlog::find_or_shared(Key sender) const {
-  Account* const account = find(sender);
-  return account ? account : find(SocketQueue::shared_by(sender));
-}
-
-Backlog::Account* Backlog::find(const Origin& sender) const {
-  return find_or_shared(queue_.key_of(sender));
-}
-
-// While something is put off of those that share an account, none of them gets one of its own: what
-// it sends must not overtake what it has sent before.
-Backlog::Account& Backlog::find_or_make(const Origin& sender, Nanoseconds now) {
-  const Key own = queue_.key_of(sender);
-  if (Account* const account = find(own)) return *account;
-  const Key shared = SocketQueue::shared_by(own);
-  Account* const of_others = find(shared);
-  if (of_others && !of_others->late.empty()) return *of_others;
-  if (!has_place_for(own) && now - looked_ >= kSearchPause) look_at_all(now);
-  if (has_place_for(own)) return make(own, now);
-  Account* const left = find(shared);
-  return left ? *left : make(shared, now);
-}
-
-bool Backlog::has_place_for(Key sender) const {
-  return SocketQueue::is_uid(sender) ? uids_ < kUidsMax : accounts_.size() - uids_ < kSendersMax;
-}
-
-Backlog::Account& Backlog::make(Key sender, Nanoseconds now) {
-  auto made = std::make_unique<Account>();
-  made->sender = sender;
-  made->debt.as_of = now;
-  queue_.know(sender);
-  uids_ += SocketQueue::is_uid(sender) ? 1 : 0;
-  return *accounts_.emplace(sender, std::move(made)).first->second;
-}
-
-int Backlog::parts_for(Key sender) const {
-  if (!SocketQueue::is_uid(sender) || uids_debt_.is_within(kAllowance)) return 1;
-  return static_cast<int>(uids_);
-}
-
-void Backlog::charge(const Origin& sender, Cost cost, Nanoseconds spent, Nanoseconds now) {
-  Account& account = find_or_make(sender, now);
-  account.used = now;
-  account.debt.let_time_pass(now, parts_for(account.sender));
-  account.debt.add(cost, spent);
-  if (SocketQueue::is_uid(account.sender)) {
-    uids_debt_.let_time_pass(now, 1);
-    uids_debt_.add(cost, spent);
-  }
-  if (is_within_allowance(account) || std::exchange(account.is_held, true)) return;
-  queue_.hold(account.sender);
-}
-
-Backlog::Nanoseconds Backlog::cost_max(const Origin& sender, std::size_t bytes) const {
-  const auto of_byte = queue_.is_trusted(sender) ? kTrustedByteCostMax : kByteCostMax;
-  return of_byte * static_cast<Nanoseconds::rep>(bytes);
-}
-
-bool Backlog::is_held(const Origin& sender, Nanoseconds now) {
-  if (now - looked_ >= kLookPause) look_at_all(now);
-  const Account* const account = find(sender);
-  return account && account->is_held;
-}
-
-bool Backlog::holds_for_commands(const Origin& sender) const {
-  const Account* const account = find(sender);
-  return account && account->debt.of_commands > kAllowance / parts_for(account->sender);
-}
-
-bool Backlog::has_late_of(const Origin& sender) const {
-  const Account* const account = find(sender);
-  return account && !account->late.empty();
-}
-
-Backlog::Nanoseconds Backlog::reading_left(const Origin& sender, Nanoseconds now) const {
-  const Account* const account = find(sender);
-  return account ? account->reading.left(now) : reading_of_others_.left(now);
-}
-
-void Backlog::spend_reading(const Origin& sender, Nanoseconds spent, Nanoseconds now) {
-  Account* const account = find(sender);
-  (account ? account->reading : reading_of_others_).spend(spent, now);
-}
-
-void Backlog::look_at_all(Nanoseconds now) {
-  looked_ = now;
-  uids_debt_.let_time_pass(now, 1);
-  boost::unordered::erase_if(accounts_, [&](const auto& entry) {
-    Account& account = *entry.second;
-    account.debt.let_time_pass(now, parts_for(account.sender));
-    if (!is_within_allowance(account) || !account.late.empty()) return false;
-    if (std::exchange(account.is_held, false)) queue_.let_go(account.sender);
-    const bool is_unused = account.debt.is_none() && account.reading.is_full(now);
-    if (!is_unused || now - account.used < kKeptUnused) return false;
-    forget(account.sender);
-    return true;
-  });
-}
-
-void Backlog::forget(Key sender) {
-  queue_.forget(sender);
-  uids_ -= SocketQueue::is_uid(sender) ? 1 : 0;
+std::size_t Backlog::bytes_of(SenderKey sender) const {
+  const Queue* const queue = find(sender);
+  return queue ? queue->bytes : 0;
 }
 
 bool Backlog::has_room(const Origin& sender, std::size_t bytes) const {
-  bytes += kLateBytes;
-  return bytes <= kBytesOfSenderMax - find(sender)->bytes && bytes <= kBytesMax - bytes_;
+  bytes += kDeferredBytes;
+  return bytes_of(queue_.key_of(sender)) + bytes <= kBytesOfSenderMax &&
+         bytes_ + bytes <= kBytesMax;
 }
 
-bool Backlog::is_full_of(Key sender, std::size_t bytes) const {
-  const Account* const account = find_or_shared(sender);
-  return account && account->is_held && bytes + kLateBytes > kBytesOfSenderMax - account->bytes;
+bool Backlog::is_full_of(SenderKey sender, std::size_t bytes) const {
+  const Accounts::Account* const account = accounts_.find(sender);
+  return account && account->is_held &&
+         bytes_of(sender) + bytes + kDeferredBytes > kBytesOfSenderMax;
 }
 
-Backlog::Account& Backlog::entered(const Origin& sender, std::size_t bytes) {
-  Account& account = *find(sender);
-  account.bytes += bytes;
-  bytes_ += bytes;
-  if (account.late.empty()) {
-    turns_.push_back(&account);
-    queue_.note_late(account.sender);
+Backlog::Queue& Backlog::entered(const Origin& sender, std::size_t bytes) {
+  Accounts::Account& account = *accounts_.find(queue_.key_of(sender));
+  std::unique_ptr<Queue>& queue = queues_[account.sender];
+  if (!queue) {
+    queue = std::make_unique<Queue>();
+    queue->account = &account;
+    account.has_deferred = true;
+    turns_.push_back(queue.get());
+    queue_.note_deferred(account.sender);
   }
-  return account;
+  queue->bytes += bytes;
+  bytes_ += bytes;
+  return *queue;
 }
 
 void Backlog::put(const Datagram& datagram) {
   const char* const bytes = datagram.bytes.data();
-  auto late = make_late(datagram, {bytes, bytes + datagram.bytes.size()}, false);
-  entered(datagram.origin, bytes_of(late)).late.push_back(std::move(late));
+  auto deferred = Deferred::of(datagram, {bytes, bytes + datagram.bytes.size()}, false);
+  entered(datagram.origin, room_of(deferred)).deferred.push_back(std::move(deferred));
 }
 
 void Backlog::put_rest(const Datagram& datagram, std::vector<char> rest,
                        const LineProgress& progress) {
-  auto late = make_late(datagram, std::move(rest), true);
-  late.progress = progress;
-  entered(datagram.origin, bytes_of(late)).late.push_front(std::move(late));
+  auto deferred = Deferred::of(datagram, std::move(rest), true);
+  deferred.progress = progress;
+  entered(datagram.origin, room_of(deferred)).deferred.push_front(std::move(deferred));
 }
 
-void Backlog::adopt(Late late, Nanoseconds now) {
-  Account& account = find_or_make(late.datagram.origin, now);
-  account.used = now;
-  if (!std::exchange(account.is_held, true)) queue_.hold(account.sender);
-  entered(late.datagram.origin, bytes_of(late)).late.push_back(std::move(late));
+void Backlog::adopt(Deferred deferred, std::chrono::nanoseconds now) {
+  const Origin sender = deferred.datagram.origin;
+  accounts_.hold(queue_.key_of(sender), now);
+  entered(sender, room_of(deferred)).deferred.push_back(std::move(deferred));
 }
 
-Backlog::Late Backlog::take() {
-  Account& account = *turns_.front();
+Backlog::Deferred Backlog::take() {
+  Queue& queue = *turns_.front();
   turns_.pop_front();
-  Late late = take_first_of(account);
-  if (!account.late.empty()) turns_.push_back(&account);
-  return late;
+  if (queue.deferred.size() > 1) turns_.push_back(&queue);
+  return take_first_of(queue);
 }
 
-Backlog::Late Backlog::take_in_the_way_of(const Origin& sender, std::size_t bytes) {
-  Account* account = find(sender);
-  if (bytes + kLateBytes <= kBytesOfSenderMax - account->bytes) {
-    account = *std::ranges::max_element(turns_, {}, &Account::bytes);
+Backlog::Deferred Backlog::take_in_the_way_of(const Origin& sender, std::size_t bytes) {
+  Queue* queue = find(queue_.key_of(sender));
+  if (!queue || queue->bytes + bytes + kDeferredBytes <= kBytesOfSenderMax) {
+    queue = *std::ranges::max_element(turns_, {}, &Queue::bytes);
   }
-  Late late = take_first_of(*account);
-  if (account->late.empty()) std::erase(turns_, account);
-  return late;
+  if (queue->deferred.size() == 1) std::erase(turns_, queue);
+  return take_first_of(*queue);
 }
 
-Backlog::Late Backlog::take_first_of(Account& account) {
-  Late late = std::move(account.late.front());
-  account.late.pop_front();
-  account.bytes -= bytes_of(late);
-  bytes_ -= bytes_of(late);
-  if (account.late.empty()) queue_.note_caught_up(account.sender);
-  return late;
+Backlog::Deferred Backlog::take_first_of(Queue& queue) {
+  Deferred first = std::move(queue.deferred.front());
+  queue.deferred.pop_front();
+  queue.bytes -= room_of(first);
+  bytes_ -= room_of(first);
+  if (!queue.deferred.empty()) return first;
+  queue.account->has_deferred = false;
+  queue_.note_caught_up(queue.account->sender);
+  queues_.erase(queue.account->sender);
+  return first;
 }
 
 }  // namespace tallyfs

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
-#include "feeders/intake/backlog.h"
+#include "feeders/intake/fair_share/accounts.h"
 
 namespace tallyfs {
 
@@ -24,7 +24,7 @@ class CommandCosts {
     if (!worked_) worked_ = clock_.cpu_time();
   }
   void add(Nanoseconds took) {
-    if (took >= Backlog::kCostly) took_ += took;
+    if (took >= Accounts::kCostly) took_ += took;
   }
   Nanoseconds take() {
     const auto took = std::exchange(took_, {});
@@ -34,7 +34,7 @@ class CommandCosts {
 
  private:
   const Clock& clock_;
-  Nanoseconds took_{0};  // of those that took at least Backlog::kCostly each
+  Nanoseconds took_{0};  // of those that took at least Accounts::kCostly each
   std::optional<Nanoseconds> worked_;
 };
 

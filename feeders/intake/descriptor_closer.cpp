@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/descriptor_numbers.h"
+
 #define UNWATCHED __attribute__((no_sanitize("thread", "address")))
 
 #ifdef __SANITIZE_THREAD__
@@ -79,6 +81,7 @@ bool DescriptorCloser::begin() {
 
 bool DescriptorCloser::hand_over(int fd) {
   run_->waiting += 1;
+  announce_unseen_close();
   if (::write(to_.get(), &fd, sizeof fd) == sizeof fd) return true;
   run_->waiting -= 1;
   return false;

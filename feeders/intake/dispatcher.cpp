@@ -130,11 +130,11 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
   text_ = text_left_ = {};
   messages_.reset();
   if (piece == Piece::kWhole) {
-    counts_.add(DaemonCounter::kDatagrams);
-    if (datagram.fds_refused) counts_.add(DaemonCounter::kFdsRefused);
+    counts_.add("datagrams");
+    if (datagram.fds_refused) counts_.add("fds_refused");
   }
   if (datagram.truncated) {
-    counts_.add(DaemonCounter::kTruncated);
+    counts_.add("truncated");
     return reject(kWholeDatagram, {ErrorCode::kTooBig, "datagram longer than " +
                                                            std::to_string(wire::kDatagramBytesMax) +
                                                            " bytes, nothing of it was taken"});
@@ -208,8 +208,10 @@ bool Dispatcher::take_line(std::string_view line) {
     reject(line, parsed.error());
   } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
     take_named(*sample);
-  } else if (const char* const refusal = refusal_as_text(parsed.value())) {
-    reject(line, {ErrorCode::kInvalid, refusal, 0});
+  } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&parsed.value())) {
+    reject(line,
+           {ErrorCode::kInvalid,
+            std::string(wanted->subject) + " for a binary request, which can be answered", 0});
   } else {
     return take_command(parsed.value(), line);
   }
@@ -231,9 +233,9 @@ void Dispatcher::take_named(const wire::SampleLine& sample) {
 
 void Dispatcher::flush_named() {
   if (named_.empty()) return;
-  const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
+  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now);
   count(taken);
-  for (const Taken::Rejected& rejected : taken.rejected) {
+  for (const statistics::Taken::Rejected& rejected : taken.rejected) {
     const std::string_view path = named_.path(rejected.index);
     const std::string_view line = line_around(text_, path);
     reject(line, error_in(line, path, rejected.error));
@@ -259,12 +261,12 @@ bool Dispatcher::take_message(const wire::Message& message) {
 
 void Dispatcher::take_samples(const wire::PackedSamples& samples) {
   const auto taken = has_our_epoch() ? statistics_.add(samples, origin_->uid, call_.now)
-                                     : Result<Taken>(stale("samples"));
+                                     : Result<statistics::Taken>(stale("samples"));
   if (!taken) {
     if (taken.error().code != ErrorCode::kStale || is_news(samples.number())) {
       return refuse_numbered(taken.error(), 0, samples.count());
     }
-    counts_.add(DaemonCounter::kRejects, samples.count());
+    counts_.add("rejects", samples.count());
     return respond_stale(taken.error(), 0);
   }
   beside_lanes_ += taken.value().beside_lanes;
@@ -298,14 +300,8 @@ bool Dispatcher::take_request(const wire::Request& request) {
   auto line = wire::parse_line(request.text);
   if (!line) {
     respond(request.sequence, request.text, line.error());
-  } else if (std::holds_alternative<wire::SwitchesLine>(line.value())) {
-    respond_with(switches_, "switches", request);
-  } else if (std::holds_alternative<wire::ShapesLine>(line.value())) {
-    respond_with(shapes_, "shapes", request);
-  } else if (const auto* const lane = std::get_if<wire::LaneLine>(&line.value())) {
-    respond_with_lane(request, lane->bytes);
-  } else if (const auto* const tails = std::get_if<wire::TailsLine>(&line.value())) {
-    respond_with_tails(request, tails->lane);
+  } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&line.value())) {
+    respond_with(*wanted, request);
   } else {
     return take_command(line.value(), request);
   }
@@ -370,17 +366,17 @@ Result<Done> Dispatcher::hand_to(const Route& route, const wire::Line& line) {
 
 Result<Done> Dispatcher::add_one(const wire::SampleLine& sample, std::string_view text) {
   push_named(sample);
-  const Taken taken = statistics_.add(named_, origin_->uid, call_.now);
+  const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now);
   named_.clear();
   count(taken);
   if (!taken.rejected.empty()) return error_in(text, sample.path, taken.rejected.front().error);
   return Done{};
 }
 
-void Dispatcher::count(const Taken& taken) {
-  counts_.add(DaemonCounter::kSamples, taken.samples);
-  counts_.add(DaemonCounter::kRounded, taken.rounded);
-  counts_.add(DaemonCounter::kSaturations, taken.saturated.size());
+void Dispatcher::count(const statistics::Taken& taken) {
+  counts_.add("samples", taken.samples);
+  counts_.add("rounded", taken.rounded);
+  counts_.add("saturations", taken.saturated.size());
   for (const std::string& name : taken.saturated) {
     if (saturated_.size() < kSaturatedMax) saturated_.push_back(name);
   }
@@ -388,9 +384,9 @@ void Dispatcher::count(const Taken& taken) {
 
 void Dispatcher::publish_counts(Moment now) {
   const Responses::Counts responses = responses_.take_counts();
-  counts_.add(DaemonCounter::kAnswersDropped, responses.dropped);
-  counts_.add(DaemonCounter::kAnswersOverShare, responses.over_share);
-  counts_.add(DaemonCounter::kRejects, statistics_.take_refused_in_cells());
+  counts_.add("answers_dropped", responses.dropped);
+  counts_.add("answers_over_share", responses.over_share);
+  counts_.add("rejects", statistics_.take_refused_in_cells());
   if (lanes_) lanes_->publish_counts(now, drop_claims_);
   if (channels_) publish_channels(now);
   counts_.publish(statistics_.counters(), now);

@@ -29,7 +29,7 @@
 #include "core/wire/plain_samples.h"
 #include "feeders/intake/answer_channels.h"
 #include "feeders/intake/command_costs.h"
-#include "feeders/intake/drop_claims.h"
+#include "feeders/intake/fair_share/drop_claims.h"
 #include "feeders/intake/lanes.h"
 #include "feeders/intake/receiver.h"
 #include "feeders/intake/responses.h"
@@ -57,7 +57,7 @@ class Dispatcher {
   // Two branches that handle the same alternative of Line or Message are a broken invariant, which
   // aborts.
   struct Ports {
-    StatisticsBranch& statistics;  // also one of the branches
+    statistics::StatisticsBranch& statistics;  // also one of the branches
     std::span<Branch* const> branches;
     ErrorLog& errors;
     const Clock& clock;
@@ -102,7 +102,7 @@ class Dispatcher {
   std::chrono::nanoseconds take_costs() { return costs_.take(); }
   // Whether the datagram that was last at hand has events of the kernel.
   bool is_of_kernel() const { return is_of_kernel_; }
-  void count_put_off() { counts_.add(DaemonCounter::kPutOff); }
+  void count_put_off() { counts_.add("put_off"); }
   // A datagram that was put off, or for which there was no room, is dropped unread.
   void count_put_off_dropped(Piece piece);
   void report_put_off_dropped(const Origin& sender, Moment now);
@@ -121,17 +121,19 @@ class Dispatcher {
   bool has_rung() const { return has_rung_; }
   // As those of Lanes.
   void note_ring_heads(Lanes::Which which = Lanes::Which::kAll,
-                       const Subjects& of = Subjects::anything()) {
+                       const InterfaceFilter& of = InterfaceFilter::all()) {
     has_rung_ = lanes_ && !lanes_->note_heads(which, of);
   }
-  LaneRings::Done take_rings(std::chrono::nanoseconds deadline, const RingShares& shares = {},
+  LaneRings::Done take_rings(std::chrono::nanoseconds deadline,
                              Lanes::Which which = Lanes::Which::kAll,
-                             const Subjects& of = Subjects::anything()) {
+                             const InterfaceFilter& of = InterfaceFilter::all()) {
     if (!lanes_) return {};
-    const LaneRings::Done done = lanes_->take(deadline, shares, which, of);
-    note_rings_cut(done);
+    const LaneRings::Done done = lanes_->take(deadline, which, of);
+    if (!done.all) note_rings_cut();
     return done;
   }
+  // A lane whose bell was heard, and that was cut, is to be continued.
+  void note_rings_cut() { has_rung_ = has_rung_ || lanes_->has_rung(); }
   // Enters what was counted since the last time into the daemon's own numbers.
   void publish_counts(Moment now);
 
@@ -183,21 +185,13 @@ class Dispatcher {
   bool take_command(wire::Line& line, const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
-  // Why a line of text cannot ask for a descriptor; nullptr: it does not.
-  static const char* refusal_as_text(const wire::Line& line);
-  void respond_with(const SharedPage& page, const char* of, const wire::Request& request);
-  void respond_with_lane(const wire::Request& request, std::uint64_t bytes);
-  void respond_with_tails(const wire::Request& request, std::uint64_t lane);
+  void respond_with(const wire::DescriptorLine& line, const wire::Request& request);
   void take_binding(const wire::Binding& binding);
   void take_doorbell(const wire::Doorbell& doorbell);
-  // A lane whose bell was heard, and that was cut, is to be gone on with.
-  void note_rings_cut(const LaneRings::Done& done) {
-    has_rung_ = has_rung_ || (!done.all && lanes_->has_rung());
-  }
   void take_rings_of_sender();
   void take_rings_before(const wire::Line& line);
   void note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun);
-  // Any line but those that ask for a page or a lane.
+  // Any line but a DescriptorLine.
   Result<Done> execute(const wire::Line& line, std::string_view text, Call::Response response);
   void publish_channels(Moment now);
   Result<Done> add_one(const wire::SampleLine& sample, std::string_view text);
@@ -213,12 +207,12 @@ class Dispatcher {
   // were refused.
   bool is_news(std::uint64_t number);
   void respond_refused(std::uint32_t sequence, const Error& error);
-  void count(const Taken& taken);
+  void count(const statistics::Taken& taken);
   void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
   // error_log takes more of the datagram at hand.
   bool has_room_to_report() const { return reports_ < kReportsPerDatagram; }
 
-  StatisticsBranch& statistics_;
+  statistics::StatisticsBranch& statistics_;
   ErrorLog& errors_;
   const Clock& clock_;
   const SharedPage switches_;

@@ -7,58 +7,41 @@
 
 namespace tallyfs {
 
-const char* Dispatcher::refusal_as_text(const wire::Line& line) {
-  if (std::holds_alternative<wire::SwitchesLine>(line)) {
-    return "switches are for a binary request, which can be answered";
+void Dispatcher::respond_with(const wire::DescriptorLine& line, const wire::Request& request) {
+  const auto refuse = [&](const Error& error) { respond(request.sequence, request.text, error); };
+  const auto attach = [&](std::uint64_t number, int fd) {
+    counts_.add("commands");
+    responses_.add_alone({.sequence = request.sequence, .number = number}, fd);
+  };
+  const auto attach_page = [&](const SharedPage& page, const char* of) {
+    if (page.fd >= 0) return attach(page.bytes, page.fd);
+    refuse({ErrorCode::kNotFound, std::string("this daemon has no page of ").append(of), 0});
+  };
+  const auto no_lanes = [] { return Error{ErrorCode::kNotFound, "this daemon has no lanes", 0}; };
+  switch (line.of) {
+    case wire::Descriptor::kSwitches:
+      return attach_page(switches_, "switches");
+    case wire::Descriptor::kShapes:
+      return attach_page(shapes_, "shapes");
+    case wire::Descriptor::kLane: {
+      const auto lane = lanes_ ? lanes_->make(call_.sender, line.number, call_.now)
+                               : Result<Lanes::Made>(no_lanes());
+      if (!lane) return refuse(lane.error());
+      return attach(lane.value().number, lane.value().file->fd());
+    }
+    case wire::Descriptor::kTails: {
+      const auto tails =
+          lanes_ ? lanes_->tails(call_.sender, line.number) : Result<Lanes::Tails>(no_lanes());
+      if (!tails) return refuse(tails.error());
+      return attach(tails.value().bytes, tails.value().fd);
+    }
   }
-  if (std::holds_alternative<wire::ShapesLine>(line)) {
-    return "shapes are for a binary request, which can be answered";
-  }
-  if (std::holds_alternative<wire::LaneLine>(line)) {
-    return "a lane is for a binary request, which can be answered";
-  }
-  if (std::holds_alternative<wire::TailsLine>(line)) {
-    return "tails are for a binary request, which can be answered";
-  }
-  return nullptr;
-}
-
-void Dispatcher::respond_with(const SharedPage& page, const char* of,
-                              const wire::Request& request) {
-  if (page.fd < 0) {
-    return respond(
-        request.sequence, request.text,
-        Error{ErrorCode::kNotFound, std::string("this daemon has no page of ").append(of), 0});
-  }
-  counts_.add(DaemonCounter::kCommands);
-  responses_.add_alone({.sequence = request.sequence, .number = page.bytes}, page.fd);
-}
-
-void Dispatcher::respond_with_lane(const wire::Request& request, std::uint64_t bytes) {
-  const auto lane =
-      lanes_ ? lanes_->make(call_.sender, bytes, call_.now)
-             : Result<Lanes::Made>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
-  if (!lane) return respond(request.sequence, request.text, lane.error());
-  counts_.add(DaemonCounter::kCommands);
-  responses_.add_alone({.sequence = request.sequence, .number = lane.value().number},
-                       lane.value().file->fd());
 }
 
 void Dispatcher::note_beside_lanes() {
   const std::uint64_t samples = std::exchange(beside_lanes_, 0);
   if (samples == 0) return;
-  statistics_.counters().record(DaemonCounter::kBesideLanes, shown_pid(origin_->pid), samples,
-                                call_.now);
-}
-
-void Dispatcher::respond_with_tails(const wire::Request& request, std::uint64_t lane) {
-  const auto tails =
-      lanes_ ? lanes_->tails(call_.sender, lane)
-             : Result<Lanes::Tails>(Error{ErrorCode::kNotFound, "this daemon has no lanes", 0});
-  if (!tails) return respond(request.sequence, request.text, tails.error());
-  counts_.add(DaemonCounter::kCommands);
-  responses_.add_alone({.sequence = request.sequence, .number = tails.value().bytes},
-                       tails.value().fd);
+  statistics_.counters().record("beside_lanes", shown_pid(origin_->pid), samples, call_.now);
 }
 
 // Samples that a thread has put into its ring before its process sends something count before that.
@@ -82,8 +65,10 @@ void Dispatcher::take_rings_before(const wire::Line& line) {
 }
 
 void Dispatcher::note_rings_taken(const LaneRings::Done& done, std::chrono::nanoseconds begun) {
-  if (!done.all) counts_.add(DaemonCounter::kDrainsCut);
-  note_rings_cut(done);
+  if (!done.all) {
+    counts_.add("drains_cut");
+    note_rings_cut();
+  }
   costs_.add(clock_.now().monotonic - begun);
 }
 
@@ -113,7 +98,7 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
     return lanes_->bind(call_.sender, binding);
   };
   const auto bound = bind();
-  if (bound) counts_.add(DaemonCounter::kCommands);
+  if (bound) counts_.add("commands");
   // A bound that the feeder reaches with all further statistics: their samples go by the socket.
   const bool is_full = !bound && bound.error().code == ErrorCode::kNoSpace;
   if (is_full && (!has_room_to_report() || lanes_->was_told_full(binding))) {
@@ -126,7 +111,7 @@ void Dispatcher::take_binding(const wire::Binding& binding) {
 void Dispatcher::publish_channels(Moment now) {
   const std::size_t count = channels_->count();
   if (count == std::exchange(channels_shown_, count)) return;
-  statistics_.counters().record(DaemonCounter::kChannels, static_cast<std::int64_t>(count), 1, now);
+  statistics_.counters().record("channels", static_cast<std::int64_t>(count), 1, now);
 }
 
 }  // namespace tallyfs

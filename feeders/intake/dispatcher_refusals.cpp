@@ -45,9 +45,9 @@ bool Dispatcher::is_news(std::uint64_t number) {
 }
 
 void Dispatcher::count_put_off_dropped(Piece piece) {
-  if (piece == Piece::kWhole) counts_.add(DaemonCounter::kDatagrams);
-  counts_.add(DaemonCounter::kPutOffDropped);
-  counts_.add(DaemonCounter::kRejects);
+  if (piece == Piece::kWhole) counts_.add("datagrams");
+  counts_.add("put_off_dropped");
+  counts_.add("rejects");
 }
 
 void Dispatcher::report_put_off_dropped(const Origin& sender, Moment now) {
@@ -73,14 +73,14 @@ void Dispatcher::count_dropped(const wire::Dropped& dropped) {
     reject(kMessage, DropClaims::too_many());
   }
   DaemonCounters& counters = statistics_.counters();
-  counters.count(DaemonCounter::kDropped, counts, call_.now);
-  counters.record(DaemonCounter::kDroppedBy, shown_pid(origin_->pid), counts, call_.now);
-  counters.record(DaemonCounter::kDroppedByUid, origin_->uid, counts, call_.now);
+  counters.count("dropped", counts, call_.now);
+  counters.record("dropped_by", shown_pid(origin_->pid), counts, call_.now);
+  counters.record("dropped_by_uid", origin_->uid, counts, call_.now);
   call_.dropped = counts;
 }
 
 void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
-  counts_.add(DaemonCounter::kRejects, count);
+  counts_.add("rejects", count);
   if (!has_room_to_report()) return;
   ++reports_;
   const std::string location = "socket pid " + std::to_string(shown_pid(origin_->pid)) + " uid " +

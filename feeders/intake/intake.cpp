@@ -34,7 +34,7 @@ Intake::Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& por
       channels_(loop, ports.statistics.owner()),
       queue_(socket.fd(), ports.statistics.owner(), &channels_),
       dispatcher_(socket.fd(), with_channels(ports, channels_)),
-      backlog_(queue_) {
+      backlog_(queue_, accounts_) {
   accept_descriptors(socket.fd());
   readable_.assign(boost::asio::local::datagram_protocol(), socket.fd());
 }
@@ -46,14 +46,14 @@ Intake::~Intake() {
 
 void Intake::start() {
   channels_.start();
-  bool has_late = false;
+  bool has_deferred = false;
   {
     const MutexLock lock(turn_);
-    has_late = !backlog_.empty();
+    has_deferred = !backlog_.empty();
     if (dispatcher_.has_rings()) watch_rings();
     dispatcher_.publish_counts(clock_.now());
   }
-  if (!has_late) return wait();
+  if (!has_deferred) return wait();
   loop_.post([this] { go_on(); });
 }
 
@@ -91,7 +91,7 @@ Intake::Progress Intake::take_turn() {
   {
     const MutexLock lock(turn_);
     works_.store(true, std::memory_order_relaxed);
-    late_work_ = {};
+    deferred_work_ = {};
     const bool looks_at_all = looks_at_rings_.exchange(false);
     const bool looks_at_rings = looks_at_all || dispatcher_.has_rung();
     const auto which = looks_at_all ? Lanes::Which::kAll : Lanes::Which::kRung;
@@ -134,12 +134,12 @@ Intake::Progress Intake::work(const Until& until) {
 // would others find a place in a queue that is full of theirs.
 bool Intake::wants_to_receive() {
   if (backlog_.empty()) return true;
-  const std::size_t put_off_max = late_work_.taken / 2;
+  const std::size_t put_off_max = deferred_work_.taken / 2;
   if (put_off_max < kSmallBatch) {
-    const bool may_move = late_work_.put_off < kMovedMax;
+    const bool may_move = deferred_work_.put_off < kMovedMax;
     return queue_.has_prompt_sender() || (may_move && queue_.is_full(queue_length_));
   }
-  return late_work_.put_off + kSmallBatch <= put_off_max;
+  return deferred_work_.put_off + kSmallBatch <= put_off_max;
 }
 
 bool Intake::receive() {
@@ -154,14 +154,14 @@ bool Intake::receive() {
 Moment Intake::settle(Subject subject, const std::function<void()>& before_waiting) {
   if (!queue_.holds_any() || !needs_no_drain(clock_.now())) {
     std::optional<Moment> done;
-    drains_.join(
-        subject, [&](const Subjects& of) { done = drain_as_reader(of, before_waiting); },
+    drains_.wait_for(
+        subject, [&](const InterfaceFilter& of) { done = drain_as_reader(of, before_waiting); },
         before_waiting);
     return done ? *done : clock_.now();
   }
   if (lanes_ && lanes_->has_rings()) {
-    ring_drains_.join(
-        subject, [&](const Subjects& of) { take_rings_as_reader(of, before_waiting); },
+    ring_drains_.wait_for(
+        subject, [&](const InterfaceFilter& of) { take_rings_as_reader(of, before_waiting); },
         before_waiting);
   }
   return clock_.now();
@@ -169,16 +169,17 @@ Moment Intake::settle(Subject subject, const std::function<void()>& before_waiti
 
 bool Intake::needs_no_drain(Moment now) {
   using Waiting = SocketQueue::Waiting;
-  const auto left = on_others_.left(now.monotonic);
-  if (left - kMoveReserve >= kCatchUpLeast) return false;
-  const auto waiting = queue_.waiting(left >= kCatchUpLeast ? kFewLooks : SocketQueue::kAll);
+  const auto left = budgets_.held_senders.left(now.monotonic);
+  if (left - Budgets::kMoveReserve >= Budgets::kLeast) return false;
+  const auto waiting = queue_.waiting(left >= Budgets::kLeast ? kFewLooks : SocketQueue::kAll);
   if (waiting == Waiting::kOfOthers || waiting == Waiting::kTooMany) return false;
-  const bool leaves = waiting == Waiting::kOfHeldOnly || leaves_late_.load();
-  if (leaves) statistics_.counters().count(DaemonCounter::kDrainsCut, 1, now);
+  const bool leaves = waiting == Waiting::kOfHeldOnly || has_deferred_.load();
+  if (leaves) statistics_.counters().count("drains_cut", 1, now);
   return true;
 }
 
-Moment Intake::drain_as_reader(const Subjects& of, const std::function<void()>& before_waiting) {
+Moment Intake::drain_as_reader(const InterfaceFilter& of,
+                               const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const std::function<void()> tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -197,12 +198,12 @@ Moment Intake::drain_as_reader(const Subjects& of, const std::function<void()>& 
     progress = drain(until, tell);
     if (progress == Progress::kDone) progress = catch_up_as_reader(until);
     const auto held_until = held_rings_until(begun);
-    if (queue_.holds_any()) spend_on_others(begun);
+    if (queue_.holds_any()) spend_on_held(begun);
     const auto taken = take_rings({.until = until,
+                                   .by = RingSchedule::By::kReader,
                                    .held_until = held_until,
-                                   .by = RingWork::By::kReader,
-                                   .before_long = tell,
-                                   .of = of});
+                                   .of = of,
+                                   .before_long = tell});
     progress = std::max(progress, taken);
     has_rung = dispatcher_.has_rung();
     if (dispatcher_.has_rings()) watch_rings();
@@ -211,8 +212,7 @@ Moment Intake::drain_as_reader(const Subjects& of, const std::function<void()>& 
     has_saturated = dispatcher_.has_saturated();
     works_.store(false, std::memory_order_relaxed);
   }
-  if (progress != Progress::kDone)
-    statistics_.counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
+  if (progress != Progress::kDone) statistics_.counters().count("drains_cut", 1, clock_.now());
   // Only this object's thread writes to the log, and a socket that is empty wakes it no more.
   if (progress == Progress::kCut || has_saturated || has_rung) nudge();
   return done;
@@ -266,16 +266,16 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
 Intake::Progress Intake::catch_up_as_reader(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   const auto begun = clock_.now().monotonic;
-  const auto left = on_others_.left(begun) - kMoveReserve;
-  if (left < kCatchUpLeast) return Progress::kCut;
+  const auto left = budgets_.held_senders.left(begun) - Budgets::kMoveReserve;
+  if (left < Budgets::kLeast) return Progress::kCut;
   return catch_up({std::min(until.deadline, begun + left)});
 }
 
 // Making room for the datagrams of a held sender takes time, too.
-void Intake::spend_on_others(std::chrono::nanoseconds begun) {
+void Intake::spend_on_held(std::chrono::nanoseconds begun) {
   const auto now = clock_.now().monotonic;
-  on_others_.spend(now - begun, begun);
-  on_others_.forgive(now);
+  budgets_.held_senders.spend(now - begun, begun);
+  budgets_.held_senders.forgive(now);
 }
 
 Intake::Progress Intake::finish_batch(const Until& until) {
@@ -287,8 +287,7 @@ Intake::Progress Intake::finish_batch(const Until& until) {
   const auto received = std::exchange(receiving_, std::chrono::nanoseconds(0));
   charge(weights, done.monotonic - (received.count() != 0 ? received : begun.monotonic),
          done.monotonic);
-  statistics_.counters().record(DaemonCounter::kBatchNs, (done.monotonic - begun.monotonic).count(),
-                                1, done);
+  statistics_.counters().record("batch_ns", (done.monotonic - begun.monotonic).count(), 1, done);
   dispatcher_.publish_counts(done);
   work_();
   if (!batch_.empty()) return Progress::kCut;
@@ -299,11 +298,11 @@ Intake::Progress Intake::finish_batch(const Until& until) {
 bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
   const Datagram& datagram = batch_.front();
   const Origin& sender = datagram.origin;
-  const bool is_held = backlog_.holds(sender, now.monotonic);
+  const bool is_held = holds(sender, now.monotonic);
   if (dispatcher_.is_busy()) {
     if (is_held && puts_off_ && put_off_rest(datagram)) return true;
   } else {
-    if (is_held && (puts_off_ || backlog_.has_late_of(sender))) {
+    if (is_held && (puts_off_ || backlog_.has_any_of(sender))) {
       return put_off(datagram, now, until);
     }
     dispatcher_.begin(datagram, now);
@@ -311,10 +310,10 @@ bool Intake::take_next(Moment now, const Until& until, Weights& weights) {
   const bool done = dispatcher_.go_on(until);
   charge_commands(sender);
   // For events of the kernel, readers have a deadline of their own.
-  const bool is_free = dispatcher_.is_of_kernel() && queue_.is_trusted(sender);
-  if (!is_free) weights.push_back({&sender, weight_of(datagram)});
+  const bool is_free = dispatcher_.is_of_kernel() && !queue_.key_of(sender).is_uid();
+  if (!is_free) weights.push_back({queue_.key_of(sender), weight_of(datagram)});
   if (done) return true;
-  return backlog_.holds(sender, now.monotonic) && put_off_rest(datagram);
+  return holds(sender, now.monotonic) && put_off_rest(datagram);
 }
 
 bool Intake::put_off_rest(const Datagram& datagram) {
@@ -344,17 +343,16 @@ bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
   return true;
 }
 
-bool Intake::is_beyond_room(SocketQueue::Key sender, std::size_t bytes) {
-  return SocketQueue::is_uid(sender) && backlog_.is_full_of(sender, bytes) && !has_time_for_room();
+bool Intake::is_beyond_room(SenderKey sender, std::size_t bytes) {
+  return sender.is_uid() && backlog_.is_full_of(sender, bytes) && !has_time_for_room();
 }
 
 bool Intake::has_time_for_room() {
-  return !others_wait_ || making_room_.left(clock_.now().monotonic) >= kCatchUpLeast;
+  return !others_wait_ || budgets_.room.left(clock_.now().monotonic) >= Budgets::kLeast;
 }
 
 bool Intake::has_others_waiting() {
-  return queue_.received_of_others() || queue_.has_prompt_sender() ||
-         queue_.is_full(queue_length_);
+  return queue_.received_of_others() || queue_.has_prompt_sender() || queue_.is_full(queue_length_);
 }
 
 void Intake::drop_queued() {
@@ -363,26 +361,27 @@ void Intake::drop_queued() {
   for (auto first = queue_.first(); first && is_beyond_room(first->sender, first->bytes);
        first = queue_.first()) {
     if (!queue_.discard_first()) return;
-    note_dropped({.uid = static_cast<uid_t>(first->sender)}, Piece::kWhole);
+    note_dropped({.uid = first->sender.uid()}, Piece::kWhole);
   }
 }
 
 // The commands of a sender that is held for its commands are refused, for which there is no time;
 // but for one that has changed something in a step before.
-bool Intake::make_room(const Backlog::Late& late, Moment now, const Until& until) {
-  const Origin& sender = late.datagram.origin;
+bool Intake::make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) {
+  const Origin& sender = deferred.datagram.origin;
   const auto begun = clock_.now().monotonic;
-  const bool is_trusted = queue_.is_trusted(sender);
+  const bool is_trusted = !queue_.key_of(sender).is_uid();
   if (!is_trusted && !has_time_for_room()) {
-    note_dropped(sender, late.is_rest ? Piece::kRest : Piece::kWhole);
+    note_dropped(sender, deferred.is_rest ? Piece::kRest : Piece::kWhole);
     return true;
   }
-  const bool is_refused = backlog_.holds_for_commands(sender) && !late.progress.has_changed;
+  const bool is_refused =
+      accounts_.holds_for_commands(queue_.key_of(sender)) && !deferred.progress.has_changed;
   const auto commands =
       is_refused ? Dispatcher::Commands::kRefused : Dispatcher::Commands::kCarriedOut;
   const Until at_most{std::min(until.deadline, begun + kTurnMax), until.wanted};
-  const bool done = take_late(late, commands, now, at_most);
-  if (!is_trusted && others_wait_) making_room_.spend(clock_.now().monotonic - begun, begun);
+  const bool done = process_deferred(deferred, commands, now, at_most);
+  if (!is_trusted && others_wait_) budgets_.room.spend(clock_.now().monotonic - begun, begun);
   return done || !dispatcher_.is_past(until);
 }
 
@@ -394,22 +393,22 @@ void Intake::note_dropped(const Origin& sender, Piece piece) {
 
 void Intake::note_put_off() {
   dispatcher_.count_put_off();
-  late_work_.put_off += 1;
-  leaves_late_ = true;
+  deferred_work_.put_off += 1;
+  has_deferred_ = true;
 }
 
-bool Intake::take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
-                       const Until& until) {
-  const Origin& sender = late.datagram.origin;
+bool Intake::process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
+                              Moment now, const Until& until) {
+  const Origin& sender = deferred.datagram.origin;
   const auto begun = clock_.now().monotonic;
-  dispatcher_.begin(late.datagram, now, late.is_rest ? Piece::kRest : Piece::kWhole, commands,
-                    late.progress);
+  dispatcher_.begin(deferred.datagram, now, deferred.is_rest ? Piece::kRest : Piece::kWhole,
+                    commands, deferred.progress);
   const bool done = dispatcher_.go_on(until);
-  if (!done) keep_rest(late.datagram);
+  if (!done) keep_rest(deferred.datagram);
   charge_commands(sender);
   const auto ended = clock_.now().monotonic;
-  charge({{&sender, weight_of(late.datagram)}}, ended - begun, ended);
-  late_work_.taken += 1;
+  charge({{queue_.key_of(sender), weight_of(deferred.datagram)}}, ended - begun, ended);
+  deferred_work_.taken += 1;
   return done;
 }
 
@@ -417,7 +416,7 @@ void Intake::charge_commands(const Origin& sender) {
   const auto costs = dispatcher_.take_costs();
   if (costs.count() == 0) [[likely]]
     return;
-  backlog_.charge(sender, Backlog::Cost::kCommands, costs, clock_.now().monotonic);
+  accounts_.charge(queue_.key_of(sender), Cost::kCommands, costs, clock_.now().monotonic);
 }
 
 // By bytes, as the time that each datagram took is not measured.
@@ -426,14 +425,11 @@ void Intake::charge(const Weights& weights, std::chrono::nanoseconds spent,
   std::size_t all = 0;
   for (const Worked& each : weights) all += each.weight;
   for (std::size_t i = 0; i < weights.size();) {
-    const Origin& sender = *weights[i].sender;
+    const SenderKey sender = weights[i].sender;
     std::size_t its = 0;
-    for (; i < weights.size() && queue_.key_of(*weights[i].sender) == queue_.key_of(sender); ++i) {
-      its += weights[i].weight;
-    }
+    for (; i < weights.size() && weights[i].sender == sender; ++i) its += weights[i].weight;
     const auto part = spent * static_cast<std::int64_t>(its) / static_cast<std::int64_t>(all);
-    backlog_.charge(sender, Backlog::Cost::kAll, std::min(part, backlog_.cost_max(sender, its)),
-                    now);
+    accounts_.charge(sender, Cost::kAll, std::min(part, Accounts::cost_max(sender, its)), now);
   }
 }
 
@@ -442,12 +438,12 @@ Intake::Progress Intake::catch_up(const Until& until) {
   if (backlog_.empty()) return Progress::kDone;
   if (dispatcher_.is_busy()) return Progress::kCut;
   const Moment begun = clock_.now();
-  while (take_late(backlog_.take(), Dispatcher::Commands::kCarriedOut, begun, until)) {
+  while (process_deferred(backlog_.take(), Dispatcher::Commands::kCarriedOut, begun, until)) {
     if (backlog_.empty() || dispatcher_.is_past(until)) break;
   }
   dispatcher_.publish_counts(clock_.now());
   work_();
-  leaves_late_ = !backlog_.empty();
+  has_deferred_ = !backlog_.empty();
   return backlog_.empty() ? Progress::kDone : Progress::kCut;
 }
 

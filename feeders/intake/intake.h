@@ -5,17 +5,15 @@
 // order. Datagrams of senders beyond their share are put off (backlog.h), and taken in their order
 // later; those of others may overtake them. While there are no others, they are taken as they come.
 //
-// Readers that come while one drains share the next drain (shared_drain.h). A reader waits for all
-// that senders within their share have sent, and for others as far as kCatchUpMax goes, which is of
-// all readers together. So a flood delays a thousand opens in a row no more than a few.
+// Readers that come while one drains share the next drain (fair_share/coalesced_flush.h). A reader
+// waits for all that senders within their share have sent, and for others within a budget that all
+// readers share (fair_share/budgets.h). So a flood delays a thousand opens in a row no more than a
+// few.
 //
-// Rings of feeders (core/lane/FORMAT.md) are read behind the socket: what was in them when it was
+// Rings of feeders (core/lane/FORMAT.md) are read after the socket: what was in them when it was
 // looked at. So samples of a thread that went over the socket before stay before. That is done in
 // each drain, when a feeder says so (of its rings), and by a timer while there are any. The time is
-// charged to their feeders like that of datagrams. Readers take the rings of senders beyond their
-// share as far as kCatchUpMax goes, too. Of senders with much in their rings they take what is not
-// yet taken then as far as kLongRingsMax goes, and Backlog::kReadingMax for each of them: a feeder
-// that fills its rings again and again, within its share, does not delay a thousand opens either.
+// charged to their feeders like that of datagrams; fair_share/ring_schedule.h has their order.
 //
 // settle() may be called from any thread; everything else belongs to the thread that runs the
 // EventLoop. What a turn touches is guarded by turn_.
@@ -39,12 +37,13 @@
 #include "feeders/intake/backlog.h"
 #include "feeders/intake/dispatcher.h"
 #include "feeders/intake/event_loop.h"
+#include "feeders/intake/fair_share/accounts.h"
+#include "feeders/intake/fair_share/budgets.h"
+#include "feeders/intake/fair_share/coalesced_flush.h"
+#include "feeders/intake/fair_share/ring_schedule.h"
 #include "feeders/intake/feed_socket.h"
 #include "feeders/intake/receiver.h"
-#include "feeders/intake/refilled_time.h"
-#include "feeders/intake/shared_drain.h"
 #include "feeders/intake/socket_queue.h"
-#include "feeders/intake/subjects.h"
 
 namespace tallyfs {
 
@@ -59,34 +58,13 @@ class Intake final : public Barrier, public HandedPart {
   // drains_cut counts it, and opens that do not wait for senders beyond their share.
   static constexpr std::chrono::milliseconds kSettleMax{20};
   static constexpr std::chrono::seconds kLogPause{1};
-  // The time that all readers together may spend on senders beyond their share. It is refilled at
-  // 1/kCatchUpShare of the time that passes; below kCatchUpLeast nothing is spent.
-  static constexpr std::chrono::milliseconds kCatchUpMax{40};
-  static constexpr int kCatchUpShare = 50;
-  static constexpr std::chrono::milliseconds kCatchUpLeast{1};
-  // A part of it is only for moving datagrams from a long queue to the backlog. That has to be done
-  // anyway, while looking for others behind them takes as long and moves nothing. In a queue of no
-  // more than kFewLooks datagrams, which may be long ones, others are looked for.
-  static constexpr std::chrono::milliseconds kMoveReserve{20};
+  // In a queue of no more datagrams than so many, which may be long ones, a reader looks for those
+  // of others behind the ones of held senders.
   static constexpr std::size_t kFewLooks = 32;
-  // The time that all readers together may spend on rings of senders with more than
-  // Lanes::kFewRingWords in them, and the part of the time at which it is refilled. Below
-  // kCatchUpLeast, none is taken.
-  static constexpr std::chrono::milliseconds kLongRingsMax{40};
-  static constexpr int kLongRingsShare = 10;
-  // What processes leave that end is charged to their senders. The time for those of senders beyond
-  // their share, all together, and the part of the time at which it is refilled.
-  static constexpr std::chrono::milliseconds kHeldEndsMax{20};
-  static constexpr int kHeldEndsShare = 10;
-  // The time in which datagrams that are put off are carried out only to make room for others of
-  // their sender: of all senders but processes of root and of the daemon's uid, since others' wait
-  // behind them in the queue. Beyond it, what finds no room is dropped where others are waiting.
-  static constexpr std::chrono::milliseconds kMakingRoomMax{20};
-  static constexpr int kMakingRoomShare = 10;
   // How often rings are looked at while there are records in them, and else.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
-  // A drain that takes more than so many datagrams, or Lanes::kFewRingWords of rings, calls
+  // A drain that takes more than so many datagrams, or RingSchedule::kFewWords of rings, calls
   // before_waiting first.
   static constexpr std::size_t kFewDatagrams = 32;
   // So many are received at a time while something is put off.
@@ -101,6 +79,8 @@ class Intake final : public Barrier, public HandedPart {
   // Called before start(): `work` is called, as a rule with the turn, when something was taken in.
   // What feeders count in cells is not noticed here.
   void tell_of_work(std::function<void()> work) { work_ = std::move(work); }
+  // From now on the next server is told of unseen processes, whenever this one ends.
+  void keep_with(PartKeeper& keeper) { channels_.keep_with(keeper, *this); }
   // Starts waiting for datagrams.
   void start();
 
@@ -149,16 +129,15 @@ class Intake final : public Barrier, public HandedPart {
  private:
   using Until = Dispatcher::Until;
   using Piece = Dispatcher::Piece;
-  // kLeft: what is left is for later, as its sender is beyond its share.
-  enum class Progress { kDone, kLeft, kCut };
+  using Progress = RingSchedule::Outcome;
   // How long each of a batch's datagrams took, as far as bytes tell.
   struct Worked {
-    const Origin* sender = nullptr;
+    SenderKey sender;
     std::size_t weight = 0;
   };
   using Weights = boost::container::static_vector<Worked, Receiver::kBatch>;
   // How many datagrams a turn has put off so far, and taken of those that were put off.
-  struct LateWork {
+  struct DeferredWork {
     std::size_t put_off = 0;
     std::size_t taken = 0;
   };
@@ -170,20 +149,19 @@ class Intake final : public Barrier, public HandedPart {
   // Turns beside the chain, until nothing is left of the work that a reader did not finish.
   void nudge();
   Progress take_turn() EXCLUDES(turn_);
-  // What is in rings, up to what was noted before the socket was read. Behind all others, and
-  // until held_until, those of senders beyond their share.
+  // Reads what was in rings when their heads were noted.
   struct RingWork {
     Until until;
-    std::chrono::nanoseconds held_until{0};
+    RingSchedule::By by = RingSchedule::By::kLoop;
+    std::chrono::nanoseconds held_until{0};  // those of senders beyond their share
     Lanes::Which which = Lanes::Which::kAll;
-    enum class By { kTurn, kReader } by = By::kTurn;
+    InterfaceFilter of = InterfaceFilter::all();
     std::function<void()> before_long = {};
-    Subjects of = Subjects::anything();
   };
-  Progress take_rings(RingWork work) REQUIRES(turn_);
+  Progress take_rings(const RingWork& work) REQUIRES(turn_);
   // Until when a reader whose drain has begun then takes rings of senders beyond their share.
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
-  void take_rings_as_reader(const Subjects& of, const std::function<void()>& before_waiting)
+  void take_rings_as_reader(const InterfaceFilter& of, const std::function<void()>& before_waiting)
       EXCLUDES(turn_);
   bool has_time_for_end(const Origin& sender) EXCLUDES(turn_);
   // A reader has the turn.
@@ -198,14 +176,14 @@ class Intake final : public Barrier, public HandedPart {
   // Nothing waits that readers wait for.
   bool needs_no_drain(Moment now);
   // What the drain of readers of these does. Returns the time at its end.
-  Moment drain_as_reader(const Subjects& of, const std::function<void()>& before_waiting)
+  Moment drain_as_reader(const InterfaceFilter& of, const std::function<void()>& before_waiting)
       EXCLUDES(turn_);
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);
   // A reader's drain has gone on since `begun` while a sender was held. Rings are charged one by
   // one.
-  void spend_on_others(std::chrono::nanoseconds begun) REQUIRES(turn_);
+  void spend_on_held(std::chrono::nanoseconds begun) REQUIRES(turn_);
   Progress finish_batch(const Until& until) REQUIRES(turn_);
   // The next of the batch. False if it is not done.
   bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
@@ -217,19 +195,22 @@ class Intake final : public Barrier, public HandedPart {
   bool has_time_for_room() REQUIRES(turn_);
   // A datagram of so many bytes is dropped: its sender's leave no room, and there is no time to
   // make any.
-  bool is_beyond_room(SocketQueue::Key sender, std::size_t bytes) REQUIRES(turn_);
+  bool is_beyond_room(SenderKey sender, std::size_t bytes) REQUIRES(turn_);
   // The first ones of the queue that are. So none of their bytes is copied.
   void drop_queued() REQUIRES(turn_);
   // Carries out what is in the way, or drops it. False: it is not done yet.
-  bool make_room(const Backlog::Late& late, Moment now, const Until& until) REQUIRES(turn_);
+  bool make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) REQUIRES(turn_);
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
   // What is left of the datagram that the dispatcher has at hand.
   void keep_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
-  bool take_late(const Backlog::Late& late, Dispatcher::Commands commands, Moment now,
-                 const Until& until) REQUIRES(turn_);
+  bool process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
+                        Moment now, const Until& until) REQUIRES(turn_);
+  bool holds(const Origin& sender, std::chrono::nanoseconds now) REQUIRES(turn_) {
+    return accounts_.holds(queue_.key_of(sender), now);
+  }
   void charge_commands(const Origin& sender) REQUIRES(turn_);
   void charge(const Weights& weights, std::chrono::nanoseconds spent, std::chrono::nanoseconds now)
       REQUIRES(turn_);
@@ -246,7 +227,7 @@ class Intake final : public Barrier, public HandedPart {
 
   EventLoop& loop_;
   const std::optional<unsigned> queue_length_;
-  StatisticsBranch& statistics_;
+  statistics::StatisticsBranch& statistics_;
   const Clock& clock_;
   Lanes* const lanes_;                                      // nullptr: there are none
   std::function<void()> work_ = [] {};
@@ -254,8 +235,8 @@ class Intake final : public Barrier, public HandedPart {
   std::chrono::nanoseconds logged_{0};
   std::chrono::nanoseconds dropped_logged_{0};
 
-  SharedDrain drains_;
-  SharedDrain ring_drains_;  // of readers that wait for rings alone
+  CoalescedFlush drains_;
+  CoalescedFlush ring_drains_;  // of readers that wait for rings alone
   // Readers that want the turn. A plain lock would not let them have it: the thread that gives it
   // up under a flood takes it again before a sleeper has woken.
   std::atomic<int> readers_waiting_{0};
@@ -264,14 +245,14 @@ class Intake final : public Barrier, public HandedPart {
   std::atomic<bool> watches_rings_{false};
   std::atomic<bool> looks_at_rings_{false};  // in the next turn
   boost::asio::steady_timer ring_timer_;
-  std::atomic<bool> works_{false};        // a thread has the turn
-  std::atomic<bool> leaves_late_{false};  // something is put off
-  // Spent with the turn, and looked at without it.
-  RefilledTime on_others_{kCatchUpMax, kCatchUpShare};
+  std::atomic<bool> works_{false};         // a thread has the turn
+  std::atomic<bool> has_deferred_{false};  // something is put off
+  Budgets budgets_;                        // spent with the turn, and looked at without it
   AnswerChannels channels_;
   SocketQueue queue_;
   Mutex turn_{LockRank::kIntakeTurn};
   Dispatcher dispatcher_ GUARDED_BY(turn_);
+  Accounts accounts_ GUARDED_BY(turn_){queue_};
   Backlog backlog_ GUARDED_BY(turn_);
   // What is left of the last batch; the first of them may be half done, inside the dispatcher.
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
@@ -279,13 +260,10 @@ class Intake final : public Barrier, public HandedPart {
   bool puts_off_ GUARDED_BY(turn_) = false;
   // When the batch was received: nothing is dropped else.
   bool others_wait_ GUARDED_BY(turn_) = false;
-  LateWork late_work_ GUARDED_BY(turn_);
-  RefilledTime long_rings_ GUARDED_BY(turn_){kLongRingsMax, kLongRingsShare};
-  RefilledTime held_ends_ GUARDED_BY(turn_){kHeldEndsMax, kHeldEndsShare};
-  RefilledTime making_room_ GUARDED_BY(turn_){kMakingRoomMax, kMakingRoomShare};
+  DeferredWork deferred_work_ GUARDED_BY(turn_);
   Dropped dropped_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged
-  std::vector<Backlog::Late> left_ GUARDED_BY(turn_);        // for the next server
+  std::vector<Backlog::Deferred> left_ GUARDED_BY(turn_);    // for the next server
 };
 
 }  // namespace tallyfs

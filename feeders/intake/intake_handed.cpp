@@ -15,24 +15,18 @@ constexpr std::uint16_t kUnseenFormat = 1;
 
 Error not_handed_on() { return {ErrorCode::kInvalid, "not what the intake hands on"}; }
 
-Backlog::Late copy_of(const Datagram& datagram, std::vector<char> bytes, bool is_rest) {
-  Backlog::Late late{.bytes = std::move(bytes), .datagram = datagram, .is_rest = is_rest};
-  late.datagram.bytes = late.bytes;  // which stay where they are when the vector is moved
-  return late;
-}
-
-void save_late(ByteWriter& out, const Backlog::Late& late) {
-  const Origin& origin = late.datagram.origin;
+void save_deferred(ByteWriter& out, const Backlog::Deferred& deferred) {
+  const Origin& origin = deferred.datagram.origin;
   out.put(std::int32_t{origin.pid});
   out.put(std::uint32_t{origin.uid});
   out.put_text({reinterpret_cast<const char*>(&origin.address), origin.address_size});
-  out.put(std::uint8_t{late.is_rest});
-  out.put(std::uint8_t{late.datagram.truncated});
-  out.put(std::uint8_t{late.datagram.fds_refused});
-  out.put_text({late.bytes.data(), late.bytes.size()});
+  out.put(std::uint8_t{deferred.is_rest});
+  out.put(std::uint8_t{deferred.datagram.truncated});
+  out.put(std::uint8_t{deferred.datagram.fds_refused});
+  out.put_text({deferred.bytes.data(), deferred.bytes.size()});
 }
 
-std::optional<Backlog::Late> load_late(ByteReader& in) {
+std::optional<Backlog::Deferred> load_deferred(ByteReader& in) {
   Datagram datagram;
   Origin& origin = datagram.origin;
   origin.pid = in.get<std::int32_t>();
@@ -48,7 +42,7 @@ std::optional<Backlog::Late> load_late(ByteReader& in) {
   }
   std::memcpy(&origin.address, address.data(), address.size());
   origin.address_size = static_cast<socklen_t>(address.size());
-  return copy_of(datagram, {bytes.begin(), bytes.end()}, is_rest);
+  return Backlog::Deferred::of(datagram, {bytes.begin(), bytes.end()}, is_rest);
 }
 
 }  // namespace
@@ -62,11 +56,11 @@ void Intake::finish(std::chrono::nanoseconds at_most) {
   if (finish_batch(until) == Progress::kDone) (void)catch_up(until);
   while (!backlog_.empty()) left_.push_back(backlog_.take());
   if (dispatcher_.is_busy()) {
-    left_.push_back(copy_of(batch_.front(), dispatcher_.put_off(), true));
+    left_.push_back(Backlog::Deferred::of(batch_.front(), dispatcher_.put_off(), true));
     batch_ = batch_.subspan(1);
   }
   for (const Datagram& each : batch_) {
-    left_.push_back(copy_of(each, {each.bytes.begin(), each.bytes.end()}, false));
+    left_.push_back(Backlog::Deferred::of(each, {each.bytes.begin(), each.bytes.end()}, false));
   }
   batch_ = {};
   dispatcher_.publish_counts(clock_.now());
@@ -77,13 +71,14 @@ void Intake::hand_on(ObjectSink& sink, HandedDescriptors& descriptors) {
   ByteWriter out(bytes);
   channels_.save(out, descriptors);
   if (!sink.put(saved_object(SavedKind::kUnseenProcesses, kUnseenFormat, "unseen", bytes))) return;
+  if (sink.reader() == ObjectSink::Reader::kSuccessor) return;
   bytes.clear();
   const MutexLock lock(turn_);
   dispatcher_.save(out);
   if (!sink.put(saved_object(SavedKind::kSenders, kSendersFormat, "senders", bytes))) return;
   for (std::size_t i = 0; i < left_.size(); ++i) {
     bytes.clear();
-    save_late(out, left_[i]);
+    save_deferred(out, left_[i]);
     const std::string place = std::to_string(i);
     if (!sink.put(saved_object(SavedKind::kLateDatagram, kLateFormat, place, bytes))) return;
   }
@@ -107,10 +102,10 @@ Result<void> Intake::load(const SavedObject& object, const Loading& loading,
     return {};
   }
   if (object.format != kLateFormat) return other_format(object);
-  auto late = load_late(in);
-  if (!late) return not_handed_on();
-  leaves_late_ = true;
-  backlog_.adopt(std::move(*late), loading.now.monotonic);
+  auto deferred = load_deferred(in);
+  if (!deferred) return not_handed_on();
+  has_deferred_ = true;
+  backlog_.adopt(std::move(*deferred), loading.now.monotonic);
   return {};
 }
 

@@ -9,60 +9,32 @@ namespace tallyfs {
 
 namespace {
 
-// The longest record: what taking it may cost is bounded like that of a datagram of so many bytes.
-constexpr std::size_t kRecordBytesMax = 32;
-
 Origin origin_of(const Sender& sender) { return {.pid = sender.pid, .uid = sender.uid}; }
 
 }  // namespace
 
-Intake::Progress Intake::take_rings(RingWork work) {
+Intake::Progress Intake::take_rings(const RingWork& work) {
   if (!dispatcher_.has_rings()) return Progress::kDone;
-  // Pointers: to clang, a lambda is a function that does not have the lock.
-  Backlog* const backlog = &backlog_;
-  RefilledTime* const long_rings = &long_rings_;
-  const auto now = clock_.now().monotonic;
-  // What it looks at once a second is looked at here, and not with the lock of the lanes.
-  (void)backlog->holds({}, now);
-  struct Charge {
-    Origin sender;
-    std::uint64_t records;
-    std::chrono::nanoseconds spent;
-  };
-  std::vector<Charge> charges;
-  const RingShares shares{
-      .is_held = [&](const Sender& sender) { return backlog->holds(origin_of(sender), now); },
-      .held_until = work.held_until,
-      .few_words = work.by == RingWork::By::kReader ? Lanes::kFewRingWords : UINT64_MAX,
-      .long_until =
-          [&](const Sender& sender) {
-            const auto then = clock_.now().monotonic;
-            const auto of_sender = backlog->reading_left(origin_of(sender), then);
-            const auto left = std::min(long_rings->left(then), of_sender);
-            return left < kCatchUpLeast ? then : std::min(then + left, work.until.deadline);
-          },
-      .charge =
-          [&](const Sender& sender, RingShares::Turn turn, std::uint64_t records,
-              std::chrono::nanoseconds spent) {
-            const Origin origin = origin_of(sender);
-            charges.push_back({origin, records, spent});
-            if (turn == RingShares::Turn::kHeld && work.by == RingWork::By::kReader) {
-              on_others_.spend(spent, now);
-              on_others_.forgive(now);
-            }
-            if (turn != RingShares::Turn::kLong) return;
-            long_rings->spend(spent, now);
-            backlog->spend_reading(origin, spent, now);
-          },
-      .wanted = work.until.wanted,
-      .before_long = std::move(work.before_long)};
-  const auto done = dispatcher_.take_rings(work.until.deadline, shares, work.which, work.of);
-  for (const Charge& each : charges) {
-    const auto most = backlog->cost_max(each.sender, each.records * kRecordBytesMax);
-    backlog->charge(each.sender, Backlog::Cost::kAll, std::min(each.spent, most), now);
+  auto now = clock_.now().monotonic;
+  accounts_.let_go_in_time(now);
+  const RingSchedule::Limits limits{
+      .deadline = work.until.deadline, .held_until = work.held_until, .by = work.by};
+  RingSchedule schedule(accounts_, budgets_, limits, lanes_->filled_rings(work.which, work.of),
+                        now);
+  while (const auto step = schedule.next(now)) {
+    const bool is_long = step->rings.words + 2 * schedule.records() > RingSchedule::kFewWords;
+    if (work.before_long && is_long) work.before_long();
+    const auto begun = now;
+    const auto done = lanes_->read_rings(step->rings.lane, step->deadline, work.until.wanted);
+    now = clock_.now().monotonic;
+    schedule.finish(*step, {.is_all = done.all, .records = done.records, .spent = now - begun},
+                    now);
   }
-  if (done.all) return Progress::kDone;
-  if (!done.is_cut && work.by == RingWork::By::kReader) return Progress::kLeft;
+  lanes_->finish_rings(schedule.cuts(), work.which, work.of);
+  const auto outcome = schedule.outcome();
+  if (outcome == Progress::kDone) return outcome;
+  dispatcher_.note_rings_cut();
+  if (outcome == Progress::kLeft && work.by == RingSchedule::By::kReader) return outcome;
   if (work.which == Lanes::Which::kAll) looks_at_rings_ = true;
   return Progress::kCut;
 }
@@ -70,14 +42,15 @@ Intake::Progress Intake::take_rings(RingWork work) {
 // What they have sent over the socket before, and was put off, counts before what is in their
 // rings.
 std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun) {
-  const auto left = on_others_.left(begun) - kMoveReserve;
-  if (left < kCatchUpLeast || !backlog_.empty()) return std::chrono::nanoseconds(0);
+  const auto left = budgets_.held_senders.left(begun) - Budgets::kMoveReserve;
+  if (left < Budgets::kLeast || !backlog_.empty()) return std::chrono::nanoseconds(0);
   return begun + std::min<std::chrono::nanoseconds>(left, kSettleMax);
 }
 
 // Nothing of the socket is waited for, only what rings hold of senders within their share. What is
 // cut is gone on with soon, like what feeders have rung for: they do not ring again.
-void Intake::take_rings_as_reader(const Subjects& of, const std::function<void()>& before_waiting) {
+void Intake::take_rings_as_reader(const InterfaceFilter& of,
+                                  const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const auto tell = [&] {
     if (!std::exchange(told, true)) before_waiting();
@@ -91,15 +64,15 @@ void Intake::take_rings_as_reader(const Subjects& of, const std::function<void()
     note_served();
     dispatcher_.note_ring_heads(Lanes::Which::kAll, of);
     progress = take_rings({.until = {clock_.now().monotonic + kSettleMax},
-                           .by = RingWork::By::kReader,
-                           .before_long = tell,
-                           .of = of});
+                           .by = RingSchedule::By::kReader,
+                           .of = of,
+                           .before_long = tell});
     has_rung = dispatcher_.has_rung();
     dispatcher_.publish_counts(clock_.now());
     works_.store(false, std::memory_order_relaxed);
   }
   if (progress == Progress::kDone) return;
-  statistics_.counters().count(DaemonCounter::kDrainsCut, 1, clock_.now());
+  statistics_.counters().count("drains_cut", 1, clock_.now());
   if (progress == Progress::kCut || has_rung) nudge();
 }
 
@@ -113,7 +86,7 @@ void Intake::note_served() {
 bool Intake::has_time_for_end(const Origin& sender) {
   const MutexLock lock(turn_);
   const auto now = clock_.now().monotonic;
-  return !backlog_.holds(sender, now) || held_ends_.left(now) >= kCatchUpLeast;
+  return !holds(sender, now) || budgets_.held_ends.left(now) >= Budgets::kLeast;
 }
 
 Intake::Ended Intake::take_lanes_of(pid_t process) {
@@ -140,10 +113,10 @@ Intake::Ended Intake::take_end_of(const Sender& process, const TakeEnd& take) {
       take(now, [&] { return clock_.now().monotonic >= now.monotonic + kTurnMax; });
   const auto spent = clock_.cpu_time() - begun;
   work_();
-  if (spent >= Backlog::kCostly) {
+  if (spent >= Accounts::kCostly) {
     const MutexLock lock(turn_);
-    if (backlog_.holds(sender, now.monotonic)) held_ends_.spend(spent, now.monotonic);
-    backlog_.charge(sender, Backlog::Cost::kAll, spent, now.monotonic);
+    if (holds(sender, now.monotonic)) budgets_.held_ends.spend(spent, now.monotonic);
+    accounts_.charge(queue_.key_of(sender), Cost::kAll, spent, now.monotonic);
   }
   return is_taken ? Ended::kTaken : Ended::kCut;
 }

@@ -70,6 +70,9 @@ class alignas(64) LaneFile final : public CellSource {
 
   int fd() const { return fd_.get(); }
   std::uint64_t bytes() const { return memory_.size(); }
+  // Before others see it.
+  void be_lane(std::uint64_t number) { lane_ = number; }
+  std::uint64_t lane() const override { return lane_; }
   uid_t uid() const override { return charged_.reservation.uid(); }
   bool is_trusted() const override { return whose_ == Whose::kTrusted; }
   std::shared_ptr<CellCredit> credit() const override { return charged_.credit; }
@@ -80,6 +83,9 @@ class alignas(64) LaneFile final : public CellSource {
   void end();
   void prefetch(const CellKey& key, const CellPlaces& places,
                 const CellBudget& budget) const override;
+  // The uid has the room again, though the file stays until all is saved that it had counted. Not
+  // beside other calls of this one.
+  void release_room() { charged_.reservation.release(); }
   // Its feeder has mapped it and sealed it (F_SEAL_FUTURE_WRITE), so that no process can punch
   // holes into it. A page that is punched is a fault at the next look, and a look that meets the
   // punching waits for it. Nothing is read through the mapping before.
@@ -172,8 +178,9 @@ class alignas(64) LaneFile final : public CellSource {
   mutable std::atomic<std::uint64_t> known_changes_{0};
   mutable std::atomic<std::uint64_t> known_to_{0};
   const std::shared_ptr<LaneCounts> counts_;
-  const Charged charged_;
+  Charged charged_;
   const Whose whose_;
+  std::uint64_t lane_ = 0;
   struct NotedFault {
     std::atomic<LaneFault> what{LaneFault::kNone};
     LaneFinding finding{};  // stored before what, and not changed any more

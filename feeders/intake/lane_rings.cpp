@@ -33,11 +33,11 @@ class LaneRings::Batch {
     return true;
   }
   std::size_t size() const { return size_; }
-  std::span<const NumberedRun> runs() const { return std::span(runs_).first(used_); }
+  std::span<const statistics::NumberedRun> runs() const { return std::span(runs_).first(used_); }
 
  private:
   std::array<Sample, kRecordsAtOnce> samples_;
-  std::array<NumberedRun, kRecordsAtOnce> runs_;
+  std::array<statistics::NumberedRun, kRecordsAtOnce> runs_;
   std::size_t size_ = 0;
   std::size_t used_ = 0;
   std::uint32_t id_ = 0;
@@ -78,6 +78,7 @@ void LaneRings::find_rings(Finds finds) {
   changes_ = file_->changes();
   std::size_t entries = 0;
   for (const LaneFile::RingPlace& each : file_->find_rings(entries)) enter(each);
+  is_of_before_ = false;
   if (credit) credit->spend(entries, now);
 }
 
@@ -93,7 +94,8 @@ void LaneRings::enter(const LaneFile::RingPlace& each) {
     }
     return;
   }
-  const auto reader = RingReader::open(file_->memory(), each.ring, 0);
+  const LaneTail& tail = page().tails[each.entry];
+  const auto reader = RingReader::open(file_->memory(), each.ring, tail.position.load());
   if (!reader || ring_bytes_ + (each.ring >> 32) > file_->bytes()) {
     file_->note_bad({.what = reader ? LaneFault::kRingsLong : LaneFault::kRingPlace,
                      .at = file_->place_of_entry(each.entry),
@@ -102,7 +104,11 @@ void LaneRings::enter(const LaneFile::RingPlace& each) {
     return;
   }
   ring_bytes_ += each.ring >> 32;
-  rings_.push_back({.entry = each.entry, .reader = *reader});
+  rings_.push_back({.entry = each.entry,
+                    .reader = *reader,
+                    .head = tail.position.load(),
+                    .samples = tail.samples.load(),
+                    .dropped = is_of_before_ ? file_->entry(each.entry).dropped.load() : 0});
 }
 
 void LaneRings::note_dropped(Ring& ring) {
@@ -142,7 +148,6 @@ LaneRings::Done LaneRings::take(const Into& into, std::chrono::nanoseconds deadl
   Done done;
   if (!tails_ || rings_.empty()) return done;
   const CounterLine line = into.counter ? into.counter->line() : CounterLine{};
-  page().takes_cycles.store(line.rate != 0 ? 1 : 0, std::memory_order_relaxed);
   for (std::size_t looked = 0; looked < rings_.size(); ++looked) {
     Ring& ring = rings_[next_ % rings_.size()];
     const std::uint64_t before = ring.samples;
@@ -216,15 +221,14 @@ void LaneRings::tell(const Ring& ring) const {
 
 // ---- another server
 
-void LaneRings::save(ByteWriter& out, HandedDescriptors& descriptors) const {
+void LaneRings::save(ByteWriter& out, HandedDescriptors& descriptors, Saved saved) const {
   out.put(tails_->bytes());
   out.put(descriptors.add(tails_->fd()));
+  if (saved == Saved::kPage) return out.put(std::uint32_t{0});
   out.put(static_cast<std::uint32_t>(rings_.size()));
   for (const Ring& ring : rings_) {
     out.put(ring.entry);
     out.put(ring.reader.ring());
-    out.put(ring.reader.position());
-    out.put(ring.samples);
     out.put(ring.dropped);
     out.put(ring.last_ns);
   }
@@ -234,43 +238,35 @@ struct LaneRings::SavedRing {
   explicit SavedRing(ByteReader& in)
       : entry(in.get<std::uint32_t>()),
         place(in.get<std::uint64_t>()),
-        position(in.get<std::uint64_t>()),
-        samples(in.get<std::uint64_t>()),
         dropped(in.get<std::uint64_t>()),
         last_ns(in.get<std::int64_t>()) {}
 
   std::uint32_t entry;  // in the order in which they are saved
-  std::uint64_t place, position, samples, dropped;
+  std::uint64_t place, dropped;
   std::int64_t last_ns;
 };
 
 Result<void> LaneRings::load(ByteReader& in, HandedDescriptors& descriptors) {
   const auto bytes = in.get<std::uint64_t>();
-  auto page = SealedPage::adopt(descriptors.take(in.get<std::uint32_t>()), bytes);
-  bool is_bad = tails_.has_value();
-  std::vector<Ring> rings;
-  std::uint64_t ring_bytes = 0;
-  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
-    const SavedRing saved(in);
-    const auto reader = RingReader::open(file_->memory(), saved.place, saved.position);
-    is_bad |= !reader || saved.entry >= kLaneEntries;
-    if (is_bad) continue;
-    ring_bytes += saved.place >> 32;
-    rings.push_back({.entry = saved.entry,
-                     .reader = *reader,
-                     .head = saved.position,
-                     .samples = saved.samples,
-                     .dropped = saved.dropped,
-                     .last_ns = saved.last_ns});
-  }
-  if (!in.ok() || is_bad) return Error{ErrorCode::kInvalid, "not a lane's rings"};
+  const auto place = in.get<std::uint32_t>();
+  auto page = SealedPage::adopt(descriptors.take(place), bytes);
+  std::vector<SavedRing> saved;
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) saved.emplace_back(in);
+  if (!in.ok() || tails_) return Error{ErrorCode::kInvalid, "not a lane's rings"};
   if (!page) return page.error();
   if (page.value().bytes() < sizeof(LaneTails)) {
     return Error{ErrorCode::kInvalid, "no page of tails"};
   }
+  descriptors.adopt(place, page.value().fd());
   tails_.emplace(std::move(page.value()));
-  rings_ = std::move(rings);
-  ring_bytes_ = ring_bytes;
+  is_of_before_ = true;
+  for (const SavedRing& each : saved) {
+    if (each.entry >= kLaneEntries) return Error{ErrorCode::kInvalid, "not a lane's rings"};
+    enter({.entry = each.entry, .ring = each.place});
+    if (rings_.empty() || rings_.back().entry != each.entry) continue;
+    rings_.back().dropped = each.dropped;
+    rings_.back().last_ns = each.last_ns;
+  }
   return {};
 }
 

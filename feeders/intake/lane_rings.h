@@ -35,6 +35,7 @@ class LaneRings {
   // What feeders map; made by the first call. kNoSpace; kInvalid: a kernel without seals.
   Result<const SealedPage*> tails();
   bool has_tails() const { return tails_.has_value(); }
+  int tails_fd() const { return tails_->fd(); }
   std::size_t size() const { return rings_.size(); }
   // Records with this id are samples of the statistic of this number. False: they were before.
   bool bind(std::uint32_t id, std::uint64_t number) {
@@ -46,13 +47,17 @@ class LaneRings {
   // if the feeder's uid has spent what there is for looks (core/lane/cell_credit.h).
   enum class Finds { kWithinCredit, kAll };
   void note_heads(Finds finds = Finds::kWithinCredit);
+  // Tells the feeder whether its records may have cycles for times. has_tails()
+  void publish_clock(bool takes_cycles) {
+    page().takes_cycles.store(takes_cycles ? 1 : 0, std::memory_order_relaxed);
+  }
   // The same for the last time: what is written from now on is none of a feeder's.
   void end();
   bool has_ended() const { return has_ended_; }
 
   // Where samples go, and when.
   struct Into {
-    StatisticsBranch& statistics;
+    statistics::StatisticsBranch& statistics;
     CounterTimes* counter;  // nullptr: records have no cycles
     const Clock& clock;
     std::vector<std::string>& saturated;  // interfaces, as Taken's
@@ -68,7 +73,6 @@ class LaneRings {
   struct Done {
     std::uint64_t records = 0;
     bool all = true;
-    bool is_cut = false;  // of several lanes: not all, and not because a sender is beyond its share
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
   // Nothing of that is left; how much is, in words.
@@ -77,8 +81,12 @@ class LaneRings {
   // Samples that found no room, as the feeder says, since the last call.
   std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
 
-  // For the next server. load() fails the reader; the page of tails must be one.
-  void save(ByteWriter& out, HandedDescriptors& descriptors) const;
+  // For the next server. kPage: without what is known of each ring, of which there may be many;
+  // what feeders dropped since the last look is not counted then. How far rings were read says the
+  // page of tails, which no feeder writes: what is in front of that may be written over. load()
+  // fails the reader; the page must be one.
+  enum class Saved { kPage, kRings };
+  void save(ByteWriter& out, HandedDescriptors& descriptors, Saved saved) const;
   // All of what save() has put is read, whatever it is.
   Result<void> load(ByteReader& in, HandedDescriptors& descriptors);
   static void skip(ByteReader& in);
@@ -113,6 +121,7 @@ class LaneRings {
   std::uint64_t changes_ = UINT64_MAX;  // the file's count when rings were looked for
   std::size_t next_ = 0;                // the ring that is the first next time
   bool has_ended_ = false;
+  bool is_of_before_ = false;  // the page, and rings were not looked for since
   boost::unordered_flat_map<std::uint32_t, std::uint64_t> numbers_;
 };
 

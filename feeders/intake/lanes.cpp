@@ -1,6 +1,7 @@
 #include "feeders/intake/lanes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/reservation.h"
@@ -29,7 +30,7 @@ std::string words_of(const LaneFinding& finding) {
 Result<void> Lanes::check_room(uid_t uid) const {
   const std::uint64_t most = reserve_.limit_for(uid, kLanesMax);
   if (lanes_.size() >= most) return no_room(most, "");
-  if (uid == 0 || uid == owner_) return {};
+  if (ownership_.is_trusted(uid)) return {};
   const auto its =
       std::ranges::count_if(lanes_, [uid](const auto& each) { return each.second.uid == uid; });
   if (static_cast<std::size_t>(its) < kLanesOfUidMax) return {};
@@ -71,8 +72,13 @@ Result<Lanes::Made> Lanes::make(const Sender& sender, std::uint64_t bytes, Momen
   if (auto watched = ports_.processes.watch(sender.pid, sender.uid); !watched) {
     return watched.error();
   }
+  if (keeper_ && keeper_->descriptors().add(file.value()->fd()) == HandedDescriptors::kNone) {
+    return Error{ErrorCode::kNoSpace, "the keeper has no room for one more lane"};
+  }
   const auto number = enter(sender, file.value(), now);
+  if (!number && keeper_) keeper_->descriptors().remove(file.value()->fd());
   if (!number) return number.error();
+  if (keeper_) keeper_->write_through(*this);
   // One that has ended meanwhile was perhaps heard of before the lane was there.
   if (!ports_.processes.watches(sender.pid)) forget(number.value(), now);
   return Made{number.value(), file.value()};
@@ -82,15 +88,29 @@ Result<std::uint64_t> Lanes::enter(const Sender& sender, std::shared_ptr<LaneFil
                                    Moment now) {
   const MutexLock lock(mutex_);
   if (auto room = check_room(sender.uid); !room) return room.error();
-  lanes_.emplace(++last_number_, Lane(sender.pid, sender.uid, std::move(file)));
+  file->be_lane(++last_number_);
+  lanes_.emplace(last_number_, Lane(sender.pid, sender.uid, std::move(file)));
   note_size(now);
   return last_number_;
 }
 
 Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
+  std::string label, bytes;
+  const auto done = bind_here(sender, binding, label, bytes);
+  if (!bytes.empty()) {
+    keeper_->put(saved_object(SavedKind::kLaneBindings, kBindingsFormat, label, bytes));
+    // Its feeder may have ended meanwhile, and a save have removed what was not put yet.
+    if (!has(binding.lane)) keeper_->remove(SavedKind::kLaneBindings, label);
+  }
+  return done;
+}
+
+// What is to be written through, if there is a keeper.
+Result<void> Lanes::bind_here(const Sender& sender, const wire::Binding& binding,
+                              std::string& label, std::string& bytes) {
   const MutexLock lock(mutex_);
   const auto found = lanes_.find(binding.lane);
-  if (found == lanes_.end() || found->second.process != sender.pid) {
+  if (found == lanes_.end() || found->second.process != sender.pid || found->second.has_ended) {
     return Error{ErrorCode::kNotFound, "this process has no such lane"};
   }
   if (binding.id >= kLaneIdsMax) return Error{ErrorCode::kInvalid, "an id beyond the indexes"};
@@ -101,7 +121,12 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   }
   auto done = ports_.statistics.bind_cells(binding.number, lane.file, binding.id);
   if (!done) return done;
+  const std::size_t before = lane.bound.size();
   lane.note_bound({binding.number, binding.id}, ports_.statistics.subject_of(binding.number));
+  if (keeper_ && lane.bound.size() != before) {
+    label = label_of_bindings(binding.lane, before / kBindingsAtOnce);
+    bytes = bytes_of_bindings(binding.lane, lane, before / kBindingsAtOnce);
+  }
   return {};
 }
 
@@ -116,7 +141,42 @@ bool Lanes::was_told_full(const wire::Binding& binding) {
 // In which nothing was counted.
 void Lanes::forget(std::uint64_t lane, Moment now) {
   const MutexLock lock(mutex_);
-  if (lanes_.erase(lane) != 0) note_size(now);
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end()) return;
+  if (keeper_) keeper_->descriptors().remove(found->second.file->fd());
+  lanes_.erase(found);
+  note_size(now);
+}
+
+// Their uids may use the room for others from now on.
+void Lanes::keep_ended(std::vector<Numbered>& ended) {
+  if (!keeper_) return;
+  std::vector<Numbered> left;
+  for (Numbered& each : ended) {
+    LaneFile& file = *each.second.file;
+    file.release_room();
+    const bool has_room =
+        ended_.size() < kLanesMax && ended_bytes_ + file.bytes() <= kEndedBytesMax;
+    if (has_room) {
+      ended_bytes_ += file.bytes();
+      ended_.push_back(std::move(each));
+    } else {
+      left.push_back(std::move(each));
+    }
+  }
+  ended = std::move(left);
+}
+
+// A kill before all is saved loses what was counted in them. The bindings go before the files: a
+// statistic that is saved later does not say any more that it has taken their cells.
+void Lanes::let_go(const std::vector<Numbered>& ended) {
+  if (!keeper_) return;
+  for (const Numbered& each : ended) {
+    for (const std::string& label : labels_of_bindings(each)) {
+      keeper_->remove(SavedKind::kLaneBindings, label);
+    }
+    remove_descriptors(each.second, keeper_->descriptors());
+  }
 }
 
 std::optional<uid_t> Lanes::uid_of(pid_t process) const {
@@ -135,7 +195,8 @@ bool Lanes::is_ending(pid_t process) const {
 }
 
 bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
-  std::vector<Lane> ended;
+  std::vector<Numbered> ended;
+  std::vector<std::string> faults;
   {
     // Until it is over, no reader finds that there are no rings.
     const MutexLock lock(mutex_);
@@ -146,7 +207,8 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
       std::erase(rung_, its->first);
       std::erase(heard_, its->first);
       note_dropped(its->second);
-      ended.push_back(std::move(its->second));
+      report_bad(its->second, now, faults);
+      ended.emplace_back(its->first, std::move(its->second));
       lanes_.erase(its);
     }
     if (!ended.empty()) {
@@ -154,33 +216,35 @@ bool Lanes::process_ended(pid_t process, Moment now, std::chrono::nanoseconds de
       note_with_rings();
       note_size(now);
     }
+    keep_ended(ended);
   }
-  std::vector<std::string> faults;
-  for (Lane& lane : ended) report_bad(lane, now, faults);
+  let_go(ended);
   log_bad(faults, now);
   return true;
 }
 
-// Reads the places of one file, or the cells of one id, at least. The others stay bound, so that
-// they are read like all others until their turn comes, also by the next server.
+// Reads the places of one file, or the cells of one id, at least. The others are read like all
+// others until their turn comes. The next server is told of all bindings, as some statistics may be
+// saved that have not taken their cells; the others know which they have taken.
 bool Lanes::absorb(pid_t process, Moment now, std::chrono::nanoseconds deadline) {
   const auto is_late = [&] { return ports_.clock.now().monotonic >= deadline; };
   bool is_first = true;
   for (auto& [number, lane] : lanes_) {
     // Places are those of bound statistics: without one there are none to look for.
-    if (lane.process != process || lane.bound.empty()) continue;
+    if (lane.process != process || lane.absorbed == lane.bound.size()) continue;
     if (!is_first && is_late()) return false;
     if (!std::exchange(lane.has_ended, true)) {
       lane.file->end();
       std::ranges::sort(lane.bound, {}, &Bound::number);
       is_first = false;
     }
-    for (; !lane.bound.empty(); is_first = false) {
+    for (; lane.absorbed != lane.bound.size(); is_first = false) {
       if (!is_first && is_late()) return false;
-      const std::uint64_t of = lane.bound.back().number;
+      const auto end = lane.bound.end() - static_cast<std::ptrdiff_t>(lane.absorbed);
+      const std::uint64_t of = std::prev(end)->number;
       if (!ports_.statistics.absorb_cells(of, lane.file.get(), now, is_late)) return false;
-      const auto its = std::ranges::lower_bound(lane.bound, of, {}, &Bound::number);
-      lane.bound.erase(its, lane.bound.end());
+      const auto its = std::ranges::lower_bound(lane.bound.begin(), end, of, {}, &Bound::number);
+      lane.absorbed += static_cast<std::size_t>(end - its);
     }
   }
   return true;
@@ -190,13 +254,13 @@ void Lanes::publish_counts(Moment now, DropClaims& claims) {
   DaemonCounters& counters = ports_.statistics.counters();
   const std::uint64_t merged = LaneCounts::take(counts_->merged);
   const std::uint64_t not_read = LaneCounts::take(counts_->not_read);
-  if (merged != 0) counters.count(DaemonCounter::kCellsMerged, merged, now);
-  if (not_read != 0) counters.count(DaemonCounter::kDrainsCut, not_read, now);
+  if (merged != 0) counters.count("cells_merged", merged, now);
+  if (not_read != 0) counters.count("drains_cut", not_read, now);
   publish_ring_counts(now);
   publish_dropped(now, claims);
   const std::uint64_t bad = LaneCounts::take(counts_->bad);
   if (bad == 0) return;
-  counters.count(DaemonCounter::kLaneBad, bad, now);
+  counters.count("lane_bad", bad, now);
   report_bad(now);
 }
 
@@ -240,9 +304,7 @@ void Lanes::log_bad(const std::vector<std::string>& lines, Moment now) {
 
 // How many there are now.
 void Lanes::note_size(Moment now) {
-  has_lanes_.store(!lanes_.empty(), std::memory_order_relaxed);
-  ports_.statistics.counters().record(DaemonCounter::kLanes,
-                                      static_cast<std::int64_t>(lanes_.size()), 1, now);
+  ports_.statistics.counters().record("lanes", static_cast<std::int64_t>(lanes_.size()), 1, now);
 }
 
 }  // namespace tallyfs

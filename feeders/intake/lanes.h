@@ -5,7 +5,12 @@
 //
 // Thread-safe. At most kLanesMax files, kLanesOfUidMax of a uid that is neither root's nor the
 // daemon's, and the last tenth is for those two. Each is charged to its uid.
-// The next server of the mount goes on with the same files, which feeders do not notice.
+// The next server of the mount goes on with the same files, which feeders do not notice, also after
+// a kill: a file, a page of tails and a binding are written through before the feeder is told. A
+// file whose feeder has ended is kept until all statistics are saved that have taken its cells; one
+// of them that is saved says which it has taken (FeederCells::save_place()), so that a successor
+// which finds the file again reads only what is not yet counted. What was taken out of rings since
+// the last save is lost.
 #pragma once
 
 #include <sys/types.h>
@@ -16,6 +21,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,41 +38,27 @@
 #include "core/branch/command.h"
 #include "core/branch/daemon_counters.h"
 #include "core/branch/handed_part.h"
+#include "core/branch/ownership.h"
 #include "core/branch/process_watch.h"
 #include "core/statistics/branch/statistics_branch.h"
 #include "core/tree/error_log.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/counter_times.h"
-#include "feeders/intake/drop_claims.h"
+#include "feeders/intake/fair_share/drop_claims.h"
+#include "feeders/intake/fair_share/interface_filter.h"
+#include "feeders/intake/fair_share/ring_schedule.h"
 #include "feeders/intake/lane_file.h"
 #include "feeders/intake/lane_rings.h"
-#include "feeders/intake/subjects.h"
 
 namespace tallyfs {
-
-// What taking records is charged to, and whose rings come last, behind those of all others: those
-// with more than few_words, fewest first, and then those of senders that are held. Called with the
-// lock of the lanes held.
-struct RingShares {
-  enum class Turn { kFirst, kLong, kHeld };
-  std::function<bool(const Sender&)> is_held;  // nothing: of no sender
-  std::chrono::nanoseconds held_until{0};      // none of theirs is taken from then on
-  std::uint64_t few_words = UINT64_MAX;        // in all rings of a sender
-  // None of a long one is taken from then on.
-  std::function<std::chrono::nanoseconds(const Sender&)> long_until = {};
-  std::function<void(const Sender&, Turn turn, std::uint64_t records,
-                     std::chrono::nanoseconds spent)>
-      charge;
-  const std::atomic<int>* wanted = nullptr;  // not 0: others are to go on soon
-  std::function<void()> before_long;         // what follows takes more than kFewRingWords
-};
 
 class Lanes final : public HandedPart {
  public:
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
+  // Of files whose feeders have ended, until what was counted in them is saved.
+  static constexpr std::uint64_t kEndedBytesMax = std::uint64_t{64} << 20;
 
-  static constexpr std::uint64_t kFewRingWords = 4096;
   // Rings are busy for so long after the last record.
   static constexpr std::chrono::milliseconds kBusyFor{100};
   // Faults that are found so soon after others are in error_log only.
@@ -74,7 +66,7 @@ class Lanes final : public HandedPart {
 
   // All outlive it.
   struct Ports {
-    StatisticsBranch& statistics;
+    statistics::StatisticsBranch& statistics;
     Ledger& ledger;
     ProcessWatch& processes;
     ErrorLog& errors;
@@ -83,7 +75,10 @@ class Lanes final : public HandedPart {
   };
 
   // owner: the daemon's uid.
-  Lanes(const Ports& ports, uid_t owner) : ports_(ports), reserve_(owner), owner_(owner) {}
+  Lanes(const Ports& ports, uid_t owner) : ports_(ports), reserve_(owner), ownership_(owner) {}
+
+  // From now on the next server is told of all lanes, whenever this one ends.
+  void keep_with(PartKeeper& keeper) { keeper_ = &keeper; }
 
   struct Made {
     std::uint64_t number = 0;
@@ -108,7 +103,6 @@ class Lanes final : public HandedPart {
 
   // Some feeder may have one. A look without a lock.
   bool has_rings() const { return has_rings_.load(std::memory_order_relaxed); }
-  bool has_lanes() const { return has_lanes_.load(std::memory_order_relaxed); }
   // A feeder's ring is half full. False: the process has no such lane.
   bool note_bell(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
   // kRung: the lanes of bells alone, so that one feeder's bells do not cost a look at all others.
@@ -116,13 +110,23 @@ class Lanes final : public HandedPart {
   // How far feeders are now, and which bells are heard: those from now on are for the next call.
   // `of`: of the lanes that have bound a statistic of these alone. False: there are bells of
   // others, which are for the next call, too.
-  bool note_heads(Which which = Which::kAll, const Subjects& of = Subjects::anything())
+  bool note_heads(Which which = Which::kAll, const InterfaceFilter& of = InterfaceFilter::all())
       EXCLUDES(mutex_);
-  // Takes what was there at note_heads(), until the deadline. The bell of a lane that is cut rings
-  // again.
-  LaneRings::Done take(std::chrono::nanoseconds deadline, const RingShares& shares = {},
-                       Which which = Which::kAll, const Subjects& of = Subjects::anything())
+  // The rings with something that was there at note_heads(), in the order of their turns.
+  std::vector<RingSchedule::Rings> filled_rings(Which which = Which::kAll,
+                                                const InterfaceFilter& of = InterfaceFilter::all())
       EXCLUDES(mutex_);
+  // Reads those of one of these lanes, until the deadline or until `wanted` is not 0: then others
+  // are to continue soon.
+  LaneRings::Done read_rings(std::uint64_t lane, std::chrono::nanoseconds deadline,
+                             const std::atomic<int>* wanted = nullptr) EXCLUDES(mutex_);
+  // The rings were read, but for what was cut, which decides the order of the next turns. The bell
+  // of a lane that was cut rings again.
+  void finish_rings(const RingSchedule::Cuts& cuts, Which which = Which::kAll,
+                    const InterfaceFilter& of = InterfaceFilter::all()) EXCLUDES(mutex_);
+  // All three, in the order of turns.
+  LaneRings::Done take(std::chrono::nanoseconds deadline, Which which = Which::kAll,
+                       const InterfaceFilter& of = InterfaceFilter::all()) EXCLUDES(mutex_);
   // A bell has rung since heads were noted, or again.
   bool has_rung() const EXCLUDES(mutex_);
   // The same of one process, as far as it is now.
@@ -143,12 +147,15 @@ class Lanes final : public HandedPart {
   bool is_ending(pid_t process) const EXCLUDES(mutex_);
 
   SavedKinds objects() const override {
-    return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings);
+    return saved_kinds(SavedKind::kLanes, SavedKind::kLaneRings, SavedKind::kLaneBindings);
   }
   void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
   // Behind the processes: a lane whose process has ended is closed when that is heard.
   Result<void> load(const SavedObject& object, const Loading& loading,
                     HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  bool has(const SavedObject& bindings) const override EXCLUDES(mutex_);
+  void begin_save() override EXCLUDES(mutex_);
+  void end_save(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
 
   // Enters what was counted since the last time, and reports files with what no feeder writes.
   // claims: of the thread that has the intake's turn, as this is.
@@ -169,6 +176,7 @@ class Lanes final : public HandedPart {
     std::shared_ptr<LaneFile> file;  // shared with the statistics that it has cells of
     LaneRings rings;
     std::vector<Bound> bound{};
+    std::size_t absorbed = 0;  // of these, the last ones, once it has ended
     boost::unordered_flat_set<Subject> subjects{};  // of these, and of some that are gone
     unsigned bad_reported = 0;                      // faults
     bool is_told_full = false;
@@ -181,10 +189,9 @@ class Lanes final : public HandedPart {
       bound.push_back(one);
       if (subject) subjects.insert(subject);
     }
-    bool is_of(const Subjects& of) const {
-      return of.are_anything() || std::ranges::any_of(of.few(), [this](Subject each) {
-               return subjects.contains(each);
-             });
+    bool is_of(const InterfaceFilter& of) const {
+      const auto has = [this](Subject each) { return subjects.contains(each); };
+      return of.is_all() || std::ranges::any_of(of.few(), has);
     }
   };
   static Error not_sealed() {
@@ -194,12 +201,34 @@ class Lanes final : public HandedPart {
   // Where cells are, and which statistics they are of, takes memory beside the file.
   static std::uint64_t charged(std::uint64_t bytes) { return bytes + bytes / 4; }
 
+  static constexpr std::uint16_t kBindingsFormat = handed_format(SavedKind::kLaneBindings);
+  // Bindings are saved by so many.
+  static constexpr std::size_t kBindingsAtOnce = 64;
+  using Numbered = std::pair<std::uint64_t, Lane>;
+  static std::string label_of_bindings(std::uint64_t lane, std::size_t part);
+  static std::vector<std::string> labels_of_bindings(const Numbered& lane);
+  static std::string bytes_of_bindings(std::uint64_t number, const Lane& lane, std::size_t part);
+  void put_lane(ByteWriter& out, std::uint64_t number, const Lane& lane,
+                HandedDescriptors& descriptors) const;
   void hand_on_rings(ObjectSink& sink, HandedDescriptors& descriptors) EXCLUDES(mutex_);
+  void hand_on_bindings(ObjectSink& sink) EXCLUDES(mutex_);
+  bool has(std::uint64_t number) const EXCLUDES(mutex_);
+  Result<void> load_bindings(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
+  Result<void> bind_here(const Sender& sender, const wire::Binding& binding, std::string& label,
+                         std::string& bytes) EXCLUDES(mutex_);
+  // Leaves those for which there is no room.
+  void keep_ended(std::vector<Numbered>& ended) REQUIRES(mutex_);
+  void let_go(const std::vector<Numbered>& ended) EXCLUDES(mutex_);
+  // False: the sink takes no more.
+  enum class Ended { kAll, kNotSaved };
+  bool put_lanes(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) EXCLUDES(mutex_);
+  static void remove_descriptors(const Lane& lane, HandedDescriptors& descriptors);
   Result<void> load_rings(const SavedObject& object, const Loading& loading,
                           HandedDescriptors& descriptors) EXCLUDES(mutex_);
   Result<void> load_lane(ByteReader& in, const Loading& loading, HandedDescriptors& descriptors)
       EXCLUDES(mutex_);
 
+  Result<Tails> make_tails(const Sender& sender, std::uint64_t lane) EXCLUDES(mutex_);
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
   void note_size(Moment now) REQUIRES(mutex_);
   Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Moment now)
@@ -211,31 +240,13 @@ class Lanes final : public HandedPart {
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
-  // As backlog.h has senders.
-  std::uint64_t sender_of(const Lane& lane) const;
-  // How many words these senders have in rings of these lanes: those with more than so few.
-  using Words = boost::unordered_flat_map<std::uint64_t, std::uint64_t>;
-  Words words_of_long(const std::vector<std::uint64_t>& lanes, std::uint64_t few) REQUIRES(mutex_);
-  // A lane that does not come first.
-  struct Late {
-    RingShares::Turn turn = RingShares::Turn::kHeld;
-    std::uint64_t words = 0;  // of the sender, if it is long
-    std::size_t place = 0;
-  };
   // Those of these lanes, in their order; and back to their places in another one.
-  std::vector<std::uint64_t> lanes_of(const std::vector<std::uint64_t>& lanes, const Subjects& of)
-      REQUIRES(mutex_);
-  void put_back(const std::vector<std::uint64_t>& some, const Subjects& of,
+  std::vector<std::uint64_t> lanes_of(const std::vector<std::uint64_t>& lanes,
+                                      const InterfaceFilter& of) REQUIRES(mutex_);
+  void put_back(const std::vector<std::uint64_t>& some, const InterfaceFilter& of,
                 std::vector<std::uint64_t>& lanes) REQUIRES(mutex_);
-  // False: it was cut.
-  bool take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares, LaneRings::Done& all)
-      REQUIRES(mutex_);
-  bool take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
-                 const RingShares& shares, LaneRings::Done& all) REQUIRES(mutex_);
-  // is_all: of a lane that had its turn.
-  static void note_left(RingShares::Turn turn, bool is_all, LaneRings::Done& all);
   void ring(std::uint64_t number, Lane& lane) REQUIRES(mutex_);
-  void hear(const Subjects& of) REQUIRES(mutex_);
+  void hear(const InterfaceFilter& of) REQUIRES(mutex_);
   void ring_again() REQUIRES(mutex_);
   void note_taken(std::uint64_t records) REQUIRES(mutex_);
   bool take_the_rest(pid_t process, std::chrono::nanoseconds deadline) REQUIRES(mutex_);
@@ -254,13 +265,19 @@ class Lanes final : public HandedPart {
 
   const Ports ports_;
   const QuotaReserve reserve_;
-  const uid_t owner_;
+  const Ownership ownership_;
+  PartKeeper* keeper_ = nullptr;  // nothing is kept
   const std::shared_ptr<LaneCounts> counts_ = std::make_shared<LaneCounts>();  // with the files
   // Of all uids that need one; shared with their files.
   const std::shared_ptr<CellCredit::OfAll> credit_ = std::make_shared<CellCredit::OfAll>();
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
   std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
+  // Whose feeders have ended, and what they had counted is not saved yet; of them, those before the
+  // save that goes on.
+  std::deque<Numbered> ended_ GUARDED_BY(mutex_);
+  std::uint64_t ended_bytes_ GUARDED_BY(mutex_) = 0;  // of their files
+  std::size_t saved_ends_ GUARDED_BY(mutex_) = 0;
   // Of those whose feeders have asked for the page of tails, the next one first.
   std::vector<std::uint64_t> with_rings_ GUARDED_BY(mutex_);
   std::unordered_multimap<pid_t, std::uint64_t> by_process_ GUARDED_BY(mutex_);
@@ -273,7 +290,6 @@ class Lanes final : public HandedPart {
   std::chrono::nanoseconds taken_at_ GUARDED_BY(mutex_){-kBusyFor};
   std::chrono::nanoseconds bad_logged_ GUARDED_BY(mutex_){-kLogPause};
   std::atomic<bool> has_rings_{false};
-  std::atomic<bool> has_lanes_{false};
   std::atomic<bool> has_dropped_{false};  // some that are closed
   std::atomic<std::size_t> rings_shown_{0};
 };

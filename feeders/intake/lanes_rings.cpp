@@ -9,14 +9,18 @@
 namespace tallyfs {
 namespace {
 
-using Turn = RingShares::Turn;
-
 // Names of interfaces kept for the log.
 constexpr std::size_t kSaturatedMax = 8;
 
 }  // namespace
 
 Result<Lanes::Tails> Lanes::tails(const Sender& sender, std::uint64_t lane) {
+  const auto page = make_tails(sender, lane);
+  if (page && keeper_) keeper_->write_through(*this);
+  return page;
+}
+
+Result<Lanes::Tails> Lanes::make_tails(const Sender& sender, std::uint64_t lane) {
   const MutexLock lock(mutex_);
   const auto found = lanes_.find(lane);
   if (found == lanes_.end() || found->second.process != sender.pid) {
@@ -25,6 +29,9 @@ Result<Lanes::Tails> Lanes::tails(const Sender& sender, std::uint64_t lane) {
   if (!found->second.file->keeps_its_pages()) return not_sealed();
   const auto page = found->second.rings.tails();
   if (!page) return page.error();
+  if (keeper_ && keeper_->descriptors().add(page.value()->fd()) == HandedDescriptors::kNone) {
+    return Error{ErrorCode::kNoSpace, "the keeper has no room for the rings of one more lane"};
+  }
   note_with_rings();
   return Tails{page.value()->fd_for_feeders(), page.value()->bytes()};
 }
@@ -57,54 +64,75 @@ bool Lanes::note_bell(const Sender& sender, std::uint64_t lane) {
   return true;
 }
 
-bool Lanes::note_heads(Which which, const Subjects& of) {
+bool Lanes::note_heads(Which which, const InterfaceFilter& of) {
   if (!has_rings()) return true;
   const MutexLock lock(mutex_);
   hear(of);
+  const bool takes_cycles = ports_.counter && ports_.counter->line().rate != 0;
   for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
-    if (Lane& lane = lane_of(each); lane.is_of(of)) lane.rings.note_heads();
+    Lane& lane = lane_of(each);
+    if (!lane.is_of(of)) continue;
+    lane.rings.publish_clock(takes_cycles);
+    lane.rings.note_heads();
   }
   return rung_.empty();
 }
 
-LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, const RingShares& shares,
-                            Which which, const Subjects& of) {
-  LaneRings::Done all;
-  if (!has_rings()) return all;
+std::vector<RingSchedule::Rings> Lanes::filled_rings(Which which, const InterfaceFilter& of) {
+  std::vector<RingSchedule::Rings> filled;
+  if (!has_rings()) return filled;
   const MutexLock lock(mutex_);
-  std::vector<std::uint64_t>& those = which == Which::kAll ? with_rings_ : heard_;
-  std::vector<std::uint64_t> some;
-  if (!of.are_anything()) some = lanes_of(those, of);
-  std::vector<std::uint64_t>& lanes = of.are_anything() ? those : some;
-  const Words words = words_of_long(lanes, shares.few_words);
-  std::size_t cut = 0;  // before this place
-  std::vector<Late> late;
-  for (std::size_t i = 0; all.all && i < lanes.size(); ++i) {
-    Lane& lane = lane_of(lanes[i]);
-    const auto its = words.empty() ? words.end() : words.find(sender_of(lane));
-    if (shares.is_held && shares.is_held({lane.uid, lane.process})) {
-      late.push_back({.turn = Turn::kHeld, .place = i});
-    } else if (its != words.end()) {
-      late.push_back({.turn = Turn::kLong, .words = its->second, .place = i});
-    } else if (!take_from(lane, Turn::kFirst, deadline, shares, all)) {
-      cut = i + 1;
-    }
+  for (const std::uint64_t each : which == Which::kAll ? with_rings_ : heard_) {
+    const Lane& lane = lane_of(each);
+    if (!lane.is_of(of)) continue;
+    const std::uint64_t words = lane.rings.words_left();
+    if (words == 0) continue;
+    filled.push_back(
+        {.lane = each, .sender = {ownership_, lane.uid, lane.process}, .words = words});
   }
-  std::ranges::stable_sort(late, {},
-                           [](const Late& each) { return std::pair(each.turn, each.words); });
-  for (const Late& each : late) {
-    if (!take_late(lane_of(lanes[each.place]), each.turn, shares, all)) cut = each.place + 1;
+  return filled;
+}
+
+LaneRings::Done Lanes::read_rings(std::uint64_t lane, std::chrono::nanoseconds deadline,
+                                  const std::atomic<int>* wanted) {
+  const MutexLock lock(mutex_);
+  const auto found = lanes_.find(lane);
+  if (found == lanes_.end()) return {};  // its process has ended meanwhile
+  const auto done = found->second.rings.take(into(wanted), deadline);
+  note_taken(done.records);
+  return done;
+}
+
+void Lanes::finish_rings(const RingSchedule::Cuts& cuts, Which which, const InterfaceFilter& of) {
+  if (!has_rings()) return;
+  const MutexLock lock(mutex_);
+  std::vector<std::uint64_t>& all = which == Which::kAll ? with_rings_ : heard_;
+  if (cuts.first_turn || !cuts.later_turns.empty()) {
+    std::vector<std::uint64_t> some = lanes_of(all, of);
+    cuts.order(some);
+    put_back(some, of, all);
   }
-  // One that is filled again and again gets a turn, like all.
-  std::rotate(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(cut), lanes.end());
-  if (cut != 0 && !of.are_anything()) put_back(some, of, those);
   ring_again();
-  note_taken(all.records);
+}
+
+LaneRings::Done Lanes::take(std::chrono::nanoseconds deadline, Which which,
+                            const InterfaceFilter& of) {
+  LaneRings::Done all;
+  RingSchedule::Cuts cuts;
+  for (const RingSchedule::Rings& each : filled_rings(which, of)) {
+    const auto done = read_rings(each.lane, deadline);
+    all.records += done.records;
+    all.all = done.all;
+    if (done.all) continue;
+    cuts.first_turn = each.lane;
+    break;
+  }
+  finish_rings(cuts, which, of);
   return all;
 }
 
 std::vector<std::uint64_t> Lanes::lanes_of(const std::vector<std::uint64_t>& lanes,
-                                           const Subjects& of) {
+                                           const InterfaceFilter& of) {
   std::vector<std::uint64_t> some;
   for (const std::uint64_t each : lanes) {
     if (lane_of(each).is_of(of)) some.push_back(each);
@@ -112,47 +140,12 @@ std::vector<std::uint64_t> Lanes::lanes_of(const std::vector<std::uint64_t>& lan
   return some;
 }
 
-void Lanes::put_back(const std::vector<std::uint64_t>& some, const Subjects& of,
+void Lanes::put_back(const std::vector<std::uint64_t>& some, const InterfaceFilter& of,
                      std::vector<std::uint64_t>& lanes) {
   auto next = some.begin();
   for (std::uint64_t& each : lanes) {
     if (lane_of(each).is_of(of)) each = *next++;
   }
-}
-
-std::uint64_t Lanes::sender_of(const Lane& lane) const {
-  constexpr std::uint64_t kOneProcess = std::uint64_t{1} << 32;
-  if (lane.uid != 0 && lane.uid != owner_) return lane.uid;
-  return kOneProcess | static_cast<std::uint32_t>(shown_pid(lane.process));
-}
-
-// In most looks there are few words in all rings together.
-Lanes::Words Lanes::words_of_long(const std::vector<std::uint64_t>& lanes, std::uint64_t few) {
-  Words words;
-  if (few == UINT64_MAX) return words;
-  std::uint64_t all = 0;
-  for (const std::uint64_t each : lanes) all += lane_of(each).rings.words_left();
-  if (all <= few) return words;
-  for (const std::uint64_t each : lanes) {
-    const Lane& lane = lane_of(each);
-    words[sender_of(lane)] += lane.rings.words_left();
-  }
-  boost::unordered::erase_if(words, [few](const auto& each) { return each.second <= few; });
-  return words;
-}
-
-void Lanes::note_left(Turn turn, bool is_all, LaneRings::Done& all) {
-  all.all = all.all && is_all;
-  all.is_cut = all.is_cut || (!is_all && turn != Turn::kHeld);
-}
-
-bool Lanes::take_late(Lane& lane, RingShares::Turn turn, const RingShares& shares,
-                      LaneRings::Done& all) {
-  const auto until =
-      turn == Turn::kHeld ? shares.held_until : shares.long_until({lane.uid, lane.process});
-  if (ports_.clock.now().monotonic < until) return take_from(lane, turn, until, shares, all);
-  note_left(turn, lane.rings.are_taken(), all);
-  return true;
 }
 
 bool Lanes::has_rung() const {
@@ -162,7 +155,7 @@ bool Lanes::has_rung() const {
 
 // Where nothing was taken since the last bells, as a definition looks at heads in the middle of a
 // turn, these are heard, too.
-void Lanes::hear(const Subjects& of) {
+void Lanes::hear(const InterfaceFilter& of) {
   const bool has_more = !heard_.empty();
   std::vector<std::uint64_t> others;
   for (const std::uint64_t each : rung_) {
@@ -183,22 +176,6 @@ void Lanes::ring_again() {
   heard_.clear();
 }
 
-bool Lanes::take_from(Lane& lane, RingShares::Turn turn, std::chrono::nanoseconds deadline,
-                      const RingShares& shares, LaneRings::Done& all) {
-  const std::uint64_t words = lane.rings.words_left();
-  const bool charges = shares.charge && words != 0;
-  if (shares.before_long && words + 2 * all.records > kFewRingWords) shares.before_long();
-  const auto begun = charges ? ports_.clock.now().monotonic : std::chrono::nanoseconds(0);
-  const auto done = lane.rings.take(into(shares.wanted), deadline);
-  all.records += done.records;
-  note_left(turn, done.all, all);
-  if (charges) {
-    const auto spent = ports_.clock.now().monotonic - begun;
-    shares.charge({lane.uid, lane.process}, turn, done.records, spent);
-  }
-  return done.all;
-}
-
 LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds deadline) {
   LaneRings::Done all;
   if (!has_rings()) return all;
@@ -209,7 +186,7 @@ LaneRings::Done Lanes::take_of(const Sender& sender, std::chrono::nanoseconds de
     rings.note_heads();
     const auto done = rings.take(into(), deadline);
     all.records += done.records;
-    note_left(Turn::kFirst, done.all, all);
+    all.all = all.all && done.all;
   }
   note_taken(all.records);
   return all;
@@ -256,9 +233,9 @@ void Lanes::publish_dropped(Moment now, DropClaims& claims) {
   DaemonCounters& counters = ports_.statistics.counters();
   for (const auto& [uid, claimed] : take_dropped()) {
     const std::uint64_t counts = claims.take(uid, claimed);
-    counters.count(DaemonCounter::kLaneDropped, counts, now);
+    counters.count("lane_dropped", counts, now);
     if (counts == claimed) continue;
-    counters.count(DaemonCounter::kRejects, 1, now);
+    counters.count("rejects", 1, now);
     ports_.errors.report({ErrorLog::Source::kSocket, uid}, "lanes of uid " + std::to_string(uid),
                          "(dropped samples)", DropClaims::too_many(), now);
   }
@@ -270,14 +247,14 @@ void Lanes::publish_ring_counts(Moment now) {
     const std::uint64_t count = LaneCounts::take(counted);
     if (count != 0) counters.count(what, count, now);
   };
-  publish(counts_->taken, DaemonCounter::kRingSamples);
-  publish(counts_->lost, DaemonCounter::kRejects);
+  publish(counts_->taken, "ring_samples");
+  publish(counts_->lost, "rejects");
   if (!has_rings() && rings_shown_ == 0) return;
   const MutexLock lock(mutex_);
   std::size_t rings = 0;
   for (const std::uint64_t each : with_rings_) rings += lane_of(each).rings.size();
   if (rings == rings_shown_.exchange(rings)) return;
-  counters.record(DaemonCounter::kRings, static_cast<std::int64_t>(rings), 1, now);
+  counters.record("rings", static_cast<std::int64_t>(rings), 1, now);
 }
 
 }  // namespace tallyfs

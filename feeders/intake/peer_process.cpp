@@ -1,6 +1,7 @@
 #include "feeders/intake/peer_process.h"
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -26,8 +27,8 @@ bool is_channel_of(int fd, const Origin& sender) {
   if (option_of(fd, SO_DOMAIN) != AF_UNIX || option_of(fd, SO_TYPE) != SOCK_SEQPACKET) return false;
   ucred peer{};
   socklen_t size = sizeof peer;
-  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == sender.uid &&
-         peer.pid == sender.pid;
+  return ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == sender.pid &&
+         (sender.pid != 0 || peer.uid == sender.uid);
 }
 
 Fd pidfd_of_peer(int channel) { return Fd(option_of(channel, kPeerPidfd)); }
@@ -36,10 +37,19 @@ bool has_hung_up(int channel) { return polls(channel, POLLRDHUP); }
 
 bool is_readable(int fd) { return polls(fd, POLLIN); }
 
-bool may_be_one_process(int pidfd, int other) {
-  struct stat one {}, two{};
-  return ::fstat(pidfd, &one) == 0 && ::fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
-         one.st_ino == two.st_ino;
+// Those that look alike have one inode with all descriptors that have no file, as an eventfd.
+std::uint64_t identity_of(int pidfd) {
+  static const dev_t without_files = [] {
+    const Fd anonymous(::eventfd(0, EFD_CLOEXEC));
+    struct stat status {};
+    ::fstat(anonymous.get(), &status);
+    return status.st_dev;
+  }();
+  struct stat status {};
+  if (::fstat(pidfd, &status) != 0 || status.st_dev == without_files) return 0;
+  return status.st_ino;
 }
+
+bool may_be_one_process(int pidfd, int other) { return identity_of(pidfd) == identity_of(other); }
 
 }  // namespace tallyfs

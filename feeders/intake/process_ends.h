@@ -3,7 +3,8 @@
 // the daemon's uid (core/base/quota_reserve.h).
 //
 // The pidfds go to the next server of the mount, so that it hears of an end that came
-// meanwhile, and of no other process with the same number.
+// meanwhile, and of no other process with the same number. It hears of an end again if this one
+// was killed before it had saved what followed from it.
 //
 // Thread-safe. on_end is called on the event loop's thread, with the uid of watch(), again and
 // again in turn with others' work until it says that it is done. Until then the process is watched,
@@ -18,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/mutex.h"
@@ -47,6 +49,8 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   // valid: see errno.
   using Open = std::function<Fd(pid_t process)>;
   void open_by(Open open) { open_ = std::move(open); }
+  // From now on the next server is told of all that is watched, whenever this one ends.
+  void keep_with(PartKeeper& keeper) { keeper_ = &keeper; }
 
   Result<void> watch(pid_t process, uid_t uid) override EXCLUDES(mutex_);
   bool watches(pid_t process) const override EXCLUDES(mutex_);
@@ -55,6 +59,8 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   void hand_on(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
   Result<void> load(const SavedObject& object, const Loading& loading,
                     HandedDescriptors& descriptors) override EXCLUDES(mutex_);
+  void begin_save() override EXCLUDES(mutex_);
+  void end_save(ObjectSink& sink, HandedDescriptors& descriptors) override EXCLUDES(mutex_);
 
  private:
   using Descriptor = boost::asio::posix::stream_descriptor;
@@ -68,11 +74,17 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   // Its pidfd.
   static Fd open(pid_t process);
   Result<void> check_room(uid_t uid) const REQUIRES(mutex_);
-  // The pidfd of a process that is watched from now on, unless it is already.
-  Result<void> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
+  // The pidfd of a process that is watched from now on. False: one is already.
+  Result<bool> watch(pid_t process, uid_t uid, Fd fd) EXCLUDES(mutex_);
   void wait_for(const Sender& process, const std::shared_ptr<Descriptor>& pidfd);
   void wait_for_later(const Sender& process, const std::shared_ptr<Descriptor>& pidfd);
-  static bool has_ended(Descriptor& pidfd);
+  // The server before has watched it, and this one cannot: it is as if it had ended.
+  void end_unwatched(const Sender& process);
+  // False: the sink takes no more.
+  enum class Ended { kAll, kNotSaved };
+  bool put(ObjectSink& sink, HandedDescriptors& descriptors, Ended which) EXCLUDES(mutex_);
+  static bool has_ended(int pidfd);
+  void note_heard(pid_t process) EXCLUDES(mutex_);
 
   EventLoop& loop_;
   const QuotaReserve reserve_;
@@ -80,6 +92,10 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   Open open_ = &ProcessEnds::open;
   mutable Mutex mutex_{LockRank::kProcessEnds};
   boost::unordered_flat_map<pid_t, Watched> watched_ GUARDED_BY(mutex_);
+  // Whose end is done with, and not saved yet; of them, those before the save that goes on.
+  std::vector<std::pair<pid_t, Watched>> ended_ GUARDED_BY(mutex_);
+  std::size_t saved_ends_ GUARDED_BY(mutex_) = 0;
+  PartKeeper* keeper_ = nullptr;  // nothing is kept
 };
 
 }  // namespace tallyfs

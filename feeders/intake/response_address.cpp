@@ -1,29 +1,18 @@
 #include "feeders/intake/response_address.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "program/cached_file.h"
+
 namespace tallyfs {
 
 namespace {
-
-// Without a request to a file system: the sender names the path, which may lead into this daemon's
-// own mount, or into one that its owner serves, and the caller would wait for either. What the
-// kernel has not cached is not found; the file of a socket that is in use is cached.
-Fd find_cached(const std::string& path) {
-  open_how how{};
-  how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-  how.resolve = RESOLVE_CACHED | RESOLVE_NO_MAGICLINKS;
-  return Fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
-}
 
 bool is_socket_of(const Fd& file, uid_t uid) {
   struct statx status {};
@@ -41,7 +30,8 @@ std::optional<ResponseAddress> ResponseAddress::find(const Origin& origin) {
   if (*path != '/') return std::nullopt;
   // The kernel gives a path of full length without the zero behind it.
   const std::string whole(path, ::strnlen(path, sizeof origin.address.sun_path));
-  Fd held = find_cached(whole);
+  // The sender names the path. The file of a socket that is in use is cached.
+  Fd held = open_cached(whole, O_NOFOLLOW);
   if (!held.valid() || !is_socket_of(held, origin.uid)) return std::nullopt;
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const std::string name = "/proc/self/fd/" + std::to_string(held.get());

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -24,6 +25,9 @@ std::string name_of(const Origin& origin) {
   const std::size_t size = origin.address_size - offsetof(sockaddr_un, sun_path);
   return {name, *name == '\0' ? size : ::strnlen(name, size)};
 }
+
+// The feeder has closed its socket or its channel: the response could not have been read.
+bool is_closed(int error) { return error == ECONNREFUSED || error == EPIPE || error == ECONNRESET; }
 
 bool send_from(int fd, const msghdr& header) {
   return ::sendmsg(fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
@@ -87,14 +91,17 @@ void Responses::send_or_drop(const AnswerChannels::Shared& channel, int attached
   }
   if (channel ? send_from(channel->fd(), header) : send_to_address(header)) {
     unread_.sent(to_->uid, channel ? AnswerChannels::key_of(*to_) : name_of(*to_), bytes.size());
-  } else {
+  } else if (!is_closed(errno)) {
     counts_.dropped += 1;
   }
 }
 
 bool Responses::send_to_address(msghdr& header) const {
   auto to = ResponseAddress::find(*to_);
-  if (!to) return false;
+  if (!to) {
+    errno = EPERM;
+    return false;
+  }
   sockaddr_un address = to->address();
   header.msg_name = &address;
   header.msg_namelen = to->size();

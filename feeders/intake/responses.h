@@ -1,6 +1,6 @@
 // The responses to what a datagram asks: gathered, and sent to where it came from in datagrams of
 // their own, over the channel of the sender if it has one. A response that cannot be sent at once
-// is dropped and counted; sending never waits.
+// is dropped, and counted unless the feeder has closed its socket; sending never waits.
 //
 // Confined to the thread that has the intake's turn.
 #pragma once
@@ -58,7 +58,7 @@ class Responses {
  private:
   void send_with(int attached);
   void send_or_drop(const AnswerChannels::Shared& channel, int attached);
-  bool send_to_address(msghdr& header) const;
+  bool send_to_address(msghdr& header) const;  // false: errno says why
   void look_at_unread(const UnixSockets::Visit& visit);
 
   const int fd_;

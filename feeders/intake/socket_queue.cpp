@@ -53,28 +53,27 @@ std::size_t SocketQueue::count_others(std::span<const Datagram> datagrams) const
   return static_cast<std::size_t>(std::ranges::count_if(datagrams, is_other));
 }
 
-bool SocketQueue::has(const Keys& keys, Key sender) const {
-  return keys.contains(sender) ||
-         (!known_.contains(sender) && keys.contains(shared_by(sender)));
+bool SocketQueue::has(const Keys& keys, SenderKey sender) const {
+  return keys.contains(sender) || (!known_.contains(sender) && keys.contains(sender.shared()));
 }
 
-void SocketQueue::know(Key sender) {
+void SocketQueue::know(SenderKey sender) {
   const MutexLock lock(mutex_);
   known_.insert(sender);
 }
 
-void SocketQueue::forget(Key sender) {
+void SocketQueue::forget(SenderKey sender) {
   const MutexLock lock(mutex_);
   known_.erase(sender);
 }
 
-void SocketQueue::hold(Key sender) {
+void SocketQueue::hold(SenderKey sender) {
   const MutexLock lock(mutex_);
   held_.insert(sender);
   holds_any_.store(true, std::memory_order_relaxed);
 }
 
-void SocketQueue::let_go(Key sender) {
+void SocketQueue::let_go(SenderKey sender) {
   const MutexLock lock(mutex_);
   held_.erase(sender);
   holds_any_.store(!held_.empty(), std::memory_order_relaxed);
@@ -92,21 +91,21 @@ SocketQueue::Waiting SocketQueue::waiting(std::size_t looks_max) {
   return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
 }
 
-void SocketQueue::note_late(Key sender) {
+void SocketQueue::note_deferred(SenderKey sender) {
   const MutexLock lock(mutex_);
-  late_.insert(sender);
+  deferred_.insert(sender);
 }
 
-void SocketQueue::note_caught_up(Key sender) {
+void SocketQueue::note_caught_up(SenderKey sender) {
   const MutexLock lock(mutex_);
-  late_.erase(sender);
+  deferred_.erase(sender);
 }
 
 bool SocketQueue::has_prompt_sender() {
   const MutexLock lock(mutex_);
   if (look(kAll) == Look::kFailed) return true;
   for (const Queued& each : queued_) {
-    if (!has(late_, each.sender)) return true;
+    if (!has(deferred_, each.sender)) return true;
   }
   return false;
 }

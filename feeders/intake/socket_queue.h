@@ -17,17 +17,15 @@
 #include <span>
 
 #include "core/base/mutex.h"
-#include "core/branch/command.h"
 #include "core/branch/ownership.h"
+#include "feeders/intake/fair_share/accounts.h"
+#include "feeders/intake/fair_share/sender_key.h"
 #include "feeders/intake/receiver.h"
 
 namespace tallyfs {
 
-class SocketQueue {
+class SocketQueue final : public HeldSenders {
  public:
-  // A sender: a process of root's or of the daemon's uid, else a uid with all its processes. Or all
-  // processes or uids together that are not known one by one.
-  using Key = std::uint64_t;
   // Whose datagrams are queued, or received and not finished. kTooMany: held senders' among others
   // that were not looked at.
   enum class Waiting { kNothing, kOfHeldOnly, kOfOthers, kTooMany };
@@ -37,20 +35,14 @@ class SocketQueue {
   SocketQueue(int fd, uid_t owner, AnswerChannels* channels = nullptr)
       : fd_(fd), ownership_(owner), receiver_(fd, channels) {}
 
-  Key key_of(const Origin& sender) const {
-    if (!ownership_.is_trusted(sender.uid)) return sender.uid;
-    return kOneProcess | static_cast<std::uint32_t>(shown_pid(sender.pid));
-  }
-  bool is_trusted(const Origin& sender) const { return ownership_.is_trusted(sender.uid); }
-  static bool is_uid(Key sender) { return (sender & kOneProcess) == 0; }
-  static Key shared_by(Key sender) { return (sender & kOneProcess) | kShared; }
+  SenderKey key_of(const Origin& sender) const { return {ownership_, sender.uid, sender.pid}; }
 
   // The next ones, at_most <= Receiver::kBatch; good until the next call. Not while one is
   // unfinished.
   std::span<const Datagram> receive(std::size_t at_most = Receiver::kBatch) EXCLUDES(mutex_);
   // What is queued, as far as it was looked at.
   struct Queued {
-    Key sender = 0;
+    SenderKey sender;
     std::size_t bytes = 0;
   };
   std::optional<Queued> first() EXCLUDES(mutex_);
@@ -61,19 +53,18 @@ class SocketQueue {
   // Of what was received, has a sender within its share sent something?
   bool received_of_others() const EXCLUDES(mutex_);
 
-  // A sender that is not known is held with those that share its key.
-  void know(Key sender) EXCLUDES(mutex_);
-  void forget(Key sender) EXCLUDES(mutex_);
-  void hold(Key sender) EXCLUDES(mutex_);
-  void let_go(Key sender) EXCLUDES(mutex_);
+  void know(SenderKey sender) override EXCLUDES(mutex_);
+  void forget(SenderKey sender) override EXCLUDES(mutex_);
+  void hold(SenderKey sender) override EXCLUDES(mutex_);
+  void let_go(SenderKey sender) override EXCLUDES(mutex_);
   bool holds_any() const { return holds_any_.load(std::memory_order_relaxed); }
   // Looks at so many more at most: each look costs the kernel a walk from the queue's start.
   // kOfOthers as well where the kernel does not tell.
   Waiting waiting(std::size_t looks_max = kAll) EXCLUDES(mutex_);
 
   // Something that the sender sent is put off, or nothing any more.
-  void note_late(Key sender) EXCLUDES(mutex_);
-  void note_caught_up(Key sender) EXCLUDES(mutex_);
+  void note_deferred(SenderKey sender) EXCLUDES(mutex_);
+  void note_caught_up(SenderKey sender) EXCLUDES(mutex_);
   // Whether something is queued of a sender with nothing put off. True as well where the kernel
   // does not tell.
   bool has_prompt_sender() EXCLUDES(mutex_);
@@ -82,9 +73,7 @@ class SocketQueue {
   bool is_full(std::optional<unsigned> length) EXCLUDES(mutex_);
 
  private:
-  static constexpr Key kOneProcess = Key{1} << 32;
-  static constexpr Key kShared = Key{1} << 33;
-  using Keys = boost::unordered_flat_set<Key>;
+  using Keys = boost::unordered_flat_set<SenderKey>;
 
   enum class Look { kFound, kEnd, kFailed };
   // Notes what came since the last look. kFound: there may be more; kFailed: the kernel does not
@@ -92,7 +81,7 @@ class SocketQueue {
   Look look(std::size_t looks_max) REQUIRES(mutex_);
   // One datagram behind those that are noted.
   Look look_at_next() REQUIRES(mutex_);
-  bool has(const Keys& keys, Key sender) const REQUIRES(mutex_);
+  bool has(const Keys& keys, SenderKey sender) const REQUIRES(mutex_);
   std::size_t count_others(std::span<const Datagram> datagrams) const REQUIRES(mutex_);
 
   const int fd_;
@@ -102,7 +91,7 @@ class SocketQueue {
   Receiver receiver_ GUARDED_BY(mutex_);
   Keys known_ GUARDED_BY(mutex_);
   Keys held_ GUARDED_BY(mutex_);
-  Keys late_ GUARDED_BY(mutex_);  // with something put off
+  Keys deferred_ GUARDED_BY(mutex_);  // with something put off
   std::size_t received_ GUARDED_BY(mutex_) = 0;
   std::size_t received_of_others_ GUARDED_BY(mutex_) = 0;
   std::deque<Queued> queued_ GUARDED_BY(mutex_);  // the first of the queue

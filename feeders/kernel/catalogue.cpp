@@ -33,7 +33,7 @@ Catalogue Catalogue::read(const Fd& tracefs) {
       if (events.size() == kEventsMax || !can_be_switched(tracefs, event)) continue;
       auto text = read_text(tracefs, event + "/format");
       if (!text) continue;
-      const auto format = parse_event_format(text.value());
+      const auto format = tracing::parse_event_format(text.value());
       if (!format) continue;
       events.push_back({format.value().id, system, name, std::move(text.value())});
     }

@@ -41,7 +41,7 @@ void put_previous_priority(Event& event, std::uint64_t value) {
 }
 // The context of an interrupt, hard or soft: the running task has nothing to do with the event.
 void leave_interrupts_out(Event& event, std::uint64_t flags) {
-  if ((flags & kInterruptFlags) != 0) event.previous.pid = 0;
+  if ((flags & tracing::kInterruptFlags) != 0) event.previous.pid = 0;
 }
 void put_number(Event& event, std::uint64_t value) { event.number = value; }
 void put_clock(Event& event, std::uint64_t value) {
@@ -89,14 +89,14 @@ const std::vector<EventDecoder::Plan>& EventDecoder::plans() {
   return all;
 }
 
-Result<void> EventDecoder::add(const EventFormat& format) {
+Result<void> EventDecoder::add(const tracing::EventFormat& format) {
   const auto plan = std::ranges::find(plans(), format.name, &Plan::event);
   if (plan == plans().end()) {
     return Error{ErrorCode::kInvalid, "unknown event " + format.name};
   }
   Layout layout{.id = format.id, .kind = plan->kind, .bytes_min = sizeof format.id};
   for (const auto& number : plan->numbers) {
-    auto found = TraceNumber::find(format, number.field);
+    auto found = tracing::TraceNumber::find(format, number.field);
     if (!found) return found.error();
     layout.bytes_min = std::max(layout.bytes_min, found.value().end());
     layout.numbers.push_back({std::move(found.value()), number.put});

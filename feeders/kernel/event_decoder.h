@@ -18,7 +18,7 @@ class EventDecoder {
  public:
   // Of one of the events of wanted_trace.h. kNotFound, kInvalid: this kernel's event lacks a field
   // that is needed.
-  Result<void> add(const EventFormat& format);
+  Result<void> add(const tracing::EventFormat& format);
 
   // Nothing: another event, or a record too short for its fields. cpu: through whose pipe it came.
   std::optional<KernelEvent> decode(std::chrono::nanoseconds time, unsigned cpu,
@@ -27,11 +27,11 @@ class EventDecoder {
  private:
   // Where a record has what belongs into a KernelEvent; what it does not have stays as it is.
   struct Name {
-    TraceField field;
+    tracing::TraceField field;
     Task KernelEvent::*task;
   };
   struct Number {
-    TraceNumber from;
+    tracing::TraceNumber from;
     void (*put)(KernelEvent& event, std::uint64_t value);
   };
   struct Layout {

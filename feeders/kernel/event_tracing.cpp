@@ -38,9 +38,9 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
       event.id,
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
   if (is_new) {
-    if (const auto format = parse_event_format(known->format)) {
-      at->second.tasks = known->is_uprobe ? TaskFields::of_uprobe(format.value())
-                                          : TaskFields::of(known->system, format.value());
+    if (const auto format = tracing::parse_event_format(known->format)) {
+      at->second.tasks = known->is_uprobe ? tracing::TaskFields::of_uprobe(format.value())
+                                          : tracing::TaskFields::of(known->system, format.value());
     }
     were_on_.insert(event.id);
     // A predecessor may have had it with stacks, in addition to which the kernel takes none.
@@ -156,7 +156,7 @@ void EventTracing::follow_names() {
 void EventTracing::follow_names_of(const char* name, const char* name_field) {
   const CatalogueEvent* const event = catalogue_.find("task", name);
   if (!event) return;
-  const auto format = parse_event_format(event->format);
+  const auto format = tracing::parse_event_format(event->format);
   const auto pid = format ? format.value().field("pid") : format.error();
   const auto task = format ? format.value().field(name_field) : format.error();
   if (!pid || !task || pid.value().size != sizeof(std::int32_t) ||

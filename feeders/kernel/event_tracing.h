@@ -60,7 +60,7 @@ class EventTracing {
   struct Watched {
     TracefsInstance::Event event;
     wire::WatchedEvent as;
-    TaskFields tasks;
+    tracing::TaskFields tasks;
     // As it was last asked of the kernel, which has event.filter instead if it refused; nothing: a
     // predecessor's, or none so far.
     std::optional<std::string> asked_filter;

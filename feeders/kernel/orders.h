@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "core/wire/order.h"
 
@@ -23,9 +24,8 @@ class Orders {
   void discard();
   // The next one that is there.
   std::optional<wire::Order> next();
-  template <typename Reply>
-  void answer(const Reply& reply) {
-    const std::string text = wire::print(reply);
+  void answer(const wire::Reply& reply) {
+    const std::string text = std::visit([](const auto& each) { return wire::print(each); }, reply);
     (void)!::send(fd_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 

@@ -38,18 +38,18 @@ std::string is_none(const std::string& field, const Runs& runs) {
 
 }  // namespace
 
-std::string filter_without(const TaskFields& fields, std::vector<pid_t> threads) {
+std::string filter_without(const tracing::TaskFields& fields, std::vector<pid_t> threads) {
   const Runs runs = runs_of(std::move(threads));
   if (runs.empty()) return {};
   if (fields.is_switch()) {
     return "(" + is_none("next_pid", runs) + ")||(" + is_none("prev_pid", runs) + ")";
   }
   std::string filter;
-  if (fields.current != TaskFields::kNone) filter = is_none("common_pid", runs);
-  if (!filter.empty() && fields.flags != TaskFields::kNone) {
-    filter = "(" + filter + ")||common_flags&" + std::to_string(kInterruptFlags);
+  if (fields.current != tracing::TaskFields::kNone) filter = is_none("common_pid", runs);
+  if (!filter.empty() && fields.flags != tracing::TaskFields::kNone) {
+    filter = "(" + filter + ")||common_flags&" + std::to_string(tracing::kInterruptFlags);
   }
-  if (fields.task == TaskFields::kNone) return filter;
+  if (fields.task == tracing::TaskFields::kNone) return filter;
   return both_filters(filter, is_none("pid", runs));
 }
 

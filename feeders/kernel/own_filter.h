@@ -13,7 +13,7 @@
 namespace tallyfs {
 
 // threads: in any order. Empty: nothing is left out.
-std::string filter_without(const TaskFields& fields, std::vector<pid_t> threads);
+std::string filter_without(const tracing::TaskFields& fields, std::vector<pid_t> threads);
 // Both, of which either may be empty.
 std::string both_filters(std::string_view one, std::string_view other);
 

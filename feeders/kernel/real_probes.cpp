@@ -1,12 +1,18 @@
 #include "feeders/kernel/real_probes.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/tracing/format/format.h"
 #include "feeders/tracefs/tracefs.h"
+#include "program/cached_file.h"
 #include "program/log.h"
 
 namespace tallyfs {
@@ -36,6 +42,68 @@ std::string renamed(const std::string& format, const std::string& event) {
   return std::string(kName) + event + format.substr(end);
 }
 
+// What is fetched, without the names and types, which are the same in all places of an event.
+std::vector<std::string_view> fetched_in(std::string_view text) {
+  std::vector<std::string_view> all;
+  Tokens words(text);
+  (void)words.next();
+  while (const auto word = words.next()) {
+    const std::string_view fetched = word->text.substr(word->text.find('=') + 1);
+    all.push_back(fetched.substr(0, fetched.rfind(':')));
+  }
+  return all;
+}
+
+// Places of one event. The kernel writes their numbers in its own way.
+bool is_same_place(std::string_view one, std::string_view other) {
+  const auto parts = [](std::string_view text) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    const std::size_t colon = std::min(word.rfind(':'), word.size() - 1);
+    const std::string_view offset = word.substr(colon + 1);
+    return std::pair(word.substr(0, colon), parse_unsigned(offset.substr(0, offset.find('('))));
+  };
+  return parts(one) == parts(other) && parts(one).second && fetched_in(one) == fetched_in(other);
+}
+
+// The place of that text, or else the same in the kernel's words. end: it is not among them.
+template <typename Found>
+Found find_place(Found begin, Found end, std::string_view text) {
+  const auto is_text = [&](const auto& each) { return each.second == text; };
+  const auto exact = std::find_if(begin, end, is_text);
+  if (exact != end) return exact;
+  const auto is_same = [&](const auto& each) { return is_same_place(each.second, text); };
+  return std::find_if(begin, end, is_same);
+}
+
+// Which file a place is in: the kernel's probe stays with it when the path gets another. `-`: there
+// is none. Nothing: it is not cached; all tracing would wait for a file system that is asked.
+std::optional<std::string> file_of(std::string_view place) {
+  const std::string_view word = place.substr(0, place.find(' '));
+  const Fd file = open_cached(std::string(word.substr(0, word.rfind(':'))));
+  if (!file.valid()) return errno == ENOENT ? std::optional<std::string>("-") : std::nullopt;
+  struct statx status {};
+  const int done =
+      ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status);
+  if (done != 0) return std::nullopt;
+  return std::to_string(status.stx_dev_major) + ":" + std::to_string(status.stx_dev_minor) + ":" +
+         std::to_string(status.stx_ino);
+}
+
+// As many as the reply may have.
+wire::Profiled profile_from(const wire::ProfileOrder& order, const RealProbes::Profile& places) {
+  wire::Profiled reply{.number = order.number};
+  for (auto each = places.lower_bound(order.serial); each != places.end(); ++each) {
+    const std::size_t known = each->first == order.serial ? order.place : 0;
+    for (std::size_t i = known; i < each->second.size(); ++i) {
+      if (reply.places.size() == wire::kProfiledPlacesMax) return reply;
+      reply.places.push_back(each->second[i]);
+      wire::PlaceHits& place = reply.places.back();
+      place.file = file_of(place.place).value_or("?");
+    }
+  }
+  return reply;
+}
+
 }  // namespace
 
 RealProbes::RealProbes(const Owner& owner, Catalogue& catalogue, EventTracing& events,
@@ -60,8 +128,8 @@ void RealProbes::read_found() {
     if (!made.event.empty()) {
       catalogue_.remove(made.id);
       // Not before the instance of the predecessor, which it would empty, was taken over.
-      const Time now = clock_.now().monotonic;
-      leaving_.push_back({made.event, now + kLeavingTime, now + kTryAgain});
+      const auto now = clock_.now().monotonic;
+      leaving_.add(made.event, now, now + LeavingProbes::kTryAgain);
     }
     made = {.event = std::move(probe.event)};
     (void)enter(made);
@@ -71,7 +139,7 @@ void RealProbes::read_found() {
 Result<std::string> RealProbes::enter(Made& made) {
   auto format = read_text(*tracefs_, "events/" + group_ + "/" + made.event + "/format");
   if (!format) return format.error();
-  const auto parsed = parse_event_format(format.value());
+  const auto parsed = tracing::parse_event_format(format.value());
   if (!parsed) return parsed.error();
   made.id = parsed.value().id;
   catalogue_.add({.id = parsed.value().id,
@@ -107,55 +175,57 @@ std::optional<std::string> RealProbes::find_text(const std::string& event) const
   return found;
 }
 
-Error RealProbes::no_probes() const {
+Result<void> RealProbes::may_define() const {
+  if (!group_.empty()) return {};
   const bool has_uprobes = tracefs_ && read_text(*tracefs_, "uprobe_events");
-  return {ErrorCode::kNoDevice, has_uprobes
-                                    ? "this tallyfs has no lock for probes: restart it"
-                                    : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
+  return Error{ErrorCode::kNoDevice, has_uprobes
+                                         ? "this tallyfs has no lock for probes: restart it"
+                                         : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
 }
 
 // A new probe must not become another place of one that is leaving.
 std::string RealProbes::free_name(const wire::ProbeOrder& order) const {
   for (unsigned nth = 1;; ++nth) {
     std::string name = real_event(order.event, order.serial, nth);
-    if (std::ranges::find(leaving_, name, &Leaving::event) == leaving_.end()) return name;
+    if (!leaving_.has(name)) return name;
   }
 }
 
 Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
-  if (group_.empty()) return no_probes();
+  if (auto may = may_define(); !may) return may.error();
   const auto known = made_.find(order.serial);
   const bool is_there = known != made_.end();
   const std::string event = is_there ? known->second.event : free_name(order);
   if (order.is_known && is_there) {
     const auto [begin, end] = found_.equal_range(event);
-    const bool has_place = std::any_of(begin, end, [&](const auto& each) {
-      return each.second == order.text;
-    });
-    if (has_place) return describe(order, known->second, order.text);
+    const auto place = find_place(begin, end, order.text);
+    if (place != end) return describe(order, known->second, place->second, "-");
   }
   const std::string line = line_of(order, event);
   if (line.size() > kRealLineBytesMax) {
     const std::size_t most = kRealLineBytesMax - (line.size() - order.text.size());
-    return Error{ErrorCode::kTooBig, "a place and its arguments have at most " +
-                                         std::to_string(most) + " bytes here"};
+    return Error{ErrorCode::kTooBig,
+                 "a place and its arguments have at most " + std::to_string(most) + " bytes here"};
   }
   if (const auto done = append_probe_lines(*tracefs_, line + "\n"); !done) {
     return refusal(order, line, done.error());
   }
+  // Whatever fails from here on, it is there for remove().
+  Made& made = made_.try_emplace(order.serial, Made{.event = event}).first->second;
   auto text = find_text(event);
   if (!text) return Error{ErrorCode::kInvalid, "the kernel has made nothing of it"};
-  return describe(order, made_.try_emplace(order.serial, Made{.event = event}).first->second,
-                  std::move(*text));
+  std::string file = file_of(*text).value_or("-");
+  return describe(order, made, std::move(*text), std::move(file));
 }
 
 Result<wire::Probed> RealProbes::describe(const wire::ProbeOrder& order, Made& made,
-                                          std::string text) {
+                                          std::string text, std::string file) {
   const auto format = enter(made);
   if (!format) return format.error();
   return wire::Probed{.number = order.number,
                       .serial = order.serial,
                       .id = made.id,
+                      .file = std::move(file),
                       .text = std::move(text),
                       .format = renamed(format.value(), order.event)};
 }
@@ -166,14 +236,15 @@ void RealProbes::remove(const std::vector<std::uint64_t>& serials) {
     if (found == made_.end()) continue;
     const bool was_on = events_.forget(found->second.id);
     catalogue_.remove(found->second.id);
-    Leaving leaving{.event = std::move(found->second.event),
-                    .not_before = clock_.now().monotonic + kLeavingTime};
+    std::string event = std::move(found->second.event);
     made_.erase(found);
     if (!was_on) {
-      (void)remove_now(std::move(leaving));
+      (void)remove_now(std::move(event));
     } else {
-      leaving_.push_back(std::move(leaving));
-      if (leaving_.size() > kLeavingMax) leaving_.front().not_before = {};
+      leaving_.add(std::move(event), clock_.now().monotonic);
+      if (auto oldest = leaving_.take_surplus(clock_.now().monotonic)) {
+        remove_leaving(*std::move(oldest));
+      }
     }
   }
 }
@@ -188,45 +259,80 @@ void RealProbes::keep(const std::vector<std::uint64_t>& serials) {
   found_.clear();
 }
 
-RealProbes::Time RealProbes::when(const Leaving& each) const {
-  if (!events_.recording()) return each.next_try_from;
-  return std::max({each.next_try_from, each.not_before, next_removal_from_});
+// Those that are leaving are not among made_.
+Result<RealProbes::Profile> RealProbes::read_profile() const {
+  constexpr int kTries = 8;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const auto probes = read_real_probes(*tracefs_);
+    const auto hits = read_probe_hits(*tracefs_, probes);
+    if (!hits && hits.error().code != ErrorCode::kBusy) return hits.error();
+    if (!hits) continue;
+    Profile places;
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const auto serial = probes[i].group == group_ ? serial_of(probes[i].event) : std::nullopt;
+      const auto made = serial ? made_.find(*serial) : made_.end();
+      if (made == made_.end() || made->second.event != probes[i].event) continue;
+      places[*serial].push_back({.serial = *serial,
+                                 .hits = hits.value()[i],
+                                 .place = probes[i].text.substr(0, probes[i].text.find(' '))});
+    }
+    return places;
+  }
+  return Error{ErrorCode::kBusy, "the kernel's probes come and go all the time"};
+}
+
+// What a reader asks for after its first places is of that moment, or of another reader's: the
+// kernel's two files have all probes of the machine, and reading them takes long.
+Result<wire::Profiled> RealProbes::profile(const wire::ProfileOrder& order) {
+  if (auto may = may_define(); !may) return may.error();
+  const bool is_first = order.serial == 0 && order.place == 0;
+  if (is_first || profile_.empty()) {
+    auto read = read_profile();
+    if (!read) return read.error();
+    profile_ = std::move(read.value());
+  }
+  auto reply = profile_from(order, profile_);
+  if (reply.places.empty()) profile_.clear();
+  return reply;
+}
+
+LeavingProbes::Activity RealProbes::activity() const {
+  using enum LeavingProbes::Activity;
+  return events_.recording() ? kRecording : kIdle;
 }
 
 std::optional<std::chrono::milliseconds> RealProbes::due() const {
-  if (leaving_.empty()) return std::nullopt;
-  Time first = Time::max();
-  for (const Leaving& each : leaving_) first = std::min(first, when(each));
-  const Time left = first - clock_.now().monotonic;
+  const auto next = leaving_.next(activity());
+  if (!next) return std::nullopt;
+  const auto left = *next - clock_.now().monotonic;
   return std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
 }
 
 void RealProbes::tidy() {
-  const Time now = clock_.now().monotonic;
-  Recording* const recording = events_.recording();
-  for (std::size_t left = leaving_.size(); left > 0; --left) {
-    Leaving each = std::move(leaving_.front());
-    leaving_.pop_front();
-    if (when(each) > now) {
-      leaving_.push_back(std::move(each));
-      continue;
-    }
-    if (recording) (void)recording->drain(events_.sink());
-    const bool is_gone = remove_now(std::move(each));
-    if (!recording) continue;
-    next_removal_from_ = clock_.now().monotonic + kApart;
-    if (!is_gone) continue;
-    events_.sink().lost(0, 1);
-    events_.sink().flush();
+  const auto from = clock_.now().monotonic;
+  for (auto now = from; now < from + kTidyMax; now = clock_.now().monotonic) {
+    auto event = leaving_.take_due(from, activity());
+    if (!event) return;
+    remove_leaving(*std::move(event));
   }
 }
 
-bool RealProbes::remove_now(Leaving leaving) {
-  const auto done = append_probe_lines(*tracefs_, "-:" + group_ + "/" + leaving.event + "\n");
+void RealProbes::remove_leaving(std::string event) {
+  Recording* const recording = events_.recording();
+  if (recording) (void)recording->drain(events_.sink());
+  const bool is_gone = remove_now(std::move(event));
+  if (!recording) return;
+  leaving_.note_removal(clock_.now().monotonic);
+  if (!is_gone) return;
+  events_.sink().lost(0, 1);
+  events_.sink().flush();
+}
+
+bool RealProbes::remove_now(std::string event) {
+  const auto done = append_probe_lines(*tracefs_, "-:" + group_ + "/" + event + "\n");
   if (done || done.error().code == ErrorCode::kNotFound) return true;
-  log_warning("the probe " + leaving.event + " is not removed yet: " + done.error().reason);
-  leaving.next_try_from = clock_.now().monotonic + kTryAgain;
-  leaving_.push_back(std::move(leaving));
+  log_warning("the probe " + event + " is not removed yet: " + done.error().reason);
+  leaving_.put_back(std::move(event), clock_.now().monotonic);
   return false;
 }
 

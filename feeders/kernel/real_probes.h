@@ -5,16 +5,15 @@
 //
 // To remove a probe the kernel empties the buffers of all instances in which it was ever on, the
 // records of other events, too. So a probe that was on in our instance is *leaving*: it is off, and
-// its definition goes with the instance, or after kLeavingTime, or when kLeavingMax others are
-// leaving, one every kApart, after a drain. A removal takes the kernel some 25 ms. Records that
-// come meanwhile are lost; how many the kernel does not say, and one is counted for each removal.
+// its definition goes with the instance, or later (leaving_probes.h), after a drain. A removal
+// takes the kernel some 25 ms. Records that come meanwhile are lost; how many the kernel does not
+// say, and one is counted for each removal.
 //
 // Confined to one thread.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,19 +25,18 @@
 #include "core/wire/probe_order.h"
 #include "feeders/kernel/catalogue.h"
 #include "feeders/kernel/event_tracing.h"
+#include "feeders/kernel/leaving_probes.h"
 #include "feeders/tracefs/probe_group.h"
 
 namespace tallyfs {
 
 class RealProbes {
  public:
-  static constexpr std::size_t kLeavingMax = 1'024;
-  static constexpr std::chrono::minutes kLeavingTime{10};
-  static constexpr std::chrono::seconds kApart{1};
-  // Until another try, when another tool uses one of them.
-  static constexpr std::chrono::seconds kTryAgain{10};
   // Of a line in the kernel's file, with our group and event.
   static constexpr std::size_t kRealLineBytesMax = 4'093;
+
+  // Removals keep the orders waiting for this long, and for one removal more.
+  static constexpr std::chrono::milliseconds kTidyMax{20};
 
   // Whose they are. Without a group, or tracefs, nothing is made.
   struct Owner {
@@ -50,6 +48,11 @@ class RealProbes {
   // wanted before the daemon names the probes.
   RealProbes(const Owner& owner, Catalogue& catalogue, EventTracing& events, const Clock& clock);
 
+  // The hits of our places, by serials.
+  using Profile = std::map<std::uint64_t, std::vector<wire::PlaceHits>>;
+
+  // kNoDevice: there are no probes here.
+  Result<void> may_define() const;
   // Errors: the kernel's, with its reason and location; token_at counts in the order's text.
   // kNoDevice: there are no probes here.
   Result<wire::Probed> define(const wire::ProbeOrder& order);
@@ -57,37 +60,37 @@ class RealProbes {
   void remove(const std::vector<std::uint64_t>& serials);
   // All others go.
   void keep(const std::vector<std::uint64_t>& serials);
+  // kBusy: probes come and go all the time. kNoDevice: there are no probes here, or the kernel does
+  // not say how often they were met.
+  Result<wire::Profiled> profile(const wire::ProfileOrder& order);
   // Removes what is leaving, if it is time, while something is recorded one of them; called after
-  // the orders, and when due() is over.
+  // the orders, and when due() is over. After kTidyMax the others stay, which are due at once.
   void tidy();
   // Nothing: nothing is leaving.
   std::optional<std::chrono::milliseconds> due() const;
 
  private:
-  using Time = std::chrono::nanoseconds;
   struct Made {
     std::string event;  // the real one
     std::uint32_t id = 0;
   };
-  struct Leaving {
-    std::string event;
-    Time not_before{};       // while something is recorded
-    Time next_try_from = {};  // after a refusal
-  };
 
-  Time when(const Leaving& each) const;
+  LeavingProbes::Activity activity() const;
   std::string free_name(const wire::ProbeOrder& order) const;
-  Error no_probes() const;
   std::string line_of(const wire::ProbeOrder& order, const std::string& event) const;
   Error refusal(const wire::ProbeOrder& order, const std::string& line, const Error& error) const;
   // The last line that the kernel has of this event.
   std::optional<std::string> find_text(const std::string& event) const;
   void read_found();
+  Result<Profile> read_profile() const;
   // Has its event in the catalogue; returns its format.
   Result<std::string> enter(Made& made);
-  Result<wire::Probed> describe(const wire::ProbeOrder& order, Made& made, std::string text);
+  Result<wire::Probed> describe(const wire::ProbeOrder& order, Made& made, std::string text,
+                                std::string file);
   // False: it is used elsewhere, and is leaving again.
-  bool remove_now(Leaving leaving);
+  bool remove_now(std::string event);
+  // Of one that was on: with a drain before.
+  void remove_leaving(std::string event);
 
   const Fd* const tracefs_;
   const std::string group_;  // empty: nothing is made
@@ -97,8 +100,8 @@ class RealProbes {
   std::map<std::uint64_t, Made> made_;  // by serial
   // What a predecessor had made, until the daemon has named all its probes: places by events.
   std::multimap<std::string, std::string> found_;
-  std::deque<Leaving> leaving_;
-  Time next_removal_from_{};  // while something is recorded
+  LeavingProbes leaving_;
+  Profile profile_;  // as it was read last; empty: a reader has had the last of it
 };
 
 }  // namespace tallyfs

@@ -11,7 +11,8 @@ namespace tallyfs::logs {
 // Samples that libtally has not brought into the tree.
 struct UncountedSamples {
   std::uint64_t dropped = 0;  // there was no room, or the daemon has refused them
-  std::uint64_t lost = 0;     // at most: a daemon that was killed had them, or a removed statistic
+  // At most: a daemon that was killed with its keeper had them, or a removed statistic.
+  std::uint64_t lost = 0;
   bool operator==(const UncountedSamples&) const = default;
 };
 

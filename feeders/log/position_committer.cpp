@@ -6,8 +6,8 @@
 
 namespace tallyfs::logs {
 
-// What was sent is the kernel's or the daemon's, and what is in cells and rings is in shared
-// memory.
+// Samples that were sent are with the kernel or the daemon, and samples in cells and rings are in
+// shared memory: they survive this process.
 bool PositionCommitter::is_safe(bool has_sent) const {
   if (!positions_.is_kept()) return true;
   return lines_ == 0 && (!has_sent || !holds_());

@@ -1,5 +1,5 @@
-// What the feeder says of its work: its own statistics, ten times a second at most, and what grows
-// that a person should know, in the log once a minute. Confined to one thread.
+// Reports the feeder's work: its own statistics, at most ten times a second, and, in the log once a
+// minute, growing counts that a person should know. Confined to one thread.
 #pragma once
 
 #include <chrono>

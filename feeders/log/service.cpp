@@ -22,8 +22,9 @@ using namespace std::chrono_literals;
 
 // Changes gather so long before files are read again.
 constexpr std::chrono::milliseconds kGatherTime = 10ms;
-// Of names: a small log's copy lives 3 to 6 ms before it is compressed. A look takes the time of a
-// folder's listing, so that a folder in which much comes and goes must not cause one for each.
+// The time in which changes of names are gathered: a small log's copy exists for 3 to 6 ms before
+// it is compressed. A look lists the folder, so that a folder in which files come and go often must
+// not cause one look for each.
 constexpr std::chrono::milliseconds kGatherNamesTime = 1ms;
 constexpr std::chrono::milliseconds kIdleTime = 1'000ms;
 constexpr std::chrono::milliseconds kSyncPeriod = 1'000ms;
@@ -186,7 +187,7 @@ bool Service::read_once() {
   const auto now = SystemClock::monotonic();
   while (!signals_.is_stopped() && follower_->read(now)) keep_up();
   if (signals_.is_stopped()) return false;
-  // What waits for its end goes to the next run, if there is a place that says so.
+  // A line without its end is left to the next run, if positions are stored.
   follower_->read_rest(positions_->is_kept() ? Follower::Rest::kWaits : Follower::Rest::kIsALine);
   return true;
 }

@@ -17,7 +17,7 @@ namespace tallyfs {
 //            ^
 inline constexpr std::size_t kShownBytesMax = 512;
 std::string describe(std::uint64_t line, const Error& error);
-// The same of a line that took effect: "tally-send: line 3: warning: ...".
+// The text about a line that took effect: "tally-send: line 3: warning: ...".
 std::string describe_warning(std::uint64_t line, const Error& warning);
 
 }  // namespace tallyfs

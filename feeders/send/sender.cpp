@@ -85,7 +85,7 @@ Result<void> Sender::flush() {
   }
 }
 
-// What is in writer_, once.
+// Sends the datagram in writer_ once.
 Result<Link::Sent> Sender::transmit() {
   const Link::Sent sent = link_.request(writer_.bytes());
   if (sent == Link::Sent::kGone) return gone();

@@ -44,9 +44,9 @@ class Sender {
     std::chrono::milliseconds timeout{2000};  // without progress
     // Called with the number of each line that was refused, and why.
     std::function<void(std::uint64_t line, const Error& error)> refused;
-    // The same of each line whose answer was lost: whether it took effect is not known.
+    // Called for each line whose answer was lost: whether it took effect is unknown.
     std::function<void(std::uint64_t line, const Error& error)> unknown;
-    // The same of each line that took effect, but perhaps not as it was meant.
+    // Called for each line that took effect, but perhaps not as it was meant.
     std::function<void(std::uint64_t line, const Error& warning)> warned;
   };
 

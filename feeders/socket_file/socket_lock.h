@@ -16,7 +16,7 @@ class SocketLock {
  public:
   // kBusy: another daemon has it. kInvalid: the file cannot be made, or belongs to another uid.
   static Result<SocketLock> take(const std::string& socket_path);
-  // Of another program, which took over the process of the one that took it.
+  // Adopts a lock that the last program of this process took before it executed this one.
   static SocketLock adopt(const std::string& socket_path, Fd fd) {
     return SocketLock(socket_path + ".lock", std::move(fd));
   }

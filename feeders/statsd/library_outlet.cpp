@@ -31,7 +31,7 @@ struct CheckFields {
 constexpr const char* kCheckFields =
     "char[] name; char[] host; char[] message; char[] tags; s64 status";
 
-// What a field char[] holds.
+// The longest text of a field char[].
 constexpr std::size_t kTextBytesMax = 1'023;
 
 std::string cut(std::string_view text) { return std::string(text.substr(0, kTextBytesMax)); }

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<OwnCount> listed(const Counts& counts) {
   std::vector<OwnCount> all{{"packets", "packets", counts.packets},
-                            {"bytes", "bytes", counts.bytes},
+                            {"received", "bytes", counts.bytes},
                             {"lines", "lines", counts.lines},
                             {"metrics", "metrics", counts.metrics},
                             {"events", "events", counts.events},

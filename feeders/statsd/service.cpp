@@ -66,7 +66,7 @@ void Service::run(const StopSignal& stop) {
   log_losses();
 }
 
-// What libtally could not hand over, so that totals can be accounted for.
+// Logs how many samples libtally could not deliver, so that totals can be checked.
 void Service::log_losses() {
   (void)tally::sync(kSyncTime);
   const auto counts = tally::counts();

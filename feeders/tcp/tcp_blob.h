@@ -15,8 +15,8 @@
 
 namespace tallyfs {
 
-// What was seen of a connection at the last look: the kernel counts segments that were sent again
-// from its beginning on.
+// The counts of a connection at the last look: the kernel counts retransmitted segments since the
+// connection's begin.
 struct Sampled {
   std::uint32_t retransmits = 0;
 };
@@ -29,7 +29,8 @@ class TcpBlob {
   // kNoSpace.
   static Result<TcpBlob> create(std::uint32_t template_id);
 
-  // What is not known yet is left out.
+  // Adds the known numbers of a connection. Those that the kernel has not measured yet are left
+  // out.
   void add(const Connection& now, const Sampled& before);
   const statsblob* get() const { return blob_.get(); }
 

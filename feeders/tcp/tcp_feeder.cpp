@@ -42,7 +42,7 @@ TcpFeeder::~TcpFeeder() {
 void TcpFeeder::take(const TcpConnections::Scan& scan) {
   const std::uint64_t changes = tcp_rates::changes();
   dumps_ += 1;
-  // Those that are gone first: others may have their names by now.
+  // Closed connections are removed first: new ones may have their names.
   for (const Connection& each : scan.connections) begin_to_watch(each);
   for (auto each = watched_.begin(); each != watched_.end();) {
     if (each->second.seen == dumps_) {

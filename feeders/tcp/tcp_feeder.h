@@ -1,11 +1,11 @@
-// What becomes of dumps: the object `total` of stats/tcp, of all connections, and an object for
-// each connection that the sample rates choose, under the name of its ends, for as long as it and
-// this process are there. Which are chosen depends on their ends and the rates alone, and follows
-// the rates. The round-trip times of all connections are samples of statistics/tcp, too, with the
-// views that all latencies have.
+// Publishes dumps of TCP connections: the object `total` of stats/tcp for all connections, and an
+// object for each connection that the sample rates choose, named after its ends, as long as the
+// connection and this process exist. The choice depends on the ends and the rates alone, and
+// follows changes of the rates. The round-trip times of all connections are also samples of
+// statistics/tcp, with the views that all latencies have.
 //
-// Confined to one thread. At most objects_max objects; connections beyond are in the total only,
-// and count in statistics/tcp/data as left_out, as do those that a dump has no room for.
+// Confined to one thread. At most objects_max objects: further connections are in the total only,
+// and count in statistics/tcp/data as left_out, as do connections that a dump has no room for.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class TcpFeeder {
 
   // Samples all connections of a dump, forgets those that are not in it, and publishes.
   void take(const TcpConnections::Scan& scan);
-  // Of all connections, as it is published.
+  // The published blob of all connections.
   const TcpBlob& total() const { return total_; }
 
  private:

@@ -19,31 +19,33 @@ namespace {
 
 template <typename S>
 tally::Type to_public(const S& settings, tally::Range range) {
-  if constexpr (std::is_same_v<S, ValueSettings>) {
-    return tally::Value{range, settings.mode == Mode::kProducts ? tally::Mode::kProducts
-                                                                : tally::Mode::kIncrements};
-  } else if constexpr (std::is_same_v<S, RangeSettings>) {
+  if constexpr (std::is_same_v<S, statistics::ValueSettings>) {
+    return tally::Value{range, settings.mode == statistics::Mode::kProducts
+                                   ? tally::Mode::kProducts
+                                   : tally::Mode::kIncrements};
+  } else if constexpr (std::is_same_v<S, statistics::RangeSettings>) {
     return tally::MinMax{range};
-  } else if constexpr (std::is_same_v<S, ListSettings>) {
+  } else if constexpr (std::is_same_v<S, statistics::ListSettings>) {
     return tally::List{range, settings.entries_max, static_cast<std::uint8_t>(settings.base)};
-  } else if constexpr (std::is_same_v<S, ArraySettings>) {
-    return tally::Array{range, settings.base_interval,
-                        settings.scale == Scale::kLog2 ? tally::Scale::kLog2 : tally::Scale::kLin};
-  } else if constexpr (std::is_same_v<S, RawSettings>) {
+  } else if constexpr (std::is_same_v<S, statistics::ArraySettings>) {
+    return tally::Array{
+        range, settings.base_interval,
+        settings.scale == statistics::Scale::kLog2 ? tally::Scale::kLog2 : tally::Scale::kLin};
+  } else if constexpr (std::is_same_v<S, statistics::RawSettings>) {
     return tally::Raw{range, settings.entries_max};
-  } else if constexpr (std::is_same_v<S, QuantilesSettings>) {
+  } else if constexpr (std::is_same_v<S, statistics::QuantilesSettings>) {
     return tally::Quantiles{range, settings.precision, std::string(settings.quantiles.text())};
-  } else if constexpr (std::is_same_v<S, LastSettings>) {
+  } else if constexpr (std::is_same_v<S, statistics::LastSettings>) {
     return tally::Last{range};
   } else {
-    static_assert(std::is_same_v<S, HistorySettings>);
-    if (settings.mode == Mode::kQuantiles) {
+    static_assert(std::is_same_v<S, statistics::HistorySettings>);
+    if (settings.mode == statistics::Mode::kQuantiles) {
       return tally::QuantileHistory{range, settings.entries_max, settings.period,
                                     settings.precision, std::string(settings.quantiles.text())};
     }
-    const auto mode = settings.mode == Mode::kRange      ? tally::Mode::kRange
-                      : settings.mode == Mode::kProducts ? tally::Mode::kProducts
-                                                         : tally::Mode::kIncrements;
+    const auto mode = settings.mode == statistics::Mode::kRange      ? tally::Mode::kRange
+                      : settings.mode == statistics::Mode::kProducts ? tally::Mode::kProducts
+                                                                     : tally::Mode::kIncrements;
     return tally::History{range, settings.entries_max, settings.period, mode};
   }
 }
@@ -59,7 +61,7 @@ bool is_bound(std::string_view key) {
   return key == "range_min" || key == "range_max" || key == "base_interval";
 }
 
-// What X is, in words of units=: their base unit is a time, bytes or bits.
+// True if X is a time, bytes or bits by the words of units=.
 bool is_from_zero(std::string_view units) {
   constexpr std::array<std::string_view, 12> kUnits{
       "seconds", "milliseconds", "microseconds", "nanoseconds", "s",       "ms",
@@ -77,7 +79,7 @@ constexpr std::array<TimeUnit, 4> kTimes{{{"seconds", "s", 0},
                                           {"microseconds", "us", 6},
                                           {"nanoseconds", "ns", 9}}};
 
-// Of X in units=; nullptr: it is none of them.
+// The time unit of X in units=; nullptr: X has none.
 const TimeUnit* time_unit_of(std::string_view units) {
   const std::string_view x = units.substr(0, units.find('/'));
   const auto found = std::ranges::find_if(
@@ -195,13 +197,14 @@ class Words {
     if (!has_range_min_ && line_.find("scale=log2") != line_.npos && is_from_zero(words_.units)) {
       line_.append("range_min=0");
     }
-    const auto change = parse_new_statistic(line_, Strictness::kStrict);
+    const auto change = statistics::parse_new_statistic(line_, statistics::Strictness::kStrict);
     if (!change) return change.error();
     if (change.value().on && !change.value().on->value) words_.begin = tally::Begin::kOff;
-    const auto definition = apply(change.value(), Definition{});
+    const auto definition = statistics::apply(change.value(), statistics::Definition{});
     if (!definition) return definition.error();
-    const Attributes attributes = attributes_of(definition.value().settings);
-    if (auto read = check_all_read(line_, attributes); !read) return read.error();
+    const statistics::Attributes attributes =
+        statistics::attributes_of(definition.value().settings);
+    if (auto read = statistics::check_all_read(line_, attributes); !read) return read.error();
     if (!change.value().type) return refuse_without_type(change.value());
     const tally::Range range{definition.value().range_min, definition.value().range_max};
     words_.type = std::visit([&](const auto& settings) { return to_public(settings, range); },
@@ -210,7 +213,7 @@ class Words {
   }
 
   // Without type= a sample and a count have types of their own, which read none of these.
-  static Result<void> refuse_without_type(const Change& change) {
+  static Result<void> refuse_without_type(const statistics::Change& change) {
     if (change.mode) return invalid("mode= needs type=, as type=value", change.mode->at);
     if (change.range_min) return invalid("range_min= needs type=", change.range_min->at);
     if (change.range_max) return invalid("range_max= needs type=", change.range_max->at);
@@ -227,7 +230,7 @@ class Words {
 
   const std::string_view text_;
   const NumberUnit unit_;
-  StrictWords strict_{keys()};
+  statistics::StrictWords strict_{keys()};
   DefinitionWords words_;
   std::string units_;
   std::size_t units_at_ = 0;

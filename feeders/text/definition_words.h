@@ -21,7 +21,7 @@ struct DefinitionWords {
   tally::Begin begin = tally::Begin::kOn;
 };
 
-// What the number is that the words are for, if its expression says so.
+// The unit of the number that the words define, if its expression has one.
 enum class NumberUnit { kUnknown, kSeconds, kBytes };
 
 // A number of seconds becomes what units= says: without it seconds with 6 decimals, which units of

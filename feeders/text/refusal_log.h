@@ -1,5 +1,5 @@
-// Refused lines in the log: one a second, with their source and the place that is wrong; the others
-// are counted there. Confined to one thread.
+// Limits how many refused lines reach the log: one a second, with its source and the place that is
+// wrong. The next one that is logged says how many were left out. Confined to one thread.
 #pragma once
 
 #include <chrono>
@@ -17,14 +17,17 @@ struct RefusedPlace {
   std::string_view text;  // what is wrong there
   std::size_t at = 0;     // byte of the line
 };
-// `SOURCE: REASON: TEXT: LINE`, where the line has ` -->` before the place that is wrong.
+// `SOURCE: REASON: TEXT: LINE`, where the line has ` -->` before the place that is wrong. Only 120
+// bytes of the line before that place and 80 after it are shown; bytes that do not print are
+// escaped.
 std::string to_text(const RefusedPlace& place, std::string_view line);
 
 class RefusalLog {
  public:
-  // Whether a line may be logged at that time; if not it is counted.
+  // True if a line may be logged; else it is counted as left out. now: CLOCK_MONOTONIC.
   bool may_log(std::chrono::nanoseconds now);
-  // ` (and N more before)`: the lines that were not logged since the last one that was, or nothing.
+  // Call after may_log() was true. Returns ` (and N more before)` for the lines that were left out
+  // since the last call, or an empty text if there were none; they are then counted from 0 again.
   std::string take_left_out();
 
  private:

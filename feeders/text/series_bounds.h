@@ -1,7 +1,7 @@
-// What a feeder makes of names that strangers write, within bounds: interfaces, names, statistics
-// in all and of one name. Beyond the bounds of statistics samples go to the name's `NAME{*}`, which
-// counts for no bound, so that totals remain whole. Which names or statistics give way to new ones
-// is for the feeder; here it is counted, for its own numbers and its log.
+// Bounds what a feeder makes of names that strangers write: interfaces, names, and statistics, in
+// all and of one name. Beyond the bounds of statistics samples go to the name's `NAME{*}`, which
+// counts for no bound, so that totals remain complete. The feeder decides which names or statistics
+// are removed for new ones; this class counts them, for the feeder's own numbers and its log.
 //
 // Confined to one thread.
 #pragma once

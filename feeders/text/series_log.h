@@ -1,5 +1,5 @@
-// What the log says of a feeder's SeriesBounds, once a minute at most: what gave way, and what went
-// to NAME{*}. Confined to one thread.
+// Logs the counts of a feeder's SeriesBounds, at most once a minute: removed names and statistics,
+// and samples that went to NAME{*}. Confined to one thread.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// Which names, or statistics, give way when a new one finds no room: those that were unused
-// longest, for an hour at least. All are looked at once a second at most, since a look costs much.
-// Confined to one thread.
+// Chooses the name, or the statistic, that is removed when a new one finds no room: the one that
+// was unused longest, for at least an hour. It goes through all at most once a second, since that
+// is slow. Confined to one thread.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,9 @@ class UnusedList {
     return std::chrono::seconds(now_s) - std::chrono::seconds(used_s) >= kUnused;
   }
 
-  // Takes the one that was unused longest off the list. used_s(item): when it was used last;
-  // each(visit) calls visit(item) for all that there are. nullptr: none was unused for an hour.
+  // Removes the item that was unused longest from the list, and returns it. used_s(item): when it
+  // was last used; each(visit) calls visit(item) for all items. nullptr: none was unused for an
+  // hour.
   template <typename Each, typename UsedS>
   Item* take(std::uint32_t now_s, const Each& each, const UsedS& used_s) {
     for (;;) {
@@ -37,7 +38,7 @@ class UnusedList {
       if (is_unused(used_s(*item), now_s)) return item;
     }
   }
-  // Before an item ends that take() did not return.
+  // Call before an item ends that take() did not return.
   void forget(const Item& item) { std::erase(items_, &item); }
 
  private:

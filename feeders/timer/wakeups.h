@@ -21,7 +21,7 @@ struct Wakeup {
   std::uint64_t periods_skipped = 0;  // that it was too late for altogether
 };
 
-// What follows from waking at `now`, having slept until `due`.
+// Judges a wakeup at `now` from a sleep until `due`.
 Wakeup judge_wakeup(std::chrono::nanoseconds due, std::chrono::nanoseconds now,
                     std::chrono::nanoseconds period);
 

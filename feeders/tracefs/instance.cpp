@@ -165,10 +165,10 @@ std::optional<std::uint64_t> TracefsInstance::losses(std::size_t pipe) const {
   return parse_ring_losses({text.data(), static_cast<std::size_t>(size)});
 }
 
-Result<EventFormat> TracefsInstance::format(const Event& event) const {
+Result<tracing::EventFormat> TracefsInstance::format(const Event& event) const {
   const auto text = read_text(directory_, event.directory() + "/format");
   if (!text) return text.error();
-  return parse_event_format(text.value());
+  return tracing::parse_event_format(text.value());
 }
 
 Result<void> TracefsInstance::enable(const std::string& value) {
@@ -200,7 +200,7 @@ void TracefsInstance::stop_others(const std::vector<Event>& events) {
   is_inherited_ = false;
 }
 
-// What is as it should be is only read: each write waits for all CPUs.
+// Writes only files whose content is wrong: each write waits for all CPUs.
 void TracefsInstance::clear(const Event& event) {
   const auto on = read_text(directory_, event.directory() + "/enable");
   if (!on) return;

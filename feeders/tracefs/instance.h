@@ -30,7 +30,7 @@ struct InstanceOwner {
   pid_t pid = ::getpid();
   std::optional<std::uint32_t> number = {};  // of its group of probes, which is locked
 
-  // What the name of an instance ends in.
+  // The end of the name of its instances: NUMBER-PID or PID.
   std::string suffix() const;
 };
 
@@ -54,9 +54,9 @@ class TracefsInstance {
     int tracefs = -1;  // as for open_tracefs()
   };
 
-  // Makes the instance, its events still off, or takes over what a predecessor has left, as that
-  // had it. kNotPermitted, kNotFound: see open_tracefs(), or one of the events does not exist.
-  // kInvalid: the reason says which file refused what.
+  // Makes the instance, with its events still off, or takes over an instance that a predecessor has
+  // left, with its events unchanged. kNotPermitted, kNotFound: see open_tracefs(), or one of the
+  // events does not exist. kInvalid: the reason says which file refused what.
   static Result<TracefsInstance> create(const Options& options);
   // Removes instances left behind, as create() does, for a caller that needs no instance now.
   // first_of: the instances of that owner go too, left by an earlier process of its id or by a
@@ -67,33 +67,35 @@ class TracefsInstance {
   TracefsInstance(TracefsInstance&&) = default;
   TracefsInstance& operator=(TracefsInstance&&) = delete;
 
-  Result<EventFormat> format(const Event& event) const;
+  Result<tracing::EventFormat> format(const Event& event) const;
   const PageFormat& page_format() const { return page_format_; }
   // trace_pipe_raw of each CPU, non-blocking; readable as soon as there is an event. A read of
   // page_format().page_bytes() yields a page for RingPage, times in CLOCK_MONOTONIC.
   const std::vector<Fd>& pipes() const { return pipes_; }
   // The CPU of each of the pipes.
   const std::vector<unsigned>& cpus() const { return cpus_; }
-  // How many records the ring of that pipe has lost since the instance was made. Nothing: the
+  // How many records the ring of that pipe has lost since the instance was made. nullopt: the
   // kernel does not say.
   std::optional<std::uint64_t> losses(std::size_t pipe) const;
-  // A predecessor has left it, and stop_others() was not called yet: events may be on, with stacks
-  // and filters.
+  // True if a predecessor made it and stop_others() was not called yet: events may be on, with
+  // stacks and filters.
   bool is_inherited() const { return is_inherited_; }
 
+  // Starts the events of Options.
   Result<void> start();
-  // What was recorded can still be read.
+  // Records that were made before can still be read.
   Result<void> stop();
 
-  // One event, besides those that it was made with.
+  // Starts or stops one event, in addition to those of Options.
   Result<void> start(const Event& event);
   Result<void> stop(const Event& event);
-  // All but these, their stacks and filters too: looks at every event that there is.
+  // Stops all events but these, with their stacks and filters. It examines every event of the
+  // kernel.
   void stop_others(const std::vector<Event>& events);
-  // Its filter from now on; empty: all. kInvalid: the kernel does not take this one, and none is
-  // set.
+  // Sets the event's filter; empty: it records all. kInvalid: the kernel does not accept this
+  // filter, and the event has none.
   Result<void> filter(const Event& event);
-  // From now on a stack is recorded behind each record that passes its filter, or no longer.
+  // Starts or stops recording a stack after each record that passes the filter.
   Result<void> start_stacks(const Event& event);
   Result<void> stop_stacks(const Event& event);
 

@@ -45,8 +45,8 @@ MergedReader::Remaining MergedReader::poll(EventSink& sink) {
     read_lane(lane);
     if (lane.drained) continue;
     all_drained = false;
-    // What this CPU has still to say is not older than what it has said; but it may be the stack
-    // of that.
+    // Records that this CPU has not delivered yet are not older than its last one; but the next may
+    // be the stack of that one.
     const std::uint64_t stack_ns = stacks_.type != 0 ? 1 : 0;
     if (lane.held() > 0) horizon_ns = std::min(horizon_ns, lane.items.back().time_ns - stack_ns);
   }

@@ -27,23 +27,23 @@
 
 namespace tallyfs {
 
-// Told of every event. cpu: which of the reader's pipes it came through. payload starts with the
-// common_type and lasts as long as the call.
+// Receives every event. cpu: the index of the reader's pipe that it came through, which need not be
+// the number of the CPU. payload: begins with the common_type, and is valid during the call.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void event(std::chrono::nanoseconds time, std::size_t cpu,
                      std::span<const char> payload) = 0;
-  // The same of one that was recorded with its stack: addresses of 8 bytes each, innermost first,
-  // wherever they lie.
+  // event() for an event that was recorded with its stack. The last argument has the stack's
+  // addresses of 8 bytes each, innermost first, without alignment.
   virtual void event_with_stack(std::chrono::nanoseconds time, std::size_t cpu,
                                 std::span<const char> payload, std::span<const char>) {
     event(time, cpu, payload);
   }
-  // At this point of time records of this pipe are missing; which is unknown. events: how many; 0:
-  // they are among those of another gap.
+  // Records of this pipe are missing at this point of time. events: how many; 0: they are counted
+  // with another gap.
   virtual void lost(std::size_t cpu, std::uint64_t events) = 0;
-  // Nothing more comes for now.
+  // Called after the last event of a poll().
   virtual void flush() {}
 };
 
@@ -109,14 +109,14 @@ class MergedReader {
     bool drained = true;
     std::uint64_t losses = 0;   // of the ring, as far as they were handed on
     bool is_inherited = false;  // until its first pages were read
-    // Of the pages that the current poll() has read: the first gap that the kernel has left.
+    // The first gap in the pages that the current poll() has read.
     std::optional<std::size_t> gap = {};
     std::uint64_t said = 0;  // how many records those pages say are missing
 
     std::size_t held() const { return items.size() - next; }
   };
 
-  // What came between an event and its stack, at most.
+  // The most records between an event and its stack.
   static constexpr std::size_t kStackReach = 16;
 
   bool is_stack(std::span<const char> payload) const;

@@ -5,8 +5,9 @@
 namespace tallyfs {
 namespace {
 
-Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string_view name) {
-  const auto at = std::ranges::find(fields, name, &TraceField::name);
+Result<tracing::TraceField> find_field(const std::vector<tracing::TraceField>& fields,
+                                       std::string_view name) {
+  const auto at = std::ranges::find(fields, name, &tracing::TraceField::name);
   if (at != fields.end()) return *at;
   return Error{ErrorCode::kNotFound, "there is no field '" + std::string(name) + "'"};
 }
@@ -14,8 +15,8 @@ Result<TraceField> find_field(const std::vector<TraceField>& fields, std::string
 }  // namespace
 
 Result<PageFormat> parse_page_format(std::string_view text) {
-  if (text.size() > kFormatBytesMax) return invalid("format longer than 64 KiB");
-  const auto fields = parse_fields(text);
+  if (text.size() > tracing::kFormatBytesMax) return invalid("format longer than 64 KiB");
+  const auto fields = tracing::parse_fields(text);
   if (!fields) return fields.error();
   const auto timestamp = find_field(fields.value(), "timestamp");
   const auto commit = find_field(fields.value(), "commit");

@@ -12,9 +12,9 @@
 namespace tallyfs {
 
 struct PageFormat {
-  TraceField timestamp;
-  TraceField commit;
-  TraceField data;  // its size is that of a whole page without the header
+  tracing::TraceField timestamp;
+  tracing::TraceField commit;
+  tracing::TraceField data;  // its size is that of a whole page without the header
 
   std::size_t page_bytes() const { return data.end(); }
 };

@@ -17,6 +17,7 @@ namespace tallyfs {
 namespace {
 
 constexpr const char* kProbeFile = "uprobe_events";
+constexpr const char* kProfileFile = "uprobe_profile";
 constexpr std::string_view kGroupPrefix = "tallyfs_";
 // The group of events that programs have defined in the kernel.
 constexpr std::string_view kUserEvents = "user_events";
@@ -87,8 +88,7 @@ std::optional<RealProbe> parse_real(std::string_view line) {
   return probe;
 }
 
-std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
-  std::vector<RealProbe> probes;
+std::string read_list(const Fd& tracefs, const char* name) {
   const Fd file(::openat(tracefs.get(), name, O_RDONLY | O_CLOEXEC));
   std::string text;
   std::string piece(std::size_t{64} * 1024, '\0');
@@ -98,6 +98,12 @@ std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
     if (size <= 0) break;
     text.append(piece, 0, static_cast<std::size_t>(size));
   }
+  return text;
+}
+
+std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
+  std::vector<RealProbe> probes;
+  const std::string text = read_list(tracefs, name);
   for (std::string_view rest = text; !rest.empty();) {
     if (auto probe = parse_real(take_line(rest))) probes.push_back(std::move(*probe));
   }
@@ -165,6 +171,33 @@ std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
 
 std::vector<RealProbe> read_dynamic_events(const Fd& tracefs) {
   return read_lines(tracefs, "dynamic_events");
+}
+
+// The kernel lists them in the same order, `  FILE EVENT HITS`, without their groups.
+Result<std::vector<std::uint64_t>> read_probe_hits(const Fd& tracefs,
+                                                   const std::vector<RealProbe>& probes) {
+  const Error differ{ErrorCode::kBusy, "probes came or went meanwhile"};
+  if (::faccessat(tracefs.get(), kProfileFile, R_OK, 0) != 0) {
+    return Error{ErrorCode::kNoDevice,
+                 std::string("cannot read the kernel's uprobe_profile: ") + std::strerror(errno)};
+  }
+  std::vector<std::uint64_t> all;
+  const std::string text = read_list(tracefs, kProfileFile);
+  for (std::string_view rest = text; !rest.empty();) {
+    Tokens words(take_line(rest));
+    const auto file = words.next();
+    const auto event = words.next();
+    const auto number = words.next();
+    const auto hits = number ? parse_unsigned(number->text) : std::nullopt;
+    if (!hits || all.size() == probes.size()) return differ;
+    const RealProbe& probe = probes[all.size()];
+    const bool is_same = event->text == probe.event && probe.text.starts_with(file->text) &&
+                         probe.text.substr(file->text.size()).starts_with(':');
+    if (!is_same) return differ;
+    all.push_back(*hits);
+  }
+  if (all.size() != probes.size()) return differ;
+  return all;
 }
 
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines) {

@@ -27,7 +27,7 @@ struct ProbeGroup {
   std::uint32_t number = 0;  // below 2^31
 
   std::string name() const;
-  // Nothing: no group of ours.
+  // nullopt: it is no group of ours.
   static std::optional<ProbeGroup> parse(std::string_view name);
 };
 
@@ -36,11 +36,12 @@ struct ProbeLock {
   Fd fd;
   std::uint32_t number = 0;
 
-  // Of a random number that is free. kNotFound: the kernel has no uprobes. kInvalid, kNotPermitted.
+  // Takes the lock of a random number that is free. kNotFound: the kernel has no uprobes. kInvalid,
+  // kNotPermitted.
   static Result<ProbeLock> take(const Fd& tracefs);
 };
 
-// Whether no process that lives has that number. False if it cannot be known.
+// True if no living process has that number. False if that is unknown.
 bool is_free_group(const Fd& tracefs, std::uint32_t number);
 
 // A line of uprobe_events or dynamic_events.
@@ -54,6 +55,10 @@ struct RealProbe {
 // read.
 std::vector<RealProbe> read_real_probes(const Fd& tracefs);
 std::vector<RealProbe> read_dynamic_events(const Fd& tracefs);
+// How often the kernel has met each of the probes that read_real_probes() gave. kBusy: probes came
+// or went in between. kNoDevice: the file cannot be read.
+Result<std::vector<std::uint64_t>> read_probe_hits(const Fd& tracefs,
+                                                   const std::vector<RealProbe>& probes);
 // Carries out lines of uprobe_events in one write, up to the first that is refused. kBusy: the
 // probe is on. kNotFound, kExists, kNoSpace, kNoAccess, kInvalid: the kernel's refusal.
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines);
@@ -67,8 +72,8 @@ struct RemovedOrphans {
 // Removes all groups that are left over, their instances first.
 RemovedOrphans remove_orphaned_probes(const Fd& tracefs);
 
-// What the kernel's error_log says of a line that it has refused. Nothing: there is no entry.
-// token_at: the byte of the line.
+// The kernel's reason for refusing a line, from its error_log. nullopt: there is no entry.
+// token_at: the wrong byte of the line.
 std::optional<Error> find_refusal(std::string_view error_log, std::string_view line);
 
 }  // namespace tallyfs

@@ -36,7 +36,7 @@ Recording::Remaining Recording::poll(EventSink& sink) {
 
 Recording::Remaining Recording::drain(EventSink& sink) {
   const auto until = clock_.now().monotonic + kDrainMax;
-  // What is younger than that is held back.
+  // Events that are younger than that are held back.
   std::this_thread::sleep_for(MergedReader::kHoldBack);
   Remaining left = poll(sink);
   while (left == Remaining::kMore && clock_.now().monotonic < until) left = poll(sink);

@@ -30,7 +30,7 @@ class Recording {
   // A drain takes no longer than that, and a little more than MergedReader::kHoldBack.
   static constexpr std::chrono::milliseconds kDrainMax{90};
 
-  // As TracefsInstance::create().
+  // Fails as TracefsInstance::create() does.
   static Result<Recording> create(const TracefsInstance::Options& options, const Clock& clock);
 
   TracefsInstance& instance() { return *instance_; }

@@ -85,7 +85,7 @@ Result<Fd> open_tracefs_to_keep() {
 Result<std::string> read_text(const Fd& directory, const std::string& path) {
   const Fd file(::openat(directory.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.valid()) return system_error("cannot open " + path);
-  std::string text(kFormatBytesMax, '\0');
+  std::string text(tracing::kFormatBytesMax, '\0');
   std::size_t filled = 0;
   while (filled < text.size()) {
     const auto size = ::read(file.get(), text.data() + filled, text.size() - filled);

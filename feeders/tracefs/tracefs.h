@@ -16,8 +16,8 @@ namespace tallyfs {
 // given: a descriptor of tracefs that this process was started with, which is duplicated instead;
 // -1: none.
 Result<Fd> open_tracefs(int given = -1);
-// As open_tracefs(), for a process that keeps it: with CAP_SYS_ADMIN it is a detached clone, so
-// that the mount can be unmounted, or covered, meanwhile.
+// open_tracefs() for a process that keeps the descriptor. With CAP_SYS_ADMIN it is a detached
+// clone, so that the mount can be unmounted, or covered, meanwhile.
 Result<Fd> open_tracefs_to_keep();
 
 // A file below the directory; at most 64 KiB of it.

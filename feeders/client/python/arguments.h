@@ -70,9 +70,9 @@ inline bool to_unsigned(PyObject* object, std::uint64_t& value) {
 // A call of libtally has returned this negative errno. ValueError for -EINVAL, else OSError.
 // Returns null.
 PyObject* raise_error(int error, const char* reason);
-// The same, with the reason of statistic_last_error().
+// raise_error() with the reason of statistic_last_error().
 PyObject* raise_last_error(int error);
-// OSError, also for -EINVAL: what the daemon has answered.
+// Raises OSError, also for -EINVAL: the daemon has answered that.
 PyObject* raise_os_error(int error, const char* reason);
 
 }  // namespace tallyfs::python

@@ -30,14 +30,14 @@ class Column {
   std::optional<Py_ssize_t> rows() const;
   // All numbers are read without Python, and fit.
   bool is_plain() const { return kind_ == Kind::kNumber || (kind_ == Kind::kBuffer && fits_); }
-  // Of a plain column.
+  // Requires is_plain().
   std::int64_t at(Py_ssize_t row) const {
     if (kind_ == Kind::kNumber) return number_;
     std::int64_t number = 0;
     std::memcpy(&number, static_cast<const char*>(buffer_.buf) + row * stride_, sizeof number);
     return number;
   }
-  // Of any. False: it is no number of 64 bits.
+  // For any column. False: the value is no number of 64 bits.
   bool convert(Py_ssize_t row, std::int64_t& number) const;
   // Floats are X of that statistic. A number that it refuses is no number, and an error is set.
   void take_floats(FedObject& fed) { fed_ = &fed; }
@@ -200,7 +200,7 @@ void add_plain(FedObject& fed, const Columns& columns) {
   piece.send();
 }
 
-// What came before the row counts.
+// Sends the rows before the refused one, and sets its error.
 PyObject* refuse(const Columns& columns, Piece& piece, Py_ssize_t row) {
   piece.send();
   std::int64_t x = 0;

@@ -178,6 +178,13 @@ PyObject* define_decimals(PyObject* self, PyObject* arguments, PyObject* named) 
   });
 }
 
+PyObject* define_help(PyObject* self, PyObject* arguments, PyObject* named) {
+  static constexpr const char* kNames[] = {"help", nullptr};
+  Text help{"help", Text::Absent::kMayBe, nullptr};
+  if (!parse(arguments, named, "O&:define_help", kNames, &Text::convert, &help)) return nullptr;
+  return define(self, [&](::statistic* each) { return statistic_define_help(each, help.value); });
+}
+
 const std::vector<PyMethodDef>& definition_methods() {
   constexpr int kFlags = METH_VARARGS | METH_KEYWORDS;
   static const std::vector<PyMethodDef> methods{

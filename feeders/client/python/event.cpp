@@ -87,7 +87,8 @@ bool to_text(PyObject* object, std::size_t bytes_max, std::string& text) {
   return true;
 }
 
-// Of x86-64 and AArch64, as little-endian machines, the first bytes of the number are the field.
+// On a little-endian machine, as x86-64 and AArch64 are, the first bytes of the number are the
+// field.
 static_assert(std::endian::native == std::endian::little);
 
 bool put_signed(PyObject* value, const Place& place, char* structure) {

@@ -56,12 +56,12 @@ PyObject* make_statistic(PyObject* self, PyObject* arguments, PyObject* named) {
 }
 
 PyObject* remove_interface(PyObject* self, PyObject*) {
-  drop(interface_of(self), InTree::kRemove);
+  drop(interface_of(self), ServerSide::kDelete);
   return none();
 }
 
 PyObject* release_interface(PyObject* self, PyObject*) {
-  drop(interface_of(self), InTree::kLeave);
+  drop(interface_of(self), ServerSide::kKeep);
   return none();
 }
 

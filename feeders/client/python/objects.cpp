@@ -6,7 +6,7 @@ namespace {
 constexpr std::uint32_t kOff = 0;
 
 void drop_handle(Drop drop) {
-  const bool is_removed = drop.in_tree == InTree::kRemove;
+  const bool is_removed = drop.server_side == ServerSide::kDelete;
   if (drop.statistic && is_removed) statistic_remove(&drop.statistic);
   if (drop.statistic) statistic_release(&drop.statistic);
   if (drop.interface && is_removed) statistic_interface_remove(&drop.interface);
@@ -25,16 +25,16 @@ Types g_types{};
 ::statistic g_released{&kOff};
 bool g_may_wait = false;
 
-void drop(FedObject& fed, InTree in_tree) {
+void drop(FedObject& fed, ServerSide server_side) {
   if (is_released(fed)) return;
   ::statistic* const handle = std::exchange(fed.handle, &g_released);
-  drop_when_unused(*fed.interface, {handle, nullptr, in_tree});
+  drop_when_unused(*fed.interface, {handle, nullptr, server_side});
 }
 
-void drop(InterfaceObject& interface, InTree in_tree) {
+void drop(InterfaceObject& interface, ServerSide server_side) {
   if (!interface.handle) return;
   for (FedObject* each = interface.first; each; each = each->next) each->handle = &g_released;
-  drop_when_unused(interface, {nullptr, std::exchange(interface.handle, nullptr), in_tree});
+  drop_when_unused(interface, {nullptr, std::exchange(interface.handle, nullptr), server_side});
 }
 
 Outside leave_python(FedObject& fed) {

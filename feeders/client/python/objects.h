@@ -12,15 +12,15 @@
 
 namespace tallyfs::python {
 
-enum class InTree { kRemove, kLeave };
+enum class ServerSide { kDelete, kKeep };
 
 struct FedObject;
 
-// What is to be dropped when no call uses the interface any more.
+// An object to be dropped when no call uses the interface any more.
 struct Drop {
   ::statistic* statistic;
   ::statistic_interface* interface;
-  InTree in_tree;
+  ServerSide server_side;
 };
 
 struct InterfaceObject {
@@ -63,8 +63,8 @@ inline InterfaceObject& interface_of(PyObject* object) {
 }
 inline bool is_released(const FedObject& fed) { return fed.handle == &g_released; }
 
-void drop(InterfaceObject& interface, InTree in_tree);
-void drop(FedObject& fed, InTree in_tree);
+void drop(InterfaceObject& interface, ServerSide server_side);
+void drop(FedObject& fed, ServerSide server_side);
 
 // A call that may wait for the daemon: other threads run meanwhile, and what they drop is dropped
 // afterwards. No destructor does this: Python may end a daemon thread in enter_python().
@@ -81,7 +81,8 @@ bool make_statistic_types();
 
 // Whether an object is an X. kRefused: a float that the statistic does not take; an error is set.
 enum class IsX { kYes, kNo, kRefused };
-// Of an object that is no integer: an error of that may be set, and stays set with kNo.
+// Converts an object that is no integer. An error may be set from the attempt to read an integer,
+// and stays set with kNo.
 IsX float_to_x(FedObject& fed, PyObject* object, std::int64_t& x);
 
 // The methods of samples, which statistics and views share.
@@ -90,8 +91,10 @@ PyObject* add(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObjec
 PyObject* add_at(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names);
 PyObject* add_batch(PyObject* self, PyObject* arguments, PyObject* named);
 
-// What comes before the methods of definitions; and these, without an end.
+// Methods that define properties of any type. definition_methods() has those that define a type,
+// without an end mark.
 PyObject* define_decimals(PyObject* self, PyObject* arguments, PyObject* named);
+PyObject* define_help(PyObject* self, PyObject* arguments, PyObject* named);
 const std::vector<PyMethodDef>& definition_methods();
 
 }  // namespace tallyfs::python

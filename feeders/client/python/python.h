@@ -1,5 +1,5 @@
-// Python's C API, and what all files of the module need of it. From Python 3.11 on the stable ABI
-// has all that is used here, so that a module serves later versions, too.
+// Python's C API, and small helpers that all files of the module need. From Python 3.11 on the
+// stable ABI has all functions that are used here, so that a module serves later versions, too.
 #pragma once
 
 #include <patchlevel.h>

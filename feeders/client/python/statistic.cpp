@@ -118,12 +118,12 @@ PyObject* change(PyObject* self, PyObject*) {
 }
 
 PyObject* remove_shown(PyObject* self, PyObject*) {
-  drop(fed_of(self), InTree::kRemove);
+  drop(fed_of(self), ServerSide::kDelete);
   return none();
 }
 
 PyObject* release_shown(PyObject* self, PyObject*) {
-  drop(fed_of(self), InTree::kLeave);
+  drop(fed_of(self), ServerSide::kKeep);
   return none();
 }
 
@@ -157,6 +157,10 @@ const PyMethodDef kOwnMethods[] = {
      "X has so many decimal places, 0 to 9: floats are samples then, rounded half to even. An\n"
      "integer that is a sample, as range_min, range_max and base_interval, is X * 10^decimals.\n"
      "To be called before the other definitions."},
+    {"define_help", method(&define_help), METH_VARARGS | METH_KEYWORDS,
+     "define_help($self, /, help)\n--\n\n"
+     "What it is, for people, as tallyctl, the web page and metrics show it: any text of one\n"
+     "line, of at most 255 bytes, of which a blank takes three. None or \"\": nothing is said."},
     {"dropped", &dropped, METH_NOARGS,
      "dropped($self, /)\n--\n\nHow many of its samples were dropped, in this process."},
     {"is_on", &is_on, METH_NOARGS,

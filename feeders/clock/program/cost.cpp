@@ -26,7 +26,7 @@ void keep(const Value& value) {
   asm volatile("" : : "r"(value) : "memory");
 }
 
-// What a call takes, on average of a round.
+// The time of a call, on average over a round.
 template <typename Call>
 double time_round(Call&& call) {
   const double begun = cpu_ns();
@@ -66,7 +66,7 @@ struct Measured {
   double ns = 1e18;
 };
 
-// By Which.
+// Indexed by Which.
 std::array g_measured = {
     Measured{"a bare loop", [] { return time_round([] { keep(0); }); }},
     Measured{"clock_gettime(MONOTONIC)", [] { return time_round(&look_at_monotonic); }},

@@ -1,4 +1,4 @@
-// What the calls of clock.h cost on this machine, beside the system's. One thread.
+// Measures the cost of the calls of clock.h on this machine, and of the system's. One thread.
 #pragma once
 
 namespace tallyfs {

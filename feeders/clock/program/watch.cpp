@@ -76,7 +76,7 @@ class Watch {
     stamps_.add(std::abs(first + (last - first) / 2 - said));
   }
 
-  // The same for gettimeofday().
+  // Compares with gettimeofday().
   void look_at_microsecond() {
     fast_timestamp_t before;
     fast_timestamp_t after;

@@ -1,3 +1,4 @@
+// Longer than most: an order of each kind is carried out here, and options are read.
 // tally-feed-tracefs: the kernel's events for tracing/. tallyfs starts it with -o tracefs and tells
 // it, over a socket that it has inherited, what is wanted (core/wire/order.h): events as they are
 // for tracing/events, and what becomes of scheduling events for tracing/latency_hist. One thread.
@@ -24,6 +25,7 @@
 #include "feeders/kernel/latency_tracing.h"
 #include "feeders/kernel/offering.h"
 #include "feeders/kernel/orders.h"
+#include "feeders/kernel/place_finder.h"
 #include "feeders/kernel/real_probes.h"
 #include "feeders/kernel/record_shipper.h"
 #include "feeders/kernel/symbol_book.h"
@@ -140,6 +142,7 @@ class Feeder {
         orders_(orders),
         tracings_(tracings),
         symbols_(symbols),
+        finder_(clock_, [this](const wire::Reply& reply) { orders_.answer(reply); }),
         tracefs_(open_tracefs(options.tracefs)),
         owner_(options.owner),
         period_(options.poll_ms),
@@ -151,6 +154,12 @@ class Feeder {
     orders_.answer(wire::Hello{::getpid(), without_events});
     while (!stopped_ && !orders_.ended()) {
       take_orders();
+      finder_.step();
+      if (is_being_told()) {
+        wait(period_, Until::kOrder);
+        continue;
+      }
+      drain(std::exchange(early_drains_, {}));
       tracings_.probes.tidy();
       const auto left = tracings_.poll();
       if (left == MergedReader::Remaining::kMore) {
@@ -166,17 +175,24 @@ class Feeder {
 
  private:
   static constexpr auto kOrdersMax = 20ms;
+  static constexpr std::size_t kEarlyDrainsMax = 64;
+  static constexpr auto kToldMax = 10s;  // a daemon without probes may not say so
   enum class Until { kOrder, kEvent };
 
-  // What is recorded is polled in between, however many orders are there. A successor polls nothing
-  // while orders are there that tell it of probes: the daemon knows none of their records yet.
+  // A successor polls nothing before it was told of all probes, some at a time: the daemon knows
+  // none of their records yet, and those of events that are not wanted yet would be passed over.
+  // The kernel counts what its buffers cannot take meanwhile.
+  bool is_being_told() const {
+    return !knows_probes_ && std::chrono::steady_clock::now() < told_until_;
+  }
+  // What is recorded is polled in between, however many orders are there.
   void take_orders() {
     const auto until = std::chrono::steady_clock::now() + kOrdersMax;
     do {
       const auto order = orders_.next();
       if (!order) return;
       std::visit([this](const auto& each) { carry_out(each); }, *order);
-    } while (!knows_probes_ || std::chrono::steady_clock::now() < until);
+    } while (is_being_told() || std::chrono::steady_clock::now() < until);
   }
   void carry_out(const wire::WantOrder& order) {
     answer(order.number, tracings_.latencies.want(order.events, with_own(order.without)));
@@ -202,14 +218,33 @@ class Feeder {
     orders_.answer(wire::Texts{order.number, texts ? std::move(texts.value()) : std::string()});
   }
   void carry_out(const wire::DrainOrder& order) {
-    const bool cut = tracings_.drain() == MergedReader::Remaining::kMore;
-    if (!cut) return answer(order.number, {});
-    answer(order.number, Error{ErrorCode::kBusy, "more events than a drain takes"});
+    if (!is_being_told()) return drain({order});
+    if (early_drains_.size() == kEarlyDrainsMax) early_drains_.erase(early_drains_.begin());
+    early_drains_.push_back(order);
+  }
+  // One is all that any of them asks for. Those that readers have given up come from each open.
+  void drain(const std::vector<wire::DrainOrder>& orders) {
+    if (orders.empty()) return;
+    Result<void> done;
+    if (tracings_.drain() == MergedReader::Remaining::kMore) {
+      done = Error{ErrorCode::kBusy, "more events than a drain takes"};
+    }
+    for (const wire::DrainOrder& each : orders) answer(each.number, done);
   }
   void carry_out(const wire::ProbeOrder& order) {
     const auto made = tracings_.probes.define(order);
     if (made) return orders_.answer(made.value());
     orders_.answer(wire::Refused{order.number, made.error()});
+  }
+  void carry_out(const wire::FindOrder& order) {
+    const auto may = tracings_.probes.may_define();
+    if (may) return finder_.find(order);
+    orders_.answer(wire::Refused{order.number, may.error()});
+  }
+  void carry_out(const wire::ProfileOrder& order) {
+    const auto profiled = tracings_.probes.profile(order);
+    if (profiled) return orders_.answer(profiled.value());
+    orders_.answer(wire::Refused{order.number, profiled.error()});
   }
   void carry_out(const wire::UnprobeOrder& order) {
     tracings_.probes.remove(order.serials);
@@ -236,11 +271,13 @@ class Feeder {
     return threads;
   }
 
-  // An order ends any wait, and so does a signal.
+  // An order ends any wait, and so do a signal and the answer of a search.
   void wait(std::chrono::milliseconds at_most, Until until) {
+    if (const auto due = finder_.due()) at_most = at_most < 0ms ? *due : std::min(at_most, *due);
     waited_.clear();
     waited_.push_back({.fd = stop_.fd(), .events = POLLIN, .revents = 0});
     waited_.push_back({.fd = orders_.fd(), .events = POLLIN, .revents = 0});
+    waited_.push_back({.fd = finder_.fd(), .events = POLLIN, .revents = 0});
     if (until == Until::kEvent) {
       tracings_.each_fd([this](int fd) { waited_.push_back({.fd = fd, .events = POLLIN}); });
     }
@@ -249,16 +286,21 @@ class Feeder {
     if (waited_[1].revents != 0) take_orders();
   }
 
+  const SystemClock clock_;
   const StopSignal& stop_;
   Orders& orders_;
   Tracings tracings_;
   SymbolBook& symbols_;
+  PlaceFinder finder_;
   const Result<Fd> tracefs_;
   const pid_t owner_;
   const std::chrono::milliseconds period_;
   std::vector<pollfd> waited_;
   bool stopped_ = false;
   bool knows_probes_;  // which there are in the kernel
+  const std::chrono::steady_clock::time_point told_until_ =
+      std::chrono::steady_clock::now() + kToldMax;
+  std::vector<wire::DrainOrder> early_drains_;  // the newest
 };
 
 int run(const Options& options) {

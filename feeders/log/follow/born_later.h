@@ -23,10 +23,10 @@ bool is_born_before(std::chrono::nanoseconds birth, std::chrono::nanoseconds tim
 
 // When the file was written or cut last, or got another name. 0: it cannot be known.
 std::chrono::nanoseconds changed_at(int fd);
-// Nothing: it is not there.
+// nullopt: the file does not exist.
 std::optional<std::chrono::nanoseconds> written_at(const std::string& path);
 
-// Since its last byte, or its rename. 0: it cannot be known.
+// The time since its last byte was written, or since its rename. 0: unknown.
 std::chrono::nanoseconds still_time(int fd);
 
 // The file in that folder, whatever its name.
@@ -37,7 +37,7 @@ std::optional<std::string> find_by_inode(const std::string& folder, const FileId
 struct Rotated {
   std::string path;
   std::chrono::nanoseconds birth{0};  // 0: the file system does not know it
-  // Of an old log that is unpacked, or copied with its times, false.
+  // False for an old log that was unpacked, or copied with its times.
   bool is_written = false;
 };
 std::vector<Rotated> written_since(const std::string& followed, std::chrono::nanoseconds time);

@@ -276,9 +276,10 @@ void Follower::find_unreported(std::chrono::nanoseconds since, std::chrono::nano
   }
 }
 
-// What the log still has may be cut before it was read: then the copy is looked for. That may be
-// under way: its size is read again after this. A file whose name has no number may be a log of its
-// own, and one beside a log that was not touched since an old one, unless it has what a log had.
+// The rest of a log may be cut before it was read: then its copy is searched for. The copy may
+// still be growing: its size is read again after this. A file whose name has no number may be a log
+// of its own, and a file next to a log that was not written since may be an old one, unless it has
+// the bytes that a followed log had.
 bool Follower::is_unreported(const Rotated& rotated, const std::string& log,
                              std::chrono::nanoseconds since) const {
   const auto opened = open_log(rotated.path, Found::kByPattern);

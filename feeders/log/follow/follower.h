@@ -45,10 +45,10 @@ class Follower {
 
   // Finds the files that are there at the start.
   void start(std::chrono::nanoseconds now);
-  // What has changed, if a descriptor says so or a period has gone.
+  // Looks for changes, if a descriptor is readable or a period has passed.
   void look(std::chrono::nanoseconds now);
-  // The names alone, while lines wait for the daemon: files must not be gone when they are read at
-  // last.
+  // Looks at the names alone, while lines wait for the daemon. So new files are opened before they
+  // can be removed, and are read later.
   void look_at_names(std::chrono::nanoseconds now) { look_at_names(now, Lines::kWait); }
   // The last look at names before the feeder ends: what is younger came while it did not run.
   void finish(std::chrono::nanoseconds now);

@@ -64,7 +64,7 @@ int JournalReader::continue_after(const std::string& cursor) {
   return back == 0 ? ::sd_journal_seek_head(journal) : back;
 }
 
-// What units wrote themselves.
+// Adds matches for entries that the units wrote themselves.
 int JournalReader::add_units(const std::vector<std::string>& units) {
   for (const std::string& unit : units) {
     const bool has_suffix = unit.find('.') != unit.npos;

@@ -48,7 +48,7 @@ class JournalReader {
   std::optional<Entry> next();
   // errno of the last next(), 0 if it has not failed.
   int error() const { return error_; }
-  // What fd() told, so that it can tell again.
+  // Acknowledges the readiness of fd(), so that it can become readable again.
   void acknowledge();
   void set_fields(std::vector<std::string> fields);
 

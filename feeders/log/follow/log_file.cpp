@@ -111,7 +111,7 @@ bool LogFile::was_cut() {
   return false;
 }
 
-// Nothing was taken between two cuts that come before one call of take_cut().
+// Two cuts before one call of take_cut() add up: no line was taken between them.
 void LogFile::note_cut(std::uint64_t known_bytes) {
   if (!cut_) cut_ = {counted(), intact_, 0};
   cut_->unread += known_bytes - offset_;
@@ -125,7 +125,7 @@ void LogFile::look(LineSink& sink) {
   is_dirty = size_ > read_to_;
 }
 
-// What a rotation has written over is another log's now.
+// The file was overwritten by a rotation: its bytes are another log's now.
 void LogFile::let_go() {
   has_other_log_ = true;
   is_dirty = false;
@@ -181,8 +181,8 @@ bool LogFile::read(std::span<char> chunk, LineSink& sink) {
   return is_dirty;
 }
 
-// Nothing is read of a hole: the file system knows where it ends. Zero bytes up to the end of the
-// file wait, since lines may replace them.
+// Skips a hole without reading it: the file system knows its end. Zero bytes up to the end of the
+// file are not passed, since lines may replace them.
 bool LogFile::pass_zeros(std::string_view text, LineSink& sink) {
   const std::size_t zeros = std::min(text.find_first_not_of('\0'), text.size());
   read_to_ = std::max(read_to_, offset_ + text.size());

@@ -40,11 +40,11 @@ class LogFile {
   void keep_position(PositionRecord* record);
   PositionRecord* record() const { return record_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
-  // What was counted of it before it was cut last.
+  // The part that was counted before the file was last cut; nullopt: it never was.
   const std::optional<CountedPart>& before_cut() const { return before_cut_; }
-  // Sees whether it was cut before anything of it was taken, also while lines of others are taken.
+  // Detects a cut before any line of the file was taken, also while lines of other files are taken.
   void look_at_begin();
-  // When the file was seen last as it was read, by CLOCK_REALTIME.
+  // The last time, by CLOCK_REALTIME, at which the file was unchanged since it was read.
   std::chrono::nanoseconds intact() const { return intact_; }
   // When nothing of it was taken, or it was seen that it was cut, last, by CLOCK_REALTIME.
   std::chrono::nanoseconds restarted() const { return restarted_; }

@@ -15,7 +15,8 @@
 namespace tallyfs::logs {
 namespace {
 
-// Of gzip(1): the last four bytes, the lowest one first, are the log's size modulo 2^32 (RFC 1952).
+// The last four bytes of a gzip(1) file, the lowest one first, are the log's size modulo 2^32 (RFC
+// 1952).
 std::optional<std::uint32_t> unpacked_bytes(const std::string& path) {
   if (!path.ends_with(".gz")) return std::nullopt;
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));

@@ -69,7 +69,7 @@ const char* kind_of(mode_t mode) {
   return "this is no regular file";
 }
 
-// Nothing: it is a regular file.
+// nullopt: it is a regular file.
 std::optional<Error> refuse_kind(const std::string& path, mode_t mode) {
   if (S_ISREG(mode)) return std::nullopt;
   return failed(path, S_ISLNK(mode) ? "a symbolic link where others may write" : kind_of(mode));

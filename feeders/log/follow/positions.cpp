@@ -180,7 +180,8 @@ Result<Positions> Positions::open(const std::string& path, std::chrono::seconds 
   return positions;
 }
 
-// What a crash of the machine, or a kill before the first store, leaves has zero bytes alone.
+// A file of zero bytes alone was left by a crash of the machine, or by a kill before the first
+// store.
 void Positions::begin(std::chrono::seconds boot) {
   const auto* const bytes = reinterpret_cast<const char*>(content_);
   const std::string_view all(bytes, sizeof *content_);

@@ -51,7 +51,7 @@ Checkpoint first_checkpoint();
 // the last bytes were counted.
 inline constexpr std::size_t kHeadBytes = 124;
 
-// What was counted of a file that is not what it was.
+// The counted part of a file that has changed since.
 struct CountedPart {
   Checkpoint checkpoint{};
   std::uint64_t offset = 0;
@@ -80,11 +80,11 @@ class PositionRecord {
   // kill. A kill in between leaves an offset that is read from the start.
   void begin_again(const CountedPart& before);
   CountedPart counted() const;
-  // What was counted before the file was cut last; its offset is 0 if it never was.
+  // The part that was counted before the file was last cut; its offset is 0 if it never was.
   CountedPart before_cut() const;
   // Devices may have other numbers after the machine was booted.
   void set_device(std::uint64_t device) { device_ = device; }
-  // What counts now is one of the older checkpoints from now on.
+  // Makes the current checkpoint one of the older ones.
   void age_checkpoint();
   void follow() { state_.store(kFollowed, std::memory_order_release); }
   // The file is not followed any more; it was counted up to the offset. order: 1 or more.

@@ -42,10 +42,10 @@ class StartPlaces {
   // After the machine was booted a device may have another number: then the inode and the
   // checkpoint say whether it is the file, whose record gets that number.
   bool is_of(PositionRecord& record, const OpenedLog& opened) const;
-  // What the record's file had is gone, unless a copy of it is found.
+  // Marks the content of the record's file as lost, unless a copy of it is found.
   void lose(PositionRecord& record);
-  // Counts and reports those of which no copy was found, and rotated logs that were written after
-  // the time and are compressed by now.
+  // Counts and reports lost files without a copy, and rotated logs that were written after `since`
+  // and are compressed by now.
   void report_missed(const std::vector<std::string>& followed, std::chrono::nanoseconds since);
   // Counts and reports the copy of a cut log that was compressed before it was seen, if it has more
   // than was counted.

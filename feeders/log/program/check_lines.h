@@ -1,4 +1,4 @@
-// --check: what each line would do, and the lines that no rule takes.
+// The option --check: prints what each line would do, and the lines that no rule matches.
 #pragma once
 
 #include <string>

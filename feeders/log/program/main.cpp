@@ -54,7 +54,7 @@ void log_missing(const std::set<std::string>& missing) {
   log_error(text);
 }
 
-// What a person may look for in vain afterwards.
+// Logs hints about samples that a person might miss afterwards.
 void log_hints(const Options& options, const Service& service) {
   if (service.lines().absent != 0) {
     log_info(std::to_string(service.lines().absent) +
@@ -129,7 +129,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   Options options{{.name = "tally-feed-log", .log_level = ""}};
   if (const auto status = parse_options(argc, argv, options)) return *status;
-  // What cron runs says nothing if all is well.
+  // A run by cron prints nothing if all is well.
   if (options.log_level.empty()) options.log_level = options.is_once ? "warn" : "info";
   return run(options);
 }

@@ -1,4 +1,4 @@
-// What lines came to: totals since the feeder's start. Plain values, confined to one thread.
+// Totals of the results of lines since the feeder's start. Plain values, confined to one thread.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace {
 using Failed = boost::json::error_code;
 using Text = boost::json::string_view;
 
-// What the parser calls. The path to the value under way is in path_.
+// The callbacks of the parser. path_ is the path to the value that is being parsed.
 class Handler {
  public:
   static constexpr std::size_t max_object_size = std::size_t{1} << 16;
@@ -104,7 +104,7 @@ std::size_t key_end(std::string_view line, std::size_t at) {
   return at;
 }
 
-// Nothing: a quotation mark has no end.
+// nullopt: a quotation mark has no end.
 std::optional<LogfmtValue> logfmt_value(std::string_view line, std::size_t at) {
   std::size_t end = at;
   if (at == line.size() || line[at] != '"') {

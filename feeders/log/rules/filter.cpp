@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/encoded_name.h"
 #include "core/base/int128.h"
 #include "core/base/nearest.h"
 #include "feeders/log/rules/long_decimal.h"
@@ -26,9 +27,6 @@ constexpr std::array<Word, 6> kWords{{{"route", Kind::kRoute},
                                       {"bytes", Kind::kBytes}}};
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 // 8-4-4-4-12 hexadecimal digits.
@@ -85,7 +83,7 @@ struct Suffix {
   std::uint64_t factor;
   std::int32_t exponent;
 };
-// Of the two characters for micro programs write either.
+// Programs write either of the two characters for micro.
 constexpr std::array<Suffix, 21> kDurations{{
     {"ns", 1, -9},   {"us", 1, -6},       {"\xc2\xb5s", 1, -6}, {"\xce\xbcs", 1, -6},
     {"usec", 1, -6}, {"ms", 1, -3},       {"msec", 1, -3},      {"s", 1, 0},

@@ -103,7 +103,7 @@ Field LineReader::text_of(const Piece& piece, const Line& line) {
 
 // ---- numbers
 
-// What `count` adds: nothing has to be read.
+// True for the 1 that `count` adds: the line has no number to be read.
 bool LineReader::is_one(const SampleAction& action) {
   const Number& factor = action.x.factor;
   return !action.x.piece && factor.digits == 1 && factor.exponent == 0 && !factor.is_negative &&
@@ -158,7 +158,8 @@ std::optional<Number> LineReader::read(const NumberExpression& expression, std::
   return expression.has_factor ? multiplied(last, expression.factor) : parse_number(last);
 }
 
-// What all filters but one that makes a number make of the text, in `room` if there are any.
+// The text after all filters, except one that makes a number. If there are filters, the text is in
+// `room`.
 std::string_view LineReader::filtered(const Piece& piece, std::string_view text,
                                       std::string& room) {
   std::string_view made = text;
@@ -194,7 +195,7 @@ Series* LineReader::find(const SampleAction& action, Memory& memory, const Line&
   return made;
 }
 
-// What lines have again and again is soon known again.
+// Forgets all memories: texts that lines repeat are soon remembered again.
 void LineReader::forget_known() {
   const auto forget = [](std::vector<Memory>& memories) {
     for (Memory& each : memories) {

@@ -55,7 +55,7 @@ class LineReader {
   void refuse_form(std::string_view line);
 
  private:
-  // What a sample action knows from line to line.
+  // The memory of a sample action, from line to line.
   struct Memory {
     boost::unordered_flat_map<std::string, Series*, KeyedHash, std::equal_to<>> known;
     std::vector<const Piece*> pieces;  // of its name

@@ -26,10 +26,10 @@ class Outlet {
 
   // A rule that took the line is about to act.
   virtual void begin(const Rule& rule) = 0;
-  // Nothing: there is no room for it.
+  // nullopt: there is no room for it.
   virtual std::optional<Id> open(const std::string& interface, const std::string& name,
                                  const tally::Definition& definition) = 0;
-  // The statistic goes, with what it has counted. Ends the life of the id.
+  // Removes the statistic with its counts. The id is invalid afterwards.
   virtual void remove(Id series) = 0;
   // time: CLOCK_MONOTONIC; 0: now.
   virtual void add(Id series, std::int64_t x, std::chrono::nanoseconds time) = 0;

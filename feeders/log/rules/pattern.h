@@ -57,7 +57,7 @@ class Pattern {
 // so many rules.
 Result<void> check_pattern_memory(std::string_view text, std::size_t rules);
 
-// What all expressions of this room are compiled with.
+// The bounds with which this room compiles all expressions.
 struct ExpressionBounds {
   static constexpr std::size_t kPatternBytesMax = 4'096;
   static constexpr std::int64_t kMemoryMax = 1 << 20;  // of one expression

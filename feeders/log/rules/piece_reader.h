@@ -17,7 +17,7 @@ namespace tallyfs::logs {
 // The end of the word at `at`: the first blank, or one of `stops`, that is not within braces.
 std::size_t word_end(std::string_view text, std::size_t at, std::string_view stops);
 
-// What the number is if its last filter says so; a factor makes another unit of it.
+// The unit of a number whose last filter says it. With a factor the unit is unknown.
 NumberUnit unit_of(const NumberExpression& x);
 
 class PieceReader {

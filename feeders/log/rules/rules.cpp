@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/nearest.h"
+#include "core/base/shown_text.h"
 #include "core/base/text.h"
 #include "feeders/log/rules/piece_reader.h"
 #include "feeders/text/definition_words.h"
@@ -63,7 +64,7 @@ class Reader {
     error.location = "line " + std::to_string(number_);
     error.text = line;
     if (error.token_at == Error::kNoToken) error.token_at = 0;
-    // What is missing at the end has its place there.
+    // An error about a word that is missing at the end points to the end.
     error.token_at = std::min(error.token_at, line.size());
     return error;
   }
@@ -302,7 +303,7 @@ class Reader {
     return add(event, std::move(action));
   }
 
-  // What is a number is an s64, all else a text.
+  // A number becomes an s64, and any other piece a text.
   Result<void> read_field(std::string_view text, EventDefinition& event, EventAction& action) {
     const std::size_t equals = std::min(text.find('='), text.size());
     const std::string name(text.substr(0, equals));
@@ -371,18 +372,7 @@ Result<Rules> parse_rules(std::string_view text, const RuleSettings& settings) {
 
 std::size_t append_rule(std::string& out, std::string_view text, std::size_t at) {
   constexpr std::size_t kLineShownMax = 200;
-  const std::string_view line = text.substr(0, kLineShownMax);
-  std::size_t column = 0;
-  for (std::size_t begin = 0; begin < line.size(); ++begin) {
-    const std::size_t end = std::min(line.find('\\', begin), line.size());
-    const std::size_t before = std::min(std::max(at, begin), end) - begin;
-    column += append_escaped(out, line.substr(begin, end - begin), 4 * kLineShownMax, before);
-    if (end == line.size()) break;
-    out.push_back('\\');
-    column += at > end ? 1 : 0;
-    begin = end;
-  }
-  return column;
+  return append_shown(out, text, kLineShownMax, at);
 }
 
 std::string to_text(const Error& error) {

@@ -110,7 +110,7 @@ struct Rules {
   std::vector<EventDefinition> events{};
 };
 
-// What the command line says beside the text, and what samples have so far.
+// Settings of the command line in addition to the rules' text, and the scales of samples so far.
 struct RuleSettings {
   LineForm form = LineForm::kText;
   std::string time_format{};
@@ -123,8 +123,8 @@ inline constexpr std::size_t kRulesBytesMax = 1 << 20;
 // kInvalid: `location` of the error is "line N", its text that line, token_at the place in it.
 Result<Rules> parse_rules(std::string_view text, const RuleSettings& settings);
 
-// Appends at most 200 bytes of a rule's text as append_escaped() does, but with backslashes as they
-// are, of which patterns are full. Returns the column of the byte `at`.
+// Appends at most 200 bytes of a rule's text as append_shown() does, with backslashes as they are,
+// of which patterns are full. Returns the column of the byte `at`.
 std::size_t append_rule(std::string& out, std::string_view text, std::size_t at);
 // The error as lines for a terminal or a log: the reason, the line, and a caret.
 std::string to_text(const Error& error);

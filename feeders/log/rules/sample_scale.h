@@ -1,5 +1,5 @@
-// What the samples of a name are in: those of two scales in one statistic would add up to nothing
-// that has a meaning. Plain values, without threads.
+// The units and decimals of the samples of a name. Sums of samples of two scales would have no
+// meaning. Plain values, without threads.
 #pragma once
 
 #include <map>
@@ -13,11 +13,11 @@ struct SampleScale {
   std::string units{};
 };
 
-// By names INTERFACE/STATISTIC as rules write them, without labels.
+// Indexed by names INTERFACE/STATISTIC as rules write them, without labels.
 using NameScales = std::map<std::string, SampleScale>;
 
-// What of the scale other samples have otherwise: "decimals=3", "units=milliseconds/requests", "no
-// units", or both. Empty: they add up.
+// The parts of the scale that `other` has differently: "decimals=3", "units=milliseconds/requests",
+// "no units", or both. Empty: samples of the two can be added.
 std::string difference(const SampleScale& scale, const SampleScale& other);
 
 }  // namespace tallyfs::logs

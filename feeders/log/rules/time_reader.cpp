@@ -23,7 +23,7 @@ std::chrono::nanoseconds read_fraction(const char*& text) {
   return std::chrono::nanoseconds(ns);
 }
 
-// Nothing before 1970, and beyond what nanoseconds of 64 bits reach.
+// nullopt before 1970, and beyond the range of nanoseconds in 64 bits.
 std::optional<std::chrono::seconds> since_epoch(std::tm time, bool has_zone) {
   constexpr std::time_t kSecondsMax = 9'000'000'000;
   const long offset = time.tm_gmtoff;
@@ -59,7 +59,7 @@ std::optional<std::chrono::nanoseconds> TimeReader::read(std::string_view text) 
 
 std::optional<std::chrono::nanoseconds> TimeReader::parse(const char* text) const {
   std::tm time{};
-  // What a format like that of syslog does not say is as today.
+  // A format like that of syslog lacks the year: the missing parts are those of today.
   const std::time_t now = std::time(nullptr);
   std::tm today{};
   if (is_utc_)

@@ -33,11 +33,11 @@ void each_field(std::string_view text, Visit visit) {
   }
 }
 
-// What the lengths of an event count.
+// The unit of an event's lengths.
 enum class LengthUnit { kBytes, kCharacters, kUtf16 };
 
-// How many bytes the first `count` units of the text have; nothing if it has fewer. A byte that is
-// no UTF-8 is a unit.
+// The bytes of the first `count` units of the text; nullopt if it has fewer. A byte that is no
+// UTF-8 is a unit.
 std::optional<std::size_t> bytes_of(std::string_view text, std::uint64_t count, LengthUnit unit) {
   if (unit == LengthUnit::kBytes) {
     return count <= text.size() ? std::optional(static_cast<std::size_t>(count)) : std::nullopt;

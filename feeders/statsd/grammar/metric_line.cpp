@@ -39,7 +39,8 @@ class MetricReader {
     at_ = std::min(line_.find('|', at_), line_.size());
     return line_.substr(begin, at_ - begin);
   }
-  // By a loop: these pieces are short, and find_first_of() makes a call for each byte.
+  // A loop is faster than find_first_of(), which makes a call for each byte: these pieces are
+  // short.
   std::string_view until_colon_or_bar() {
     const std::size_t begin = at_;
     while (at_ < line_.size() && line_[at_] != ':' && line_[at_] != '|') ++at_;

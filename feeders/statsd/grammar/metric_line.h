@@ -27,7 +27,8 @@ inline constexpr std::size_t kKinds = 5;
 struct Part {
   Kind kind = Kind::kCounter;
   Weight weight{};
-  std::size_t values_end = 0;  // its values are those from the end of the part before
+  // The part's values are Metric::values from the end of the part before up to this index.
+  std::size_t values_end = 0;
 };
 
 struct Value {
@@ -39,20 +40,21 @@ struct Metric {
   std::string_view name;
   std::vector<Part> parts;
   std::vector<Value> values;
-  std::string_view tags{};       // behind the #
-  std::string_view container{};  // behind c:
+  std::string_view tags{};       // after the #
+  std::string_view container{};  // after c:
   std::optional<std::int64_t> seconds{};  // since the epoch
   bool is_from_datadog = false;  // has c:, e:, card: or T
 };
 
-// Where the values of a line stand, if it begins as a metric: what is before them, and behind them.
-// The grammar of the rest does not depend on the values.
+// A line that begins as a metric, cut into the text before its values, the values, and the text
+// after them. The grammar of the rest does not depend on the values.
 struct LinePieces {
   std::string_view name;    // without its ':'
   std::string_view values;
   std::string_view rest;    // from the '|' on
 };
-// False: there are none. Sets `pieces` in place: a copy of them would have to wait for its stores.
+// False: the line has no values. Sets `pieces` in place: a returned copy would have to wait for its
+// stores.
 inline bool split_line(std::string_view line, LinePieces& pieces) {
   const char* const begin = line.data();
   const char* const end = begin + line.size();
@@ -67,8 +69,8 @@ inline bool split_line(std::string_view line, LinePieces& pieces) {
   return true;
 }
 
-// line: without the newline and blanks at its end, not empty. What was refused leaves `metric` as
-// far as it was read.
+// line: without the newline and blanks at its end, not empty. After a refusal `metric` has what was
+// parsed until then.
 std::optional<Refusal> parse_metric(std::string_view line, Metric& metric);
 
 // Seconds since the epoch, whole and above 0.

@@ -31,7 +31,7 @@ struct ListenAddress {
 
 // kInvalid with the reason.
 Result<ListenAddress> parse_listen_address(std::string_view text);
-// As it is written on the command line.
+// The address as the command line has it.
 std::string to_text(const ListenAddress& address);
 // `ADDRESS:PORT`.
 std::string to_text(const sockaddr_storage& address);

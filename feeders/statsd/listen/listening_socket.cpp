@@ -57,7 +57,7 @@ Result<void> ListeningSocket::bind(const Options& options) {
     return bind_socket_file(fd(), address_.path, options.permissions);
   }
   const int on = 1;
-  // What listens on [::] leaves 0.0.0.0 to another socket.
+  // A socket on [::] leaves 0.0.0.0 to another socket.
   if (address_.address.ss_family == AF_INET6) {
     ::setsockopt(fd(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
   }

@@ -1,5 +1,6 @@
-// A socket to receive from: made and bound, with a path's file taken over from a process that is
-// gone, or handed in by systemd. Removes the file that it made. Confined to one thread.
+// A socket that StatsD lines arrive at. create() makes and binds it, and replaces the file of a
+// path whose process has ended; adopt() gets it from systemd. The destructor removes a file that
+// create() made. Confined to one thread.
 #pragma once
 
 #include <string>
@@ -14,13 +15,14 @@ namespace tallyfs::statsd {
 class ListeningSocket {
  public:
   struct Options {
-    int receive_bytes = 4 << 20;   // asked for, of UDP
-    unsigned permissions = 0722;   // of a path: as the Agent's
+    int receive_bytes = 4 << 20;  // the receive buffer to request, for UDP
+    unsigned permissions = 0722;  // of a path's file; the Datadog Agent has the same
   };
 
-  // kBusy: another process has the path. kInvalid: the rest, with the reason.
+  // kBusy: another process has the path. kInvalid: any other failure, with the reason.
   static Result<ListeningSocket> create(const ListenAddress& address, const Options& options);
-  // Takes a bound socket that another process made; of streams, one that listens. kInvalid.
+  // Takes ownership of a bound socket that another process made, and closes it if it is refused. A
+  // stream socket must be listening. kInvalid: it is no such socket.
   static Result<ListeningSocket> adopt(int fd, const Options& options);
 
   ListeningSocket(ListeningSocket&& other) noexcept = default;
@@ -30,7 +32,7 @@ class ListeningSocket {
   int fd() const { return fd_.get(); }
   // With the port that the kernel chose for port 0.
   const ListenAddress& address() const { return address_; }
-  // What the kernel gives for packets that wait, of UDP.
+  // Bytes of the receive buffer that the kernel has granted for waiting packets, for UDP.
   int receive_bytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// What listeners give their packets to. Confined to the listeners' thread.
+// Receives the packets of listeners. Confined to the listeners' thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ struct Sender {
   bool has_lengths = false;                   // a stream of frames, as Datadog's clients send it
 };
 
-// What was received and not taken.
+// The reason why received bytes were dropped.
 enum class Loss {
   kTruncated,         // a packet, a frame or a line that is too long
   kDenied,            // from an address that is not allowed

@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 // At the end: more than the sockets' buffers hold.
 constexpr int kReadsAtEnd = 256;
 
-// Of a Unix socket, the user that connected.
+// The user that connected, for a Unix socket.
 ConnectionOwner owner_of(int fd, Transport transport) {
   ucred peer{};
   socklen_t size = sizeof peer;

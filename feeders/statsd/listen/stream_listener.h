@@ -23,7 +23,7 @@
 
 namespace tallyfs::statsd {
 
-// What all stream listeners share.
+// The memory that all stream listeners share.
 struct StreamMemory {
   static constexpr std::size_t kHeldBytesMax = 16 << 20;
   std::size_t held_bytes = 0;
@@ -71,7 +71,8 @@ class StreamListener {
   const AllowList& allow_;
   PacketSink& sink_;
   std::list<Connection> connections_;  // idle longest first
-  // By number: a wait may end in the same turn of the loop in which its connection gives way.
+  // Indexed by number, since a wait may end in the same turn of the loop in which its connection is
+  // closed for a new one.
   std::map<std::uint64_t, Place> by_number_;
   std::uint64_t next_number_ = 0;
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShownMax = 200;
 
-// What numbers are rounded to.
+// The precision to which numbers are rounded, as text.
 std::string parts_of(const tally::Definition& definition) {
   if (definition.decimals != 0) return std::to_string(definition.decimals) + " decimals";
   const std::string x = definition.units.substr(0, definition.units.find('/'));
@@ -36,7 +36,7 @@ class PrintingOutlet final : public Outlet {
     newest_ = series;
   }
   void remove(Id) override {}
-  // Of the newest sample's statistic.
+  // The precision of the newest sample's statistic.
   std::string_view newest_parts() const {
     return newest_ < parts_.size() ? parts_[newest_] : std::string_view();
   }
@@ -61,7 +61,7 @@ void print_refusal(std::string_view line, const Refusal& refusal) {
             << refusal.text << '\n';
 }
 
-// What was taken, but not to the letter.
+// Prints how a line was changed when it was accepted.
 void print_differences(const Counts& before, const Counts& now, std::string_view parts) {
   if (now.rounded > before.rounded) std::cout << "  rounded to " << parts << '\n';
   if (now.times_clipped > before.times_clipped) {

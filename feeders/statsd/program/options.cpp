@@ -14,7 +14,7 @@ void add_listening(CommandLine& line, Options& options) {
   line.add({.names = "--allow",
             .variable = &options.allow,
             .value = "CIDR,...",
-            .text = "the networks beside loopback from which UDP and TCP are taken, or 'any'"});
+            .text = "the networks besides loopback from which UDP and TCP are taken, or 'any'"});
   line.add({.names = "--rcvbuf",
             .variable = &options.receive_bytes,
             .value = "BYTES",

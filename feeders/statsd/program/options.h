@@ -15,7 +15,7 @@
 
 namespace tallyfs::statsd {
 
-// As they are written.
+// The options as they are typed.
 struct Options : ProgramOptions {
   std::vector<std::string> listen;
   std::string allow;
@@ -34,7 +34,7 @@ struct Options : ProgramOptions {
 // The status with which to exit at once, if there is one.
 std::optional<int> parse_options(int argc, char** argv, Options& options);
 
-// What they mean. kInvalid: the reason begins with the option.
+// The meaning of the options. kInvalid: the reason begins with the option.
 Result<Settings> to_settings(const Options& options);
 // The addresses of --listen, and those of the default if there is none and `needs_default`.
 enum class Default { kNone, kLoopback };

@@ -1,4 +1,4 @@
-// What the feeder says of itself in statistics/tally-feed-statsd: totals since its start.
+// The totals since its start that the feeder shows in statistics/tally-feed-statsd.
 // Plain values, confined to one thread.
 #pragma once
 

@@ -33,7 +33,7 @@ struct LineKey {
   std::string_view rest;
 };
 
-// What the rest says. The texts follow it in memory.
+// The meaning of a line's rest. The texts follow it in memory.
 struct KnownLine {
   Series* series = nullptr;
   Outlet::Id id = 0;  // the series's, to fetch both at once

@@ -34,10 +34,10 @@ class Outlet {
   // Ids may be addresses of what add() reads.
   static void prefetch(Id series) { __builtin_prefetch(reinterpret_cast<const void*>(series)); }
 
-  // Nothing: there is no room for it.
+  // nullopt: there is no room for it.
   virtual std::optional<Id> open(const NewSeries& series) = 0;
   virtual void add(Id series, const Sample& sample) = 0;
-  // The statistic goes, with what it has counted. Ends the life of the id.
+  // Removes the statistic with its counts. The id is invalid afterwards.
   virtual void remove(Id series) = 0;
   virtual void write(const Event& event) = 0;
   virtual void write(const Check& check) = 0;

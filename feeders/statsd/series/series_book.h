@@ -27,7 +27,7 @@
 
 namespace tallyfs::statsd {
 
-// What a metric says of its series; texts as they were sent.
+// The parts of a metric that identify its series; texts as they were sent.
 struct SeriesKey {
   enum class Space : unsigned char { kMetrics, kChecks };
   std::string_view name;
@@ -108,11 +108,11 @@ class SeriesBook {
   Resolved make(const SeriesKey& key, Table& table, Name& name, const NamedSeries& named);
   // For the series of a name that is new.
   void make_room(Kind kind, std::uint32_t now_s);
-  // Of its samples, the last one's second; of a name without any, its own.
+  // The second of the name's last sample; without samples, that of the name itself.
   static std::uint32_t used_s(const Name& name);
   // False: all names were used within the hour.
   bool give_up_one(std::uint32_t now_s);
-  // Of the names that have sets.
+  // Gives up one of the names that have sets. False: all of them were used within the hour.
   bool give_up_one_with_sets(std::uint32_t now_s);
   void give_up(Name& name);
   void forget_set(const Series& set);

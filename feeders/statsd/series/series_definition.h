@@ -14,7 +14,7 @@ unsigned scale_of(Kind kind, const MapRule* rule);
 
 tally::Definition definition_of(Kind kind, const MapRule* rule);
 
-// Of a check's status.
+// The definition of a check's status.
 tally::Definition definition_of_check();
 
 }  // namespace tallyfs::statsd

@@ -20,7 +20,7 @@ struct TagFilter {
 // The key ends at the first ':'.
 inline std::string_view key_of(std::string_view tag) { return tag.substr(0, tag.find(':')); }
 
-// What an Agent adds for itself: `dd.internal.*` and `jmx_check_name:*`.
+// True for a tag that an Agent adds for itself: `dd.internal.*` and `jmx_check_name:*`.
 bool is_agents_own(std::string_view tag);
 
 // `{...}` of tags as they were sent, or nothing if none is left. Empty tags and an Agent's own are

@@ -1,4 +1,5 @@
-// What the command line says of how metrics become statistics. Values, set before the first line.
+// Settings of the command line for turning metrics into statistics. Values, set before the first
+// line.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace tallyfs::statsd {
 
-// What the sign of a gauge's value is: by the listener, a change of the value, or a part of it.
+// The meaning of a sign before a gauge's value: decided by the listener, a change of the value, or
+// a part of the number.
 enum class GaugeSign { kByListener, kDelta, kAbsolute };
 // Tags in a metric's name: none, `name,k=v` or `name;k=v`.
 enum class NameTags { kNone, kInflux, kGraphite };

@@ -130,6 +130,7 @@ statistic_define_value = Statistic.define_value
 statistic_define_range = Statistic.define_range
 statistic_define_array = Statistic.define_array
 statistic_define_decimals = Statistic.define_decimals
+statistic_define_help = Statistic.define_help
 statistic_define_list = Statistic.define_list
 statistic_define_raw = Statistic.define_raw
 statistic_define_history = Statistic.define_history

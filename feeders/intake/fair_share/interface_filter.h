@@ -12,32 +12,32 @@
 
 namespace tallyfs {
 
-class Subjects {
+class InterfaceFilter {
  public:
   // With one more of them it is anything.
   static constexpr std::size_t kFew = 8;
 
-  static Subjects anything() {
-    Subjects all;
-    all.is_anything_ = true;
+  static InterfaceFilter all() {
+    InterfaceFilter all;
+    all.is_all_ = true;
     return all;
   }
   void add(Subject subject) {
     if (std::ranges::find(few_, subject) != few_.end()) return;
-    is_anything_ = is_anything_ || subject == nullptr || few_.size() == kFew;
-    if (!is_anything_) few_.push_back(subject);
+    is_all_ = is_all_ || subject == nullptr || few_.size() == kFew;
+    if (!is_all_) few_.push_back(subject);
   }
-  bool are_anything() const { return is_anything_; }
+  bool is_all() const { return is_all_; }
   // Unless they are anything.
   std::span<const Subject> few() const { return few_; }
 
  private:
   boost::container::static_vector<Subject, kFew> few_;
-  bool is_anything_ = false;
+  bool is_all_ = false;
 };
 
 // To which any thread adds, and from which one takes what has been added by then.
-class SharedSubjects {
+class SharedInterfaceFilter {
  public:
   void add(Subject subject) {
     for (std::atomic<Subject>& place : few_) {
@@ -45,10 +45,10 @@ class SharedSubjects {
       Subject there = nullptr;
       if (place.compare_exchange_strong(there, subject) || there == subject) return;
     }
-    is_anything_ = true;
+    is_all_ = true;
   }
-  Subjects take() {
-    Subjects all = is_anything_.exchange(false) ? Subjects::anything() : Subjects();
+  InterfaceFilter take() {
+    InterfaceFilter all = is_all_.exchange(false) ? InterfaceFilter::all() : InterfaceFilter();
     for (std::atomic<Subject>& place : few_) {
       if (const Subject subject = place.exchange(nullptr)) all.add(subject);
     }
@@ -56,8 +56,8 @@ class SharedSubjects {
   }
 
  private:
-  std::array<std::atomic<Subject>, Subjects::kFew> few_{};
-  std::atomic<bool> is_anything_{false};
+  std::array<std::atomic<Subject>, InterfaceFilter::kFew> few_{};
+  std::atomic<bool> is_all_{false};
 };
 
 }  // namespace tallyfs

@@ -10,21 +10,21 @@
 #include <cstdint>
 #include <functional>
 
-#include "feeders/intake/subjects.h"
+#include "feeders/intake/fair_share/interface_filter.h"
 
 namespace tallyfs {
 
-class SharedDrain {
+class CoalescedFlush {
  public:
   // Returns when a drain has ended that began after this call, for this subject and perhaps more:
   // by calling drain(subjects), or while another caller did. before_waiting is called if another
   // one's drain is waited for; it may be empty.
   template <typename Drain>
-  void join(Subject subject, const Drain& drain, const std::function<void()>& before_waiting) {
-    const std::uint64_t wanted = want(subject);
+  void wait_for(Subject subject, const Drain& drain, const std::function<void()>& before_waiting) {
+    const std::uint64_t reserved = reserve(subject);
     for (bool told = !before_waiting;;) {
       const auto ended = ended_.load();
-      if (done_.load() >= wanted) return;
+      if (done_.load() >= reserved) return;
       if (!runs_.exchange(true)) return run(drain);
       if (!told) before_waiting();
       told = true;
@@ -35,20 +35,22 @@ class SharedDrain {
  private:
   // The number of a drain that has not begun, and will find the subject. One that begins meanwhile
   // may or may not have found it.
-  std::uint64_t want(Subject subject) {
+  std::uint64_t reserve(Subject subject) {
     for (;;) {
       const std::uint64_t next = begun_.load() + 1;
-      wanted_of(next).add(subject);
+      requests_of(next).add(subject);
       if (begun_.load() + 1 == next) return next;
     }
   }
   // Of this drain: those of the one before are not added to any more, and soon taken.
-  SharedSubjects& wanted_of(std::uint64_t number) { return wanted_[number % wanted_.size()]; }
+  SharedInterfaceFilter& requests_of(std::uint64_t number) {
+    return requests_[number % requests_.size()];
+  }
 
   template <typename Drain>
   void run(const Drain& drain) {
     const std::uint64_t number = begun_.fetch_add(1) + 1;
-    drain(wanted_of(number).take());
+    drain(requests_of(number).take());
     done_.store(number);
     runs_.store(false);
     // Behind both, so that a caller that has seen this number sees them, too.
@@ -56,7 +58,7 @@ class SharedDrain {
     ended_.notify_all();
   }
 
-  std::array<SharedSubjects, 2> wanted_;
+  std::array<SharedInterfaceFilter, 2> requests_;
   std::atomic<bool> runs_{false};
   std::atomic<std::uint64_t> begun_{0};
   std::atomic<std::uint64_t> done_{0};

@@ -1,0 +1,42 @@
+// The time that the intake may spend, in all, on what does not have to be done at once.
+// One thread at a time spends: that which has the intake's turn. Any thread may look at them.
+#pragma once
+
+#include <chrono>
+
+#include "feeders/intake/fair_share/budget.h"
+
+namespace tallyfs {
+
+struct Budgets {
+  // A budget with less left is not spent: to begin costs a reader about as much as a wake-up.
+  static constexpr std::chrono::milliseconds kLeast{1};
+
+  // Of readers, for senders beyond their share. A thousand opens in a row that take a second so
+  // wait 60 ms for them in all, of 100 ms that a flood may cost.
+  static constexpr std::chrono::milliseconds kHeldSendersMax{40};
+  static constexpr int kHeldSendersShare = 50;
+  // A part of it is only for moving datagrams from a long queue to the backlog. That has to be done
+  // anyway, while looking for others behind them takes as long and moves nothing.
+  static constexpr std::chrono::milliseconds kMoveReserve{20};
+  Budget held_senders{kHeldSendersMax, kHeldSendersShare};
+
+  // Of readers, for rings of senders that have much in them (RingSchedule::kFewWords).
+  static constexpr std::chrono::milliseconds kLongRingsMax{40};
+  static constexpr int kLongRingsShare = 10;
+  Budget long_rings{kLongRingsMax, kLongRingsShare};
+
+  // For what processes leave that end, whose senders are beyond their share.
+  static constexpr std::chrono::milliseconds kHeldEndsMax{20};
+  static constexpr int kHeldEndsShare = 10;
+  Budget held_ends{kHeldEndsMax, kHeldEndsShare};
+
+  // For processing deferred datagrams only to make room for others of their sender, but of
+  // processes of root and of the daemon's uid, since others' wait behind them in the queue. Beyond
+  // it, a datagram that finds no room is dropped where others are waiting.
+  static constexpr std::chrono::milliseconds kRoomMax{20};
+  static constexpr int kRoomShare = 10;
+  Budget room{kRoomMax, kRoomShare};
+};
+
+}  // namespace tallyfs
