@@ -1,6 +1,7 @@
 # The page, embedded: each file of page/ and D3's modules, as they are and as gzip, in one assembler
-# file with .incbin. D3's modules are those that Debian's packages install; no code of others lies
-# in the source. A build without them makes everything but the page, and says so.
+# file with .incbin. Scripts lose their lines of comments, which are for readers of the source. D3's
+# modules are those that Debian's packages install; no code of others lies in the source. A build
+# without them makes everything but the page, and says so.
 set(d3_modules array collection color format interpolate path time time-format scale selection axis
   shape)
 set(d3_files "")
@@ -31,10 +32,17 @@ else()
   endforeach()
   file(CONFIGURE OUTPUT page/d3.js CONTENT "@d3@" @ONLY)
   set(page_files ${made}/page/d3.js)
-  foreach(name index.html page.css page.js api.js changed.js charts.js definition.js export.js
-      heat.js hist.js line.js lists.js picture.js readings.js rows.js span.js state.js statistic.js
-      icon.svg)
+  foreach(name index.html page.css icon.svg)
     list(APPEND page_files ${CMAKE_CURRENT_SOURCE_DIR}/page/${name})
+  endforeach()
+  foreach(name page api changed charts definition export heat hist line lists picture readings rows
+      span state statistic)
+    set(script ${CMAKE_CURRENT_SOURCE_DIR}/page/${name}.js)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+    file(READ ${script} text)
+    string(REGEX REPLACE "\n *//[^\n]*" "" text "\n${text}")
+    file(CONFIGURE OUTPUT page/${name}.js CONTENT "@text@" @ONLY)
+    list(APPEND page_files ${made}/page/${name}.js)
   endforeach()
   set(type_html "text/html; charset=utf-8")
   set(type_css "text/css; charset=utf-8")

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "core/base/json.h"
+#include "exporters/web/shown_names.h"
+#include "exporters/web/span.h"
 #include "tools/display/changed_reason.h"
-#include "tools/display/most_changed.h"
-#include "tools/display/summary.h"
+#include "tools/past/ranked_pasts.h"
 
 namespace tallyfs::web {
 namespace {
@@ -18,9 +18,9 @@ using Series = past::StoredPasts::Series;
 
 // A recorder writes each 10 s.
 constexpr std::uint64_t kEndedUs = 30'000'000;
-constexpr std::size_t kBaselineMin = 2;  // spans
 
-// What the channel of a row compares: a number for each block of span and baseline that has one.
+// The numbers that the row's channel compares: one for each block of span and baseline that has
+// one.
 std::vector<std::optional<double>> line_of(const view::ChangedRow& row, const view::Past& past) {
   const auto channel = row.behaviour.channel;
   const auto blocks = past.blocks();
@@ -43,59 +43,60 @@ std::vector<std::optional<double>> line_of(const view::ChangedRow& row, const vi
 class Table {
  public:
   Table(const past::StoredPasts& pasts, std::uint64_t now_us)
-      : span_(pasts.span()),
-        left_out_(pasts.left_out()),
-        has_ended_(span_.end_us != 0 && span_.end_us + kEndedUs < now_us) {
-    if (has_ended_) return;
-    for (const Series* const each : pasts.series()) {
-      if (pasts.is_new(*each)) new_.push_back(view::shown_name(each->interface, each->name));
-      const std::size_t spans = view::baseline_spans(each->past);
-      spans_ = std::max(spans_, spans);
-      if (spans < kBaselineMin) continue;
-      ranked_.push_back(each);
-      watched_.push_back({each->interface, &each->past});
-      ++in_interface_[each->interface];
-    }
-    rows_ = view::most_changed(watched_, {.rows_max = Changes::kRowsMax});
-    is_unusual_ = !rows_.empty() && rows_.front().is_unusual;
-    if (!is_unusual_) rows_.resize(std::min(rows_.size(), Changes::kRowsOfQuiet));
+      : span_(pasts.span()), left_out_(pasts.left_out()), lacking_(pasts.gaps()) {
+    lacking_.insert(lacking_.end(), pasts.damaged().begin(), pasts.damaged().end());
+    std::ranges::sort(lacking_, {}, [](const past::Fact& each) { return each.span.begin_us; });
+    const bool has_ended = span_.end_us != 0 && span_.end_us + kEndedUs < now_us;
+    if (!has_ended) ranked_.emplace(pasts, Changes::kRowsMax);
   }
 
   void write(JsonWriter& writer) const {
-    writer.key("state").string(has_ended_         ? "ended"
-                               : watched_.empty() ? "young"
-                               : is_unusual_      ? "unusual"
-                                                  : "usual");
-    writer.key("to_us").number(span_.end_us);
-    writer.key("baseline_s").number(spans_ * past::StoredPasts::kSpanUs / 1'000'000);
-    writer.key("ranked").number(ranked_.size()).key("left_out").number(left_out_);
-    writer.key("rows").begin_array();
-    for (const view::ChangedRow& each : rows_) write_row(writer, each);
-    writer.end_array().key("new").begin_array();
-    for (std::size_t i = 0; i < std::min(new_.size(), Changes::kNewMax); ++i) {
-      writer.string(new_[i]);
+    ShownNames names;
+    writer.key("state").string(state()).key("to_us").number(span_.end_us);
+    const std::size_t spans = ranked_ ? ranked_->spans() : 0;
+    writer.key("baseline_s").number(spans * past::StoredPasts::kSpanUs / 1'000'000);
+    writer.key("ranked").number(ranked_ ? ranked_->ranked() : 0);
+    writer.key("left_out").number(left_out_).key("rows").begin_array();
+    const std::vector<const Series*> none;
+    const std::vector<const Series*>& fresh = ranked_ ? ranked_->fresh() : none;
+    if (ranked_) {
+      for (const view::ChangedRow& each : ranked_->rows()) write_row(writer, each, names);
     }
-    writer.end_array().key("new_all").number(new_.size());
+    writer.end_array().key("new").begin_array();
+    for (std::size_t i = 0; i < std::min(fresh.size(), Changes::kNewMax); ++i) {
+      names.add(fresh[i]->name);
+      writer.string(fresh[i]->interface + "/" + fresh[i]->name);
+    }
+    writer.end_array().key("new_all").number(fresh.size());
+    // The newest of them.
+    const std::size_t first = lacking_.size() - std::min(lacking_.size(), kFactsMax);
+    writer.key("facts").begin_array();
+    for (std::size_t i = first; i < lacking_.size(); ++i) write_fact(writer, lacking_[i]);
+    writer.end_array().key("facts_more").number(first);
+    names.write(writer);
   }
 
  private:
-  void write_row(JsonWriter& writer, const view::ChangedRow& row) const {
-    const Series& first = *ranked_[row.members.front()];
-    view::Look look{.charset = view::Charset::kUtf8};
+  const char* state() const {
+    if (!ranked_) return "ended";
+    if (ranked_->ranked() == 0) return "young";
+    return ranked_->is_unusual() ? "unusual" : "usual";
+  }
+
+  void write_row(JsonWriter& writer, const view::ChangedRow& row, ShownNames& names) const {
+    const Series& first = ranked_->first(row);
+    const view::Look look{.charset = view::Charset::kUtf8};
     writer.begin_object().key("interface").string(first.interface).key("statistics").begin_array();
-    for (const std::size_t each : row.members) writer.string(ranked_[each]->name);
+    for (const std::size_t each : row.members) {
+      names.add(ranked_->member(each).name);
+      writer.string(ranked_->member(each).name);
+    }
     writer.end_array().key("channel").string(view::name_of(row.behaviour.channel));
     writer.key("score").decimals(row.behaviour.score, 1).key("unusual").boolean(row.is_unusual);
-    writer.key("since_us").number(first.realtime_us(row.onset.begin));
-    const view::Statistic& statistic = first.portions.statistic();
-    writer.key("why").string(view::reason_of({.row = &row,
-                                              .past = &first.past,
-                                              .in_interface = in_interface_.at(first.interface),
-                                              .units = statistic.units,
-                                              .decimals = statistic.decimals()},
-                                             look));
+    writer.key("since_us").number(ranked_->since_us(row));
+    writer.key("why").string(ranked_->reason(row, look));
     writer.key("line").begin_array();
-    for (const auto& each : line_of(row, first.past)) {
+    for (const auto& each : line_of(row, first.past())) {
       each ? writer.decimals(*each, 1) : writer.null();
     }
     writer.end_array().end_object();
@@ -103,14 +104,8 @@ class Table {
 
   const past::Span span_;
   const std::size_t left_out_;
-  const bool has_ended_;
-  std::vector<const Series*> ranked_;
-  std::vector<view::Watched> watched_;  // the same
-  std::map<std::string_view, std::size_t> in_interface_;
-  std::vector<std::string> new_;
-  std::vector<view::ChangedRow> rows_;
-  std::size_t spans_ = 0;  // of the longest baseline
-  bool is_unusual_ = false;
+  std::vector<past::Fact> lacking_;  // what is not known of the time, oldest first
+  std::optional<past::RankedPasts> ranked_;
 };
 
 }  // namespace

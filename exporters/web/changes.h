@@ -25,7 +25,6 @@ class Changes {
   static constexpr std::chrono::milliseconds kReadTime{200};
   static constexpr std::chrono::minutes kKeep{2};
   static constexpr std::size_t kRowsMax = 10;
-  static constexpr std::size_t kRowsOfQuiet = 3;  // if nothing is unusual
   static constexpr std::size_t kNewMax = 10;
 
   explicit Changes(std::string store, std::function<Clock::time_point()> clock = Clock::now)

@@ -18,11 +18,12 @@ struct CpuHits {
   std::vector<Hit> hits{};
 };
 
-// The text of a file CPUn, into the bins of the statistic of all CPUs, an array: lines of X and how
-// many samples have it, behind lines with `#`, of which those of too small and too large X count.
+// Sorts the text of a file CPUn into the bins of the array that all CPUs share. The text has lines
+// with `#`, of which those for too small and too large X count, and then lines with X and its
+// number of samples.
 std::vector<Hit> hits_of_cpu(std::string_view text, const view::Array& bins);
 
-// As heat_json() has it, with "names" of the columns instead of their times.
+// The JSON of heat_json(), with "names" of the columns instead of their times.
 std::string cpus_json(const std::string& interface, const view::Statistic& statistic,
                       const std::vector<CpuHits>& cpus, const HeatOrder& order);
 

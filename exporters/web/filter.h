@@ -1,5 +1,6 @@
 // A filter of names: its words, which blanks, commas and braces part. A name matches that has all
-// of them, in any order, in capital or small letters of ASCII. A value; pure.
+// of them, as it is stored or as it is shown, in any order, in capital or small letters of ASCII. A
+// value; pure.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/labels.h"
 #include "exporters/web/http.h"
 
 namespace tallyfs::web {
@@ -24,7 +26,8 @@ class Filter {
 
   bool matches(std::string_view name) const {
     if (words_.empty()) return true;
-    const std::string text = in_lower_case(name);
+    std::string text = in_lower_case(name);
+    if (name.find('%') != name.npos) text.append("\n").append(in_lower_case(shown_labels(name)));
     return std::ranges::all_of(
         words_, [&](const std::string& word) { return text.find(word) != text.npos; });
   }

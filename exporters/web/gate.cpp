@@ -58,7 +58,7 @@ bool needs_token(Purpose purpose, const Access& access) {
   return true;
 }
 
-// What to do, for the page and for scrapers.
+// Says how to get the token, for the page and for scrapers.
 Response token_refusal(Purpose purpose, const std::string& file) {
   std::string text =
       "the token is missing or wrong. Only the user of tally-web and root can read "

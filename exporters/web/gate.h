@@ -34,7 +34,7 @@ std::optional<Response> refusal(const Request& request, Purpose purpose, const A
 // Whether it has the token, in whatever it asks for.
 bool has_token(const Request& request, const Access& access);
 
-// Of every response.
+// The headers of every response.
 const std::vector<Header>& security_headers();
 
 }  // namespace tallyfs::web

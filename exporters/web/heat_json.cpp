@@ -67,7 +67,7 @@ char letter_of(PastColumn::State state) {
   return 'u';
 }
 
-// What a column of another length would have, as the colours are compared.
+// The count that a column of usual length would have: colours compare such counts.
 Int128 in_each(Int128 count, const HeatColumns& shown, const PastColumn& column) {
   const Int128 seconds = column.interval.seconds;
   return (count * shown.seconds_each + seconds - 1) / seconds;
@@ -93,22 +93,43 @@ Int128 write_counts(JsonWriter& writer, const view::Statistic& all, const HeatCo
   return largest;
 }
 
-}  // namespace
-
-HeatColumns columns_of(const Past& past, const HeatOrder& order) {
+// Long unknown times are columns of their own, and there may be many.
+HeatColumns divided(const Past& past, const HeatOrder& order, std::uint64_t seconds_each) {
   HeatColumns made;
+  made.seconds_each = seconds_each;
   const std::deque<PastColumn>& columns = past.columns();
-  made.seconds_each = (order.seconds + order.columns_max - 1) / order.columns_max;
   std::size_t first = first_within(columns, order.seconds);
-  // The same seconds share a column from one answer to the next.
+  // The seconds of a column do not depend on the time of the request: a page that draws a later
+  // response keeps its columns.
   const auto share_of = [&](std::size_t column) {
     return columns[column].interval.end_us / 1'000'000 / made.seconds_each;
   };
+  // A long gap is a column of its own, so that the counts of the seconds next to it are not spread
+  // over it.
+  const auto is_long_gap = [&](std::size_t column) {
+    return columns[column].state == PastColumn::State::kMissing &&
+           columns[column].interval.seconds > made.seconds_each;
+  };
   while (first < columns.size()) {
     std::size_t last = first + 1;
-    while (last < columns.size() && share_of(last) == share_of(first)) ++last;
+    while (last < columns.size() && share_of(last) == share_of(first) && !is_long_gap(first) &&
+           !is_long_gap(last)) {
+      ++last;
+    }
     made.columns.push_back(joined(columns, first, last));
     first = last;
+  }
+  return made;
+}
+
+}  // namespace
+
+HeatColumns columns_of(const Past& past, const HeatOrder& order) {
+  HeatColumns made =
+      divided(past, order, (order.seconds + order.columns_max - 1) / order.columns_max);
+  // A share that the begin of the time cuts is one more.
+  while (made.columns.size() > order.columns_max + 1) {
+    made = divided(past, order, 2 * made.seconds_each);
   }
   return made;
 }
@@ -138,12 +159,24 @@ void write_heat(JsonWriter& writer, const view::Statistic& statistic, const Heat
   writer.key("window_s").number(order.seconds);
 }
 
-std::string heat_json(const std::string& interface, const view::Statistic& statistic,
-                      const Past& past, const HeatOrder& order) {
+void write_what_lacks(JsonWriter& writer, const PastReading& reading) {
+  const PastReading::Parts& parts = reading.parts;
+  writer.key("parts").number(parts.all).key("parts_read").number(parts.read);
+  writer.key("parts_bounded").boolean(parts.is_bounded);
+  writer.key("damaged").begin_array();
+  const std::size_t written = std::min(reading.damaged.size(), kFactsMax);
+  for (std::size_t i = 0; i < written; ++i) write_fact(writer, reading.damaged[i]);
+  writer.end_array().key("damaged_more");
+  writer.number(static_cast<std::uint64_t>(reading.damaged.size() - written));
+}
+
+std::string heat_json(const std::string& interface, const PastReading& reading,
+                      const HeatOrder& order) {
   std::string text;
   JsonWriter writer(text);
   writer.begin_object().key("interface").string(interface);
-  write_heat(writer, statistic, columns_of(past, order), order);
+  write_what_lacks(writer, reading);
+  write_heat(writer, reading.statistic, columns_of(reading.past, order), order);
   writer.end_object();
   return text;
 }

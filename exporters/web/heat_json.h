@@ -12,6 +12,7 @@
 
 #include "core/base/json.h"
 #include "exporters/web/past.h"
+#include "exporters/web/span.h"
 #include "tools/display/heat_colour.h"
 #include "tools/display/statistic.h"
 
@@ -24,20 +25,25 @@ struct HeatOrder {
   std::size_t columns_max = 300;
 };
 
-// What is drawn: columns, oldest first, and how many seconds one covers where nothing was missed.
+// The columns of a picture, oldest first, and how many seconds one covers where no reading was
+// missed.
 struct HeatColumns {
   std::vector<PastColumn> columns;
   std::uint64_t seconds_each = 1;
 };
 
-// Those of the newest seconds that the order wants, merged where there are too many.
+// The columns of the newest `seconds` of the order. Columns are merged if there are more than
+// `columns_max`, and one that the begin of the time cuts.
 HeatColumns columns_of(const Past& past, const HeatOrder& order);
 
-// Into an object that the caller began. `statistic` has bins.
+// Writes into an object that the caller began. The statistic has bins.
 void write_heat(JsonWriter& writer, const view::Statistic& statistic, const HeatColumns& shown,
                 const HeatOrder& order);
 
-std::string heat_json(const std::string& interface, const view::Statistic& statistic,
-                      const Past& past, const HeatOrder& order);
+std::string heat_json(const std::string& interface, const PastReading& reading,
+                      const HeatOrder& order);
+// Writes into an object that the caller began how many of its statistics a sum's past is of, and
+// which times of the store are damaged: kFactsMax of them, and how many more.
+void write_what_lacks(JsonWriter& writer, const PastReading& reading);
 
 }  // namespace tallyfs::web

@@ -65,7 +65,7 @@ std::string hex_text(std::string_view number) {
   return std::string("0x").append(digits.rbegin(), digits.rend());
 }
 
-// What the end of a field's name says of its unit: "lat_us" and "us.avg" are microseconds.
+// The unit that the end of a field's name has: "lat_us" and "us.avg" are microseconds.
 std::string unit_of(std::string_view field) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kEnds = {
       {{"ns", "ns"},
@@ -148,12 +148,14 @@ std::string cell_text(const Json& entry, const Column& column) {
   const Json* const value = from ? from->find(column.name) : nullptr;
   if (!value) return {};
   std::string text = column.is_key ? key_text(*value, column.how) : value_text(*value);
+  const Json* const names = column.is_key ? entry.find("names") : nullptr;
+  const Json* const name = names ? names->find(column.name) : nullptr;
+  if (name) text = name->text + " [" + text + "]";
   if (!column.unit.empty()) text.append(" ").append(column.unit);
   return text;
 }
 
-// What the trigger says of the order. The kernel's is by hits, the fewest first, if it says
-// nothing.
+// The order that the trigger asks for. Without a sort= the kernel orders by hits, the fewest first.
 std::string_view sort_of(std::string_view trigger) {
   constexpr std::string_view kSort = ":sort=";
   const std::size_t at = trigger.find(kSort);

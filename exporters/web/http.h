@@ -38,7 +38,7 @@ struct Response {
   std::vector<Header> headers{};
 };
 
-// Of ASCII letters: names in HTTP differ by no case.
+// Lowers ASCII letters: names in HTTP do not depend on case.
 inline std::string in_lower_case(std::string_view text) {
   std::string made(text);
   for (char& each : made) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));

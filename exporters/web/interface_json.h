@@ -1,11 +1,13 @@
 // `data.json` of an interface with "view": all of its statistics in full, or one of them in full
-// and a row for each that is asked for. The same of a span of the past. Pure functions.
+// and a row for each that is asked for. The same of sums by a label, and of a span of the past.
+// Pure functions.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "exporters/web/family.h"
 #include "exporters/web/overview_json.h"
 #include "exporters/web/span.h"
 #include "exporters/web/watch.h"
@@ -14,6 +16,7 @@ namespace tallyfs::web {
 
 struct InterfaceOrder {
   std::optional<std::string> statistic{};  // the one in full; without it all are
+  std::string label{};                     // sums over all others are shown; empty: statistics
   std::string filter{};                    // of the rows: filter.h
   enum class By : std::uint8_t { kDefined, kName, kRate, kValue };
   By by = By::kDefined;
@@ -25,6 +28,10 @@ struct InterfaceOrder {
 };
 
 JsonBody interface_json(const Followed& followed, KeptOrders& orders, const InterfaceOrder& order);
-JsonBody span_json(const SpanReading& reading, const InterfaceOrder& order);
+// interface_json() for sums. before: the sums at the begin of the interval, or nullptr.
+JsonBody sums_json(const Family& now, const Family* before, KeptOrders& orders,
+                   const InterfaceOrder& order);
+// kNotFound: no statistic has order.label.
+Result<JsonBody> span_json(const SpanReading& reading, const InterfaceOrder& order);
 
 }  // namespace tallyfs::web

@@ -52,14 +52,15 @@ void write_stack(JsonWriter& writer, const view::Statistic& statistic, std::int6
   writer.key("values").begin_array();
   for (const PastColumn& each : columns) {
     if (each.is_known())
-      writer.decimals(growth_of(each, x), 3);
+      write_drawn(writer, growth_of(each, x));
     else
       writer.null();
   }
   writer.end_array().end_object();
 }
 
-// Those that grew most in all of the time, the first one at the bottom.
+// Writes the entries of a list that grew most in the whole time, the largest first: the page draws
+// it at the bottom.
 void write_stacks(JsonWriter& writer, const view::Statistic& statistic,
                   const std::vector<PastColumn>& columns) {
   if (!std::holds_alternative<view::List>(statistic.values)) return;
@@ -84,6 +85,7 @@ std::string line_json(const std::string& interface, const PastReading& reading,
   std::string text;
   JsonWriter writer(text);
   writer.begin_object().key("interface").string(interface).key("statistic").string(statistic.name);
+  write_what_lacks(writer, reading);
   writer.key("window_s").number(order.seconds).key("series").begin_object();
   write_series(writer, series_of(statistic, shown.columns));
   writer.key("seconds").begin_array();

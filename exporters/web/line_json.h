@@ -1,6 +1,6 @@
-// What a statistic counted over time, as lines: of a value its growth, of a range its averages, of
-// a type=last its X, of bins their p99, of a list the growth of its five largest, to be stacked.
-// Columns merge where there are more than the page can show. A pure function.
+// The counts of a statistic over time, as lines: a value's growth, a range's averages, the X of a
+// type=last, the p99 of bins, and for a list the growth of its five largest entries, which the page
+// stacks. Columns are merged if there are more than the page can show. A pure function.
 #pragma once
 
 #include <cstddef>

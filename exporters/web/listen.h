@@ -16,7 +16,7 @@ struct Listening {
   bool is_loopback = true;
 };
 
-// What is wrong with an address as it is written; empty: nothing. The system is not asked.
+// The fault in the text of an address; empty: none. Makes no system call.
 std::string fault_of_address(const std::string& text);
 
 // `text` is ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; port 0 is any that is free. The address is

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/keyed_hash.h"
+#include "core/base/labels.h"
 #include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "exporters/web/assets.h"
@@ -133,7 +134,8 @@ Response no_answer(const Error& error) {
   return made;
 }
 
-// What is not there, or closed to tally-web, stays so; all else may go by.
+// A missing name, or one that tally-web may not read, stays so: the client need not try again. Any
+// other failure may pass.
 Response failure(const Error& error) {
   if (error.code == ErrorCode::kNotFound) return json_response(404, error_json(error.reason));
   if (error.code == ErrorCode::kNoAccess) return json_response(403, error_json(error.reason));
@@ -147,6 +149,12 @@ Error with_meant(Error error, const std::string& asked, const std::vector<Named>
   for (const Named& each : known) names.push_back(each.name);
   error.reason.append(did_you_mean(asked, names));
   return error;
+}
+
+Error no_statistic(const view::Interface& interface, const std::string& asked,
+                   const std::string& kind) {
+  return with_meant({ErrorCode::kNotFound, interface.name + " has no " + kind + " " + asked}, asked,
+                    interface.statistics);
 }
 
 // 304 if the client has it; gzip if it takes it.
@@ -171,7 +179,7 @@ Response finished(const Request& request, Response response) {
   return response;
 }
 
-// Of the wall clock.
+// Microseconds of the wall clock.
 std::uint64_t now_us() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now);
@@ -182,9 +190,17 @@ std::size_t columns_of(const Target& target) {
   return std::max<std::size_t>(10, target.number("columns", 300, 1000));
 }
 
+// A map has bins of whole octaves; the line of percentiles is as fine as the store has it.
+PastSpan wanted_of(const Target& target, const past::Span& span) {
+  PastSpan made{span, columns_of(target)};
+  if (target.path[2] == "heat") made.precision = 0;
+  return made;
+}
+
 InterfaceOrder order_of(const Target& target) {
   using By = InterfaceOrder::By;
-  InterfaceOrder made{.filter = text_parameter(target, "filter")};
+  InterfaceOrder made{.label = text_parameter(target, "label"),
+                      .filter = text_parameter(target, "filter")};
   if (const std::string* const one = target.find("statistic")) made.statistic = *one;
   const std::string sort = text_parameter(target, "sort");
   if (sort == "name") made.by = By::kName;
@@ -248,6 +264,7 @@ void MountSite::tick() {
   changes_.tick();
   const MutexLock lock(mutex_);
   watch_.tick();
+  if (!watch_.has_attention()) families_.clear();
 }
 
 Response MountSite::read(const Target& target) {
@@ -291,14 +308,27 @@ Response MountSite::changed() {
 Response MountSite::interface(const Target& target) {
   const std::string& name = target.path[3];
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
-  const InterfaceOrder order = order_of(target);
+  InterfaceOrder order = order_of(target);
   const std::string asked = order.statistic.value_or("");
-  const auto followed = watch_.look_at(name, asked);
+  const bool is_of_sums = !order.label.empty();
+  const auto followed = watch_.look_at(name, is_of_sums ? "" : asked);
   if (!followed) return failure(not_followed(followed.error(), name));
-  const auto& statistics = followed.value()->now.statistics;
-  if (!asked.empty() && !followed.value()->now.find(asked)) {
-    return failure(
-        with_meant({ErrorCode::kNotFound, name + " has no statistic " + asked}, asked, statistics));
+  const auto family = is_of_sums ? families_.find(followed.value()->now, order.label)
+                                 : Result<const Family*>(nullptr);
+  if (!family) return failure(family.error());
+  const view::Interface& now = is_of_sums ? family.value()->interface : followed.value()->now;
+  if (!asked.empty() && !now.find(asked)) {
+    // People may type the name as they see it, which is not always as it is stored.
+    const auto stored = stored_name(asked);
+    const bool is_there = stored && now.find(stored.value());
+    if (!is_there) return failure(no_statistic(now, asked, is_of_sums ? "sum" : "statistic"));
+    order.statistic = stored.value();
+  }
+  if (is_of_sums) {
+    const auto& was = followed.value()->before;
+    const auto before = was ? families_.find(*was, order.label) : Result<const Family*>(nullptr);
+    return json_response(
+        sums_json(*family.value(), before ? before.value() : nullptr, orders_, order));
   }
   return json_response(interface_json(*followed.value(), orders_, order));
 }
@@ -308,7 +338,8 @@ Error MountSite::not_followed(const Error& error, const std::string& interface) 
   return with_meant(error, interface, watch_.tree().interfaces);
 }
 
-// What is kept, to be used while others read. What is not there any more may be in the store.
+// A copy of the kept past, for use without the lock. With a span, a missing interface is no error:
+// the store may have it.
 Result<KeptSpan> MountSite::kept(const std::string& interface, const std::string& name,
                                  const std::optional<past::Span>& span) {
   const MutexLock lock(mutex_);
@@ -325,12 +356,30 @@ Result<PastReading> MountSite::past(const Target& target) {
   const std::string& interface = target.path[3];
   const std::string& name = target.path[4];
   const auto span = span_of(target);
+  const std::string label = text_parameter(target, "label");
+  if (!label.empty()) return past_of_sum(target, label);
   auto found = kept(interface, name, span);
   if (!found) return found.error();
-  if (span) return read_past(found.value(), store_, interface, name, {*span, columns_of(target)});
+  if (span) return read_past(found.value(), store_, interface, name, wanted_of(target, *span));
   const auto past = found.value().pasts.find(name);
   return PastReading{*found.value().now.find(name),
                      past == found.value().pasts.end() ? Past() : past->second};
+}
+
+Result<PastReading> MountSite::past_of_sum(const Target& target, const std::string& label) {
+  const std::string& interface = target.path[3];
+  const auto span = span_of(target);
+  const auto found = kept(interface, "", span);
+  if (!found) return found.error();
+  auto reading = span ? read_span(found.value(), store_, interface, "", *span)
+                      : Result<SpanReading>(SpanReading{.interface = found.value().now});
+  if (!reading) return reading.error();
+  const auto family = family_of(reading.value().interface, label);
+  if (!family) return family.error();
+  const auto sum = family.value().find(target.path[4]);
+  if (!sum) return no_statistic(family.value().interface, target.path[4], "sum");
+  if (!span) return web::past_of_sum(found.value(), family.value(), *sum);
+  return web::past_of_sum(found.value(), family.value(), *sum, store_, wanted_of(target, *span));
 }
 
 // Others do not wait while it is rendered, from a copy.
@@ -351,7 +400,7 @@ Response MountSite::over_time(const Target& target) {
     return json_response(200, line_json(name, reading, {order.seconds, order.columns_max}));
   }
   if (has_bins(reading.statistic)) {
-    return json_response(200, heat_json(name, reading.statistic, reading.past, order));
+    return json_response(200, heat_json(name, reading, order));
   }
   return failure({ErrorCode::kNotFound, "it is a " + reading.statistic.type +
                                             "; a heat map needs an array or quantiles"});
@@ -363,11 +412,13 @@ Response MountSite::span(const Target& target) {
   if (!span) return json_response(400, error_json("from and to: both are needed"));
   if (!is_readable_name(name)) return failure({ErrorCode::kNotFound, "no such interface"});
   const InterfaceOrder order = order_of(target);
-  const std::string asked = order.statistic.value_or("");
+  const std::string asked = order.label.empty() ? order.statistic.value_or("") : "";
   const auto found = kept(name, asked, span);
   if (!found) return failure(found.error());
   const auto reading = read_span(found.value(), store_, name, asked, *span);
-  return reading ? json_response(span_json(reading.value(), order)) : failure(reading.error());
+  if (!reading) return failure(reading.error());
+  auto json = span_json(reading.value(), order);
+  return json ? json_response(std::move(json).value()) : failure(json.error());
 }
 
 Response MountSite::trace(const Target& target) {

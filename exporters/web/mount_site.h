@@ -11,6 +11,7 @@
 
 #include "core/base/mutex.h"
 #include "exporters/web/changes.h"
+#include "exporters/web/family.h"
 #include "exporters/web/gate.h"
 #include "exporters/web/kept_orders.h"
 #include "exporters/web/scrape.h"
@@ -53,6 +54,8 @@ class MountSite : public Site {
   Result<KeptSpan> kept(const std::string& interface, const std::string& name,
                         const std::optional<past::Span>& span) EXCLUDES(mutex_);
   Result<PastReading> past(const Target& target) EXCLUDES(mutex_);
+  Result<PastReading> past_of_sum(const Target& target, const std::string& label)
+      EXCLUDES(mutex_);
   Response over_time(const Target& target) EXCLUDES(mutex_);
   Response span(const Target& target) EXCLUDES(mutex_);
   Response trace(const Target& target);
@@ -68,6 +71,7 @@ class MountSite : public Site {
   Mutex mutex_{LockRank::kMountSite};
   Watch watch_ GUARDED_BY(mutex_);
   KeptOrders orders_ GUARDED_BY(mutex_);
+  KeptFamilies families_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tallyfs::web

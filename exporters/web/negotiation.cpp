@@ -11,7 +11,7 @@
 namespace tallyfs::web {
 namespace {
 
-// What may be answered, in the order that decides at last.
+// The formats of a response. Among equally wanted ones the first is chosen.
 struct Candidate {
   Format format;
   std::string_view type;
@@ -161,7 +161,8 @@ Chosen choose_format(std::string_view accept, Offered offered) {
     best = &candidate;
     best_range = found;
   }
-  // As other exporters: what reads text alone sends no more than such a range.
+  // A client that names no format gets text, as from other exporters: one that reads text alone
+  // sends only such a range.
   const bool is_unnamed = best_range && names_no_format(*best_range);
   if (is_unnamed && !is_excluded(ranges, kFallback)) best = &kFallback;
   return {best->format, content_type_of(*best, best_range), takes_utf8(*best, best_range)};

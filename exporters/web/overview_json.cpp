@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exporters/web/filter.h"
+#include "exporters/web/shown_names.h"
 #include "tools/display/quantity.h"
 
 namespace tallyfs::web {
@@ -18,7 +19,8 @@ struct Row {
   const view::RecentRate* rate = nullptr;
 };
 
-// What has no p99 stands behind what is no time; last what is not known to have one.
+// Orders times first, then p99s that are no times (-1), interfaces without a p99 (-2), and last
+// those whose p99 is not known (-3).
 double slowness_of(Watch& watch, const Row& row) {
   const auto& slowest = watch.slowest(row.summary->name);
   if (slowest) return slowest->nanoseconds;
@@ -97,9 +99,10 @@ void write_view(JsonWriter& writer, const Watch& watch, const std::string& refus
   writer.end_array();
 }
 
-void write_found(JsonWriter& writer, const Watch::Search& search) {
+void write_found(JsonWriter& writer, const Watch::Search& search, ShownNames& names) {
   writer.key("found").begin_array();
   for (const auto& [interface, statistic] : search.found) {
+    names.add(statistic);
     writer.string(interface + "/" + statistic);
   }
   writer.end_array().key("found_all").number(search.count);
@@ -125,6 +128,9 @@ void write_worst(JsonWriter& writer, Watch& watch) {
     return;
   }
   writer.begin_object().key("interface").string(*name).key("statistic").string(worst->statistic);
+  ShownNames names;
+  names.add(worst->statistic);
+  names.write(writer);
   writer.key("text").string(worst->bounds).end_object();
 }
 
@@ -144,14 +150,18 @@ JsonBody overview_json(Watch& watch, KeptOrders& orders, const OverviewOrder& or
   std::vector<Row> rows = rows_of(watch, order);
   const std::uint64_t number = orders.arrange(
       rows, order.as, [](const Row& row) { return std::string_view(row.summary->name); });
+  ShownNames names;
   writer.key("interfaces").begin_array();
   for (std::size_t i = order.first; i < std::min(rows.size(), order.first + order.rows); ++i) {
+    const auto& slowest = watch.slowest(rows[i].summary->name);
+    if (slowest) names.add(slowest->statistic);
     write_row(writer, rows[i], watch);
   }
   writer.end_array().key("view").begin_object();
   writer.key("matching").number(rows.size()).key("first").number(order.first);
   writer.key("order").number(number);
-  if (!order.filter.empty()) write_found(writer, watch.search(Filter(order.filter)));
+  if (!order.filter.empty()) write_found(writer, watch.search(Filter(order.filter)), names);
+  names.write(writer);
   write_view(writer, watch, refusal);
   writer.end_object().end_object();
   return made;

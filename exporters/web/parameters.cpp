@@ -20,15 +20,15 @@ std::string_view parameters_of(const Target& target, Purpose purpose) {
   if (purpose == Purpose::kMetrics) return " interface ";
   if (purpose != Purpose::kStatistics) return " ";
   const std::string& what = target.path[2];
-  if (what == "heat") return " seconds from to scale bins columns ";
-  if (what == "line") return " seconds from to columns ";
-  if (what == "span") return " from to statistic filter sort counted first rows ";
+  if (what == "heat") return " seconds from to scale bins columns label ";
+  if (what == "line") return " seconds from to columns label ";
+  if (what == "span") return " from to statistic label filter sort counted first rows ";
   if (what != "statistics") return " ";
   return is_overview(target) ? " filter sort order first rows "
-                                 : " statistic by filter sort order counted first rows ";
+                                 : " statistic label by filter sort order counted first rows ";
 }
 
-// What a parameter's value must be: a number, or one of some words.
+// Says what a parameter's value must be, if it is not that: a number, or one of some words.
 std::optional<std::string> fault_of(const Parameter& given, const Target& target) {
   static constexpr std::array<std::string_view, 8> kNumbers = {
       "seconds", "bins", "columns", "first", "rows", "from", "to", "order"};

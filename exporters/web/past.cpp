@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -54,7 +55,7 @@ Int128 growth_of(const view::List& list) {
 // No function, whose address a sort would call.
 constexpr auto place_of = [](const Hit& hit) { return std::tuple(hit.side, hit.index); };
 
-// What an interval counted, as the statistic's type keeps it.
+// Copies the counts of an interval, in the form of the statistic's type.
 void take(PastColumn& column, const view::Change& change) {
   const view::Values& values = change.counted->values;
   column.samples = change.samples.value_or(0);
@@ -66,6 +67,16 @@ void take(PastColumn& column, const view::Change& change) {
   if (const auto* list = std::get_if<view::List>(&values)) column.sum = growth_of(*list);
   const auto* last = std::get_if<view::Last>(&values);
   if (last && last->time_us) column.last = last->x;
+}
+
+// Adds the column of another statistic at the same time.
+void add_column(PastColumn& to, const PastColumn& more) {
+  to.state = std::max(to.state, more.state);
+  to.samples += more.samples;
+  to.out_of_range += more.out_of_range;
+  to.missed += more.missed;
+  to.sum += more.sum;
+  to.hits.insert(to.hits.end(), more.hits.begin(), more.hits.end());
 }
 
 }  // namespace
@@ -99,7 +110,8 @@ void Past::add(const view::Statistic& now, const view::Change& change, const Int
   push(std::move(column));
 }
 
-// Of a gap, too, it is known that nothing was counted. What was the last X stays so.
+// An unchanged serial number proves that nothing was counted, also after missed readings. The last
+// X stays.
 void Past::add_quiet(const Interval& interval) {
   PastColumn column{.interval = interval};
   if (!columns_.empty()) column.last = columns_.back().last;
@@ -139,6 +151,24 @@ Past Past::within(std::uint64_t begin_us, std::uint64_t end_us) const {
     known_us = each.interval.end_us;
   }
   fill(end_us);
+  return made;
+}
+
+Past sum_of(const std::vector<Past>& parts) {
+  Past made;
+  std::map<std::uint64_t, PastColumn> columns;  // by their ends, which all have in common
+  for (const Past& part : parts) {
+    made.bins_ = part.bins_;
+    for (const PastColumn& each : part.columns_) {
+      if (each.state == PastColumn::State::kMissing) continue;
+      const auto [found, is_new] = columns.try_emplace(each.interval.end_us, each);
+      if (!is_new) add_column(found->second, each);
+    }
+  }
+  for (auto& [end_us, column] : columns) {
+    column.hits = summed(std::move(column.hits));
+    made.push(std::move(column));
+  }
   return made;
 }
 

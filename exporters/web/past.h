@@ -35,7 +35,7 @@ struct Interval {
 
 struct PastColumn {
   // kGap: readings were missed, so the counts are of several seconds, or of a part of them.
-  // kUnknown: a reset, or a new definition, came in between. kMissing: nothing is known of that
+  // kUnknown: a reset, or a new definition, came in between. kMissing: there are no counts of that
   // time.
   enum class State : std::uint8_t { kCounted, kGap, kUnknown, kMissing };
   Interval interval{};
@@ -43,7 +43,7 @@ struct PastColumn {
   std::uint64_t samples = 0;
   std::uint64_t out_of_range = 0;
   std::uint64_t missed = 0;
-  Int128 sum = 0;  // of a value: by how much it grew; of a list: all of them; of a range: of its X
+  Int128 sum = 0;                      // a value's growth, all of a list, the sum of a range's X
   std::optional<std::int64_t> last{};  // X of a type=last at the end
   std::vector<Hit> hits{};
 
@@ -59,20 +59,23 @@ struct PastColumn {
 
 class Past {
  public:
-  // Forgets all columns if they are of other bins.
+  // Forgets all columns if they have other bins.
   void fit(const view::Statistic& now);
-  // What was counted since the column before, which had the same bins, else it is forgotten.
+  // Adds the counts since the last column. Columns with other bins are forgotten.
   void add(const view::Statistic& now, const view::Change& change, const Interval& interval);
-  // Nothing was counted.
+  // Adds a column without samples.
   void add_quiet(const Interval& interval);
-  // Nothing is known of it.
+  // Adds a time without counts (kMissing).
   void add_missing(const Interval& interval);
   // Forgets the oldest columns until the others are of at most so many seconds.
   void keep(std::uint64_t seconds);
 
   const std::deque<PastColumn>& columns() const { return columns_; }
-  // Those of which more than half lies in the time, with the missing ones at its ends; the first
-  // and the last begin and end there, to a second.
+  // The sum of several pasts with the same bins. A time is unknown if it is so in one of them, and
+  // is left out if it is missing in all.
+  friend Past sum_of(const std::vector<Past>& parts);
+  // The columns whose middle is within the time, with missing ones at its ends. The first and the
+  // last may reach beyond it by half their length.
   Past within(std::uint64_t begin_us, std::uint64_t end_us) const;
   std::uint64_t seconds() const { return seconds_; }
   std::size_t bytes() const;
@@ -85,16 +88,18 @@ class Past {
   std::string bins_;           // which bins the columns are of
 };
 
+Past sum_of(const std::vector<Past>& parts);
+
 bool has_bins(const view::Statistic& statistic);
 // A history and a raw statistic show past times themselves.
 bool keeps_past(const view::Statistic& statistic);
 
-// Of several columns, oldest first: what is known of them, with a gap if one of them has one or is
-// not known; not known if none is.
+// Joins columns, oldest first: the sum of those that are known. It has a gap if one of them has one
+// or is unknown, and is unknown if all are.
 PastColumn joined(const std::deque<PastColumn>& columns, std::size_t first, std::size_t last);
-// The same of those of which something is known; the seconds are theirs.
+// Joins the columns that are not missing; its seconds are theirs.
 PastColumn joined_known(const std::deque<PastColumn>& columns);
-// `like` with what the column has as its values, and its samples.
+// `like` with the values and the samples of the column.
 view::Statistic with_column(const view::Statistic& like, const PastColumn& column);
 // has_bins(): `like` with these hits alone as its values.
 view::Statistic with_hits(const view::Statistic& like, const std::vector<Hit>& hits);

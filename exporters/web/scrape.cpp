@@ -9,7 +9,6 @@
 
 #include "core/base/text.h"
 #include "exporters/web/gzip.h"
-#include "tools/tree/timed_file.h"
 
 namespace tallyfs::web {
 namespace {
@@ -68,14 +67,6 @@ void append_family(std::string& text, std::string_view name, std::string_view he
     if (!each.labels.empty()) text.append("}");
     text.append(" ").append(number_text(each.value)).append("\n");
   }
-}
-
-// Half a second before the scraper gives up.
-std::chrono::milliseconds limit_of(const Request& request) {
-  const double seconds = std::atof(request.scrape_timeout.c_str());
-  if (!(seconds > 0)) return kAnswerMax;
-  const auto millis = static_cast<std::int64_t>(std::min(seconds, 60.0) * 1000) - 500;
-  return std::clamp(std::chrono::milliseconds(millis), std::chrono::milliseconds(100), kAnswerMax);
 }
 
 std::vector<std::string> interfaces_of(const Target& target) {
@@ -140,7 +131,7 @@ bool is_created(std::string_view series, const Family& family) {
   return series.starts_with(name) && series.substr(name.size()).starts_with("_created");
 }
 
-// What stands between the braces, split at commas. A quoted value may have commas and braces.
+// Splits the text between the braces at commas. A quoted value may have commas and braces.
 std::vector<std::string_view> labels_of(std::string_view series) {
   const std::size_t from = std::min(series.find('{'), series.size() - 1) + 1;
   std::vector<std::string_view> labels;
@@ -216,7 +207,7 @@ class Merging {
     }
     duplicates_ += static_cast<double>(statistics.size());
   }
-  // What a text says of itself has no interface.
+  // Numbers about the text itself have no label `interface`.
   static bool is_of_text(std::string_view series) {
     return series.find("interface=\"") == series.npos && series.rfind(' ') != series.npos;
   }
@@ -254,6 +245,14 @@ Response Scrape::answer(const Request& request, const Target& target) {
   Response response = made_of(request, target, chosen);
   count(response.status, chosen.format, Clock::now() - start);
   return response;
+}
+
+// Half a second before the scraper gives up.
+std::chrono::milliseconds Scrape::limit_of(const Request& request) const {
+  const double seconds = std::atof(request.scrape_timeout.c_str());
+  if (!(seconds > 0)) return answer_max_;
+  const auto millis = static_cast<std::int64_t>(std::min(seconds, 60.0) * 1000) - 500;
+  return std::clamp(std::chrono::milliseconds(millis), std::chrono::milliseconds(100), answer_max_);
 }
 
 Response Scrape::made_of(const Request& request, const Target& target, const Chosen& chosen) {

@@ -18,6 +18,7 @@
 #include "exporters/web/server.h"
 #include "exporters/web/shared_reading.h"
 #include "exporters/web/target.h"
+#include "tools/tree/timed_file.h"
 
 namespace tallyfs::web {
 
@@ -26,7 +27,9 @@ class Scrape {
   // Names keep all characters for those that take them, if wanted.
   enum class Names { kUnderscores, kUtf8 };
 
-  Scrape(std::string mount, Names names) : mount_(std::move(mount)), names_(names) {}
+  // An answer is made within answer_max, or there is none.
+  Scrape(std::string mount, Names names, std::chrono::milliseconds answer_max = kAnswerMax)
+      : mount_(std::move(mount)), names_(names), answer_max_(answer_max) {}
 
   Response answer(const Request& request, const Target& target);
   void count_limit(Limit limit);
@@ -40,9 +43,10 @@ class Scrape {
     std::vector<Labelled> values;
   };
 
+  std::chrono::milliseconds limit_of(const Request& request) const;
   // path: below metrics/ of the mount.
   Result<std::string> read(const std::string& path, std::chrono::milliseconds limit);
-  // Of some interfaces, or of all where none is named.
+  // Reads the metrics of these interfaces, or of all if none is named.
   Result<std::string> read(const Chosen& chosen, const std::vector<std::string>& interfaces,
                            std::chrono::milliseconds limit);
   Response made_of(const Request& request, const Target& target, const Chosen& chosen);
@@ -52,6 +56,7 @@ class Scrape {
 
   const std::string mount_;
   const Names names_;
+  const std::chrono::milliseconds answer_max_;
   SharedReading readings_;
   Mutex numbers_{LockRank::kScrapeNumbers};
   std::map<std::pair<int, Format>, std::uint64_t> requests_ GUARDED_BY(numbers_);

@@ -98,8 +98,8 @@ std::string peer_of(const Socket& socket) {
 
 }  // namespace
 
-// What sessions share. It lives longer than all of them, and is confined to the thread that
-// speaks, but for `files`.
+// The state that sessions share. It outlives all of them, and is confined to the thread that speaks
+// with clients, except `files`.
 class Server::Core {
  public:
   Core(Listening listening, Site& site, const ClientTimes& times);
@@ -132,8 +132,9 @@ class Server::Core {
 // files; the last one that ends frees it.
 class Server::Core::Session : public std::enable_shared_from_this<Session> {
  public:
-  // What a connection waits for, in the order in which they give way to others; the last never.
-  // Those of holders of the token do after all others.
+  // The event that a connection waits for. At the bound of connections the first kinds are closed
+  // for new ones first, and the last kind never; connections of holders of the token are closed
+  // after all others.
   enum class Waits : std::uint8_t { kForEnd, kForRequest, kForRest, kForTaking, kForFiles };
 
   Session(Core& core, Socket socket)
@@ -252,8 +253,8 @@ class Server::Core::Session : public std::enable_shared_from_this<Session> {
                        });
   }
 
-  // What the client still sends is read and dropped. A socket that is closed before would answer it
-  // with a reset, and the client's kernel would drop an answer that was not read yet.
+  // Reads and drops the rest of the client's bytes. A socket that is closed before would answer
+  // them with a reset, and the client's kernel would drop a response that was not read yet.
   void end() {
     wait(Waits::kForEnd);
     Code ignored;

@@ -28,7 +28,8 @@ inline constexpr std::size_t kFileThreads = 2;
 inline constexpr std::size_t kHeaderBytesMax = 8 * 1024;
 inline constexpr std::size_t kBodyBytesMax = 64 * 1024;
 inline constexpr std::size_t kAnswerBytesMax = 16 * 1024 * 1024;
-// Of all answers that are being sent; beyond, a larger one than kSmallBytesMax is 503 instead.
+// Bounds all responses that are being sent. Beyond it, one larger than kSmallBytesMax is 503
+// instead.
 inline constexpr std::size_t kSendingBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t kSmallBytesMax = 64 * 1024;
 inline constexpr std::chrono::seconds kTick{1};
@@ -49,7 +50,7 @@ static_assert(kWaitingMax + kFileThreads < kConnectionsMax);
 // because of requests that wait for files, or of bytes that are being sent.
 enum class Limit { kConnections, kReads, kBytes };
 
-// What is served.
+// Makes the responses of a server.
 class Site {
  public:
   virtual ~Site() = default;

@@ -1,6 +1,7 @@
-// The highest p99 among an interface's statistics with bins, over the last minute that was read.
-// Times come before all else, since they alone can be compared: of the others it is the first.
-// A pure function; it looks at kSlowestAmong statistics that have counted something.
+// Finds the statistic with the highest p99 over the last minute that was read, among the first
+// kSlowestAmong statistics of an interface that have bins and counted in that minute. Only times
+// can be compared: a time precedes any other quantity, and among other quantities the first is
+// chosen. A pure function.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,12 @@ inline constexpr std::uint32_t kP99 = 990'000;  // in millionths
 
 struct Slowest {
   std::string statistic;
-  double nanoseconds = -1;  // for comparisons; below 0: it is no time
+  double nanoseconds = -1;  // the p99, for comparisons; below 0: X is no time
   std::string text;         // "1.2ms"
   std::string bounds;       // "1.2ms (1.0-2.0)"
 };
 
+// pasts: by statistic. nullopt: no such statistic has counted.
 std::optional<Slowest> slowest_of(const view::Interface& interface,
                                   const std::map<std::string, Past>& pasts);
 

@@ -88,34 +88,22 @@ void add_moment(Past& made, past::MomentSource::Newest newest, const Span& momen
   made.add(*newest.definition, change, interval);
 }
 
-Result<PastReading> past_of_store(const std::string& store, const std::string& interface,
-                                  const std::string& name, const PastSpan& wanted) {
-  auto opened = past::StoreReader::open(store);
-  if (!opened) return opened.error();
-  auto source = past::MomentSource::open(
-      std::move(opened).value(), wanted.span,
-      {.interface = interface, .statistic = name, .points = wanted.columns});
-  if (!source) return source.error();
-  const auto step_us = static_cast<std::uint64_t>(source.value()->period().count());
-  PastReading made;
-  const view::Statistic* definition = nullptr;
-  std::uint64_t before_us = 0;
-  for (;;) {
-    auto newest = source.value()->newest();
-    if (!newest) return newest.error();
-    const Span moment{std::exchange(before_us, source.value()->now_us()),
-                      source.value()->now_us()};
-    if (newest.value()) {
-      definition = newest.value()->definition;
-      if (moment.begin_us != 0) add_moment(made.past, *std::move(newest.value()), moment, step_us);
-    }
-    const auto next = source.value()->next(source.value()->period());
-    if (!next) return next.error();
-    if (next.value() == Source::Next::kEnd) break;
-  }
-  if (!definition) return nothing_in(interface + "/" + name);
-  made.statistic = *definition;
-  return made;
+// Of one statistic, moment by moment.
+struct StoredPast {
+  const view::Statistic* definition = nullptr;  // the newest
+  std::uint64_t before_us = 0;                  // the moment before at which it was there
+  Past past{};
+};
+
+Result<void> take_moment(StoredPast& made, past::MomentSource& source, const std::string& name) {
+  auto newest = source.newest(name);
+  if (!newest) return newest.error();
+  if (!newest.value()) return {};
+  made.definition = newest.value()->definition;
+  const Span moment{std::exchange(made.before_us, source.now_us()), source.now_us()};
+  const auto step_us = static_cast<std::uint64_t>(source.period().count());
+  if (moment.begin_us != 0) add_moment(made.past, *std::move(newest.value()), moment, step_us);
+  return {};
 }
 
 // The reason why there is no more of it than is kept.
@@ -124,6 +112,11 @@ Fact no_store(const Error& error, const Span& span) {
 }
 
 }  // namespace
+
+void write_fact(JsonWriter& writer, const Fact& fact) {
+  writer.begin_object().key("begin_us").number(fact.span.begin_us);
+  writer.key("end_us").number(fact.span.end_us).key("reason").string(fact.reason).end_object();
+}
 
 KeptSpan kept_span(const Followed& followed, const std::optional<Span>& span) {
   KeptSpan made{.now = followed.now};
@@ -157,7 +150,7 @@ Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
   const bool is_kept = statistic.empty() || kept.reaches(span, statistic);
   if (is_kept && kept.reaches(span)) return span_of(kept, interface, span);
   auto stored = span_of_store(store, interface, span);
-  // What is newer than the store has been kept.
+  // The store may lack the newest seconds, which are kept.
   const bool is_there = stored && (statistic.empty() || stored.value().interface.find(statistic) ||
                                    !kept.oldest_of.contains(statistic));
   if (is_there) return stored;
@@ -168,19 +161,49 @@ Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
   return made;
 }
 
+Result<std::vector<PastReading>> pasts_of_store(const std::string& store,
+                                                const std::string& interface,
+                                                const std::vector<std::string>& statistics,
+                                                std::size_t most, const PastSpan& wanted) {
+  auto opened = past::StoreReader::open(store);
+  if (!opened) return opened.error();
+  auto source = past::MomentSource::open(std::move(opened).value(), wanted.span,
+                                         {.interface = interface,
+                                          .statistics = statistics,
+                                          .statistics_max = most,
+                                          .points = wanted.columns,
+                                          .precision = wanted.precision});
+  if (!source) return source.error();
+  std::vector<StoredPast> pasts(statistics.size());
+  for (auto next = past::MomentSource::Next::kMoment; next != past::MomentSource::Next::kEnd;) {
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+      auto done = take_moment(pasts[i], *source.value(), statistics[i]);
+      if (!done) return done.error();
+    }
+    const auto found = source.value()->next(source.value()->period());
+    if (!found) return found.error();
+    next = found.value();
+  }
+  std::vector<PastReading> made;
+  for (const StoredPast& each : pasts) {
+    if (!each.definition) continue;
+    made.push_back({.statistic = *each.definition,
+                    .past = each.past.within(wanted.span.begin_us, wanted.span.end_us),
+                    .damaged = source.value()->damaged()});
+  }
+  if (made.empty()) return nothing_in(interface + "/" + statistics.front());
+  return made;
+}
+
 Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
                               const std::string& interface, const std::string& statistic,
                               const PastSpan& wanted) {
-  const Span& span = wanted.span;
   const view::Statistic* const now = kept.now.find(statistic);
   const auto past = kept.pasts.find(statistic);
   const bool is_kept = now && past != kept.pasts.end();
-  if (is_kept && kept.reaches(span, statistic)) return PastReading{*now, past->second};
-  auto stored = past_of_store(store, interface, statistic, wanted);
-  if (stored) {
-    stored.value().past = stored.value().past.within(span.begin_us, span.end_us);
-    return stored;
-  }
+  if (is_kept && kept.reaches(wanted.span, statistic)) return PastReading{*now, past->second};
+  auto stored = pasts_of_store(store, interface, {statistic}, 1, wanted);
+  if (stored) return std::move(stored.value().front());
   if (is_kept) return PastReading{*now, past->second};
   return nothing_in(interface, stored.error());
 }

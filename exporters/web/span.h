@@ -6,6 +6,7 @@
 // `time_us` are as far apart as the statistic was observed. Functions without a state.
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/result.h"
 #include "exporters/web/past.h"
 #include "exporters/web/watch.h"
@@ -28,37 +30,59 @@ struct SpanReading {
   std::vector<past::Fact> facts{};
 };
 
-// What is kept of an interface, to be used while others read: within the span, if there is one.
+// A copy of the kept past of an interface, for use without the lock. It has the columns of the
+// span, if there is one.
 struct KeptSpan {
   view::Interface now{};
   std::map<std::string, Past> pasts{};
-  // The begin of the oldest column of each past, as it is without a span, and of any of them.
+  // The begin of the oldest column of each past, and of all of them, regardless of a span.
   std::map<std::string, std::uint64_t> oldest_of{};
   std::uint64_t oldest_us = UINT64_MAX;
 
-  // Whether the past of the statistic reaches back to the begin of the span.
+  // True if the past of the statistic reaches back to the begin of the span.
   bool reaches(const past::Span& span, const std::string& statistic) const;
-  // Whether any of them does, and no statistic that is there now lacks a past.
+  // True if the past of any statistic does, and no existing statistic lacks a past.
   bool reaches(const past::Span& span) const;
 };
 KeptSpan kept_span(const Followed& followed, const std::optional<past::Span>& span);
 
-// `statistic`: the one that matters, or empty. kNotFound: nothing of the interface was observed in
-// it. Other errors are those of a store that cannot be read.
+// statistic: the one that matters, or empty. kNotFound: the interface was not observed in the span.
+// Other errors are those of a store that cannot be read.
 Result<SpanReading> read_span(const KeptSpan& kept, const std::string& store,
                               const std::string& interface, const std::string& statistic,
                               const past::Span& span);
 
-// A statistic, and what it counted when: with the bins that the newest definition has in the span.
+// The most facts that a response has.
+inline constexpr std::size_t kFactsMax = 10;
+// Writes an object of JSON, without the names of interface and statistic.
+void write_fact(JsonWriter& writer, const past::Fact& fact);
+
+// A statistic and its counts over time, with the bins of the newest definition in the span. A sum
+// (family.h) has the counts of `read` of its statistics.
 struct PastReading {
+  struct Parts {
+    std::size_t all = 1;
+    std::size_t read = 1;
+    bool is_bounded = false;  // more of them are not read
+  };
   view::Statistic statistic;
   Past past;
+  Parts parts{};
+  std::vector<past::Fact> damaged{};  // of the store, of what was read
 };
-// A span, and into how many columns it is to be divided.
+// A span, into how many columns it is to be divided, and the precision of quantiles that is enough.
 struct PastSpan {
   past::Span span;
   std::size_t columns = 0;
+  unsigned precision = UINT_MAX;
 };
+// From the store alone; the columns end where its points do. Of at most `most` of the statistics,
+// those of which something was observed, in their order. kNoDevice: there is no store. kNotFound:
+// as above, of all of them.
+Result<std::vector<PastReading>> pasts_of_store(const std::string& store,
+                                                const std::string& interface,
+                                                const std::vector<std::string>& statistics,
+                                                std::size_t most, const PastSpan& wanted);
 // kNotFound: as above. `kept` has what is there now, if the interface is there.
 Result<PastReading> read_past(const KeptSpan& kept, const std::string& store,
                               const std::string& interface, const std::string& statistic,

@@ -1,6 +1,8 @@
 #include "exporters/web/statistic_json.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -96,7 +98,7 @@ void write_values(JsonWriter& writer, const view::Statistic& statistic) {
   writer.key("left_out").string(view::left_out_text(statistic, page_look()));
 }
 
-// What a counter has grown by, for each second; products are of X.
+// A counter's growth per second; a product's is in the unit of X.
 std::string growth_text(const view::Statistic& counted, std::uint64_t micros) {
   const auto* value = std::get_if<view::Value>(&counted.values);
   if (!value || micros == 0) return {};
@@ -108,7 +110,7 @@ std::string growth_text(const view::Statistic& counted, std::uint64_t micros) {
   return (is_count ? text + " " + name : text) + "/s";
 }
 
-// Of the interval: as of all, but for a counter, which shows how fast it grows.
+// Writes the values of the interval, as for the whole time. A counter shows its growth instead.
 void write_interval(JsonWriter& writer, const view::Change& change) {
   const std::string growth = growth_text(*change.counted, change.micros);
   if (growth.empty()) return write_values(writer, *change.counted);
@@ -120,7 +122,7 @@ void write_interval(JsonWriter& writer, const view::Change& change) {
 // The line that makes it what it is, and for each type one that would make it that.
 void write_lines(JsonWriter& writer, const view::Statistic& statistic) {
   writer.key("definition").string(view::definition_line(statistic)).key("lines").begin_object();
-  for (const std::string_view type : view::kTypes) {
+  for (const std::string_view type : kStatisticTypes) {
     writer.key(type).string(view::line_as(statistic, type));
   }
   writer.end_object().key("held_text").string(view::held_text(statistic));
@@ -186,40 +188,112 @@ void write_optional(JsonWriter& writer, const std::optional<double>& value) {
     writer.null();
 }
 
+void write_point(JsonWriter& writer, const std::optional<double>& value) {
+  if (value)
+    write_drawn(writer, *value);
+  else
+    writer.null();
+}
+
 template <typename Member>
 void write_column(JsonWriter& writer, const char* name, const std::vector<view::Point>& points,
                   Member member) {
   writer.key(name).begin_array();
-  for (const view::Point& point : points) write_optional(writer, point.*member);
+  for (const view::Point& point : points) write_point(writer, point.*member);
   writer.end_array();
 }
 
-// The marks of the value axis, with their texts; 0 is always among them.
-void write_ticks(JsonWriter& writer, const view::Series& series) {
+std::string text_of(double value, const view::Series& series) {
+  return view::number_text(value, series.quantity, Digits::kThree, page_look().charset);
+}
+
+void write_tick(JsonWriter& writer, double value, const view::Series& series) {
+  write_drawn(writer.begin_object().key("value"), value);
+  writer.key("text").string(text_of(value, series)).end_object();
+}
+
+// The marks of the value axis, with their texts; 0 is always among them. Returns the highest.
+double write_ticks(JsonWriter& writer, const view::Series& series) {
   double low = 0;
-  double high = 0;
+  double high = std::max(0.0, view::drawn_top_of(series));
   for (const view::Point& point : series.points) {
     for (const auto& each : {point.value, point.min, point.max}) {
       low = std::min(low, each.value_or(low));
-      high = std::max(high, each.value_or(high));
     }
   }
   if (high == low) high = low + 1;
   const double tick = view::tick_of(high - low, kTicks);
   writer.key("ticks").begin_array();
-  const double first = std::floor(low / tick);
   const double last = std::ceil(high / tick);
-  for (double at = first; at <= last; ++at) {
-    const double value = at * tick;
-    writer.begin_object().key("value").decimals(value, 6);
-    writer.key("text").string(
-        view::number_text(value, series.quantity, Digits::kThree, page_look().charset));
-    writer.end_object();
+  for (double at = std::floor(low / tick); at <= last; ++at) write_tick(writer, at * tick, series);
+  writer.end_array();
+  return last * tick;
+}
+
+// The least and the most above 0, which alone have a place on a logarithmic axis; 0: none has.
+std::pair<double, double> positive_ends(const view::Series& series) {
+  std::pair<double, double> ends{0, 0};
+  for (const view::Point& point : series.points) {
+    for (const auto& each : {point.value, point.min, point.max}) {
+      if (!each || *each <= 0) continue;
+      ends.first = ends.first > 0 ? std::min(ends.first, *each) : *each;
+      ends.second = std::max(ends.second, *each);
+    }
+  }
+  return ends;
+}
+
+// The marks of a logarithmic axis: 1, 2 and 5 of each decade, of many decades 1 alone, and of very
+// many each second or third. None without a number above 0.
+void write_log_ticks(JsonWriter& writer, const view::Series& series) {
+  constexpr int kDetailed = 3;
+  constexpr int kDecadesMax = 9;
+  const auto [least, most] = positive_ends(series);
+  writer.key("log_ticks").begin_array();
+  if (least > 0) {
+    const int first = static_cast<int>(std::floor(std::log10(least) + 1e-9));
+    const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(most) - 1e-9)));
+    const int step = (last - first) / kDecadesMax + 1;
+    for (int decade = first; decade < last + step; decade += step) {
+      write_tick(writer, std::pow(10, decade), series);
+      if (last - first > kDetailed || decade >= last) continue;
+      for (const int each : {2, 5}) write_tick(writer, each * std::pow(10, decade), series);
+    }
   }
   writer.end_array();
 }
 
+// The times whose line or shade is beyond the top of the linear axis: which of the two, how high.
+void write_beyond(JsonWriter& writer, const view::Series& series, double top) {
+  constexpr std::size_t kNamedMax = 50;
+  std::size_t all = 0;
+  writer.key("beyond").begin_array();
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const view::Point& point = series.points[i];
+    const double line = point.value.value_or(top);
+    const double most = std::max(line, point.max.value_or(top));
+    if (most <= top || ++all > kNamedMax) continue;
+    writer.begin_object().key("at").number(i);
+    writer.key("name").string(line >= most || series.high.empty() ? series.line : series.high);
+    writer.key("text").string(text_of(most, series)).end_object();
+  }
+  writer.end_array().key("beyond_all").number(all);
+}
+
 }  // namespace
+
+void write_drawn(JsonWriter& writer, double value) {
+  constexpr double kSmall = 0.1;
+  constexpr int kDecimals = 3;
+  if (value == 0 || !(std::abs(value) < kSmall)) {
+    writer.decimals(value, kDecimals);
+    return;
+  }
+  std::array<char, 16> digits;  // "-1.157e-308"
+  const auto made = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                  std::chars_format::scientific, kDecimals);
+  writer.number_text({digits.data(), made.ptr});
+}
 
 void write_series(JsonWriter& writer, const view::Series& series) {
   writer.key("end_us").begin_array();
@@ -233,7 +307,9 @@ void write_series(JsonWriter& writer, const view::Series& series) {
   writer.key("names").begin_array();
   for (const auto& name : {series.line, series.low, series.high}) writer.string(name);
   writer.end_array();
-  write_ticks(writer, series);
+  const double top = write_ticks(writer, series);
+  write_log_ticks(writer, series);
+  write_beyond(writer, series, top);
 }
 
 std::optional<double> level_of(const view::Statistic& statistic) {

@@ -18,15 +18,19 @@ struct StatisticView {
   const std::optional<view::Change>& change;
 };
 
-// Into an object that the caller began: what a row among others has.
+// Writes the fields of a row into an object that the caller began.
 void write_row_view(JsonWriter& writer, const StatisticView& shown);
-// The same and all else: percentiles, bars or points, of all and of the interval.
+// Writes those fields, and percentiles, bars or points, of the whole time and of the interval.
 void write_full_view(JsonWriter& writer, const StatisticView& shown);
 
-// Points of a line as the page draws them: columns, names, and the marks of the value axis. Into an
-// object that the caller began.
+// Points of a line as the page draws them: columns, names, the marks of a linear and of a
+// logarithmic axis, and what is beyond the linear one. Into an object that the caller began.
 void write_series(JsonWriter& writer, const view::Series& series);
-// What rows are ordered by: p99, an average, a total, the last X; nothing without one.
+// A number that is drawn, with 3 decimals; below 0.1 with 4 digits, as a logarithmic axis has a
+// place for each that is not 0.
+void write_drawn(JsonWriter& writer, double value);
+// The number by which rows are ordered: p99, an average, a total or the last X; nullopt: there is
+// none.
 std::optional<double> level_of(const view::Statistic& statistic);
 // Percentiles and bars of the bins of a statistic, at most `rows_max`.
 void write_distribution(JsonWriter& writer, const view::Statistic& statistic, std::size_t rows_max);

@@ -24,7 +24,7 @@ struct Target {
   std::uint64_t number(std::string_view name, std::uint64_t fallback, std::uint64_t most) const;
 };
 
-// Nothing: no "/" at its start, a wrong percent sign, or a NUL.
+// nullopt: no "/" at its start, a wrong percent sign, or a NUL.
 std::optional<Target> parse_target(std::string_view text);
 
 }  // namespace tallyfs::web

@@ -1,7 +1,8 @@
-// What tally-web shows of tracing/: histogram triggers as tables, and latency histograms by CPU.
+// The part of tracing/ that tally-web shows: histogram triggers as tables, and latency histograms
+// by CPU.
 //
-// Each reading serves all that ask for it within its time, since some are long: events are asked
-// one by one for their triggers, and a CPU's histogram is a quarter of a megabyte. Any thread.
+// A reading serves all requests within its time, since some readings take long: the triggers of
+// events are read one by one, and a CPU's histogram has a quarter of a megabyte. Any thread.
 #pragma once
 
 #include <chrono>

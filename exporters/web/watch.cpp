@@ -41,8 +41,10 @@ double InterfaceRate::of_minute() const {
   return std::accumulate(minute.begin(), minute.end(), 0.0);
 }
 
+bool Watch::has_attention() const { return asked_ && Clock::now() - *asked_ <= kAttention; }
+
 void Watch::tick() {
-  if (!asked_ || Clock::now() - *asked_ > kAttention) return;
+  if (!has_attention()) return;
   if (auto done = read(); !done) return;  // the next answer says it
 }
 
@@ -100,7 +102,7 @@ void Watch::take_rates() {
   std::erase_if(rates_, [&](const auto& each) { return each.second.seen != readings_; });
 }
 
-// What moves is followed without a question, if it is small.
+// Follows small interfaces that count, also without a request for them.
 void Watch::choose_followed() {
   for (auto& [name, followed] : followed_) followed.moves_most = false;
   Followed& own = followed_[kOwn];
@@ -115,8 +117,8 @@ void Watch::choose_followed() {
   while (followed_.size() > kFollowedMax) drop_for_another();
 }
 
-// What is followed is replaced by what moves clearly more, not by its equals in turn: with each
-// replacement a past is lost.
+// Replaces a followed interface only by one that counts clearly more: each replacement loses a
+// past, and equals would replace one another in turn.
 void Watch::choose_moving() {
   constexpr double kStays = 1.25;
   std::vector<std::pair<double, const std::string*>> moving;
@@ -153,8 +155,8 @@ void Watch::follow() {
   bound_bytes();
 }
 
-// What has not moved is known without a reading. After a reading that took too long the others are
-// left out: all of them would.
+// An interface with the same serial number needs no reading. After a reading that took too long the
+// others are left out, since they would take too long as well.
 void Watch::follow(const std::string& name, Followed& followed, const std::uint64_t* serial) {
   const bool is_quiet =
       serial && followed.read_at + 1 == readings_ && followed.now.serial == *serial;
@@ -170,10 +172,12 @@ void Watch::follow(const std::string& name, Followed& followed, const std::uint6
   followed.now.realtime_us = tree_.realtime_us;
   followed.read_at = readings_;
   if (!ends_interval(followed, followed.now.time_us)) return;
-  // What has not moved since its first reading has no past yet.
+  // A reading too soon after the last one ended no interval, but may have seen new counts.
+  const bool has_counted = followed.before->serial != followed.now.serial;
+  // A statistic that has not counted since its first reading has no past yet.
   const bool has_pasts = !followed.pasts.empty() && (followed.statistic.empty() ||
                                                      followed.pasts.contains(followed.statistic));
-  if (!has_pasts) return add_columns(followed);
+  if (has_counted || !has_pasts) return add_columns(followed);
   const Interval interval = interval_to(followed.now, followed.before->time_us);
   for (auto& [statistic, past] : followed.pasts) past.add_quiet(interval);
 }
@@ -191,7 +195,8 @@ Result<void> Watch::read_followed(const std::string& name, Followed& followed) {
   return {};
 }
 
-// What is drawn with the newest definition has its bins.
+// Forgets pasts that the newest definitions do not keep, and columns with other bins: a picture has
+// the bins of the newest definition.
 void Watch::fit_pasts(Followed& followed) {
   const view::Interface& now = followed.now;
   std::erase_if(followed.pasts, [&](const auto& each) {
@@ -298,7 +303,7 @@ std::uint64_t Watch::counts_since_us() const {
   return now.realtime_at(first.data_us);
 }
 
-// Of a summary with another number of statistics they are read again at once.
+// Reads the names again at once if the summary has another number of statistics.
 const Watch::Names* Watch::names_of(const view::InterfaceSummary& interface,
                                     Clock::time_point until) {
   const auto known = names_.find(interface.name);

@@ -1,15 +1,16 @@
-// What is read of the mount, once for all clients: the tree, the interfaces that are looked at, and
-// their last minutes.
+// Reads the mount once for all clients: the tree, the interfaces that clients look at, and their
+// last minutes.
 //
-// While there are questions, it is read each second. The rates of all interfaces are kept for a
-// minute. Those kMovingMax that have counted most in it are followed, and beside them those looked
-// at last, kFollowedMax together: kPastsMax statistics with bins and as many others for `keep`, in
-// kPastBytesMax. Interfaces with more statistics than that are followed while they are looked at.
-// Those looked at longest ago go first. After kAttention without a question nothing is read.
+// While there are requests, the mount is read each second; after kAttention without one it is not
+// read. The rates of all interfaces are kept for a minute. The kMovingMax interfaces that have
+// counted most in it are followed, and also those that were looked at last, kFollowedMax together:
+// kPastsMax statistics with bins and as many others are kept for `keep`, in kPastBytesMax.
+// Interfaces with more statistics are followed while a client looks at them. Those looked at
+// longest ago are dropped first.
 //
-// A reading that comes less than kRated after the one before, as that after a change does, is
-// shown, but ends no interval: rates of so short a time mislead.
-// Confined to one thread at a time: the site locks it.
+// A reading that comes less than kRated after the last one, for example after a change, is shown,
+// but ends no interval: rates of so short a time mislead. Confined to one thread at a time: the
+// site locks it.
 #pragma once
 
 #include <chrono>
@@ -52,7 +53,7 @@ struct Followed {
   std::uint64_t looked_at = 0;  // the reading; 0: by none yet
   std::uint64_t read_at = 0;
   bool moves_most = false;  // one of the kMovingMax, or the daemon's own
-  // Of the reading `slowest_at`; for Watch::slowest().
+  // The result of Watch::slowest() for the reading `slowest_at`.
   std::optional<Slowest> slowest{};
   std::uint64_t slowest_at = 0;
 };
@@ -77,21 +78,23 @@ class Watch {
 
   // Each second: reads, if it was asked for not too long ago.
   void tick();
+  // Whether there was a question within kAttention.
+  bool has_attention() const;
   // For an answer: reads if the last reading is not fresh. A failure is as fresh as a success.
   Result<void> refresh();
-  // The same for a health check: the mount is not read any longer for that.
+  // refresh() for a health check, which does not prolong the time in which the mount is read.
   Result<void> check();
-  // After a change: the next answer reads anew.
+  // Call after a change: the next response reads the mount again.
   void forget_reading() { read_time_.reset(); }
 
   const Json& tree_json() const { return tree_json_; }
   const view::Tree& tree() const { return tree_; }
   const std::map<std::string, InterfaceRate>& rates() const { return rates_; }
-  // Of an interface that is followed; found once for each reading.
+  // The slowest statistic of a followed interface; computed once for each reading.
   const std::optional<Slowest>& slowest(const std::string& name);
-  // Whether that is all there is to know of it: it is followed, or it has not moved for a minute.
+  // True if slowest() is certain: the interface is followed, or has not counted for a minute.
   bool knows_slowest(const std::string& name) const;
-  // Of all but the daemon's own.
+  // The rate of all interfaces but the daemon's own.
   std::optional<double> rate() const { return rate_; }
   std::optional<std::uint64_t> dropped() const;
   // When the daemon began to count, by the wall clock; 0 where its own numbers are not known.

@@ -1,10 +1,13 @@
 #include "tools/ctl/alert_rule.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/statistics/exposition/names.h"
 #include "program/duration.h"
 #include "tools/display/summary.h"
@@ -24,14 +27,28 @@ std::string duration_of(microseconds time) {
   return duration_text(static_cast<std::uint64_t>(std::max(kMillisecondUs, whole)));
 }
 
-// JSON has what a string of YAML in double quotes may have.
+// JSON has what a string of YAML in double quotes may have. Characters that are not printable, as
+// those that turn a text around, are escaped as YAML has it.
 std::string quoted(std::string_view text) {
+  std::string json;
+  JsonWriter(json).string(text);
   std::string made;
-  JsonWriter(made).string(text);
+  for (std::string_view rest = json; !rest.empty();) {
+    char32_t point = 0;
+    const std::string_view one = rest.substr(0, std::max<std::size_t>(utf8_length(rest, point), 1));
+    rest.remove_prefix(one.size());
+    if (one.size() == 1 || is_units(one)) {
+      made.append(one);
+    } else {
+      std::array<char, 12> escaped{};
+      std::snprintf(escaped.data(), escaped.size(), "\\U%08X", static_cast<unsigned>(point));
+      made.append(escaped.data());
+    }
+  }
   return made;
 }
 
-// As text of an annotation, which Prometheus reads as a template.
+// Escapes text for an annotation, which Prometheus reads as a template.
 std::string in_template(std::string_view text) {
   std::string made;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,8 +69,9 @@ std::string label_value(std::string_view value) {
   return made.append("\"");
 }
 
-FamilyNames names_of(const view::Statistic& statistic) {
-  return FamilyNames(kPrefix, split_tags(statistic.name).name, statistic.units);
+statistics::FamilyNames names_of(const view::Statistic& statistic) {
+  return statistics::FamilyNames(kPrefix, statistics::split_tags(statistic.name).name,
+                                 statistic.units);
 }
 
 class Expression {
@@ -76,8 +94,8 @@ class Expression {
     if (!limit) return limit.error();
     std::string text = value;
     text.append(" ").append(kContraries[static_cast<std::size_t>(condition_.op)]).append(" ");
-    append_go_double(text, limit.value() * static_cast<double>(scale_.multiplier) /
-                               std::pow(10.0, scale_.decimals));
+    statistics::append_go_double(text, limit.value() * static_cast<double>(scale_.multiplier) /
+                                           std::pow(10.0, scale_.decimals));
     return text;
   }
 
@@ -90,19 +108,19 @@ class Expression {
       case Metric::kPercentile:
         return has_buckets() ? percentile() : "";
       case Metric::kMin:
-        return is("range") && over_.count() == 0 ? series(Role::kMin, "") : "";
+        return is("range") && over_.count() == 0 ? series(statistics::Role::kMin, "") : "";
       case Metric::kMax:
-        return is("range") && over_.count() == 0 ? series(Role::kMax, "") : "";
+        return is("range") && over_.count() == 0 ? series(statistics::Role::kMax, "") : "";
       case Metric::kAvg:
         return has_buckets() || is("range") ? average() : "";
       case Metric::kCount:
-        return has_buckets() || is("range") ? grown("increase", count()) : "";
+        return has_buckets() || is("range") ? count("increase") : "";
       case Metric::kRate:
         return rate();
       case Metric::kValue:
         return is("value") ? grown("increase", total()) : "";
       case Metric::kLast:
-        return is("last") ? series(Role::kLast, "") : "";
+        return is("last") ? series(statistics::Role::kLast, "") : "";
     }
     return {};
   }
@@ -110,27 +128,44 @@ class Expression {
   bool is(std::string_view type) const { return what_.type == type; }
   bool has_buckets() const { return is("array") || is("quantiles"); }
 
+  // Prometheus stores a native histogram without the series of a classic one.
+  bool may_be_native() const { return is("quantiles") || what_.key("scale") == "log2"; }
+  std::string either(std::string classic, const std::string& native) const {
+    return may_be_native() ? "(" + classic + " or " + native + ")" : classic;
+  }
+  std::string native(const char* function) {
+    return grown(function, series(statistics::Role::kDistribution, ""));
+  }
+
   std::string percentile() {
-    std::string text = "histogram_quantile(";
-    append_go_double(text, condition_.millionths / 1e6);
-    return text + ", " + grown("rate", series(Role::kDistribution, "_bucket")) + ")";
+    std::string begin = "histogram_quantile(";
+    statistics::append_go_double(begin, condition_.millionths / 1e6);
+    begin.append(", ");
+    return either(begin + grown("rate", series(statistics::Role::kDistribution, "_bucket")) + ")",
+                  begin + native("rate") + ")");
   }
   std::string average() {
-    const std::string sum = grown("rate", series(Role::kDistribution, "_sum"));
-    return sum + " / " + grown("rate", series(Role::kDistribution, "_count"));
+    const std::string sum = grown("rate", series(statistics::Role::kDistribution, "_sum"));
+    const std::string count = grown("rate", series(statistics::Role::kDistribution, "_count"));
+    const std::string whole = native("rate");
+    return either(sum + " / " + count,
+                  "histogram_sum(" + whole + ") / histogram_count(" + whole + ")");
   }
-  std::string count() {
-    std::string text = series(Role::kDistribution, "_count");
+  std::string count(const char* function) {
+    std::string text = either(grown(function, series(statistics::Role::kDistribution, "_count")),
+                              "histogram_count(" + native(function) + ")");
     scale_ = {};
     return text;
   }
   std::string total() {
-    return series(what_.key("mode") == "products" ? Role::kSummed : Role::kTotal, "_total");
+    return series(
+        what_.key("mode") == "products" ? statistics::Role::kSummed : statistics::Role::kTotal,
+        "_total");
   }
   // Counts samples, which a sum of products does not.
   std::string rate() {
     if (over_.count() == 0) return {};
-    if (has_buckets() || is("range")) return grown("rate", count());
+    if (has_buckets() || is("range")) return count("rate");
     return is("value") && what_.key("mode") != "products" ? grown("rate", total()) : "";
   }
 
@@ -139,15 +174,16 @@ class Expression {
     return std::string(function) + "(" + of + "[" + duration_of(over_) + "])";
   }
 
-  // Of this statistic alone: a matcher without a label would find others of the family, too.
-  std::string series(Role role, std::string_view end) {
-    const FamilyName family = names_.of(role);
+  // Selects this statistic alone: without the empty labels, the matcher would find others of the
+  // family.
+  std::string series(statistics::Role role, std::string_view end) {
+    const statistics::FamilyName family = names_.of(role);
     scale_ = family.scale;
-    if (is_of_x(role)) scale_.decimals += what_.decimals();
+    if (statistics::is_of_x(role)) scale_.decimals += what_.decimals();
     std::string text = family.name + std::string(end);
     text.append("{interface=").append(label_value(interface_.name));
     std::set<std::string> missing = labels_beside(family.name, role);
-    for (const Label& label : split_tags(what_.name).labels) {
+    for (const statistics::Label& label : statistics::split_tags(what_.name).labels) {
       text.append(",").append(label.name).append("=").append(label_value(label.value));
       missing.erase(label.name);
     }
@@ -156,11 +192,12 @@ class Expression {
   }
 
   // Labels of the interface's statistics of this family.
-  std::set<std::string> labels_beside(const std::string& family, Role role) const {
+  std::set<std::string> labels_beside(const std::string& family, statistics::Role role) const {
     std::set<std::string> labels;
     for (const view::Statistic& each : interface_.statistics) {
       if (names_of(each).of(role).name != family) continue;
-      for (const Label& label : split_tags(each.name).labels) labels.insert(label.name);
+      for (const statistics::Label& label : statistics::split_tags(each.name).labels)
+        labels.insert(label.name);
     }
     return labels;
   }
@@ -169,8 +206,8 @@ class Expression {
   const view::Interface& interface_;
   const view::Statistic& what_;
   const microseconds over_;
-  const FamilyNames names_;
-  UnitScale scale_{};  // of the series that came last
+  const statistics::FamilyNames names_;
+  statistics::UnitScale scale_{};  // of the series that came last
 };
 
 struct Alert {

@@ -9,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "program/duration.h"
+#include "tools/ctl/changed_part.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/facts.h"
 #include "tools/ctl/past_reader.h"
@@ -17,18 +18,20 @@
 #include "tools/display/most_changed.h"
 #include "tools/display/summary.h"
 #include "tools/display/table.h"
-#include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
+#include "tools/past/stored_pasts.h"
 
 namespace tallyfs {
 namespace {
 
 using std::chrono::microseconds;
+using Name = PastReader::Name;
 
 constexpr microseconds kSpan = std::chrono::seconds(60);
 constexpr microseconds kSpanMin = std::chrono::seconds(6);
-// Of a mount, whose past nothing keeps: the span, and two of baseline.
+// A mount keeps no past, so that the command reads so many spans: the span, and two of baseline.
 constexpr std::uint64_t kSpansOfMount = 3;
+constexpr std::size_t kSpanUnits = PastReader::kUnits;
 constexpr std::size_t kRows = 20;
 // Pale ones, if nothing is unusual.
 constexpr std::size_t kRowsOfQuiet = 3;
@@ -37,6 +40,7 @@ constexpr std::size_t kRowsOfQuiet = 3;
 struct StoreSpan {
   std::string directory;
   past::Span span;
+  std::optional<past::Span> baseline{};  // what counts of --vs; else it is directly before
 };
 
 // Percentiles of spans of a store, as show --at has them. A span is opened once.
@@ -44,8 +48,8 @@ class StorePercentiles {
  public:
   explicit StorePercentiles(std::string directory) : directory_(std::move(directory)) {}
 
-  // Nothing: the statistic has none, or the store cannot be read.
-  std::optional<std::string> p99(const PastReader::Name& name, const past::Span& span,
+  // nullopt: the statistic has no p99, or the store cannot be read.
+  std::optional<std::string> p99(const Name& name, const past::Span& span,
                                  const view::Look& look) {
     past::SpanSource* const source = open(span);
     if (!source) return std::nullopt;
@@ -70,37 +74,44 @@ class StorePercentiles {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::unique_ptr<past::SpanSource>> sources_;
 };
 
+// A statistic of which a past was read.
+struct Known {
+  Name name;
+  const view::Past* past;
+  std::string units;
+  unsigned decimals = 0;
+  bool is_new = false;
+  std::uint64_t end_us = 0;  // wall clock, of the newest block
+};
+
 class Changed {
  public:
-  // wanted: of a store.
-  Changed(Session& session, microseconds span, std::optional<StoreSpan> wanted = {})
-      : session_(session), span_(span), reader_(*session.source, span) {
+  // known: by name. wanted: of a store.
+  Changed(Session& session, microseconds span, std::vector<Known> known,
+          std::optional<StoreSpan> wanted = {})
+      : session_(session), span_(span), known_(std::move(known)) {
     if (!wanted) return;
     wanted_ = wanted->span;
+    baseline_ = wanted->baseline;
     percentiles_.emplace(std::move(wanted->directory));
   }
 
   int run() {
-    const bool is_mount = !session_.source->mount().empty();
-    if (is_mount) {
-      // A slip of the hand is told at once.
-      const auto found = select(*session_.source, session_.options.words);
-      if (!found) return complain(found.error());
-      complain(kDone,
-               "reads the mount for " +
-                   view::duration_text(kSpansOfMount * static_cast<std::uint64_t>(span_.count())) +
-                   "; show --changed --from RECORDING ranks at once");
-    }
-    if (const auto done = reader_.read(kSpansOfMount); !done) return complain(done.error());
     const auto selections = select(*session_.source, session_.options.words);
     if (!selections) return complain(selections.error());
     watch(selections.value());
-    rows_ = view::most_changed(watched_, {.rows_max = kRows});
+    const Options& options = session_.options;
+    const auto rows_max = options.top != 0 ? static_cast<std::size_t>(options.top) : kRows;
+    rows_ = view::most_changed(watched_, {.rows_max = rows_max});
     const bool is_quiet = rows_.empty() || !rows_.front().is_unusual;
     if (is_quiet) rows_.resize(std::min(rows_.size(), kRowsOfQuiet));
+    if (options.sort == "name") {
+      std::ranges::sort(rows_, {}, [this](const auto& each) { return name_of_row(each); });
+    }
     session_.options.json ? print_json() : draw(is_quiet);
     print_facts(session_, [&](const std::string& interface, const std::string& name) {
-      return std::ranges::count(names_, PastReader::Name(interface, name), &Named::name) > 0;
+      return std::ranges::any_of(
+          ranked_, [&](const Known* each) { return each->name == Name(interface, name); });
     });
     return kDone;
   }
@@ -108,22 +119,24 @@ class Changed {
  private:
   void watch(const std::vector<Selection>& selections) {
     std::set<std::string> whole;
-    std::set<PastReader::Name> single;
+    std::set<Name> single;
     for (const Selection& each : selections) {
       if (each.is_whole) whole.insert(each.interface);
       for (const std::string& name : each.statistics) single.insert({each.interface, name});
     }
-    for (const auto& [name, series] : reader_.series()) {
-      if (!whole.contains(name.first) && !single.contains(name)) continue;
-      if (series.is_new) new_.push_back(view::shown_name(name.first, name.second));
-      spans_ = std::max(spans_, view::baseline_spans(series.past));
-      if (view::baseline_spans(series.past) < kSpansOfMount - 1) {
+    for (const Known& each : known_) {
+      const auto& [interface, name] = each.name;
+      if (!whole.contains(interface) && !single.contains(each.name)) continue;
+      if (each.is_new) new_.push_back(view::shown_name(interface, name));
+      const std::size_t spans = view::baseline_spans(*each.past);
+      spans_ = std::max(spans_, spans);
+      if (spans < kSpansOfMount - 1) {
         ++too_young_;
         continue;
       }
-      watched_.push_back({name.first, &series.past});
-      names_.push_back({name, &series});
-      ++in_interface_[name.first];
+      watched_.push_back({interface, each.past});
+      ranked_.push_back(&each);
+      ++in_interface_[interface];
     }
   }
 
@@ -141,16 +154,36 @@ class Changed {
     } else {
       const std::string span = wanted_ ? span_text(*wanted_, session_.options.utc)
                                        : "the last " + duration(1);
-      const std::string compared = span + " beside the " + duration(spans_) + " before, of " +
+      const std::string baseline = baseline_ ? span_text(*baseline_, session_.options.utc)
+                                             : "the " + duration(spans_) + " before";
+      const std::string compared = span + " compared with " + baseline + ", of " +
                                    std::to_string(watched_.size()) + " statistics";
       grid.put_line((is_quiet ? "nothing unusual: " : "unusual: ") + compared, dim);
+      grid.put_line(limit_text(), dim);
     }
     draw_table(grid);
+    if (is_quiet && wanted_ && !baseline_) {
+      grid.put_line("a change of before " + session_.look.moment(wanted_->begin_us) +
+                        " is part of what that is compared with: a longer --last, or --at, asks "
+                        "for it",
+                    dim);
+    }
     if (!watched_.empty() && too_young_ > 0) {
       grid.put_line(std::to_string(too_young_) + " have too little past, and are not ranked", dim);
     }
     for (const std::string& each : new_) grid.put_line(each + ": new", dim);
     print(grid, session_.terminal);
+  }
+
+  std::string limit_text() const {
+    const bool is_short = spans_ < view::Past::kBaselineSpans;
+    const std::string known = std::to_string(spans_) + " of " +
+                              std::to_string(view::Past::kBaselineSpans) +
+                              " spans before are known: ";
+    return (is_short ? known : "") + "a score of " +
+           view::number_text(view::unusual_from(spans_), {}, view::Digits::kTwo,
+                             session_.look.charset) +
+           " is unusual";
   }
 
   void draw_table(view::Grid& grid) const {
@@ -188,7 +221,7 @@ class Changed {
   void write_row(JsonWriter& writer, const view::ChangedRow& row) const {
     writer.begin_object().key("interface").string(first(row).name.first);
     writer.key("statistics").begin_array();
-    for (const std::size_t each : row.members) writer.string(names_[each].name.second);
+    for (const std::size_t each : row.members) writer.string(ranked_[each]->name.second);
     writer.end_array().key("channel").string(view::name_of(row.behaviour.channel));
     writer.key("direction");
     writer.string(row.behaviour.direction == view::Direction::kUp ? "up" : "down");
@@ -199,30 +232,32 @@ class Changed {
     writer.end_object();
   }
 
-  struct Named {
-    PastReader::Name name;
-    const PastReader::Series* series;
-  };
-  const Named& first(const view::ChangedRow& row) const { return names_[row.members.front()]; }
+  const Known& first(const view::ChangedRow& row) const { return *ranked_[row.members.front()]; }
 
   std::string name_of_row(const view::ChangedRow& row) const {
-    const PastReader::Name& name = first(row).name;
+    const Name& name = first(row).name;
     return row.members.size() == 1 ? view::shown_name(name.first, name.second) : name.first;
   }
   std::uint64_t since_us(const view::ChangedRow& row) const {
-    return realtime_us(row, row.onset.begin);
+    const std::uint64_t since_us = realtime_us(row, row.onset.begin);
+    // With --vs, the units before the span are those of the baseline, which is another time.
+    return baseline_ ? std::max(since_us, wanted_->begin_us) : since_us;
   }
   std::uint64_t realtime_us(const view::ChangedRow& row, std::size_t units_before) const {
-    return reader_.realtime_us(*first(row).series, units_before);
+    const std::uint64_t end_us = first(row).end_us;
+    const auto units = static_cast<std::uint64_t>(span_.count()) * units_before / kSpanUnits;
+    return end_us - std::min(end_us, units);
   }
 
-  // Of the baseline, and since the onset; nothing where there is no store, or another reason.
+  // The p99 of the baseline, and that since the onset; nullopt without a store, or for another
+  // reason.
   std::optional<view::TwoPercentiles> p99(const view::ChangedRow& row) const {
     if (!percentiles_ || row.behaviour.channel != view::Channel::kLevel) return std::nullopt;
-    const Named& named = first(row);
-    const std::size_t spans = view::baseline_spans(named.series->past);
-    const std::uint64_t begin_us = realtime_us(row, PastReader::kUnits);
-    const past::Span baseline{realtime_us(row, (spans + 1) * PastReader::kUnits), begin_us};
+    const Known& named = first(row);
+    const std::size_t spans = view::baseline_spans(*named.past);
+    const past::Span directly_before{realtime_us(row, (spans + 1) * kSpanUnits),
+                                     realtime_us(row, kSpanUnits)};
+    const past::Span baseline = baseline_.value_or(directly_before);
     const past::Span since{realtime_us(row, row.onset.begin), realtime_us(row, row.onset.end)};
     auto before = percentiles_->p99(named.name, baseline, session_.look);
     auto now = percentiles_->p99(named.name, since, session_.look);
@@ -231,14 +266,14 @@ class Changed {
   }
 
   std::string reason(const view::ChangedRow& row) const {
-    const Named& named = first(row);
+    const Known& named = first(row);
     return view::reason_of({.row = &row,
-                            .past = &named.series->past,
+                            .past = named.past,
                             .in_interface = in_interface_.at(named.name.first),
-                            .units = named.series->units,
-                            .decimals = named.series->decimals,
+                            .units = named.units,
+                            .decimals = named.decimals,
                             .unit_seconds = static_cast<double>(span_.count()) / 1e6 /
-                                            static_cast<double>(PastReader::kUnits),
+                                            static_cast<double>(kSpanUnits),
                             .p99 = p99(row)},
                            session_.look);
   }
@@ -246,10 +281,11 @@ class Changed {
   Session& session_;
   const microseconds span_;
   std::optional<past::Span> wanted_;
+  std::optional<past::Span> baseline_;
   mutable std::optional<StorePercentiles> percentiles_;  // of a store; it opens spans when asked
-  PastReader reader_;
+  const std::vector<Known> known_;
   std::vector<view::Watched> watched_;
-  std::vector<Named> names_;  // of those that are watched
+  std::vector<const Known*> ranked_;  // those that are watched
   std::map<std::string, std::size_t> in_interface_;
   std::vector<view::ChangedRow> rows_;
   std::vector<std::string> new_;
@@ -257,24 +293,30 @@ class Changed {
   std::size_t too_young_ = 0;
 };
 
-// The span with as many spans of baseline before it as the store has finely enough.
-Result<std::unique_ptr<past::MomentSource>> open_with_baseline(Session& session,
-                                                               past::StoreReader& store,
-                                                               const past::Span& span) {
-  const std::uint64_t length_us = span.end_us - span.begin_us;
-  std::uint64_t step_us = 0;
-  for (std::uint64_t spans = view::Past::kBaselineSpans; spans >= kSpansOfMount - 1; --spans) {
-    const past::Span all{span.begin_us - std::min(span.begin_us, spans * length_us), span.end_us};
-    const auto tier = store.finest_tier(all.begin_us);
-    if (!tier) return tier.error();
-    step_us = store.tiers()[tier.value()].step_us;
-    if (step_us * view::Past::kSpanBlocks > length_us) continue;
-    if (auto done = session.read_facts(store, all); !done) return done.error();
-    return past::MomentSource::open(std::move(store), all, {});
+std::vector<Known> known_of(const PastReader& reader) {
+  std::vector<Known> made;
+  for (const auto& [name, each] : reader.series()) {
+    made.push_back({name, &each.paced.past(), each.units, each.decimals, each.is_new,
+                    reader.end_us(each)});
   }
-  return invalid("the store has points of " + view::duration_text(step_us) +
-                 " for that time; a span of --changed needs twelve of them, as --at 12:00+" +
-                 std::to_string(step_us * view::Past::kSpanBlocks / 1'000'000) + "s");
+  return made;
+}
+
+// A store that ends before the span has nothing of it.
+std::vector<Known> known_of(const past::StoredPasts& pasts, const past::Span& span) {
+  std::vector<Known> made;
+  if (pasts.span().end_us <= span.begin_us) return made;
+  for (const auto* each : pasts.series()) {
+    const view::Statistic& statistic = each->portions.statistic();
+    made.push_back({{each->interface, each->name},
+                    &each->past(),
+                    statistic.units,
+                    statistic.decimals(),
+                    pasts.is_new(*each),
+                    pasts.realtime_us(*each)});
+  }
+  std::ranges::sort(made, {}, &Known::name);
+  return made;
 }
 
 }  // namespace
@@ -289,19 +331,56 @@ int show_changed(Session& session) {
     words.erase(words.begin());
   }
   if (span < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
-  return Changed(session, span).run();
+  if (!session.source->mount().empty()) {
+    // A slip of the hand is told at once.
+    const auto found = select(*session.source, words);
+    if (!found) return complain(found.error());
+    complain(kDone,
+             "reads the mount for " +
+                 view::duration_text(kSpansOfMount * static_cast<std::uint64_t>(span.count())) +
+                 "; show --changed --from RECORDING ranks at once");
+  }
+  PastReader reader(*session.source, span);
+  if (const auto done = reader.read(kSpansOfMount); !done) return complain(done.error());
+  return Changed(session, span, known_of(reader)).run();
 }
 
 int show_changed(Session& session, const PastOptions& options) {
   std::optional<PastSpan> opened;
-  if (const auto status = session.open_store(options, opened)) return *status;
+  if (const auto status = session.open_store(options, opened, session.options.words)) {
+    return *status;
+  }
   const past::Span& span = opened->wanted().value();
   const microseconds length(static_cast<std::int64_t>(span.end_us - span.begin_us));
   if (length < kSpanMin) return complain(kWrongUsage, "a span of --changed is 6s at least");
-  auto source = open_with_baseline(session, opened->store(), span);
+  std::optional<past::Span> baseline;
+  // "before" is what it is compared with anyhow.
+  if (!options.versus.empty() && options.versus != "before") {
+    const auto other = opened->other(span);
+    if (!other) return complain(kWrongUsage, other.error().reason);
+    baseline = other.value();
+  }
+  const auto part = baseline ? with_baseline_of(opened->store(), span, *baseline)
+                             : with_baseline(opened->store(), span);
+  if (!part) return complain(kRefused, part.error().reason);
+  // Only the newest spans of a longer baseline count.
+  if (baseline) baseline = part.value().baseline();
+  const past::Span whole = part.value().span;
+  const auto times = baseline ? std::vector{*baseline, span} : std::vector{whole};
+  for (const past::Span& each : times) {
+    const auto facts = session.add_facts(opened->store(), each);
+    if (!facts) return complain(kRefused, facts.error().reason);
+  }
+  past::StoredPasts pasts(opened->directory(), part.value());
+  const auto read = pasts.read(past::StoredPasts::Clock::time_point::max());
+  if (!read) return complain(kRefused, read.error().reason);
+  session.add_facts(pasts.damaged());
+  auto source = past::SpanSource::names(std::move(opened->store()));
   if (!source) return complain(kRefused, source.error().reason);
   session.source = std::move(source).value();
-  return Changed(session, length, StoreSpan{opened->directory(), span}).run();
+  return Changed(session, length, known_of(pasts, span),
+                 StoreSpan{opened->directory(), span, baseline})
+      .run();
 }
 
 }  // namespace tallyfs

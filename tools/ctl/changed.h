@@ -9,7 +9,7 @@ namespace tallyfs {
 // The first of the session's words may be a span, as "5m"; the others say which statistics.
 // Returns an exit status.
 int show_changed(Session& session);
-// Of a span of a store. The session need not be open.
+// Shows the changes of a span of a store. The session need not be open.
 int show_changed(Session& session, const PastOptions& past);
 
 }  // namespace tallyfs

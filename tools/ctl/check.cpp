@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <thread>
 
@@ -52,31 +53,30 @@ std::string number(double value) {
   return text.data();
 }
 
+// From what is stored to the unit that units= names.
+double in_its_unit(double stored, const view::Quantity& quantity) {
+  return stored / std::pow(10.0, quantity.decimals);
+}
+
 // Performance data: seconds, bytes or a number, with the two limits.
 class Performance {
  public:
-  Performance(const Condition& condition, const view::Statistic& statistic)
-      : condition_(condition) {
-    if (!condition.is_of_x()) return;
-    const view::Quantity quantity = view::quantity_of_x(statistic);
-    if (quantity.kind == view::Quantity::Kind::kTime) {
-      factor_ = quantity.factor / 1e9;
-      unit_ = "s";
-    } else if (quantity.kind == view::Quantity::Kind::kBytes) {
-      factor_ = quantity.factor;
-      unit_ = "B";
-    }
-  }
+  Performance(const Condition& condition, const view::Quantity& quantity)
+      : condition_(condition), quantity_(quantity) {}
   std::string text(const Measured& critical, const std::optional<Measured>& warning) const {
-    return condition_.metric_text + "=" + number(critical.value * factor_) + unit_ + ";" +
-           (warning ? number(warning->limit * factor_) : "") + ";" +
-           number(critical.limit * factor_);
+    return condition_.metric_text + "=" + based(critical.value) + unit() + ";" +
+           (warning ? based(warning->limit) : "") + ";" + based(critical.limit);
   }
 
  private:
+  std::string based(double value) const { return number(view::in_base_unit(value, quantity_)); }
+  const char* unit() const {
+    if (quantity_.kind == view::Quantity::Kind::kTime) return "s";
+    return quantity_.kind == view::Quantity::Kind::kBytes ? "B" : "";
+  }
+
   const Condition& condition_;
-  double factor_ = 1;
-  const char* unit_ = "";
+  const view::Quantity& quantity_;
 };
 
 class Check {
@@ -121,9 +121,9 @@ class Check {
     }
   }
 
-  // As Session::open().
+  // Opens the session. Returns what Session::open() does.
   std::optional<int> open() {
-    return session_.open(options_.past, Session::PastForm::kSum);
+    return session_.open(options_.past, Session::PastForm::kSum, {critical_.what});
   }
 
  private:
@@ -164,10 +164,41 @@ class Check {
     }
     const view::Statistic* const statistic = interface.value().find(selected.value().statistic);
     if (!statistic) return unknown("it has been removed");
-    // Nothing in an interval is a 0, but not before the first sample.
+    // An interval without samples is a 0, but not before the first sample.
     const bool is_new = over().count() != 0 && statistic->on && statistic->samples == 0;
     if (is_new) return unknown("no sample");
-    return judge(*statistic, change ? &*change : nullptr);
+    const Judged judged = judge(*statistic, change ? &*change : nullptr);
+    return options_.past.is_wanted() ? in_observed_part(judged, change->micros) : judged;
+  }
+
+  // If a span was only observed in part, the outcome is known only if the rest cannot change it.
+  Judged in_observed_part(Judged judged, std::uint64_t observed_us) const {
+    const std::uint64_t span_us = session_.wanted.end_us - session_.wanted.begin_us;
+    if (judged.outcome == kUnknown || observed_us >= span_us / 10 * 9) return judged;
+    const std::string part = view::duration_text(observed_us) + " of " +
+                             view::duration_text(span_us) + " were observed";
+    if (!is_certain(judged.outcome)) {
+      return unknown("only " + part + ", and in them it is " + judged.value);
+    }
+    judged.text.append("; ").append(part);
+    return judged;
+  }
+  bool is_certain(Outcome outcome) const {
+    if (outcome == kWarning) return stays(*warning_, false);
+    if (outcome == kCritical) return stays(critical_, false);
+    return stays(critical_, true) && (!warning_ || stays(*warning_, true));
+  }
+  // Whether a condition holds, or not, whatever is counted besides: that makes the number and the
+  // largest sample only larger, and the smallest one smaller.
+  static bool stays(const Condition& condition, bool holds) {
+    using Metric = Condition::Metric;
+    using Operator = Condition::Operator;
+    const bool is_upper =
+        condition.op == Operator::kBelow || condition.op == Operator::kAtMost;
+    if (condition.metric == Metric::kCount || condition.metric == Metric::kMax) {
+      return is_upper != holds;
+    }
+    return condition.metric == Metric::kMin && is_upper == holds;
   }
 
   Judged judge(const view::Statistic& statistic, const view::Change* change) const {
@@ -180,9 +211,10 @@ class Check {
       if (!measured) return unknown("--warn: " + measured.error().reason);
       warning = measured.value();
     }
+    const view::Quantity quantity = quantity_of(critical_, statistic);
     Judged made{.outcome = kOk,
                 .text = {},
-                .value = number(critical.value().value),
+                .value = number(in_its_unit(critical.value().value, quantity)),
                 .performance = {}};
     if (warning && !warning->holds) made.outcome = kWarning;
     if (!critical.value().holds) made.outcome = kCritical;
@@ -191,12 +223,12 @@ class Check {
     const Measured& measured = is_warning ? *warning : critical.value();
     made.text = wanted.what + " " + wanted.metric_text + " " + measured.text + ", wanted " +
                 wanted.wanted_text();
-    made.performance = Performance(critical_, statistic).text(critical.value(), warning);
+    made.performance = Performance(critical_, quantity).text(critical.value(), warning);
     return made;
   }
 
-  // A broken limit counts when it has been broken for --for. A look that says nothing neither
-  // begins nor ends that.
+  // A broken limit counts when it has been broken for --for; until then it is told as the look
+  // before it. A look that says nothing neither begins nor ends that.
   Judged lasting(Judged judged) {
     if (options_.lasting.empty() || judged.outcome == kUnknown) return judged;
     const auto now = std::chrono::steady_clock::now();
@@ -206,7 +238,7 @@ class Check {
     }
     if (!bad_since_) bad_since_ = now;
     if (now - *bad_since_ >= parse_period(options_.lasting)) return judged;
-    judged.outcome = told_ == kUnknown ? kOk : told_;
+    judged.outcome = told_;
     judged.text.append("; it has not been so for ").append(options_.lasting).append(" yet");
     return judged;
   }

@@ -11,19 +11,6 @@
 namespace tallyfs {
 namespace {
 
-// The first word that is no option and no option's value; argc if there is none.
-int find_command(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--") return argc;
-    if (takes_value(word))
-      ++i;
-    else if (!word.starts_with('-'))
-      return i;
-  }
-  return argc;
-}
-
 bool asks_for(int argc, char** argv, std::string_view shortly, std::string_view option) {
   return argc == 2 && (argv[1] == shortly || argv[1] == option);
 }
@@ -61,6 +48,7 @@ const std::vector<Command>& commands() {
       {"apply", "write definitions that differ", run_apply},
       {"record", "write snapshots into a file, for --from", run_record},
       {"diff", "what was counted between two snapshots", run_diff},
+      {"probe", "count and time functions of programs that know nothing of it", run_probe},
       {"check", "compare a number with a limit, with the statuses of Nagios", run_check},
       {"since", "what was counted since the last look of this terminal", run_since},
       {"errors", "show the newest refused lines and warnings", run_errors},
@@ -73,6 +61,18 @@ const std::vector<Command>& commands() {
       {"help", "show how a command is used", run_help},
   };
   return kCommands;
+}
+
+int find_word(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") return argc;
+    if (takes_value(word))
+      ++i;
+    else if (!word.starts_with('-'))
+      return i;
+  }
+  return argc;
 }
 
 int run_help(int argc, char** argv) {
@@ -89,7 +89,7 @@ int run_tallyctl(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   if (asks_for(argc, argv, "-h", "--help")) return print_help();
   if (asks_for(argc, argv, "-V", "--version")) return print_version();
-  const int at = find_command(argc, argv);
+  const int at = find_word(argc, argv);
   const auto found =
       at == argc ? commands().end() : std::ranges::find_if(commands(), [&](const Command& each) {
         return std::string_view(each.name) == argv[at];

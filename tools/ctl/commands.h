@@ -39,6 +39,7 @@ int run_reset(int argc, char** argv);
 int run_undo(int argc, char** argv);
 int run_on(int argc, char** argv);
 int run_off(int argc, char** argv);
+int run_probe(int argc, char** argv);
 
 struct Command {
   const char* name;
@@ -46,5 +47,7 @@ struct Command {
   int (*run)(int argc, char** argv);
 };
 const std::vector<Command>& commands();
+// The first word after argv[0] that is no option and no option's value; argc if there is none.
+int find_word(int argc, char** argv);
 
 }  // namespace tallyfs

@@ -140,13 +140,6 @@ std::optional<Found> find_in_counts(const Condition& condition, const view::Stat
   return Found{static_cast<double>(*count), view::grouped_text(*count)};
 }
 
-// A limit without a unit is in this quantity, as the number is.
-Quantity quantity_of(const Condition& condition, const view::Statistic& statistic) {
-  if (condition.is_of_x()) return view::quantity_of_x(statistic);
-  const bool is_total = condition.metric == Condition::Metric::kValue;
-  return is_total ? view::quantity_of_totals(statistic) : Quantity{};
-}
-
 Result<double> limit_in(const Condition& condition, const Quantity& quantity,
                         const std::string& units) {
   const Limit& limit = condition.limit;
@@ -155,7 +148,8 @@ Result<double> limit_in(const Condition& condition, const Quantity& quantity,
   }
   if (limit.kind == quantity.kind) return limit.number * limit.factor / quantity.factor;
   return invalid(condition.limit_text + " is in another unit than the statistic" +
-                 (units.empty() ? ", which has none" : ", which is in " + units));
+                 (units.empty() ? ", which has none: define units=microseconds/samples"
+                                : ", which is in " + units));
 }
 
 bool holds(double value, Condition::Operator op, double limit) {
@@ -180,31 +174,42 @@ std::string_view text_of(Condition::Operator op) {
 Result<Found> find_rate(const view::Change* change) {
   const auto rate = change ? change->rate() : std::nullopt;
   if (!change) return invalid("a rate needs --over TIME");
-  if (!rate) return invalid("it was reset or defined anew meanwhile");
+  if (!rate) return invalid("it was reset or redefined meanwhile");
   return Found{*rate, view::rate_text(*rate)};
 }
 
-// Since the reset, where the type says so; else ever.
-bool has_samples(const view::Statistic& statistic) {
-  return statistic.samples != 0 && view::count_of(statistic).value_or(1) != 0;
+// After a reset a count and a total are 0 and known; X is not, where the type says so.
+bool has_samples(const Condition& condition, const view::Statistic& statistic) {
+  const bool may_be_0 = !condition.is_of_x() || view::count_of(statistic).value_or(1) != 0;
+  return statistic.samples != 0 && may_be_0;
 }
 
 Result<Found> find_value(const Condition& condition, const view::Statistic& statistic,
                          const view::Change* change, view::Charset charset) {
   if (condition.metric == Condition::Metric::kRate) return find_rate(change);
-  if (!change && !has_samples(statistic)) return invalid("no sample");
-  if (change && !change->counted) return invalid("it was reset or defined anew meanwhile");
+  if (!change && !has_samples(condition, statistic)) return invalid("no sample");
+  if (change && !change->counted) return invalid("it was reset or redefined meanwhile");
   const view::Statistic& counted = change ? *change->counted : statistic;
   const auto found = condition.is_of_x() ? find_in_x(condition, counted, charset)
                                          : find_in_counts(condition, counted, charset);
   if (found) return *found;
   const auto count = view::count_of(counted);
   if ((count && *count == 0) || statistic.samples == 0) return invalid("no sample");
+  const bool is_percentile = condition.metric == Condition::Metric::kPercentile;
   return invalid("type=" + statistic.type + " has no " + condition.metric_text +
-                 (change ? " of an interval" : ""));
+                 (change ? " of an interval" : "") +
+                 (is_percentile               ? "; type=quantiles has, also as a view beside it"
+                  : statistic.type == "value" ? "; it has value and rate"
+                                              : ""));
 }
 
 }  // namespace
+
+Quantity quantity_of(const Condition& condition, const view::Statistic& statistic) {
+  if (condition.is_of_x()) return view::quantity_of_x(statistic);
+  const bool is_total = condition.metric == Condition::Metric::kValue;
+  return is_total ? view::quantity_of_totals(statistic) : Quantity{};
+}
 
 bool Condition::is_of_x() const {
   return metric != Metric::kCount && metric != Metric::kRate && metric != Metric::kValue;

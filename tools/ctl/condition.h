@@ -42,6 +42,8 @@ struct Condition {
 // kInvalid: it is none; the reason has one that is right.
 Result<Condition> parse_condition(std::string_view text);
 
+// The quantity of the compared number; a limit without a unit is also in this quantity.
+view::Quantity quantity_of(const Condition& condition, const view::Statistic& statistic);
 // The limit in the unit of the number that is compared. kInvalid: it has another unit.
 Result<double> limit_of(const Condition& condition, const view::Statistic& statistic);
 
@@ -52,9 +54,9 @@ struct Measured {
   bool holds = false;
 };
 
-// Of all that a statistic has or, with a change, of what was counted in it. kInvalid: nothing can
-// be said, with the reason: it is off, there was no sample, its type has no such metric, the limit
-// has another unit.
+// Measures all samples of a statistic or, with a change, the samples of that. kInvalid: there is no
+// number, with the reason: the statistic is off, there was no sample, its type has no such metric,
+// or the limit has another unit.
 Result<Measured> measure(const Condition& condition, const view::Statistic& statistic,
                          const view::Change* change, view::Charset charset);
 

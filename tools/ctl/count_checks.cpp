@@ -1,21 +1,19 @@
 #include "tools/ctl/count_checks.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
 
+#include "core/base/daemon_counter.h"
 #include "tools/display/change.h"
 #include "tools/display/quantity.h"
 
 namespace tallyfs {
 namespace {
-
-// Counts of what went well, and statistics that are no counts.
-constexpr std::array<std::string_view, 14> kNoProblems = {
-    "datagrams",    "samples",    "blobs",       "commands", "dropped_by",
-    "batch_ns",     "open_files", "events",      "lanes",    "cells_merged",
-    "beside_lanes", "rings",      "ring_samples", "channels"};
 
 Int128 total_of(const view::Statistic& statistic) {
   const auto* value = std::get_if<view::Value>(&statistic.values);
@@ -45,6 +43,11 @@ std::string explanation_of(std::string_view counter, const std::string& log) {
   if (counter == "rejects") return newest_entry(log, "");
   if (counter == "reloads_refused") return newest_entry(log, "reload: error: ");
   return "";
+}
+
+bool is_known(std::string_view name) {
+  return std::ranges::find(DaemonCounter::kRows, name, &DaemonCounter::Row::name) !=
+         std::end(DaemonCounter::kRows);
 }
 
 // Whether a reload was refused since the program on disk reads no state of this daemon's.
@@ -99,7 +102,7 @@ std::string lane_refusal(std::int64_t pid, const std::string& log) {
 }
 
 std::string newly_counted(const view::Interface& before, const view::Interface& now,
-                          const std::string& name) {
+                          std::string_view name) {
   const auto change = view::change_between(before, now, name);
   if (!change.counted) return "";
   const Int128 count = total_of(*change.counted);
@@ -108,74 +111,14 @@ std::string newly_counted(const view::Interface& before, const view::Interface& 
          view::duration_text(change.micros);
 }
 
-constexpr CountedProblem kProblems[] = {
-    {"rejects", "line or message was refused", "lines or messages were refused",
-     "cat tracing/error_log has the last ones, with their senders and reasons"},
-    {"truncated", "datagram was too long, and nothing of it was taken",
-     "datagrams were too long, and nothing of them was taken",
-     "keep datagrams below 256 KiB: split what is sent at once"},
-    {"fds_refused", "datagram carried file descriptors, which were closed unused",
-     "datagrams carried file descriptors, which were closed unused",
-     "send no descriptors to the socket but a channel for answers; a user may have 64 of them"},
-    {"answers_dropped", "answer did not reach its feeder: its queue was full, or it was gone",
-     "answers did not reach their feeder: its queue was full, or it was gone",
-     "read the answers, or send without asking for them; tally-send and libtally do"},
-    {"dropped", "sample was dropped by a feeder that could not send it",
-     "samples were dropped by feeders that could not send them",
-     "refused statistics are in error_log, and threads beyond 1,024 drop theirs; else the daemon "
-     "was away or behind for longer than held_max holds, see queue"},
-    {"drains_cut", "open showed what was there before all that had been sent was taken in",
-     "opens showed what was there before all that had been sent was taken in",
-     "the daemon is behind, or many opens came beside full rings: fewer or larger datagrams, see "
-     "batch_ns; read again for the rest"},
-    {"rounded", "sample of text had more decimal places than its statistic keeps",
-     "samples of text had more decimal places than their statistics keep",
-     "they count rounded: define these statistics with more decimals="},
-    {"saturations", "counter stands at the end of its type, and counts no more",
-     "counters stand at the end of their type, and count no more",
-     "the daemon's log names them: tallyctl reset INTERFACE/STATISTIC"},
-    {"opens_refused", "open was refused by a quota of open files or of their bytes",
-     "opens were refused by a quota of open files or of their bytes",
-     "close files, or start with larger --uid-open-files, --uid-open-bytes, --open-bytes-max"},
-    {"events_lost", "record of an event was lost before it could be counted",
-     "records of events were lost before they could be counted",
-     "larger buffers (buffer_size_kb of the kernel's instance), fewer events, or a filter"},
-    {"events_hurried", "record was used before older ones of other sources could come",
-     "records were used before older ones of other sources could come",
-     "orders of events across processes may be wrong: let the sources send more often"},
-    {"put_off", "datagram waited behind others since its sender had used up its share of time",
-     "datagrams waited behind others since their senders had used up their shares of time",
-     "send less in that feeder, and create and define less often; what it sends comes late, and "
-     "none is lost unless put_off_dropped grows"},
-    {"put_off_dropped", "datagram was dropped: its sender had sent more than can wait",
-     "datagrams were dropped: their senders had sent more than can wait",
-     "the daemon's log and tracing/error_log name such senders: let them send less"},
-    {"state_failures", "file of --state could not be written",
-     "files of --state could not be written",
-     "the daemon's log says why: room and rights in its directory; the file before is still "
-     "there"},
-    {"state_left_out", "object of a state was left out at the start, or in a reload",
-     "objects of a state were left out at the start, or in a reload",
-     "tracing/error_log and the daemon's log name them; state.incomplete in the directory of "
-     "--state has those of a start"},
-    {"lane_bad", "time, memory that feeders count in held what no feeder writes",
-     "times, memory that feeders count in held what no feeder writes",
-     "tracing/error_log names the process and the fault: it is broken or hostile"},
-    {"lane_dropped", "sample found no room in the ring of its thread",
-     "samples found no room in the rings of their threads",
-     "settings.wait_ms lets feeders wait for the daemon; what wants each sample wants fewer"},
-    {"takeovers", "server ended unexpectedly, and the keeper started another",
-     "servers ended unexpectedly, and the keeper started another each time",
-     "the daemon's log says why each ended; what came in the second or two before it is lost"},
-    {"reloads_refused", "reload was refused by the program on disk, and this one goes on",
-     "reloads were refused by the program on disk, and this one goes on",
-     "correct what the reason names (the daemon's log has it, too), then tallyfs --reload"},
-    {"answers_over_share", "answer was not sent to a uid that reads none",
-     "answers were not sent to a uid that reads none",
-     "that uid's feeders must read their answers, or not ask for them"},
+// A count of a feeder's that stands for a problem, as DaemonCounter::Row.
+struct FeederProblem {
+  std::string_view name;
+  std::string_view one;
+  std::string_view many;
+  std::string_view advice;
 };
-
-constexpr CountedProblem kFeederProblems[] = {
+constexpr FeederProblem kFeederProblems[] = {
     {"overflowed", "sample went to NAME{*}, since there was no room for another statistic",
      "samples went to NAME{*}, since there was no room for more statistics",
      "the feeder's log names the last NAME: fewer values of its labels, as by |route, or larger "
@@ -192,20 +135,18 @@ constexpr CountedProblem kFeederProblems[] = {
 
 }  // namespace
 
-std::span<const CountedProblem> counted_problems() { return kProblems; }
-
 Findings check_counts(const view::Interface& before, const view::Interface& now,
                       const std::string& log) {
   Findings found;
-  // What a full ring drops its feeder tells as dropped, too, a little later.
+  // The feeder of a full ring reports the samples that it dropped a little later as well.
   const Int128 in_rings = total_of(now, "lane_dropped");
   const bool rings_say_all = in_rings != 0 && total_of(now, "dropped") <= in_rings;
-  for (const CountedProblem& problem : counted_problems()) {
+  for (const DaemonCounter::Row& problem : DaemonCounter::kRows) {
     const view::Statistic* const counter = now.find(problem.name);
-    const Int128 total = counter ? total_of(*counter) : 0;
+    const Int128 total = counter && problem.is_problem() ? total_of(*counter) : 0;
     if (total == 0 || (counter->name == "dropped" && rings_say_all)) continue;
     std::string text = view::grouped_text(total).append(" ");
-    text.append(total == 1 ? problem.one : problem.many);
+    text.append(total == 1 ? problem.one : problem.meaning);
     text.append(newly_counted(before, now, problem.name));
     if (counter->name == "dropped" && in_rings != 0) {
       text.append(", ").append(view::grouped_text(in_rings)).append(" of all at full rings");
@@ -214,15 +155,12 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
     const std::string entry = explanation_of(counter->name, log);
     if (!entry.empty()) text.append("; the newest: ").append(entry);
     const bool is_older = counter->name == "reloads_refused" && is_of_older_program(entry);
-    found.push_back({Level::kWarning, problem.name, std::move(text),
+    found.push_back({Level::kWarning, std::string(problem.name), std::move(text),
                      is_older ? "install a program that reads what this one leaves"
-                              : problem.advice});
+                              : std::string(problem.advice)});
   }
   for (const view::Statistic& each : now.statistics) {
-    const bool is_known = std::ranges::count(kNoProblems, each.name) > 0 ||
-                          std::ranges::any_of(counted_problems(),
-                                              [&](const auto& of) { return each.name == of.name; });
-    if (is_known || total_of(each) == 0) continue;
+    if (total_of(each) == 0 || is_known(each.name)) continue;
     found.push_back(
         {Level::kWarning, each.name,
          view::grouped_text(total_of(each)) + " counted, of what this tallyctl does not know",
@@ -235,13 +173,14 @@ Findings check_counts(const view::Interface& before, const view::Interface& now,
 
 Findings check_feeder_counts(const view::Interface& before, const view::Interface& now) {
   Findings found;
-  for (const CountedProblem& problem : kFeederProblems) {
+  for (const FeederProblem& problem : kFeederProblems) {
     const Int128 total = total_of(now, problem.name);
     if (total == 0) continue;
     std::string text = now.name + ": " + view::grouped_text(total);
     text.append(" ").append(total == 1 ? problem.one : problem.many);
     text.append(newly_counted(before, now, problem.name));
-    found.push_back({Level::kWarning, problem.name, std::move(text), problem.advice});
+    found.push_back(
+        {Level::kWarning, std::string(problem.name), std::move(text), std::string(problem.advice)});
   }
   return found;
 }

@@ -2,22 +2,10 @@
 // do. Pure functions.
 #pragma once
 
-#include <span>
-
 #include "tools/ctl/finding.h"
 #include "tools/display/statistic.h"
 
 namespace tallyfs {
-
-struct CountedProblem {
-  const char* name;  // of the statistic
-  const char* one;   // of what: "1 sample ..."
-  const char* many;  // "1,204 samples ..."
-  const char* advice;
-};
-
-// All counts of statistics/tallyfs that stand for a problem.
-std::span<const CountedProblem> counted_problems();
 
 // A finding for each problem that was counted since the daemon's start, or one that none was.
 // `before` and `now` are statistics/tallyfs, a while apart. `log` is tracing/error_log: its newest

@@ -1,4 +1,5 @@
 // tallyctl create and rm: lines for the daemon's socket.
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,17 @@ int remove(Session& session, const std::string& socket, const Selection& selecti
   return status;
 }
 
+// A sample of a statistic that is off is accepted and counts nothing.
+void warn_if_off(Session& session, const std::string& what) {
+  const auto made = select_one(*session.source, what);
+  if (!made || what.find('/') == std::string::npos) return;
+  const auto interface = read_interface(*session.source, made.value().interface);
+  if (!interface) return;
+  const auto* const statistic = find_typed(interface.value(), made.value().statistic);
+  if (!statistic || statistic->on) return;
+  complain(kDone, "it is off, so its samples do not count: tallyctl on '" + what + "'");
+}
+
 }  // namespace
 
 int run_create(int argc, char** argv) {
@@ -66,7 +78,10 @@ int run_create(int argc, char** argv) {
   }
   const int status =
       send_command(socket.value(), "create " + what + (keys.empty() ? "" : " " + keys));
-  // tally-send has printed the reason: perhaps what the type also needs.
+  const bool is_switched =
+      std::ranges::any_of(words, [](const std::string& word) { return word.starts_with("on="); });
+  if (status == kDone && !is_switched) warn_if_off(session, what);
+  // send_command() has printed the reason: perhaps what the type also needs.
   const auto example = view::completed_line(keys, nullptr);
   if (status != kRefused || !example) return status;
   return complain(status, "with all that the type needs: create '" + what + "' " + *example);

@@ -21,7 +21,7 @@ constexpr std::array kCrashing = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE};
 // No mouse, the cursor, the plain style, the other screen.
 constexpr char kLeave[] = "\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?25h\x1b[0m\x1b[?1049l\r\n";
 
-// Of the one screen; signal handlers know nothing else.
+// State of the only screen, since signal handlers can use only globals.
 volatile sig_atomic_t stop_signal = 0;
 int stop_event = -1;
 termios saved_terminal{};

@@ -53,10 +53,10 @@ class CursesScreen {
 
   int width() const;
   int height() const;
-  // As many as the terminal has of those wished for.
+  // The wanted colours, as far as the terminal has them.
   view::Colours colours() const { return colours_; }
   void show(const view::Grid& grid);
-  // The next key that was pressed; nothing if there is none.
+  // The next key that was pressed; nullopt if there is none.
   std::optional<Input> read();
 
   int stop_fd() const;

@@ -71,7 +71,7 @@ std::vector<std::string> bound_to(const struct stat& file) {
   return done ? found : std::vector<std::string>();
 }
 
-// Nothing if the process does not let this user look.
+// nullopt: the descriptors cannot be read: this user may not, or the process has ended.
 std::optional<bool> holds_one_of(std::uint64_t pid, const std::vector<std::string>& inodes) {
   std::error_code error;
   const std::filesystem::directory_iterator folder("/proc/" + std::to_string(pid) + "/fd", error);
@@ -91,7 +91,7 @@ struct PackageUnit {
   std::string interfaces;  // of a feeder: what their names begin with; empty: any
   const char* kind = ".service";
 };
-// As docs/running.md has them.
+// The units of the package, as docs/running.md lists them.
 const std::array kPackageUnits = {
     PackageUnit{"tally-feed-block", "nothing measures disk requests", "block-"},
     PackageUnit{"tally-feed-tcp", "nothing measures TCP connections", "tcp"},
@@ -208,9 +208,8 @@ Finding check_queue(const view::Tree& tree) {
 
 Finding check_tracefs(const view::Tree& tree) {
   if (tree.tracefs != "lost") return {Level::kOk, "tracefs", tree.tracefs, ""};
-  return {
-      Level::kFailure, "tracefs", "wanted, but its feeder has ended",
-      "cat tracing/error_log says why; mount as root with -o tracefs, on a kernel with tracefs"};
+  return {Level::kFailure, "tracefs", "wanted, but its feeder has ended",
+          "tallyctl errors says why; mount as root with -o tracefs, on a kernel with tracefs"};
 }
 
 Finding check_memory(const view::Tree& tree) {
@@ -224,7 +223,7 @@ Finding check_memory(const view::Tree& tree) {
   return {Level::kOk, "memory", resident + " resident", ""};
 }
 
-// Of the bounds that a uid has unless the daemon was told others.
+// Compares with the default quotas of a uid. Options of the daemon may set others.
 Findings check_quotas(const view::Tree& tree) {
   constexpr double kNear = 0.9;
   constexpr std::uint64_t kInterfaces = 65'536;

@@ -1,4 +1,4 @@
-// What doctor looks at of a daemon that answers: its socket, its version, its process, its feeders.
+// The checks of doctor on a daemon that answers: its socket, its version, its process, its feeders.
 // Any thread may call these.
 #pragma once
 
@@ -27,11 +27,11 @@ Finding check_feeders(const view::Tree& before, const view::Tree& now);
 // Statistics of the interface `timer` that an earlier tally-feed-timer has left: lateness_cpuN and
 // overruns_cpuN, which are lateness{cpu:N} and overruns{cpu:N} today. None: no finding.
 Findings check_timer_names(const view::Interface& timer, const std::string& mount);
-// What the package could do below this prefix, as /usr, and does not: its units that are neither
-// enabled nor running below `root`, feeders if the tree has nothing of them, and the kernel's
-// events. With the line that enables each; no faults.
+// Parts of the package below this prefix (/usr, say) that are not used: units that are neither
+// enabled nor running below `root`, feeders without data in the tree, and the kernel's events. Each
+// finding has the line that enables it; none is a fault.
 Findings check_units(const view::Tree& tree, const std::string& prefix, const std::string& root);
-// Whether this user may read, and change.
+// Says whether this user may read the mount, and change it.
 Finding check_rights(const std::string& mount);
 
 }  // namespace tallyfs

@@ -37,13 +37,6 @@ Target to_target(const std::string& word) {
   return {name.substr(0, slash), name.substr(slash + 1)};
 }
 
-// By its name as it is, or with labels as they may be typed.
-const view::Statistic* find_typed(const view::Interface& interface, const std::string& name) {
-  if (const view::Statistic* const found = interface.find(name)) return found;
-  const auto stored = stored_name(name);
-  return stored ? interface.find(stored.value()) : nullptr;
-}
-
 bool has_key(const std::vector<std::string>& words, const std::string& key) {
   return std::ranges::any_of(words, [&](const auto& word) { return word.starts_with(key + "="); });
 }
@@ -66,7 +59,7 @@ Result<std::string> line_like(Session& session, const std::string& word) {
   return line;
 }
 
-// What a new definition has discarded.
+// The text about data that a new definition has discarded.
 std::string loss_of(const Target& target, const view::Statistic* before,
                     const view::Interface& was_of, const view::Statistic* after,
                     const view::Look& look) {
@@ -80,7 +73,7 @@ std::string loss_of(const Target& target, const view::Statistic* before,
   return text.append(" since ").append(look.moment(since)).append(" discarded");
 }
 
-// Of a line that makes a view: nothing else comes into being by a definition.
+// The text about a view that the line made: a definition makes nothing else.
 std::string made_text(const Target& target, const view::Statistic* before,
                       const view::Statistic* after) {
   if (before || !after || after->key("of").empty()) return "";
@@ -121,11 +114,19 @@ Error explained(Error refused, const Target& target, const std::string& line,
 
 bool is_pattern(const std::string& word) { return word.find_first_of("*?[") != std::string::npos; }
 
+std::string in_one_spelling(const std::string& name) {
+  auto stored = stored_name(name);
+  return stored ? std::move(stored.value()) : name;
+}
+
 // Whether a word names another statistic than WHAT does.
 bool names_another(const Target& target, const std::string& word) {
   constexpr std::string_view kName = "name=";
-  return !target.statistic.empty() && word.starts_with(kName) &&
-         word.substr(kName.size()) != target.statistic;
+  if (target.statistic.empty() || !word.starts_with(kName)) return false;
+  const std::string interface = std::string(kName).append(target.interface).append("/");
+  const std::string name =
+      word.substr(word.starts_with(interface) ? interface.size() : kName.size());
+  return in_one_spelling(name) != in_one_spelling(target.statistic);
 }
 
 // It is of the interface, and in no definition line.

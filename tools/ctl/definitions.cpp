@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "core/base/labels.h"
 #include "core/base/quantile_list.h"
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
@@ -60,7 +61,7 @@ struct Line {
   std::vector<view::Key> parsed;
 };
 
-// What is so of a list although its definition does not have it (GRAMMAR.md).
+// A list has this base although its definition does not print it (GRAMMAR.md).
 constexpr std::string_view kBase = "base";
 constexpr std::string_view kBaseNotPrinted = "16";
 
@@ -92,6 +93,13 @@ std::string with_a_percentage(const std::vector<view::Key>& keys) {
     made.append(key.name == "quantiles" ? "50" : key.value);
   }
   return made;
+}
+
+// A name with labels may be typed otherwise than it is stored.
+bool is_name_of(std::string_view stored, const view::Key& key) {
+  if (key.name != "name" && key.name != "of") return false;
+  const auto name = stored_name(key.value);
+  return name && name.value() == stored;
 }
 
 Result<Line> parse_line(const std::string& text) {
@@ -158,7 +166,8 @@ class Apply {
     const Line& line = parsed.value();
     const auto interface = read_interface(*session_.source, line.interface);
     if (!interface && interface.error().code != ErrorCode::kNotFound) return interface.error();
-    const view::Statistic* const now = interface ? interface.value().find(line.statistic) : nullptr;
+    const view::Statistic* const now =
+        interface ? find_typed(interface.value(), line.statistic) : nullptr;
     if (!now) {
       auto made = make(line, interface.has_value());
       if (made) add_json(text, "made", "");
@@ -167,7 +176,7 @@ class Apply {
     std::string changes;
     for (const view::Key& key : line.parsed) {
       const std::string_view was = value_of(*now, key);
-      if (was == key.value) continue;
+      if (was == key.value || is_name_of(was, key)) continue;
       const auto shown = [&](std::string_view value) {
         return view::is_open_end(key.name, value) ? "unbounded" : value;
       };
@@ -210,7 +219,9 @@ class Apply {
         "create " + name + " " + (is_early ? with_a_percentage(line.parsed) : line.keys);
     if (auto done = send_line(socket_, sent); !done) return done;
     const auto made = read_interface(*session_.source, line.interface);
-    if (made && made.value().find(line.statistic)) return is_early ? write(line) : Result<void>();
+    if (made && find_typed(made.value(), line.statistic)) {
+      return is_early ? write(line) : Result<void>();
+    }
     const std::string reason = reason_of_sent(session_.source->mount(), sent);
     if (!reason.empty()) return invalid("refused, nothing changed: " + reason);
     return invalid(name + " was not made, and tracing/error_log does not say why");

@@ -17,7 +17,7 @@ namespace {
 constexpr CommandText kDiffText = {
     "diff", "Shows what was counted between two snapshots.",
     "  tallyctl diff before.jsonl now                 since that recording ended\n"
-    "  tallyctl diff --at 12:03+5m                    beside as long before, from a store\n"
+    "  tallyctl diff --at 12:03+5m                    compares it with as long before\n"
     "  tallyctl record --count 1 - | tallyctl diff - now"};
 
 class Diff {
@@ -97,8 +97,8 @@ class Diff {
     table.add_row({view::shown_name(b.name, now.name),
                    change.samples ? view::grouped_text(*change.samples) : "-",
                    rate ? view::rate_text(*rate) : "-",
-                   change.counted ? view::values_text(*change.counted, session_.look) : "-",
-                   view::values_text(was, session_.look), view::values_text(now, session_.look)});
+                   change.counted ? view::row_text(*change.counted, session_.look) : "-",
+                   view::row_text(was, session_.look), view::row_text(now, session_.look)});
   }
 
   void print_json(const Interfaces& a, const Interfaces& b) {
@@ -135,8 +135,9 @@ int run_diff(int argc, char** argv) {
                                      : "--store needs the time that is meant: --last 10m");
   }
   if (session.options.words.size() != 2) {
-    return complain(kWrongUsage, "two are compared, of: a FILE of tallyctl record, now, or - for "
-                                 "stdin; as tallyctl diff before.jsonl now");
+    return complain(kWrongUsage,
+                    "diff compares two of: a FILE of tallyctl record, now, or - for "
+                    "stdin, as tallyctl diff before.jsonl now");
   }
   if (session.options.words[0] == "-" && session.options.words[1] == "-") {
     return complain(kWrongUsage, "stdin can be only one of them");

@@ -12,6 +12,7 @@
 #include "tools/ctl/store_check.h"
 #include "tools/display/table.h"
 #include "tools/past/store.h"
+#include "tools/past/store_log.h"
 #include "tools/tree/mount_table.h"
 #include "tools/tree/timed_file.h"
 
@@ -84,21 +85,26 @@ class Doctor {
     add(check_memory(tree));
     add(check_quotas(tree));
     add(check_clock());
-    add(check_store(past::store_named(""), tree.realtime_us, session_.options.utc));
+    const std::string store = past::store_named("");
+    add(check_store(store, tree.realtime_us, session_.options.utc));
+    add(check_changed(store, tree.realtime_us, session_.look));
     return look_again(tree);
   }
 
-  // What shows only between two moments.
+  // Makes the checks that need two snapshots.
   int look_again(const view::Tree& before) {
     const auto own_before = read_interface(*session_.source, "tallyfs");
     if (!own_before) return no_answer(own_before.error());
     const auto feeders_before = counting_feeders(before);
+    const std::string store = past::store_named("");
+    const auto held_before = past::log_holders(store);
     const auto next = session_.source->next(session_.options.period());
     if (!next) return no_answer(next.error());
     const auto now = read_tree(*session_.source);
     if (!now) return no_answer(now.error());
     const auto own = read_interface(*session_.source, "tallyfs");
     if (!own) return no_answer(own.error());
+    add(check_store_log(store, held_before));
     add(check_feeders(before, now.value()));
     add_timer_names(now.value());
     add_units(now.value());
@@ -118,7 +124,7 @@ class Doctor {
     return is_well ? kDone : kRefused;
   }
 
-  // Those that count what they could not take.
+  // The interfaces of feeders that count the lines that they could not accept.
   std::vector<view::Interface> counting_feeders(const view::Tree& tree) {
     std::vector<view::Interface> found;
     for (const char* const name : {"tally-feed-log", "tally-feed-statsd"}) {
@@ -144,7 +150,7 @@ class Doctor {
     if (timer) add(check_timer_names(timer.value(), session_.source->mount()));
   }
 
-  // Of the daemon that the package's service mounts.
+  // Adds findings about the package's units, if the daemon is that of the package's service.
   void add_units(const view::Tree& tree) {
     if (session_.source->mount() != "/run/tallyfs/mnt") return;
     for (const char* const prefix : {"/usr", "/usr/local"}) add(check_units(tree, prefix, ""));

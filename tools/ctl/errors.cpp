@@ -1,6 +1,7 @@
 // tallyctl errors: the newest refused lines and warnings of all doors, with the wall clock.
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/session.h"
 #include "tools/tree/timed_file.h"
@@ -16,6 +17,19 @@ constexpr CommandText kErrorsText = {
 
 // Columns: a terminal wraps what is longer than its lines.
 constexpr int kUncut = 1 << 13;
+
+// Columns before the caret on the screen, where a character may be two columns wide, or be shown as
+// \xNN. `column` counts characters, and is behind the text where something is missing there.
+int caret_at(std::string_view text, std::uint64_t column, view::Charset charset) {
+  constexpr std::uint64_t kBehindMax = 2;
+  std::size_t bytes = 0;
+  for (; column > 0 && bytes < text.size(); --column) {
+    char32_t point = 0;
+    bytes += std::max<std::size_t>(utf8_length(text.substr(bytes), point), 1);
+  }
+  const auto behind = static_cast<int>(std::min(column, kBehindMax));
+  return view::width_of(text.substr(0, bytes), charset) + behind;
+}
 
 class Errors {
  public:
@@ -73,7 +87,8 @@ class Errors {
     const std::string_view text = each.text_of("text");
     if (text.empty()) return;
     grid.put_line("  " + std::string(text));
-    grid.put_line("  " + std::string(each.number_of("column"), ' ') + "^");
+    const int caret = caret_at(text, each.number_of("column"), session_.terminal.charset);
+    grid.put_line("  " + std::string(static_cast<std::size_t>(caret), ' ') + "^");
   }
 
   Session& session_;

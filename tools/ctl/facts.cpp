@@ -47,7 +47,8 @@ void complain_of_facts(const std::vector<past::Fact>& facts, const view::Look& l
   for (const past::Fact& each : facts) complain(kDone, fact_text(each, look));
 }
 
-void print_facts(const Session& session, const Concerns& concerns) {
+void print_facts(Session& session, const Concerns& concerns) {
+  session.add_damaged();
   std::vector<past::Fact> facts = session.facts;
   std::erase_if(facts, [&](const past::Fact& each) {
     return !each.interface.empty() && !concerns(each.interface, each.statistic);

@@ -1,4 +1,5 @@
-// What a store says of times that are not known, or count otherwise: gaps, restarts, resets.
+// Prints a store's facts about times that are unknown or count differently: gaps, restarts, resets,
+// and damaged blocks of the store.
 #pragma once
 
 #include <functional>
@@ -21,6 +22,6 @@ void complain_of_facts(const std::vector<past::Fact>& facts, const view::Look& l
 // Prints those of the session's span that concern all statistics, and those for whose statistic
 // concerns() is true.
 using Concerns = std::function<bool(const std::string& interface, const std::string& name)>;
-void print_facts(const Session& session, const Concerns& concerns);
+void print_facts(Session& session, const Concerns& concerns);
 
 }  // namespace tallyfs

@@ -1,4 +1,4 @@
-// What doctor finds: one line for each thing that it looked at. Values.
+// The findings of doctor: one line for each thing that it checked. Values.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/facts.h"
+#include "tools/ctl/readings.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
@@ -31,7 +32,6 @@ view::Steps steps_named(const std::string& name) {
 struct HeatPicture {
   SelectedStatistic what;
   view::HeatMap map;
-  view::Interface before;
   std::vector<view::Grid> lines{};  // not printed yet
 };
 
@@ -44,13 +44,11 @@ class Heat {
     if (!found) return complain(found.error());
     std::string unfit;
     for (const SelectedStatistic& each : found.value()) {
-      auto before = read(each);
-      if (!before) return complain(before.error());
-      const view::Statistic* const first = before.value().find(each.statistic);
+      if (const auto done = readings_.read(each); !done) return complain(done.error());
+      const view::Interface& interface = readings_.now(each).interface;
+      const view::Statistic* const first = interface.find(each.statistic);
       if (view::distribution_of(*first, view::Detail::kFine)) {
-        pictures_.push_back({each,
-                             {session_.look, session_.terminal.colours, steps_},
-                             std::move(before).value()});
+        pictures_.push_back({each, {session_.look, session_.terminal.colours, steps_}});
       } else if (unfit.empty()) {
         unfit = view::shown_name(each.interface, each.statistic) + " is a " + first->type +
                 "; heat needs an array or quantiles";
@@ -61,8 +59,11 @@ class Heat {
   }
 
  private:
-  // Of several statistics on a mount, which has no end, each picture has so many lines.
+  // With several statistics of a mount, which has no end, each picture has so many lines.
   static constexpr std::uint64_t kLinesOfMount = 10;
+  // Lines of moments that were kept, of all pictures together; some 50 MB. Beyond that a picture
+  // has another part below.
+  static constexpr std::size_t kLinesKept = 10'000;
 
   int draw_intervals() {
     const bool is_mount = !session_.source->mount().empty();
@@ -70,13 +71,13 @@ class Heat {
       const auto next = session_.next();
       if (!next) return complain(next.error());
       if (next.value() == Source::Next::kEnd) break;
+      readings_.go_on();
       for (HeatPicture& each : pictures_) {
-        auto now = read(each.what);
-        if (!now) return complain(now.error());
-        draw(each, now.value());
-        each.before = std::move(now).value();
+        if (const auto done = readings_.read(each.what); !done) return complain(done.error());
+        draw(each);
       }
-      if (pictures_.size() == 1 || (is_mount && (n + 1) % kLinesOfMount == 0)) print_lines();
+      const bool is_part = is_mount ? (n + 1) % kLinesOfMount == 0 : kept_ >= kLinesKept;
+      if (pictures_.size() == 1 || is_part) print_lines();
     }
     print_lines();
     print_facts(session_, [&](const std::string& interface, const std::string& name) {
@@ -98,17 +99,15 @@ class Heat {
       for (const view::Grid& line : each.lines) print(line, session_.terminal);
       each.lines.clear();
     }
+    kept_ = 0;
   }
 
-  Result<view::Interface> read(const SelectedStatistic& what) {
-    return read_selected(*session_.source, what, json_);
-  }
-
-  void draw(HeatPicture& picture, const view::Interface& now) {
-    const view::Interface& before = picture.before;
+  void draw(HeatPicture& picture) {
+    const view::Interface& before = readings_.before(picture.what);
+    const view::Interface& now = readings_.now(picture.what).interface;
     const std::string& name = picture.what.statistic;
     const auto change = view::change_between(before, now, name);
-    if (session_.options.json) return print_json(now, name, change);
+    if (session_.options.json) return print_json(readings_.now(picture.what), name, change);
     const view::Statistic* const statistic = now.find(name);
     view::Grid grid = session_.grid();
     if (!statistic) {
@@ -120,6 +119,7 @@ class Heat {
       grid.put_line("it is a " + statistic->type + " now", {view::Tone::kWarning});
     }
     picture.lines.push_back(std::move(grid));
+    ++kept_;
   }
 
   // Whole intervals between the two that were not seen.
@@ -130,12 +130,13 @@ class Heat {
     return intervals > 1 ? intervals - 1 : 0;
   }
 
-  void print_json(const view::Interface& now, const std::string& statistic,
+  void print_json(const ReadInterface& now, const std::string& statistic,
                   const view::Change& change) const {
     std::string text;
     JsonWriter writer(text);
     write_interface(
-        writer, json_, now, [&](const std::string& name) { return name == statistic; },
+        writer, now.json, now.interface,
+        [&](const std::string& name) { return name == statistic; },
         [&](const std::string&) { return std::optional(change); });
     print(text.append("\n"));
   }
@@ -143,7 +144,8 @@ class Heat {
   Session& session_;
   const view::Steps steps_;
   std::vector<HeatPicture> pictures_;
-  Json json_;  // of the newest read()
+  Readings readings_{*session_.source};
+  std::size_t kept_ = 0;  // lines that are not printed yet
 };
 
 }  // namespace
@@ -156,6 +158,7 @@ int run_heat(int argc, char** argv) {
   add_every(line, session.options);
   PastOptions past;
   add_past(line, past);
+  add_versus(line, past);
   line.add({.names = "--scale",
             .variable = &scale,
             .value = "STEPS",
@@ -168,14 +171,16 @@ int run_heat(int argc, char** argv) {
                      "type=quantiles",
                      {.least = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
-  const auto& words = session.options.words;
-  if (const auto status = session.open(past, Session::PastForm::kMoments, words)) {
-    return *status;
-  }
   if (!session.options.ascii && !session.options.json) {
+    session.terminal = find_terminal(session.options);
     if (const auto status = session.refuse_dumb("heat --ascii draws with letters")) return *status;
   }
-  return Heat(session, steps_named(scale)).run();
+  return draw_spans(session, past, [&](Session& each) {
+    if (const auto status = each.open(past, Session::PastForm::kMoments, each.options.words)) {
+      return *status;
+    }
+    return Heat(each, steps_named(scale)).run();
+  });
 }
 
 }  // namespace tallyfs

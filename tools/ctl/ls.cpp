@@ -49,7 +49,7 @@ class List {
     return kDone;
   }
 
-  // What is in a directory; a file's own path.
+  // Lists the content of a directory, or the path of a file.
   int list_path(const std::string& path) {
     const auto paths = paths_below(*session_.source, path);
     if (paths) {

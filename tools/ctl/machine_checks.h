@@ -1,4 +1,4 @@
-// What doctor looks at outside of the mount: the device, the programs, mounts of daemons that died,
+// The checks of doctor outside of the mount: the device, the programs, mounts of daemons that died,
 // the clock. Any thread may call these.
 #pragma once
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "core/base/shown_text.h"
 #include "program/duration.h"
 #include "tools/display/rows.h"
 
@@ -102,7 +103,7 @@ void add_rows(CommandLine& line, Options& options) {
             .check = InRange{1, 1'000'000'000},
             .shown = Option::Default::kHidden});
   line.add_flag("--csv", options.csv, "rows in plain numbers: seconds, bytes", "--json");
-  line.add_flag("--tsv", options.tsv, "the same with tabs between them", "--csv");
+  line.add_flag("--tsv", options.tsv, "the same with tabs between them", "--csv --json");
 }
 
 void add_table_options(CommandLine& line, Options& options) {
@@ -113,11 +114,11 @@ void add_table_options(CommandLine& line, Options& options) {
 }
 
 bool takes_value(std::string_view word) {
-  static constexpr std::array<std::string_view, 23> kWithValue = {
-      "--mount", "--color", "--theme",    "--from", "--every", "--count", "--like",
-      "--scale", "--width", "--max-size", "--warn", "--over",  "--for",   "--run",
-      "--store", "--tiers", "--at",       "--last", "--vs",    "--sort",  "--top",
-      "--by",    "--id"};
+  static constexpr std::array<std::string_view, 26> kWithValue = {
+      "--mount", "--color", "--theme",    "--from", "--every",  "--count", "--like",
+      "--scale", "--width", "--max-size", "--warn", "--over",   "--for",   "--run",
+      "--store", "--tiers", "--at",       "--last", "--vs",     "--sort",  "--top",
+      "--by",    "--id",    "--pid",      "--name", "--longest"};
   return std::ranges::find(kWithValue, word) != kWithValue.end();
 }
 
@@ -128,7 +129,12 @@ int print_version() {
 
 int complain(int status, const std::string& text) {
   std::string line("tallyctl: ");
-  line.append(text).append("\n");
+  // A name out of a file may have any bytes; refusals of the mount have several lines.
+  for (std::string_view rest = text;; rest.remove_prefix(rest.find('\n') + 1)) {
+    append_shown(line, rest.substr(0, rest.find('\n')), rest.npos, 0);
+    line.push_back('\n');
+    if (rest.find('\n') == rest.npos) break;
+  }
   std::fwrite(line.data(), 1, line.size(), stderr);
   return status;
 }

@@ -1,5 +1,5 @@
-// What the commands share of the command line. Each command declares which groups it has; -h -V
-// --mount --json --ascii --color mean the same everywhere. Values of one run.
+// Options that the commands share. Each command declares which groups it has; -h -V --mount --json
+// --ascii --color mean the same everywhere. Values of one run.
 #pragma once
 
 #include <chrono>
@@ -35,9 +35,11 @@ struct Options {
 
   // every, or 1 s.
   std::chrono::microseconds period() const;
-  bool exports_rows() const { return csv || tsv; }
-  // Of add_rows(): one of them was named.
-  bool chooses_rows() const { return !sort.empty() || nonzero || top != 0 || exports_rows(); }
+  bool sorts_rows() const { return !sort.empty() || nonzero || top != 0; }
+  // True if rows are printed for programs: CSV, TSV, or JSON that is sorted.
+  bool exports_rows() const { return csv || tsv || (json && sorts_rows()); }
+  // True if one of the options of add_rows() was given.
+  bool chooses_rows() const { return sorts_rows() || exports_rows(); }
 };
 
 struct CommandText {
@@ -58,11 +60,12 @@ void add_table_options(CommandLine& line, Options& options);
 // Whether the word is an option whose value is the next word.
 bool takes_value(std::string_view word);
 int print_version();
-// On stderr, with the program's name; returns the status.
+// On stderr, with the program's name; returns the status. What a terminal would obey becomes \xNN,
+// but for newlines.
 int complain(int status, const std::string& text);
 // "1s", "250ms", "2h", or a number of seconds: 100 ms to a day. Zero if it is no such time.
 std::chrono::microseconds parse_period(std::string_view text);
-// Of an option that parse_period() takes; empty if it is right.
+// The fault in an option that parse_period() parses; empty: none.
 std::string fault_of_period(const std::string& text);
 
 }  // namespace tallyfs

@@ -8,22 +8,6 @@
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs {
-namespace {
-
-// A moment that is read later than that ends the past; what one counted that is less late is spread
-// evenly, since only its place in time is unknown.
-constexpr std::uint64_t kLateUnits = 4 * view::Past::kBlockUnits;
-
-void add_portion(view::Portion& sum, const view::Portion& more) {
-  sum.count += more.count;
-  sum.levels += more.levels;
-  sum.level_sum += more.level_sum;
-  sum.level_squares += more.level_squares;
-  view::add_buckets(sum.buckets, more.buckets);
-  if (more.value) sum.value = more.value;
-}
-
-}  // namespace
 
 Result<void> PastReader::read(std::uint64_t spans) {
   const bool is_mount = !source_.mount().empty();
@@ -53,7 +37,7 @@ Result<void> PastReader::read_moment() {
   return {};
 }
 
-// Those of this moment that moved; those that are gone are forgotten.
+// The interfaces that have counted since the last snapshot. Removed interfaces are forgotten.
 Result<std::vector<std::string>> PastReader::interfaces() {
   const auto tree = read_tree(source_);
   if (!tree) return tree.error();
@@ -100,13 +84,13 @@ void PastReader::take(const Name& name, const view::Statistic* before, const vie
     return;
   }
   const auto portion = before ? view::portion_between(*before, now) : std::nullopt;
-  if (found != series_.end() && portion) return add_portion(found->second.open, *portion);
+  if (found != series_.end() && portion) return found->second.paced.add(*portion);
   const bool is_new = found == series_.end() ? until_ > 0 : found->second.is_new;
-  series_.insert_or_assign(name, Series{.past = view::Past(view::bucket_octaves_of(now)),
-                                        .units = now.units,
-                                        .decimals = now.decimals(),
-                                        .first_unit = until_,
-                                        .is_new = is_new});
+  series_.insert_or_assign(name,
+                           Series{.paced = view::PacedPast(view::bucket_octaves_of(now), until_),
+                                  .units = now.units,
+                                  .decimals = now.decimals(),
+                                  .is_new = is_new});
 }
 
 void PastReader::go_to(const view::Tree& tree) {
@@ -120,7 +104,7 @@ void PastReader::go_to(const view::Tree& tree) {
   now_us_ = std::max(first_us_, tree.time_us);
   // To the nearest: a moment is read some milliseconds early or late.
   until_ = (now_us_ - first_us_ + unit_us_ / 2) / unit_us_;
-  if (until_ > units_ + kLateUnits) {
+  if (until_ > units_ + view::PacedPast::kLateUnits) {
     units_ = until_;
     forget();
   }
@@ -130,28 +114,13 @@ void PastReader::forget() {
   newest_.clear();
   serials_.clear();
   for (auto& [name, series] : series_) {
-    series.past = view::Past(series.past.bucket_octaves());
-    series.open = {};
-    series.first_unit = until_;
+    series.paced = view::PacedPast(series.paced.past().bucket_octaves(), until_);
   }
 }
 
 void PastReader::close_units() {
-  const std::uint64_t units = until_ - units_;
-  for (auto& [name, series] : series_) {
-    if (series.first_unit > units_) continue;
-    const view::Portion part = view::part_of(std::exchange(series.open, {}), units);
-    for (std::uint64_t i = 0; i < units; ++i) series.past.add(part);
-  }
+  for (auto& [name, series] : series_) series.paced.go_to(until_);
   units_ = until_;
-}
-
-std::uint64_t PastReader::realtime_us(const Series& series, std::size_t units_before) const {
-  const std::uint64_t closed = units_ - std::min(units_, series.first_unit);
-  const std::uint64_t units = closed / view::Past::kBlockUnits * view::Past::kBlockUnits;
-  const std::uint64_t end = series.first_unit + units;
-  const std::uint64_t begin = end - std::min<std::uint64_t>(end, units_before);
-  return first_us_ + begin * unit_us_ + realtime_offset_us_;
 }
 
 }  // namespace tallyfs

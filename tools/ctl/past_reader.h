@@ -1,6 +1,6 @@
 // Reads a mount or a recording moment by moment, and keeps of each statistic the past that "what
 // changed most" needs: nineteen spans of blocks at most. Reads no further than the end of a
-// recording, or of the spans that are wanted of a mount.
+// recording, or of the spans that are wanted of a mount. Of a store StoredPasts does it.
 //
 // After a reset, a redefinition, a restart of the daemon or a gap of more than four blocks, a past
 // begins again: what is not known is not 0. Confined to one thread.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "tools/display/past.h"
+#include "tools/display/paced_past.h"
 #include "tools/display/statistic.h"
 #include "tools/tree/source.h"
 
@@ -25,11 +25,9 @@ class PastReader {
   static constexpr std::size_t kUnits = view::Past::kSpanBlocks * view::Past::kBlockUnits;
 
   struct Series {
-    view::Past past;
+    view::PacedPast paced;
     std::string units;
     unsigned decimals = 0;
-    view::Portion open{};  // of the unit that is not closed
-    std::uint64_t first_unit = 0;
     bool is_new = false;  // it was not there at the first moment
   };
   using Name = std::pair<std::string, std::string>;  // interface and statistic
@@ -38,22 +36,22 @@ class PastReader {
   PastReader(Source& source, std::chrono::microseconds span)
       : source_(source), unit_us_(static_cast<std::uint64_t>(span.count()) / kUnits) {}
 
-  // Of a mount so many spans. kInvalid: the moments of the recording are farther apart than a
-  // block. Errors of reading.
+  // Reads so many spans of a mount, or a whole recording. kInvalid: the snapshots of the recording
+  // are farther apart than a block. Other errors are the source's.
   Result<void> read(std::uint64_t spans);
 
   const std::map<Name, Series>& series() const { return series_; }
-  // The wall clock of the end of the newest block of a past, and of so many units before it.
-  std::uint64_t realtime_us(const Series& series, std::size_t units_before) const;
-  // How long was read.
-  std::uint64_t read_us() const { return now_us_ - first_us_; }
+  // The wall clock of the end of the newest block of a past.
+  std::uint64_t end_us(const Series& series) const {
+    return first_us_ + series.paced.end_of_blocks() * unit_us_ + realtime_offset_us_;
+  }
 
  private:
   Result<void> read_moment();
   Result<std::vector<std::string>> interfaces();
   Result<void> read_interface(const std::string& name);
   void take(const view::Interface& now);
-  // What was counted since `before`; a past that begins if that is not known.
+  // Adds the counts since `before` to the statistic's past; begins a new past if they are unknown.
   void take(const Name& name, const view::Statistic* before, const view::Statistic& now);
   void go_to(const view::Tree& tree);
   void forget();

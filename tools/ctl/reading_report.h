@@ -1,5 +1,5 @@
-// What a recorder says of a mount that cannot be read: once when that begins, and once when it has
-// ended. Confined to one thread.
+// Reports that a mount cannot be read: once when that begins, and once when it has ended. Confined
+// to one thread.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class ReadingReport {
   // After each try to read a moment. Returns a status if the command ends with it: the first try
   // failed, and not since the daemon did not answer in time, as one that is stopped or reloads.
   std::optional<int> take(const Result<void>& done);
-  // The status of a command that ends now: kNoAnswer if no moment was read.
+  // The status of a command that ends now: kNoAnswer if the mount was never read.
   int status() const;
 
  private:

@@ -79,7 +79,7 @@ int run_record(int argc, char** argv) {
             .variable = &tiers,
             .value = "LIST",
             .text = "how far apart points of a store are, and for how long they are kept"});
-  line.add_arguments("FILE", session.options.words, "made anew; - is stdout", {.most = 1});
+  line.add_arguments("FILE", session.options.words, "made or replaced; - is stdout", {.most = 1});
   if (const auto status = line.parse(argc, argv)) return *status;
   const bool is_export = past.is_wanted();
   const bool has_file = !session.options.words.empty();

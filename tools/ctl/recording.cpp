@@ -10,7 +10,7 @@
 namespace tallyfs {
 namespace {
 
-// What a file of zstd holds. It ends where the file is torn or damaged.
+// The unpacked content of a zstd file. It ends where the file is torn or damaged.
 class PackedFile : public std::streambuf {
  public:
   explicit PackedFile(const std::string& path) : file_(path, std::ios::binary) {}

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/json.h"
 #include "tools/ctl/commands.h"
 #include "tools/ctl/recording.h"
+#include "tools/ctl/what.h"
 #include "tools/display/rows.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
@@ -13,21 +15,10 @@
 namespace tallyfs {
 namespace {
 
-Result<std::unique_ptr<Source>> open_span(past::StoreReader store, const past::Span& span,
-                                          Session::PastForm form,
-                                          const std::vector<std::string>& words) {
-  const auto as_source = [](auto opened) -> Result<std::unique_ptr<Source>> {
-    if (!opened) return opened.error();
-    return std::unique_ptr<Source>(std::move(opened).value());
-  };
-  if (form == Session::PastForm::kSum) {
-    return as_source(past::SpanSource::open(std::move(store), span));
-  }
-  // One interface, if the words are of one.
-  std::string interface = words.size() == 1 ? words[0].substr(0, words[0].find('/')) : "";
-  if (interface.find_first_of("*?[{") != interface.npos) interface.clear();
-  return as_source(
-      past::MomentSource::open(std::move(store), span, {.interface = std::move(interface)}));
+// The only interface that the words are of; empty: there may be several.
+std::string interface_of(const std::vector<std::string>& words) {
+  const std::string interface = words.size() == 1 ? words[0].substr(0, words[0].find('/')) : "";
+  return interface.find_first_of("*?[{") == interface.npos ? interface : "";
 }
 
 }  // namespace
@@ -56,30 +47,57 @@ std::optional<int> Session::open(const PastOptions& past, PastForm form,
                              "--store needs the time that is meant: --last 10m, or --at 12:03");
   }
   if (!past.is_wanted()) return open();
-  if (!options.from.empty()) {
-    return tallyfs::complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
-  }
   std::optional<PastSpan> opened;
-  if (const auto status = open_store(past, opened)) return status;
-  if (const auto done = read_facts(opened->store(), opened->wanted().value()); !done) {
+  if (const auto status = open_store(past, opened, words)) return status;
+  wanted = opened->wanted().value();
+  if (const auto done = add_facts(opened->store(), wanted); !done) {
     return tallyfs::complain(kRefused, done.error().reason);
   }
-  auto made = open_span(std::move(opened->store()), opened->wanted().value(), form, words);
-  if (!made) return tallyfs::complain(kRefused, made.error().reason);
-  source = std::move(made).value();
+  // A source before it, of another form, may have found other blocks damaged.
+  add_damaged();
+  if (const auto done = open_span(std::move(opened->store()), form, words); !done) {
+    return tallyfs::complain(kRefused, done.error().reason);
+  }
   return std::nullopt;
 }
 
-Result<void> Session::read_facts(past::StoreReader& store, const past::Span& span) {
-  auto found = store.facts(span);
+Result<void> Session::open_span(past::StoreReader store, PastForm form,
+                                const std::vector<std::string>& words) {
+  const auto take = [this](auto opened) -> Result<void> {
+    if (!opened) return opened.error();
+    damaged_ = [&read = *opened.value()]() -> const auto& { return read.damaged(); };
+    source = std::move(opened).value();
+    return {};
+  };
+  if (form == PastForm::kSum) return take(past::SpanSource::open(std::move(store), wanted, words));
+  return take(
+      past::MomentSource::open(std::move(store), wanted, {.interface = interface_of(words)}));
+}
+
+void Session::add_damaged() {
+  if (damaged_) add_facts(damaged_());
+}
+
+Result<void> Session::add_facts(past::StoreReader& store, const past::Span& span) {
+  const auto found = store.facts(span);
   if (!found) return found.error();
-  facts = std::move(found).value();
+  add_facts(found.value());
   return {};
 }
 
-std::optional<int> Session::open_store(const PastOptions& past, std::optional<PastSpan>& opened) {
+void Session::add_facts(const std::vector<past::Fact>& more) {
+  for (const past::Fact& each : more) {
+    if (std::ranges::count(facts, each) == 0) facts.push_back(each);
+  }
+}
+
+std::optional<int> Session::open_store(const PastOptions& past, std::optional<PastSpan>& opened,
+                                       const std::vector<std::string>& words) {
   terminal = find_terminal(options);
   look = look_of(options, terminal);
+  if (!options.from.empty()) {
+    return tallyfs::complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
+  }
   if (const std::string fault = fault_of(past, options.utc); !fault.empty()) {
     return tallyfs::complain(kWrongUsage, fault);
   }
@@ -88,7 +106,26 @@ std::optional<int> Session::open_store(const PastOptions& past, std::optional<Pa
   opened.emplace(std::move(found).value());
   const auto& span = opened->wanted();
   if (!span) return tallyfs::complain(kWrongUsage, span.error().reason);
+  if (past.is_since_reset()) {
+    if (const auto status = begin_with_reset(*opened, words)) return status;
+  }
   return std::nullopt;
+}
+
+std::optional<int> Session::begin_with_reset(PastSpan& span,
+                                             const std::vector<std::string>& words) const {
+  auto store = past::StoreReader::open(span.directory());
+  auto names = store ? past::SpanSource::names(std::move(store).value())
+                     : Result<std::unique_ptr<past::SpanSource>>(store.error());
+  if (!names) return tallyfs::complain(kRefused, names.error().reason);
+  const auto found = select(*names.value(), words);
+  if (!found) return tallyfs::complain(found.error());
+  const auto done = span.begin_with_reset([&](const past::Fact& fact) {
+    return std::ranges::any_of(found.value(), [&](const Selection& each) {
+      return each.has(fact.interface, fact.statistic);
+    });
+  });
+  return done ? std::nullopt : std::optional(tallyfs::complain(kRefused, done.error().reason));
 }
 
 std::optional<int> Session::refuse_dumb(const std::string& instead) const {
@@ -116,19 +153,58 @@ std::optional<int> Session::go_to_end() {
   return std::nullopt;
 }
 
+int draw_spans(Session& session, PastOptions& past, const std::function<int(Session&)>& draw) {
+  if (!past.is_wanted()) return draw(session);
+  std::optional<PastSpan> opened;
+  if (const auto status = session.open_store(past, opened, session.options.words)) {
+    return *status;
+  }
+  const past::Span first = opened->wanted().value();
+  past.found = first;
+  if (past.versus.empty()) return draw(session);
+  const auto other = opened->other(first);
+  if (!other) return complain(kWrongUsage, other.error().reason);
+  for (const bool is_other : {false, true}) {
+    const past::Span& span = is_other ? other.value() : first;
+    past.found = span;
+    Session each;
+    each.options = session.options;
+    view::Grid heading = session.grid();
+    if (is_other) heading.put_line("");
+    heading.put_line((is_other ? other_span(first, span).prefix : "") +
+                         span_text(span, session.options.utc),
+                     {view::Tone::kDim});
+    if (!session.options.json) print(heading, session.terminal);
+    if (const int status = draw(each); status != kDone) return status;
+  }
+  return kDone;
+}
+
 int status_of(const Error& error) {
   return error.code == ErrorCode::kInvalid ? kRefused : kNoAnswer;
 }
 
 int complain(const Error& error) { return complain(status_of(error), error.reason); }
 
-void Session::put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows) {
+void Session::choose_rows(std::vector<view::StatisticRow>& rows) const {
   view::choose(rows, {.sort = view::sort_key_of(options.sort),
                       .nonzero = options.nonzero,
                       .top = static_cast<std::size_t>(options.top)});
-  if (!options.exports_rows()) {
-    if (!rows.empty()) view::draw_rows(grid, rows, look);
-    return;
+}
+
+void Session::put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows) {
+  choose_rows(rows);
+  if (options.exports_rows()) return print_rows(rows);
+  if (!rows.empty()) view::draw_rows(grid, rows, look);
+}
+
+void Session::print_rows(const std::vector<view::StatisticRow>& rows) {
+  if (options.json) {
+    std::string text;
+    JsonWriter writer(text);
+    view::write_rows(writer.begin_object().key("rows"), rows);
+    writer.end_object();
+    return print(text.append("\n"));
   }
   const bool has_header = look.header && !std::exchange(has_printed_rows_, true);
   const auto separator = options.csv ? view::Separator::kComma : view::Separator::kTab;

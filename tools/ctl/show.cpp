@@ -5,14 +5,14 @@
 #include <algorithm>
 
 #include "core/base/nearest.h"
+#include "tools/ctl/by_label.h"
 #include "tools/ctl/changed.h"
 #include "tools/ctl/commands.h"
-#include "tools/ctl/moment.h"
+#include "tools/ctl/read_interfaces.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/show_past.h"
 #include "tools/ctl/what.h"
 #include "tools/display/change.h"
-#include "tools/display/sum.h"
 #include "tools/display/summary.h"
 #include "tools/tree/statistics_json.h"
 #include "tools/tree/timed_file.h"
@@ -24,12 +24,11 @@ constexpr CommandText kShowText = {
     "show", "Shows statistics as tables, with percentiles and rates.",
     "  tallyctl show block-vda/latencies_read           one with all it has\n"
     "  tallyctl show --sort p99 --top 5                 what is slowest\n"
-    "  tallyctl show --last 5m --vs before web          beside the five minutes before"};
+    "  tallyctl show --last 5m --vs before web          and the five minutes before"};
 
 class Show {
  public:
-  // is_named: the command was, and is not the one without a command. by: the label over whose
-  // values families are added up; empty: they are not.
+  // is_named: the command was, and is not the one without a command.
   Show(Session& session, bool is_named, std::string by)
       : session_(session), is_named_(is_named), by_(std::move(by)) {}
 
@@ -52,62 +51,17 @@ class Show {
     if (session_.options.every.empty()) {
       if (const auto status = session_.go_to_end()) return *status;
     }
-    auto found = select(*session_.source, by_.empty() ? words : words_of_families(words));
+    auto found = by_.select(*session_.source, words);
     if (!found) return explain(found.error());
     selections_ = std::move(found).value();
-    if (!by_.empty()) return check_label();
-    name_single_match(selections_);
-    return kDone;
-  }
-
-  // A family has all names with its labels, and may have one without.
-  std::vector<std::string> words_of_families(const std::vector<std::string>& words) {
-    std::vector<std::string> made;
-    for (const std::string& word : words) {
-      const bool is_family = word.find('/') != word.npos && word.find_first_of("{*?[") == word.npos;
-      const std::string pattern = word + "{*";
-      const bool has_labels = is_family && select(*session_.source, {pattern});
-      if (has_labels) made.push_back(pattern);
-      if (!has_labels || select(*session_.source, {word})) made.push_back(word);
+    if (!by_.is_wanted()) {
+      name_single_match(selections_);
+      return kDone;
     }
-    return made;
-  }
-
-  int check_label() {
-    const auto now = read_moment(*session_.source, selections_);
+    const auto now = read_interfaces(*session_.source, selections_);
     if (!now) return complain(now.error());
-    std::vector<std::string> labels;
-    for (const auto& [name, each] : now.value()) {
-      for (std::string& label : view::labels_of(parts_of(each.interface))) {
-        if (label == by_) return kDone;
-        if (std::ranges::find(labels, label) == labels.end()) labels.push_back(std::move(label));
-      }
-    }
-    std::string reason = "there is no label '" + by_ + "'";
-    if (labels.empty()) return complain(kRefused, reason + ", nor another one");
-    reason.append("; the labels are");
-    for (const std::string& label : labels) reason.append(" ").append(label);
-    return complain(kRefused, reason);
-  }
-
-  // Of the interface's statistics those that are selected.
-  std::vector<const view::Statistic*> parts_of(const view::Interface& interface) const {
-    std::vector<const view::Statistic*> parts;
-    for (const Selection& selection : selections_) {
-      if (selection.interface != interface.name) continue;
-      for (const view::Statistic* each : selected(interface, selection)) parts.push_back(each);
-    }
-    return parts;
-  }
-
-  // Each interface with sums instead of its statistics.
-  void add_up(Moment& moment) {
-    left_out_ = 0;
-    for (auto& [name, each] : moment) {
-      view::Sums sums = view::sums_by(by_, parts_of(each.interface));
-      left_out_ += sums.left_out;
-      each.interface.statistics = std::move(sums.statistics);
-    }
+    const auto checked = by_.check(now.value(), selections_);
+    return checked ? kDone : complain(checked.error());
   }
 
   // A word may be a command that was misspelt: without a command it is show.
@@ -142,62 +96,79 @@ class Show {
     return kDone;
   }
 
-  Result<Moment> read() {
-    auto moment = read_moment(*session_.source, selections_);
-    if (moment && !by_.empty()) add_up(moment.value());
+  Result<ReadInterfaces> read() {
+    auto moment = read_interfaces(*session_.source, selections_);
+    if (moment && by_.is_wanted()) by_.add_up(moment.value(), selections_, view::Begin::kOfNewest);
     return moment;
   }
 
-  void draw(const Moment& now, const Moment* before) const {
-    if (session_.options.json) return print_json(now, before);
+  void draw(const ReadInterfaces& now, const ReadInterfaces* before) const {
+    if (session_.options.json && !session_.options.exports_rows()) return print_json(now, before);
     view::Grid grid = session_.grid();
     std::vector<view::StatisticRow> rows =
-        by_.empty() ? std::vector<view::StatisticRow>() : rows_of_sums(now, before);
-    for (const Selection& selection : by_.empty() ? selections_ : std::vector<Selection>()) {
+        by_.is_wanted() ? rows_of_sums(now, before) : std::vector<view::StatisticRow>();
+    for (const Selection& selection : by_.is_wanted() ? std::vector<Selection>() : selections_) {
       const auto found = now.find(selection.interface);
       if (found == now.end()) continue;
       const view::Interface& interface = found->second.interface;
       for (const view::Statistic* each : selected(interface, selection)) {
-        const auto change = change_of(before, interface, each->name);
         if (selection.is_whole || selection.is_pattern || session_.options.chooses_rows())
-          rows.push_back({&interface, each, change});
+          rows.push_back({&interface, each, change_of(before, interface, each->name)});
         else
-          draw_one(grid, interface, *each, change);
+          draw_one(grid, interface, *each, before);
       }
     }
     session_.put_rows(grid, std::move(rows));
     if (session_.options.exports_rows()) return;
-    if (left_out_ != 0) {
-      grid.put_line(std::to_string(left_out_) + " statistics do not add up, and are left out",
-                    {view::Tone::kWarning});
-    }
+    const std::string left_out = by_.left_out_text();
+    if (!left_out.empty()) grid.put_line(left_out, {view::Tone::kWarning});
     if (before) grid.put_line("");
     print(grid, session_.terminal);
   }
 
-  static std::vector<view::StatisticRow> rows_of_sums(const Moment& now, const Moment* before) {
+  static std::vector<view::StatisticRow> rows_of_sums(const ReadInterfaces& now,
+                                                      const ReadInterfaces* before) {
     std::vector<view::StatisticRow> rows;
     for (const auto& [name, each] : now) {
-      for (const view::Statistic& sum : each.interface.statistics) {
-        rows.push_back({&each.interface, &sum, change_of(before, each.interface, sum.name)});
+      for (std::size_t i = 0; i < each.interface.statistics.size(); ++i) {
+        const view::Statistic& sum = each.interface.statistics[i];
+        auto change = change_of(before, each.interface, sum.name);
+        if (change && has_lost_part(*before, each, i)) change = view::Change{};
+        rows.push_back({&each.interface, &sum, std::move(change)});
       }
     }
     return rows;
   }
 
+  static bool has_lost_part(const ReadInterfaces& before, const ReadInterface& now,
+                            std::size_t sum) {
+    const auto found = before.find(now.interface.name);
+    if (found == before.end()) return false;
+    const auto& sums = found->second.interface.statistics;
+    const auto was =
+        std::ranges::find(sums, now.interface.statistics[sum].name, &view::Statistic::name);
+    if (was == sums.end()) return false;
+    const auto& parts = found->second.parts[static_cast<std::size_t>(was - sums.begin())];
+    return view::has_lost_part(parts, now.parts[sum]);
+  }
+
   void draw_one(view::Grid& grid, const view::Interface& interface,
-                const view::Statistic& statistic, const std::optional<view::Change>& change) const {
+                const view::Statistic& statistic, const ReadInterfaces* before) const {
     if (grid.height() > 0) grid.put_line("");
+    auto change = change_of(before, interface, statistic.name);
     if (!change) return view::draw_statistic(grid, interface, statistic, session_.look);
-    if (change->counted) {
-      return view::draw_statistic(grid, interface, *change->counted, session_.look);
+    if (auto& counted = change->counted) {
+      const auto* const was = before->at(interface.name).interface.find(statistic.name);
+      counted->values = view::entries_since(was->values, counted->values);
+      return view::draw_statistic(grid, interface, *counted, session_.look);
     }
     const std::string name = view::shown_name(interface.name, statistic.name);
-    grid.put_line(name + "  -  reset, defined anew or removed in this interval",
+    grid.put_line(name + "  -  reset, redefined or removed in this interval",
                   {view::Tone::kWarning});
   }
 
-  static std::optional<view::Change> change_of(const Moment* before, const view::Interface& now,
+  static std::optional<view::Change> change_of(const ReadInterfaces* before,
+                                               const view::Interface& now,
                                                const std::string& statistic) {
     if (!before) return std::nullopt;
     const auto found = before->find(now.name);
@@ -205,20 +176,21 @@ class Show {
     return view::change_between(found->second.interface, now, statistic);
   }
 
-  void print_json(const Moment& now, const Moment* before) const {
+  void print_json(const ReadInterfaces& now, const ReadInterfaces* before) const {
     std::string text;
     JsonWriter writer(text);
     writer.begin_object().key("tallyctl").string(TALLYFS_VERSION);
     writer.key("interfaces").begin_array();
-    write_moment(writer, now, selections_,
-                 [&](const view::Interface& interface, const std::string& name) {
-                   return change_of(before, interface, name);
-                 });
+    write_interfaces(writer, now, selections_,
+                     [&](const view::Interface& interface, const std::string& name) {
+                       return change_of(before, interface, name);
+                     });
     writer.end_array().end_object();
     print(text.append("\n"));
   }
 
-  // What is not of statistics/: latency histograms as a statistic, all else as its file shows it.
+  // Shows a path outside of statistics/: a latency histogram as a statistic, any other file as its
+  // text.
   int show_path(const std::string& path) {
     const auto json = session_.source->interface(path);
     if (!json && json.error().code == ErrorCode::kNotFound) return show_text(path);
@@ -272,31 +244,30 @@ class Show {
 
   Session& session_;
   const bool is_named_;
-  const std::string by_;
+  ByLabel by_;
   std::vector<Selection> selections_;
-  std::size_t left_out_ = 0;
 };
 
 // Options that do not go together; nullptr: they do.
 const char* fault_of(const Options& options, const PastOptions& past, const std::string& by,
                      bool changed) {
-  if (!by.empty() && (changed || options.json || past.is_wanted())) {
-    return "--by goes with neither --changed, --json nor a past";
+  if (!by.empty() && (changed || options.json)) {
+    return "--by goes with neither --changed nor --json";
   }
-  if (options.chooses_rows() && (changed || options.json || !past.versus.empty())) {
-    return "--sort, --nonzero, --top, --csv and --tsv go with neither --changed, --json nor --vs";
+  const bool is_of_changed = options.sort.empty() || options.sort == "change" ||
+                             options.sort == "name";
+  if (changed && (!is_of_changed || options.nonzero || options.csv || options.tsv)) {
+    return "--changed goes with --sort change or name and --top, not with --nonzero, --csv, --tsv";
+  }
+  if (options.sort == "change" && past.versus.empty() && !changed) {
+    return "--sort change compares two spans: --last 5m --vs before";
   }
   if (!past.store.empty() && !past.is_wanted()) {
     return "--store needs the time that is meant: --last 10m, or --at 12:03";
   }
   if (!past.is_wanted()) return nullptr;
-  if (!options.every.empty() || !options.from.empty()) {
-    return "--at, --last and --vs are of a store; --every and --from are not";
-  }
-  const bool has_two_bases = changed && !past.versus.empty();
-  return has_two_bases ? "--changed compares with the spans directly before; --vs is of show "
-                         "without it"
-                       : nullptr;
+  const bool is_of_store = options.every.empty() && options.from.empty();
+  return is_of_store ? nullptr : "--at, --last and --vs are of a store; --every and --from are not";
 }
 
 }  // namespace
@@ -313,12 +284,7 @@ int run_show(int argc, char** argv) {
                 "compared with the nine before it",
                 "--every");
   std::string by;
-  line.add({.names = "--by",
-            .variable = &by,
-            .value = "LABEL",
-            .text = "add up statistics of a name, as web/latency{route:/cart,code:200}, over all "
-                    "labels but this one",
-            .shown = Option::Default::kHidden});
+  add_by(line, by);
   PastOptions past;
   add_past(line, past);
   add_versus(line, past);
@@ -330,7 +296,9 @@ int run_show(int argc, char** argv) {
   if (const char* const fault = fault_of(session.options, past, by, changed)) {
     return complain(kWrongUsage, fault);
   }
-  if (past.is_wanted()) return changed ? show_changed(session, past) : show_past(session, past);
+  if (past.is_wanted()) {
+    return changed ? show_changed(session, past) : show_past(session, past, by);
+  }
   if (const auto status = session.open()) return *status;
   if (changed) return show_changed(session);
   return Show(session, std::string_view(argv[0]) == "show", by).run();

@@ -27,7 +27,7 @@ constexpr CommandText kSinceText = {
     "  tallyctl since 'web/*'        of these; the look is one at all of them\n"
     "  tallyctl since --id cron      where there is no terminal"};
 
-// As part of a file's name: '/' and '%' are escaped.
+// The name as a part of a file's name: '/' and '%' are escaped.
 std::string escaped(std::string_view name) {
   std::string made;
   for (const char byte : name) {

@@ -1,4 +1,4 @@
-// All interfaces at one moment, and what two moments have in common. Values.
+// A snapshot of all interfaces, and the comparison of two. Values.
 #pragma once
 
 #include <map>
@@ -12,17 +12,18 @@ namespace tallyfs {
 
 using Interfaces = std::map<std::string, view::Interface>;
 
-// Of the source's moment; an interface that is removed meanwhile is left out. Errors of reading.
+// Reads all interfaces at the source's present step. An interface that is removed meanwhile is left
+// out. Errors are the source's.
 Result<Interfaces> read_all(Source& source);
-// Of a recording's last moment.
+// Reads the last snapshot of a recording.
 Result<Interfaces> read_end(Source& recording);
 
 // The keys of the definition that say how samples are counted: "type=range".
 std::string definition_of(const view::Statistic& statistic);
 bool is_alike(const view::Statistic& a, const view::Statistic& b);
 
-// As JSON, of which statistic how much was counted between `a` and `b` (tallyctl(1), diff). Returns
-// whether any was, or that is not known.
+// Appends, as JSON, how much each statistic counted between `a` and `b` (tallyctl(1), diff).
+// Returns true if one has counted, or if that is unknown.
 bool append_differences(std::string& out, const Interfaces& a, const Interfaces& b);
 
 // Calls step(name of the interface, its statistic in `a`, its statistic in `b`) for those that are

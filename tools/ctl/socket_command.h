@@ -1,4 +1,4 @@
-// Lines for the daemon's socket, by tally-send, which prints what was refused and why.
+// Lines for the daemon's socket, by tally-send. What it says of a refusal is printed as tallyctl's.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace tallyfs {
 
-// Of the daemon of the session's mount.
+// The socket of the daemon of the session's mount.
 Result<std::string> socket_of(Session& session);
 // Returns tally-send's exit status (tally-send(1)).
 int send_command(const std::string& socket, std::string line);

@@ -1,6 +1,6 @@
-// tallyctl record --store: reads a mount at each whole step of the wall clock, and writes what was
-// counted into a store. Goes on where the daemon gives no answer, or the store cannot be written:
-// each is reported once, and once more when it has ended. Confined to one thread.
+// tallyctl record --store: reads a mount at each whole step of the wall clock, and writes the
+// counts into a store. It continues if the daemon does not answer, or the store cannot be written;
+// each failure is reported once, and its end once. Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class StoreRecorder {
         increments_(writer),
         is_interrupted_(std::move(is_interrupted)) {}
 
-  // Until it is interrupted, or after --count moments. Returns an exit status: of a mount that was
-  // never read, and of a store that could not be written at the end.
+  // Runs until it is interrupted, or for --count steps. Returns the exit status, which is a failure
+  // if the mount was never read, or if the store could not be written at the end.
   int run();
 
  private:

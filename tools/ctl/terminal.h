@@ -1,4 +1,5 @@
-// What stdout is: its width, its characters, its colours. Read once, at the start of a command.
+// The properties of stdout: its width, its characters, its colours. Read once, at the start of a
+// command.
 #pragma once
 
 #include "tools/ctl/options.h"

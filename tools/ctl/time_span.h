@@ -16,7 +16,7 @@
 
 namespace tallyfs {
 
-// Of the wall clock.
+// Microseconds of the wall clock.
 std::uint64_t realtime_now_us();
 
 struct Now {

@@ -10,14 +10,16 @@
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/curses_screen.h"
-#include "tools/tree/definition_file.h"
+#include "tools/ctl/facts.h"
 #include "tools/ctl/line_editor.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/top_draw.h"
 #include "tools/ctl/top_model.h"
 #include "tools/ctl/top_past.h"
 #include "tools/ctl/top_reader.h"
+#include "tools/ctl/top_time.h"
 #include "tools/display/summary.h"
+#include "tools/tree/definition_file.h"
 
 namespace tallyfs {
 namespace {
@@ -25,22 +27,24 @@ namespace {
 constexpr CommandText kTopText = {
     "top", "Shows everything that moves, full screen; ? in it has the keys.",
     "  tallyctl top                        each second\n"
-    "  tallyctl top --from night.jsonl     a recording, a moment of it each second\n"
-    "  tallyctl top --at 03:00             the same of a store, from then on; t and T seek"};
+    "  tallyctl top --at 03:00             a store, from then on; t and T seek\n"
+    "  tallyctl top --vs 12:00..13:00      beside the rates of a span of a store"};
 constexpr std::array kPeriods = {"1s", "2s", "5s", "10s", "250ms"};
 
 class Top {
  public:
-  // `store`, if it is shown, reaches so far.
-  Top(Session& session, std::unique_ptr<CursesScreen> terminal, const std::string& store,
-      const past::Span& extent)
+  Top(Session& session, TopTime time, std::unique_ptr<CursesScreen> terminal)
       : look_(session.look),
         mount_(session.source->mount()),
         recorded_period_(session.source->period()),
-        past_(store, extent, !mount_.empty(), recorded_period_),
+        past_(time.store, time.extent, !mount_.empty(), recorded_period_),
+        note_(std::move(time.note)),
         terminal_(std::move(terminal)),
-        reader_(std::move(session.source), session.options.period(), past_.opener()) {
-    screen_.where = !store.empty() ? store : mount_.empty() ? session.options.from : mount_;
+        reader_({std::move(session.source), std::move(time.damaged)}, session.options.period(),
+                past_.opener()) {
+    if (time.others) model_.compare_with(*std::move(time.others));
+    screen_.where =
+        !time.store.empty() ? time.store : mount_.empty() ? session.options.from : mount_;
     screen_.every = session.options.every.empty() ? "1s" : session.options.every;
     look_.cut = true;
   }
@@ -69,7 +73,7 @@ class Top {
     model_.keep_selected_within(list_rows_of(screen_.height));
     order_selected();
     screen_.position =
-        past_.position(model_.tree().realtime_us, parse_period(screen_.every), look_);
+        past_.position(model_.tree().realtime_us, parse_period(screen_.every), note_, look_);
     view::Grid grid(look_.width, look_.charset);
     // Before the first data there is nothing to show but a fault.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
@@ -86,6 +90,7 @@ class Top {
     const bool is_sought = past_.has_arrived();
     if ((screen_.is_paused && !is_sought) || !moment->tree) return;
     screen_.dropped = moment->dropped;
+    if (!moment->damaged.empty()) note_ = fact_text(moment->damaged.back(), look_);
     model_.take(*std::move(moment->tree));
     if (moment->interface) model_.take(*moment->interface, period_us());
     order_selected();
@@ -161,9 +166,12 @@ class Top {
 
   void click(const Input& input) {
     if (screen_.page != TopScreen::Page::kList) return;
+    constexpr int kChangeColumn = 8;
     constexpr int kNameColumn = 14;
     if (input.row == 1) {
-      model_.set_order(input.column < kNameColumn ? TopOrder::kRate : TopOrder::kName);
+      const bool is_change = model_.is_compared() && input.column >= kChangeColumn;
+      const TopOrder number = is_change ? TopOrder::kChange : TopOrder::kRate;
+      model_.set_order(input.column < kNameColumn ? number : TopOrder::kName);
     } else if (input.row >= kTopListRow) {
       model_.select_row(screen_.first_row + static_cast<std::size_t>(input.row - kTopListRow));
     }
@@ -188,8 +196,7 @@ class Top {
         screen_.page = TopScreen::Page::kHelp;
         return;
       case 's':
-        model_.set_order(model_.order() == TopOrder::kRate ? TopOrder::kName : TopOrder::kRate);
-        return;
+        return model_.set_next_order();
       case ' ':
         screen_.is_paused = !screen_.is_paused;
         return;
@@ -315,6 +322,7 @@ class Top {
   const std::string mount_;
   const std::chrono::microseconds recorded_period_;
   TopPast past_;
+  std::string note_;  // below the list: what it is compared with, or what is damaged
   TopModel model_;
   TopScreen screen_;
   std::unique_ptr<CursesScreen> terminal_;
@@ -327,34 +335,16 @@ class Top {
   bool ends_ = false;
 };
 
-// From the begin of the span that is meant to the end of the store.
-std::optional<int> open(Session& session, const PastOptions& past, std::string& store,
-                        past::Span& extent) {
-  if (!past.is_wanted()) return session.open(past, Session::PastForm::kMoments);
-  if (!session.options.from.empty()) {
-    return complain(kWrongUsage, "--at and --last are of a store, --from of a recording");
-  }
-  std::optional<PastSpan> opened;
-  if (const auto status = session.open_store(past, opened)) return status;
-  store = opened->directory();
-  extent = opened->extent();
-  auto source = open_past(store, {opened->wanted().value().begin_us, extent.end_us});
-  if (!source) return complain(kRefused, source.error().reason);
-  session.source = std::move(source).value();
-  return std::nullopt;
-}
-
 // The terminal is restored before the reader is waited for.
-int run_on_terminal(Session& session, bool has_mouse, const std::string& store,
-                    const past::Span& extent) {
+int run_on_terminal(Session& session, TopTime time, bool has_mouse) {
   auto opened = CursesScreen::open(has_mouse, session.terminal.colours, session.terminal.theme);
   if (!opened) return complain(kWrongUsage, opened.error().reason);
   int signal = 0;
   {
-    Top top(session, std::move(opened).value(), store, extent);
+    Top top(session, std::move(time), std::move(opened).value());
     signal = top.run();
   }
-  // As the shell expects of a program that a signal ended.
+  // The shell expects that a program which a signal ended dies by that signal.
   if (signal != 0) ::raise(signal);
   return kDone;
 }
@@ -369,16 +359,16 @@ int run_top(int argc, char** argv) {
   add_every(line, session.options);
   PastOptions past;
   add_past(line, past);
+  add_versus(line, past);
   line.add_flag("--utc", session.options.utc, "times of day in UTC");
   line.add_flag("--no-mouse", has_no_mouse, "leave the mouse to the terminal");
   if (const auto status = line.parse(argc, argv)) return *status;
-  std::string store;
-  past::Span extent;
-  if (const auto status = open(session, past, store, extent)) return *status;
+  TopTime time;
+  if (const auto status = open_time(session, past, time)) return *status;
   if (const auto status = session.refuse_dumb("show --every 1s needs none")) return *status;
   // Before the screen is taken: a mount that does not answer is told on stderr.
   if (const auto tree = read_tree(*session.source); !tree) return complain(tree.error());
-  return run_on_terminal(session, !has_no_mouse, store, extent);
+  return run_on_terminal(session, std::move(time), !has_no_mouse);
 }
 
 }  // namespace tallyfs

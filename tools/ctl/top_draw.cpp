@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "tools/ctl/past_span.h"
 #include "tools/display/plot.h"
 #include "tools/display/show.h"
 #include "tools/display/summary.h"
@@ -14,7 +15,10 @@ namespace {
 constexpr int kListWidth = 58;  // beside a picture
 constexpr int kNarrow = 100;    // below it, the list is alone
 constexpr int kSpark = 20;
-// As many as there is room for, and the last two always.
+// Where the column beside the rate ends: "<0.1", and "silent".
+constexpr int kShareEnd = 13;
+constexpr int kFactorEnd = 14;
+// Hints of keys: the screen shows as many as there is room for, and always the last two.
 constexpr std::array kKeys = {"Enter zoom", "Tab next", "/ filter", "Space pause",
                               "h heat",     "b bars",   "s sort",   "d define",
                               "o on/off",   "r reset",  "e every"};
@@ -25,7 +29,7 @@ constexpr std::array kHelp = {
     "Tab, Left, Right   the next or previous statistic of the interface",
     "h  b       heat map, or bars",
     "/          filter: letters of a name; Enter keeps it, Esc takes it away",
-    "s          sort by rate or by name",
+    "s          sort by rate or by name, with --vs by change",
     "Space      pause, and go on",
     "d          edit the definition of the statistic",
     "o          switch the interface off, or on",
@@ -84,7 +88,7 @@ class TopDrawer {
     grid_.put(0, at, right, {view::Tone::kBold});
   }
 
-  // What does not fit loses the version, then the counts, then the middle of the path.
+  // If the text does not fit, it omits the version, then the counts, then the middle of the path.
   std::string summary(int width, std::uint64_t statistics) const {
     const view::Tree& tree = model_.tree();
     const std::string version = "tallyfs " + tree.version + "  ";
@@ -113,8 +117,15 @@ class TopDrawer {
     const bool by_rate = model_.order() == TopOrder::kRate;
     const std::string mark = look_.charset == view::Charset::kUtf8 ? "▼" : "v";
     grid_.put(1, 0, std::string("   RATE").append(by_rate ? mark : " "), {view::Tone::kBold});
-    grid_.put(1, 12, "%", {view::Tone::kBold});
-    grid_.put(1, 15, std::string("INTERFACE").append(by_rate ? "" : mark), {view::Tone::kBold});
+    const auto marked = [&](std::string name, TopOrder order) {
+      return name.append(model_.order() == order ? mark : "");
+    };
+    if (model_.is_compared()) {
+      right_aligned(1, kFactorEnd, marked("VS", TopOrder::kChange), {view::Tone::kBold});
+    } else {
+      right_aligned(1, kShareEnd, "%", {view::Tone::kBold});
+    }
+    grid_.put(1, 15, marked("INTERFACE", TopOrder::kName), {view::Tone::kBold});
     grid_.put(1, name_end() + 3, "ON", {view::Tone::kBold});
     grid_.put(1, name_end() + 8, "LAST MINUTE", {view::Tone::kBold});
     const auto& rows = model_.rows();
@@ -146,11 +157,14 @@ class TopDrawer {
       grid_.put(at, 0, std::string(width, ' '), style);
       grid_.put(at, 0, ">", style);
     }
-    const auto& rate = row.recent.smooth();
+    const auto rate = row.recent.smooth();
     right_aligned(at, 7, row.on == 0 ? "off" : rate ? rate_text(*rate) : "-", style);
-    if (rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
+    if (model_.is_compared()) {
+      const std::string factor = factor_text(TopModel::rate_of(row), model_.other_rate_of(row));
+      if (row.on != 0) right_aligned(at, kFactorEnd, factor, style);
+    } else if (rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
       const auto scaled = [](double value) { return static_cast<Int128>(value * 1000); };
-      right_aligned(at, 13, view::share_text(scaled(*rate), scaled(model_.rate())), style);
+      right_aligned(at, kShareEnd, view::share_text(scaled(*rate), scaled(model_.rate())), style);
     }
     const int name = name_end() - 15;
     grid_.put(at, 15, view::cut_middle(row.name, name, look_.charset), style);

@@ -11,7 +11,7 @@
 
 namespace tallyfs {
 
-// What the screen shows, beside what the model has.
+// The state of the screen that is not in the model.
 struct TopScreen {
   enum class Picture { kHeat, kBars };
   enum class Page { kList, kZoom, kHelp };
@@ -21,7 +21,7 @@ struct TopScreen {
   std::string every;    // "1s"
   std::string fault;    // shown in the header
   std::string message;  // the last line: a question, an answer; empty: the keys
-  std::string position{};  // the line above it, of a store
+  std::string position{};  // the line above it, of a store, or of what rows are compared with
   std::uint64_t dropped = 0;
   bool is_paused = false;
   Picture picture = Picture::kHeat;

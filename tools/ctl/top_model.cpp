@@ -97,13 +97,37 @@ std::vector<const TopRow*> TopModel::sorted() const {
     if (name.find(filter_) != std::string::npos) made.push_back(&row);
   }
   if (order_ == TopOrder::kName) return made;
-  // Rates that are shown alike are alike.
-  const auto key = [](const TopRow* row) {
-    const double rate = row->on == 0 ? -1 : std::round(row->recent.smooth().value_or(0) * 100);
-    return std::pair(-rate, row->place);
-  };
-  std::ranges::sort(made, {}, key);
+  std::ranges::sort(made, {}, [this](const TopRow* row) {
+    return std::pair(-sort_key(*row), row->place);
+  });
   return made;
+}
+
+std::optional<double> TopModel::rate_of(const TopRow& row) {
+  const auto& rate = row.recent.smooth();
+  if (!rate) return std::nullopt;
+  constexpr double kShown = 100;
+  return std::round(*rate * kShown) / kShown;
+}
+
+double TopModel::other_rate_of(const TopRow& row) const {
+  const auto found = others_->find(row.name);
+  return found == others_->end() ? 0 : found->second;
+}
+
+// Those that are off come last.
+double TopModel::sort_key(const TopRow& row) const {
+  if (row.on == 0) return -1;
+  const double rate = rate_of(row).value_or(0);
+  if (order_ != TopOrder::kChange) return rate;
+  const double other = other_rate_of(row);
+  return rate == 0 && other == 0 ? 0 : std::abs(std::log2(rate / other));
+}
+
+void TopModel::set_next_order() {
+  if (order_ == TopOrder::kRate) return set_order(TopOrder::kName);
+  const bool is_next = order_ == TopOrder::kName && is_compared();
+  set_order(is_next ? TopOrder::kChange : TopOrder::kRate);
 }
 
 void TopModel::set_filter(const std::string& filter) {

@@ -1,5 +1,5 @@
-// What `top` knows: the interfaces with their rates and their last minute, which are shown in which
-// order, what is selected, and the past of the selected statistic. Computing only, confined to the
+// The model of `top`: the interfaces with their rates and their last minute, the order of the shown
+// ones, the selection, and the past of the selected statistic. It only computes; confined to the
 // thread that draws.
 //
 // Rates are smoothed. Equal ones keep their order. The selection follows the name, not the
@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/display/heat_panel.h"
@@ -29,7 +30,8 @@ struct TopRow {
   std::uint64_t moment = 0;  // the last one that had it
 };
 
-enum class TopOrder { kRate, kName };
+// By change: those whose rate is most times more or less than in the span beside them come first.
+enum class TopOrder { kRate, kName, kChange };
 
 class TopModel {
  public:
@@ -43,17 +45,17 @@ class TopModel {
   // Snapshots in their order; one that is the same as the newest changes nothing. A new epoch
   // forgets all rates.
   void take(view::Tree tree);
-  // Of the selected interface; others are passed over.
+  // Takes the data of the selected interface; those of others are ignored.
   void take(const view::Interface& interface, std::uint64_t period_us);
 
   const view::Tree& tree() const { return tree_; }
-  // What comes next is of another time: the picture begins again.
+  // Call before a snapshot of another time: the picture begins again.
   void begin_again();
   double rate() const;  // of all but the daemon's own
-  // Filtered, in order; good until the next moment.
+  // The filtered rows, in order; valid until the next take().
   const std::vector<const TopRow*>& rows() const;
 
-  // By rows; beyond the ends it stays there.
+  // Moves the selection by rows, at most to the first or the last one.
   void move(int rows);
   void select_row(std::size_t row);
   // Until the user selects a row, one of the first `rows` is selected, the first one again if
@@ -74,19 +76,32 @@ class TopModel {
 
   TopOrder order() const { return order_; }
   void set_order(TopOrder order);
+  // By change only where there is a span beside them.
+  void set_next_order();
+
+  // The rates of interfaces in another span, beside which the rows are shown.
+  void compare_with(std::map<std::string, double> rates) { others_ = std::move(rates); }
+  bool is_compared() const { return others_.has_value(); }
+  // What the row counted in a second; nothing: it is not known. Rates that are shown alike are
+  // alike.
+  static std::optional<double> rate_of(const TopRow& row);
+  // The same in the other span, in which an interface that was not there counted nothing.
+  double other_rate_of(const TopRow& row) const;
 
  private:
   void take(const view::InterfaceSummary& summary, double seconds);
   void select(const std::string& name);
   void select_first();
   std::vector<const TopRow*> sorted() const;
+  double sort_key(const TopRow& row) const;
 
   view::Tree tree_;
   std::map<std::string, TopRow> rows_;
   std::size_t places_ = 0;
   std::uint64_t moments_ = 0;
   TopOrder order_ = TopOrder::kRate;
-  // Of 10,000 rows, they are sorted once a moment; nothing: when they are asked for next.
+  std::optional<std::map<std::string, double>> others_;  // by interface
+  // The sorted rows, since sorting 10,000 is slow; nullopt: rows() has to sort them.
   mutable std::optional<std::vector<const TopRow*>> shown_;
   std::string filter_;
   std::string selected_;

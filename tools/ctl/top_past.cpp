@@ -5,22 +5,57 @@
 #include <cstdio>
 
 #include "tools/past/moment_source.h"
+#include "tools/tree/json.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::array kSpeeds = {1, 2, 5, 10, 30, 60};
-// What t and T pass over, if points are not farther apart.
+// The step of t and T, unless points are farther apart.
 constexpr std::uint64_t kSeekUs = 60'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open_past(const std::string& store, const past::Span& span) {
+Result<TopSource> open_past(const std::string& store, const past::Span& span) {
   auto opened = past::StoreReader::open(store);
   if (!opened) return opened.error();
   auto made = past::MomentSource::open(std::move(opened).value(), span, {});
   if (!made) return made.error();
-  return std::unique_ptr<Source>(std::move(made).value());
+  const past::MomentSource& source = *made.value();
+  return TopSource{std::move(made).value(),
+                   [&source]() -> const auto& { return source.damaged(); }};
+}
+
+// The samples of each interface, without those of views, which are those of their statistics, by
+// the time for which the statistic that was observed longest was: that of the recorder.
+Result<std::map<std::string, double>> rates_in(past::StoreReader& store, const past::Span& span) {
+  const auto series = store.series();
+  if (!series) return series.error();
+  // Samples of any tier are exact, whatever the precision of percentiles.
+  const auto parts = store.cover(span, 0);
+  if (!parts) return parts.error();
+  past::StoreReader::Wanted wanted;
+  for (const past::StoredSeries& each : series.value()) {
+    const auto shape = parse_json(each.shape);
+    if (shape && shape.value().text_of("of").empty()) wanted[each.id] = 0;
+  }
+  const auto sums = store.sums(parts.value(), wanted);
+  if (!sums) return sums.error();
+  // A redefinition is a series of its own.
+  std::map<std::pair<std::string, std::string>, std::uint64_t> known;
+  std::map<std::string, double> made;
+  std::uint64_t longest = 0;
+  for (const past::StoredSeries& each : series.value()) {
+    const auto found = sums.value().find(each.id);
+    if (found == sums.value().end() || found->second.known == 0) continue;
+    auto& of_name = known[{each.interface, each.name}];
+    of_name += found->second.known;
+    longest = std::max(longest, of_name);
+    made[each.interface] += static_cast<double>(found->second.samples);
+  }
+  const auto observed_us = static_cast<double>(longest * store.tiers().front().step_us);
+  for (auto& [interface, rate] : made) rate *= 1e6 / observed_us;
+  return made;
 }
 
 OpenAt TopPast::opener() const {
@@ -59,7 +94,7 @@ void TopPast::change_speed(bool is_faster) {
 void TopPast::seek(bool is_later, std::uint64_t now_us) {
   const auto point_us = static_cast<std::uint64_t>(point_.count());
   const std::uint64_t step_us = std::max(kSeekUs, point_us);
-  // Of several keys each goes on from where the one before leads.
+  // While a place is still being read, a further key continues from that place.
   if (is_seeking_) now_us = place_.realtime_us;
   const std::uint64_t wanted_us = is_later ? now_us + step_us : now_us - std::min(now_us, step_us);
   const std::uint64_t last_us = extent_.end_us - std::min(extent_.end_us, 2 * point_us);
@@ -68,15 +103,19 @@ void TopPast::seek(bool is_later, std::uint64_t now_us) {
 }
 
 std::string TopPast::position(std::uint64_t now_us, std::chrono::microseconds period,
-                              const view::Look& look) const {
-  if (store_.empty() || now_us == 0) return "";
+                              const std::string& note, const view::Look& look) const {
+  if (store_.empty() || now_us == 0) return note;
   constexpr std::uint64_t kWidth = 20;
   now_us = std::clamp(now_us, extent_.begin_us, extent_.end_us);
   const std::uint64_t length_us = std::max<std::uint64_t>(extent_.end_us - extent_.begin_us, 1);
   const auto part = static_cast<std::size_t>((now_us - extent_.begin_us) * kWidth / length_us);
   const std::string bar = std::string(part, '=') + "|" + std::string(kWidth - part, ' ');
-  return look.moment(extent_.begin_us) + " [" + bar + "] " + look.moment(extent_.end_us) + "  at " +
-         look.moment(now_us) + "  " + pace(period) + "  t T a minute  < > speed";
+  const std::string whole =
+      look.moment(extent_.begin_us) + " [" + bar + "] " + look.moment(extent_.end_us) + "  ";
+  const std::string here = "at " + look.moment(now_us) + "  " + pace(period) + "  ";
+  if (note.empty()) return whole + here + "t T a minute  < > speed";
+  const bool has_room = static_cast<int>(whole.size() + here.size() + note.size()) < look.width;
+  return (has_room ? whole : "") + here + note;
 }
 
 }  // namespace tallyfs

@@ -4,21 +4,26 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "tools/ctl/top_reader.h"
 #include "tools/display/look.h"
-#include "tools/past/store.h"
+#include "tools/past/store_reader.h"
 
 namespace tallyfs {
 
-Result<std::unique_ptr<Source>> open_past(const std::string& store, const past::Span& span);
+Result<TopSource> open_past(const std::string& store, const past::Span& span);
+
+// What each interface counted in a second of the span in which it was observed. Errors of the
+// store.
+Result<std::map<std::string, double>> rates_in(past::StoreReader& store, const past::Span& span);
 
 class TopPast {
  public:
-  // Of a store; else `store` is empty. is_mount: it is no past. point: between two moments.
+  // store: its path; empty: another source. is_mount: the source has no past. point: the time
+  // between two points.
   TopPast(std::string store, const past::Span& extent, bool is_mount,
           std::chrono::microseconds point)
       : store_(std::move(store)), extent_(extent), is_mount_(is_mount), point_(point) {}
@@ -27,18 +32,19 @@ class TopPast {
   int speed() const;
   const TopPlace& place() const { return place_; }
 
-  // t, T, < or >; now_us: the moment that is shown. Returns what there is to say, or nothing.
-  // A moment follows after each `period`.
+  // letter: t, T, < or >. now_us: the time that is shown. Returns a message, or an empty text. The
+  // next snapshot follows after each `period`.
   std::string take(char32_t letter, std::uint64_t now_us, std::chrono::microseconds period);
-  // Whether a moment is of the place that was chosen last.
+  // True if a snapshot is of the place that was chosen last.
   bool is_here(const TopMoment& moment) const { return moment.place == place_.number; }
-  // True once for each place: its first moment has come.
+  // True once for each place, when its first snapshot has come.
   bool has_arrived() { return std::exchange(is_seeking_, false); }
   bool is_seeking() const { return is_seeking_; }
 
-  // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10"; empty without a store.
+  // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10  NOTE"; without a note it has the keys,
+  // and where that is too wide only what is after the bar. Without a store, the note alone.
   std::string position(std::uint64_t now_us, std::chrono::microseconds period,
-                       const view::Look& look) const;
+                       const std::string& note, const view::Look& look) const;
 
  private:
   void change_speed(bool is_faster);

@@ -9,7 +9,7 @@ namespace tallyfs {
 
 using std::chrono::microseconds;
 
-TopReader::TopReader(std::unique_ptr<Source> source, microseconds period, OpenAt open_at)
+TopReader::TopReader(TopSource source, microseconds period, OpenAt open_at)
     : source_(std::move(source)),
       open_at_(std::move(open_at)),
       thread_([this, period] { run({.period = period}); }) {}
@@ -20,7 +20,7 @@ TopReader::~TopReader() {
 }
 
 void TopReader::run(TopOrders orders) {
-  const bool is_recorded = source_->mount().empty();
+  const bool is_recorded = source_.source->mount().empty();
   while (!orders.ends) {
     moments_.put(read(orders));
     bool has_orders = wait_for_orders(orders.period);
@@ -28,7 +28,8 @@ void TopReader::run(TopOrders orders) {
     // could not be opened is tried again.
     if (is_recorded && !has_orders && place_ == orders.place.number) {
       const auto next =
-          source_->next(orders.speed > 1 ? source_->period() * orders.speed : microseconds(0));
+          source_.source->next(orders.speed > 1 ? source_.source->period() * orders.speed
+                                                : microseconds(0));
       const bool has_next = next && next.value() == Source::Next::kMoment;
       if (!has_next) has_orders = wait_for_orders(std::nullopt);
     }
@@ -58,19 +59,20 @@ TopMoment TopReader::read(const TopOrders& orders) {
   if (const auto done = go_to(orders.place); !done) made.fault = done.error().reason;
   made.place = orders.place.number;
   if (!made.fault.empty()) return made;
-  auto tree = read_tree(*source_);
+  auto tree = read_tree(*source_.source);
   if (!tree) {
     made.fault = tree.error().reason;
     return made;
   }
   made.tree = std::move(tree).value();
-  if (const auto own = read_interface(*source_, "tallyfs")) {
+  if (source_.damaged) made.damaged = source_.damaged();
+  if (const auto own = read_interface(*source_.source, "tallyfs")) {
     const view::Statistic* const dropped = own.value().find("dropped");
     const auto* value = dropped ? std::get_if<view::Value>(&dropped->values) : nullptr;
     if (value) made.dropped = static_cast<std::uint64_t>(value->total);
   }
   if (orders.interface.empty()) return made;
-  auto read = read_interface(*source_, orders.interface);
+  auto read = read_interface(*source_.source, orders.interface);
   if (read) made.interface = std::move(read).value();
   return made;
 }

@@ -11,15 +11,22 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tools/ctl/mailbox.h"
 #include "tools/display/statistic.h"
+#include "tools/past/store.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {
 
+struct TopSource {
+  std::unique_ptr<Source> source;
+  // Of a store: what of it was found damaged, of what was read by now.
+  std::function<const std::vector<past::Fact>&()> damaged{};
+};
 // Opens the past at a moment of the wall clock.
-using OpenAt = std::function<Result<std::unique_ptr<Source>>(std::uint64_t realtime_us)>;
+using OpenAt = std::function<Result<TopSource>(std::uint64_t realtime_us)>;
 
 // Where in the past the reader is to go on.
 struct TopPlace {
@@ -33,9 +40,10 @@ struct TopMoment {
   std::optional<view::Interface> interface;
   std::uint64_t dropped = 0;
   std::string fault{};  // why nothing was read
+  std::vector<past::Fact> damaged{};
 };
 
-// What the reader is to do from now on; a new one is read for at once.
+// Orders for the reader. It reads at once for new ones.
 struct TopOrders {
   std::string interface {};  // whose data is read
   std::chrono::microseconds period{};
@@ -47,7 +55,7 @@ struct TopOrders {
 class TopReader {
  public:
   // open_at: of a store; empty for what has one direction.
-  TopReader(std::unique_ptr<Source> source, std::chrono::microseconds period, OpenAt open_at);
+  TopReader(TopSource source, std::chrono::microseconds period, OpenAt open_at);
   ~TopReader();
 
   int wake_fd() const { return moments_.fd(); }
@@ -62,7 +70,7 @@ class TopReader {
   // True if there are new orders; false after the period, or never without one.
   bool wait_for_orders(std::optional<std::chrono::microseconds> period) const;
 
-  std::unique_ptr<Source> source_;
+  TopSource source_;
   const OpenAt open_at_;
   std::uint64_t place_ = 0;  // the number of the one from which the source was opened
   Mailbox<TopMoment> moments_;

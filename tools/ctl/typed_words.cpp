@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/base/encoded_name.h"
+
 namespace tallyfs {
 namespace {
 
 constexpr std::string_view kHelpKey = "help=";
 
-// Of a byte as it stands in help=: a control byte, a blank, '"' and '%' are escaped.
+// False for a byte that help= escapes: a control byte, a blank, '"' or '%'.
 bool is_plain(unsigned char byte) {
   return byte > ' ' && byte != 0x7f && byte != '"' && byte != '%';
 }
 
 bool is_escape(std::string_view text, std::size_t at) {
-  const auto is_digit = [&](std::size_t i) {
-    return i < text.size() && std::isxdigit(static_cast<unsigned char>(text[i])) != 0;
-  };
+  const auto is_digit = [&](std::size_t i) { return i < text.size() && is_hex(text[i]); };
   return text[at] == '%' && is_digit(at + 1) && is_digit(at + 2);
 }
 
@@ -30,19 +30,9 @@ bool is_stored(std::string_view text) {
 }  // namespace
 
 std::string stored_word(std::string_view word) {
-  std::string made(word);
-  if (!word.starts_with(kHelpKey) || is_stored(word.substr(kHelpKey.size()))) return made;
-  made.resize(kHelpKey.size());
-  for (const char each : word.substr(kHelpKey.size())) {
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(each);
-    if (is_plain(byte)) {
-      made.push_back(each);
-    } else {
-      made.append("%").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
-    }
-  }
-  return made;
+  if (!word.starts_with(kHelpKey)) return std::string(word);
+  const std::string_view help = word.substr(kHelpKey.size());
+  return std::string(kHelpKey).append(is_stored(help) ? std::string(help) : encoded_help(help));
 }
 
 std::string shell_word(std::string_view word) {

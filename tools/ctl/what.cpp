@@ -46,11 +46,16 @@ bool matches(const std::string& pattern, const std::string& name) {
   return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-Error nothing_matches(const std::string& word, const std::string& missing,
-                      const std::vector<std::string>& known, const std::string& prefix) {
-  std::string reason = "nothing is called '" + word + "'";
-  const std::string meant = did_you_mean(missing, known, prefix);
-  return invalid(reason + (meant.empty() ? "; tallyctl ls lists what is there" : meant));
+// Labels in the word are as they are stored, or as people read them.
+bool names(const std::string& word, const std::string& name) {
+  return matches(word, name) || matches(stored_pattern("/" + word).substr(1), name) ||
+         matches(word, shown_labels(name));
+}
+
+// Advice for a word that is near no name.
+std::string way_to_names(const Source& source) {
+  if (!source.mount().empty()) return "; tallyctl ls lists what is there";
+  return " in what was recorded; a store keeps no type=history and no type=raw";
 }
 
 class Selector {
@@ -72,7 +77,7 @@ class Selector {
   Result<void> add(const std::string& word) {
     const Pattern pattern = to_pattern(word, source_.mount());
     bool found = false;
-    Error missing = nothing_matches(word, pattern.interface, names_, "");
+    Error missing = nothing_matches(word, did_you_mean(pattern.interface, names_, ""));
     for (const std::string& name : names_) {
       if (!matches(pattern.interface, name)) continue;
       auto added = pattern.statistic.empty()
@@ -80,7 +85,7 @@ class Selector {
                        : add_some(name, name == pattern.interface, pattern.statistic);
       if (!added && added.error().code != ErrorCode::kInvalid) return added.error();
       if (added) found = true;
-      if (!added) missing = invalid("nothing is called '" + word + "'" + added.error().reason);
+      if (!added) missing = nothing_matches(word, added.error().reason);
     }
     return found ? Result<void>() : missing;
   }
@@ -97,23 +102,27 @@ class Selector {
   Result<void> add_some(const std::string& name, bool is_name, const std::string& pattern) {
     const auto interface = read_interface(source_, name);
     if (!interface) return interface.error();
-    Selection made{.interface = name};
+    Selection made{.interface = name, .word = pattern};
     std::vector<std::string> known;
-    const std::string stored = stored_pattern("/" + pattern).substr(1);
     for (const view::Statistic& each : interface.value().statistics) {
       known.push_back(shown_labels(each.name));
-      if (matches(pattern, each.name) || matches(stored, each.name) ||
-          matches(pattern, known.back())) {
-        made.statistics.push_back(each.name);
-      }
+      if (names(pattern, each.name)) made.statistics.push_back(each.name);
     }
     if (!made.statistics.empty()) {
-      made.is_pattern = !is_name || (std::ranges::count(made.statistics, pattern) == 0 &&
-                                     std::ranges::count(made.statistics, stored) == 0);
+      const auto typed_name = stored_name(pattern);
+      const bool is_named = std::ranges::count(made.statistics, pattern) != 0 ||
+                            (typed_name && std::ranges::count(made.statistics, typed_name.value()));
+      made.is_pattern = !is_name || !is_named;
       selections_.push_back(std::move(made));
       return {};
     }
     return invalid(did_you_mean(pattern, known, name + "/"));
+  }
+
+  // meant: as did_you_mean() has it.
+  Error nothing_matches(const std::string& word, const std::string& meant) const {
+    return invalid("nothing is called '" + word + "'" +
+                   (meant.empty() ? way_to_names(source_) : meant));
   }
 
   Source& source_;
@@ -143,7 +152,7 @@ std::string path_in(Source& source, std::string_view what) {
 Result<std::vector<std::string>> paths_below(const Source& source, const std::string& path) {
   auto names = list_in_time(source.mount() + "/" + path);
   if (!names) return names;
-  // The same as its neighbour without .json.
+  // The file without .json has the same content.
   std::erase_if(names.value(), [](const std::string& name) { return name.ends_with(".json"); });
   for (std::string& name : names.value()) name.insert(0, path + "/");
   return names;
@@ -161,7 +170,7 @@ Result<std::vector<Selection>> select(Source& source, const std::vector<std::str
 
 namespace {
 
-// Of a latency histogram, whose directory has data.json as an interface has.
+// Selects a latency histogram, whose directory has a data.json as an interface has.
 Result<SelectedStatistic> select_path(Source& source, const std::string& path) {
   const auto interface = read_interface(source, path);
   if (!interface && interface.error().code == ErrorCode::kNotFound) {
@@ -224,10 +233,21 @@ Result<view::Interface> read_selected(Source& source, const SelectedStatistic& w
   if (!found) return found.error();
   json = std::move(found).value();
   auto made = to_interface(json);
-  if (made && !source.mount().empty() && !made.value().find(what.statistic)) {
-    return invalid(view::shown_name(what.interface, what.statistic) + " has been removed");
-  }
+  if (!made) return made.error();
+  if (auto checked = check_selected(source, made.value(), what); !checked) return checked.error();
   return made;
+}
+
+Result<void> check_selected(const Source& source, const view::Interface& interface,
+                            const SelectedStatistic& what) {
+  if (source.mount().empty() || interface.find(what.statistic)) return {};
+  return invalid(view::shown_name(what.interface, what.statistic) + " has been removed");
+}
+
+const view::Statistic* find_typed(const view::Interface& interface, const std::string& name) {
+  if (const view::Statistic* const found = interface.find(name)) return found;
+  const auto stored = stored_name(name);
+  return stored ? interface.find(stored.value()) : nullptr;
 }
 
 std::vector<const view::Statistic*> selected(const view::Interface& interface,
@@ -235,6 +255,18 @@ std::vector<const view::Statistic*> selected(const view::Interface& interface,
   std::vector<const view::Statistic*> made;
   for (const view::Statistic& each : interface.statistics) {
     if (selection.is_whole || std::ranges::count(selection.statistics, each.name) > 0) {
+      made.push_back(&each);
+    }
+  }
+  return made;
+}
+
+std::vector<const view::Statistic*> matching(const view::Interface& interface,
+                                             const Selection& selection) {
+  std::vector<const view::Statistic*> made;
+  for (const view::Statistic& each : interface.statistics) {
+    if (selection.is_whole || (!selection.word.empty() && names(selection.word, each.name)) ||
+        std::ranges::count(selection.statistics, each.name) > 0) {
       made.push_back(&each);
     }
   }

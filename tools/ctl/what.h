@@ -2,6 +2,7 @@
 // in the mount. `statistics/` in front is always right where a name is in doubt.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,27 +13,34 @@
 
 namespace tallyfs {
 
-// Of one interface: all of it, or statistics by name, in the interface's order.
+// The selected statistics of an interface: all, or some by name, in the interface's order.
 struct Selection {
   std::string interface;
   bool is_whole = false;
   std::vector<std::string> statistics{};
   bool is_pattern = false;  // which they matched
+  std::string word{};       // the name or pattern of statistics, as typed
+
+  bool has(const std::string& of_interface, const std::string& statistic) const {
+    return interface == of_interface &&
+           (is_whole || std::ranges::count(statistics, statistic) > 0);
+  }
 };
 
 // A file or directory of tracing/ or stats/, from the mount's root on; empty if WHAT is of
 // statistics/.
 std::string path_of(std::string_view what, const std::string& mount);
-// The same, and `tracing` and `stats` themselves, where no interface is called so.
+// path_of(), and also `tracing` and `stats` themselves if no interface has that name.
 std::string path_in(Source& source, std::string_view what);
-// What is in such a directory, as paths that `show` takes. Errors are those of list_in_time().
+// The content of such a directory, as paths for `show`. Errors are those of list_in_time().
 Result<std::vector<std::string>> paths_below(const Source& source, const std::string& path);
 
-// Without words all interfaces. Interfaces whose statistics are matched are read. kInvalid: one of
-// the words matches nothing; the reason has the nearest name. Errors of reading as they are.
+// Selects what the words match; without words all interfaces. Reads the interfaces whose statistics
+// are matched. kInvalid: a word matches nothing; the reason has the nearest name. Other errors are
+// the source's.
 Result<std::vector<Selection>> select(Source& source, const std::vector<std::string>& words);
-// As select(), of a word that must name one statistic, or the path of a latency histogram: kInvalid
-// if it names more or fewer.
+// The one statistic, or the latency histogram by its path, that a word names. kInvalid: it names
+// more or none.
 struct SelectedStatistic {
   std::string interface;
   std::string statistic;
@@ -46,9 +54,19 @@ Result<std::vector<SelectedStatistic>> select_each(Source& source,
 // Its interface, as JSON too. kInvalid: the statistic has been removed from the mount; of moments
 // that were kept it may be missing in some. Errors of reading as they are.
 Result<view::Interface> read_selected(Source& source, const SelectedStatistic& what, Json& json);
+// Fails as read_selected() does, for an interface that was read already.
+Result<void> check_selected(const Source& source, const view::Interface& interface,
+                            const SelectedStatistic& what);
 
-// Selected ones, in order.
+// Finds a statistic by its stored name, or by a name with labels as they may be typed. nullptr:
+// there is none.
+const view::Statistic* find_typed(const view::Interface& interface, const std::string& name);
+
+// The selected statistics, in order.
 std::vector<const view::Statistic*> selected(const view::Interface& interface,
+                                             const Selection& selection);
+// matching() adds those that came after select() and that the word matches.
+std::vector<const view::Statistic*> matching(const view::Interface& interface,
                                              const Selection& selection);
 
 }  // namespace tallyfs

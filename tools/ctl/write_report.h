@@ -1,5 +1,5 @@
-// What came of the lines that a command wrote: refused ones and warnings are told on stderr at
-// once, and --json has all of them in one object at the end. Confined to one thread.
+// Reports the results of the lines that a command wrote: refusals and warnings on stderr at once,
+// and all of them in one object at the end with --json. Confined to one thread.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ class SpanLook {
     return highest(windows, {0, baseline_, enough});
   }
 
-  // Of the baseline.
+  // The sums of the baseline, which Past keeps for the usual one.
   const Past::Sums& sums() {
     const bool is_kept = first_ + baseline_ + Past::kSpanBlocks == past_.blocks().size() &&
                          baseline_ == Past::kBaselineBlocks;
@@ -84,7 +84,7 @@ class SpanLook {
     const double share = channel == Channel::kTail ? kTailShare : kFarTailShare;
     return raised_bound(sums(), share, past_.bucket_octaves());
   }
-  // Of the baseline.
+  // The baseline's counts in buckets above `index`.
   double above(int index) {
     const std::span<const float> buckets = sums().buckets;
     const auto above = buckets.subspan(std::min(place_of_bucket(index + 1), buckets.size()));
@@ -188,7 +188,7 @@ class SpanLook {
   std::optional<Past::Sums> sums_;
 };
 
-// What a statistic reached in the newest span, and what of that is usual.
+// Compares the newest span of a statistic with its baseline.
 class Comparison {
  public:
   Comparison(const Past& past, std::size_t wanted, std::size_t spans)

@@ -36,10 +36,10 @@ struct Behaviour {
 // Spans of baseline that there are before the newest span, at most `wanted`.
 std::size_t baseline_spans(const Past& past, std::size_t wanted = Past::kBaselineSpans);
 
-// Nothing with fewer than two spans of baseline.
+// nullopt: the baseline has fewer than two spans.
 std::optional<Behaviour> behaviour_of(const Past& past, std::size_t wanted = Past::kBaselineSpans);
 
-// What is usual, of the baseline of the newest span: for the reason of a row.
+// The usual numbers, from the baseline of the newest span: the reason of a row shows them.
 struct Baseline {
   std::size_t blocks = 0;
   Past::Sums sums{};
@@ -52,7 +52,7 @@ struct Baseline {
 };
 Baseline baseline_of(const Past& past, Channel channel, std::size_t wanted);
 
-// Of buckets above `index`.
+// The counts of all buckets above `index`.
 double count_above(std::span<const Bucket> buckets, int index);
 
 }  // namespace tallyfs::view

@@ -108,7 +108,73 @@ std::optional<Values> subtract(const Raw&, const Raw& after) { return after; }
 std::optional<Values> subtract(const Last&, const Last& after) { return after; }
 std::optional<Values> subtract(const History&, const History& after) { return after; }
 
+// Whether the two rows say the same.
+bool are_alike(const History& one, std::size_t i, const History& other, std::size_t j) {
+  const auto is_same = [&](const auto& column, const auto& its) {
+    return i < column.size() ? j < its.size() && column[i] == its[j] : j >= its.size();
+  };
+  if (one.quantiles.size() != other.quantiles.size()) return false;
+  for (std::size_t k = 0; k < one.quantiles.size(); ++k) {
+    if (!is_same(one.quantiles[k].values, other.quantiles[k].values)) return false;
+  }
+  return is_same(one.end_us, other.end_us) && is_same(one.totals, other.totals) &&
+         is_same(one.number, other.number) && is_same(one.min, other.min) &&
+         is_same(one.avg, other.avg) && is_same(one.max, other.max) && is_same(one.sum, other.sum);
+}
+
+// Columns that the mode lacks are empty.
+template <typename Column>
+void keep(Column& column, const std::vector<std::size_t>& rows) {
+  if (column.empty()) return;
+  Column kept;
+  for (const std::size_t row : rows) kept.push_back(column[row]);
+  column = std::move(kept);
+}
+
+History periods_since(const History& before, History after) {
+  std::vector<std::size_t> rows;
+  std::size_t was = 0;
+  for (std::size_t i = 0; i < after.end_us.size(); ++i) {
+    while (was < before.end_us.size() && before.end_us[was] < after.end_us[i]) ++was;
+    if (!are_alike(before, was, after, i)) rows.push_back(i);
+  }
+  keep(after.totals, rows);
+  keep(after.number, rows);
+  keep(after.min, rows);
+  keep(after.avg, rows);
+  keep(after.max, rows);
+  keep(after.sum, rows);
+  for (QuantileColumn& each : after.quantiles) keep(each.values, rows);
+  keep(after.end_us, rows);
+  return after;
+}
+
+Raw samples_since(const Raw& before, Raw after) {
+  if (before.serial.empty()) return after;
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < after.serial.size(); ++i) {
+    if (after.serial[i] > before.serial.back()) rows.push_back(i);
+  }
+  keep(after.time_us, rows);
+  keep(after.x, rows);
+  keep(after.y, rows);
+  keep(after.serial, rows);
+  return after;
+}
+
 }  // namespace
+
+Values entries_since(const Values& before, const Values& after) {
+  const auto* const periods = std::get_if<History>(&before);
+  if (const auto* now = std::get_if<History>(&after); now && periods) {
+    return periods_since(*periods, *now);
+  }
+  const auto* const samples = std::get_if<Raw>(&before);
+  if (const auto* now = std::get_if<Raw>(&after); now && samples) {
+    return samples_since(*samples, *now);
+  }
+  return after;
+}
 
 std::optional<Values> difference(const Values& before, const Values& after) {
   return std::visit(

@@ -1,9 +1,9 @@
-// What was counted between two snapshots of an interface.
+// The difference of two snapshots of an interface.
 //
 // Time is that of the snapshots, never the poller's clock. Totals are unknown after another epoch,
-// a reset or a new definition, if one fell, and if one stands at the end of its type; samples go
-// on, unless the epoch changed or they fell. Nothing is known where the data begin with the later
-// snapshot. Pure functions.
+// a reset or a new definition, if one fell, and if one is at the end of its type. Samples are known
+// unless the epoch changed or they fell. All is unknown if the data begin with the later snapshot.
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,21 @@ struct Change {
   }
 };
 
-// Of one statistic of the interface. Without it in one of them all is unknown. What shows times
-// itself (history, raw, last) is not subtracted: `counted` is what is there now.
+// The change of one statistic; all is unknown if one of the snapshots lacks it. Types that show
+// times themselves (history, raw, last) are not subtracted: `counted` has their present values.
 Change change_between(const Interface& before, const Interface& after, std::string_view name);
 
-// Of an interface of a span of the past: what was counted in it, with the time in which it was
-// observed (tools/past/span_source.h).
+// The counts of a statistic in a span of the past, with the time in which it was observed
+// (tools/past/span_source.h).
 Change change_in(const Interface& span, const Statistic& statistic);
-// Nothing: the statistic is not there.
+// nullopt: there is no such statistic.
 std::optional<Change> change_in(const Interface& span, std::string_view name);
 
-// Values that grew from `before` to `after`; nothing if that is not known.
+// `after`, but of a raw statistic only the samples, and of a history only the periods, that are new
+// or changed since `before`.
+Values entries_since(const Values& before, const Values& after);
+
+// The growth from `before` to `after`; nullopt if it is unknown.
 std::optional<Values> difference(const Values& before, const Values& after);
 
 }  // namespace tallyfs::view

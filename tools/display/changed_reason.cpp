@@ -113,15 +113,24 @@ class Reason {
     const bool is_time = x_.kind == Quantity::Kind::kTime;
     std::string text = is_time ? (is_up ? "slower " : "faster ") : (is_up ? "higher " : "lower ");
     text.append(factor(change));
-    if (baseline_.sums.buckets.empty()) {
+    if (baseline_.sums.buckets.empty() || p99_contradicts(is_up)) {
       text.append(", avg ").append(x(std::exp2(baseline_.mean_level))).append(" -> ");
       text.append(x(std::exp2(now_.level_sum / now_.levels)));
     } else if (const TwoPercentiles p99 = p99_texts(); p99.before != p99.now) {
       text.append(", p99 ").append(p99.before).append(" -> ").append(p99.now);
     }
+    // The store has only the levels of a view, no count.
     return text.append(" (")
-        .append(grouped_text(static_cast<Int128>(now_.count)))
+        .append(grouped_text(static_cast<Int128>(std::max(now_.count, now_.levels))))
         .append(" samples)");
+  }
+
+  // Whether the slowest went the other way than the level, by a bucket at least.
+  bool p99_contradicts(bool is_up) const {
+    const double before = percentile_99(sparse(baseline_.sums.buckets));
+    const double now = percentile_99(now_.buckets);
+    const double bucket = std::exp2(0.25);
+    return is_up ? now * bucket <= before : before * bucket <= now;
   }
 
   TwoPercentiles p99_texts() const {

@@ -16,7 +16,7 @@ namespace tallyfs::view {
 // "rate", "level", "tail", "far tail", "value".
 std::string_view name_of(Channel channel);
 
-// As text: of the baseline, and since the onset.
+// A percentile as text: that of the baseline, and that since the onset.
 struct TwoPercentiles {
   std::string before;
   std::string now;

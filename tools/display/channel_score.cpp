@@ -28,7 +28,7 @@ double combined(double change, double z, double spread, double least) {
   return std::abs(change) / std::sqrt(chance * chance + spread + least * least);
 }
 
-// Of numbers one after the other (Welford).
+// Mean and variance of a sequence of numbers (Welford).
 struct Moments {
   std::size_t number = 0;
   double mean = 0;

@@ -39,7 +39,7 @@ struct Distribution {
 // Buckets of percentiles that were hit, or octaves without a gap between them, for pictures.
 enum class Detail : std::uint8_t { kFine, kOctaves };
 
-// Nothing for a type that has no bins.
+// nullopt: the type has no bins.
 std::optional<Distribution> distribution_of(const Statistic& statistic, Detail detail);
 
 // Merges neighbours in pairs until there are at most so many bins; those without an end stay alone.

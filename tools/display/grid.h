@@ -47,10 +47,11 @@ class Grid {
   int width() const { return width_; }
   int height() const { return static_cast<int>(rows_.size()); }
   Charset charset() const { return charset_; }
-  // Of a row that exists; it may end before the width.
+  // The cells of an existing row, which may have fewer than the width.
   const std::vector<Cell>& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
 
-  // Writes from a column on; returns the column behind the text. A row that is not there is added.
+  // Writes text from a column on, and adds the row if there is none. Returns the column after the
+  // text.
   int put(int row, int column, std::string_view text, Style style = {});
   // The next row.
   int put_line(std::string_view text, Style style = {}) { return put(height(), 0, text, style); }

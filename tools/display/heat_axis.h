@@ -9,8 +9,8 @@
 
 namespace tallyfs::view {
 
-// Of a statistic with bins. Neighbours merge in pairs until there are at most `bins_max`. Without
-// `counted` all counts are 0.
+// The bins of `all`, with the counts of `counted`; without it all counts are 0. Neighbours are
+// merged in pairs until there are at most `bins_max`.
 Distribution binned(const Statistic& all, const Statistic* counted, std::size_t bins_max);
 
 // The upper end of a bin: "16us", "<=0us", ">1.0s".

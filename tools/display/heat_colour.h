@@ -40,7 +40,7 @@ std::vector<Int128> least_counts(Int128 top, int levels, Steps steps);
 Rgb rgb_of(int level, Theme theme);
 // level: 1 to 10; its number among the 256.
 int number_of_256(int level, Theme theme);
-// What a level is drawn with: a shade, which colours have less need of.
+// The character that a level is drawn with: a shade. With colours fewer shades are needed.
 std::string_view shade_of(int level, Colours colours, Charset charset);
 
 }  // namespace tallyfs::view

@@ -124,7 +124,7 @@ std::string sparkline(const std::deque<double>& values, int width, Charset chars
   for (std::size_t i = from; i < values.size(); ++i) largest = std::max(largest, values[i]);
   std::string made;
   for (std::size_t i = from; i < values.size(); ++i) {
-    // What is above 0 is seen.
+    // A value above 0 has at least the lowest height.
     const double part = largest > 0 ? values[i] / largest : 0;
     const auto height = static_cast<std::size_t>(std::ceil(std::clamp(part, 0.0, 1.0) * 8));
     made.append(charset == Charset::kUtf8 ? kHeights[height] : kAscii[height]);

@@ -14,8 +14,8 @@
 
 namespace tallyfs::view {
 
-// An interval, by its end. Without `counted` its counts are not known: it is dotted. A missed one
-// is hatched.
+// An interval, named by its end. Without `counted` its counts are unknown, and it is dotted. A
+// missed interval is hatched.
 struct HeatColumn {
   std::uint64_t realtime_us = 0;
   std::optional<Statistic> counted;
@@ -29,7 +29,7 @@ struct Area {
   int height = 0;
 };
 
-// `statistic` has bins, and has counted all that the columns have.
+// statistic: has bins, and the counts of all columns in them.
 struct HeatPicture {
   const Statistic& statistic;
   const std::deque<HeatColumn>& columns;
@@ -39,7 +39,7 @@ struct HeatPicture {
 // The newest columns, as many as there is room for; the last two rows are the axis of time.
 void draw_heat_panel(Grid& grid, const Area& area, const HeatPicture& picture, const Look& look);
 
-// One row of eighths, as high as the values are; the newest are at the right.
+// One row of bars, in steps of an eighth of its height; the newest value is at the right.
 std::string sparkline(const std::deque<double>& values, int width, Charset charset);
 
 }  // namespace tallyfs::view

@@ -43,7 +43,7 @@ class Ranking {
     ChangedRow row{.members = {ranked.index},
                    .behaviour = ranked.behaviour,
                    .onset = onset(ranked),
-                   .is_unusual = ranked.behaviour.score >= unusual_from(ranked)};
+                   .is_unusual = ranked.behaviour.score >= limit_of(ranked)};
     std::vector<std::size_t> alike;
     for (std::size_t i = first + 1; i < ranked_.size(); ++i) {
       if (is_alike(ranked, ranked_[i])) alike.push_back(i);
@@ -69,9 +69,9 @@ class Ranking {
     return std::max(begin, other_begin) - std::min(begin, other_begin) <= kUnitsApart;
   }
 
-  double unusual_from(const Ranked& ranked) const {
-    const std::size_t spans = baseline_spans(*watched_[ranked.index].past, options_.baseline_spans);
-    return spans < Past::kBaselineSpans ? kUnusualShort : kUnusual;
+  double limit_of(const Ranked& ranked) const {
+    return unusual_from(
+        baseline_spans(*watched_[ranked.index].past, options_.baseline_spans));
   }
 
   const Onset& onset(Ranked& ranked) {

@@ -35,6 +35,9 @@ struct ChangeOptions {
 // A score from which on a row is unusual: beside a full baseline, and beside a shorter one.
 inline constexpr double kUnusual = 5;
 inline constexpr double kUnusualShort = 11;
+constexpr double unusual_from(std::size_t baseline_spans) {
+  return baseline_spans < Past::kBaselineSpans ? kUnusualShort : kUnusual;
+}
 
 // Statistics with fewer than two spans of baseline are passed over.
 std::vector<ChangedRow> most_changed(std::span<const Watched> watched,

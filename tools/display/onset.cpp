@@ -9,12 +9,12 @@ namespace {
 
 // Samples that must be missing before a statistic is called silent.
 constexpr double kMissing = 3;
-// What was never seen in the baseline is expected half a time in it: an interval that begins
-// earlier than the change is less unlikely, then.
+// Events that the baseline never had are expected half a time in it. Otherwise an interval that
+// begins before the change would be as unlikely as one that begins with it.
 constexpr double kNever = 0.5;
 
-// Of the units before one: what was counted, and what was expected; of levels and values the sum of
-// deviations, and of how many.
+// Sums over the units before one: the counts, and the expected counts. For levels and values they
+// are the sum of the deviations, and their number.
 struct Sums {
   double counted = 0;
   double expected = 0;

@@ -21,10 +21,11 @@ struct Bucket {
   float count = 0;
 };
 
-// What was counted in a unit of time.
+// The counts of a unit of time.
 struct Portion {
   double count = 0;  // samples, or what a counter grew
-  // Of log2 X, for types without buckets; add() takes them from buckets where there are any.
+  // The number, sum and squares of log2 X, for types without buckets. add() computes them from
+  // buckets if there are any.
   double levels = 0;
   double level_sum = 0;
   double level_squares = 0;
@@ -62,7 +63,7 @@ class Past {
     std::uint32_t buckets = 0;  // where they begin
   };
 
-  // Of several blocks.
+  // Sums over several blocks.
   struct Sums {
     double count = 0;
     double count_squares = 0;
@@ -82,10 +83,10 @@ class Past {
   // Complete ones, oldest first.
   std::span<const Block> blocks() const { return blocks_; }
   std::span<const Bucket> buckets(std::size_t block) const;
-  // Of the whole baseline of the newest span, kept from block to block, so that a look reads no
-  // more than that; of a shorter past, of all blocks before the span.
+  // The sums of the whole baseline of the newest span, or, in a shorter past, of all blocks before
+  // the span. They are updated with each block, so that a caller need not read all blocks.
   const Sums& baseline() const { return baseline_; }
-  // Of complete blocks, oldest first; fewer than kUnitsMax at the beginning.
+  // The units of complete blocks, oldest first; fewer than kUnitsMax at the beginning.
   std::size_t units() const { return units_.size() - open_units_; }
   const Portion& unit(std::size_t index) const { return units_[index]; }
 

@@ -76,15 +76,6 @@ double highest_of(const std::vector<double>& numbers, std::size_t outliers) {
   return usual > 0 && numbers.front() > 3 * usual ? usual : numbers.front();
 }
 
-// Without a legend all of it. A legend can say what is beyond the top: one point of the line, and a
-// twentieth of the ends of the shade.
-double drawn_top_of(const Series& series) {
-  const auto line = descending(series, &Point::value);
-  const auto ends = descending(series, &Point::max);
-  if (series.line.empty()) return std::max(highest_of(line, 0), highest_of(ends, 0));
-  return std::max(highest_of(line, 1), highest_of(ends, ends.size() / 20 + 1));
-}
-
 Axis axis_of(const Series& series, int rows) {
   double low = 0;
   double high = 0;
@@ -136,6 +127,15 @@ std::string legend_of(const Series& series) {
   std::string text = std::string("line: ").append(series.line);
   if (series.high.empty()) return text;
   return text.append(", shade: ").append(series.low).append(" to ").append(series.high);
+}
+
+// Without a legend all of it. A legend can say what is beyond the top: one point of the line, and a
+// twentieth of the ends of the shade.
+double drawn_top_of(const Series& series) {
+  const auto line = descending(series, &Point::value);
+  const auto ends = descending(series, &Point::max);
+  if (series.line.empty()) return std::max(highest_of(line, 0), highest_of(ends, 0));
+  return std::max(highest_of(line, 1), highest_of(ends, ends.size() / 20 + 1));
 }
 
 double tick_of(double span, int count) {

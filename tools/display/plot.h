@@ -32,11 +32,11 @@ struct Series {
   std::string high{};
 };
 
-// Of a history; nothing of other types. Of mode=quantiles the highest percentile that it keeps, and
-// from the lowest one to it as the shade; of mode=range the averages, and from min to max.
+// The line of a history; nullopt for other types. With mode=quantiles it is the highest percentile
+// that the history keeps, and its shade begins at the lowest. With mode=range it is the averages,
+// and the shade goes from min to max.
 std::optional<Series> series_of(const Interface& interface, const Statistic& statistic);
-// The number of a snapshot that a line over snapshots is made of: of a type=last its X; nothing of
-// other types.
+// The value of a snapshot for a line over snapshots: the X of a type=last; nullopt for other types.
 std::optional<double> level_of_now(const Statistic& statistic);
 
 bool has_bars(const Statistic& statistic);
@@ -45,6 +45,9 @@ void draw_bars(Grid& grid, const Statistic& statistic, const Look& look);
 
 // "line: p99, shade: p50 to p99"; empty if the series names no line.
 std::string legend_of(const Series& series);
+// The highest number that is drawn: a few outliers that would flatten all else are beyond it, if
+// there is a legend to say so. The least double without a number.
+double drawn_top_of(const Series& series);
 // A legend if there is one, `rows` of the grid for the line, and two for the axis of time. A few
 // outliers that would flatten all else are beyond the top, if there is a legend to say so.
 void draw_series(Grid& grid, const Series& series, int rows, const Look& look);

@@ -1,4 +1,4 @@
-// What a statistic counted between two of its snapshots, as a Portion of its past. Pure functions.
+// Makes the Portion of a statistic's past that lies between two snapshots. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace tallyfs::view {
 
-// False of what is off, and of types that show past times themselves (history, raw).
+// False for a statistic that is off, and for types that show past times themselves (history, raw).
 bool has_past(const Statistic& statistic);
 
-// Nothing if it is not known: after a reset or another definition, or if a total fell. A view has
-// no count: its samples are those of its statistic.
+// nullopt if it is unknown: after a reset or another definition, or if a total fell. A view has no
+// count: its samples are those of its statistic.
 std::optional<Portion> portion_between(const Statistic& before, const Statistic& after);
 
-// What `counted` has in its bins, or as its average, is added.
+// Adds the counts in the bins of `counted`, or its average, to `portion`.
 void add_counted(Portion& portion, const Statistic& counted);
 
-// A part of what was counted in `parts` units.
+// The share of one unit in a portion of `parts` units.
 Portion part_of(Portion portion, std::uint64_t parts);
 
-// How wide its buckets are at its median, in octaves, 1/4 to 1.
+// The width of the statistic's bins at its median, in octaves, from 1/4 to 1.
 double bucket_octaves_of(const Statistic& statistic);
 
 }  // namespace tallyfs::view

@@ -76,14 +76,14 @@ std::string printed_with(int decimals, double value) {
   return text.data();
 }
 
-// Of a text with a point.
+// text: has a decimal point.
 std::string without_zeros(std::string text) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
   return text == "-0" ? "0" : text;
 }
 
-// What a double lacks of a decimal is no reason to round up or down by a whole place.
+// A double that is inexact in its last bits must not be rounded up or down by a whole place.
 double rounded(double value, int places, Rounding rounding) {
   const double parts = value * power_of_ten(places);
   const double slack = std::fabs(parts) * 1e-13;
@@ -148,7 +148,7 @@ Quantity quantity_of_units(std::string_view units) {
       static_cast<double>(unit.factor.numerator) / static_cast<double>(unit.factor.denominator);
   if (unit.base == "seconds") {
     found.kind = Quantity::Kind::kTime;
-    // By division where that is exact: 1e9 times a millionth is not quite 1000.
+    // A division is exact where the multiplication is not: 1e9 times a millionth is not quite 1000.
     found.factor = unit.factor.numerator == 1 ? 1e9 / static_cast<double>(unit.factor.denominator)
                                               : 1e9 * ratio;
   } else if (unit.base == "bytes") {
@@ -189,6 +189,10 @@ bool has_products(const Statistic& statistic) { return statistic.key("mode") == 
 Quantity quantity_of_totals(const Statistic& statistic) {
   return has_products(statistic) ? quantity_of_x(statistic)
                                              : quantity_of_counts(statistic.units);
+}
+
+double in_base_unit(double value, const Quantity& quantity) {
+  return value * quantity.factor / (quantity.kind == Quantity::Kind::kTime ? 1e9 : 1);
 }
 
 std::string number_text(double value, const Quantity& quantity, Digits digits, Charset charset,

@@ -29,12 +29,15 @@ struct Quantity {
 Quantity quantity_of_x(std::string_view units, unsigned decimals = 0);
 Quantity quantity_of_x(const Statistic& statistic);
 Quantity quantity_of_counts(std::string_view units);
-// As a heading names them: without the word for X if its numbers are shown without it.
+// The units as a heading names them: without the unit of X if numbers have it themselves.
 std::string_view shown_units(std::string_view units);
-// Whether the totals of a value or a history are of products; else of counts.
+// True if the totals of a value or a history are sums of products; else they are counts.
 bool has_products(const Statistic& statistic);
-// Of these totals: X if they are products, else counts.
+// The quantity of these totals: that of X if they are products, else that of counts.
 Quantity quantity_of_totals(const Statistic& statistic);
+
+// The value in seconds, in bytes, or as a pure number.
+double in_base_unit(double value, const Quantity& quantity);
 
 enum class Digits : std::uint8_t {
   kThree,  // 1.05s, 101us

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "core/base/nearest.h"
@@ -17,11 +19,17 @@ namespace {
 constexpr std::array kSortKeys = {
     std::pair{"name", SortKey::kName}, std::pair{"samples", SortKey::kSamples},
     std::pair{"rate", SortKey::kRate}, std::pair{"p50", SortKey::kP50},
-    std::pair{"p99", SortKey::kP99},   std::pair{"max", SortKey::kMax}};
+    std::pair{"p99", SortKey::kP99},   std::pair{"max", SortKey::kMax},
+    std::pair{"change", SortKey::kChange}};
 constexpr std::array kColumns = {"time",   "interface", "statistic", "type", "on",
                                  "unit",   "samples",   "count",     "rate", "out_of_range",
                                  "missed", "total",     "last",      "min",  "avg",
                                  "max",    "p50",       "p90",       "p99"};
+
+// Cells of which are texts.
+bool is_text(std::string_view column) {
+  return column == "interface" || column == "statistic" || column == "type" || column == "unit";
+}
 
 // The statistic of the row's interval; nullptr: what was counted in it is not known.
 const Statistic* shown(const StatisticRow& row) {
@@ -33,7 +41,7 @@ std::optional<std::uint64_t> samples_of(const StatisticRow& row) {
   return row.change ? row.change->samples : std::optional(row.statistic->samples);
 }
 
-// What the data are of, since they began; samples go on after a reset.
+// The number of samples of the data since they began. (`samples` is not reset.)
 std::optional<double> count_in(const StatisticRow& row) {
   const Statistic* const statistic = shown(row);
   if (!statistic) return std::nullopt;
@@ -52,12 +60,9 @@ std::optional<double> rate_of(const StatisticRow& row) {
 }
 
 bool has_samples(const StatisticRow& row) {
+  if (row.other && row.other->samples.value_or(0) != 0) return true;
   const auto count = count_in(row);
   return count ? *count != 0 : samples_of(row).value_or(0) != 0;
-}
-
-double in_base_unit(double value, const Quantity& quantity) {
-  return value * quantity.factor / (quantity.kind == Quantity::Kind::kTime ? 1e9 : 1);
 }
 
 std::optional<Percentile> percentile_in(const Statistic& statistic, std::uint32_t millionths) {
@@ -65,14 +70,14 @@ std::optional<Percentile> percentile_in(const Statistic& statistic, std::uint32_
   return distribution ? percentile(*distribution, millionths) : std::nullopt;
 }
 
-// Nothing, too, if it lies beyond an end of the scale, where nothing says how far.
+// nullopt also for a percentile beyond an end of the scale: how far beyond is unknown.
 std::optional<double> percentile_of(const Statistic& statistic, std::uint32_t millionths) {
   const auto found = percentile_in(statistic, millionths);
   if (!found || found->ends != Bin::Ends::kBoth) return std::nullopt;
   return in_base_unit(found->estimate, quantity_of_x(statistic));
 }
 
-// What lies above the scale is the largest, and what lies below it the end of the scale.
+// A percentile above the scale sorts as the largest, and one below it as the end of the scale.
 std::optional<double> sorted_percentile(const Statistic& statistic, std::uint32_t millionths) {
   const auto found = percentile_in(statistic, millionths);
   if (!found) return std::nullopt;
@@ -91,7 +96,8 @@ std::optional<double> base_of(const std::optional<Number>& value, const Statisti
   return in_base_unit(static_cast<double>(*value), quantity_of_x(statistic));
 }
 
-// Of intervals and arrays, which have none, the end of the highest bin.
+// Types without a maximum sort by their percentile 99.9999, which is near the end of their highest
+// bin.
 std::optional<double> sorted_max(const Statistic& statistic) {
   const Range* const range = range_of(statistic);
   const auto max = range ? base_of(range->max, statistic) : std::nullopt;
@@ -113,7 +119,16 @@ std::optional<double> last_of(const Statistic& statistic) {
   return in_base_unit(static_cast<double>(last->x), quantity_of_x(statistic));
 }
 
+// In octaves, up or down; of what is new or silent as many as there are.
+std::optional<double> octaves_changed(const StatisticRow& row) {
+  const auto now = rate_of(row);
+  const auto other = row.other ? row.other->rate() : std::nullopt;
+  if (!now || !other || (*now == 0 && *other == 0)) return std::nullopt;
+  return std::abs(std::log2(*now / *other));
+}
+
 std::optional<double> sorted_by(const StatisticRow& row, SortKey key) {
+  if (key == SortKey::kChange) return octaves_changed(row);
   if (key == SortKey::kSamples) return samples_of(row);
   if (key == SortKey::kRate) return rate_of(row);
   const Statistic* const statistic = shown(row);
@@ -122,22 +137,39 @@ std::optional<double> sorted_by(const StatisticRow& row, SortKey key) {
   return sorted_percentile(*statistic, key == SortKey::kP50 ? 500'000 : 990'000);
 }
 
+// Numbers of different units have no common order: times come first, since what is slowest is
+// asked most, then bytes, then the rest.
+int place_of_unit(const StatisticRow& row, SortKey key) {
+  if (key != SortKey::kP50 && key != SortKey::kP99 && key != SortKey::kMax) return 0;
+  switch (quantity_of_x(*row.statistic).kind) {
+    case Quantity::Kind::kTime:
+      return 0;
+    case Quantity::Kind::kBytes:
+      return 1;
+    case Quantity::Kind::kNumber:
+      return 2;
+  }
+  return 2;
+}
+
 void sort(std::vector<StatisticRow>& rows, SortKey key) {
-  using Keyed = std::pair<double, StatisticRow>;
+  struct Keyed {
+    int place;
+    double number;
+    StatisticRow row;
+  };
   std::vector<Keyed> keyed;
   for (StatisticRow& row : rows) {
     const auto number = key == SortKey::kName ? std::optional(0.0) : sorted_by(row, key);
-    if (number) keyed.emplace_back(*number, std::move(row));
+    if (number) keyed.push_back({place_of_unit(row, key), *number, std::move(row)});
   }
-  const auto name = [](const Keyed& each) {
-    return std::pair<std::string_view, std::string_view>(each.second.interface->name,
-                                                         each.second.statistic->name);
+  const auto before = [](const Keyed& each) {
+    return std::tuple<int, double, std::string_view, std::string_view>(
+        each.place, -each.number, each.row.interface->name, each.row.statistic->name);
   };
-  std::ranges::sort(keyed, [&](const Keyed& a, const Keyed& b) {
-    return a.first != b.first ? a.first > b.first : name(a) < name(b);
-  });
+  std::ranges::sort(keyed, {}, before);
   rows.clear();
-  for (Keyed& each : keyed) rows.push_back(std::move(each.second));
+  for (Keyed& each : keyed) rows.push_back(std::move(each.row));
 }
 
 std::string unit_of(const Statistic& statistic) {
@@ -164,11 +196,11 @@ std::vector<std::string> cells_of(const StatisticRow& row) {
   const auto samples = samples_of(row);
   const double time = static_cast<double>(row.interface->realtime_us) / 1e6;
   std::vector<std::string> cells = {number_cell(time),
-                                    text_cell(row.interface->name),
-                                    text_cell(row.statistic->name),
+                                    row.interface->name,
+                                    row.statistic->name,
                                     row.statistic->type,
                                     row.statistic->on ? "1" : "0",
-                                    text_cell(unit_of(*row.statistic)),
+                                    unit_of(*row.statistic),
                                     samples ? std::to_string(*samples) : "",
                                     number_cell(count_in(row)),
                                     number_cell(rate_of(row))};
@@ -236,8 +268,33 @@ void choose(std::vector<StatisticRow>& rows, const RowChoice& choice) {
 std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header) {
   std::string text;
   if (header) put_line(text, kColumns, separator);
-  for (const StatisticRow& row : rows) put_line(text, cells_of(row), separator);
+  for (const StatisticRow& row : rows) {
+    std::vector<std::string> cells = cells_of(row);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (is_text(kColumns[i])) cells[i] = text_cell(cells[i]);
+    }
+    put_line(text, cells, separator);
+  }
   return text;
+}
+
+void write_rows(JsonWriter& writer, const std::vector<StatisticRow>& rows) {
+  writer.begin_array();
+  for (const StatisticRow& row : rows) {
+    writer.begin_object();
+    const std::vector<std::string> cells = cells_of(row);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      writer.key(kColumns[i]);
+      if (is_text(kColumns[i]))
+        writer.string(cells[i]);
+      else if (cells[i].empty())
+        writer.null();
+      else
+        writer.number_text(cells[i]);
+    }
+    writer.end_object();
+  }
+  writer.end_array();
 }
 
 }  // namespace tallyfs::view

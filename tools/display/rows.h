@@ -9,21 +9,24 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "tools/display/show.h"
 
 namespace tallyfs::view {
 
-enum class SortKey : std::uint8_t { kName, kSamples, kRate, kP50, kP99, kMax };
+enum class SortKey : std::uint8_t { kName, kSamples, kRate, kP50, kP99, kMax, kChange };
 
-// Nothing for a word that is not one of listed_sort_keys(): "name, samples, ... or max".
+// nullopt: the word is not one of listed_sort_keys(), which are "name, samples, ... or change".
 std::optional<SortKey> sort_key_of(std::string_view word);
 std::string listed_sort_keys();
 
 struct RowChoice {
-  // Largest first, and names from a on; rows that have no such number are left out. The max of an
-  // array is the end of its highest bin. Nothing: in the order in which they are.
+  // Largest first, and names from a on; rows that have no such number are left out. By p50, p99 and
+  // max, times come before bytes, and these before other numbers. The max of an array is the end of
+  // its highest bin. By change, those whose rate is most times more or less than in the other span,
+  // so that what is new or silent comes first. Nothing: in the order in which they are.
   std::optional<SortKey> sort;
-  bool nonzero = false;         // only what has samples
+  bool nonzero = false;         // only what has samples, now or in the other span
   std::size_t top = 0;          // so many rows at most; 0: all
 };
 
@@ -38,5 +41,7 @@ void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
 // header.
 enum class Separator : char { kComma = ',', kTab = '\t' };
 std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header);
+// The same cells as an array of objects; what is not known is null.
+void write_rows(JsonWriter& writer, const std::vector<StatisticRow>& rows);
 
 }  // namespace tallyfs::view

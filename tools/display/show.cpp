@@ -171,7 +171,7 @@ class StatisticDrawer {
     bins.erase(std::find_if(bins.rbegin(), bins.rend(), has_count).base(), bins.end());
   }
 
-  // Of the newest rows, unless all are wanted.
+  // The first row to be shown: of the newest rows_max rows, unless all are wanted.
   std::size_t first_row(std::size_t rows) const {
     return look_.all || rows <= look_.rows_max ? 0 : rows - look_.rows_max;
   }
@@ -258,9 +258,7 @@ void draw_rows(Grid& grid, const std::vector<StatisticRow>& rows, const Look& lo
                                       row.statistic->type, row.statistic->on ? "on" : "off",
                                       samples_cell(row)};
     if (has_rates) cells.push_back(rate_cell(row));
-    cells.push_back(is_unknown ? "-" : values_text(shown, look));
-    const std::string out = left_out_text(shown, look);
-    if (!out.empty() && !is_unknown) cells.back().append("   ").append(out);
+    cells.push_back(is_unknown ? "-" : row_text(shown, look));
     table.add_row(std::move(cells), std::nullopt, row.statistic->on ? Tone::kPlain : Tone::kDim);
   }
   table.draw(grid);

@@ -15,11 +15,13 @@ namespace tallyfs::view {
 void draw_statistic(Grid& grid, const Interface& interface, const Statistic& statistic,
                     const Look& look);
 
-// A row for a statistic. `change`: since the snapshot before, or nothing.
+// A row for a statistic. `change`: since the snapshot before, or nothing. `other`: of another span,
+// if it is compared with that.
 struct StatisticRow {
   const Interface* interface = nullptr;
   const Statistic* statistic = nullptr;
   std::optional<Change> change;
+  std::optional<Change> other{};
 };
 
 // A table with a row for each; with changes it has their rates, and "-" where none is known.

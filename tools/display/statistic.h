@@ -1,5 +1,5 @@
-// What `statistics.json` and `data.json` say, as values: of one moment of one interface, and of the
-// whole tree. Times are CLOCK_MONOTONIC in microseconds, but for `realtime_us`, the wall clock of
+// The contents of `data.json` and `statistics.json` as values: a snapshot of one interface, and of
+// the whole tree. Times are CLOCK_MONOTONIC in microseconds, but `realtime_us` is the wall clock of
 // the same moment.
 //
 // Totals are exact up to 127 bits. Values only: no files, no JSON, no threads.
@@ -16,16 +16,19 @@
 
 #include "core/base/decimal.h"
 #include "core/base/int128.h"
+#include "core/base/statistic_types.h"
 #include "core/base/text.h"
 
 namespace tallyfs::view {
 
 struct Value {
+  static constexpr std::string_view kType = "value";
   Int128 total = 0;
 };
 
 // min, avg and max are absent while number is 0, and in differences, where they are unknown.
 struct Range {
+  static constexpr std::string_view kType = "range";
   std::uint64_t number = 0;
   std::optional<std::int64_t> min;
   std::optional<double> avg;
@@ -34,6 +37,7 @@ struct Range {
 };
 
 struct List {
+  static constexpr std::string_view kType = "list";
   std::vector<std::int64_t> x;
   std::vector<Int128> totals;
 };
@@ -41,6 +45,7 @@ struct List {
 // counts[i] is of X up to bounds[i]; the last count, beyond all bounds, has no bound. A latency
 // histogram also counts what lies outside of its range.
 struct Array {
+  static constexpr std::string_view kType = "array";
   std::vector<Int128> bounds;  // the last one may be 2^63
   std::vector<Int128> counts;
   std::uint64_t below = 0;
@@ -48,6 +53,7 @@ struct Array {
 };
 
 struct Raw {
+  static constexpr std::string_view kType = "raw";
   std::vector<std::uint64_t> time_us;
   std::vector<std::uint64_t> serial;
   std::vector<std::int64_t> x;
@@ -67,6 +73,7 @@ struct Buckets {
 };
 
 struct Quantiles {
+  static constexpr std::string_view kType = "quantiles";
   Range all;
   std::vector<ShownQuantile> shown;
   Int128 zero = 0;
@@ -75,6 +82,7 @@ struct Quantiles {
 };
 
 struct Last {
+  static constexpr std::string_view kType = "last";
   std::optional<std::uint64_t> time_us;
   std::int64_t x = 0;
 };
@@ -88,6 +96,7 @@ struct QuantileColumn {
 // Columns by period, oldest first. With totals alone: modes increments and products. Else `number`
 // and the rest, as type=range has them; `sum` in mode range, `quantiles` in mode quantiles.
 struct History {
+  static constexpr std::string_view kType = "history";
   std::vector<std::uint64_t> end_us;
   std::vector<Int128> totals;
   std::vector<std::uint64_t> number;
@@ -99,6 +108,7 @@ struct History {
 };
 
 using Values = std::variant<Value, Range, List, Array, Raw, Quantiles, Last, History>;
+static_assert(has_each_type(static_cast<const Values*>(nullptr)));
 
 struct Key {
   std::string name;
@@ -120,7 +130,7 @@ struct Statistic {
   std::uint64_t undo_us = 0;  // until when undo=1 brings data back; 0: it does not
   Values values;
 
-  // Of the definition; empty if it has no such key.
+  // The value of a key of the definition; empty if it has no such key.
   std::string_view key(std::string_view wanted) const {
     const auto found = std::ranges::find(definition, wanted, &Key::name);
     return found == definition.end() ? std::string_view() : std::string_view(found->value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace tallyfs::view {
@@ -92,28 +93,46 @@ std::optional<Values> sum_of_values(const T&, const T&) {
   return std::nullopt;
 }
 
-// What must be the same, so that a number means the same.
-bool is_alike(const Statistic& a, const Statistic& b) {
-  return a.type == b.type && a.units == b.units && a.decimals() == b.decimals() &&
-         a.key("mode") == b.key("mode") && a.key("precision") == b.key("precision");
+std::string differing(std::string_view what, std::string_view is, std::string_view wanted) {
+  const auto shown = [](std::string_view text) { return text.empty() ? "none" : text; };
+  return std::string("its ").append(what).append(" ").append(shown(is)).append(", not ").append(
+      shown(wanted));
 }
 
-bool adds_up(const Statistic& statistic) {
-  return sum(statistic.values, statistic.values).has_value();
+// The first difference that gives the numbers of the two another meaning; empty: there is none.
+std::string difference_of(const Statistic& to, const Statistic& more) {
+  if (to.type != more.type) return differing("type is", more.type, to.type);
+  if (to.units != more.units) return differing("units are", more.units, to.units);
+  for (const char* key : {"decimals", "mode", "precision"}) {
+    if (to.key(key) == more.key(key)) continue;
+    return differing(std::string(key).append("= is"), more.key(key), to.key(key));
+  }
+  return {};
 }
 
-bool add(Statistic& to, const Statistic& more) {
-  auto values = is_alike(to, more) ? sum(to.values, more.values) : std::nullopt;
-  if (!values) return false;
+// Empty: it does.
+std::string why_not(const Statistic& statistic) {
+  if (sum(statistic.values, statistic.values)) return {};
+  return std::string("type=").append(statistic.type).append(" does not add up");
+}
+
+// Why it is not added; empty: it is.
+std::string add(Statistic& to, const Statistic& more, Begin begin) {
+  if (std::string reason = difference_of(to, more); !reason.empty()) return reason;
+  auto values = sum(to.values, more.values);
+  if (!values) return "it has other bounds";
   to.values = *std::move(values);
+  std::erase_if(to.definition, [&](const Key& key) { return more.key(key.name) != key.value; });
   to.on = to.on || more.on;
   to.hits_out_of_range += more.hits_out_of_range;
   to.hits_missed += more.hits_missed;
   to.samples += more.samples;
-  to.data_us = std::max(to.data_us, more.data_us);
+  const bool is_of_newest = begin == Begin::kOfNewest;
+  to.data_us = is_of_newest ? std::max(to.data_us, more.data_us)
+                            : std::min(to.data_us, more.data_us);
   to.started_us = std::max(to.started_us, more.started_us);
   to.stopped_us = std::max(to.stopped_us, more.stopped_us);
-  return true;
+  return {};
 }
 
 }  // namespace
@@ -137,18 +156,44 @@ std::vector<std::string> labels_of(const std::vector<const Statistic*>& statisti
   return labels;
 }
 
-Sums sums_by(std::string_view label, const std::vector<const Statistic*>& statistics) {
+std::string no_label_text(const std::string& label, const std::vector<std::string>& labels) {
+  std::string text = "there is no label '" + label + "'";
+  if (labels.empty()) return text + ", nor another one";
+  text.append("; the labels are");
+  for (const std::string& each : labels) text.append(" ").append(each);
+  return text;
+}
+
+bool has_lost_part(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+  auto part = now.begin();
+  return !std::ranges::all_of(before, [&](const std::string& each) {
+    part = std::find(part, now.end(), each);
+    return part != now.end();
+  });
+}
+
+Sums sums_by(std::string_view label, const std::vector<const Statistic*>& statistics,
+             Begin begin) {
   Sums made;
+  std::unordered_map<std::string, std::size_t> places;
   for (const Statistic* const each : statistics) {
     const std::string name = name_of_sum(split(each->name), label);
-    const auto found = std::ranges::find(made.statistics, name, &Statistic::name);
-    const bool is_new = found == made.statistics.end();
-    if (!(is_new ? adds_up(*each) : add(*found, *each))) {
-      ++made.left_out;
-    } else if (is_new) {
+    const auto found = places.find(name);
+    const bool is_new = found == places.end();
+    std::string reason =
+        is_new ? why_not(*each) : add(made.statistics[found->second], *each, begin);
+    if (!reason.empty()) {
+      made.left_out.push_back({each->name, name, std::move(reason)});
+      continue;
+    }
+    const std::size_t at = is_new ? made.statistics.size() : found->second;
+    if (is_new) {
+      places.emplace(name, at);
       made.statistics.push_back(*each);
       made.statistics.back().name = name;
+      made.parts.emplace_back();
     }
+    made.parts[at].push_back(each->name);
   }
   return made;
 }

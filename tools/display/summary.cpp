@@ -71,7 +71,7 @@ const QuantileColumn* percentile_in_rows(const History& history) {
   return found == history.quantiles.end() ? &history.quantiles.back() : &*found;
 }
 
-// Of the newest period that has samples, and how long ago that was.
+// The number of periods, the newest one with samples, and how long ago that was.
 std::string history_text(const History& history, const Statistic& statistic, const Look& look) {
   if (history.end_us.empty()) return "no period yet";
   std::string text = grouped_text(Int128(history.end_us.size())).append(" periods, ");
@@ -289,6 +289,10 @@ std::string short_summary_of(const Statistic& statistic, int width, const Look& 
 
 std::string values_text(const Statistic& statistic, const Look& look) {
   return std::visit(ValuesText{statistic, look}, statistic.values);
+}
+
+std::string row_text(const Statistic& statistic, const Look& look) {
+  return joined_by(values_text(statistic, look), "   ", left_out_text(statistic, look));
 }
 
 }  // namespace tallyfs::view

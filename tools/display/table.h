@@ -20,14 +20,15 @@ class Table {
 
   explicit Table(const Look& look) : look_(look) {}
 
-  // Before the first row. Left columns are those that are cut where the table is too wide.
+  // Call before add_row(). Columns that are aligned to the left are shortened if the table is too
+  // wide.
   void add_column(std::string heading, Align align = Align::kRight);
-  // A cell for each column; `bar` is 0 to 1.
+  // cells: one for each column. bar: its length, from 0 to 1.
   void add_row(std::vector<std::string> cells, std::optional<double> bar = std::nullopt,
                Tone tone = Tone::kPlain);
   bool empty() const { return rows_.empty(); }
 
-  // From the next row of the grid on.
+  // Draws the table from the next row of the grid on, `indent` columns from the left.
   void draw(Grid& grid, int indent = 0) const;
 
  private:
@@ -50,7 +51,8 @@ class Table {
   std::vector<Row> rows_;
 };
 
-// `part`, 0 to 1, of `width` columns, in eighths of a column. A part above 0 is never invisible.
+// A bar of part * width columns, in steps of an eighth of a column. part: from 0 to 1; above 0 the
+// bar has at least one eighth.
 std::string bar_text(double part, int width, Charset charset);
 
 }  // namespace tallyfs::view

@@ -11,7 +11,7 @@
 
 namespace tallyfs::view {
 
-// What stands at a column, counted from the left end of the axis.
+// The time at a column, which is counted from the left end of the axis.
 struct TimeMark {
   int column = 0;
   std::uint64_t realtime_us = 0;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <vector>
 
+#include "core/base/statistic_types.h"
 #include "core/base/text.h"
 #include "tools/display/look.h"
 #include "tools/display/quantity.h"
@@ -52,7 +54,7 @@ struct FindExtremes {
   void operator()(const Array& array) {
     for (std::size_t i = 0; i < std::min(array.counts.size(), array.bounds.size() + 1); ++i) {
       if (array.counts[i] == 0 || array.bounds.empty()) continue;
-      // Nothing says how far it is beyond the last bound.
+      // How far X is beyond the last bound is unknown.
       const bool is_beyond = i == array.bounds.size();
       found.take(static_cast<double>(array.bounds[is_beyond ? i - 1 : i]) * (is_beyond ? 4 : 1));
     }
@@ -245,7 +247,7 @@ std::string line_as(const Statistic& statistic, std::string_view type) {
 std::optional<std::string> completed_line(std::string_view asked_line, const Statistic* statistic) {
   const std::string line = without_unknown_keys(asked_line);
   const std::string_view type = key_in(line, "type");
-  if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
+  if (std::ranges::find(kStatisticTypes, type) == std::end(kStatisticTypes)) return std::nullopt;
   const Proposal proposal(statistic, type);
   const std::string_view asked = key_in(line, "mode");
   std::string made(line);

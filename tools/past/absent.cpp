@@ -7,7 +7,7 @@ namespace tallyfs::past {
 namespace {
 
 const Error kAbsent{ErrorCode::kNoDevice,
-                    "this tallyctl was built without the store of the past (TALLYFS_PAST=OFF)"};
+                    "this program was built without the store of the past (TALLYFS_PAST=OFF)"};
 
 }  // namespace
 

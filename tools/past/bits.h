@@ -30,7 +30,8 @@ class BitWriter {
   unsigned free_ = 0;  // bits of the last byte
 };
 
-// Of bytes that may be anything: after their end has_failed(), and all bits are 0.
+// Reads bits of bytes that may be damaged: after their end has_failed() is true, and all bits are
+// 0.
 class BitReader {
  public:
   explicit BitReader(std::string_view bytes = {}) : bytes_(bytes) {}
@@ -49,8 +50,8 @@ class BitReader {
     return made;
   }
   // False: there are not so many.
-  bool skip(unsigned size) {
-    has_failed_ |= at_ + size > bytes_.size() * 8;
+  bool skip(std::uint64_t size) {
+    has_failed_ |= size > bytes_.size() * 8 - at_;
     if (!has_failed_) at_ += size;
     return !has_failed_;
   }

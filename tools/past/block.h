@@ -59,7 +59,7 @@ struct WantedSeries {
 using TakeStored = std::function<void(std::uint64_t series, unsigned number, Point&& point)>;
 bool read_block(std::string_view block, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take);
-// The same of parts that are unpacked.
+// read_block() for parts that are unpacked.
 bool read_parts(const Parts& parts, std::uint64_t pieces, const WantedSeries& wanted,
                 const TakeStored& take);
 

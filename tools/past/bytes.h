@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -42,10 +43,12 @@ class NumberReader {
     if (at_ < bytes_.size() && static_cast<unsigned char>(bytes_[at_]) < 0x80) {
       return static_cast<unsigned char>(bytes_[at_++]);
     }
-    const UInt128 value = wide();
-    if (value >> 64 == 0) return static_cast<std::uint64_t>(value);
-    fail();
-    return 0;
+    return long_number();
+  }
+  // Passes over so many, of which most have one byte.
+  void skip_numbers(std::uint64_t count) {
+    for (; count >= kWord && is_word_of_short(); count -= kWord) at_ += kWord;
+    for (; count > 0 && !has_failed_; --count) (void)number();
   }
   Int128 wide_signed() {
     const UInt128 value = wide();
@@ -70,6 +73,22 @@ class NumberReader {
   bool has_failed() const { return has_failed_; }
 
  private:
+  static constexpr std::size_t kWord = sizeof(std::uint64_t);
+
+  // Apart, so that number() is small.
+  [[gnu::noinline]] std::uint64_t long_number() {
+    const UInt128 value = wide();
+    if (value >> 64 == 0) return static_cast<std::uint64_t>(value);
+    fail();
+    return 0;
+  }
+  // Whether the next bytes are a number each.
+  bool is_word_of_short() const {
+    if (left() < kWord) return false;
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.data() + at_, kWord);
+    return (word & 0x8080'8080'8080'8080) == 0;
+  }
   void fail() {
     has_failed_ = true;
     at_ = bytes_.size();

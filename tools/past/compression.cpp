@@ -10,7 +10,7 @@ namespace {
 // Higher levels save a hundredth of the bytes for half as much time again.
 constexpr int kSmallLevel = 12;
 constexpr int kFastLevel = 1;
-// Of recordings, whose lines are much alike.
+// The level for recordings, whose lines are much alike.
 constexpr int kTextLevel = 3;
 // A shorter match of numbers takes more bytes than it saves: without this the fast ones have a
 // thirtieth more.

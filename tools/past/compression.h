@@ -13,7 +13,7 @@ namespace tallyfs::past {
 enum class Effort { kFast, kSmall };
 // The frame has a sum of its content, so that damage is found.
 std::string compress(std::string_view bytes, Effort effort);
-// Nothing if it is no whole frame, its sum is wrong, or it does not hold exactly `size` bytes.
+// nullopt if it is no whole frame, its sum is wrong, or it does not contain exactly `size` bytes.
 std::optional<std::string> decompress(std::string_view frame, std::size_t size);
 
 // False where tallyfs was built without zstd.

@@ -145,7 +145,7 @@ void Increments::take(const view::Interface& now, const view::Statistic& statist
     writer_.note({.span = {realtime_us_, realtime_us_},
                   .interface = now.name,
                   .statistic = statistic.name,
-                  .reason = is_same ? "reset" : "defined anew"});
+                  .reason = is_same ? kReset : "redefined"});
   }
   if (!goes_on && !is_new(statistic)) return;
   auto point = point_between(goes_on ? before : nullptr, statistic);

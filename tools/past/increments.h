@@ -1,5 +1,6 @@
-// From snapshots of the mount to points of the store: what each statistic counted between two
-// moments, and why that is not known where it is not. Confined to one thread.
+// Turns snapshots of the mount into points of the store: what each statistic counted between two
+// snapshots, or a note that says why that is unknown. The recorder calls it, once for each step.
+// Confined to one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,22 @@ class Increments {
  public:
   explicit Increments(StoreWriter& writer) : writer_(writer) {}
 
-  // A moment begins. Returns the interfaces that counted since the one before: of each, take() is
-  // to follow.
+  // Begins a snapshot. Returns the interfaces that are new or have counted since the last snapshot:
+  // the caller reads each of them and passes it to take().
   std::vector<std::string> begin(const view::Tree& tree);
-  // kInvalid: the JSON is no interface.
+  // The JSON of an interface. It is ignored if the daemon has started again since begin(): the next
+  // begin() notes that. kInvalid: the JSON is no interface.
   Result<void> take(const Json& json);
-  // The mount gave no answer then: the time until the next moment is a gap with this reason.
+  // The mount did not answer at realtime_us (wall clock). If the next snapshot comes more than two
+  // steps after the last, the time between them is a gap, and `reason` of the last such call is its
+  // reason.
   void lose(const std::string& reason, std::uint64_t realtime_us);
 
  private:
   struct Kept {
     view::Interface newest;
     std::uint64_t serial = 0;
-    std::vector<std::uint64_t> series;  // of each statistic; 0: it is not stored
+    std::vector<std::uint64_t> series;  // for each statistic of `newest`; 0: it is not stored
   };
 
   void note_pause(const view::Tree& tree);
@@ -42,13 +46,13 @@ class Increments {
 
   StoreWriter& writer_;
   std::string epoch_;
-  std::uint64_t time_us_ = 0;      // CLOCK_MONOTONIC of this moment
-  std::uint64_t before_us_ = 0;    // and of the one before; 0: there was none
-  std::uint64_t realtime_us_ = 0;  // the wall clock of this moment
-  std::string lost_;
-  std::uint64_t lost_us_ = 0;  // the wall clock of the first loss since the moment before
-  std::map<std::string, Kept> kept_;
-  std::map<std::string, std::uint64_t> serials_;  // of this moment
+  std::uint64_t time_us_ = 0;         // CLOCK_MONOTONIC of this snapshot
+  std::uint64_t before_us_ = 0;       // and of the one before; 0: there was none
+  std::uint64_t realtime_us_ = 0;     // the wall clock of this snapshot
+  std::string lost_;                  // the reason of the last loss; empty: there was none
+  std::uint64_t lost_us_ = 0;         // the wall clock of the first loss since the last snapshot
+  std::map<std::string, Kept> kept_;  // by interface
+  std::map<std::string, std::uint64_t> serials_;  // by interface, in this snapshot
 };
 
 }  // namespace tallyfs::past

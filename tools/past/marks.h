@@ -1,5 +1,5 @@
-// What a point has beyond the usual, as bits: samples other than its cells count, another number,
-// pieces that are not known. Pure functions.
+// The unusual properties of a point, as bits: samples that are not the sum of its cells, another
+// number, unknown pieces. Pure functions.
 #pragma once
 
 #include <cstdint>

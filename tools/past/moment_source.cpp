@@ -1,6 +1,8 @@
 #include "tools/past/moment_source.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/base/saturating.h"
@@ -14,9 +16,9 @@ namespace tallyfs::past {
 Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, const Span& span,
                                                          const Wanted& wanted) {
   std::unique_ptr<MomentSource> made(new MomentSource(std::move(store)));
-  made->is_of_one_ = !wanted.statistic.empty();
+  made->are_named_ = !wanted.statistics.empty();
   if (auto done = made->find_series(wanted); !done) return done.error();
-  if (auto done = made->choose_tier(span, wanted.points); !done) return done.error();
+  if (auto done = made->choose_tier(span, wanted); !done) return done.error();
   if (auto done = made->begin(span); !done) return done.error();
   return made;
 }
@@ -24,9 +26,13 @@ Result<std::unique_ptr<MomentSource>> MomentSource::open(StoreReader store, cons
 Result<void> MomentSource::find_series(const Wanted& wanted) {
   auto found = store_.series();
   if (!found) return found.error();
+  const std::set<std::string> named(wanted.statistics.begin(), wanted.statistics.end());
+  std::size_t statistics = 0;
   for (StoredSeries& each : found.value()) {
     if (!wanted.interface.empty() && each.interface != wanted.interface) continue;
-    if (!wanted.statistic.empty() && each.name != wanted.statistic) continue;
+    if (are_named_ && !named.contains(each.name)) continue;
+    const bool is_other = series_.empty() || series_.back().stored.name != each.name;
+    if (is_other && ++statistics > wanted.statistics_max) break;
     auto shape = parse_json(each.shape);
     if (!shape) return invalid("the store is damaged: the definition of " + each.name);
     wanted_[each.id] = precision_of(shape.value());
@@ -38,18 +44,19 @@ Result<void> MomentSource::find_series(const Wanted& wanted) {
 }
 
 // A coarser tier reaches back at least as far.
-Result<void> MomentSource::choose_tier(const Span& span, std::uint64_t points) {
+Result<void> MomentSource::choose_tier(const Span& span, const Wanted& wanted) {
   const auto finest = store_.finest_tier(span.begin_us);
   if (!finest) return finest.error();
   tier_ = finest.value();
   const auto& tiers = store_.tiers();
   const auto exact =
       std::ranges::max_element(wanted_, {}, [](const auto& each) { return each.second; });
-  const unsigned precision = exact == wanted_.end() ? 0 : exact->second;
+  const unsigned precision =
+      exact == wanted_.end() ? 0 : std::min(exact->second, wanted.precision);
   const std::uint64_t length_us = span.end_us - span.begin_us;
   const unsigned had = std::min(precision, precision_of(tiers[tier_]));
-  for (std::size_t i = tier_ + 1; points > 0 && i < tiers.size(); ++i) {
-    if (length_us / tiers[i].step_us < points || precision_of(tiers[i]) < had) break;
+  for (std::size_t i = tier_ + 1; wanted.points > 0 && i < tiers.size(); ++i) {
+    if (length_us / tiers[i].step_us < wanted.points || precision_of(tiers[i]) < had) break;
     tier_ = i;
   }
   step_us_ = tiers[tier_].step_us;
@@ -117,7 +124,7 @@ void MomentSource::settle(Series& series, const Points& points) {
   if (is_observed(points, id)) {
     const Point& point = points.at(id);
     add(series.sum, point);
-    if (is_of_one_) series.newest = point;
+    if (are_named_) series.newest = point;
     series.is_there = true;
     if (point.has_samples()) ++series.serial;
   } else {
@@ -162,10 +169,14 @@ Result<Source::Next> MomentSource::next(std::chrono::microseconds every) {
   return is_there ? Next::kMoment : Next::kEnd;
 }
 
-// Of two definitions of the name it is the newer one.
-Result<std::optional<MomentSource::Newest>> MomentSource::newest() {
-  const auto found = std::ranges::find_if(series_.rbegin(), series_.rend(), &Series::is_there);
-  if (found == series_.rend()) return std::optional<Newest>();
+// If the name has two definitions, this is the newer one.
+Result<std::optional<MomentSource::Newest>> MomentSource::newest(const std::string& statistic) {
+  const auto name_of = [](const Series& each) -> const std::string& { return each.stored.name; };
+  const auto first = std::ranges::lower_bound(series_, statistic, {}, name_of);
+  auto found = std::ranges::upper_bound(series_, statistic, {}, name_of);
+  while (found != first && !std::prev(found)->is_there) --found;
+  if (found == first) return std::optional<Newest>();
+  --found;
   if (!found->like) {
     auto like = statistic_of_shape(found->shape, store_.precision({{tier_, span_}}));
     if (!like) return invalid("the store is damaged: the definition of " + found->stored.name);
@@ -204,7 +215,7 @@ Result<Json> MomentSource::tree() {
   return made.put("interfaces", std::move(interfaces)).take();
 }
 
-// Of two definitions of a name the newer one is shown.
+// If a name has two definitions, the newer one is shown.
 Result<Json> MomentSource::interface(const std::string& name) {
   Json statistics{.kind = Json::Kind::kArray};
   const unsigned precision = store_.precision({{tier_, span_}});

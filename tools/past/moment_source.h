@@ -8,6 +8,8 @@
 // points. Confined to one thread.
 #pragma once
 
+#include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,25 +25,30 @@ namespace tallyfs::past {
 class MomentSource : public Source {
  public:
   struct Wanted {
-    std::string interface {};  // the only one that is read; empty: all
-    std::string statistic{};   // the same of its statistics
+    std::string interface {};               // the only one that is read; empty: all
+    std::vector<std::string> statistics{};  // its only ones that are read; empty: all
+    std::size_t statistics_max = SIZE_MAX;  // of them, those that the store has
     // So many points are enough, but for percentiles that a coarser tier has less exactly. 0: the
     // finest points are wanted.
     std::uint64_t points = 0;
+    // Of quantiles, a higher one is not needed: 0 for whole octaves.
+    unsigned precision = UINT_MAX;
   };
-  // Of the span the part that the store has is read. Errors of the store.
+  // Reads the part of the span that the store has. Errors are the store's.
   static Result<std::unique_ptr<MomentSource>> open(StoreReader store, const Span& span,
                                                     const Wanted& wanted);
 
-  // Of the only statistic that is wanted, at this moment: what it counted since the moment before,
-  // where that is known. Cheaper than its JSON, which has all since the begin.
+  // One of the wanted statistics at the present step, with its counts since the last step if they
+  // are known. This is cheaper than its JSON, which has all counts since the begin.
   struct Newest {
     const view::Statistic* definition;  // it has counted nothing; good as long as this
     std::optional<view::Statistic> counted;
   };
-  // Nothing: it is not there. kInvalid: its definition is damaged.
-  Result<std::optional<Newest>> newest();
+  // nullopt: the statistic was not observed at this step. kInvalid: its definition is damaged.
+  Result<std::optional<Newest>> newest(const std::string& statistic);
   std::uint64_t now_us() const { return now_us_; }
+  // StoreReader::damaged() for the blocks that were read so far.
+  const std::vector<Fact>& damaged() const { return store_.damaged(); }
 
   Result<Json> tree() override;
   Result<Json> interface(const std::string& name) override;
@@ -57,7 +64,7 @@ class MomentSource : public Source {
     Json shape;
     std::uint64_t& serial;  // of its interface
     Point sum{};
-    Point newest{};                        // if one statistic alone is wanted
+    Point newest{};                        // if statistics are named
     std::optional<view::Statistic> like{};  // the same
     std::uint64_t data_us = 0;
     bool is_there = false;
@@ -67,7 +74,7 @@ class MomentSource : public Source {
 
   explicit MomentSource(StoreReader store) : store_(std::move(store)) {}
   Result<void> find_series(const Wanted& wanted);
-  Result<void> choose_tier(const Span& span, std::uint64_t points);
+  Result<void> choose_tier(const Span& span, const Wanted& wanted);
   Result<void> begin(const Span& span);
   Result<void> load(std::uint64_t until_us);
   Result<void> pass_over();
@@ -78,7 +85,7 @@ class MomentSource : public Source {
   bool is_empty() const;
 
   StoreReader store_;
-  bool is_of_one_ = false;
+  bool are_named_ = false;  // the statistics that are wanted
   std::size_t tier_ = 0;
   std::uint64_t step_us_ = 0;
   Span span_{};

@@ -1,3 +1,4 @@
+// Longer than most: packing and unpacking of one format are side by side.
 #include "tools/past/packed_column.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ void ColumnPacker::put_sequence(const Values& differences) {
   }
 }
 
-// Of one key: the number of each point that has it, and its count.
+// Packs the row of one key: the number of each point that has it, and its count.
 void ColumnPacker::put_row(const std::vector<std::pair<std::size_t, std::uint64_t>>& row,
                            std::size_t points) {
   std::string& kinds = parts_[kKinds];
@@ -279,6 +280,20 @@ bool ColumnUnpacker::read_sequence(std::size_t size, const Use& use, std::uint64
   return !bits_.has_failed() && !readers_[kClasses].has_failed();
 }
 
+// Most columns of a block are passed over: their numbers are not made.
+bool ColumnUnpacker::skip_sequence(std::size_t size, std::uint64_t class_min) {
+  if (size == 0) return true;
+  const std::uint64_t most = heads().number();
+  if (most < class_min || most > kClassMax) return false;
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint64_t below = most > 0 ? readers_[kClasses].number() : 0;
+    if (below > most) return false;
+    if (most - below > 1) bits += most - below - 1;
+  }
+  return bits_.skip(bits) && !readers_[kClasses].has_failed();
+}
+
 bool ColumnUnpacker::read_row(Marked& column, std::int64_t key, std::uint64_t kind) {
   const std::size_t points = column.has.size();
   const auto put = [&](std::size_t at, UInt128 count) {
@@ -289,20 +304,25 @@ bool ColumnUnpacker::read_row(Marked& column, std::int64_t key, std::uint64_t ki
     return true;
   };
   if (kind == kLargeRow) {
+    // A large row has a count above 0, so that each count has a byte of its own.
+    if (column.points.empty()) return skip_sequence(points, 1);
     Mean mean;
     const auto use = [&](std::size_t at, Int128 difference) {
       const Int128 count = plus(mean.expected(), difference);
       mean.add(static_cast<std::uint64_t>(count));
       return put(at, static_cast<UInt128>(count));
     };
-    // A large row has a count above 0, so that each count has a byte of its own.
     return read_sequence(points, use, 1);
   }
   const auto size = static_cast<std::size_t>(kind / 2);
   if (kind % 2 == 1) {
     if (size >= kCountSizes) return false;
     NumberReader& counts = readers_[kCounts + size];
-    for (std::size_t i = 0; i < points; ++i) put(i, counts.number());
+    if (column.points.empty()) {
+      counts.skip_numbers(points);
+    } else {
+      for (std::size_t i = 0; i < points; ++i) put(i, counts.number());
+    }
     return !counts.has_failed();
   }
   if (size * 2 >= points) return false;
@@ -332,9 +352,14 @@ bool ColumnUnpacker::read_rows(Marked& column) {
 }
 
 bool ColumnUnpacker::read_numbers(Marked& column, unsigned precision) {
-  const bool is_passed = column.points.empty();
-  std::array<std::vector<std::size_t>, 3> having;
   constexpr std::array kIn = {kHasSamples, kHasTotal, kHasLast};
+  if (column.points.empty()) {
+    return std::ranges::all_of(kIn, [&](std::uint64_t in) {
+      const auto is_in = [in](std::uint64_t has) { return (has & in) != 0; };
+      return skip_sequence(static_cast<std::size_t>(std::ranges::count_if(column.has, is_in)));
+    });
+  }
+  std::array<std::vector<std::size_t>, 3> having;
   for (std::size_t i = 0; i < column.has.size(); ++i) {
     for (std::size_t k = 0; k < kIn.size(); ++k) {
       if (column.has[i] & kIn[k]) having[k].push_back(i);
@@ -344,7 +369,7 @@ bool ColumnUnpacker::read_numbers(Marked& column, unsigned precision) {
   const auto is_read = read_sequence(having[0].size(), [&](std::size_t i, Int128 difference) {
     const auto samples = static_cast<std::uint64_t>(plus(mean.expected(), difference));
     mean.add(samples);
-    if (!is_passed) column.points[having[0][i]].samples = samples;
+    column.points[having[0][i]].samples = samples;
     return true;
   });
   if (!is_read) return false;
@@ -356,7 +381,6 @@ bool ColumnUnpacker::read_numbers(Marked& column, unsigned precision) {
   }
   Proportion proportion(precision);
   if (!read_sequence(having[1].size(), [&](std::size_t i, Int128 difference) {
-        if (is_passed) return true;
         Point& point = column.points[having[1][i]];
         point.total = plus(proportion.expected(point), difference);
         proportion.add(point.total);
@@ -367,7 +391,7 @@ bool ColumnUnpacker::read_numbers(Marked& column, unsigned precision) {
   std::int64_t last = 0;
   return read_sequence(having[2].size(), [&](std::size_t i, Int128 difference) {
     last = static_cast<std::int64_t>(plus(last, difference));
-    if (!is_passed) column.points[having[2][i]].last = last;
+    column.points[having[2][i]].last = last;
     return true;
   });
 }

@@ -70,6 +70,7 @@ class ColumnUnpacker {
   bool read_rows(Marked& column);
   bool read_row(Marked& column, std::int64_t key, std::uint64_t kind);
   bool read_numbers(Marked& column, unsigned precision);
+  bool skip_sequence(std::size_t size, std::uint64_t class_min = 0);
   template <typename Use>
   bool read_sequence(std::size_t size, const Use& use, std::uint64_t class_min = 0);
   bool has_failed() const;

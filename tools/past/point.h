@@ -74,9 +74,9 @@ Json shape_of(const Json& statistic);
 // The shape as data.json has it, with what the point counted since `data_us`. `precision`: of the
 // point's quantiles, where it is lower than the shape's.
 Json statistic_of(const Json& shape, const Point& point, std::uint64_t data_us, unsigned precision);
-// Of quantiles; else 0.
+// The precision of a shape with quantiles; else 0.
 unsigned precision_of(const Json& shape);
-// Sets what a statistic counted; its definition stays as it is.
+// Sets the counts of a statistic; its definition stays.
 void set_counted(view::Statistic& statistic, const Point& point);
 // Sets the bins of an array or of quantiles to the cells; other values stay as they are. What lies
 // outside of an array's range is in no bin.

@@ -23,10 +23,10 @@ Result<view::Statistic> statistic_of_shape(const Json& shape, unsigned precision
   return std::move(made.value().statistics.front());
 }
 
-Result<PointPortions> PointPortions::create(std::string_view shape) {
+Result<PointPortions> PointPortions::create(std::string_view shape, unsigned precision) {
   const auto json = parse_json(shape);
   if (!json) return json.error();
-  auto like = statistic_of_shape(json.value(), precision_of(json.value()));
+  auto like = statistic_of_shape(json.value(), std::min(precision, precision_of(json.value())));
   if (!like) return like.error();
   return PointPortions(std::move(like).value());
 }

@@ -1,5 +1,6 @@
-// Points of one statistic of the store as portions of its past, for "what changed most". Which of
-// the past's buckets a key belongs to is looked up once. Confined to one thread.
+// Converts points of one statistic of the store to portions of its past (tools/display/past.h),
+// with which "what changed most" computes. The bucket of each key is looked up once. Confined to
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,18 @@
 
 namespace tallyfs::past {
 
-// The statistic of a shape (point.h), which has counted nothing. precision: of its quantiles, at
-// most. kInvalid: it is none.
+// A statistic without samples that has this shape: its definition, as JSON (point.h). precision: of
+// its quantiles, at most. kInvalid: the JSON is no shape.
 Result<view::Statistic> statistic_of_shape(const Json& shape, unsigned precision);
 
 class PointPortions {
  public:
-  // Of a shape (point.h). kInvalid: it is none.
-  static Result<PointPortions> create(std::string_view shape);
+  // For the statistic of a shape (point.h). precision: of the points' quantiles, at most. kInvalid:
+  // the text is no shape.
+  static Result<PointPortions> create(std::string_view shape, unsigned precision);
 
   view::Portion portion(const Point& point);
-  // view::bucket_octaves_of() what the point counted.
+  // view::bucket_octaves_of() the samples of the point.
   double bucket_octaves(const Point& point);
   const view::Statistic& statistic() const { return like_; }
 

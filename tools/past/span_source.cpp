@@ -14,48 +14,80 @@ constexpr std::size_t kSingleMax = 4;
 
 }  // namespace
 
-Result<std::unique_ptr<SpanSource>> SpanSource::open(StoreReader store, const Span& span) {
+Result<std::unique_ptr<SpanSource>> SpanSource::names(StoreReader store) {
+  std::unique_ptr<SpanSource> made(new SpanSource(std::move(store), {}));
+  made->has_names_alone_ = true;
+  if (auto done = made->read_series(); !done) return done.error();
+  return made;
+}
+
+Result<void> SpanSource::read_series() {
+  auto series = store_.series();
+  if (!series) return series.error();
+  series_ = std::move(series).value();
+  return {};
+}
+
+Result<std::unique_ptr<SpanSource>> SpanSource::open(StoreReader store, const Span& span,
+                                                     const std::vector<std::string>& words) {
   std::unique_ptr<SpanSource> made(new SpanSource(std::move(store), span));
-  auto parts = made->store_.cover(span);
+  const auto parts = made->store_.cover(span, 0);
   if (!parts) return parts.error();
-  made->parts_ = std::move(parts).value();
-  if (!made->parts_.empty()) {
-    made->span_ = made->parts_.front().span;
-    for (const TierSpan& each : made->parts_) {
+  if (!parts.value().empty()) {
+    made->span_ = parts.value().front().span;
+    for (const TierSpan& each : parts.value()) {
       made->span_.begin_us = std::min(made->span_.begin_us, each.span.begin_us);
       made->span_.end_us = std::max(made->span_.end_us, each.span.end_us);
     }
   }
-  auto series = made->store_.series();
-  if (!series) return series.error();
-  made->series_ = std::move(series).value();
+  if (auto done = made->read_series(); !done) return done.error();
+  std::set<std::string> named;
+  std::set<std::uint64_t> meant;
+  for (const StoredSeries& each : made->series_) {
+    std::string path = each.interface + "/" + each.name;
+    if (std::ranges::count(words, path) == 0) continue;
+    named.insert(std::move(path));
+    meant.insert(each.id);
+  }
+  const bool are_names = !words.empty() && std::ranges::all_of(words, [&](const auto& each) {
+    return named.contains(each);
+  });
+  if (are_names) {
+    std::erase_if(made->series_, [&](const auto& each) { return !meant.contains(each.id); });
+  }
   return made;
 }
 
 Result<std::vector<Fact>> SpanSource::facts() {
   auto made = store_.facts(span_);
   if (!made) return made;
-  made.value().insert(made.value().end(), sums_.damaged.begin(), sums_.damaged.end());
+  made.value().insert(made.value().end(), damaged().begin(), damaged().end());
   return made;
 }
 
 Result<void> SpanSource::load(const std::string& interface) {
-  if (!loaded_.insert(interface).second) return {};
+  if (has_names_alone_ || !loaded_.insert(interface).second) return {};
   const bool wants_all = loaded_.size() > kSingleMax;
   StoreReader::Wanted wanted;
+  unsigned precision = 0;
   for (const StoredSeries& each : series_) {
     if (each.interface == interface || (wants_all && !loaded_.contains(each.interface))) {
       const auto shape = parse_json(each.shape);
-      wanted[each.id] = shape ? precision_of(shape.value()) : 0;
+      const unsigned own = shape ? precision_of(shape.value()) : 0;
+      wanted[each.id] = own;
+      precision = std::max(precision, own);
     }
   }
+  const auto parts = store_.cover(wanted_, precision);
+  if (!parts) return parts.error();
+  const unsigned highest = store_.precision(parts.value());
+  for (const auto& [id, own] : wanted) precisions_[id] = std::min(own, highest);
   if (wants_all) {
     for (const StoredSeries& each : series_) loaded_.insert(each.interface);
   }
-  auto sums = store_.sums(parts_, wanted);
+  auto sums = store_.sums(parts.value(), wanted);
   if (!sums) return sums.error();
-  sums_.points.merge(sums.value().points);
-  for (Fact& each : sums.value().damaged) sums_.damaged.push_back(std::move(each));
+  sums_.merge(sums.value());
   return {};
 }
 
@@ -79,7 +111,17 @@ Result<Json> SpanSource::statistic(const StoredSeries& series, const Point& poin
   if (!shape) return invalid("the store is damaged: the definition of " + series.name);
   const std::uint64_t observed_us = point.known * store_.tiers().front().step_us;
   const std::uint64_t begin_us = span_.end_us - std::min(span_.end_us, observed_us);
-  return statistic_of(shape.value(), point, begin_us, store_.precision(parts_));
+  const auto precision = precisions_.find(series.id);
+  return statistic_of(shape.value(), point, begin_us,
+                      precision == precisions_.end() ? 0 : precision->second);
+}
+
+// Returns nullptr for what was not observed.
+const Point* SpanSource::counted(const StoredSeries& series) const {
+  static const Point kNothing;
+  if (has_names_alone_) return &kNothing;
+  const auto found = sums_.find(series.id);
+  return found == sums_.end() || found->second.known == 0 ? nullptr : &found->second;
 }
 
 Result<Json> SpanSource::interface(const std::string& name) {
@@ -91,9 +133,9 @@ Result<Json> SpanSource::interface(const std::string& name) {
   Json statistics{.kind = Json::Kind::kArray};
   const StoredSeries* before = nullptr;
   for (const StoredSeries& each : series_) {
-    const auto found = sums_.points.find(each.id);
-    if (!is_it(each) || found == sums_.points.end() || found->second.known == 0) continue;
-    auto made = statistic(each, found->second);
+    const Point* const point = is_it(each) ? counted(each) : nullptr;
+    if (!point) continue;
+    auto made = statistic(each, *point);
     if (!made) return made;
     // The newest definition of a name is shown.
     if (before && before->name == each.name) statistics.items.pop_back();

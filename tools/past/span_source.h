@@ -17,12 +17,19 @@ namespace tallyfs::past {
 
 class SpanSource : public Source {
  public:
-  // Ends of the span that the store has not so finely are moved. Errors of the store.
-  static Result<std::unique_ptr<SpanSource>> open(StoreReader store, const Span& span);
+  // Ends of the span that the store has not so finely are moved. words: what is looked at; where
+  // each is the stored name of a statistic, no other one is there. Errors of the store.
+  static Result<std::unique_ptr<SpanSource>> open(StoreReader store, const Span& span,
+                                                  const std::vector<std::string>& words = {});
+
+  // A source with the names of all statistics that the store has now, without counts.
+  static Result<std::unique_ptr<SpanSource>> names(StoreReader store);
 
   const Span& span() const { return span_; }
   // Gaps, resets and restarts in the span, and what was found damaged in it so far.
   Result<std::vector<Fact>> facts();
+  // StoreReader::damaged() for the blocks that were read so far.
+  const std::vector<Fact>& damaged() const { return store_.damaged(); }
 
   Result<Json> tree() override;
   Result<Json> interface(const std::string& name) override;
@@ -31,15 +38,20 @@ class SpanSource : public Source {
   const std::string& mount() const override { return no_mount_; }
 
  private:
-  SpanSource(StoreReader store, const Span& span) : store_(std::move(store)), span_(span) {}
+  SpanSource(StoreReader store, const Span& span)
+      : store_(std::move(store)), wanted_(span), span_(span) {}
+  Result<void> read_series();
   Result<void> load(const std::string& interface);
+  const Point* counted(const StoredSeries& series) const;
   Result<Json> statistic(const StoredSeries& series, const Point& point) const;
 
   StoreReader store_;
-  Span span_;
-  std::vector<TierSpan> parts_;
+  const Span wanted_;
+  Span span_;  // as the store has it
+  bool has_names_alone_ = false;
   std::vector<StoredSeries> series_;
-  std::set<std::string> loaded_;  // interfaces
+  std::set<std::string> loaded_;                  // interfaces
+  std::map<std::uint64_t, unsigned> precisions_;  // of statistics that are loaded
   Sums sums_;
   const std::string no_mount_;
 };

@@ -86,7 +86,7 @@ Result<Tiers> read_tiers(Database& database) {
   if (!format) return format.error();
   if (format.value() > kStoreFormat) {
     return invalid("the store has format " + std::to_string(format.value()) +
-                   ", and this tallyctl knows formats up to " + std::to_string(kStoreFormat) +
+                   ", and this program knows formats up to " + std::to_string(kStoreFormat) +
                    "; use the tallyctl that wrote it");
   }
   if (format.value() > 0 && format.value() < kStoreFormat) {

@@ -55,10 +55,14 @@ struct Fact {
   std::string interface {};  // empty: of all
   std::string statistic{};
   std::string reason{};
+
+  bool operator==(const Fact&) const = default;
 };
 
 // The reason of a gap after which the first point has what was counted in it, too.
 inline constexpr const char* kReadLate = "not read in time";
+// The reason of a point of time at which a statistic was found reset.
+inline constexpr const char* kReset = "reset";
 
 // Makes the tables in an empty file, with these tiers.
 Result<void> make_tables(Database& database, const Tiers& tiers);

@@ -11,9 +11,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The writer cannot shorten its log while a transaction of a reader lasts.
-constexpr std::chrono::milliseconds kHoldMax{500};
-
 std::uint64_t down(std::uint64_t moment, std::uint64_t step) { return moment - moment % step; }
 std::uint64_t up(std::uint64_t moment, std::uint64_t step) { return down(moment + step - 1, step); }
 std::uint64_t nearest(std::uint64_t moment, std::uint64_t step) {
@@ -28,13 +25,14 @@ std::size_t finest_at(std::uint64_t moment, const std::vector<std::uint64_t>& ol
   return oldest.size() - 1;
 }
 
-// The coarsest tier of the highest precision that reaches back to the moment.
+// The coarsest tier that reaches back to the moment, of that precision, or else of the highest one.
 std::size_t coarsest_for(std::uint64_t moment, const Tiers& tiers,
-                         const std::vector<std::uint64_t>& oldest) {
+                         const std::vector<std::uint64_t>& oldest, unsigned precision) {
+  const auto has = [&](std::size_t tier) { return std::min(precision_of(tiers[tier]), precision); };
   std::size_t found = tiers.size() - 1;
   for (std::size_t i = tiers.size(); i-- > 0;) {
     if (oldest[i] > moment) continue;
-    if (precision_of(tiers[i]) > precision_of(tiers[found])) found = i;
+    if (has(i) > has(found)) found = i;
   }
   return found;
 }
@@ -89,7 +87,7 @@ WantedSeries wanted_of(const StoreReader::Wanted& series) {
 }  // namespace
 
 std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
-                            const std::vector<std::uint64_t>& oldest) {
+                            const std::vector<std::uint64_t>& oldest, unsigned precision) {
   const std::uint64_t begin_step = tiers[finest_at(span.begin_us, oldest)].step_us;
   const std::uint64_t end_step = tiers[finest_at(span.end_us, oldest)].step_us;
   Span rounded{nearest(span.begin_us, begin_step), nearest(span.end_us, end_step)};
@@ -99,16 +97,17 @@ std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
     rounded.end_us = rounded.begin_us + begin_step;
   }
   std::vector<TierSpan> made;
-  Coverer(tiers, made).cover(rounded, coarsest_for(rounded.begin_us, tiers, oldest));
+  Coverer(tiers, made).cover(rounded, coarsest_for(rounded.begin_us, tiers, oldest, precision));
   return made;
 }
 
-Result<StoreReader> StoreReader::open(const std::string& directory) {
+Result<StoreReader> StoreReader::open(const std::string& directory,
+                                      std::chrono::milliseconds hold_max) {
   auto database = Database::open_to_read(file_of(directory));
   if (!database) return with_advice(database.error(), directory);
   auto tiers = read_tiers(database.value());
   if (!tiers) return Error{tiers.error().code, directory + ": " + tiers.error().reason};
-  return StoreReader(std::move(database).value(), std::move(tiers).value());
+  return StoreReader(std::move(database).value(), std::move(tiers).value(), hold_max);
 }
 
 Result<std::optional<Span>> StoreReader::extent() {
@@ -164,7 +163,7 @@ Result<std::optional<StoredSeries>> StoreReader::find_series(std::uint64_t id) {
   return found.value() ? std::optional(series_of(row)) : std::nullopt;
 }
 
-// Of each tier the begin of its oldest point.
+// The begin of the oldest point of each tier.
 Result<std::vector<std::uint64_t>> StoreReader::oldest() {
   std::vector<std::uint64_t> made;
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
@@ -181,10 +180,10 @@ Result<std::vector<std::uint64_t>> StoreReader::oldest() {
   return made;
 }
 
-Result<std::vector<TierSpan>> StoreReader::cover(const Span& span) {
+Result<std::vector<TierSpan>> StoreReader::cover(const Span& span, unsigned precision) {
   const auto begins = oldest();
   if (!begins) return begins.error();
-  return past::cover(span, tiers_, begins.value());
+  return past::cover(span, tiers_, begins.value(), precision);
 }
 
 Result<std::size_t> StoreReader::finest_tier(std::uint64_t moment_us) {
@@ -211,29 +210,51 @@ Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part
   return made;
 }
 
-Result<std::optional<Fact>> StoreReader::read_block_of(std::uint64_t id, const TierSpan& part,
-                                                       const WantedSeries& wanted,
-                                                       const TakePiece& take) {
+Result<std::optional<StoreReader::Block>> StoreReader::load_block(std::uint64_t id) {
   auto statement = database_.prepare("SELECT begin_us, end_us, data FROM block WHERE id=?");
   if (!statement) return statement.error();
   Statement& row = statement.value();
   const auto found = row.bind(id).step();
   if (!found) return found.error();
-  // Deleted meanwhile, since it is too old.
-  if (!found.value()) return std::optional<Fact>();
-  const std::uint64_t begin_us = row.number(0);
+  if (!found.value()) return std::optional<Block>();
+  return std::optional(Block{{row.number(0), row.number(1)}, std::string(row.bytes(2))});
+}
+
+// The open blocks of a tier were written last, and begin with the same moment.
+Result<StoreReader::Blocks> StoreReader::load_open(const TierSpan& part, std::uint64_t id,
+                                                   std::uint64_t first, std::uint64_t last) {
+  auto statement = database_.prepare(
+      "SELECT id, begin_us, end_us, data FROM block WHERE tier=? AND begin_us="
+      "(SELECT begin_us FROM block WHERE tier=? ORDER BY id DESC LIMIT 1)"
+      " AND id>? AND begin_us<? AND end_us>? AND first_series<=? AND last_series>=?");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  row.bind(std::uint64_t{part.tier}).bind(std::uint64_t{part.tier}).bind(id);
+  row.bind(part.span.end_us).bind(part.span.begin_us).bind(last).bind(first);
+  Blocks made;
+  const auto done = row.each_row([&] {
+    made.emplace(row.number(0),
+                 Block{{row.number(1), row.number(2)}, std::string(row.bytes(3))});
+  });
+  if (!done) return done.error();
+  return made;
+}
+
+bool StoreReader::read_block_of(const Block& block, const TierSpan& part,
+                                const WantedSeries& wanted, const TakePiece& take) {
   const std::uint64_t step_us = tiers_[part.tier].step_us;
   const std::uint64_t pieces = step_us / tiers_.front().step_us;
   const bool is_whole =
-      read_block(row.bytes(2), pieces, wanted, [&](std::uint64_t number, unsigned at,
-                                                      Point&& point) {
-        const std::uint64_t moment = begin_us + at * step_us;
+      read_block(block.bytes, pieces, wanted, [&](std::uint64_t number, unsigned at,
+                                                  Point&& point) {
+        const std::uint64_t moment = block.span.begin_us + at * step_us;
         if (moment < part.span.begin_us || moment >= part.span.end_us) return;
         take(number, moment, std::move(point));
       });
-  if (is_whole) return std::optional<Fact>();
-  return std::optional(
-      Fact{.span = {begin_us, row.number(1)}, .reason = "damaged in the store"});
+  if (!is_whole && std::ranges::count(damaged_, block.span, &Fact::span) == 0) {
+    damaged_.push_back({.span = block.span, .reason = "damaged in the store"});
+  }
+  return is_whole;
 }
 
 StoreReader::TakePiece StoreReader::with_precision(const TierSpan& part, const Wanted& series,
@@ -252,16 +273,15 @@ Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, cons
   const TakePiece add_to = [&](std::uint64_t number, std::uint64_t, Point&& point) {
     add(made[number], point);
   };
-  auto damaged = read_block_of(id, part, wanted_of(series),
-                               with_precision(part, series, precision, add_to));
-  if (!damaged) return damaged.error();
-  if (damaged.value()) {
-    sums.damaged.push_back(*std::move(damaged).value());
-    return {};
-  }
+  const auto block = load_block(id);
+  if (!block) return block.error();
+  if (!block.value()) return {};
+  const bool is_whole = read_block_of(*block.value(), part, wanted_of(series),
+                                      with_precision(part, series, precision, add_to));
+  if (!is_whole) return {};
   for (const auto& [number, point] : made) {
     // The sum so far came later.
-    Point& sum = sums.points[number];
+    Point& sum = sums[number];
     const auto last = sum.last;
     add(sum, point);
     if (last) sum.last = last;
@@ -282,7 +302,7 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
     if (!blocks) return blocks.error();
     for (const std::uint64_t each : blocks.value()) {
       if (auto done = add_block(each, part, series, lowest, made); !done) return done.error();
-      if (Clock::now() - held_since < kHoldMax) continue;
+      if (Clock::now() - held_since < hold_max_) continue;
       if (auto done = database_.run("COMMIT; BEGIN"); !done) return done.error();
       held_since = Clock::now();
     }
@@ -294,25 +314,50 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
 Result<void> StoreReader::points(const TierSpan& part, const Wanted& series,
                                  const TakePiece& take) {
   if (series.empty()) return {};
-  const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
-  if (!blocks) return blocks.error();
-  const TakePiece take_lowered = with_precision(part, series, precision({part}), take);
-  for (const std::uint64_t each : blocks.value()) {
-    const auto damaged = read_block_of(each, part, wanted_of(series), take_lowered);
-    if (!damaged) return damaged.error();
-  }
-  return {};
+  return read_points(part, series.begin()->first, wanted_of(series),
+                     with_precision(part, series, precision({part}), take));
 }
 
 Result<void> StoreReader::points(const TierSpan& part,
                                  const std::function<bool(std::uint64_t)>& has,
                                  const TakePiece& take) {
   constexpr std::uint64_t kLastSeries = INT64_MAX;  // SQLite's largest number
-  const auto blocks = find_blocks(part, 0, kLastSeries);
+  return read_points(part, 0, {kLastSeries, has}, take);
+}
+
+Result<void> StoreReader::read_points(const TierSpan& part, std::uint64_t first,
+                                      const WantedSeries& wanted, const TakePiece& take) {
+  if (auto done = database_.run("BEGIN"); !done) return done;
+  const auto done = read_blocks(part, first, wanted, take);
+  const auto ended = database_.run("COMMIT");
+  return done ? ended : done;
+}
+
+// The oldest come first, so that the points of a statistic ascend. The writer replaces blocks that
+// are open, which come last: what is left of them is loaded before the first transaction ends.
+Result<void> StoreReader::read_blocks(const TierSpan& part, std::uint64_t first,
+                                      const WantedSeries& wanted, const TakePiece& take) {
+  auto held_since = Clock::now();
+  auto blocks = find_blocks(part, first, wanted.last);
   if (!blocks) return blocks.error();
+  std::ranges::reverse(blocks.value());
+  std::optional<Blocks> open;
   for (const std::uint64_t each : blocks.value()) {
-    const auto damaged = read_block_of(each, part, {kLastSeries, has}, take);
-    if (!damaged) return damaged.error();
+    if (const auto kept = open ? open->extract(each) : Blocks::node_type()) {
+      read_block_of(kept.mapped(), part, wanted, take);
+      continue;
+    }
+    const auto block = load_block(each);
+    if (!block) return block.error();
+    if (block.value()) read_block_of(*block.value(), part, wanted, take);
+    if (each == blocks.value().back() || Clock::now() - held_since < hold_max_) continue;
+    if (!open) {
+      auto loaded = load_open(part, each, first, wanted.last);
+      if (!loaded) return loaded.error();
+      open = std::move(loaded).value();
+    }
+    if (auto done = database_.run("COMMIT; BEGIN"); !done) return done;
+    held_since = Clock::now();
   }
   return {};
 }

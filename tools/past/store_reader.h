@@ -1,9 +1,10 @@
 // Reads a store beside its writer: which statistics it has, what each counted in a span, and in
 // each point of one. A span is added up from the coarsest tier whose pieces fit in it, and its ends
-// from finer ones, as far as those are kept. A block that is damaged is a gap. Holds the store for
-// half a second at most. Confined to one thread.
+// from finer ones, as far as those are kept. A block that is damaged is a gap. Confined to one
+// thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,11 +26,9 @@ struct StoredSeries {
   std::string shape{};  // JSON, see point.h
 };
 
-struct Sums {
-  // Statistics that were observed in the span; Point::known is in steps of the finest tier.
-  std::map<std::uint64_t, Point> points{};
-  std::vector<Fact> damaged{};
-};
+// The sums of the series that were observed in the span, by series. Point::known is in steps of the
+// finest tier.
+using Sums = std::map<std::uint64_t, Point>;
 
 // Parts of a span, each with the tier that has it.
 struct TierSpan {
@@ -39,36 +38,42 @@ struct TierSpan {
   bool operator==(const TierSpan&) const = default;
 };
 // `oldest`: of each tier, the begin of its oldest point. Ends that no tier has so finely are moved
-// to the nearest piece of one that has them. Tiers of lower precision are used where the others do
-// not reach.
+// to the nearest piece of one that has them, whatever the precision. Tiers of a lower precision
+// than that are used where the others do not reach.
 std::vector<TierSpan> cover(const Span& span, const Tiers& tiers,
-                            const std::vector<std::uint64_t>& oldest);
+                            const std::vector<std::uint64_t>& oldest, unsigned precision);
 
 class StoreReader {
  public:
+  // The writer cannot shorten its log while a transaction of a reader lasts.
+  static constexpr std::chrono::milliseconds kHoldMax{500};
+
   // kNotFound, kNoAccess: there is none, or none to read for this user; the reason says what to do.
-  // kInvalid: it is damaged, or of a newer format.
-  static Result<StoreReader> open(const std::string& directory);
+  // kInvalid: it is damaged, or of a newer format. hold_max: how long a transaction lasts; the next
+  // one reads the rest.
+  static Result<StoreReader> open(const std::string& directory,
+                                  std::chrono::milliseconds hold_max = kHoldMax);
 
   const Tiers& tiers() const { return tiers_; }
   // Reaches from the oldest point to the end of the newest; nothing in an empty store.
   Result<std::optional<Span>> extent();
-  // The same of one tier.
+  // extent() of one tier.
   Result<std::optional<Span>> extent(std::size_t tier);
-  // The begin of the oldest block of the tier that ends after the moment; nothing without one.
+  // The begin of the oldest block of the tier that ends after moment_us; nullopt: there is none.
   Result<std::optional<std::uint64_t>> next_block(std::size_t tier, std::uint64_t moment_us);
   // They come in order of names, and the newest of one name last.
   Result<std::vector<StoredSeries>> series();
   // The reader returns nothing if that statistic is gone.
   Result<std::optional<StoredSeries>> find_series(std::uint64_t id);
-  Result<std::vector<TierSpan>> cover(const Span& span);
+  // For quantiles of that precision; 0 for all else, whose points are as exact in coarse tiers.
+  Result<std::vector<TierSpan>> cover(const Span& span, unsigned precision);
   // `series`: with the precision of their quantiles, else 0.
   using Wanted = std::map<std::uint64_t, unsigned>;
   Result<Sums> sums(const std::vector<TierSpan>& parts, const Wanted& series);
   // The finest tier whose points reach back to that moment; the coarsest, if none does.
   Result<std::size_t> finest_tier(std::uint64_t moment_us);
-  // Calls take() for each point of the part that was observed, in no order, with the moment at
-  // which it begins. What a damaged block has before the damage is taken.
+  // Calls take() for each point of the part that was observed, with the moment at which it begins;
+  // those of one statistic ascend. What a damaged block has before the damage is taken.
   using TakePiece = std::function<void(std::uint64_t series, std::uint64_t begin_us, Point&&)>;
   Result<void> points(const TierSpan& part, const Wanted& series, const TakePiece& take);
   // Calls take() likewise for all that has() wants; quantiles are as fine as in the tier.
@@ -78,16 +83,34 @@ class StoreReader {
   unsigned precision(const std::vector<TierSpan>& parts) const;
   // Returns those that touch the span, oldest first. What has no beginning begins with the span.
   Result<std::vector<Fact>> facts(const Span& span);
+  // The times of the blocks that were damaged, of all that were read; each once.
+  const std::vector<Fact>& damaged() const { return damaged_; }
 
  private:
-  StoreReader(Database database, Tiers tiers)
-      : database_(std::move(database)), tiers_(std::move(tiers)) {}
+  struct Block {
+    Span span;
+    std::string bytes;
+  };
+  using Blocks = std::map<std::uint64_t, Block>;  // by id
+
+  StoreReader(Database database, Tiers tiers, std::chrono::milliseconds hold_max)
+      : database_(std::move(database)), tiers_(std::move(tiers)), hold_max_(hold_max) {}
   Result<std::vector<std::uint64_t>> oldest();
   Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
                                                  std::uint64_t last);
-  // The reader returns nothing if all of the block was read, or it is gone.
-  Result<std::optional<Fact>> read_block_of(std::uint64_t id, const TierSpan& part,
-                                            const WantedSeries& wanted, const TakePiece& take);
+  // The reader returns nothing for a block that was deleted meanwhile, since it is too old.
+  Result<std::optional<Block>> load_block(std::uint64_t id);
+  // The blocks after `id` that are open: the writer deletes them with its next flush, and writes
+  // them again with more points.
+  Result<Blocks> load_open(const TierSpan& part, std::uint64_t id, std::uint64_t first,
+                           std::uint64_t last);
+  // The reader returns false if the block is damaged, which it notes.
+  bool read_block_of(const Block& block, const TierSpan& part, const WantedSeries& wanted,
+                     const TakePiece& take);
+  Result<void> read_points(const TierSpan& part, std::uint64_t first, const WantedSeries& wanted,
+                           const TakePiece& take);
+  Result<void> read_blocks(const TierSpan& part, std::uint64_t first, const WantedSeries& wanted,
+                           const TakePiece& take);
   // Passes points on with at most that precision.
   TakePiece with_precision(const TierSpan& part, const Wanted& series, unsigned precision,
                            const TakePiece& take) const;
@@ -96,6 +119,8 @@ class StoreReader {
 
   Database database_;
   Tiers tiers_;
+  std::chrono::milliseconds hold_max_;
+  std::vector<Fact> damaged_;
 };
 
 }  // namespace tallyfs::past

@@ -122,21 +122,15 @@ void StoreWriter::note(Fact fact) {
 
 bool StoreWriter::is_due() const { return now_us_ / kFlushUs != flushed_us_ / kFlushUs; }
 
-std::uint64_t StoreWriter::log_bytes() const {
-  struct stat status {};
-  const std::string log = file_of(directory_) + "-wal";
-  return ::stat(log.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
 // No reader can be sent away: one that holds the log lets it grow.
 Result<void> StoreWriter::check_log() {
-  if (log_bytes() < settings_.wal_bytes_max) return {};
+  if (log_bytes(directory_) < settings_.wal_bytes_max) return {};
   if (auto done = database_.checkpoint(); !done && done.error().code != ErrorCode::kBusy) {
     return done.error();
   }
-  if (log_bytes() < settings_.wal_bytes_max) return {};
-  return Error{ErrorCode::kBusy, "a program that reads the store has held " + file_of(directory_) +
-                                     "-wal too long: fuser names it"};
+  if (log_bytes(directory_) < settings_.wal_bytes_max) return {};
+  return Error{ErrorCode::kBusy, "a program that reads the store has held " + log_of(directory_) +
+                                     " too long: tallyctl doctor names it"};
 }
 
 Result<void> StoreWriter::flush() {
@@ -310,7 +304,7 @@ Result<std::uint64_t> StoreWriter::used_bytes() {
   if (!free) return free.error();
   const auto size = database_.number("PRAGMA page_size");
   if (!size) return size.error();
-  return (pages.value() - free.value()) * size.value() + log_bytes();
+  return (pages.value() - free.value()) * size.value() + log_bytes(directory_);
 }
 
 Result<void> StoreWriter::prune_to_size() {

@@ -19,6 +19,7 @@
 #include "core/base/fd.h"
 #include "core/base/result.h"
 #include "tools/past/open_tier.h"
+#include "tools/past/store_log.h"
 
 namespace tallyfs::past {
 
@@ -30,7 +31,7 @@ class StoreWriter {
   struct Settings {
     Tiers tiers;
     std::uint64_t bytes_max = std::uint64_t{1} << 30;
-    std::uint64_t wal_bytes_max = std::uint64_t{64} << 20;
+    std::uint64_t wal_bytes_max = kLogBytesMax;
   };
 
   // Makes the directory, 0750, and the store, where there are none. kBusy: another writer has it.
@@ -75,7 +76,6 @@ class StoreWriter {
   Result<void> prune_series();
   Result<void> prune_to_size();
   Result<std::uint64_t> used_bytes();
-  std::uint64_t log_bytes() const;
   void keep_closed(const Error& error);
 
   const Settings settings_;

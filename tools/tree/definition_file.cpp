@@ -15,7 +15,7 @@ constexpr std::string_view kStrict = "strict=1";
 constexpr std::string_view kStrictKey = "strict=";
 const std::string kSocketLocation = "socket pid ";
 
-// Of "[24786.216928] statistics/web: error: REASON" time and reason; empty if it is of another
+// Time and reason of "[24786.216928] statistics/web: error: REASON"; empty if the line has another
 // location or kind.
 LogEntry first_line(const std::string& line, LogKind kind, const std::string& location) {
   const std::string mark = kind == LogKind::kError ? ": error: " : ": warning: ";
@@ -28,7 +28,7 @@ LogEntry first_line(const std::string& line, LogKind kind, const std::string& lo
   return {line.substr(1, at - 1), line.substr(text + mark.size())};
 }
 
-// As error_log has the line.
+// The line as error_log has it.
 Result<std::string> without_strict_key(std::string line) {
   Tokens tokens(line);
   while (const auto token = tokens.next()) {

@@ -15,8 +15,8 @@ namespace {
 using Failed = boost::json::error_code;
 using Text = boost::json::string_view;
 
-// What the parser calls. Values wait on a stack until the array or object around them is closed,
-// which then has room for just as many.
+// The callbacks of the parser. Values are on a stack until the array or object around them is
+// closed, which then gets room for exactly that many.
 class Builder {
  public:
   static constexpr std::size_t max_object_size = std::size_t{1} << 24;

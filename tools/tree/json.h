@@ -25,7 +25,7 @@ struct Json {
 
   // Null if this is no object or has no such key.
   const Json* find(std::string_view key) const;
-  // Of the value of that key: its text, empty without it; as a number, 0 if it is none.
+  // The value of that key as text, empty without it, and as a number, 0 if it is none.
   std::string_view text_of(std::string_view key) const;
   std::uint64_t number_of(std::string_view key) const;
 };

@@ -37,7 +37,7 @@ std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::uint64_t>::max() : sum;
 }
 
-// Of an interface that came after the first line.
+// The summary of an interface that was made after the first line.
 Json summary_of(const std::string& name) {
   Json made{.kind = Json::Kind::kObject, .keys = {"interface"}};
   made.items.push_back({.kind = Json::Kind::kString, .text = name});
@@ -147,7 +147,7 @@ class RecordedSource : public Source {
     return pause > 0 && line.number_of("time_us") >= sum_of(moment_us_, pause);
   }
 
-  // Nothing of another daemon's tree is there any more.
+  // Forgets the tree of another daemon.
   void forget_tree(std::string_view epoch) {
     const auto set = [&](std::string_view key, const auto& step) {
       const auto found = std::ranges::find(tree_.keys, key);
@@ -169,7 +169,7 @@ class RecordedSource : public Source {
     newest_.insert_or_assign(name, *std::exchange(ahead_, std::nullopt));
   }
 
-  // Of the header's line of an interface: what its newest line says.
+  // Sets the header's summary of an interface to the numbers of its newest line.
   void update(Json& summary) const {
     const auto found = newest_.find(name_of(summary));
     if (found == newest_.end()) return;
@@ -188,7 +188,7 @@ class RecordedSource : public Source {
     set_number(summary, "statistics", interface.value().statistics.size());
   }
 
-  // Nothing at the end.
+  // nullopt: the recording has ended.
   Result<std::optional<Json>> read_line() {
     std::istream& input = text_ ? *text_ : std::cin;
     std::string line;

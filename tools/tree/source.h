@@ -19,9 +19,9 @@ class Source {
 
   virtual ~Source() = default;
 
-  // Of this moment: `statistics.json`, and `data.json` of an interface, or of a path below the
-  // mount as `tracing/latency_hist/wakeup`. Errors are those of timed_file.h and
-  // statistics_json.h; kNotFound: no such interface.
+  // The present `statistics.json`, and the `data.json` of an interface, or of a path below the
+  // mount such as `tracing/latency_hist/wakeup`. Errors are those of timed_file.h and
+  // statistics_json.h; kNotFound: there is no such interface.
   virtual Result<Json> tree() = 0;
   virtual Result<Json> interface(const std::string& name) = 0;
 

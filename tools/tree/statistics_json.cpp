@@ -4,15 +4,17 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "core/base/text.h"
 
 namespace tallyfs {
 namespace {
 
-// Of an object's member; 0, empty or absent if it is not there or is something else.
+// Reads members of an object. A member that is missing or of another kind is 0, empty or absent.
 class Members {
  public:
   // X in it have so many decimal places.
@@ -121,27 +123,37 @@ view::Range to_range(const Members& from, std::string_view count) {
   return made;
 }
 
-Result<view::Values> to_list(const Members& from) {
-  view::List made;
+// ---- the values of each type: `made`, filled. One that is missing does not compile (to_values()).
+
+Result<view::Values> filled(view::Value made, const Members& from) {
+  made.total = to_total(whole(from.text("total"), from.decimals()));
+  return view::Values(made);
+}
+
+Result<view::Values> filled(const view::Range&, const Members& from) {
+  return view::Values(to_range(from, "number"));
+}
+
+Result<view::Values> filled(view::List made, const Members& from) {
   fill(made.x, from, "x");
   fill_counts(made.totals, from, "totals");
   if (made.x.size() != made.totals.size()) return invalid("a list with columns of two lengths");
-  return made;
+  return view::Values(std::move(made));
 }
 
-Result<view::Values> to_array(const Members& from) {
-  view::Array made{.below = from.count("below"), .above = from.count("above")};
+Result<view::Values> filled(view::Array made, const Members& from) {
+  made.below = from.count("below");
+  made.above = from.count("above");
   fill(made.bounds, from, "bounds");
   fill_counts(made.counts, from, "counts");
   if (!ascends(made.bounds)) return invalid("bounds of an array that do not ascend");
   if (made.counts.size() != made.bounds.size() + 1 && !made.bounds.empty()) {
     return invalid("an array needs one count more than bounds");
   }
-  return made;
+  return view::Values(std::move(made));
 }
 
-Result<view::Values> to_raw(const Members& from) {
-  view::Raw made;
+Result<view::Values> filled(view::Raw made, const Members& from) {
   fill(made.time_us, from, "time_us");
   fill(made.serial, from, "serial");
   fill(made.x, from, "x");
@@ -150,7 +162,7 @@ Result<view::Values> to_raw(const Members& from) {
   if (made.time_us.size() != size || made.serial.size() != size || made.y.size() != size) {
     return invalid("raw samples with columns of two lengths");
   }
-  return made;
+  return view::Values(std::move(made));
 }
 
 Result<view::Buckets> to_buckets(const Members& from) {
@@ -163,8 +175,8 @@ Result<view::Buckets> to_buckets(const Members& from) {
   return made;
 }
 
-Result<view::Values> to_quantiles(const Members& from) {
-  view::Quantiles made{.all = to_range(from, "count")};
+Result<view::Values> filled(view::Quantiles made, const Members& from) {
+  made.all = to_range(from, "count");
   for (const Json& each : from.items("quantiles")) {
     view::ShownQuantile shown{.q = Members(each).text("q")};
     convert(Members(each).member("value"), from.decimals(), shown.value);
@@ -181,9 +193,14 @@ Result<view::Values> to_quantiles(const Members& from) {
   return view::Values(std::move(made));
 }
 
-// Of mode=quantiles the column is `count`, of mode=range `number`.
-Result<view::Values> to_history(const Members& from) {
-  view::History made;
+Result<view::Values> filled(view::Last made, const Members& from) {
+  made.x = parse_signed(whole(from.text("x"), from.decimals())).value_or(0);
+  made.time_us = parse_unsigned(from.text("time_us"));
+  return view::Values(made);
+}
+
+// The column is `count` with mode=quantiles, and `number` with mode=range.
+Result<view::Values> filled(view::History made, const Members& from) {
   fill(made.end_us, from, "end_us");
   fill(made.totals, from, "totals");
   fill(made.number, from, from.has("count") ? "count" : "number");
@@ -202,23 +219,18 @@ Result<view::Values> to_history(const Members& from) {
     quantile.values.resize(size);
     made.quantiles.push_back(std::move(quantile));
   }
-  return made;
+  return view::Values(std::move(made));
 }
 
 Result<view::Values> to_values(const std::string& type, const Members& from) {
-  if (type == "value")
-    return view::Values(view::Value{to_total(whole(from.text("total"), from.decimals()))});
-  if (type == "range") return view::Values(to_range(from, "number"));
-  if (type == "list") return to_list(from);
-  if (type == "array") return to_array(from);
-  if (type == "raw") return to_raw(from);
-  if (type == "quantiles") return to_quantiles(from);
-  if (type == "history") return to_history(from);
-  if (type == "last") {
-    view::Last made{.x = parse_signed(whole(from.text("x"), from.decimals())).value_or(0)};
-    made.time_us = parse_unsigned(from.text("time_us"));
-    return view::Values(made);
-  }
+  std::optional<Result<view::Values>> made;
+  const auto fill_if_named = [&]<typename Type>(Type empty) {
+    if (Type::kType == type) made.emplace(filled(std::move(empty), from));
+  };
+  [&]<typename... Each>(const std::variant<Each...>*) {
+    (fill_if_named(Each{}), ...);
+  }(static_cast<const view::Values*>(nullptr));
+  if (made) return *std::move(made);
   return invalid("a statistic of the type \"" + type + "\", which this program does not know");
 }
 
@@ -236,7 +248,7 @@ void scale_averages(view::Values& values, double by) {
   }
 }
 
-// What a definition line may be written with. The others are read-only.
+// True for a key that a definition line may have. The others are read-only.
 bool is_definition_key(std::string_view key) {
   return !key.ends_with("_us") && !key.starts_with("hits_") && key != "samples" &&
          key != "values" && key != "serial" && key != "view";

@@ -16,7 +16,7 @@ namespace tallyfs {
 inline constexpr std::chrono::milliseconds kAnswerMax{2000};
 // While so many abandoned threads are in the kernel, no further one is made: all fail at once.
 inline constexpr int kAbandonedMax = 8;
-// What all readings that are under way have read so far; the one that comes beyond fails.
+// The most bytes that all current readings may have read together; a reading beyond it fails.
 inline constexpr std::size_t kReadingBytesMax = 128 * 1024 * 1024;
 
 // kTimedOut: no answer. kNoAccess, kNotFound, kNoDevice (the daemon is gone): the reason says what

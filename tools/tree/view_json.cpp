@@ -74,7 +74,7 @@ void write_statistic(JsonWriter& writer, const Json& json, const view::Statistic
 void write_view(JsonWriter& writer, const view::Statistic& statistic,
                 const std::optional<view::Change>& change) {
   write_change(writer, change);
-  // Of an interval whose counts are not known there are no percentiles.
+  // An interval whose counts are unknown has no percentiles.
   const bool is_known = !change || change->counted.has_value();
   if (is_known) write_percentiles(writer, change ? *change->counted : statistic);
 }

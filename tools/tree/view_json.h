@@ -1,6 +1,5 @@
-// What tallyctl and tally-web add to the daemon's JSON, under "view": rates and percentiles with
-// their bounds.
-// Pure functions.
+// The numbers that tallyctl and tally-web add to the daemon's JSON, under "view": rates, and
+// percentiles with their bounds. Pure functions.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
 import {clock, drawSpark, isoTime, makeSpark} from './charts.js';
 import {Hold, setText, shownName} from './rows.js';
+import {factText} from './span.js';
 import {byId, choosePath, state} from './state.js';
 
 const kBlocks = 120;  // of 5 s: a minute and the nine before it
@@ -14,14 +15,14 @@ function noteOf(changed) {
   if (kind === 'none') return `Nothing is ranked: ${changed.reason}.`;
   if (kind === 'reading') return 'Reading the past:';
   if (kind === 'ended') {
-    return `Nothing is ranked: the store of the past ends at ${clock(to)}. The recorder, ` +
-      'tally-record.service, does not run or cannot write.';
+    return `Nothing is ranked: the store of the past ends at ${clock(to)}. Its recorder does ` +
+      'not run or cannot write; systemctl status tally-record says why.';
   }
   if (kind === 'young') {
     return `Too little past: the store has ${minutes(baseline)} before the newest minute, and ` +
       '2 min are needed.';
   }
-  const of = `the newest minute, beside the ${minutes(baseline)} before, of ` +
+  const of = `the newest minute, compared with the ${minutes(baseline)} before, of ` +
     `${number(ranked)} statistics` +
     (leftOut ? `, ${number(leftOut)} more are not read` : '');
   return kind === 'unusual' ? `Unlike before: ${of}.` : `Nothing unusual: ${of}. The least usual:`;
@@ -66,7 +67,7 @@ function fillRow(tr, row) {
   const path = `${row.interface}/${first}`;
   const isOne = row.statistics.length === 1;
   const button = showPath(tr.cells[0].firstChild, path, isOne ? path : row.interface);
-  button.title = shownName(isOne ? path : row.statistics.join(', '));
+  button.title = isOne ? shownName(path) : row.statistics.map(shownName).join(', ');
   setText(tr.cells[1], row.why);
   setText(tr.cells[2], `since ${clock(row.since_us)}`);
   tr.cells[2].title = isoTime(row.since_us);
@@ -74,6 +75,13 @@ function fillRow(tr, row) {
   tr.cells[3].title = `${kLines[row.channel] ?? kLines.level}, 10 min`;
   setText(tr.cells[4], row.score.toFixed(1));
   tr.classList.toggle('pale', !row.unusual);
+}
+
+// What the store lacks of the time that is compared.
+function showLacks({facts = [], facts_more: more = 0}) {
+  const rest = more ? [`${number(more)} more before`] : [];
+  byId('changed-lacks').hidden = !facts.length;
+  setText(byId('changed-lacks'), [...rest, ...facts.map(factText)].join(' · '));
 }
 
 function showWorst(worst) {
@@ -107,10 +115,16 @@ function showRows(rows) {
   rows.forEach((row, i) => fillRow(body.rows[i] ?? makeRow(body), row));
 }
 
+// For the title of the page: whether something is unusual, and the worst p99.
+let landed = null;
+export const landing = () => state.interfaceName ? null : landed;
+
 export function showChanged({changed, worst}) {
+  landed = {isUnusual: changed.state === 'unusual', worst};
   setText(byId('changed-note'), noteOf(changed));
   setText(byId('changed-time'), timeOf(changed));
   showRows(changed.rows ?? []);
+  showLacks(changed);
   if (!holds.worst.isHeld()) showWorst(worst);
   if (!holds.new.isHeld()) showNew(changed);
 }

@@ -18,16 +18,27 @@ export function makeSpark(length = kMinute) {
   return svg;
 }
 
-// A value is as wide as 1, from 0 up or down; null is a gap.
-export function drawSpark(svg, values, length = kMinute) {
-  const [low, high] = [Math.min(...values, 0), Math.max(...values, 0)];
+// A value is as wide as 1, from a base up or down; null is a gap.
+function drawFrom(svg, values, length, base, [low, high]) {
   const y = d3.scaleLinear().domain([low, low < high ? high : low + 1e-9]).range([20, 1]);
   const from = length - values.length;
   const has = i => values[i] != null;
   svg.firstChild.setAttribute('d', values.map((value, i) => !has(i) ? ''
-    : `${has(i - 1) ? '' : `M${from + i},${y(0)}`}V${y(value)}H${from + i + 1}` +
-      (has(i + 1) ? '' : `V${y(0)}Z`)).join(''));
+    : `${has(i - 1) ? '' : `M${from + i},${y(base)}`}V${y(value)}H${from + i + 1}` +
+      (has(i + 1) ? '' : `V${y(base)}Z`)).join(''));
   svg.lastChild.setAttribute('width', from);  // what was not observed
+}
+
+export function drawSpark(svg, values, length = kMinute) {
+  drawFrom(svg, values, length, 0, [Math.min(...values, 0), Math.max(...values, 0)]);
+}
+
+// Around their mean, so that what varies is seen of what is large; less than a quarter of the mean
+// does not fill the height.
+export function drawSparkAround(svg, values, length = kMinute) {
+  const mean = values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
+  drawFrom(svg, values, length, mean, [Math.min(...values, .75 * mean),
+                                       Math.max(...values, 1.25 * mean)]);
 }
 
 function cell(row, name, text) {

@@ -2,10 +2,9 @@
 // daemon alone judges it. What would discard data says so before, and is done after a second click.
 import {define, read} from './api.js';
 import {clock} from './charts.js';
-import {setText} from './rows.js';
+import {setText, shownName} from './rows.js';
 import {byId, state} from './state.js';
 
-const kTypes = ['value', 'range', 'list', 'array', 'quantiles', 'last', 'history', 'raw'];
 // Keys that a line leaves out where the end is open.
 const kEnds = ['range_min', 'range_max'];
 // Keys that change nothing of how it counts, or that cannot be set.
@@ -24,7 +23,7 @@ function withKey(line, key, value) {
 
 // What a statistic holds, and of whom; empty: nothing.
 const heldOf = statistic => statistic.view.held_text &&
-  `${statistic.view.held_text} of ${statistic.name}, counted since ` +
+  `${statistic.view.held_text} of ${shownName(statistic.name)}, counted since ` +
   clock(statistic.view.since_us);
 
 // Whether a line without name= may discard something of any statistic.
@@ -53,7 +52,6 @@ export class DefinitionForm {
   constructor(onChanged) {
     this.onChanged = onChanged;
     this.line = byId('line');
-    byId('type').append(...kTypes.map(type => new Option(type, type)));
     this.line.addEventListener('input', () => this.edited());
     byId('is-on').addEventListener('change', event =>
       this.edit(withKey(this.line.value, 'on', event.target.checked ? 1 : 0)));
@@ -62,7 +60,10 @@ export class DefinitionForm {
     byId('reset').addEventListener('click', () => this.reset());
     byId('undo').addEventListener('click', () => this.undo());
     byId('confirm-yes').addEventListener('click', () => this.confirmed?.());
-    byId('add-view').addEventListener('click', () => this.proposeView());
+    byId('add-view').addEventListener('change', event => {
+      if (event.target.value) this.proposeView(event.target.value);
+      event.target.value = '';
+    });
     byId('confirm-view').addEventListener('click', () => this.addView());
     byId('confirm-no').addEventListener('click', () => this.ask(null));
     byId('definition').addEventListener('submit', event => {
@@ -91,23 +92,29 @@ export class DefinitionForm {
   }
 
   // The line as that of a view: the same samples, under a name that is free.
-  viewOf(line) {
-    const keys = keysOf(line);
+  viewOf(line, ending = keysOf(line).get('type')) {
     const source = keysOf(this.current).get('of') ?? this.name;
-    const type = keys.get('type');
     const names = state.rows.map(each => each.name);
-    const name = count => source.replace(/(?=\{|$)/, `_${type}${count}`);
+    const name = count => source.replace(/(?=\{|$)/, `_${ending}${count}`);
     let count = '';
     while (names.includes(name(count))) count = Number(count || 1) + 1;
     return withKey(withKey(line, 'of', source), 'name', name(count));
   }
 
-  proposeView() {
-    const now = keysOf(this.current).get('type');
-    const chosen = byId('type').value;
-    const type = chosen !== now ? chosen : now === 'quantiles' ? 'history' : 'quantiles';
-    this.edit(this.viewOf(this.lines[type]));
+  // Of percentiles, over time, or of what is above a bound alone: how many, and how large.
+  proposeView(kind) {
+    this.edit(kind !== 'above' ? this.viewOf(this.lines[kind])
+      : this.viewOf(withKey(this.lines.range, 'range_min', this.above), 'above'));
     this.line.focus();
+  }
+
+  // The bound is the p99, or the average, as it is now.
+  showAbove({level, type_text: type, total}) {
+    const decimals = Number(keysOf(this.current).get('decimals') ?? 0);
+    const isKnown = level > 0 && !type.startsWith('value');
+    this.above = (isKnown ? Math.ceil(level) / 10 ** decimals : 1).toFixed(decimals);
+    const what = total.percentiles ? 'p99' : 'the average';
+    setText(byId('view-above'), `above ${isKnown ? `${what}, ` : ''}${this.above}`);
   }
 
   addView() {
@@ -124,7 +131,7 @@ export class DefinitionForm {
 
   // Another statistic: what was typed for the one before is dropped.
   forget() {
-    this.interfaceName = this.name = this.known = null;
+    this.interfaceName = this.name = this.known = this.ofAll = null;
     this.tell('', '');
     this.ask(null);
   }
@@ -137,10 +144,13 @@ export class DefinitionForm {
     this.interfaceName = interfaceName;
     this.name = statistic.name;
     this.lines = statistic.view.lines;
+    this.offerTypes(Object.keys(this.lines));
     this.held = heldOf(statistic);
     byId('undo').hidden = !statistic.view.can_undo;
+    setText(byId('undo'), this.ofAll ? 'Undo for all' : 'Undo');
     this.all = `all ${all} statistics of ${interfaceName}`;
     this.current = line;
+    this.showAbove(statistic.view);
     if (!isEdited) {
       this.line.value = line;
       this.known = line;
@@ -148,6 +158,12 @@ export class DefinitionForm {
     const isPath = interfaceName.includes('/');
     this.close(isPath ? 'Latency histograms have no definition.' : readOnly);
     this.showControls();
+  }
+
+  // The types are those of the server's lines, which do not change while it runs.
+  offerTypes(types) {
+    if (byId('type').options.length === types.length) return;
+    byId('type').replaceChildren(...types.map(type => new Option(type, type)));
   }
 
   // With a reason; without one it is open.
@@ -224,7 +240,8 @@ export class DefinitionForm {
 
   // The daemon says what is lost by it: samples since a new definition.
   undo() {
-    return this.send(`name=${this.name} undo=1`, 'What was discarded is back.');
+    return this.ofAll ? this.send('undo=1', `Undo brought back the data of ${this.all}.`)
+      : this.send(`name=${this.name} undo=1`, 'Undo brought back the data.');
   }
 
   async apply() {
@@ -263,6 +280,10 @@ export class DefinitionForm {
   async send(line, done) {
     try {
       const warning = await define(this.interfaceName, line);
+      const keys = keysOf(line);
+      // In one step, as it was discarded; what discards nothing changes nothing of that.
+      if (keys.has('name') || keys.has('undo')) this.ofAll = false;
+      else if (mayDiscard(keys)) this.ofAll = true;
       this.tell(warning ? `warning: ${warning}` : '', done);
       this.known = this.line.value;  // the next answer has the daemon's line
       this.onChanged();

@@ -1,7 +1,7 @@
 // What is shown, to take along: as CSV, JSON, PNG and SVG.
 import {isoTime} from './charts.js';
 import {pngOf, printable, shapesOfLine, shapesOfMap, svgText} from './picture.js';
-import {setText} from './rows.js';
+import {setText, shownName} from './rows.js';
 import {byId, state} from './state.js';
 import {heat, line, shownView} from './statistic.js';
 
@@ -53,10 +53,11 @@ const times = () => state.span ? `${isoTime(state.span.from)} to ${isoTime(state
   : `up to ${isoTime(state.data?.realtime_us ?? state.overview.realtime_us)}`;
 
 function everything() {
-  const {interfaceName, statistic, span, versus, overview, past, data} = state;
+  const {interfaceName, statistic, label, span, versus, overview, past, data} = state;
   return {
     tallyfs: overview.tallyfs, host: overview.view.host, mount: overview.view.mount,
     made: new Date().toISOString(), address: location.href, interface: interfaceName, statistic,
+    sum_by: label || undefined,
     times: times(), span, versus, now: span ? past?.now : data, before: past?.before ?? undefined,
     over_time: (shownView()?.total.percentiles ? heat.whole : line.series) ?? undefined,
   };
@@ -67,10 +68,11 @@ const asciiJson = value => JSON.stringify(value, null, 1).replace(/[^\x00-\x7e]/
   `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`) + '\n';
 
 function shapes() {
-  const {overview, interfaceName, statistic} = state;
+  const {overview, interfaceName, statistic, label} = state;
   const isMap = !!shownView()?.total.percentiles && heat.heat;
   if (!isMap && !line.series) throw new Error('There is no map or line to draw.');
-  const texts = {title: `${interfaceName} / ${statistic}`, note: `tallyfs ${overview.tallyfs}`,
+  const title = `${interfaceName} / ${shownName(statistic)}${label ? `, summed by ${label}` : ''}`;
+  const texts = {title, note: `tallyfs ${overview.tallyfs}`,
     about: `${overview.view.host}:${overview.view.mount}   ${times()}   ${shownView().type_text}`};
   return isMap ? shapesOfMap(heat, texts) : shapesOfLine(line, texts);
 }
@@ -99,7 +101,7 @@ for (const button of byId('export').querySelectorAll('button')) {
   button.addEventListener('click', async () => {
     try {
       const [content, ending, type] = await kMakers[button.value]();
-      if (!content?.length && !(content instanceof Blob)) throw new Error('There is nothing yet.');
+      if (!content?.length && !(content instanceof Blob)) throw new Error('Nothing to save yet.');
       save(Array.isArray(content) ? csvOf(content) : content, ending, type ?? 'text/csv');
     } catch (error) {
       setText(byId('span-fault'), error.message);

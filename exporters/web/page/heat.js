@@ -4,7 +4,7 @@
 // Where the server says `names` of the columns, they stand for themselves, not for times.
 /* global d3 */
 import {clock, makeTable, timeTicks} from './charts.js';
-import {selectSpan, selectTimes} from './span.js';
+import {SpanMarker, selectTimes} from './span.js';
 import {state} from './state.js';
 
 const kLeft = 74;
@@ -12,17 +12,35 @@ const kBottom = 22;
 const kTop = 6;
 const kTableColumns = 12;
 
-// Without the empty bins at both ends, but for one.
+const kFolded = 4;  // so many empty bins beside each other are one row
+
+// Which bins a row is of, [first, last]: without the empty ones at both ends, but for one.
+function rowsOf(hit) {
+  const rows = [];
+  const end = Math.min(hit.length, hit.lastIndexOf(true) + 2);
+  for (let first = Math.max(0, hit.indexOf(true) - 1); first < end;) {
+    const next = hit.indexOf(true, first);
+    const isFolded = next - first >= kFolded;
+    rows.push([first, isFolded ? next - 1 : first]);
+    first = isFolded ? next : first + 1;
+  }
+  return rows;
+}
+
 function fitted(heat) {
   const hit = heat.bins.map((_, bin) => heat.counts.some(counts => counts[bin] > 0));
   if (!hit.includes(true)) return heat;
-  const [first, last] = [Math.max(0, hit.indexOf(true) - 1), hit.lastIndexOf(true) + 2];
-  return {...heat, bins: heat.bins.slice(first, last),
-          counts: heat.counts.map(counts => counts.slice(first, last))};
+  const rows = rowsOf(hit);
+  const bins = rows.map(([first, last]) => first === last ? heat.bins[first]
+    : {text: `${heat.bins[first].text} to ${heat.bins[last].text}`, end: heat.bins[last].end,
+       isFolded: true});
+  return {...heat, bins, counts: heat.counts.map(counts =>
+    counts.length ? rows.map(([first]) => counts[first]) : counts)};
 }
 
-export class HeatMap {
+export class HeatMap extends SpanMarker {
   constructor(parts) {
+    super();
     Object.assign(this, parts);  // canvas, tip, legend, onColumn, onBin
     this.chosen = null;  // the end of a column, in microseconds
     this.framed = null;  // the text of a bin
@@ -42,21 +60,8 @@ export class HeatMap {
     this.canvas.addEventListener('keyup', event => {
       if (event.key === 'Shift') this.selectMarked(false);
     });
-    this.marked = null;  // a span that is being selected
+    this.canvas.addEventListener('blur', () => this.leaveMarked());
     selectTimes(this.canvas, at => this.timeAt(at), span => this.markSpan(span));
-  }
-
-  markSpan(span) {
-    this.marked = span;
-    this.draw();
-  }
-
-  // With Shift and arrows a span grows from the chosen column, and is selected with Enter, or when
-  // Shift is let go; with Ctrl and Enter it is the one beside the first.
-  selectMarked(isSecond) {
-    const span = this.marked;
-    this.marked = this.anchor = null;
-    if (span) selectSpan(span, isSecond);
   }
 
   timesOf(column) {
@@ -120,7 +125,9 @@ export class HeatMap {
     this.onColumn();
   }
 
-  // Left and right: the column; up and down: its bin, whose count the tip has.
+  // Left and right: the column; up and down: its bin, whose count the tip has. With Shift a span
+  // grows from the chosen column, and is selected with Enter, or when Shift is let go; with Ctrl
+  // and Enter it is the one beside the first.
   key(event) {
     const ends = this.heat?.end_us ?? [];
     if (event.key === 'Enter' && this.marked) return this.selectMarked(event.ctrlKey);
@@ -134,11 +141,7 @@ export class HeatMap {
     const to = Math.min(last, Math.max(0, at + (step ?? 0)));
     this.chosen = ends[to];
     if (up) this.goUp(to, up);
-    if (step && event.shiftKey && !this.heat.names) {
-      this.anchor ??= this.timesOf(to);
-      const {from, to: end} = this.timesOf(to);
-      this.marked = {from: Math.min(from, this.anchor.from), to: Math.max(end, this.anchor.to)};
-    }
+    if (step && event.shiftKey && !this.heat.names) this.growTo(this.timesOf(to));
     this.draw();
     this.onColumn();
   }
@@ -261,10 +264,27 @@ export class HeatMap {
         this.drawFrame(pen, css, x, kTop, width, place.box.height - kBottom - kTop);
       }
     });
+    this.drawFolds(pen, place, edge);
     if (!this.heat.names) this.drawSpans(pen, place, css);
     const bin = this.heat.bins.findIndex(each => each.text === this.framed);
     if (bin < 0) return;
     this.drawFrame(pen, css, kLeft, place.y(bin), place.box.width - kLeft - 1, place.height);
+  }
+
+  // A dashed line stands for several bins without a sample.
+  drawFolds(pen, place, edge) {
+    pen.strokeStyle = edge;
+    pen.lineWidth = 1;
+    pen.setLineDash([2, 6]);
+    this.heat.bins.forEach((bin, i) => {
+      if (!bin.isFolded) return;
+      const y = Math.round(place.y(i) + place.height / 2) + .5;
+      pen.beginPath();
+      pen.moveTo(kLeft, y);
+      pen.lineTo(place.box.width, y);
+      pen.stroke();
+    });
+    pen.setLineDash([]);
   }
 
   // The chosen span is framed; the one beside it, too, with dashes.

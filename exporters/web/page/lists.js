@@ -1,5 +1,5 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
-import {drawSpark, factorText, makeSpark} from './charts.js';
+import {drawSparkAround, factorText, makeSpark} from './charts.js';
 import {RowWindow, setText, shownName} from './rows.js';
 import {selectSpan, selectTimes} from './span.js';
 import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
@@ -54,19 +54,20 @@ export const interfaces = new RowWindow(byId('interface-box'), byId('interface-t
   const {p99, p99_known: isKnown} = row.view;
   setText(tr.cells[2], p99?.text ?? (isKnown || row.on === 0 ? '' : '?'));
   tr.cells[2].title = p99 ? `${shownName(p99.statistic)}: p99 of the last minute ${p99.bounds}`
-    : isKnown ? '' : 'Not known: it is, of those that move most and those looked at last';
-  drawSpark(tr.cells[3].firstChild, row.view.minute);
+    : isKnown ? '' : 'Not computed. A click on the interface computes it.';
+  drawSparkAround(tr.cells[3].firstChild, row.view.minute);
   mark(tr, row.interface === state.interfaceName);
 });
 
 export const statistics = new RowWindow(byId('statistic-box'), byId('statistic-table'), () =>
-  makeRow(makeButton(button => choose(state.interfaceName, button.dataset.name)),
+  makeRow(makeButton(button => choose(state.interfaceName, button.dataset.name, state.label)),
           ['number', 'now']),
 (tr, row) => {
   const button = tr.cells[0].firstChild;
   button.dataset.name = row.name;
   setText(button, shownName(row.name));
-  button.title = `${shownName(row.name)}: ${row.type_text}`;
+  const parts = row.parts > 1 ? `, of ${row.parts} statistics` : '';
+  button.title = `${shownName(row.name)}: ${row.type_text}${parts}`;
   const was = beside?.get(row.name);
   const times = (now, then) => was ? factorText(now, then) : '';
   setText(tr.cells[1], `${row.rate_text} ${times(row.rate_number, was?.rate_number)}`.trim());
@@ -97,6 +98,7 @@ interfaces.onScroll = statistics.onScroll = () => refresh();
 const kShortLength = 18;
 const kLineLength = 28;
 const kLinesMax = 4;
+const kLeftOutNamed = 3;
 let linesOf = null;
 let lines = 1;
 // `before`: rows of the span that is compared, if one is.
@@ -106,19 +108,46 @@ export function showStatistics(view, before) {
   setText(byId('order-value'), state.span ? 'In this time' : 'Since reset');
   if (linesOf !== state.interfaceName) lines = 1;
   linesOf = state.interfaceName;
-  const longest = Math.max(0, ...view.rows.map(row => row.name.length));
+  const longest = Math.max(0, ...view.rows.map(row => shownName(row.name).length));
   lines = Math.min(kLinesMax, Math.max(lines, beside ? 2 : 1, Math.ceil(longest / kLineLength)));
   byId('statistic-table').dataset.lines = lines;
   byId('statistic-table').classList.toggle('long', longest > kShortLength);
   state.rows = view.rows;
   statistics.show(view.rows, view.first, view.matching);
-  showMatching('statistic-note', view.matching, view.of, 'statistic', state.statisticFilter);
+  showMatching('statistic-note', view.matching, view.of, state.label ? 'sum' : 'statistic',
+               state.statisticFilter);
+  setText(byId('in-no-sum'), leftOutText(view, 'In no sum: '));
 }
+
+// Statistics that do not add up with others, the first with their reasons; empty without one.
+export function leftOutText({left_out: first = [], left_out_all: all = 0}, before) {
+  if (!all) return '';
+  const named = first.slice(0, kLeftOutNamed);
+  const more = all > named.length ? `, and ${(all - named.length).toLocaleString('en')} more` : '';
+  const texts = named.map(each => `${shownName(each.name)} (${each.reason})`);
+  return `${before}${texts.join(', ')}${more}.`;
+}
+
+// By which labels statistics can be added up.
+export function showLabels({labels}) {
+  const select = byId('add-up');
+  const known = ['', ...labels];
+  if ([...select.options].map(each => each.value).join() !== known.join()) {
+    select.replaceChildren(...known.map(each => new Option(each || 'no label', each)));
+  }
+  select.value = state.label;
+  byId('add-up-box').hidden = !labels.length;
+}
+byId('add-up').addEventListener('change', event => {
+  byId('statistic-box').scrollTop = 0;
+  statistics.sortAgain();
+  choose(state.interfaceName, null, event.target.value);
+});
 
 // Of the time that is shown nothing is known; what was listed before is of another time.
 export function showNoRows() {
   showStatistics({rows: [], first: 0, matching: 0, of: 0});
-  setText(byId('statistic-note'), 'Nothing of them is known in this time.');
+  setText(byId('statistic-note'), 'No statistic of this interface is known in this time.');
 }
 
 // What a filter has left.
@@ -126,7 +155,7 @@ export function showMatching(id, matching, all, what, filter) {
   const of = `of ${all.toLocaleString('en')} ${what}s`;
   const text = !filter || all === 0 ? ''
     : matching > 0 ? `${matching.toLocaleString('en')} ${of}`
-    : `None ${of} has '${filter}' in its name. Esc clears it.`;
+    : `None ${of} has '${filter}' in its name. Esc clears the filter.`;
   setText(byId(id), text);
 }
 
@@ -171,13 +200,14 @@ function showPaths(list, paths, textOf, chosen) {
   while (list.children.length > paths.length) list.lastChild.remove();
   while (list.children.length < paths.length) {
     const item = document.createElement('li');
-    item.append(makeButton(button => choosePath(button.title)));
+    item.append(makeButton(button => choosePath(button.dataset.path)));
     list.append(item);
   }
   paths.forEach((path, i) => {
     const button = list.children[i].firstChild;
     setText(button, textOf(path));
-    button.title = path;
+    button.dataset.path = path;
+    button.title = shownName(path);
     markButton(button, path === chosen);
   });
 }
@@ -195,9 +225,9 @@ export function showFound(view) {
   const rest = searched < of ? ` in ${number(searched)} of ${number(of)} interfaces so far` : '';
   byId('found').hidden = !state.filter || !found || (all === 0 && !rest);
   if (byId('found').hidden) return;
-  setText(byId('found-note'), `${number(all)} statistics have it in their names${rest}` +
+  setText(byId('found-note'), `Statistics that match the filter: ${number(all)}${rest}` +
     (all > found.length ? `; the first ${found.length}:` : ''));
-  showPaths(byId('found-list'), found, path => path, `${state.interfaceName}/${state.statistic}`);
+  showPaths(byId('found-list'), found, shownName, `${state.interfaceName}/${state.statistic}`);
 }
 
 export function showHists(answer) {

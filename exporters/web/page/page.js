@@ -4,8 +4,8 @@ import {setToken, takeToken} from './api.js';
 import './export.js';
 import {interfaces, orderBy, sortBy, statistics} from './lists.js';
 import {readNow} from './readings.js';
-import {byId, choose, chooseSpan, filterStatistics, leaveFragment, openLists, refresh, state,
-        takeFragment} from './state.js';
+import {byId, choose, chooseSpan, filterStatistics, leaveFragment, onChanged, openLists, refresh,
+        state, takeFragment} from './state.js';
 import {cpus, heat, line, shownView, showBars, showFacts, showLine, showMaps} from './statistic.js';
 
 function applyTheme() {
@@ -36,6 +36,21 @@ function choice(id, value, onChoice) {
   show(value);
 }
 
+// What is folded in the lists is one stop of the Tab key, too.
+const folded = ['latencies', 'hists'].map(id => byId(id).querySelector('summary'));
+folded.forEach((each, at) => {
+  each.tabIndex = at === 0 ? 0 : -1;
+  each.addEventListener('focus', () => {
+    for (const other of folded) other.tabIndex = other === each ? 0 : -1;
+  });
+  each.addEventListener('keydown', event => {
+    const step = {ArrowUp: -1, ArrowDown: 1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    folded[at + step]?.focus();
+  });
+});
+
 function toggle(id, onToggle) {
   byId(id).addEventListener('click', () => {
     const pressed = byId(id).getAttribute('aria-pressed') !== 'true';
@@ -55,6 +70,15 @@ toggle('series-as-table', () => showLine());
 byId('lists-button').addEventListener('click', () =>
   openLists(!document.body.classList.contains('lists-open')));
 byId('hists').addEventListener('toggle', () => readNow('hists'));
+byId('axis').addEventListener('change', event => {
+  state.axis = event.target.value;
+  leaveFragment(true);
+  showLine();
+});
+onChanged(() => {
+  byId('axis').value = state.axis;
+  showLine();
+});
 byId('scale').addEventListener('change', event => { state.scale = event.target.value; refresh(); });
 // It is of now.
 byId('home').addEventListener('click', () => chooseSpan(null, null, null));
@@ -96,6 +120,7 @@ byId('token-form').addEventListener('submit', event => {
 });
 
 function leave(element) {
+  for (const each of [heat, cpus, line]) each.leaveMarked();
   if (heat.chosen !== null || cpus.chosen !== null) {
     heat.leave();
     cpus.leave();

@@ -2,6 +2,8 @@
 // same as SVG or on a canvas. Names are text, and what is not printable in them is escaped.
 /* global d3 */
 import {timeTicks} from './charts.js';
+import {valueAxis} from './line.js';
+import {state} from './state.js';
 
 const kWidth = 960;
 const kHeight = 520;
@@ -86,21 +88,19 @@ export function shapesOfLine(line, texts) {
   const end = times.at(-1);
   const begin = line.window ? new Date(end - line.window * 1000) : times[0];
   const x = d3.scaleTime().domain([begin, end]).range([kArea.left, kArea.right]);
-  const ticks = series.ticks.map(each => each.value);
-  const y = d3.scaleLinear().domain([Math.min(...ticks), Math.max(...ticks)])
-    .range([kArea.bottom, kArea.top]);
-  for (const tick of series.ticks) {
+  const {isLog, ticks, has, end: y} = valueAxis(series, state.axis, [kArea.bottom, kArea.top]);
+  for (const tick of ticks) {
     shapes.push(path(`M${kArea.left},${rounded(y(tick.value))}H${kArea.right}`, css('--edge')),
                 label(kArea.left - 8, y(tick.value) + 4, tick.text, 'end'));
   }
   const at = (_, i) => rounded(x(times[i]));
-  const between = (low, high) => d3.area().defined((_, i) => low[i] !== null && high[i] !== null)
+  const between = (low, high) => d3.area().defined((_, i) => low[i] !== null && has(high[i]))
     .x(at).y0((_, i) => rounded(y(low[i]))).y1((_, i) => rounded(y(high[i])))(times);
-  const curve = values => d3.line().defined((_, i) => values[i] !== null).x(at)
+  const curve = values => d3.line().defined((_, i) => has(values[i])).x(at)
     .y((_, i) => rounded(y(values[i])))(times);
   shapes.push(path(between(series.min, series.max), 'none', css('--edge')));
   let below = times.map(() => 0);
-  for (const stack of series.stacks ?? []) {
+  for (const stack of isLog ? [] : series.stacks ?? []) {
     const above = below.map((each, i) => stack.values[i] === null ? null : each + stack.values[i]);
     shapes.push(path(between(below, above), css('--ground'), css('--bar')));
     below = above.map((each, i) => each ?? below[i]);

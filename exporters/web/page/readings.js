@@ -1,17 +1,17 @@
 // Reading each second, and what is done with the answers: one reading at a time, none while the
 // page is hidden, and slower while nothing answers.
 import {Refusal, read} from './api.js';
-import {showChanged, showLanding} from './changed.js';
+import {landing, showChanged, showLanding} from './changed.js';
 import {clock, isoTime} from './charts.js';
-import {interfaces, showFound, showHeld, showHists, showLatencies, showMatching, showNoRows,
-        showStatistics, statistics} from './lists.js';
+import {interfaces, showFound, showHeld, showHists, showLabels, showLatencies, showMatching,
+        showNoRows, showStatistics, statistics} from './lists.js';
 import {printable} from './picture.js';
-import {setText} from './rows.js';
+import {learnNames, setText, shownName} from './rows.js';
 import {byId, eventPath, isLatency, leaveFragment, onChosen, onWanted, refresh, state}
   from './state.js';
 import {timesAround} from './span.js';
 import {closeForm, hideStatistic, showCpus, showHeat, showHist, showNoTimes, showNothing, showPast,
-        showSeries, showStatistic, shownView} from './statistic.js';
+        showSeries, showStatistic, shownView, showWhatLacks} from './statistic.js';
 
 const kPeriod = 1000;
 const kFresh = 2500;
@@ -32,7 +32,7 @@ function noticeEpoch(overview) {
   const [from, to] = [before.realtime_us, overview.view.counts_since_us || overview.realtime_us];
   byId('notice').hidden = false;
   setText(byId('notice-text'), `The daemon ended between ${clock(from)} and ${clock(to)}: nothing ` +
-    `is known of that time. Another one counts since ${clock(to)}, from 0 or from a saved state.`);
+    `is known of that time. A new one counts since ${clock(to)}, from 0 or from a saved state.`);
   byId('notice-text').title = `${isoTime(from)} to ${isoTime(to)}`;
 }
 byId('notice-close').addEventListener('click', () => { byId('notice').hidden = true; });
@@ -58,13 +58,14 @@ function showOverview(overview) {
   if (state.interfaceName) return;
   byId('statistic-list').hidden = true;
   if (isLanding) hideStatistic();
-  else showNothing('No interface yet: nothing has been fed.');
+  else showNothing("No interface yet: no program has sent a sample. tally-send 'web/hits 1' does.");
 }
 
 // An answer of any kind shows that numbers move.
 async function ask(slot, url) {
   const answer = await read(slot, url);
   noteAnswer();
+  for (const part of [answer.view, answer.changed, answer.worst]) learnNames(part?.shown);
   return answer;
 }
 
@@ -79,15 +80,18 @@ async function readOverview() {
 function rowsWanted() {
   const {first, rows} = statistics.wanted();
   return `first=${first}&rows=${rows}&sort=${state.order}&counted=${state.onlyCounted ? 1 : 0}` +
-    `&filter=${encoded(state.statisticFilter)}`;
+    `&filter=${encoded(state.statisticFilter)}${ofLabel()}`;
 }
+
+// Of sums.
+const ofLabel = () => state.label ? `&label=${encoded(state.label)}` : '';
 
 let orderOf = {};  // the order that rows of an interface came in
 async function readInterface() {
   if (!state.interfaceName) return;
-  const {interfaceName, statistic} = state;
+  const {interfaceName, statistic, label} = state;
   const order = statistics.orderWanted(
-    orderOf.interfaceName === interfaceName ? orderOf.order : 0);
+    orderOf.interfaceName === interfaceName && orderOf.label === label ? orderOf.order : 0);
   const readWith = name => ask('interface', `api/1/statistics/${encoded(interfaceName)}` +
     `?statistic=${encoded(name)}&${rowsWanted()}&order=${order}`);
   let missing = null;
@@ -101,12 +105,14 @@ async function readInterface() {
     missing = error;
     return null;
   });
-  if (interfaceName !== state.interfaceName || statistic !== state.statistic) return;
+  if (!isChosen(interfaceName, statistic, label)) return;
   byId('statistic-list').hidden = isLatency();
-  setText(byId('statistic-heading'), `Statistics of ${interfaceName}`);
+  setText(byId('statistic-heading'), label ? `${interfaceName} by ${label}`
+    : `Statistics of ${interfaceName}`);
   if (missing && state.span) closeForm(missing.message);
   if (!answer) return;
-  orderOf = {interfaceName, order: answer.view.order};
+  orderOf = {interfaceName, label, order: answer.view.order};
+  showLabels(answer.view);
   if (!state.span) showStatistics(answer.view);
   if (!state.statistic && answer.view.rows.length) {
     // The first that has bins, which has most to show, and that moves.
@@ -117,14 +123,23 @@ async function readInterface() {
     return readInterface();
   }
   if (missing && !state.span) throw missing;
-  if (answer.statistics.length) showStatistic(answer.statistics[0], answer.view.of);
+  const [found] = answer.statistics;
+  if (!found) return;
+  // It was asked for as people type it.
+  if (found.name !== statistic && !missing) {
+    state.statistic = found.name;
+    leaveFragment();
+  }
+  showStatistic(found, answer.view.of);
 }
 
 // What is chosen when the answer comes is what it was asked for.
+const isChosen = (interfaceName, statistic, label) => interfaceName === state.interfaceName &&
+  statistic === state.statistic && label === state.label;
 async function readChosen(slot, url, show) {
-  const {interfaceName, statistic} = state;
+  const {interfaceName, statistic, label} = state;
   const answer = await ask(slot, url);
-  if (interfaceName === state.interfaceName && statistic === state.statistic) show(answer);
+  if (isChosen(interfaceName, statistic, label)) show(answer);
 }
 
 // There are no numbers, or none now, and the reason is shown in their place.
@@ -154,13 +169,14 @@ async function readPast() {
   if (!span) return;
   const now = await readSpan('span', span, rowsWanted());
   const before = versus && await readSpan('versus', versus,
-    `first=0&rows=1000&filter=${encoded(state.statisticFilter)}`);
+    `first=0&rows=1000&filter=${encoded(state.statisticFilter)}${ofLabel()}`);
   if (span !== state.span || versus !== state.versus) return;
   state.past = now.fault ? {fault: now.fault} : {now, before: before?.fault ? null : before};
   if (now.fault) {
     showNoTimes();
     showNoRows();
   } else {
+    if (!state.data) showLabels(now.view);
     showStatistics(now.view, state.past.before?.view.rows);
   }
   showPast();
@@ -175,8 +191,13 @@ async function readOverTime() {
   if (!view || kOwnTimes.test(view.type_text)) return;
   const hasBins = !!view.total.percentiles;
   const path = `${encoded(state.interfaceName)}/${encoded(state.statistic)}`;
-  const url = (hasBins ? `api/1/heat/${path}?scale=${state.scale}&bins=40` : `api/1/line/${path}?`);
-  const show = answer => hasBins ? showHeat(answer) : showSeries(answer.series, answer.window_s);
+  const what = hasBins ? `heat/${path}?scale=${state.scale}&bins=40` : `line/${path}?`;
+  const url = `api/1/${what}${ofLabel()}`;
+  const show = answer => {
+    showWhatLacks(answer);
+    if (hasBins) showHeat(answer);
+    else showSeries(answer.series, answer.window_s);
+  };
   if (!span) return readChosen('heat', `${url}&seconds=${state.window}`.replace('?&', '?'), show);
   const key = [url, span.from, span.to, state.versus?.from, state.versus?.to].join();
   if (past?.key === key) return;
@@ -239,13 +260,15 @@ async function readShown() {
   await readChosen('hist', `api/1/hist/${encoded(path)}`, showHist);
 }
 
-// (!): there is no answer.
+// (!): there is no answer, or something is unusual. Of the landing page it has the worst p99.
 function showTitle() {
-  const lost = byId('live').className === 'lost' ? '(!) ' : '';
-  const p99 = shownView()?.total.percentiles?.find(each => String(each.q) === '99');
-  const name = [state.interfaceName, state.statistic].filter(Boolean).join('/') || 'tallyfs';
+  const {isUnusual, worst} = landing() ?? {};
+  const mark = byId('live').className === 'lost' || isUnusual ? '(!) ' : '';
+  const p99 = worst ?? shownView()?.total.percentiles?.find(each => String(each.q) === '99');
+  const parts = worst ? [worst.interface, worst.statistic] : [state.interfaceName, state.statistic];
+  const name = shownName(parts.filter(Boolean).join('/')) || 'tallyfs';
   const host = state.overview ? ` - ${state.overview.view.host}` : '';
-  const title = `${lost}${p99 ? `p99 ${p99.text.split(' ')[0]} ` : ''}${printable(name)}${host}`;
+  const title = `${mark}${p99 ? `p99 ${p99.text.split(' ')[0]} ` : ''}${printable(name)}${host}`;
   if (document.title !== title) document.title = title;
 }
 

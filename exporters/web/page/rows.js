@@ -139,10 +139,19 @@ export class RowWindow {
   }
 }
 
-// A stored name as people read it: in its labels `%2F` is `/`, and so are other printable bytes.
+const kNamesMax = 20000;
+const shownNames = new Map();
+
+// From an answer: stored names that people read otherwise, with how they do.
+export function learnNames(names) {
+  if (shownNames.size > kNamesMax) shownNames.clear();
+  for (const [name, text] of Object.entries(names ?? {})) shownNames.set(name, text);
+}
+
+// Of a statistic, or of INTERFACE/STATISTIC.
 export function shownName(name) {
-  return name.replace(/{.*}/, labels => labels.replace(/%([2-6][0-9A-F]|7[0-9A-E])/g,
-                                                       (all, hex) => String.fromCharCode(`0x${hex}`)));
+  const at = name.indexOf('/') + 1;
+  return name.slice(0, at) + (shownNames.get(name.slice(at)) ?? name.slice(at));
 }
 
 // Only what differs is written, so that nothing is laid out anew for nothing.

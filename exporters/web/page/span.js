@@ -38,6 +38,36 @@ export function selectTimes(element, timeAt, onMove, onSpan = selectSpan) {
   element.addEventListener('pointercancel', () => { from = null; onMove(null); });
 }
 
+// A drawing that marks the span that is being selected, with draw() of its own. By keys a span
+// grows from `anchor`, where Shift was pressed.
+export class SpanMarker {
+  marked = null;
+  anchor = null;
+
+  markSpan(span) {
+    this.marked = span;
+    this.draw();
+  }
+
+  growTo(span) {
+    this.anchor ??= span;
+    this.marked = {from: Math.min(span.from, this.anchor.from),
+                   to: Math.max(span.to, this.anchor.to)};
+  }
+
+  selectMarked(isSecond) {
+    const span = this.marked;
+    this.marked = this.anchor = null;
+    if (span) selectSpan(span, isSecond);
+  }
+
+  // A span that is being selected is not.
+  leaveMarked() {
+    this.anchor = null;
+    if (this.marked) this.markSpan(null);
+  }
+}
+
 // To whole seconds; the first span, or the one beside it; of what is chosen, or of an interface.
 export function selectSpan(span, isSecond, interfaceName = state.interfaceName) {
   const whole = {from: Math.floor(span.from / kSecond) * kSecond,
@@ -60,9 +90,20 @@ export function lengthText(span) {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
+export const factText = each =>
+  `${clock(each.begin_us)} to ${clock(each.end_us)}: ${each.reason}`;
 export const spanText = span => `${clock(span.from)} – ${clock(span.to)} (${lengthText(span)})`;
 
-// ---- fields: "12:03", "12:03:20", with a day before them, "2026-11-27 12:03"; local times
+// ---- fields: "12:03", "12:03:20", with a day before them, "2026-11-27 12:03"; local times; and
+// "since reset", of the statistic that is shown, up to now
+
+const kSinceReset = 'since reset';
+
+function sinceReset() {
+  const since = state.data?.view.since_us;
+  if (!since) throw new Error('Nothing is known of a reset of it: it is not there now.');
+  return {from: since, to: Math.max(Date.now() * 1000, since + kSecond)};
+}
 
 function timeOf(text) {
   const found = /^(?:(\d{4})-(\d\d)-(\d\d)[ T]+)?(\d{1,2}):(\d\d)(?::(\d\d))?$/.exec(text.trim());
@@ -74,9 +115,12 @@ function timeOf(text) {
 }
 
 function spanOf(prefix) {
+  if (byId(`${prefix}-from`).value.trim() === kSinceReset) return sinceReset();
   const [from, to] = ['from', 'to'].map(each => timeOf(byId(`${prefix}-${each}`).value));
-  if (from === null || to === null) throw new Error('Times are written as 12:03, 12:03:20 or ' +
-                                                    '2026-11-27 12:03.');
+  if (from === null || to === null) {
+    throw new Error('Write times as 12:03, 12:03:20 or 2026-11-27 12:03, or the first one as ' +
+                    'since reset.');
+  }
   if (to <= from) throw new Error('The second time must be later than the first.');
   return {from, to};
 }

@@ -7,10 +7,13 @@ export const kLatencies = 'tracing/latency_hist/';
 export const state = {
   interfaceName: null, statistic: null, sort: 'rate', filter: '', order: 'defined',
   statisticFilter: '', onlyCounted: false,
+  // Sums over all other labels are shown instead of statistics, whose names `statistic` is of then;
+  // empty: they are not.
+  label: '',
   // Times of the past that are shown instead of now, and beside each other: {from, to}, of the wall
   // clock in microseconds; null: none.
   span: null, versus: null,
-  window: 60, scale: 'log',
+  window: 60, scale: 'log', axis: 'linear',
   counted: 'interval', overview: null, rows: [], data: null, past: null, readOnly: '',
 };
 
@@ -30,10 +33,12 @@ export function eventPath() {
 }
 
 // ---- the fragment: #s=INTERFACE/STATISTIC&from=TIME&to=TIME&vs=TIME..TIME&sort=p99&q=WORDS, and
-// order=, find=, counted=1 of the list of statistics. Times are ISO 8601 in UTC.
+// order=, find=, counted=1, by=LABEL of the list of statistics, axis=log of lines. Times are ISO
+// 8601 in UTC.
 
 const kSorts = ['rate', 'name', 'p99'];
 const kOrders = ['defined', 'name', 'rate', 'value'];
+const kAxes = ['linear', 'log'];
 
 function valuesOf(fragment) {
   const found = new Map();
@@ -49,8 +54,9 @@ function valuesOf(fragment) {
   return found;
 }
 
+// Of tracing/ the last one is the name; elsewhere labels may have slashes, as they are typed.
 function parts(name) {
-  const slash = name.lastIndexOf('/');
+  const slash = name.startsWith('tracing/') ? name.lastIndexOf('/') : name.indexOf('/');
   return slash < 0 ? [name || null, null] : [name.slice(0, slash), name.slice(slash + 1)];
 }
 
@@ -66,15 +72,15 @@ function spanOf(from, to) {
 // What the address has and cannot mean: the usual is shown instead.
 function faultOf(found, {span, versus}) {
   if ((found.has('from') || found.has('to')) && !span) {
-    return 'from= and to= of the address must be two times, the later one second, as ' +
+    return 'from= and to= of the address must be two times, the earlier one first, as ' +
       '2026-11-27T11:03:00Z.';
   }
   if (found.has('vs') && !versus) {
     return 'vs= of the address must be two times, as 2026-11-27T11:03:00Z..2026-11-27T11:04:00Z, ' +
-      'beside from= and to=.';
+      'and needs from= and to=.';
   }
   const isWrong = ([key, words]) => found.has(key) && !words.includes(found.get(key));
-  const wrong = [['sort', kSorts], ['order', kOrders]].find(isWrong);
+  const wrong = [['sort', kSorts], ['order', kOrders], ['axis', kAxes]].find(isWrong);
   return wrong ? `${wrong[0]}= of the address must be ${wrong[1].join(' or ')}.` : '';
 }
 
@@ -94,8 +100,9 @@ export function takeFragment() {
     span, versus, past: null,
     sort: oneOf(kSorts, found.get('sort')), filter: found.get('q') ?? '',
     order: oneOf(kOrders, found.get('order')), onlyCounted: found.get('counted') === '1',
+    axis: oneOf(kAxes, found.get('axis')),
   });
-  show(...parts(found.get('s') ?? ''));
+  show(...parts(found.get('s') ?? ''), found.get('by') ?? '');
   filterStatistics(found.get('find') ?? '');
   leaveFragment();
   listeners.changed.forEach(each => each());
@@ -112,6 +119,7 @@ function fragment() {
   };
   const name = state.interfaceName ?? '';
   add('s', state.statistic ? `${name}/${state.statistic}` : name);
+  add('by', state.label);
   if (state.span) {
     add('from', textOf(state.span.from));
     add('to', textOf(state.span.to));
@@ -122,6 +130,7 @@ function fragment() {
   add('order', state.order, 'defined');
   add('find', state.statisticFilter);
   add('counted', state.onlyCounted ? '1' : '');
+  add('axis', state.axis, 'linear');
   return made.length ? `#${made.join('&')}` : '';
 }
 
@@ -146,18 +155,20 @@ export function openLists(open) {
 }
 
 // Returns whether it is another one than before.
-function show(interfaceName, statistic) {
-  const isOther = interfaceName !== state.interfaceName || statistic !== state.statistic;
+function show(interfaceName, statistic, label) {
+  const isOther = interfaceName !== state.interfaceName || statistic !== state.statistic ||
+    label !== state.label;
   if (!isOther) return false;
   if (interfaceName !== state.interfaceName) filterStatistics('');
-  Object.assign(state, {interfaceName, statistic, data: null, past: null});
+  Object.assign(state, {interfaceName, statistic, label, data: null, past: null});
   openLists(!interfaceName);
   listeners.chosen.forEach(each => each());
   return true;
 }
 
-export function choose(interfaceName, statistic) {
-  if (!show(interfaceName, statistic)) return;
+// With a label it is a sum.
+export function choose(interfaceName, statistic, label = '') {
+  if (!show(interfaceName, statistic, label)) return;
   showAddressFault('');
   leaveFragment(true);
   refresh();
@@ -168,7 +179,7 @@ export const choosePath = path => choose(...parts(path));
 
 // Without a span all is of now.
 export function chooseSpan(span, versus = null, interfaceName = state.interfaceName) {
-  if (interfaceName !== state.interfaceName) show(interfaceName, null);
+  if (interfaceName !== state.interfaceName) show(interfaceName, null, '');
   showAddressFault('');
   Object.assign(state, {span, versus: span && versus, past: null});
   leaveFragment(true);

@@ -5,8 +5,9 @@ import {DefinitionForm} from './definition.js';
 import {HeatMap} from './heat.js';
 import {showTriggers} from './hist.js';
 import {LineChart} from './line.js';
+import {leftOutText} from './lists.js';
 import {setText, shownName} from './rows.js';
-import {lengthText, spanText} from './span.js';
+import {factText, lengthText, spanText} from './span.js';
 import {byId, isLatency, onChosen, refresh, state} from './state.js';
 
 const isPressed = id => byId(id).getAttribute('aria-pressed') === 'true';
@@ -22,6 +23,7 @@ export const line = new LineChart({svg: byId('series'), tip: byId('series-tip')}
 const definition = new DefinitionForm(() => refresh());
 
 onChosen(() => {
+  setText(byId('parts-note'), '');
   heat.forget();
   cpus.forget();
   line.forget();
@@ -48,7 +50,7 @@ export function showNothing(text) {
 // A percentile of so few samples that none need lie above it.
 function fewOf(of, q) {
   const number = of.bars?.reduce((sum, bar) => sum + bar.count, 0) ?? 0;
-  return number * (100 - q) < 100 - 1e-6 ? `of ${number} samples alone` : '';
+  return number * (100 - q) < 100 - 1e-6 ? `from only ${number} samples` : '';
 }
 
 // `when`: of which time it is; `was`: what it was in the span beside it; `few`: why it is pale.
@@ -179,12 +181,11 @@ export function showFacts(view) {
 // Between two times; what is not known of it, and where it is from.
 function spanNote() {
   const {now, before} = state.past ?? {};
-  if (!now) return 'What was counted in this time is being read.';
-  const facts = [...now.facts, ...before?.facts ?? []].map(each =>
-    `${clock(each.begin_us)} to ${clock(each.end_us)}: ${each.reason}`);
+  if (!now) return 'Reading what was counted in this time.';
+  const facts = [...now.facts, ...before?.facts ?? []].map(factText);
   const texts = [`${spanText({from: now.begin_us, to: now.end_us})}, ` +
     (now.from === 'store' ? 'from the store' : 'from what tally-web keeps')];
-  if (before) texts.push(`beside ${spanText({from: before.begin_us, to: before.end_us})}`);
+  if (before) texts.push(`compared with ${spanText({from: before.begin_us, to: before.end_us})}`);
   return [...texts, ...facts].join(' · ');
 }
 
@@ -198,12 +199,40 @@ function showHelp(view) {
   byId('shown-help').hidden = !view?.help_text;
 }
 
+// What a sum is of, and which statistics it lacks. It has no definition of its own.
+function showSum(sum, since) {
+  byId('sum-note').hidden = !sum;
+  byId('definition').hidden = !!sum;
+  if (!sum) return;
+  const {label, parts, names, since_us: first} = sum;
+  const more = parts > names.length ? ` and ${parts - names.length} more` : '';
+  const listed = names.map(shownName).join(', ') + more;
+  const of = parts === 1 ? `Only one statistic has this ${label}: ${listed}.`
+    : `Sum of ${parts} statistics, over all labels but ${label}: ${listed}.`;
+  const times = first + 1e6 < since ? ` Parts of it were counted since ${clock(first)}.` : '';
+  setText(byId('sum-note'), `${of}${times} ${leftOutText(sum, 'Left out: ')}`.trim());
+}
+
+// Of how many of its statistics a map or a line of a sum is, and what the store lacks of it.
+export function showWhatLacks({parts, parts_read: read, parts_bounded: isBounded, damaged,
+                               damaged_more: more}) {
+  const others = read ? 'the others' : 'them';
+  const reason = isBounded ? 'a store adds up no more'
+    : state.span ? `nothing is known of ${others} at that time`
+    : `tally-web keeps no past of ${others}`;
+  const lacking = read < parts ? [`Over time it adds up ${read || 'none'} of its ${parts} ` +
+    `statistics: ${reason}.`] : [];
+  const rest = more ? [`${more} more of its times are damaged`] : [];
+  setText(byId('parts-note'), [...lacking, ...damaged.map(factText), ...rest].join(' · '));
+}
+
 // A statistic that is not there now has no other name than that in the address.
 function showPastName(statistic) {
   if (!state.statistic || state.data?.name === state.statistic) return;
   byId('hist-box').hidden = true;
   byId('statistic-parts').hidden = false;
   showName(state.statistic);
+  showSum(statistic?.sum, statistic?.view.since_us);
   setText(byId('shown-about'), [statistic?.view.type_text, statistic?.units, 'not there now']
     .filter(Boolean).join(' · '));
   byId('shown-about').title = '';
@@ -222,7 +251,7 @@ export function showPast() {
   byId('raw-panel').hidden = true;
   for (const id of ['percentiles', 'left-out']) byId(id).hidden = !view;
   if (!view) return state.past && !state.past.fault && setText(byId('span-note'),
-    `${spanNote()} · nothing of this statistic was observed in it`);
+    `${spanNote()} · this statistic was not observed in it`);
   showShape(view);
   showFacts(view);
   showBars();
@@ -288,6 +317,7 @@ export function showStatistic(statistic, all) {
                  `${view.count_text} ${view.counts_of || 'samples'}`];
   setText(byId('shown-about'), parts.filter(Boolean).join(' · '));
   showHelp(view);
+  showSum((state.past?.now?.statistics[0] ?? statistic).sum, view.since_us);
   setText(byId('since'), clock(view.since_us));
   byId('since').title = byId('shown-about').title = `since ${isoTime(view.since_us)}`;
   setText(byId('interval'), intervalText(view));
@@ -322,7 +352,7 @@ export function showMaps() {
 }
 
 function heatNote() {
-  if (state.span) return 'Dragging selects another time; with Shift the one beside it.';
+  if (state.span) return 'Dragging selects another time; with Shift the time to compare with.';
   if (isLatency() && heat.unseen() > 0) {
     return 'A latency histogram has no past from before it was chosen: it is read from then on.';
   }

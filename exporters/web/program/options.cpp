@@ -11,14 +11,14 @@ void add_rights(CommandLine& line, Options& options) {
             .variable = &options.token_file,
             .value = "PATH",
             .text = "the token; made if it is not there. Else web-token in $RUNTIME_DIRECTORY, or "
-                    "beside the daemon's socket",
+                    "next to the daemon's socket",
             .shown = Option::Default::kHidden});
   line.add_flag("--allow-changes", options.allows_changes,
                 "definitions may be changed, with the token");
   line.add_flag("--open-read", options.opens_reading, "statistics and metrics need no token");
   line.add_flag("--open-metrics", options.opens_metrics, "metrics need no token");
   line.add_list("--host", options.hosts, "NAME",
-                "a name of this server beside the loopback ones; may be repeated");
+                "a name of this server besides the loopback ones; may be repeated");
   line.add_flag("--allow-plaintext", options.allows_plaintext,
                 "listen on another address than loopback, without TLS");
 }

@@ -1,4 +1,4 @@
-#include "tools/ctl/moment.h"
+#include "tools/ctl/read_interfaces.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace tallyfs {
 
-Result<Moment> read_moment(Source& source, const std::vector<Selection>& selections) {
-  Moment made;
+Result<ReadInterfaces> read_interfaces(Source& source, const std::vector<Selection>& selections) {
+  ReadInterfaces made;
   for (const Selection& each : selections) {
     auto json = source.interface(each.interface);
     if (!json && json.error().code == ErrorCode::kNotFound) continue;
@@ -22,11 +22,11 @@ Result<Moment> read_moment(Source& source, const std::vector<Selection>& selecti
   return made;
 }
 
-void write_moment(JsonWriter& writer, const Moment& moment,
-                  const std::vector<Selection>& selections, const FindChangeIn& change) {
+void write_interfaces(JsonWriter& writer, const ReadInterfaces& interfaces,
+                      const std::vector<Selection>& selections, const FindChangeIn& change) {
   for (const Selection& selection : selections) {
-    const auto found = moment.find(selection.interface);
-    if (found == moment.end()) continue;
+    const auto found = interfaces.find(selection.interface);
+    if (found == interfaces.end()) continue;
     const view::Interface& interface = found->second.interface;
     write_interface(
         writer, found->second.json, interface,

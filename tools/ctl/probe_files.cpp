@@ -1,0 +1,108 @@
+#include "tools/ctl/probe_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "tools/tree/definition_file.h"
+#include "tools/tree/timed_file.h"
+
+namespace tallyfs {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A place costs 0.1 ms to define and as much to turn on; a search for a name ends after 3 s.
+constexpr auto kWriteMax = 30s;
+constexpr auto kReadMax = 10s;
+constexpr std::size_t kWriteBytesMax = 16 * 1024;
+constexpr std::size_t kLineBytesMax = 4'093;  // docs/probes.md, "Lines"
+
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
+Error cannot(std::string reason) { return {ErrorCode::kNoDevice, std::move(reason)}; }
+
+// Why a mount has no uprobe_events.
+Error why_no_probes(const std::string& mount) {
+  if (!is_there("/sys/bus/event_source/devices/uprobe")) {
+    return cannot("this kernel has no uprobes (CONFIG_UPROBE_EVENTS): no program can be probed");
+  }
+  if (!is_there("/sys/kernel/tracing/uprobe_events") &&
+      !is_there("/sys/kernel/debug/tracing/uprobe_events")) {
+    return cannot(
+        "no tracefs is mounted here: mount -t tracefs nodev /sys/kernel/tracing, then start "
+        "tallyfs again with -o tracefs");
+  }
+  return cannot(mount + " has no probes: start it as root with tallyfs -o tracefs MOUNTPOINT");
+}
+
+}  // namespace
+
+Result<ProbeFiles> ProbeFiles::open(const std::string& mount, For purpose) {
+  ProbeFiles files(mount + "/tracing");
+  const auto read = read_in_time(files.tracing_ + "/uprobe_events");
+  if (!read && read.error().code == ErrorCode::kNotFound) return why_no_probes(mount);
+  if (purpose == For::kWriting && ::geteuid() != 0) {
+    return Error{ErrorCode::kNotPermitted, "only root probes programs: sudo tallyctl probe ..."};
+  }
+  if (!read) return read.error();
+  return files;
+}
+
+Result<std::string> ProbeFiles::lines() const {
+  return read_in_time(tracing_ + "/uprobe_events", kReadMax);
+}
+
+Error ProbeFiles::refused(const Error& error, std::string_view lines) const {
+  const auto log = read_in_time(tracing_ + "/error_log");
+  while (log && !lines.empty()) {
+    const std::string line(lines.substr(0, lines.find('\n')));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    for (const char* const location : {"probe", "trace_uprobe", "hist:"}) {
+      const LogEntry found = find_entry(log.value(), LogKind::kError, location, line);
+      if (!found.text.empty()) return {error.code, found.text};
+    }
+  }
+  return error;
+}
+
+Result<void> ProbeFiles::define(const std::string& lines) const {
+  for (std::string_view rest = lines; !rest.empty();) {
+    std::size_t size = 0;
+    while (size < rest.size()) {
+      const std::size_t end = std::min(rest.find('\n', size), rest.size() - 1) + 1;
+      if (end - size > kLineBytesMax + 1) {
+        return invalid("a line of a probe has at most 4093 bytes");
+      }
+      if (end > kWriteBytesMax) break;
+      size = end;
+    }
+    const std::string_view part = rest.substr(0, size);
+    const auto done = write_in_time(tracing_ + "/uprobe_events", part, kWriteMax);
+    if (!done) return refused(done.error(), part);
+    rest.remove_prefix(size);
+  }
+  return {};
+}
+
+Result<void> ProbeFiles::write(const std::string& file, const std::string& line) const {
+  const auto done = write_in_time(tracing_ + "/" + file, line + "\n", kWriteMax);
+  return done ? done : Result<void>(refused(done.error(), line));
+}
+
+Result<Json> ProbeFiles::histogram(const std::string& event) const {
+  auto text = read_in_time(tracing_ + "/" + event + "/hist.json", kReadMax);
+  if (!text) return text.error();
+  auto json = parse_json(text.value());
+  if (!json) return json.error();
+  if (json.value().items.empty()) return invalid(event + " has no histogram any more");
+  return std::move(json.value().items.front());
+}
+
+}  // namespace tallyfs
