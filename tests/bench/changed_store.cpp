@@ -4,7 +4,6 @@
 //   changed_store DIR [STATISTICS [AHEAD [WRITES]]]      100, 20 s, once
 // The store ends AHEAD seconds from now, so that a reader finds it fresh for so long. WRITES: so
 // many times ten seconds are added then, in as much real time.
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -15,24 +14,16 @@
 #include <thread>
 #include <vector>
 
+#include "tests/bench/sampler.h"
 #include "tools/past/store_writer.h"
 
 namespace tallyfs::past {
 namespace {
 
-constexpr std::uint64_t kSecondUs = 1'000'000;
 constexpr std::uint64_t kSeconds = 11 * 60;
 constexpr std::uint64_t kFaultSeconds = 30;
 constexpr unsigned kPrecision = 4;
 constexpr std::size_t kInInterface = 10;
-
-struct Model {
-  std::uint64_t series = 0;
-  std::size_t interface = 0;
-  bool is_counter = false;
-  double rate = 0;
-  double octave = 0;
-};
 
 class World {
  public:
@@ -40,57 +31,39 @@ class World {
     std::lognormal_distribution<double> rate(-2, 2);
     std::uniform_real_distribution<double> octave(4, 12);
     for (std::size_t i = 0; i < statistics; ++i) {
-      Model made{.interface = i / kInInterface, .is_counter = i % 2 == 1};
-      made.rate = i < 2 * kInInterface ? 20 : rate(random_);
-      made.octave = octave(random_);
+      Sampled made{.kind = i % 2 == 1 ? Kind::kCounter : Kind::kQuantiles,
+                   .spread = 0.7,
+                   .precision = kPrecision};
+      made.rate = i < 2 * kInInterface ? 20 : rate(sampler_.random());
+      made.octave = octave(sampler_.random());
       const std::string name = i == 0 ? "latency_us" : "s" + std::to_string(i);
       const std::string type =
-          made.is_counter ? R"("type":"value","units":"requests","values":{}})"
-                          : R"("units":"microseconds/requests","type":"quantiles","precision":4,)"
-                            R"("values":{"quantiles":[{"q":50},{"q":99}]}})";
-      made.series = writer_.series("web" + std::to_string(made.interface), name,
+          is_counter(made) ? R"("type":"value","units":"requests","values":{}})"
+                           : R"("units":"microseconds/requests","type":"quantiles","precision":4,)"
+                             R"("values":{"quantiles":[{"q":50},{"q":99}]}})";
+      made.series = writer_.series("web" + std::to_string(i / kInInterface), name,
                                    R"({"name":")" + name + R"(",)" + type);
-      models_.push_back(made);
+      statistics_.push_back(made);
     }
   }
 
   void write_second(std::uint64_t moment_us, bool has_fault) {
     writer_.go_to(moment_us + kSecondUs / 2);
-    for (const Model& each : models_) {
-      writer_.add(each.series, point(each, has_fault),
-                  {.precision = each.is_counter ? 0u : kPrecision});
+    for (std::size_t i = 0; i < statistics_.size(); ++i) {
+      Sampled now = statistics_[i];
+      if (has_fault && i == 0) now.octave += std::log2(6);
+      if (has_fault && i / kInInterface == 1 && is_counter(now)) now.rate = 0;
+      writer_.add(now.series, sampler_.second(now),
+                  {.precision = is_counter(now) ? 0u : kPrecision});
     }
   }
 
  private:
-  Point point(const Model& model, bool has_fault) {
-    Point made{.known = 1};
-    const bool is_silent = has_fault && model.interface == 1 && model.is_counter;
-    if (!is_silent) made.samples = std::poisson_distribution<std::uint64_t>(model.rate)(random_);
-    made.number = made.samples;
-    made.total = static_cast<Int128>(made.samples);
-    if (model.is_counter) return made;
-    std::normal_distribution<double> spread(model.octave, 0.7);
-    const double slower = has_fault && model.series == models_.front().series ? std::log2(6) : 0;
-    for (std::uint64_t i = 0; i < made.samples; ++i) {
-      const double octave = std::max(1.0, spread(random_) + slower);
-      made.total += static_cast<Int128>(std::exp2(octave));
-      count(made, 4 * static_cast<std::int64_t>(octave * (1 << kPrecision)) + 1);
-    }
-    std::ranges::sort(made.cells, {}, &Cell::key);
-    return made;
-  }
-  static void count(Point& point, std::int64_t key) {
-    const auto found = std::ranges::find(point.cells, key, &Cell::key);
-    if (found != point.cells.end())
-      ++found->count;
-    else
-      point.cells.push_back({key, 1});
-  }
+  static bool is_counter(const Sampled& each) { return each.kind == Kind::kCounter; }
 
   StoreWriter& writer_;
-  std::mt19937_64 random_{21};
-  std::vector<Model> models_;
+  Sampler sampler_{21};
+  std::vector<Sampled> statistics_;
 };
 
 int run(const std::string& directory, std::array<std::uint64_t, 3> numbers) {

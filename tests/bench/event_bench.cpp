@@ -87,7 +87,7 @@ double bare(const std::vector<Sent>& all) {
   return ns;
 }
 
-EventNumber define_sent(EventSet& set) {
+EventNumber define_sent(tracing::EventSet& set) {
   return set.events
       .define_event("net", format_of("sent",
                                      "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
@@ -96,7 +96,7 @@ EventNumber define_sent(EventSet& set) {
 }
 
 double histogram(const std::vector<Sent>& all) {
-  EventSet set;
+  tracing::EventSet set;
   const EventNumber event = define_sent(set);
   must(set.commands.write(event, "hist:keys=pid:vals=bytes:sort=bytes").has_value(), "refused");
   EventRecord record{.event = event};
@@ -112,7 +112,7 @@ double histogram(const std::vector<Sent>& all) {
 }
 
 double chain(const std::vector<Sent>& all) {
-  EventSet set;
+  tracing::EventSet set;
   const std::string fields =
       "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
       "\tfield:int prio;\toffset:12;\tsize:4;\tsigned:1;\n";
@@ -156,7 +156,7 @@ struct Copied {
 };
 
 Copied copy_of_65536_entries() {
-  EventSet set;
+  tracing::EventSet set;
   const EventNumber event = define_sent(set);
   must(set.commands.write(event, "hist:keys=pid:vals=bytes.p99:size=65536").has_value(), "refused");
   Sent one;

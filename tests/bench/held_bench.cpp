@@ -19,9 +19,9 @@ constexpr int kRounds = 20;
 constexpr std::size_t kRun = 256;  // as they arrive
 constexpr std::chrono::nanoseconds kApart{2'000};
 
-class Source final : public EventSource {
+class Source final : public tracing::EventSource {
  public:
-  using EventSource::EventSource;
+  using tracing::EventSource::EventSource;
   Result<void> want(const Wanted&, const CancellationToken&) override { return {}; }
   void drain(const CancellationToken&) override {}
 };
@@ -64,7 +64,8 @@ class Stand {
   }
 
  private:
-  void offer(EventSource& source, std::string_view system, const std::string& name, unsigned id) {
+  void offer(tracing::EventSource& source, std::string_view system, const std::string& name,
+             unsigned id) {
     const std::string text =
         "name: " + name + "\nID: " + std::to_string(id) + "\nformat:\n" + kFields;
     must(tracing_.offer(source, {.system = system, .text = text, .source_id = id}, now_));
@@ -78,7 +79,7 @@ class Stand {
       if (name.size() == path.size()) break;
       path.remove_prefix(name.size() + 1);
     }
-    must(tree_.file(at).value()->write_by(1, text, now_));
+    must(tree_.file(at).value()->write_line(text, now_));
   }
   void feed_run() {
     std::array<EventRecord, kRun> run;
@@ -104,9 +105,9 @@ class Stand {
   Tree tree_{now_};
   NodeId directory_ =
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), now_);
-  Source kernel_{EventSource::Delay::kLate}, programs_;
+  Source kernel_{tracing::EventSource::Delay::kLate}, programs_;
   std::string bytes_ = std::string(64, '\0');
-  Tracing tracing_{tree_, directory_, ledger_, {}, now_};
+  tracing::Tracing tracing_{tree_, directory_, ledger_, {}, now_};
 };
 
 int run(std::size_t records) {

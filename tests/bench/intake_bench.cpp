@@ -1,3 +1,4 @@
+// Longer than most: loads, the bare program and the daemon are measured alike.
 // What the daemon's socket takes in, beside what two bare programs move through such a socket with
 // the same sender, CPUs and queue length. Each line tells the samples a second of the wall clock,
 // from the first send() until an open() has seen the last sample; what of the daemon's CPU each
@@ -15,6 +16,7 @@
 #include <ctime>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -23,13 +25,16 @@
 #include <vector>
 
 #include "tests/bench/bare_receiver.h"
+#include "tests/bench/cache_misses.h"
 #include "tests/bench/sender.h"
 
 namespace tallyfs::bench {
 namespace {
 
 constexpr int kRounds = 5;
+constexpr int kTurns = 7;
 constexpr int kManyStatistics = 10'000;
+constexpr int kVeryManyStatistics = 100'000;
 constexpr double kRoundNs = 0.7e9;
 constexpr double kBacklogNs = 2e9;  // by then the daemon has taken in what it had put off
 
@@ -44,6 +49,13 @@ double cpu_ns_of(const std::string& pid) {
   return clock_ns(clock);
 }
 
+// For how long its first thread was ready to run, and something else had the CPU.
+double delayed_ns_of(const std::string& pid) {
+  double ran = 0, delayed = 0;
+  std::ifstream("/proc/" + pid + "/schedstat") >> ran >> delayed;
+  return delayed;
+}
+
 struct Daemon {
   std::string mount;
   std::string socket;
@@ -56,7 +68,6 @@ struct Daemon {
     }
     throw std::runtime_error("no " + name + " among the daemon's own numbers");
   }
-  double cpu_ns() const { return cpu_ns_of(pid); }
 };
 
 // Sends all of them again and again for about a round. Returns how often.
@@ -129,25 +140,45 @@ Load text_packed(const Statistics& statistics, std::size_t bytes) {
   return load;
 }
 
-std::string short_path(int i) { return "load/s" + std::to_string(i); }
-void create_short(Sender& sender, int count) {
-  for (int i = 0; i < count; ++i) sender.ask("create " + short_path(i) + Statistics::kDefinition);
-}
+// Statistics of one type with short names, in an interface of its own.
+struct Short {
+  const char* interface;
+  const char* definition;
+
+  std::string path(std::uint64_t i) const {
+    return std::string(interface) + "/s" + std::to_string(i);
+  }
+  // Many at a time. The last of them is answered, before more are sent than the queue holds.
+  void create(Sender& sender, std::uint64_t count) const {
+    constexpr std::size_t kAtOnceBytes = 8192;
+    std::string lines;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::string line = "create " + path(i) + definition;
+      if (lines.size() < kAtOnceBytes && i + 1 < count) {
+        lines.append(line).push_back('\n');
+        continue;
+      }
+      sender.send(std::exchange(lines, ""));
+      sender.ask(line);
+    }
+  }
+};
 
 // X of 1 to 6 random digits: what can be guessed of constant ones is not measured. Few statistics
-// come in turn, many at random.
-Load text_random(int count, std::size_t bytes) {
-  constexpr int kLines = 20'000;
+// come in turn, many at random, each some times.
+Load text_random(const Short& of, int count, std::size_t bytes) {
+  constexpr int kLinesMin = 20'000;
+  constexpr int kEach = 4;
   constexpr int kFew = 8;
+  const auto lines = static_cast<std::uint64_t>(std::max(kLinesMin, kEach * count));
   std::mt19937 random(20);
   Load load;
   std::string datagram;
-  for (; load.samples < kLines; ++load.samples) {
+  for (; load.samples < lines; ++load.samples) {
     const auto i = count > kFew ? random() : load.samples;
     std::string x(1 + random() % 6, '0');
     for (char& digit : x) digit = static_cast<char>('0' + random() % 10);
-    const std::string next =
-        short_path(static_cast<int>(i % static_cast<unsigned>(count))) + " " + x + "\n";
+    const std::string next = of.path(i % static_cast<unsigned>(count)) + " " + x + "\n";
     if (datagram.size() + next.size() > bytes)
       load.datagrams.push_back(std::exchange(datagram, ""));
     datagram += next;
@@ -178,6 +209,8 @@ Load binary_packed(const Statistics& statistics, std::size_t bytes, wire::Sample
 struct Figure {
   double rate = 0;    // a second
   double cpu_ns = 0;  // of the receiver, for each
+  double busy = 0;    // the part of the time in which it worked: what others had of its CPU is none
+  std::optional<double> misses = std::nullopt;  // of its cache, for each
 };
 
 Figure best_of(const std::function<Figure()>& measure) {
@@ -189,36 +222,58 @@ Figure best_of(const std::function<Figure()>& measure) {
   return best;
 }
 
+// What a process uses from its construction on.
+class Use {
+ public:
+  explicit Use(std::string pid)
+      : pid_(std::move(pid)),
+        misses_(std::stoi(pid_)),
+        begun_(clock_ns(CLOCK_MONOTONIC)),
+        cpu_(cpu_ns_of(pid_)),
+        delayed_(delayed_ns_of(pid_)) {}
+
+  double ns() const { return clock_ns(CLOCK_MONOTONIC) - begun_; }
+  Figure of(std::uint64_t sent) const {
+    const auto count = static_cast<double>(sent);
+    const double wall = ns();
+    const double cpu = cpu_ns_of(pid_) - cpu_;
+    Figure figure{count * 1e9 / wall, cpu / count, cpu / (wall - delayed_ns_of(pid_) + delayed_)};
+    if (const auto misses = misses_.count()) figure.misses = *misses / count;
+    return figure;
+  }
+
+ private:
+  const std::string pid_;
+  const CacheMisses misses_;
+  const double begun_;
+  const double cpu_;
+  const double delayed_;
+};
+
 Figure measure(const Daemon& daemon, const Sender& sender, const Load& load) {
   const std::uint64_t before = daemon.own("samples");
-  const double cpu = daemon.cpu_ns();
-  const double begun = clock_ns(CLOCK_MONOTONIC);
+  const Use use(daemon.pid);
   const std::uint64_t sent = send_for_a_round(sender, load.datagrams) * load.samples;
   // An open waits for what was sent, but not for what a sender beyond its share has in the backlog.
   std::uint64_t taken = daemon.own("samples") - before;
-  while (taken < sent && clock_ns(CLOCK_MONOTONIC) < begun + kRoundNs + kBacklogNs) {
+  while (taken < sent && use.ns() < kRoundNs + kBacklogNs) {
     taken = daemon.own("samples") - before;
   }
-  const double ns = clock_ns(CLOCK_MONOTONIC) - begun;
   if (taken != sent) {
     throw std::runtime_error("of " + std::to_string(sent) + " samples " + std::to_string(taken) +
                              " arrived");
   }
-  return {static_cast<double>(sent) * 1e9 / ns,
-          (daemon.cpu_ns() - cpu) / static_cast<double>(sent)};
+  return use.of(sent);
 }
 
 Figure measure_bare(const Datagrams& datagrams) {
   const std::string path = "/tmp/tallyfs-bare." + std::to_string(getpid());
   const BareReceiver receiver(path);
   const Sender sender(path);
-  const std::string pid = std::to_string(receiver.process());
-  const double cpu = cpu_ns_of(pid);
-  const double begun = clock_ns(CLOCK_MONOTONIC);
+  const Use use(std::to_string(receiver.process()));
   const std::uint64_t sent = send_for_a_round(sender, datagrams) * datagrams.size();
   receiver.wait_for(sent);
-  return {static_cast<double>(sent) * 1e9 / (clock_ns(CLOCK_MONOTONIC) - begun),
-          (cpu_ns_of(pid) - cpu) / static_cast<double>(sent)};
+  return use.of(sent);
 }
 
 void compare(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
@@ -233,23 +288,53 @@ void compare(const char* what, const Daemon& daemon, const Sender& sender, const
   std::fflush(stdout);
 }
 
-// CPU time of the daemon beside that of a bare loop, which take turns: the median of each.
+// With the quartiles of what is said of each.
+struct Quartiles {
+  explicit Quartiles(std::vector<double> each) {
+    std::ranges::sort(each);
+    first = each[each.size() / 4];
+    median = each[each.size() / 2];
+    third = each[3 * each.size() / 4];
+  }
+  double first;
+  double median;
+  double third;
+};
+
+Quartiles quartiles_of(const std::vector<Figure>& figures, auto what) {
+  std::vector<double> each;
+  for (const Figure& figure : figures) each.push_back(what(figure));
+  return Quartiles(std::move(each));
+}
+
+std::string shown_misses(const std::vector<Figure>& figures) {
+  if (!figures.front().misses) return "no counters of cache misses";
+  std::array<char, 64> text;
+  const auto misses = quartiles_of(figures, [](const Figure& each) { return *each.misses; });
+  std::snprintf(text.data(), text.size(), "%.2f cache misses", misses.median);
+  return text.data();
+}
+
+// CPU time of the daemon beside that of a bare loop, which take turns. A bare loop that waits for
+// its sender is woken often, and so costs more than one that is busy.
 void compare_cpu(const char* what, const Daemon& daemon, const Sender& sender, const Load& load,
                  const char* wanted) {
   const double per_datagram =
       static_cast<double>(load.samples) / static_cast<double>(load.datagrams.size());
-  std::array<double, kRounds> bare{};
-  std::array<double, kRounds> ours{};
-  for (std::size_t i = 0; i < kRounds; ++i) {
-    bare[i] = measure_bare(load.datagrams).cpu_ns / per_datagram;
-    ours[i] = measure(daemon, sender, load).cpu_ns;
+  std::vector<Figure> bare, ours;
+  std::vector<double> ratios;
+  for (int i = 0; i < kTurns; ++i) {
+    bare.push_back(measure_bare(load.datagrams));
+    ours.push_back(measure(daemon, sender, load));
+    ratios.push_back(ours.back().cpu_ns * per_datagram / bare.back().cpu_ns);
   }
-  std::ranges::sort(bare);
-  std::ranges::sort(ours);
-  const double beside = bare[kRounds / 2];
-  const double median = ours[kRounds / 2];
-  std::printf("%-52s              %6.1f ns  %5.2f of a bare loop's %.1f ns  %s\n", what, median,
-              median / beside, beside, wanted);
+  const auto cpu_ns = [](const Figure& each) { return each.cpu_ns; };
+  const auto busy = [](const Figure& each) { return each.busy; };
+  const Quartiles ratio(std::move(ratios));
+  std::printf("%-52s %6.1f ns, %s; %.2f (%.2f to %.2f) of a bare loop's %.1f ns, %.0f%% busy  %s\n",
+              what, quartiles_of(ours, cpu_ns).median, shown_misses(ours).c_str(), ratio.median,
+              ratio.first, ratio.third, quartiles_of(bare, cpu_ns).median / per_datagram,
+              100 * quartiles_of(bare, busy).median, wanted);
   std::fflush(stdout);
 }
 
@@ -361,6 +446,23 @@ void compare_with_views(const Daemon& daemon, const Sender& sender, const Statis
   std::fflush(stdout);
 }
 
+void compare_random(const Daemon& daemon, Sender& sender) {
+  const Short arrays{"load", Statistics::kDefinition};
+  const Short values{"value", " type=value mode=increments on=1"};
+  const Short ranges{"range", " type=range on=1"};
+  arrays.create(sender, 8);
+  values.create(sender, kVeryManyStatistics);
+  ranges.create(sender, kVeryManyStatistics);
+  const auto compare_many = [&](const char* what, const Short& of, int count, const char* wanted) {
+    compare_cpu(what, daemon, sender, text_random(of, count, 1400), wanted);
+  };
+  compare_many("text of random digits, 8 arrays in turn", arrays, 8, "(wanted: at most 2.2)");
+  compare_many("10,000 values at random", values, kManyStatistics, "(wanted: at most 3)");
+  compare_many("10,000 ranges at random", ranges, kManyStatistics, "");
+  compare_many("100,000 values at random", values, kVeryManyStatistics, "(wanted: at most 4)");
+  compare_many("100,000 ranges at random", ranges, kVeryManyStatistics, "");
+}
+
 void run(const Daemon& daemon) {
   Sender sender(daemon.socket);
   const Statistics eight(sender, 8);
@@ -369,11 +471,7 @@ void run(const Daemon& daemon) {
   const Load packed = text_packed(eight, 1400);
   compare("text packed to 1,400 bytes, 8 statistics", daemon, sender, packed, "(wanted: 20 M/s)");
   compare_with_reader(daemon, sender, packed);
-  create_short(sender, kManyStatistics);
-  compare_cpu("text of random digits, 8 statistics in turn", daemon, sender, text_random(8, 1400),
-              "(wanted: at most 2.2)");
-  compare_cpu("text of random digits, 10,000 statistics at random", daemon, sender,
-              text_random(kManyStatistics, 1400), "(wanted: at most 3)");
+  compare_random(daemon, sender);
   compare("binary packed to 8 KiB, 8 statistics", daemon, sender,
           binary_packed(eight, 8192, wire::kXOnly), "(wanted: 100 M/s)");
   const Load timed = binary_packed(eight, 8192, wire::kWithTime);

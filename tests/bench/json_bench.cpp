@@ -27,7 +27,7 @@ struct Stand {
   Tree tree{now()};
   Ledger ledger{{.per_uid = {.interfaces = 1u << 20, .statistics = 1u << 20, .bytes = 1ull << 34},
                  .total = {.interfaces = 1u << 20, .statistics = 1u << 20, .bytes = 1ull << 34}}};
-  StatisticsBranch statistics{tree, ledger, 0, now()};
+  statistics::StatisticsBranch statistics{tree, ledger, 0, now()};
 
   Stand() { statistics.enter_metrics({}, now()); }
 

@@ -26,14 +26,14 @@ struct Way {
   const char* definition;
   int views = 0;
   double best_ns = 1e9;
-  std::unique_ptr<Interface> interface {};
-  Statistic* statistic = nullptr;
+  std::unique_ptr<statistics::Interface> interface {};
+  statistics::Statistic* statistic = nullptr;
 };
 
 Moment now() { return {.monotonic = std::chrono::nanoseconds(1'000'000'000)}; }
 
 void make(Way& way, Ledger& ledger) {
-  way.interface = Interface::create(ledger, 0, now()).value();
+  way.interface = statistics::Interface::create(ledger, 0, now()).value();
   way.statistic = way.interface->create_statistic("s", way.definition, now()).value();
   for (int i = 0; i < way.views; ++i) {
     if (!way.interface->define("name=v" + std::to_string(i) + " of=s", now())) std::abort();
@@ -43,7 +43,7 @@ void make(Way& way, Ledger& ledger) {
 double round_ns(Way& way, const std::vector<Sample>& samples) {
   const auto begin = Clock::now();
   for (std::size_t at = 0; at < samples.size(); at += kRun) {
-    const Run run{way.statistic, std::span(samples).subspan(at, kRun)};
+    const statistics::Run run{way.statistic, std::span(samples).subspan(at, kRun)};
     way.interface->add({&run, 1}, now());
   }
   const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
@@ -86,7 +86,7 @@ double creation_us(int rules) {
   constexpr int kStatistics = 100'000;
   Tree tree(now());
   Ledger ledger{Ledger::Limits{}};
-  StatisticsBranch statistics(tree, ledger, 0, now());
+  statistics::StatisticsBranch statistics(tree, ledger, 0, now());
   std::string text;
   for (int i = 0; i < rules; ++i) {
     text += "block-" + std::to_string(i) + "/latencies_* type=range\n";

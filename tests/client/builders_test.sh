@@ -206,6 +206,8 @@ for program in ./feeder_c ./feeder_static ./cmake/build/shared ./cmake/build/sta
 done
 check_eq '1000 samples are in statistics/example/data' "$(./feeder_cpp)" "the C++ example says so"
 check_eq 1000 "$(sum example sorting_us)" "and it is"
+check "and says what it counts" grep -q ' help=How%20many%20numbers%20were%20sorted$' \
+  "$MNT/statistics/example/definition"
 rmdir "$MNT/statistics/example"
 check "sums of 100 lines come from the shell example" [ "$(seq 250 | bash feeder.sh)" = \
   '250 samples are in statistics/example/data' ]

@@ -6,6 +6,7 @@
 //   start|stop|reset|remove|release NAME     remove-interface|release-interface NAME
 //   add NAME X Y TIMES           inc NAME TIMES (X counts up from 0)         at NAME X TIME_NS
 //   batch NAME X Y TIMES         the same as add, in one call
+//   help NAME TEXT               statistic_define_help(), of a text that may be empty
 //   decimals NAME PLACES         decimal NAME NUMBER Y: statistic_add_decimal()
 //   threads N NAME TIMES         N threads that inc and end
 //   signals NAME TIMES           inc, and adds in a signal handler meanwhile; how many in all
@@ -322,6 +323,13 @@ std::string define_decimals(std::istream& in) {
   return result(statistic_define_decimals(of, static_cast<unsigned>(number(in))));
 }
 
+std::string define_help(std::istream& in) {
+  statistic* const of = the(in);
+  std::string text;
+  std::getline(in >> std::ws, text);
+  return result(statistic_define_help(of, text.c_str()));
+}
+
 // NUMBER may be nan, which a stream does not read.
 std::string add_decimal(std::istream& in) {
   statistic* const of = the(in);
@@ -359,6 +367,7 @@ const std::map<std::string, Obey> kVerbs = {
     {"each", add_each},
     {"at", add_at},
     {"decimals", define_decimals},
+    {"help", define_help},
     {"decimal", add_decimal},
     {"inc",
      [](std::istream& in) {

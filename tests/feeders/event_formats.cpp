@@ -128,12 +128,12 @@ std::string described(std::string_view name, unsigned long offset, unsigned long
   return out.str();
 }
 
-bool is_dynamic(const TraceField& field) {
+bool is_dynamic(const tracing::TraceField& field) {
   return field.type.find("__data_loc") != std::string::npos ||
          field.type.find("__rel_loc") != std::string::npos;
 }
 
-std::string ours(const TraceField& field) {
+std::string ours(const tracing::TraceField& field) {
   const bool is_array = field.type.find('[') != std::string::npos;
   return described(field.name, field.offset, field.size, field.is_signed, is_array,
                    is_dynamic(field));
@@ -156,25 +156,25 @@ std::vector<std::string> fields_of(const tep_event& event) {
 }
 
 // A record with a small number in each field, and a text where one belongs. seed: another record.
-std::string record_of(const EventFormat& format, unsigned seed) {
+std::string record_of(const tracing::EventFormat& format, unsigned seed) {
   std::string bytes(format.fixed_bytes(), '\0');
   std::string behind;
   unsigned number = seed;
-  for (const TraceField& field : format.fields) {
+  for (const tracing::TraceField& field : format.fields) {
     number = number * 29 + 7;
     char* const at = bytes.data() + field.offset;
     if (field.name == "common_type") {
       std::memcpy(at, &format.id, sizeof format.id);
     } else if (is_dynamic(field)) {
-      const std::size_t base = field.kind() == FieldKind::kRelative ? field.end() : 0;
+      const std::size_t base = field.kind() == tracing::FieldKind::kRelative ? field.end() : 0;
       const std::string content("text\0\0\0\0", 8);
       const auto place = static_cast<std::uint32_t>(bytes.size() + behind.size() - base);
       const std::uint32_t located = place | (field.is_text() ? 5u : 8u) << 16;
       std::memcpy(at, &located, sizeof located);
       behind.append(content);
-    } else if (field.kind() == FieldKind::kText) {
+    } else if (field.kind() == tracing::FieldKind::kText) {
       std::memcpy(at, "abc", std::min<std::size_t>(field.size - 1, 3));
-    } else if (field.kind() == FieldKind::kNumber) {
+    } else if (field.kind() == tracing::FieldKind::kNumber) {
       const std::uint64_t value = number % 100;
       std::memcpy(at, &value, field.size);
     }
@@ -182,7 +182,7 @@ std::string record_of(const EventFormat& format, unsigned seed) {
   return bytes + behind;
 }
 
-std::string worded_by_us(const PrintFormat& print, const std::string& bytes) {
+std::string worded_by_us(const tracing::PrintFormat& print, const std::string& bytes) {
   std::string out;
   print.append(out, {.bytes = bytes}, NoSymbols());
   return out;
@@ -219,7 +219,7 @@ class Comparison {
   void compare(const std::string& system, const std::string& name, const std::string& text) {
     const std::string where = system + ":" + name;
     totals_.events += 1;
-    const auto format = parse_event_format(text);
+    const auto format = tracing::parse_event_format(text);
     tep_event* event = nullptr;
     const auto failed = tep_parse_format(tep_, &event, text.data(), text.size(), system.c_str());
     if (!format) return differ(where, "we do not read its format: " + format.error().reason);
@@ -246,9 +246,10 @@ class Comparison {
     std::printf("%s: %s\n", where.c_str(), what.c_str());
   }
 
-  void compare_fields(const std::string& where, const EventFormat& format, const tep_event& event) {
+  void compare_fields(const std::string& where, const tracing::EventFormat& format,
+                      const tep_event& event) {
     std::vector<std::string> own;
-    for (const TraceField& field : format.fields) own.push_back(ours(field));
+    for (const tracing::TraceField& field : format.fields) own.push_back(ours(field));
     const auto other = fields_of(event);
     for (std::size_t i = 0; i < std::max(own.size(), other.size()); ++i) {
       totals_.fields += 1;
@@ -258,9 +259,9 @@ class Comparison {
     }
   }
 
-  std::optional<PrintFormat> compiled(const std::string& where, const std::string& text,
-                                      const EventFormat& format) {
-    auto print = PrintFormat::compile(text, format);
+  std::optional<tracing::PrintFormat> compiled(const std::string& where, const std::string& text,
+                                               const tracing::EventFormat& format) {
+    auto print = tracing::PrintFormat::compile(text, format);
     if (print) {
       not_compiled_.note_good(print_line(text));
     } else {
@@ -272,8 +273,8 @@ class Comparison {
     return print;
   }
 
-  void compare_wording(const std::string& where, std::string_view line, const EventFormat& format,
-                       const PrintFormat& print) {
+  void compare_wording(const std::string& where, std::string_view line,
+                       const tracing::EventFormat& format, const tracing::PrintFormat& print) {
     totals_.worded += 1;
     for (const unsigned seed : {1u, 2u, 40u}) {
       const std::string bytes = record_of(format, seed);

@@ -14,7 +14,7 @@ start_daemon -o tracefs
 [ -d "$E/sched/sched_switch" ] || skip_all "no kernel events here"
 
 feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
-hits() { sed -n 's/^    Hits: //p' "$1/hist" | tail -1; }
+hits() { all_of sed -n 's/^    Hits: //p' "$1/hist" | tail -1; }
 # script TEXT: as a script for the kernel's tracing directory, in tracing/.
 script() { (cd "$T" && bash -e -c "$1"); }
 refused() { ! bash -c "$1" 2>"$WORK/refused"; }
@@ -66,27 +66,29 @@ if [ -e "$E/syscalls/sys_enter_write" ]; then
   bash -c 'exec 9>/dev/null; for ((i = 0; i < 300; ++i)); do echo -n 12345678901234567 >&9; done'
   check "writes and their bytes are summed by process" \
     grep -Eq '^\{ common_pid: bash +\[ +[0-9]+\] \} hitcount: +300  count: +5100$' \
-      "$E/syscalls/sys_enter_write/hist"
+      <(all_of cat "$E/syscalls/sys_enter_write/hist")
   echo >"$E/syscalls/sys_enter_write/trigger"
   script "echo 'hist:keys=id.syscall,common_pid if common_pid == $$' > events/raw_syscalls/sys_enter/trigger"
   kill -0 $$
-  check "system calls have names" grep -q '{ id: sys_' "$E/raw_syscalls/sys_enter/hist"
+  check "system calls have names" \
+    grep -q '{ id: sys_' <(all_of cat "$E/raw_syscalls/sys_enter/hist")
   echo >"$E/raw_syscalls/sys_enter/trigger"
 fi
 
 # --- Stacks and symbols
 script "echo 'hist:keys=common_stacktrace:sort=hitcount if comm == \"forker\"' > events/task/task_newtask/trigger"
 "$WORK/forker" -c 'for ((i = 0; i < 20; ++i)); do (exit 0); done'
-cat "$E/task/task_newtask/hist" >"$WORK/stacks"
-check "stacks are taken by the kernel, and have names" grep -Eq '^ +(copy_process|kernel_clone)' \
-  "$WORK/stacks"
+# The feeder may take longer for its first name than a read waits for one.
+check "stacks are taken by the kernel, and have names" wait_until \
+  'all_of cat "$E/task/task_newtask/hist" | tee "$WORK/stacks" |
+    grep -E "^ +(copy_process|kernel_clone)" >"$WORK/named"'
 check "without the tracing itself" refused "grep -q trace_event_raw '$WORK/stacks'"
 echo >"$E/task/task_newtask/trigger"
 
 # --- Records of others are shown, but not those of tallyfs itself
 script "echo 'hist:keys=common_pid,common_comm' > events/raw_syscalls/sys_enter/trigger"
 for each in 1 2 3 4 5; do cat "$E/raw_syscalls/sys_enter/hist" >/dev/null; done
-cat "$E/raw_syscalls/sys_enter/hist" >"$WORK/others"
+all_of cat "$E/raw_syscalls/sys_enter/hist" >"$WORK/others"
 check "neither the daemon nor the feeder is in what is measured" refused \
   "grep -Eq 'common_pid: +($DAEMON|$SERVER|$(feeder)),' '$WORK/others'"
 check "others are" grep -q 'common_comm: cat' "$WORK/others"
@@ -102,8 +104,9 @@ echo >"$E/sched/sched_switch/trigger"
 # --- A trace
 echo 1 >"$E/task/task_newtask/enable"
 "$WORK/forker" -c '(exit 0); (exit 0)'
+check_eq 2 "$(all_of grep -c 'task_newtask: .*comm=forker' "$T/trace")" \
+  "enabled events are in trace"
 echo 0 >"$E/task/task_newtask/enable"
-check_eq 2 "$(grep -c 'task_newtask: .*comm=forker' "$T/trace")" "enabled events are in trace"
 echo >"$T/trace"
 
 # --- One trigger joins a program's events with the kernel's
@@ -127,7 +130,7 @@ took=$((${EPOCHREALTIME/./} - began))
 check "a program's event is joined with a kernel's, by key" \
   awk -v who="$joined" -v took="$took" '
     $2 == "who:" && $3 == who && $NF >= 200000 && $NF <= took { found = 1 }
-    END { exit !found }' "$E/synthetic/app_to_exit/hist"
+    END { exit !found }' <(all_of cat "$E/synthetic/app_to_exit/hist")
 script "echo > events/synthetic/app_to_exit/trigger; echo > events/sched/sched_process_exit/trigger; echo > events/app/begin/trigger; echo > synthetic_events"
 
 # --- The seed: wakeup latencies of cyclictest, onmatch, onmax with save
@@ -148,8 +151,8 @@ echo 'hist:keys=lat.buckets=1000:size=16384' >> events/synthetic/timer_latency/t
   keep_busy
   cyclictest -m -p95 -t1 -a0 -i1000 -D "$SECONDS_LONG" -q -h 10240 --histfile="$WORK/cyclictest" \
     >/dev/null
-  cat "$E/synthetic/wakeup_latency/hist" >"$WORK/latencies"
-  cat "$E/synthetic/timer_latency/hist" >"$WORK/timers"
+  all_of cat "$E/synthetic/wakeup_latency/hist" >"$WORK/latencies"
+  all_of cat "$E/synthetic/timer_latency/hist" >"$WORK/timers"
   be_idle
   read -r samples p50 p99 < <(awk '/^[0-9]/ && $2 + 0 { print $1 + 0, $2 + 0 }' "$WORK/cyclictest" |
     percentiles)

@@ -60,6 +60,17 @@ forget() {
 }
 
 data() { cat "$MNT/statistics/$1/data"; }
+# all_of COMMAND...: what it prints once it has read all that the kernel has recorded. A read waits
+# 100 ms for the feeder, and drains_cut counts where that was too short: it is done again.
+all_of() {
+  local cut='' deadline=$((SECONDS + 60))
+  until [ "$cut" = "$(drains_cut)" ] || [ $SECONDS -gt $deadline ]; do
+    cut=$(drains_cut)
+    "$@" >"$WORK/all"
+  done
+  cat "$WORK/all"
+}
+drains_cut() { data tallyfs | sed -n 's/^drains_cut //p'; }
 # sum INTERFACE STATISTIC: of all its totals, which stand last in each line.
 sum() { data "$1" | awk -v name="$2" '$1 == name { n += $NF } END { print n + 0 }'; }
 

@@ -22,7 +22,9 @@ in_kernel() {
 clean_up_more() { in_kernel "rmdir instances/$BESIDE" 2>/dev/null; }
 own_threads() { { ls "/proc/$SERVER/task"; echo "$FEEDER"; } | tr '\n' ' '; }
 # counts EVENT KEY: `KEY COUNT` lines of a histogram with that key alone, sorted.
-counts() { sed -nE "s/^\{ $2: +([0-9]+) +\} hitcount: +([0-9]+)\$/\1 \2/p" "$E/$1/hist" | sort; }
+counts() {
+  all_of sed -nE "s/^\{ $2: +([0-9]+) +\} hitcount: +([0-9]+)\$/\1 \2/p" "$E/$1/hist" | sort
+}
 hits() { sed -n 's/^    Hits: //p' "$E/$1/hist" | awk '{ n += $1 } END { print n + 0 }'; }
 
 # --- Before anything is counted a reader waits, so that all of tallyfs's threads have work to do.

@@ -30,7 +30,7 @@ class Stand {
   }
   void check_end() {
     // What was kept for undo=1 is gone, and counts no more.
-    clock_.advance(DiscardedData::kKeptFor);
+    clock_.advance(statistics::DiscardedData::kKeptFor);
     (void)data();
     const std::string before = definition();
     each_line(before, [&](std::string_view line) {
@@ -63,8 +63,9 @@ class Stand {
     const Sample sample{.x = x ? parse_signed(x->text).value_or(0) : 0,
                         .y = y ? parse_unsigned(y->text).value_or(1) : 1,
                         .time = clock_.now().monotonic};
-    std::vector<Run> runs;
-    for (Statistic* statistic : interface_->statistics()) runs.push_back({statistic, {&sample, 1}});
+    std::vector<statistics::Run> runs;
+    for (statistics::Statistic* statistic : interface_->statistics())
+      runs.push_back({statistic, {&sample, 1}});
     interface_->add(runs, clock_.now());
   }
   void define(std::string_view text) {
@@ -78,7 +79,7 @@ class Stand {
     }
     const std::string after = definition(), data_after = data();
     if (std::ranges::count(after, '\n') < std::ranges::count(before, '\n')) return;  // a view went
-    const auto change = parse_change(line);
+    const auto change = statistics::parse_change(line);
     if (change && change.value().undo) return;  // there is one step
     must(interface_->define(line, clock_.now()).has_value(), "a line can be written twice");
     must(definition() == after && data() == data_after, "written twice it says the same");
@@ -95,7 +96,7 @@ class Stand {
     interface_->save(out, budget);
     ByteReader in(bytes);
     const std::uint64_t held = ledger_.total().bytes;
-    const auto loaded = Interface::load(in, ledger_);
+    const auto loaded = statistics::Interface::load(in, ledger_);
     if (!loaded) return must(loaded.error().code == ErrorCode::kNoSpace, "what is saved loads");
     must(in.left() == 0, "all of it");
     must(ledger_.total().bytes == 2 * held, "what was redefined holds as much as what is made so");
@@ -108,7 +109,8 @@ class Stand {
   FakeClock clock_{std::chrono::seconds(10)};
   // Small, so that it is reached.
   Ledger ledger_{{.per_uid = {.interfaces = 2, .statistics = 12, .bytes = 1u << 20}}};
-  std::unique_ptr<Interface> interface_ = Interface::create(ledger_, 1000, clock_.now()).value();
+  std::unique_ptr<statistics::Interface> interface_ =
+      statistics::Interface::create(ledger_, 1000, clock_.now()).value();
 };
 
 }  // namespace

@@ -8,12 +8,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace tallyfs;  // NOLINT(google-build-using-namespace): this function alone
-  static const EventFormat format = parse_event_format(fuzz::kAllKinds).value();
+  static const tracing::EventFormat format = tracing::parse_event_format(fuzz::kAllKinds).value();
   fuzz::Input input(bytes, size);
   const std::string text(input.until('\n'));
   std::string record(input.rest());
   if (record.size() < fuzz::kAllKindsBytes) record.resize(fuzz::kAllKindsBytes);
-  const auto filter = Filter::compile(text, format);
+  const auto filter = tracing::Filter::compile(text, format);
   if (!filter) {
     fuzz::must(!filter.error().reason.empty(), "a reason");
     // The kernel's carets stand one or two behind their place.
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   const EventRecord fed{.cpu = 1, .pid = 7, .bytes = record, .comm = "comm"};
   const bool matches = filter.value().matches(fed);
-  const auto negated = Filter::compile("!(" + text + ")", format);
+  const auto negated = tracing::Filter::compile("!(" + text + ")", format);
   if (!negated) return 0;  // one parenthesis too many
   fuzz::must(negated.value().matches(fed) != matches, "the opposite");
   return 0;

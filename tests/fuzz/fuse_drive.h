@@ -61,7 +61,7 @@ class Drive {
     (void)stand_.latencies.made();
     tracing_ = stand_.tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(),
                                          stand_.clock.now());
-    stand_.tree.add_file(tracing_, "error_log", 0640,
+    stand_.tree.add_file(tracing_, "error_log", {0640},
                          std::shared_ptr<ErrorLog>(std::shared_ptr<void>(), &stand_.errors),
                          stand_.clock.now());
     if (!(how & 2)) return;

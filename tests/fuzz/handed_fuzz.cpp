@@ -30,6 +30,7 @@
 #include "tests/fuzz/show_all.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/held_descriptors.h"
 #include "tests/unit/intake/mapped_lane.h"
 
 namespace tallyfs::fuzz {
@@ -59,17 +60,11 @@ class Left final : public ObjectSink {
     return true;
   }
 
-  void add_descriptors(const HandedDescriptors& sent) {
-    for (const int fd : sent.sent()) descriptors.emplace_back(::dup(fd));
-  }
-  HandedDescriptors copy_of_descriptors() const {
-    std::vector<Fd> copies;
-    for (const Fd& each : descriptors) copies.emplace_back(::dup(each.get()));
-    return HandedDescriptors(std::move(copies));
-  }
+  // What the next server gets.
+  HandedDescriptors::Received received() const { return held.received(); }
 
   std::vector<Object> objects;
-  std::vector<Fd> descriptors;
+  HeldDescriptors held;
 };
 
 // A program that has put samples into a ring, and puts more.
@@ -125,7 +120,7 @@ class Server {
  public:
   Server(MappedPages& pages, const Left& before)
       : pages_(pages),
-        descriptors_(before.copy_of_descriptors()),
+        descriptors_(nullptr, before.received()),
         has_nodes_(expect(before)),
         errors_(std::make_shared<ErrorLog>(now())) {
     loaded = take_state(file_of(before), {branches_, parts_, descriptors_},
@@ -135,10 +130,11 @@ class Server {
     for (const Object& each : before.objects) {
       if (is_of(each.saved(), SavedKind::kOpenFile)) files.push_back(each.saved());
     }
-    const auto opened = operations_.load(find(before, SavedKind::kHandles)->saved(), files);
+    const auto opened =
+        operations_.open_files().load(find(before, SavedKind::kHandles)->saved(), files);
     must(opened.has_value(), "what can be loaded is loaded");
     for (const std::string& each : opened.value()) loaded.faults.push_back(each);
-    operations_.hold_returned();
+    operations_.open_files().hold_returned();
   }
 
   void take(std::string_view lines) {
@@ -160,12 +156,11 @@ class Server {
     ByteWriter out(bytes);
     tree_.save(out);
     left.put(saved_object(SavedKind::kNodes, handed_format(SavedKind::kNodes), "nodes", bytes));
-    operations_.save(left);
+    operations_.open_files().save(left);
     for (Branch* const branch : branches_) branch->hand_on(left, now());
     tracing_.tracing().save_records(left);
-    HandedDescriptors sent;
+    HandedDescriptors sent(&left.held);
     lanes_.hand_on(left, sent);
-    left.add_descriptors(sent);
     return left;
   }
 
@@ -223,7 +218,7 @@ class Server {
   bool expect(const Left& before) {
     const Object* const nodes = find(before, SavedKind::kNodes);
     const Object* const handles = find(before, SavedKind::kHandles);
-    if (!nodes || !handles || !Operations::can_load(handles->saved())) return false;
+    if (!nodes || !handles || !OpenFiles::can_load(handles->saved())) return false;
     return nodes->format == handed_format(SavedKind::kNodes) &&
            tree_.expect(nodes->bytes).has_value();
   }
@@ -247,7 +242,7 @@ class Server {
       }
       auto open = std::make_shared<OpenFile>();
       open->node = entry.info;
-      open->file = tree_.file(entry.info.id).value();
+      open->file = HandleFile(tree_.file(entry.info.id).value());
       open->uid = 1000;
       open->readable = opened.size() % 3 != 0;
       open->text = "as it was\n";
@@ -274,8 +269,8 @@ class Server {
     all.shapes = pages_.shapes;
     return all;
   }
-  TracingBranch::Options tracing_options() {
-    TracingBranch::Options options;
+  tracing::TracingBranch::Options tracing_options() {
+    tracing::TracingBranch::Options options;
     options.tracing.owner = kDaemonUid;
     options.tracing.clock = &clock_;
     options.tracing.error_log = errors_;
@@ -293,11 +288,12 @@ class Server {
   Tree tree_{clock_.now()};
   const bool has_nodes_;
   std::shared_ptr<ErrorLog> errors_;  // shared with the tree
-  StatisticsBranch statistics_{tree_, ledger_, kDaemonUid, clock_.now(), fed()};
-  StatsBranch stats_{tree_, ledger_, kDaemonUid, clock_.now(), ports(kStatistics, kObjects)};
+  statistics::StatisticsBranch statistics_{tree_, ledger_, kDaemonUid, clock_.now(), fed()};
+  stats3::StatsBranch stats_{tree_, ledger_, kDaemonUid, clock_.now(),
+                             ports(kStatistics, kObjects)};
   const NodeId tracing_node_ =
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
-  TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
+  tracing::TracingBranch tracing_{tree_, tracing_node_, ledger_, tracing_options(), clock_.now()};
   const std::array<Branch*, 3> branches_{&statistics_, &stats_, &tracing_};
   Lanes lanes_{Lanes::Ports{statistics_, ledger_, processes_, *errors_, clock_}, kDaemonUid};
   const std::array<HandedPart*, 1> parts_{&lanes_};

@@ -31,6 +31,9 @@
 
 namespace tallyfs::fuzz {
 
+using latency_hist::LatencyBranch, statistics::StatisticsBranch;
+using stats3::StatsBranch, tracing::TracingBranch;
+
 inline constexpr uid_t kDaemonUid = 500;
 inline constexpr std::size_t kTextBytes = 64u << 20;
 
@@ -83,7 +86,7 @@ class Line {
   socklen_t size_ = 0;
 };
 
-class KernelEventsAtWill final : public KernelSource {
+class KernelEventsAtWill final : public latency_hist::KernelSource {
  public:
   Result<void> want(const std::function<WantedEvents()>&, const CancellationToken&) override {
     return {};
@@ -91,7 +94,7 @@ class KernelEventsAtWill final : public KernelSource {
   void drain(const CancellationToken&) override {}
 };
 
-class EventsAtWill final : public EventSource {
+class EventsAtWill final : public tracing::EventSource {
  public:
   Result<void> want(const Wanted& wanted, const CancellationToken&) override {
     (void)wanted();

@@ -299,7 +299,7 @@ class Stand {
     FakeClock clock{std::chrono::seconds(10)};
     Tree tree{clock.now()};
     Ledger ledger{Ledger::Limits{}};
-    StatisticsBranch other(tree, ledger, kOwner, clock.now());
+    statistics::StatisticsBranch other(tree, ledger, kOwner, clock.now());
     must(saved.load_into(other, {.now = clock.now()}).has_value(), "what is saved loads");
     must(SavedObjects(other) == saved, "and saves as it was");
   }
@@ -313,7 +313,7 @@ class Stand {
   DropClaims claims_;
   AnyCounter counter_;
   ErrorLog errors_{clock_.now()};
-  std::optional<StatisticsBranch> statistics_;
+  std::optional<statistics::StatisticsBranch> statistics_;
   std::optional<Lanes> lanes_;
   std::array<std::uint64_t, kStatistics> numbers_{};
   std::string far_;

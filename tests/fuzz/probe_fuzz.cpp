@@ -13,12 +13,12 @@ namespace tallyfs::fuzz {
 namespace {
 
 bool is_plain(std::string_view name) {
-  return name.size() <= kProbeNameBytesMax && std::ranges::none_of(name, [](char c) {
+  return name.size() <= tracing::kProbeNameBytesMax && std::ranges::none_of(name, [](char c) {
            return c == '/' || c == ':' || is_blank(c) || static_cast<unsigned char>(c) < ' ';
          });
 }
 
-void check_definition(std::string_view line, const ProbeLine& parsed) {
+void check_definition(std::string_view line, const tracing::ProbeLine& parsed) {
   must(is_plain(parsed.group) && !parsed.group.empty(), "a group");
   must(is_plain(parsed.event) && !parsed.event.empty(), "an event");
   const std::string text = parsed.text();
@@ -31,19 +31,19 @@ void check_definition(std::string_view line, const ProbeLine& parsed) {
 }
 
 void check_line(std::string_view line) {
-  const auto command = parse_probe_line(line);
+  const auto command = tracing::parse_probe_line(line);
   if (!command) {
     must(!command.error().reason.empty(), "a reason");
     must(command.error().token_at <= line.size(), "a place in the line");
     must(command.error().text == line, "the line");
     return;
   }
-  if (const auto* const removal = std::get_if<ProbeRemoval>(&command.value())) {
+  if (const auto* const removal = std::get_if<tracing::ProbeRemoval>(&command.value())) {
     must(is_plain(removal->group) && is_plain(removal->event), "names");
     must(!removal->group.empty() || !removal->event.empty(), "one of them");
     return;
   }
-  check_definition(line, std::get<ProbeLine>(command.value()));
+  check_definition(line, std::get<tracing::ProbeLine>(command.value()));
 }
 
 }  // namespace

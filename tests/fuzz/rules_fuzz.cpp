@@ -62,8 +62,9 @@ class Stand {
     }
     if (is_back_) return must(text() == *former_, "the former rules are back");
     must(done || text() == before, "what is refused changes nothing");
-    must(text().size() <= Rules::kBytesBound, "the bytes are bounded");
-    must(static_cast<std::size_t>(std::ranges::count(text(), '\n')) <= Rules::kRulesBound,
+    must(text().size() <= statistics::Rules::kBytesBound, "the bytes are bounded");
+    must(static_cast<std::size_t>(std::ranges::count(text(), '\n')) <=
+             statistics::Rules::kRulesBound,
          "the rules are bounded");
   }
   void read_file(std::string_view given) {
@@ -94,7 +95,7 @@ class Stand {
   Tree tree_{clock_.now()};
   // Small, so that rules reach it; the daemon itself has 26 statistics.
   Ledger ledger_{{.per_uid = {.interfaces = 4, .statistics = 48, .bytes = 1u << 20}}};
-  StatisticsBranch statistics_{tree_, ledger_, 500, clock_.now(), {.errors = &errors_}};
+  statistics::StatisticsBranch statistics_{tree_, ledger_, 500, clock_.now(), {.errors = &errors_}};
   std::shared_ptr<File> file_ =  // shared with the tree
       tree_.file(tree_.lookup(Tree::kRoot, "rules").value().id).value();
   std::optional<std::string> former_;  // the text that a replacement may bring back

@@ -15,7 +15,7 @@ struct Stand {
   Tree tree{clock.now()};
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 1u << 20},
                  .total = {.interfaces = 32, .statistics = 128, .bytes = 4u << 20}}};
-  StatisticsBranch statistics{tree, ledger, 500, clock.now()};
+  statistics::StatisticsBranch statistics{tree, ledger, 500, clock.now()};
 };
 
 }  // namespace

@@ -73,17 +73,18 @@ void load(const StateFile& file) {
   Ledger ledger{{.per_uid = {.interfaces = 16, .statistics = 64, .bytes = 64u << 20},
                  .total = {.interfaces = 32, .statistics = 128, .bytes = 64u << 20}}};
   Tree tree{clock.now()};
-  StatisticsBranch statistics(tree, ledger, 500, clock.now());
-  StatsBranch stats(tree, ledger, 500, clock.now());
+  statistics::StatisticsBranch statistics(tree, ledger, 500, clock.now());
+  stats3::StatsBranch stats(tree, ledger, 500, clock.now());
   const NodeId tracing =
       tree.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock.now());
-  LatencyBranch latencies(tree, tracing, ledger, {.cpus = 2, .owner = 500}, clock.now());
-  TracingBranch::Options options;
+  latency_hist::LatencyBranch latencies(tree, tracing, ledger, {.cpus = 2, .owner = 500},
+                                        clock.now());
+  tracing::TracingBranch::Options options;
   options.tracing.owner = 500;
   options.tracing.clock = &clock;
   options.tracing.error_log = std::make_shared<ErrorLog>(clock.now());
   options.tracing.set = {.events_max = 64, .triggers_max = 16, .hist_bytes_max = 8u << 20};
-  TracingBranch traced(tree, tracing, ledger, options, clock.now());
+  tracing::TracingBranch traced(tree, tracing, ledger, options, clock.now());
   Branch* const branches[] = {&statistics, &stats, &latencies, &traced};
   const LoadedState loaded = load_state(file, branches, kBoot, clock.now());
   must(loaded.objects + loaded.faults.size() == file.objects.size() + file.faults.size(),

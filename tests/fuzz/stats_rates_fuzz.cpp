@@ -7,7 +7,7 @@
 namespace tallyfs::fuzz {
 namespace {
 
-using namespace blob;
+using namespace stats3::blob;
 
 // Three templates: "A", "BETA" and one with an empty name.
 int find(std::optional<std::string_view> name, std::uint32_t hash) {
@@ -43,16 +43,16 @@ void check(const Rates& rates) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tallyfs::fuzz;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto parsed = tallyfs::blob::parse_rates(text, &find);
+  const auto parsed = tallyfs::stats3::blob::parse_rates(text, &find);
   if (!parsed) {
     must(parsed.error().token_at <= size, "a fault is in the text");
     return 0;
   }
   const auto& rates = parsed.value();
   check(rates);
-  must(tallyfs::blob::hundredth_of_seed(text) < 100, "a hundredth");
-  const int chosen =
-      tallyfs::blob::choose(rates.data(), rates.size(), tallyfs::blob::hundredth_of_seed(text));
+  must(tallyfs::stats3::blob::hundredth_of_seed(text) < 100, "a hundredth");
+  const int chosen = tallyfs::stats3::blob::choose(rates.data(), rates.size(),
+                                                   tallyfs::stats3::blob::hundredth_of_seed(text));
   must(chosen >= -1 && chosen < 3, "one of them, or none");
   return 0;
 }

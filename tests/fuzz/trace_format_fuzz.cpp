@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t kRecordBytesMax = 64 * 1024;
 
 void check_event(const std::string& text) {
-  const auto format = parse_event_format(text);
+  const auto format = tracing::parse_event_format(text);
   if (!format) return must(!format.error().reason.empty(), "a reason");
-  must(!format.value().fields.empty() && format.value().fields.size() <= kFormatFieldsMax,
+  must(!format.value().fields.empty() && format.value().fields.size() <= tracing::kFormatFieldsMax,
        "bounded");
-  for (const TraceField& field : format.value().fields) {
+  for (const tracing::TraceField& field : format.value().fields) {
     must(std::uint64_t{field.offset} + field.size <= kRecordBytesMax, "a record's bound");
     must(format.value().field(field.name).has_value(), "a field is found by its name");
-    const auto number = TraceNumber::find(format.value(), field.name);
+    const auto number = tracing::TraceNumber::find(format.value(), field.name);
     if (!number) continue;
     const std::vector<char> payload(number.value().end(), '\xff');
     (void)number.value().read(payload);
@@ -28,9 +28,9 @@ void check_event(const std::string& text) {
 
 // A record shown by it is as long as its texts make it, and no longer.
 void check_print(const std::string& text) {
-  const auto format = parse_event_format(text);
+  const auto format = tracing::parse_event_format(text);
   if (!format || format.value().fixed_bytes() > 4096) return;
-  const auto print = PrintFormat::compile(text, format.value());
+  const auto print = tracing::PrintFormat::compile(text, format.value());
   if (!print) return;
   for (const char fill : {'\0', '\1', '\xff'}) {
     const std::string bytes(format.value().fixed_bytes(), fill);

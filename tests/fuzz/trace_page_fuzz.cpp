@@ -58,13 +58,13 @@ std::uint64_t next_time(Input& input, std::uint64_t time_ns) {
 }
 
 void check_written(const PageFormat& format, Input input) {
-  PageWriter writer;
-  const PageRoom::Missing missing{input.number(2), (input.byte() & 1) != 0};
+  tracing::PageWriter writer;
+  const tracing::PageRoom::Missing missing{input.number(2), (input.byte() & 1) != 0};
   writer.miss(missing);
   std::vector<Written> all;
   for (std::uint64_t time_ns = input.number(8); !input.empty();
        time_ns = next_time(input, time_ns)) {
-    const std::size_t size = input.number(2) % (PageWriter::kRecordBytesMax + 1);
+    const std::size_t size = input.number(2) % (tracing::PageWriter::kRecordBytesMax + 1);
     const std::string bytes(std::max<std::size_t>(size, 1), static_cast<char>(input.byte()));
     char* const to = writer.add(time_ns, bytes.size());
     must(to || !all.empty(), "an empty page has room");
@@ -73,7 +73,7 @@ void check_written(const PageFormat& format, Input input) {
     all.push_back({time_ns, bytes});
   }
   const std::string page = writer.finish();
-  must(page.size() == PageWriter::kPageBytes, "a page's size");
+  must(page.size() == tracing::PageWriter::kPageBytes, "a page's size");
   auto read = RingPage::open(format, page);
   must(read.has_value(), "a page that can be read");
   must((read.value().lost() > 0) == missing.any(), "what is missing is told");

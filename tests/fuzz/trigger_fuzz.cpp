@@ -54,7 +54,7 @@ class Driver {
 
   void look() {
     for (const EventNumber event : events_) {
-      const HistCopy copy = set_.hists.copy(event);
+      const tracing::HistCopy copy = set_.hists.copy(event);
       (void)copy.render(NoSymbols());
       (void)copy.render_json(NoSymbols(), {});
       (void)set_.switches.state(event).text();
@@ -65,7 +65,7 @@ class Driver {
 
   void remove_as_shown() {
     for (const EventNumber event : events_) {
-      const std::string lines = triggers_text(set_.triggers.lines(event));
+      const std::string lines = tracing::triggers_text(set_.triggers.lines(event));
       each_line(lines, [&](std::string_view line) {
         if (!line.starts_with("hist:keys=")) return;
         std::string removal = "!";
@@ -83,7 +83,7 @@ class Driver {
       for (const EventNumber event : events_) set_.triggers.truncate(event);
     }
     for (const EventNumber event : events_) {
-      must(triggers_text(set_.triggers.lines(event)).starts_with('#'), "all can go");
+      must(tracing::triggers_text(set_.triggers.lines(event)).starts_with('#'), "all can go");
     }
     must(set_.synthetic.truncate().has_value(), "nothing is in use any more");
   }
@@ -91,11 +91,12 @@ class Driver {
  private:
   std::string all_triggers() const {
     std::string text;
-    for (const EventNumber event : events_) text += triggers_text(set_.triggers.lines(event));
+    for (const EventNumber event : events_)
+      text += tracing::triggers_text(set_.triggers.lines(event));
     return text;
   }
 
-  EventSet set_;
+  tracing::EventSet set_;
   std::vector<EventNumber> events_;
 };
 

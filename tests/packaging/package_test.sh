@@ -47,10 +47,11 @@ for program in tallyfs tally-send tally-web tally-feed-block tally-feed-log tall
   check_eq "2 0 $program: " "$? $(wc -c <"$WORK/out") $(grep -o "^$program: " "$WORK/said")" \
     "what is wrong it says on the standard error, under its name, and ends with 2"
 done
-# tallyctl has its options by command; the page has them all.
+# tallyctl has its options by command, some of which have commands of their own; the page has all.
+commands_of() { "$BIN/tallyctl" $1 --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'; }
 check_eq "$(options_of_page "$PROJECT/packaging/man/tallyctl.1")" \
-  "$(for each in $("$BIN/tallyctl" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
-    "$BIN/tallyctl" "$each" --help | sed -nE 's/^  (-.,)?(--[a-z0-9-]+)( [^ ]+)?(  .*)?$/\2\3/p'
+  "$(for each in $(commands_of '') $(commands_of probe | sed 's/^/probe:/'); do
+    "$BIN/tallyctl" ${each/:/ } --help | sed -nE 's/^  (-.,)?(--[a-z0-9-]+)( [^ ]+)?(  .*)?$/\2\3/p'
   done | sort -u)" "tallyctl(1) has the options of all commands, and no others"
 declared=$(grep -ohE '\b(statistic|tally|latency)_[a-z_]+ ?\(' \
   "$PROJECT"/include/tally/{statistic,latency}.h | tr -d ' (' |

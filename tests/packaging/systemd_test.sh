@@ -84,9 +84,10 @@ send() { inside tally-send --timeout-ms 60000 "$@"; }  # it may have to be start
 journal() { inside journalctl -q -u tallyfs.service -o cat "$@"; }
 # systemd allows five starts within ten seconds; only a test needs more.
 allow_starts() { inside systemctl reset-failed tallyfs.socket tallyfs.service; }
-# A daemon that is up: of one mount, that can be read and is fed.
+# A daemon that is up: of one mount, that can be read and is fed. It may answer before systemd has
+# taken in that it is ready.
 is_up() {
-  send "$1/a 1" && [ "$(state_of service)" = active ] && [ "$(mounts)" = 1 ] &&
+  send "$1/a 1" && wait_until '[ "$(state_of service)" = active ]' && [ "$(mounts)" = 1 ] &&
     [ "$(counted "$1")" = 1 ]
 }
 is_gone() { [ "$(state_of service)" = inactive ] && [ "$(mounts)" = 0 ]; }

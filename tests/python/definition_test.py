@@ -33,6 +33,12 @@ class BoundsTest(unittest.TestCase):
         self.refuses(tally.Interface, "flags", 8)
         self.interface.statistic("ä" * 127, "µs/reads").release()
 
+    def test_help(self):
+        self.statistic.define_help("x" * 255)
+        self.statistic.define_help(None)
+        for text in ("x" * 256, "x " * 64, "\0", 7):
+            self.refuses(self.statistic.define_help, text)
+
     def test_names_are_this_process_s_once(self):
         with self.assertRaises(FileExistsError):
             tally.Interface("bounds")
@@ -147,6 +153,20 @@ class DefinitionTest(RunningDaemonCase):
             word for word in words
             if not word.startswith(("data=", "started=", "stopped=", "hits_", "name="))
         )  # fmt: skip
+
+    def test_help_is_said_in_plain_text(self):
+        self.run_feeder("""
+web = tally.Interface("web")
+waits = web.statistic("waits", "us/requests")
+waits.define_help("Time in \\"queue\\", 50 %")
+by_value = waits.create_view("by_value")
+tally.statistic_sync(60000)
+tally.statistic_define_help(by_value, "µs")
+waits.define_help("-")
+tally.statistic_sync(60000)
+""")
+        self.assertTrue(self.daemon.definition("web/waits").endswith(" help=%2D"))
+        self.assertTrue(self.daemon.definition("web/by_value").endswith(" help=µs"))
 
     def test_all_types_are_defined_as_they_were_called(self):
         self.run_feeder("""
@@ -298,13 +318,12 @@ say(web.statistic("kept").is_on(), kept.is_on())
         self.assertFalse((self.daemon.statistics / "gone").exists())
 
     def test_a_released_interface_is_registered_and_its_samples_are_sent(self):
-        self.run_feeder("""
+        self.assert_sent_at_the_end(1, """
 with tally.Interface("web") as web:
     with web.statistic("each") as each:
         each.start()
         each.inc(1)
 """)
-        self.assertEqual(self.daemon.data("web"), "each 1\n")
 
     def test_percentiles_are_checked(self):
         self.run_feeder("""

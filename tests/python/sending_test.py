@@ -48,7 +48,8 @@ while not hear():
 
 class BatchTest(RunningDaemonCase):
     def sum_of(self, batch, define="each.define_value(mode='products')"):
-        self.run_feeder(f"{WEB}{define}\nfrom array import array\n{batch}")
+        self.run_feeder(f"{WEB}{define}\nfrom array import array\n{batch}\n"
+                        "tally.statistic_sync(60000)")  # fmt: skip
         return self.daemon.total("web/each")
 
     def test_takes_numbers_as_python_has_them(self):
@@ -140,6 +141,7 @@ each.define_raw(entries_max=2000)
 each.inc(0)
 each.add_batch(range(1, 1001))
 each.inc(1001)
+tally.statistic_sync(60000)
 """)
         xs = [int(line.split()[3]) for line in self.daemon.data("web").splitlines()]
         self.assertEqual(xs, list(range(1002)))
@@ -196,14 +198,14 @@ say(*tally.statistic_count()[:6])
         self.assertEqual(said, "126000 0 126000 126000 0 0")
 
     def test_nothing_is_lost_at_the_end_of_the_process(self):
-        for number, end in enumerate(("pass", "sys.exit(3)", "raise KeyError", "os.kill(0, 2)")):
-            feeder = self.feeder(WEB + "for i in range(700): each.inc(i)\n" + end,
-                                 stderr=-3, start_new_session=True)  # fmt: skip
-            feeder.end()
-            self.assertEqual(self.daemon.total("web/each"), 700 * (number + 1), end)
+        for end in "pass", "sys.exit(3)", "raise KeyError", "os.kill(0, 2)":
+            with self.subTest(end):
+                program = WEB + "for i in range(700): each.inc(i)\n"
+                self.assert_sent_at_the_end(700, program, end, stderr=-3, start_new_session=True)
+                self.daemon.define("web", "data=reset")
 
     def test_what_is_added_after_the_end_is_sent_when_the_process_ends(self):
-        self.run_feeder("""
+        self.assert_sent_at_the_end(3, """
 import atexit
 atexit._clear()
 atexit.register(lambda: each.inc(2))  # runs after the package's own
@@ -214,7 +216,6 @@ class Last:
 last = Last()
 each.inc(1)
 """)
-        self.assertEqual(self.daemon.total("web/each"), 3)
 
     def test_a_child_sends_its_own_samples_and_none_of_its_parent_s(self):
         said = self.run_feeder("tally.statistic_configure(delay_us=10_000_000)" + WEB + """
@@ -255,15 +256,16 @@ ending = True
         self.assertEqual(len(children), 21)
 
     def test_nothing_is_lost_at_the_end_of_a_multiprocessing_child(self):
-        self.run_feeder("import multiprocessing" + WEB + """
+        program = "import multiprocessing" + WEB + """
 def run():
     for i in range(700): each.inc(i)
 context = multiprocessing.get_context("fork")
 children = [context.Process(target=run) for _ in range(3)]
+"""
+        self.assert_sent_at_the_end(2100, program, """
 for child in children: child.start()
 for child in children: child.join()
 """)
-        self.assertEqual(self.daemon.total("web/each"), 2100)
 
     def test_signal_handlers_may_add_samples(self):
         said = self.run_feeder("import signal" + WEB + """

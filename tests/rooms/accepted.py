@@ -6,7 +6,6 @@ A ceiling is what was counted when a room was last rewritten; it only goes down.
 import re
 
 FAULTS = ()
-WORDS_MAX = 0
 WIDE_MAX = 264
 
 

@@ -7,16 +7,18 @@ the exit status is 0 without any.
 import sys
 
 import accepted
+from constructors import constructor_faults
 from drawing import PAGE, block, drawing_faults
 from fence import fence_faults
-from functions import constructor_faults, length_faults
 from includes import include_faults
-from lengths import file_length_faults
+from lengths import page_length_faults
 from libraries import library_faults, read
 from missing_includes import missing_faults
+from namespaces import namespace_faults
+from own_numbers import HEADER as NUMBERS, PAGE as NUMBERS_PAGE, own_number_faults
 from python_imports import outside_faults
 from sources import ALL_TOPS, CPP, ROOM_TOPS, ROOT, project_files
-from style import by_folder, ceiling_faults, wide_lines, words
+from style import by_folder, ceiling_faults, wide_lines
 from system_headers import PAGE as HEADERS_PAGE, header_faults, opening_faults
 
 
@@ -35,14 +37,19 @@ def rooms_faults(files):
     yield from header_faults(everything, headers, arrows)
     yield from opening_faults(cpp)
     yield from missing_faults(everything)
+    yield from namespace_faults(cpp)
     if not cpp:
         yield "no sources were found"
 
 
+def page_faults(files):
+    texts = {file.path: file.text for file in files if file.path in (NUMBERS, NUMBERS_PAGE)}
+    yield from own_number_faults(texts[NUMBERS], texts[NUMBERS_PAGE])
+
+
 def style_faults(files):
-    yield from length_faults(files)
     yield from constructor_faults(files)
-    yield from file_length_faults(files)
+    yield from page_length_faults(files)
     for what, (counts, ceiling) in ceilings(files).items():
         yield from ceiling_faults(what, counts, ceiling)
 
@@ -50,7 +57,6 @@ def style_faults(files):
 def ceilings(files):
     """What is counted, by folder, and how much of it there may be."""
     return {
-        "comment lines with who, nobody and the like": (by_folder(files, words), accepted.WORDS_MAX),
         "lines of more than 100 columns": (
             by_folder(files, lambda file: len(list(wide_lines(file)))), accepted.WIDE_MAX),
     }
@@ -59,7 +65,8 @@ def ceilings(files):
 def main():
     files = list(project_files(ROOT))
     python = [file for file in files if file.language == ".py"]
-    found = [*rooms_faults(files), *outside_faults(python), *style_faults(files)]
+    found = [*rooms_faults(files), *outside_faults(python), *page_faults(files),
+             *style_faults(files)]
     faults = [fault for fault in found if not accepted.entry_of(fault)]
     for fault in faults:
         print(fault)

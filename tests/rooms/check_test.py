@@ -5,14 +5,16 @@ import unittest
 from cpp import heads, parameters, without_comments
 from drawing import block, cycles, drawing_faults, room_of
 from fence import fence_faults
-from functions import constructor_faults, length_faults, python_functions, shell_functions
+from constructors import constructor_faults
 from includes import include_faults
-from lengths import file_length_faults
+from lengths import page_length_faults
 from libraries import library_faults, read
 from missing_includes import missing_faults
+from namespaces import namespace_faults
+from own_numbers import own_number_faults
 from python_imports import outside_faults
 from sources import File
-from style import by_folder, ceiling_faults, wide_lines, words
+from style import by_folder, ceiling_faults, wide_lines
 from system_headers import header_faults, opening_faults
 
 ARROWS = {"core/base": set(), "core/wire": {"core/base"}}
@@ -63,6 +65,39 @@ class FenceTest(unittest.TestCase):
     def test_wings_do_not_include_one_another(self):
         self.assertEqual(self.faults("core/stats3/branch", "core/stats3/blob"), [])
         self.assertIn("from wing to wing", *self.faults("core/stats3/branch", "core/tracing/set"))
+
+
+class NamespacesTest(unittest.TestCase):
+    def faults(self, path, text):
+        return list(namespace_faults([File(path, text)]))
+
+    def test_a_file_of_a_wing_is_in_its_namespace(self):
+        wing = "core/stats3/blob/a.h"
+        self.assertEqual(self.faults(wing, "namespace tallyfs::stats3 {\n"), [])
+        self.assertEqual(self.faults(wing, "namespace tallyfs::stats3::blob {\n"), [])
+        self.assertIn("not its wing's", *self.faults(wing, "namespace tallyfs {\nclass A;\n"))
+        self.assertIn("not its wing's", *self.faults(wing, "namespace tallyfs::stats3rd {\n"))
+
+    def test_a_file_outside_of_a_wing_does_not_open_its_namespace(self):
+        self.assertEqual(self.faults("fs/a.h", "namespace tallyfs {\n"), [])
+        self.assertIn("of a wing", *self.faults("fs/a.h", "namespace tallyfs::tracing {\n"))
+
+
+class OwnNumbersTest(unittest.TestCase):
+    HEADER = '{"a", kCount, "x", "all a"},\n{"b", kLast, "x/y", "b " "were", "b was", "wait"},'
+    LIST = "* `a`: all a.\n* `b`: b were; wait.\n"
+
+    def faults(self, entries):
+        page = "# Page\n\n## The numbers\n\n" + entries + "\nMore.\n"
+        return list(own_number_faults(self.HEADER, page))
+
+    def test_the_page_lists_the_rows_of_the_header(self):
+        self.assertEqual(self.faults(self.LIST), [])
+        self.assertIn("differs", *self.faults(self.LIST.replace("wait", "hurry")))
+        self.assertIn("differs", *self.faults(""))
+
+    def test_a_page_without_a_list_is_a_fault(self):
+        self.assertIn("no list", *own_number_faults(self.HEADER, "# Page\n"))
 
 
 class IncludesTest(unittest.TestCase):
@@ -134,10 +169,6 @@ class SystemHeadersTest(unittest.TestCase):
         self.assertEqual(list(opening_faults([File("core/base/a.cpp", good)])), [])
 
 
-def body(lines):
-    return "void f() {\n" + "  g();\n" * (lines - 2) + "}\n"
-
-
 class CppTest(unittest.TestCase):
     def functions(self, text):
         return [(head.name, head.lines) for head in heads(text) if head.last_line]
@@ -172,20 +203,7 @@ class CppTest(unittest.TestCase):
         self.assertEqual(parameters("A(void)"), [])
 
 
-class FunctionsTest(unittest.TestCase):
-    def test_a_function_has_at_most_50_lines(self):
-        self.assertEqual(list(length_faults([File("core/a.cpp", body(50))])), [])
-        self.assertIn("f has 51 lines", *length_faults([File("core/a.cpp", body(51))]))
-
-    def test_functions_of_python_and_the_shell_are_measured(self):
-        self.assertEqual(list(python_functions("class A:\n  def f(self):\n    return 1\n")),
-                         [("f", 2, 2)])
-        self.assertEqual(list(shell_functions("a() { b; }\nf() {  # why\n  g\n}\n")), [("f", 2, 3)])
-        here = "f() {\n  py <<'EOT' | g\n" + "x\n" * 50 + "EOT\n  g\n}\n"
-        self.assertEqual(list(length_faults([File("tests/a.sh", here)])), [])
-        long = "f() {\n" + "  g\n" * 50 + "}\n"
-        self.assertIn("f has 52 lines", *length_faults([File("tests/a.sh", long)]))
-
+class ConstructorsTest(unittest.TestCase):
     def test_a_constructor_has_at_most_5_parameters(self):
         def faults(count):
             parameters_text = ", ".join(f"int p{i}" for i in range(count))
@@ -197,19 +215,10 @@ class FunctionsTest(unittest.TestCase):
 
 
 class LengthsTest(unittest.TestCase):
-    def faults(self, path, lines, first="// A file.\n"):
-        return list(file_length_faults([File(path, first + "x\n" * (lines - 1))]))
+    def faults(self, path, lines):
+        return list(page_length_faults([File(path, "x\n" * lines)]))
 
-    def test_a_long_file_says_why(self):
-        self.assertEqual(self.faults("core/a.cpp", 400), [])
-        self.assertIn("header has no sentence", *self.faults("core/a.cpp", 401))
-        self.assertEqual(self.faults("core/a.cpp", 600, "// Longer than most: a table.\n"), [])
-
-    def test_past_600_lines_no_reason_helps(self):
-        for path in ("core/a.cpp", "tests/a.py", "tests/a.sh"):
-            self.assertIn("is split", *self.faults(path, 601, "// Longer than most: a table.\n"))
-
-    def test_pages_have_bounds_of_their_own(self):
+    def test_pages_have_bounds(self):
         self.assertEqual(self.faults("docs/a.md", 200), [])
         self.assertIn("at most 200", *self.faults("docs/a.md", 201))
         self.assertIn("at most 150", *self.faults("README.md", 151))
@@ -241,11 +250,6 @@ class PythonImportsTest(unittest.TestCase):
 
 
 class StyleTest(unittest.TestCase):
-    def test_words_are_counted_in_comments_only(self):
-        file = File("core/a.cpp", "// Nobody knows.\nint who = 1;\n/* whom */\n * who\nint nobody;\n")
-        self.assertEqual(words(file), 3)
-        self.assertEqual(words(File("tests/a.sh", "w" "ho\n# w" "ho\n")), 1)
-
     def test_lines_of_more_than_100_columns_are_counted(self):
         wide = "x" * 101
         self.assertEqual(list(wide_lines(File("core/a.cpp", wide + "\n" + wide[1:]))), [1])
@@ -253,9 +257,10 @@ class StyleTest(unittest.TestCase):
         self.assertEqual(list(wide_lines(File("docs/a.md", page))), [1])
 
     def test_a_count_above_the_ceiling_is_a_fault(self):
-        counts = by_folder([File("core/a.cpp", "// who\n"), File("core/b.cpp", "// whom\n")], words)
-        self.assertEqual(list(ceiling_faults("words", counts, 2)), [])
-        self.assertEqual(list(ceiling_faults("words", counts, 1))[1].split(), ["2", "core"])
+        files = [File("core/a.cpp", "a\n"), File("core/b.cpp", "b\n")]
+        counts = by_folder(files, lambda file: len(file.lines))
+        self.assertEqual(list(ceiling_faults("lines", counts, 2)), [])
+        self.assertEqual(list(ceiling_faults("lines", counts, 1))[1].split(), ["2", "core"])
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
-"""The project's files, as the checks see them: which there are, and what a comment is in each."""
+"""The project's files, as the checks see them: which there are, and their languages."""
 import pathlib
-import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROOM_TOPS = ("core", "fs", "feeders", "exporters", "include", "tools", "program")
 ALL_TOPS = ROOM_TOPS + ("examples", "tests", "packaging", "docs")
 CPP = (".h", ".hpp", ".c", ".cpp")
 DATA_FOLDERS = ("tests/fuzz/corpus/", "tests/golden/")  # bytes and texts that tests compare
-# A string of Python and of the shell may hold a `#`; it then counts as a comment, which is harmless.
-COMMENT = {".cpp": re.compile(r"//.*|/\*.*|^\s*\*.*"), ".py": re.compile(r"#.*|^[^=()\[\]]*$"),
-           ".sh": re.compile(r"#.*"), ".md": re.compile(r".*")}
 
 
 class File:
@@ -33,13 +29,6 @@ class File:
     @property
     def folder(self):
         return self.path.rpartition("/")[0]
-
-    def comment_lines(self):
-        """The text of each line's comment, "" for a line without one."""
-        pattern = COMMENT.get(self.language)
-        for line in self.lines:
-            found = pattern.search(line) if pattern else None
-            yield found.group() if found else ""
 
 
 def _text(path):

@@ -3,6 +3,7 @@ import array
 import ctypes
 import contextlib
 import fcntl
+import multiprocessing
 import os
 import select
 import socket
@@ -79,18 +80,25 @@ class ChannelPeer(Peer):
 
     def answered(self):
         """Takes one datagram of answers; says where it came."""
+        way = self.answered_within(10 * PATIENCE)
+        assert way, "no answer"
+        return way
+
+    def answered_within(self, seconds):
+        """As answered(); None where none came."""
         poll = select.poll()
         ways = {self.channel.fileno(): (self.channel, "channel"),
                 self.socket.fileno(): (self.socket, "address")}
         for fd in ways:
             poll.register(fd, select.POLLIN)
         while True:
-            ready = poll.poll(int(10_000 * PATIENCE))
-            assert ready, "no answer"
+            ready = poll.poll(int(1000 * seconds))
             for fd, _ in ready:
                 if ways[fd][0].recv(65536):
                     return ways[fd][1]
                 poll.unregister(fd)  # its end
+            if not ready:
+                return None
 
     def asked(self, text):
         self.sequence += 1
@@ -101,6 +109,21 @@ class ChannelPeer(Peer):
         self.offer()
         return self.asked(text)
 
+    def ask_until_answered(self):
+        """The daemon drops answers of a uid that has its share unread, and looks only now and then
+        what is read or gone (feeders/intake/unread_responses.h)."""
+
+        def is_answered():
+            self.sequence += 1
+            self.send(request(self.sequence, ""))
+            return self.answered_within(0.2)
+
+        wait_until(is_answered)
+
+    def send_bytes(self, datagram, times=1):
+        for _ in range(times):
+            self.socket.send(datagram)
+
     def unread(self):
         size = array.array("i", [0])
         fcntl.ioctl(self.theirs, SIOCOUTQ, size)
@@ -109,6 +132,42 @@ class ChannelPeer(Peer):
     def close(self):
         for each in (self.socket, self.channel, self.theirs):
             each.close()
+
+
+class PeerProcess:
+    """A ChannelPeer in a process of its own, as a process has one channel."""
+
+    def __init__(self, **options):
+        self.ours, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(
+            target=self._serve, args=(theirs, options), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.ours.recv()
+
+    @staticmethod
+    def _serve(theirs, options):
+        peer = ChannelPeer(**options)
+        name = "begin"
+        theirs.send(None)
+        while name != "close":
+            name, arguments = theirs.recv()
+            theirs.send(getattr(peer, name)(*arguments))
+
+    def call(self, name, *arguments):
+        self.ours.send((name, arguments))
+        return self.ours.recv()
+
+    def asked(self, text):
+        return self.call("asked", text)
+
+    def retry(self, text):
+        return self.call("retry", text)
+
+    def close(self):
+        self.call("close")
+        self.ours.close()
+        self.process.join()
 
 
 class SlowFile:

@@ -23,6 +23,7 @@ import socket
 import sys
 import time
 
+from keeper import server_of
 from probe import Probe
 
 MOUNT, SOCKET, KEEPER, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -31,64 +32,58 @@ STAT = MOUNT + "/statistics"
 OUTAGE_MAX_S = 20  # a machine under load; the figures say what it takes
 
 
-def server_of(keeper):
-    """The keeper's child that is called tallyfs; none while it is started."""
-    with open(f"/proc/{keeper}/task/{keeper}/children") as children:
-        for pid in children.read().split():
-            try:
-                with open(f"/proc/{pid}/comm") as comm:
-                    if comm.read() == "tallyfs\n":
-                        return int(pid)
-            except OSError:
-                pass
-    return None
-
-
 def read_once(path):
     with open(path, "rb", buffering=0) as file:
         return file.read(1 << 16)
 
 
-def count_outcomes(results, end, work):
-    """Works until the end. Puts how often what happened into results."""
+def count_outcomes(results, end, begun, work):
+    """Works until the end. Puts how often what happened into results. Releases `begun` once, when
+    something is done."""
     outcomes = collections.Counter()
     while not end.is_set():
         try:
             work()
-            outcomes["done"] += 1
+            note_done(outcomes, begun)
         except OSError as error:
             outcomes[errno.errorcode[error.errno]] += 1
     results.put(outcomes)
 
 
-def reader(results, end):
+def note_done(outcomes, begun):
+    outcomes["done"] += 1
+    if outcomes["done"] == 1:
+        begun.release()
+
+
+def reader(results, end, begun):
     files = [STAT + "/tallyfs/data", MOUNT + "/statistics.json", MOUNT + "/rules"]
-    count_outcomes(results, end, lambda: read_once(random.choice(files)))
+    count_outcomes(results, end, begun, lambda: read_once(random.choice(files)))
 
 
-def writer(results, end):
+def writer(results, end, begun):
     """Defines, in an interface that may have gone with its server."""
     def work():
         with open(STAT + "/written/definition", "ab", buffering=0) as file:
             file.write(b"name=x type=range on=1\n")
-    count_outcomes(results, end, work)
+    count_outcomes(results, end, begun, work)
 
 
-def feeder(results, end):
+def feeder(results, end, begun):
     """Sends lines, which make the interfaces that the others use."""
     outcomes = collections.Counter()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as feed:
         while not end.is_set():
             try:
                 feed.sendto(b"create fed/n on=1\nfed/n 0 1\nwritten/x 1\n", SOCKET)
-                outcomes["done"] += 1
+                note_done(outcomes, begun)
             except OSError as error:
                 outcomes[errno.errorcode[error.errno]] += 1
             time.sleep(0.001)
     results.put(outcomes)
 
 
-def libtally(results, end):
+def libtally(results, end, begun):
     """Two statistics: one is counted in cells, the samples of the other go through rings."""
     probe = Probe(PROBE, SOCKET)
     for line in ("settings 10000 60000 65536", "interface c", "statistic c cells", "start cells",
@@ -98,7 +93,7 @@ def libtally(results, end):
     while not end.is_set():
         probe.ok("inc cells 100")
         probe.ok("inc rings 10")
-        outcomes["done"] += 1
+        note_done(outcomes, begun)
         time.sleep(0.001)
     probe.ok("sync 60000")
     outcomes["told as lost"] = probe.counts()["lost"] + probe.counts()["dropped"]
@@ -157,12 +152,14 @@ MAY_FAIL = {
 
 def main():
     random.seed(int(os.environ.get("SEED", "1")))
-    end, results, running = multiprocessing.Event(), {}, []
+    end, begun, results, running = multiprocessing.Event(), multiprocessing.Semaphore(0), {}, []
     for work in [reader, reader, writer, feeder] + [libtally] * bool(PROBE):
         queue = results.setdefault(work.__name__, multiprocessing.Queue())
         running.append(
-            multiprocessing.Process(target=work, name=work.__name__, args=(queue, end)))
+            multiprocessing.Process(target=work, name=work.__name__, args=(queue, end, begun)))
         running[-1].start()
+    for _ in running:
+        assert begun.acquire(timeout=90), "one of them does nothing"
     outages = []
     while len(outages) < COUNT:
         time.sleep(random.uniform(0.005, 0.060))

@@ -20,7 +20,7 @@ PYTHON=/usr/bin/python3
 SETSID=''
 ! hash setsid 2>/dev/null || SETSID=${BASH_CMDS[setsid]}
 export CASE MNT STAT SOCK TALLYFS
-DAEMON='' SERVER='' DAEMONS=() STARTED=0
+DAEMON='' SERVER='' DAEMONS=() STARTED=0 DRAINS_CUT=0
 # How many times longer than on an idle CPU a thing may take: by the load when the case began, of
 # which 3 at the most count. Beside a sanitizer no time is judged, and limits only end what hangs.
 _slowness() {
@@ -57,6 +57,10 @@ need() {
   for each; do command -v "$each" >/dev/null || skip "$each is not installed"; done
 }
 need_root() { [ "$(id -u)" -eq 0 ] || skip "needs root"; }
+need_utf8() {  # from now on, so that columns are counted
+  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
+  export LC_ALL=C.UTF-8
+}
 need_python() { [ -n "$PYTHON" ] || skip "python3 is not installed"; }
 
 # ---- the daemon
@@ -237,8 +241,41 @@ fewer() {
 
 # ---- statistics
 
-# send LINE...: one datagram of text.
-send() { printf '%s\n' "$@" >"$CASE/datagram"; send_file "$CASE/datagram"; }
+# send LINE...: one datagram of text. An open shows all that was sent before, but waits for 20 ms at
+# most, in which the machine may have no CPU for the daemon: of several lines it may show the first.
+send() {
+  printf '%s\n' "$@" >"$CASE/datagram"
+  send_file "$CASE/datagram"
+  [ $# -eq 1 ] || _await_intake
+}
+# Until an open was not cut, which drains_cut counts. A server that stands still is not waited for.
+_await_intake() {
+  local state='' before deadline=$((SECONDS + 30 * ${TALLY_PATIENCE:-1}))
+  read -r _ _ state _ 2>/dev/null <"/proc/${SERVER:-none}/stat" || true
+  [ "$state" != T ] || return 0
+  while before=$DRAINS_CUT && _read_drains_cut 2>/dev/null && [ "$DRAINS_CUT" != "$before" ]; do
+    [ $SECONDS -le $deadline ] || fail "each open is cut: drains_cut is $DRAINS_CUT"
+  done
+}
+# uncut COMMAND...: what it prints once none of its opens was cut. Those of files with the kernel's
+# records are where their feeder takes longer than 100 ms.
+uncut() {
+  local said='' before='' deadline=$((SECONDS + 30 * ${TALLY_PATIENCE:-1}))
+  _read_drains_cut
+  until [ "$DRAINS_CUT" = "$before" ]; do
+    [ $SECONDS -le $deadline ] || fail "each open of $* is cut: drains_cut is $DRAINS_CUT"
+    before=$DRAINS_CUT
+    said=$("$@")
+    _read_drains_cut
+  done
+  printf '%s\n' "$said"
+}
+# False where it is not counted: what writes at random may have redefined it.
+_read_drains_cut() {
+  local name
+  while read -r name DRAINS_CUT _ && [ "$name" != drains_cut ]; do :; done <"$STAT/tallyfs/data"
+  [ "$name" = drains_cut ] && [[ $DRAINS_CUT =~ ^[0-9]+$ ]]
+}
 # send_exactly TEXT: with the escapes of printf, and no newline that is not in it.
 send_exactly() { printf "$1" >"$CASE/datagram"; send_file "$CASE/datagram"; }
 send_file() { need socat; socat -u -b 400000 "OPEN:$1" "UNIX-SENDTO:$SOCK"; }

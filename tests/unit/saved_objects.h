@@ -2,7 +2,11 @@
 // test.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/branch/branch.h"
@@ -34,7 +38,8 @@ class SavedObjects final : public ObjectSink {
       const auto done = branch.load(at(i), loading);
       if (!done && all) all = done;
     }
-    return all;
+    const auto ended = branch.end_loading(loading);
+    return all ? ended : all;
   }
 
  private:
@@ -48,6 +53,41 @@ class SavedObjects final : public ObjectSink {
   };
 
   std::vector<Object> objects_;
+};
+
+// What the next server finds after a kill: each object as it was put last. Confined to a test.
+class KeptObjects final : public ObjectSink {
+ public:
+  Reader reader() const override { return Reader::kSuccessor; }
+  bool put(const SavedObject& object) override {
+    Kept& kept = kept_[{object.kind, std::string(object.label)}];
+    kept = {object.format, std::string(object.bytes), std::exchange(version_, {})};
+    return true;
+  }
+  bool wants(SavedKind kind, std::string_view label, const ObjectVersion& version) override {
+    const auto found = kept_.find({static_cast<std::uint16_t>(kind), std::string(label)});
+    version_ = version;
+    return found == kept_.end() || found->second.version != version;
+  }
+
+  // In the order of their kinds, which is that in which a branch needs them.
+  SavedObjects all() const {
+    SavedObjects objects;
+    for (const auto& [name, kept] : kept_) {
+      objects.put({name.first, kept.format, name.second, kept.bytes});
+    }
+    return objects;
+  }
+
+ private:
+  struct Kept {
+    std::uint16_t format = 0;
+    std::string bytes{};
+    ObjectVersion version{};
+  };
+
+  std::map<std::pair<std::uint16_t, std::string>, Kept> kept_;
+  ObjectVersion version_;
 };
 
 }  // namespace tallyfs

@@ -100,6 +100,22 @@ class AccessPageTest(PageCase):
     def test_few_stops_lead_to_the_map(self):
         self.open("web/latency_us")
         until(lambda: self.browser.run(COLOURS) >= 3, "the heat map")
+        self.count_stops()
+
+    def test_few_stops_lead_to_the_map_of_a_sum(self):
+        for code in (200, 500):
+            self.mount.send(f"create stops/us{{code:{code},route:x}} on=1 type=quantiles"
+                            " precision=4 quantiles=50,99")
+        self.addCleanup((self.mount.mount / "statistics/stops").rmdir)
+        self.open("stops/us{route:x}&by=route")
+        until(lambda: self.mount.send("stops/us{code:200,route:x} 7") or
+              self.browser.run(COLOURS) >= 1, "the heat map")
+        self.count_stops()
+        script = axe()
+        if script is not None:
+            self.assertEqual([], self.violations(script))
+
+    def count_stops(self):
         body = self.browser.driver.find_element("tag name", "body")
         stops = []
         while not stops or (stops[-1] != "heat" and len(stops) < 40):
@@ -107,6 +123,12 @@ class AccessPageTest(PageCase):
             stops.append(self.browser.run(
                 "const e = document.activeElement; return e.id || e.textContent"))
         self.assertLessEqual(len(stops), STOPS_MAX, stops)
+        self.assertIn("Latency histograms", stops)
+        self.assertNotIn("Histogram triggers", stops)
+        self.browser.run("document.querySelector('#latencies summary').focus()")
+        self.browser.press("ArrowDown", "#latencies summary")
+        self.assertEqual("Histogram triggers", self.browser.run(
+            "return document.activeElement.textContent"))
         self.assertEqual(len(stops), len(set(stops)), stops)
 
     def test_arrows_go_through_a_list_and_nowhere_else(self):

@@ -1,4 +1,5 @@
 """The landing page: what changed most, the worst p99, and the way back to it."""
+import re
 import subprocess
 import unittest
 
@@ -42,10 +43,13 @@ class ChangedPageTest(PageCase):
         end = web.api("changed")["changed"]["to_us"]
         for name in ("web0", "web1"):
             self.assertLessEqual(abs(end - since[name] - 30e6), 6e6, name)
-        self.browser.shows("#changed-note", "beside the 9 min before, of 200 statistics.")
+        self.browser.shows("#changed-note", "compared with the 9 min before, of 200 statistics.")
         # The time, which changes with each reading, is not announced.
         self.assertNotRegex(self.browser.text("#changed-note"), r"\d\d:\d\d")
         self.browser.shows("#changed-time", "(until ")
+        host = re.escape(web.api("statistics")["view"]["host"])
+        until(lambda: re.match(rf"\(!\) p99 \S+ web/\S+ - {host}$",
+                               self.browser.run("return document.title")), "the title")
         lines = self.browser.run("return [...document.querySelectorAll('#changed-table .spark')]"
                                  ".map(each => each.firstChild.getAttribute('d').length)")
         self.assertTrue(all(each > 500 for each in lines), lines)
@@ -117,6 +121,21 @@ class ChangedPageTest(PageCase):
               done(seen);
             });""")
         self.assertEqual([True, False, True, False, True], filled)
+
+    def test_a_last_minute_is_drawn_around_its_mean(self):
+        self.open_with(self.mount.folder / "none")
+        filled = self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            import('./charts.js').then(({makeSpark, drawSparkAround}) => {
+              const svg = document.body.appendChild(makeSpark(4));
+              drawSparkAround(svg, [100, 100, 120, 80], 4);
+              const has = (x, y) => svg.firstChild.isPointInFill(new DOMPoint(x, y));
+              const seen = [[.5, 8], [.5, 13], [2.5, 5], [2.5, 13], [3.5, 5], [3.5, 13]]
+                .map(([x, y]) => has(x, y));
+              svg.remove();
+              done(seen);
+            });""")
+        self.assertEqual([False, False, True, False, False, True], filled)
 
     def test_without_a_store_it_says_so_and_shows_the_worst_p99(self):
         self.open_with(self.mount.folder / "none")

@@ -39,6 +39,28 @@ class HonestPageTest(PageCase):
         self.browser.shows("#definition-note", f"Closed: {held[1]}.")
         self.assertTrue(self.browser.run("return document.getElementById('apply').disabled"))
 
+    def test_empty_rows_of_a_map_are_folded(self):
+        self.mount.send("create folds/us on=1 type=array scale=log2 base_interval=1 range_min=0"
+                        " range_max=1048576 units=microseconds/requests")
+        self.addCleanup((self.mount.mount / "statistics/folds").rmdir)
+        self.open("folds/us")
+
+        def rows():
+            self.mount.send("folds/us 3", "folds/us 60000", "folds/us 400000")
+            return self.browser.driver.execute_async_script(
+                "import('./statistic.js').then(({heat}) => arguments[0]("
+                "(heat.heat?.bins ?? []).map(each => [each.text, !!each.isFolded])))")
+
+        until(lambda: any(folded for _, folded in rows()), "a folded row")
+        found = rows()
+        self.assertIn(["4µs - 8µs to 16ms - 33ms", True], found)
+        # What is less than four rows high stays as it is.
+        self.assertEqual([["33ms - 66ms", False], ["66ms - 131ms", False],
+                          ["131ms - 262ms", False], ["262ms - 524ms", False]],
+                         found[-5:-1], found)
+        self.assertLess(len(found), 10)
+        self.browser.picture("heat-folded")
+
     def test_bars_do_not_glide(self):
         self.open("web/latency_us")
         until(lambda: self.browser.texts("#bars .count"), "bars")
@@ -99,7 +121,7 @@ class HonestPageTest(PageCase):
         shown = r"((?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d)"
         self.assertRegex(self.browser.text("#notice-text"),
                          rf"^The daemon ended between {shown} and (?P<to>{shown}): nothing is known"
-                         rf" of that time\. Another one counts since (?P=to), from 0 or from .*\.$")
+                         rf" of that time\. A new one counts since (?P=to), from 0 or from .*\.$")
         title = self.browser.run("return document.getElementById('notice-text').title")
         last, began = (datetime.datetime.strptime(each, "%Y-%m-%dT%H:%M:%S%z").timestamp()
                        for each in title.split(" to "))
@@ -107,7 +129,7 @@ class HonestPageTest(PageCase):
         self.assertEqual(since // 1_000_000, began)
         self.browser.click("#notice-close")
         self.assertIsNone(self.browser.text("#notice"))
-        self.browser.faults()  # the console has the status 503
+        self.expects_status(503)
 
 
 if __name__ == "__main__":

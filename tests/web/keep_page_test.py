@@ -41,6 +41,21 @@ class KeepPageTest(PageCase):
         path.unlink()
         return content
 
+    def test_a_line_for_all_that_discards_nothing_is_not_undone_for_all(self):
+        self.mount.send("create one/us on=1 type=range", "create one/hits on=1", "one/us 7")
+        self.addCleanup((self.mount.mount / "statistics/one").rmdir)
+        self.open("one/us")
+        self.browser.shows("#percentiles", "7")
+        self.browser.type("#line", "name=us data=reset")
+        self.browser.click("#apply")
+        self.browser.click("#confirm-yes")
+        self.browser.shows("#undo", "Undo")
+        self.browser.type("#line", "on=1")
+        self.browser.click("#apply")
+        self.browser.shows("#definition-done", "Applied to all 2 statistics of one")
+        self.browser.click("#undo")
+        self.browser.shows("#definition-done", "Undo brought back the data.")
+
     def test_a_view_is_offered_before_data_are_discarded(self):
         self.mount.send("create keep/us on=1 type=range units=microseconds/requests",
                         *(f"keep/us {x}" for x in range(1, 4)))
@@ -62,12 +77,23 @@ class KeepPageTest(PageCase):
               "its row")
         # Proposed by itself, and under a name that is free.
         self.browser.click("#revert")
-        self.browser.click("#add-view")
+        self.browser.choose("#add-view", "quantiles")
         self.assertRegex(self.value("#line"), r"^name=us_quantiles2 .*\bof=us$")
+        # Of what is above the average, 2, alone.
+        self.browser.click("#revert")
+        self.assertEqual("above the average, 2", self.browser.run(
+            "return document.getElementById('view-above').textContent"))
+        self.browser.choose("#add-view", "above")
+        self.browser.click("#apply")
+        self.browser.shows("#definition-done", "Applied to us_above.")
+        self.mount.send("keep/us 1", "keep/us 2", "keep/us 9")
+        self.assertRegex((self.mount.mount / "statistics/keep/data").read_text(),
+                         r"(?m)^us_above 2 2 5\.500 9$")
+        self.assertEqual("", self.value("#add-view"))
         # A reset has no other way.
         self.browser.click("#revert")
         self.browser.click("#reset")
-        self.browser.shows("#confirm", "Discard 3 requests of us")
+        self.browser.shows("#confirm", "requests of us")
         self.assertIsNone(self.browser.text("#confirm-view"))
 
     def test_csv_has_what_is_shown(self):
@@ -118,8 +144,10 @@ class KeepPageTest(PageCase):
         (self.folder / "line.svg").write_text(svg)
 
     def test_hostile_names_are_harmless_in_all_files(self):
-        hostile = ["@x", "+1+1", "-2+3", "<script><svg>", 'a"b\'c', "a\u202eb", "c\u0085d"]
-        self.mount.send(*(f"create evil/{name} on=1 units=</title><b>" for name in hostile),
+        hostile = ["@x", "+1+1", "-2+3", "<script><svg>", 'a"b\'c', "a\u202eb", "c\u0085d",
+                   "us{a:%1B[31m%0A%E2%80%AE<%2Fscript>,b:%3D1+1}"]
+        helped = "units=</title><b> help==1%0A%1B[2J%E2%80%AE</script>%22"
+        self.mount.send(*(f"create evil/{name} on=1 {helped}" for name in hostile),
                         *(f"evil/{name} 1" for name in hostile))
         self.addCleanup((self.mount.mount / "statistics/evil").rmdir)
         self.open()
@@ -139,7 +167,7 @@ class KeepPageTest(PageCase):
         for name in names:
             quoted = "".join(f"%{each:02X}" for each in name.encode())
             self.browser.run("location.hash = arguments[0]", f"#s=evil/{quoted}")
-            self.browser.shows("#shown-name", f"evil / {name}")
+            self.browser.shows("#shown-name", f"evil / {name.split('<%2F')[0]}")
             until(lambda: "evil/" in self.browser.run("return document.title"), "the title")
             self.assertTrue(self.browser.run("return document.title").isprintable())
             self.wait_for_line()

@@ -307,7 +307,7 @@ class NewcomerTest(PageCase):
         self.browser.shows("#definition-fault", "refused, nothing changed")
         self.browser.type("#line", "name=a_us on=1")
         self.assertIsNone(self.browser.text("#definition-fault"))
-        self.browser.faults()  # the console has the status 422
+        self.expects_status(422)
 
     def test_a_filter_finds_statistics_of_any_interface(self):
         self.make("deep", "total_errors{code:500} on=1")
@@ -315,7 +315,7 @@ class NewcomerTest(PageCase):
         self.browser.type("#filter", "errors DEEP")
         until(lambda: self.browser.texts("#found-list button") == ["deep/total_errors{code:500}"],
               "the statistic")
-        self.browser.shows("#found-note", "1 statistics have it in their names")
+        self.browser.shows("#found-note", "Statistics that match the filter: 1")
         self.browser.click("#found-list button")
         self.browser.shows("#shown-name", "deep / total_errors{code:500}")
         self.browser.press("Escape", "#filter")
@@ -350,7 +350,7 @@ class NewcomerTest(PageCase):
         until(lambda: self.statistics() == ["a"], "the other one")
         self.browser.shows("#live", "live")
         self.browser.open("about:blank")
-        self.browser.faults()  # the console has the status 404
+        self.expects_status(404)
 
     def test_a_gap_between_percentiles_has_its_rows(self):
         self.make("gap", "us on=1 type=quantiles precision=5 quantiles=50,99"

@@ -203,7 +203,7 @@ class PageTest(PageCase):
         _, line, caret, *_ = self.browser.text("#definition-fault").splitlines()
         self.assertEqual("  name=us type=array scale=log2", line)
         self.assertEqual("^", caret.strip())
-        self.browser.faults()  # the console has the status 422
+        self.expects_status(422)
         self.browser.type("#line", "name=us type=list entries_max=10")
         self.apply()
         self.browser.shows("#shown-about", "list")
@@ -232,10 +232,27 @@ class PageTest(PageCase):
         self.browser.click("#confirm-yes")
         until(lambda: not self.browser.run(hidden), "the button")
         self.browser.click("#undo")
-        self.browser.shows("#definition-done", "is back")
+        self.browser.shows("#definition-done", "Undo brought back")
         self.assertTrue((self.mount.mount / "statistics/undo/data").read_text()
                         .startswith("us 1 "))
         until(lambda: self.browser.run(hidden), "no button")
+
+    def test_a_reset_of_all_is_undone_in_one_step(self):
+        self.mount.send("create both/us on=1 type=range", "create both/hits on=1", "both/us 7",
+                        "both/hits 1")
+        self.addCleanup((self.mount.mount / "statistics/both").rmdir)
+        self.open("both/us")
+        self.browser.shows("#percentiles", "7")
+        self.browser.type("#line", "data=reset")
+        self.browser.click("#apply")
+        self.browser.shows("#confirm", "Discard the data of all 2 statistics of both")
+        self.browser.click("#confirm-yes")
+        self.browser.shows("#undo", "Undo for all")
+        data = self.mount.mount / "statistics/both/data"
+        self.assertEqual("us 0 0 0.000 0\nhits 0\n", data.read_text())
+        self.browser.click("#undo")
+        self.browser.shows("#definition-done", "back the data of all 2 statistics of both.")
+        self.assertEqual("us 1 7 7.000 7\nhits 1\n", data.read_text())
 
     def apply(self):
         self.browser.click("#apply")
@@ -267,7 +284,7 @@ class PageTest(PageCase):
         self.browser.shows("#live", "live")
         self.assertIsNone(self.browser.text("#token-form"))
         self.assertEqual("", self.browser.run("return document.cookie"))
-        self.browser.faults()  # the console has the status 401
+        self.expects_status(401)
 
     def test_read_only_is_said_and_forms_are_closed(self):
         web = Web(self.mount)
@@ -288,7 +305,7 @@ class PageTest(PageCase):
             "sessionStorage.getItem('tally-token')}, body: '{\"line\":\"on=0\"}'})"
             ".then(answer => done(answer.status));")
         self.assertEqual(403, status)
-        self.browser.faults()
+        self.expects_status(403)
 
     def test_other_sites_cannot_ask(self):
         other = Web(self.mount)

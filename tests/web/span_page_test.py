@@ -5,6 +5,9 @@ import subprocess
 import time
 import unittest
 
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
 from page_case import COLOURS, PageCase
 from stand import BIN, Web, until
 
@@ -116,11 +119,67 @@ class SpanPageTest(PageCase):
         self.browser.press("ArrowUp", "#heat")
         self.assertRegex(self.browser.text("#heat-tip"), r"[0-9,]+ requests")
 
+    def test_keys_select_a_time_of_a_line(self):
+        self.open("web/hits")
+        until(lambda: len(self.browser.driver.execute_async_script(
+            "import('./statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
+              > 5, "five seconds of a line")
+        self.browser.run("document.getElementById('series').focus()")
+        keys = ActionChains(self.browser.driver).key_down(Keys.SHIFT)
+        for _ in range(3):
+            keys = keys.send_keys(Keys.ARROW_LEFT)
+        keys.perform()
+        self.assertRegex(self.browser.text("#series-tip"), r"^\d\d:\d\d:\d\d\s+growth in a second \d")
+        self.assertTrue(self.browser.run("return document.querySelector('#series .chosen-span')"))
+        ActionChains(self.browser.driver).key_up(Keys.SHIFT).perform()
+        self.browser.shows("#span-note", "from what tally-web keeps")
+        begin, end = [time_of(each) for each in re.findall(TIME, self.hash())]
+        self.assertGreaterEqual(end - begin, 3e6)
+
+    def test_a_time_that_is_being_selected_is_left(self):
+        self.open("web/hits")
+        until(lambda: len(self.browser.driver.execute_async_script(
+            "import('./statistic.js').then(({line}) => arguments[0](line.series?.end_us ?? []))"))
+              > 2, "two seconds of a line")
+        before = self.hash()
+        marked = "return !!document.querySelector('#series .chosen-span')"
+        for leave in ("document.activeElement.blur()",
+                      "document.activeElement.dispatchEvent("
+                      "new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"):
+            self.browser.run("document.getElementById('series').focus()")
+            ActionChains(self.browser.driver).key_down(Keys.SHIFT).send_keys(
+                Keys.ARROW_LEFT).perform()
+            self.assertTrue(self.browser.run(marked))
+            self.browser.run(leave)
+            self.assertFalse(self.browser.run(marked), leave)
+            self.browser.run("document.getElementById('series').focus()")
+            ActionChains(self.browser.driver).key_up(Keys.SHIFT).send_keys(Keys.ENTER).perform()
+            self.assertEqual(before, self.hash(), leave)
+
+    def test_a_line_that_is_of_another_statistic_has_no_points(self):
+        self.open("web/hits")
+        until(lambda: self.browser.run(
+            "return document.querySelector('.panel:not(.stale) .curve')?.getAttribute('d')"),
+              "a line")
+        # What the console has of it is a fault of this test.
+        self.assertTrue(self.browser.run("""
+            const svg = document.getElementById('series');
+            const box = svg.getBoundingClientRect();
+            const point = kind => svg.dispatchEvent(new PointerEvent(kind,
+              {clientX: box.x + box.width / 2, clientY: box.y + 20, bubbles: true}));
+            point('pointermove');
+            [...document.querySelectorAll('#statistic-table button')]
+              .find(e => e.textContent === 'latency_us').click();
+            const isOld = !!svg.querySelector('.curve');
+            point('pointermove');
+            point('pointerleave');
+            return isOld && document.getElementById('series-tip').hidden;"""))
+
     def test_exact_times_are_written_into_fields(self):
         self.open("web/latency_us")
         self.browser.type("#span-from", "half past")
         self.browser.run("document.getElementById('span-form').requestSubmit()")
-        self.browser.shows("#span-fault", "Times are written as 12:03")
+        self.browser.shows("#span-fault", "Write times as 12:03")
         for field, text in (("from", "12:04"), ("to", "12:03")):
             self.browser.type(f"#span-{field}", text)
         self.browser.run("document.getElementById('span-form').requestSubmit()")
@@ -138,7 +197,8 @@ class SpanPageTest(PageCase):
         for words, fault in (("from=2026-11-27T11:03:00Z&to=soon", "from= and to= of the address"),
                              ("from=2001-01-01T00:00:00Z&to=2001-01-01T01:00:00Z&vs=before",
                               "vs= of the address must be two times"),
-                             ("order=size", "order= of the address must be defined or name")):
+                             ("order=size", "order= of the address must be defined or name"),
+                             ("axis=sqrt", "axis= of the address must be linear or log")):
             with self.subTest(words=words):
                 self.open(f"web/latency_us&{words}")
                 self.browser.shows("#address-fault", fault)
@@ -147,20 +207,20 @@ class SpanPageTest(PageCase):
                 until(lambda: self.browser.texts("#interface-table tbody button"), "the list")
                 self.browser.click("#interface-table tbody button")
                 until(lambda: self.browser.text("#address-fault") is None, "no fault")
-        self.browser.faults()  # the console has the status of what is not there
+        self.expects_status(404)
 
     def test_lists_of_a_time_are_of_it_or_say_that_they_are_of_now(self):
         self.open("web/latency_us")
         self.assertIsNone(self.browser.text("#of-now"))
         self.browser.run("location.hash = 's=web/latency_us&from=2001-01-01T00:00:00Z"
                          "&to=2001-01-01T01:00:00Z'")
-        self.browser.shows("#of-now", "are of now, not of the selected time")
-        self.browser.shows("#statistic-note", "Nothing of them is known in this time.")
+        self.browser.shows("#of-now", "of now, not of the selected time")
+        self.browser.shows("#statistic-note", "No statistic of this interface is known")
         self.assertEqual([], self.browser.texts("#statistic-table tbody button"))
         self.browser.click("#span-live")
         until(lambda: self.browser.texts("#statistic-table tbody button"), "the list of now")
         self.assertIsNone(self.browser.text("#of-now"))
-        self.browser.faults()  # the console has the status of what is not there
+        self.expects_status(404)
 
     def test_what_was_before_the_page_comes_from_the_store(self):
         store = self.mount.folder / "store"
@@ -177,7 +237,7 @@ class SpanPageTest(PageCase):
             with self.subTest(note=note):
                 self.browser.open(f"{web.page('web/latency_us')}&{span}")
                 self.browser.shows("#span-note", note)
-        self.browser.faults()  # the console has the status of what is not there
+        self.expects_status(404)
 
     def test_a_statistic_that_is_gone_has_its_own_name_in_a_span(self):
         self.mount.send("create gone/left type=range units=metres/jumps on=1", "gone/left 7")
@@ -196,7 +256,7 @@ class SpanPageTest(PageCase):
         self.browser.shows("#span-note", "from the store")
         self.browser.shows("#shown-name", "gone / left")
         self.browser.shows("#shown-about", "range · metres/jumps · not there now")
-        self.browser.faults()  # the console has the status of what is not there
+        self.expects_status(404)
 
     def test_a_time_without_anything_has_no_map_and_is_read_again(self):
         self.open("web/latency_us")
@@ -215,7 +275,7 @@ class SpanPageTest(PageCase):
         self.mount.send("create later/x on=1", "later/x 0 5")
         self.addCleanup((self.mount.mount / "statistics/later").rmdir)
         self.browser.shows("#span-note", "from what tally-web keeps")
-        self.browser.faults()  # the console has the status of what is not there
+        self.expects_status(404)
 
     def test_each_type_has_a_line_with_a_crosshair(self):
         for name, title in (("hits", "growth in a second"), ("size", "average"),
@@ -236,6 +296,63 @@ class SpanPageTest(PageCase):
                 self.assertEqual("visible", tip[1])
         stacks = self.browser.run("return document.querySelectorAll('#series .stack').length")
         self.assertEqual(2, stacks)
+
+    def ticks(self):
+        return self.browser.run("return [...document.querySelectorAll('#series g.axis:last-of-type"
+                                " text')].map(e => e.textContent)")
+
+    def test_a_logarithmic_axis_has_decades_and_no_place_for_0(self):
+        self.mount.send("create spread/us on=1 type=history mode=range period=100000"
+                        " entries_max=200 units=microseconds/requests")
+        self.addCleanup((self.mount.mount / "statistics/spread").rmdir)
+        self.open("spread/us")
+        data = self.mount.mount / "statistics/spread/data"
+        # Two values in one period are shown as their mean: data has the periods that are over.
+        for value in [0, 3, 70, 900, 40_000, 2_000_000]:
+            self.mount.send(f"spread/us {value}")
+            until(lambda: f" {value} " in data.read_text().replace("\n", " "),
+                  f"{value} in a period")
+        self.browser.choose("#axis", "log")
+        until(lambda: self.mount.send("spread/us 0") or "logarithmic" in
+              (self.browser.text("#series-legend") or ""), "values that have no place")
+        self.assertRegex(self.browser.text("#series-legend"),
+                         r"a logarithmic axis cannot show values of 0 or below: \d+$")
+        ticks = self.ticks()
+        self.assertEqual(["1µs", "10µs", "100µs", "1ms", "10ms", "100ms", "1s"],
+                         [re.sub(r"\.0+(?=\D)", "", each) for each in ticks][:7])
+        self.assertIn("&axis=log", self.hash())
+        self.browser.picture("line-log")
+        self.assertNotIn("NaN", self.browser.run(
+            "return document.getElementById('series').innerHTML"))
+        self.browser.run("history.back()")
+        until(lambda: "0µs" in self.ticks(), "a linear axis")
+        self.assertEqual("linear", self.browser.run(
+            "return document.getElementById('axis').value"))
+
+    def test_outliers_beyond_the_top_are_marked_and_named(self):
+        self.mount.send("create far/us on=1 type=history mode=range period=100000"
+                        " entries_max=60 units=microseconds/requests")
+        self.addCleanup((self.mount.mount / "statistics/far").rmdir)
+        self.open("far/us")
+
+        def points():
+            return self.browser.driver.execute_async_script(
+                "import('./statistic.js').then(({line}) => arguments[0]("
+                "(line.series?.value ?? []).filter(each => each !== null).length))")
+
+        until(lambda: self.mount.send("far/us 100") or points() >= 10, "ten points")
+        self.mount.send("far/us 90000")
+        until(lambda: self.mount.send("far/us 100") or "beyond the top" in
+              (self.browser.text("#series-legend") or ""), "the outlier's name")
+        self.assertRegex(self.browser.text("#series-legend"),
+                         r"^line: avg, shade: min to max; beyond the top: (avg|max) [0-9.]+ms at "
+                         r"\d\d:\d\d:\d\d")
+        self.assertTrue(self.browser.run(
+            "return document.querySelector('#series .beyond').getAttribute('d')"), "its mark")
+        self.browser.picture("line-outlier")
+        # A logarithmic axis has room for it.
+        self.browser.choose("#axis", "log")
+        until(lambda: "beyond" not in self.browser.text("#series-legend"), "all in it")
 
     def test_statistics_are_sorted_by_each_column_and_only_those_with_samples(self):
         self.mount.send("create sorted/b on=1", "create sorted/a on=1", "create sorted/c on=1",

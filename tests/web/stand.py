@@ -44,7 +44,8 @@ def until(condition, what, seconds=PATIENCE):
 class Mount:
     """A daemon with a few interfaces that move."""
 
-    def __init__(self):
+    def __init__(self, *options):
+        self.options = options
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tally-web-test."))
         self.mount = self.folder / "mnt"
         self.mount.mkdir()
@@ -58,7 +59,7 @@ class Mount:
     def start(self):
         self.started_at = time.time()
         self.daemon = subprocess.Popen(
-            [BIN / "tallyfs", "-f", "--socket", self.socket, self.mount],
+            [BIN / "tallyfs", "-f", "--socket", self.socket, *self.options, self.mount],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.daemon.stdout.readline() == "READY\n"
 

@@ -3,7 +3,7 @@ import os
 import unittest
 
 from page_case import COLOURS, CONTRAST, PageCase
-from stand import until
+from stand import Mount, Web, until
 
 
 class TracingPageTest(PageCase):
@@ -93,6 +93,26 @@ class TracingPageTest(PageCase):
                          ".find(e => e.textContent === 'web').click()")
         self.browser.shows("#shown-name", "web / latency_us")
         self.assertIsNone(self.browser.text("#hist-box"))
+
+    def test_system_calls_have_names(self):
+        if os.getuid() != 0:
+            self.skipTest("the kernel's events are root's")
+        mount = Mount("-o", "tracefs")
+        self.addCleanup(mount.end)
+        event = mount.mount / "tracing/events/raw_syscalls/sys_enter"
+        if not event.exists():
+            self.skipTest("this kernel has no events of system calls")
+        web = Web(mount)
+        self.addCleanup(web.end)
+        # Those of this process: getppid() is no call that others make by the thousand.
+        with open(event / "trigger", "a") as trigger:
+            trigger.write(f"hist:keys=id.syscall if common_pid == {os.getpid()}")
+        self.addCleanup(lambda: (event / "trigger").write_text(""))
+        self.browser.open(web.page("tracing/events/raw_syscalls/sys_enter"))
+        until(lambda: os.getppid() and any("sys_getppid [110]" in each for each in
+                                           self.browser.texts(".hist td.key")), "its name")
+        self.browser.picture("hist-syscalls")
+        self.browser.open("about:blank")  # before the servers end
 
     def test_pictures_in_both_themes_and_widths(self):
         self.feed_events()

@@ -51,6 +51,21 @@ assert_balanced() {
   [ $((confirmed + lost)) -le "$sent" ] || fail "more confirmed than sent: $SAID"
 }
 end_probe() { echo end >&7; wait "$PROBE" || fail "the probe ended with $?"; }
+# at_an_end DOES ENDS SHOWN: what ENDS still sends is there. At the end of a process libtally waits
+# for the daemon for 250 ms: an end that took as long says nothing, and all is done with another $N.
+at_an_end() {
+  local N=0 begun took deadline=$((SECONDS + 60 * ${TALLY_PATIENCE:-1}))
+  while :; do
+    N=$((N + 1))
+    eval "$1"
+    begun=$(now_us)
+    eval "$2"
+    took=$(($(now_us) - begun))
+    ! eval "$3" || return 0
+    [ $took -ge 250000 ] || fail "after $took us it is not so: $3" "$(data web$N 2>&1)"
+    [ $SECONDS -le $deadline ] || fail "no end of $N was answered in time"
+  done
+}
 # web/hits, a counter that is on
 web_hits() { start_probe; ok 'interface web' 'statistic web hits' 'start hits'; }
 # in_cells STATISTIC: what is added to it goes by cells, and not by the socket.

@@ -123,13 +123,55 @@ a_feeder_whose_descriptors_are_closed_is_answered_again() {
   assert_has 'b 1' "$(counts web)"
 }
 
+_need_package() {
+  need_python
+  PACKAGE=$(dirname "$(command -v "$TALLYFS")")/../python
+  PYTHONPATH=$PACKAGE "$PYTHON" -c 'import tally' 2>/dev/null || skip 'no package tally'
+}
+
+# As a setuid program has them, and a server that takes on the uids of its users.
+programs_with_two_uids_are_answered_there() {
+  need_root
+  need setpriv
+  _need_namespaces
+  local each
+  for each in '--ruid=65534 --euid=0' '--ruid=0 --euid=65534'; do
+    # The environment says nothing to a program with more rights than its caller.
+    # shellcheck disable=SC2086
+    assert_fails_with 'entries_max' unshare --net -- setpriv $each --clear-groups -- \
+      "$TALLY_SEND" --socket "$SOCK" 'create web/x type=list entries_max=0'
+  done
+  assert_eq 0 "$(own fds_refused)"
+  wait_until '[ "$(own channels)" = 0 ]'
+}
+
+a_feeder_with_two_uids_counts_in_cells_there() {
+  need_root
+  _need_namespaces
+  _need_package
+  TALLY_SOCKET=$SOCK PYTHONPATH=$PACKAGE unshare --net -- "$PYTHON" - <<'PY'
+import os, tally
+os.setresuid(65534, 0, 0)
+hits = tally.Interface("web").statistic("hits", "calls")
+hits.start()
+tally.statistic_sync(10000)
+for effective in 65534, 0:
+    os.seteuid(effective)
+    for i in range(1000):
+        hits.inc(i)
+    tally.statistic_sync(10000)
+os.setresuid(0, 0, 0)
+with open(os.environ["MNT"] + "/statistics/tallyfs/data") as data:
+    own = {words[0]: words[-1] for words in map(str.split, data)}
+assert (own["channels"], own["lanes"]) == ("1", "1"), own
+PY
+  assert_counts web 'hits 2000'
+}
+
 a_feeder_in_python_registers_there() {
   _need_namespaces
-  need_python
-  local package
-  package=$(dirname "$(command -v "$TALLYFS")")/../python
-  PYTHONPATH=$package "$PYTHON" -c 'import tally' 2>/dev/null || skip 'no package tally'
-  TALLY_SOCKET=$SOCK PYTHONPATH=$package unshare "${ALL[@]}" -- "$PYTHON" - <<'PY'
+  _need_package
+  TALLY_SOCKET=$SOCK PYTHONPATH=$PACKAGE unshare "${ALL[@]}" -- "$PYTHON" - <<'PY'
 import tally
 hits = tally.Interface("web").statistic("hits", "calls")
 hits.start()

@@ -60,8 +60,7 @@ what_users_have_redefined_in_a_daemon_that_lived_on_stays() {
   assert_attribute web hits on 0
   # And a connection that was lost, with a daemon that was not.
   said ok close-fds
-  wait_until 'tell fds; [ "$SAID" -gt 20 ]'
-  ok 'sync 5000'
+  wait_until 'tell "sync 1000"; [ "$SAID" = ok ]'
   assert_attribute web hits type range
   assert_attribute web hits on 0
   # What the program asks for later is done.
@@ -151,18 +150,21 @@ a_feeder_may_wait_for_room_up_to_a_bound() {
   tell 'slowest hits 2000000'
   local slowest=$SAID
   [ "$slowest" -ge 290000 ] || fail "nothing waited: $slowest us"
-  [ "$slowest" -lt "$(time_limit_us 2000000)" ] || fail "a call waited $slowest us"
+  [ "$slowest" -lt "$(time_limit_us 5000000)" ] || fail "a call waited $slowest us"
   [ "$(count_of dropped)" -gt 0 ] || fail 'nothing was dropped'
   kill -CONT "$SERVER"
   ok 'sync 20000'
   assert_data web "hits $(count_of confirmed)"
-  local dropped
-  dropped=$(count_of dropped)
-  # With a daemon that takes things in, waiting means that nothing is lost.
-  ok "inc hits $(fewer 5000000)" 'sync 20000'
-  assert_eq "$dropped" "$(count_of dropped)" dropped
+  end_probe
+  # With a daemon that takes things in, waiting means that nothing is lost: over the socket.
+  local calls
+  calls=$(fewer 5000000)
+  start_probe
+  ok 'settings 10000 60000 4096 1' 'interface db' 'statistic db hits' 'start hits' 'sync 5000' \
+    "inc hits $calls" 'sync 20000'
+  assert_data db "hits $calls"
+  assert_eq 0 "$(count_of dropped)" dropped
   assert_balanced
-  assert_data web "hits $(count_of confirmed)"
 }
 
 a_process_can_end_while_the_daemon_is_stopped() {

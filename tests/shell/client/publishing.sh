@@ -36,15 +36,16 @@ the_last_blob_is_shown_after_a_sync_and_after_the_end() {
   assert_eq $((before + 1)) "$(_blobs)" "blobs taken in"
   assert_has '"val":20' "$(_json web/total)"
   end_probe
-  start_stats_probe
-  ok 'template T' 'blob b T' 'publish web other b' 'object web held' 'publish-object web/held b' \
-    'sync 5000'
-  for i in {1..20}; do ok 'update b 1' 'publish web other b' 'publish-object web/held b'; done
-  ok 'last web/held b'
-  end_probe
-  assert_has '"val":20' "$(_json web/other)"
-  assert_has '"val":20' "$(_json web/held)"
+  at_an_end _publish_20 end_probe '_has 20 web/other$N && _has 20 web/held$N'
 }
+_publish_20() {
+  start_stats_probe
+  ok 'template T' 'blob b T' "publish web other$N b" "object web held$N" \
+    "publish-object web/held$N b" 'sync 5000'
+  for i in {1..20}; do ok 'update b 1' "publish web other$N b" "publish-object web/held$N b"; done
+  ok "last web/held$N b"
+}
+_has() { [[ $(_json "$2" 2>&1) == *"\"val\":$1"* ]]; }  # _has VALUE OBJECT
 
 null_pointers_are_refused() {
   start_stats_probe
@@ -168,10 +169,8 @@ a_daemon_that_comes_late_gets_the_last_blob() {
 }
 
 a_program_that_ends_at_once_leaves_its_blob() {
-  start_stats_probe
-  ok 'template T' 'blob b T' 'update b 5' 'publish web total b'
-  end_probe
-  assert_has '"val":5' "$(_json web/total)"
+  at_an_end 'start_stats_probe; ok "template T" "blob b T" "update b 5" "publish web total$N b"' \
+    end_probe '_has 5 web/total$N'
 }
 
 a_child_publishes_for_itself() {

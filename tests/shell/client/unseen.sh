@@ -53,8 +53,8 @@ a_kill_of_it_loses_nothing_and_removes_what_goes_with_it() {
   before=$(counts db)
   kill -KILL "$PROBE"
   wait_until '! [ -e "$STAT/web" ]'
+  wait_until '[ "$(own lanes)" = 0 ]'
   assert_eq "$before" "$(counts db)"
-  assert_eq 0 "$(own lanes)"
 }
 
 people_see_it_as_process_0() {

@@ -1,6 +1,11 @@
 # A terminal for tallyctl top, which tmux is.
 
 _tmux() { tmux -S "$CASE/tmux" "$@"; }
+_need_terminal() {
+  need tmux
+  need_utf8
+  unset TMUX NO_COLOR
+}
 # _open COLUMNS ROWS: a shell, with a prompt that nothing else prints.
 _open() {
   _tmux -f /dev/null new-session -d -x "$1" -y "$2" \

@@ -54,6 +54,30 @@ define_changes_and_names_what_is_lost() {
   assert_attribute web hits range_max 99
 }
 
+the_name_may_have_its_interface() {
+  _status 0 '' "$TALLYCTL" define web/us name=web/us on=0
+  assert_attribute web us on 0
+  _status 0 '' "$TALLYCTL" define web name=web/us on=1
+  assert_attribute web us on 1
+  _status 2 'name=db/us: that is not web/us' "$TALLYCTL" define web/us name=db/us on=0
+  _status 1 'this line is for web: write it to statistics/db/definition, or send: define db/us' \
+    "$TALLYCTL" define web name=db/us on=0
+  send 'create web/l{q:a%20b} on=1'
+  _status 0 '' "$TALLYCTL" define 'web/l{q:"a b"}' 'name=l{q:a%20b}' on=0
+}
+
+what_the_socket_refuses_is_tallyctl_s_to_say() {
+  _status 1 '' "$TALLYCTL" rm tallyfs
+  assert_eq "tallyctl: this interface holds the daemon's own numbers (Device or resource busy)
+  remove tallyfs
+         ^" "$(cat "$CASE/err")"
+  _status 1 "tallyctl: entries_max must be" "$TALLYCTL" create web/x type=list entries_max=0
+  _status 0 "tallyctl: warning: it exists with type=value" "$TALLYCTL" create web/hits type=last
+  _status 1 "tallyctl: feed must be" "$TALLYCTL" define web feed=nobody
+  stop_daemon
+  _status 3 'tallyctl: ' "$TALLYCTL" create web/x on=1
+}
+
 what_changes_nothing_is_wrong_usage() {
   _status 2 'define web/us needs KEY=VALUE' "$TALLYCTL" define web/us
   _status 2 'define web needs KEY=VALUE' "$TALLYCTL" define web

@@ -89,7 +89,7 @@ assert error == 0, os.strerror(error)
 assert data("web") == "a 0 0 0.000 0\n", data("web")
 assert own("lane_bad") >= 1, data("tallyfs")
 EOT
-  _finds WARN lane_bad 'memory that feeders count in held what no feeder writes' 'error_log names'
+  _finds WARN lane_bad 'memory that feeders count in held what no feeder writes' 'errors names'
   local fault='this is not what a feeder writes: an index is not within the file'
   grep -q "lane pid [0-9]* uid [0-9]*: error: $fault" "$MNT/tracing/error_log" || fail 'no fault'
   fault+=': read [0-9]*, allowed [0-9]*, era 0'
@@ -99,7 +99,7 @@ EOT
 
 lines_that_are_refused() {
   send 'garbage'
-  _finds WARN rejects 'the newest: socket pid' 'tracing/error_log'
+  _finds WARN rejects 'the newest: socket pid' 'tallyctl errors'
 }
 
 long_lines_are_divided_at_words() {
@@ -109,7 +109,7 @@ long_lines_are_divided_at_words() {
   said=$(script -qec "stty cols 60; $TALLYCTL doctor --color=never" /dev/null | tr -d '\r' || true)
   assert_eq '' "$(grep -E '^.{61}' <<<"$said" || true)"
   joined=$(tr -s ' \n' ' ' <<<"$said")
-  assert_has 'do: cat tracing/error_log has the last ones, with their senders and reasons' "$joined"
+  assert_has 'do: tallyctl errors has the last ones, with their senders and reasons' "$joined"
   assert_has "ok mount $MNT, tallyfs " "$joined"
 }
 
@@ -153,7 +153,7 @@ peer = Peer()
 for i in range(20000): peer.send(request(1, "web/hits 1"))
 assert counts("web") == "hits 20000\n"
 EOT
-  _finds WARN answers_dropped 'answers did not reach their feeder' 'read the answers'
+  _finds WARN answers_dropped 'answers did not reach their feeders' 'read the answers'
 }
 
 samples_that_were_dropped_and_by_which_process() {

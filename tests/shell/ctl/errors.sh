@@ -53,6 +53,37 @@ a_hostile_text_controls_no_terminal() {
   assert_has_not $'\033' "$("$TALLYCTL" errors)"
 }
 
+hostile_texts_of_all_doors_control_no_terminal() {
+  local line
+  send 'create web/us on=1'
+  for line in 'create web/\033[31m types=range' 'create web/us units=\342\200\256' \
+    'define web/us \302\233m=1' 'create w\233/us on=1' 'define web/us help=\177%%0a'; do
+    # shellcheck disable=SC2059  # it is the format
+    printf "$line\n" | socat -u - "UNIX-SENDTO:$SOCK"
+  done
+  printf 'name=us type=\033]0;x\007\n' 2>/dev/null >"$STAT/web/definition" || true
+  printf 'w\033/us o\342\200\256n=1\n' 2>/dev/null >"$MNT/rules" || true
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 7 ]'
+  LC_ALL=C.UTF-8 "$TALLYCTL" errors >"$CASE/out"
+  assert_eq 21 "$(wc -l <"$CASE/out")" 'a reason, the line and the caret of each'
+  py <<'EOT'
+import os
+for line in open(os.environ["CASE"] + "/out", encoding="utf-8"):
+    assert line.rstrip("\n").isprintable(), line
+EOT
+  assert_has '\xe2\x80\xae' "$(cat "$CASE/out")"
+}
+
+the_caret_stands_below_its_word() {
+  send 'create web/漢 types=range'
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 1 ]'
+  assert_eq "there is no key 'types'; did you mean type?
+  create web/漢 types=range
+                ^" "$(LC_ALL=C.UTF-8 "$TALLYCTL" errors | sed '1s/.*error: //')"
+  assert_eq '  create web/\xe6\xbc\xa2 types=range
+                          ^' "$("$TALLYCTL" errors | sed 1d)"
+}
+
 the_group_reads_it_and_nobody_else() {
   need_root
   stop_daemon

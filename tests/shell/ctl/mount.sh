@@ -16,14 +16,18 @@ web/hits" "$("$TALLYCTL" ls --names web)"
   "$TALLYCTL" ls --json | jq -e '.interfaces | length == 3' >/dev/null
 }
 
+_shows_a_rate() {
+  jq -es 'map(.interfaces[0].statistics[0].view.rate) | max > 0' "$CASE/shown" >/dev/null 2>&1
+}
 intervals_have_rates() {
   need jq
-  "$TALLYCTL" show --json --every 100ms --count 3 web/hits >"$CASE/shown" &
-  local shown=$!
-  while kill -0 $shown 2>/dev/null; do send 'web/hits 1'; done
-  wait $shown
+  "$TALLYCTL" show --json --every 100ms --count 3 web/hits >"$CASE/shown"
   assert_eq 3 "$(wc -l <"$CASE/shown")"
-  jq -es 'map(.interfaces[0].statistics[0].view.rate) | max > 0' "$CASE/shown" >/dev/null
+  "$TALLYCTL" show --json --every 100ms web/hits >"$CASE/shown" &
+  local shown=$!
+  wait_until 'send "web/hits 1"; _shows_a_rate'
+  kill $shown
+  wait $shown || true
 }
 
 latency_histograms_and_texts_of_the_tree() {
@@ -152,6 +156,15 @@ definitions_have_units_and_help() {
   assert_attribute web new help Of%20all
 }
 
+apply_takes_labels_as_they_are_typed() {
+  printf '%s\n' 'define web name=us{route:/cart,code:200} type=range on=1' \
+    'define web name=v{a:/} of=us{route:/cart,code:200} type=last' >"$CASE/saved"
+  assert_eq "$(printf '+ web/us{route:/cart,code:200}\n+ web/v{a:/}')" \
+    "$("$TALLYCTL" apply --create "$CASE/saved")"
+  assert_eq "$(printf '= web/us{route:/cart,code:200}\n= web/v{a:/}')" \
+    "$("$TALLYCTL" apply "$CASE/saved")"
+}
+
 definitions_have_the_base_of_lists() {
   send 'create web/ten type=list entries_max=9' 'create web/hex type=list entries_max=9 base=16'
   "$TALLYCTL" definitions web/ten web/hex >"$CASE/saved"
@@ -185,6 +198,22 @@ sums_over_a_label() {
   assert_has '1 statistics do not add up, and are left out' "$(_sums --by route shop/us)"
   _status 1 "there is no label 'rout'; the labels are" "$TALLYCTL" show --by rout shop/us
   _status 2 '--by goes with neither' "$TALLYCTL" show --json --by route shop/us
+}
+
+# The two moments are a minute apart, however long the machine took for them.
+a_sum_that_lost_a_part_is_not_known_in_between() {
+  need jq
+  local moments=$CASE/sums.jsonl name='shop/n{route:a,code' with='on=1 mode=products'
+  local data=$MNT/statistics/shop/data.json
+  send "create $name:200} $with" "create $name:500} $with" "$name:200} 5" "$name:500} 100"
+  wait_until "grep -q '\"total\":100' '$data'"
+  jq -c '{tallyctl: "0", every_us: 1000000} + .' "$MNT/statistics.json" >"$moments"
+  jq -c . "$data" >>"$moments"
+  send "remove $name:200}" "$name:500} 95"
+  wait_until "grep -q '\"total\":195' '$data'"
+  jq -c '.time_us += 60000000 | .realtime_us += 60000000' "$data" >>"$moments"
+  "$TALLYCTL" show --by route --every 1s --from "$moments" shop/n >"$CASE/out"
+  assert_eq '- - -' "$(awk '$1 == "shop/n{route:a}" { print $4, $5, $6 }' "$CASE/out")"
 }
 
 definitions_come_back() {
@@ -282,6 +311,14 @@ a_recording_has_the_samples_of_the_mount() {
   local web='.interfaces[] | select(.interface == "web") | [.samples, .statistics, .on]'
   assert_eq '[6,4,4]' "$("$TALLYCTL" ls --json | jq -c "$web")"
   assert_eq '[6,4,4]' "$("$TALLYCTL" ls --json --from "$CASE/recording" | jq -c "$web")"
+}
+
+differences_say_what_was_left_out() {
+  send 'create web/codes type=list entries_max=1 on=1' 'web/codes 1'
+  "$TALLYCTL" record --every 100ms --count 1 "$CASE/before"
+  send 'web/codes 2'
+  assert_match 'web/codes +1 .* 0 values +1 missed +1 value +1 value +1 missed' \
+    "$("$TALLYCTL" diff "$CASE/before" now | grep '^web/codes')"
 }
 
 snapshots_after_a_restart_or_a_removal_are_unknown() {

@@ -128,7 +128,7 @@ resets_restarts_and_definitions_are_told() {
   _end_recorder
   _show --last 10m web >"$CASE/out"
   assert_has 'web/hits: reset' "$(cat "$CASE/out")"
-  assert_has 'web/depth: defined anew' "$(cat "$CASE/out")"
+  assert_has 'web/depth: redefined' "$(cat "$CASE/out")"
   assert_has 'the daemon has started again' "$(cat "$CASE/out")"
   # Rows for programs have them on stderr.
   _show --last 10m --tsv web/hits >"$CASE/rows" 2>"$CASE/facts"

@@ -7,8 +7,8 @@ TYPES='hits sent us size latency depth quick last temperature per_second by_seco
   延迟'
 
 _set_up() {
-  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
-  export LC_ALL=C.UTF-8 TZ=UTC TERM=xterm-256color
+  need_utf8
+  export TZ=UTC TERM=xterm-256color
   unset NO_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TALLY_MOUNT
 }
 # _picture FILE COLUMNS ARGUMENT...: what they show goes behind what FILE has already.
@@ -89,6 +89,7 @@ show_draws_rows_and_intervals() {
   _picture rows.txt 100 show --every 1s --count 2 web/depth web/us
   _picture rows.txt 100 show --every 1s --total --count 1 --no-header web
   _picture rows.txt 100 show --every 2s web/depth
+  _picture rows.txt 100 show --every 1s --count 3 web/per_second web/last
   _picture rows.txt 100 heat --every 2s web/latency
   _picture rows.txt 100 show --exact web/latency
   _picture rows.txt 100 show --all web/idle

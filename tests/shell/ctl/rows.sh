@@ -7,12 +7,24 @@ rows_are_chosen_and_sorted() {
     'web/slow 3000' 'create a/none on=1'
   _names() { "$TALLYCTL" show --no-header "$@" | awk '{ printf "%s ", $1 }'; }
   assert_eq 'db/us web/hits web/slow web/us ' "$(_names --sort name web db)"
-  assert_eq 'web/slow web/us ' "$(_names --sort p50 web db)"  # a range has no percentiles
+  # A range has no percentiles, and a number without a unit comes behind all times.
+  assert_eq 'web/us web/slow ' "$(_names --sort p50 web db)"
   assert_eq 'web/us ' "$(_names --sort samples --top 1 web db)"
   assert_eq 'db/us ' "$(_names --nonzero a db)"
-  _status 2 "'p98' is none of name, samples, rate, p50, p99 or max" "$TALLYCTL" show --sort p98
+  _status 2 "'p98' is none of name, samples, rate, p50, p99, max or change" \
+    "$TALLYCTL" show --sort p98
   _status 2 'tracing/trace has no rows to sort or export' "$TALLYCTL" show --csv tracing/trace
-  _status 2 '--csv and --tsv go with neither' "$TALLYCTL" show --sort max --changed
+  _status 2 '--changed goes with --sort change or name' "$TALLYCTL" show --sort max --changed
+}
+
+rows_are_json_with_what_a_row_has() {
+  send 'create a/none on=1'
+  "$TALLYCTL" show --json --sort samples --top 2 web db/us >"$CASE/rows.json"
+  assert_eq '["web/us",3,"db/us",1]' \
+    "$(jq -c '[.rows[] | .interface + "/" + .statistic, .samples]' "$CASE/rows.json")"
+  assert_eq '9.1e-05 null' "$(jq -r '.rows[0] | "\(.p50) \(.total)"' "$CASE/rows.json")"
+  "$TALLYCTL" show --json --nonzero web/hits >"$CASE/rows.json"
+  assert_eq '["value","",null]' "$(jq -c '.rows[0] | [.type, .unit, .p99]' "$CASE/rows.json")"
 }
 
 rows_for_programs_are_plain_numbers() {

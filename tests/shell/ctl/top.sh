@@ -6,10 +6,9 @@ TALLYCTL=${TALLY_BIN:+$TALLY_BIN/}tallyctl
 GOLDEN=$here/../golden/ctl
 
 _set_up() {
-  need tmux
-  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
-  export LC_ALL=C.UTF-8 TZ=UTC
-  unset TMUX NO_COLOR TALLY_MOUNT
+  _need_terminal
+  export TZ=UTC
+  unset TALLY_MOUNT
 }
 # What a program may leave behind.
 _state() {
@@ -165,6 +164,9 @@ a_terminal_without_a_cursor_is_refused() {
   local heat="$TALLYCTL heat --from $GOLDEN/all.jsonl web/latency" status=0
   said=$(TERM=dumb script -qec "$heat" /dev/null) || status=$?
   assert_eq "2 $no heat --ascii draws with letters" "$status ${said%$'\r'}"
+  # Not below the times of a span either.
+  said=$(TERM=dumb script -qec "$TALLYCTL heat --last 5m --vs before web/latency" /dev/null) || :
+  assert_eq "$no heat --ascii draws with letters" "${said%$'\r'}"
   assert_has '2 intervals missed' "$(TERM=dumb script -qec "$heat --ascii" /dev/null)"
   assert_has '2 intervals missed' "$(TERM=dumb $heat)"
 }

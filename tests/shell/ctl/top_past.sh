@@ -3,11 +3,12 @@
 . ./ctl/_past.sh
 . ./ctl/_tmux.sh
 
+_sql_write() { sqlite3 "$STORE/past.sqlite" "$1"; }
 # _minutes N: the store has what was recorded in each of N minutes before, too.
 _minutes() {
-  sqlite3 "$STORE/past.sqlite" "WITH RECURSIVE n(k) AS (SELECT 1 UNION SELECT k+1 FROM n
+  _sql_write "WITH RECURSIVE n(k) AS (SELECT 1 UNION SELECT k+1 FROM n
     WHERE k<$1) INSERT INTO block SELECT NULL, tier, begin_us-60000000*k, end_us-60000000*k,
-    first_series, last_series, data FROM block, n WHERE tier=0"
+    first_series, last_series, data FROM block, n"
 }
 # The second of the day that is shown.
 _at() {
@@ -16,10 +17,7 @@ _at() {
 _at_is() { [ "$(_at 2>/dev/null)" "$1" "$2" ] 2>/dev/null; }
 
 a_store_is_played_and_sought_in() {
-  need tmux
-  [ -n "$(LC_ALL=C.UTF-8 locale charmap 2>/dev/null | grep UTF-8)" ] || skip 'no locale C.UTF-8'
-  export LC_ALL=C.UTF-8
-  unset TMUX NO_COLOR
+  _need_terminal
   _record
   local i begin
   for i in 1 2 3 4; do
@@ -56,6 +54,54 @@ a_store_is_played_and_sought_in() {
   wait_until "_at_is -ge $((begin + 60))"
   _keys q
   _sees_not ' x1 '
+  _close
+}
+
+interfaces_are_shown_beside_their_rates_in_another_span() {
+  _need_terminal
+  _record
+  send 'web/hits 1' 'web/hits 1'
+  _next_second
+  _end_recorder
+  _minutes 9
+  [ "$(date +%H)" != 00 ] || skip 'the day is too young'
+  local minute
+  minute=$(date -u -d '-5 min' +%H:%M)
+  assert_fails_with '--vs before needs a span' "$TALLYCTL" top --vs before
+  assert_fails_with 'nothing of the span' "$TALLYCTL" top --vs 2001-01-01T12:00+1m
+  _open 140 30
+  # On the mount nothing is sent now.
+  _keys "TALLY_STORE=$STORE TALLY_MOUNT=$MNT TZ=UTC $TALLYCTL top --vs $minute" Enter
+  _sees ' VS INTERFACE'
+  _sees " $minute:00 to "
+  wait_until "_screen | grep -qE ' silent +web '"
+  _keys s s
+  _sees 'VS▼'
+  _keys s
+  _sees 'RATE▼'
+  _keys q
+  _sees_not 'before: '
+  _keys "clear; TALLY_STORE=$STORE TZ=UTC $TALLYCTL top --at $minute --vs before" Enter
+  _sees ' x1  before: '
+  _keys q
+  _sees_not ' x1 '
+  _close
+}
+
+damaged_blocks_are_named() {
+  _need_terminal
+  _record
+  send 'web/hits 1'
+  _next_second
+  _end_recorder
+  _minutes 9
+  _sql_write "UPDATE block SET data=substr(data, 1, length(data) - 3) WHERE id IN
+    (SELECT id FROM block WHERE tier=0 ORDER BY begin_us LIMIT 3)"
+  _open 140 30
+  _keys "TALLY_STORE=$STORE TZ=UTC $TALLYCTL top --last 21m" Enter
+  _sees 'damaged in the store'
+  _keys q
+  _sees_not 'damaged in the store'
   _close
 }
 

@@ -11,3 +11,10 @@ _replace_server() {
 _takeovers() { own takeovers; }
 # All that came in is in the memory of the keeper.
 _is_kept() { wait_until '[ "$(own unsaved)" = 0 ]'; }
+# Linux 6.9 and later send requests again.
+_need_resend() {
+  local major minor
+  IFS=.- read -r major minor _ < <(uname -r)
+  [ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 9 ]; } ||
+    skip 'the kernel does not send requests again'
+}

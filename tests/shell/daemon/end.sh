@@ -138,11 +138,20 @@ lines = b"define web data=reset\n" * max(1, int(300 / min(SLOWNESS, 3 * PATIENCE
 for i in range(7): peer.socket.send(lines)
 peer.send(request(9, "create web/c"))
 os.kill(int(os.environ["DAEMON"]), signal.SIGTERM)  # which continues the server
-(answer,) = peer.answers()
-assert answer[:2] == (9, 0), answer
+try:
+    (answer,) = peer.answers()
+    assert answer[:2] == (9, 0), answer
+except socket.timeout: open(os.environ["CASE"] + "/unanswered", "w").close()
 EOT
   daemon_ends
   _nothing_is_left
+  [ ! -e "$CASE/unanswered" ] || [ "$(_lost)" -gt 0 ] || fail 'what was queued was not taken in'
+}
+# At its end the daemon takes in what is queued for a second. Of a machine that has no CPU for it
+# meanwhile the log says how many datagrams are lost.
+_lost() {
+  sed -n 's/.* \([0-9]*\) datagrams that were queued are lost: .*/\1/p' "$STDERR" |
+    awk '{ lost += $1 } END { print lost + 0 }'
 }
 
 sigterm_counts_each_send_that_succeeded() { _counts_each_send stop_daemon; }
@@ -168,8 +177,10 @@ EOT
   wait_until 'grep -qs "^n " "$STAT/web/data"'
   "$@"
   wait $sender
+  local taken
+  taken=$(($(cat "$CASE/sent") - $(_lost)))
   start_daemon --state "$CASE/state"
-  assert_counts web "n $(cat "$CASE/sent")"
+  assert_counts web "n $taken"
 }
 
 # The sender never waits, and sends before, while and after a daemon ends.

@@ -7,13 +7,6 @@ _nothing_is_left() {
   [ ! -e "$SOCK" ] || fail 'the socket is left'
   [ ! -e "$SOCK.lock" ] || fail 'its lock is left'
 }
-# Linux 6.9 and later send requests again.
-_need_resend() {
-  local major minor
-  IFS=.- read -r major minor _ < <(uname -r)
-  [ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 9 ]; } ||
-    skip 'the kernel does not send requests again'
-}
 
 a_killed_server_is_replaced() {
   start_daemon

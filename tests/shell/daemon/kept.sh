@@ -54,6 +54,29 @@ what_was_written_is_there_after_a_kill_at_once() {
   assert_has_not ' left out' "$(cat "$STDERR")"
 }
 
+# The third server has all that was kept.
+a_write_that_two_servers_crash_with_is_refused() {
+  _need_resend
+  need_python
+  [ -z "${TALLY_PATIENCE:-}" ] || skip 'a sanitizer looks for leaks by ptrace itself'
+  local said status=0
+  start_daemon
+  send 'create web/a on=1' 'web/a 1'
+  assert_counts web 'a 1'
+  _is_kept
+  said=$("$PYTHON" "$here/crash_at_reply.py" "$DAEMON" "$STAT/web/definition" 'name=a units=bad') ||
+    status=$?
+  [ $status != 3 ] || skip 'no process may trace another'
+  assert_eq EIO "$said"
+  assert_eq 2 "$(own takeovers)"
+  send 'web/a 1'
+  assert_counts web 'a 2'
+  assert_match '.*write of pid [0-9]+ uid [0-9]+ is refused: servers have crashed with it' \
+    "$(grep 'is refused:' "$STDERR")"
+  assert_has 'Command: name=a units=bad' "$(cat "$MNT/tracing/error_log")"
+  define web 'name=a units=good'
+}
+
 # The cause may be in what they keep.
 after_three_crashes_a_server_begins_anew() {
   start_daemon
@@ -82,6 +105,7 @@ a_memory_that_takes_nothing_is_told() {
   wait_until 'grep -q "the state is not kept: .*: File too large" "$STDERR"'
   assert_has 'the state is not kept' "$(cat "$MNT/tracing/error_log")"
   assert_eq 1 "$(own unsaved)"
+  assert_match '[1-9][0-9]*' "$(own keep_failures)"
   define web 'name=a type=list entries_max=9'
   assert_eq 1 "$(grep -c 'is not kept' "$STDERR")"
   _replace_server

@@ -146,10 +146,11 @@ log_level_decides_what_is_logged() {
 systemd_is_told_ready_when_it_is_usable() {
   py "$TALLYFS" "$CASE/notify" <<'EOT'
 import os, signal, socket, subprocess, sys
+from peer import PATIENCE
 tallyfs, path = sys.argv[1:]
 notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 notify.bind(path)
-notify.settimeout(20)
+notify.settimeout(20 * PATIENCE)
 daemon = subprocess.Popen([tallyfs, "-f", "--socket", os.environ["SOCK"], os.environ["MNT"]],
                           env=dict(os.environ, NOTIFY_SOCKET=path), stdout=subprocess.DEVNULL)
 open(os.environ["CASE"] + "/pids", "a").write(f"{daemon.pid}\n")
@@ -164,13 +165,14 @@ feeder.sendto(b"web/a 1\n", os.environ["SOCK"])
 assert open(os.environ["STAT"] + "/web/data").read() == "a 1 1 1.000 1\n"
 daemon.send_signal(signal.SIGTERM)
 assert "STOPPING=1" in told()
-assert daemon.wait(20) == 0
+assert daemon.wait(20 * PATIENCE) == 0
 EOT
 }
 
 a_socket_passed_by_systemd_is_used_and_left_alone() {
   py "$TALLYFS" "$CASE/passed" <<'EOT'
 import os, signal, socket, subprocess, sys
+from peer import PATIENCE
 tallyfs, path = sys.argv[1:]
 passed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 passed.bind(path)
@@ -186,7 +188,7 @@ feeder.sendto(b"web/late 1\n", path)
 assert open(os.environ["STAT"] + "/web/data").read() == "early 1 1 1.000 1\nlate 1 1 1.000 1\n"
 assert not os.path.exists(os.environ["SOCK"]), "it made one of its own too"
 daemon.send_signal(signal.SIGTERM)
-assert daemon.wait(20) == 0
+assert daemon.wait(20 * PATIENCE) == 0
 assert os.path.exists(path), "it removed a socket that is not its own"
 EOT
 }
@@ -228,7 +230,7 @@ polite = Peer()
 assert polite.ask("create polite/a on=1")[0] == 0
 assert own("answers_over_share") > 0, "no uid was held to a share"
 daemon.send_signal(signal.SIGTERM)
-assert daemon.wait(20) == 0
+assert daemon.wait(20 * PATIENCE) == 0
 EOT
 }
 

@@ -211,8 +211,8 @@ the_directory_is_for_the_daemon_alone() {
   mkdir -m 755 "$CASE/state"
   mkdir "$MNT"
   local start=(within 20 "$TALLYFS" --socket "$SOCK" --state)
-  assert_fails_with "--state: $CASE/state has the mode 755; it must be 700" "${start[@]}" \
-    "$CASE/state" "$MNT"
+  assert_fails_with "$CASE/state has the mode 755; it must be 700: chmod 700 $CASE/state" \
+    "${start[@]}" "$CASE/state" "$MNT"
   chmod 500 "$CASE/state"
   assert_fails_with "--state: $CASE/state has the mode 500; it must be 700" "${start[@]}" \
     "$CASE/state" "$MNT"

@@ -175,7 +175,9 @@ import errno
 from peer import data
 from strangers import *
 name = os.environ["STAT"] + "/web/data"
-Peer().socket.send(b"create web/a type=raw entries_max=2000 on=1\n" + b"web/a 123456789\n" * 1000)
+peer = Peer()
+peer.socket.send(b"create web/a type=raw entries_max=2000 on=1\n" + b"web/a 123456789\n" * 1000)
+peer.ask("")
 one = os.stat(name).st_size
 def take(uid):
     for opened in range(100):

@@ -93,7 +93,7 @@ EOT
   holder=$!
   wait_until '[ -e "$CASE/holds" ] || ! kill -0 '$holder' 2>/dev/null' 60
   [ -e "$CASE/holds" ] || fail "$(cat "$CASE/holder")"
-  timeout 30 "$TALLYFS" --reload "$MNT" || fail 'it is not replaced'
+  within 30 "$TALLYFS" --reload "$MNT" || fail 'it is not replaced'
   TALLY_SOCKET=$SOCK "$TALLY_SEND" 'web/hits 1'
   stop_daemon
   touch "$CASE/over"
@@ -104,13 +104,13 @@ no_uid_has_more_channels_than_it_may() {
   _as_nobody_py <<'EOT'
 from peer import *
 from channels import *
-peers = [ChannelPeer() for _ in range(70)]
+peers = [PeerProcess() for _ in range(70)]
 ways = [peer.asked("create web") for peer in peers]
 assert ways == ["channel"] * 64 + ["address"] * 6, ways
 # Another one of the same socket takes its place.
 assert peers[0].retry("create web") == "channel"
 for peer in peers[:10]: peer.close()
-late = ChannelPeer()
+late = PeerProcess()
 wait_until(lambda: late.retry("create web") == "channel")
 EOT
   [ "$(own fds_refused)" -ge 6 ] || fail 'they do not count'
@@ -118,18 +118,44 @@ EOT
   _nothing_is_left
 }
 
+a_process_has_one_channel() {
+  py <<'EOT'
+from peer import *
+from channels import *
+first, second = ChannelPeer(), ChannelPeer()
+assert [each.asked("create web") for each in (first, second)] == ["channel", "address"]
+assert own("fds_refused") == 1
+# Another one of the same socket takes its place, and one of another socket after its end.
+assert first.retry("create web") == "channel"
+assert second.retry("create web") == "address"
+first.close()
+assert second.retry("create web") == "channel"
+EOT
+}
+
+a_process_with_two_uids_is_answered_over_its_channel() {
+  py <<'EOT'
+from peer import *
+from channels import *
+os.setresuid(65534, 0, 0)
+assert ChannelPeer().asked("") == "channel"
+os.setresuid(0, 65534, 0)
+assert ChannelPeer().asked("") == "channel"
+EOT
+}
+
 a_channel_that_is_not_read_delays_nobody_and_has_its_bounds() {
   _as_nobody_py <<'EOT'
 from peer import *
 from channels import *
-polite = ChannelPeer()
-deaf = [ChannelPeer(deaf=True) for _ in range(60)]
+polite = PeerProcess()
+deaf = [PeerProcess(deaf=True) for _ in range(60)]
 requests = header() + b"".join(request(1, "create web/x type=list") for _ in range(100))
-for _ in range(20):
-    for peer in deaf: peer.socket.send(requests)
-unread = sum(peer.unread() for peer in deaf)
+for peer in deaf: peer.call("send_bytes", requests, 20)
+unread = sum(peer.call("unread") for peer in deaf)
 assert 0 < unread < 4 << 20, "it may have a part of 4 MiB"
 for peer in deaf: peer.close()
+polite.call("ask_until_answered")
 wait_until(lambda: polite.retry("create web") == "channel")
 EOT
   [ $(($(own answers_dropped) + $(own answers_over_share))) -gt 0 ] || fail 'all were answered'
@@ -165,14 +191,22 @@ from peer import *
 from channels import *
 datagram = header() + b"".join(request(1, "create web/x type=list") for _ in range(20))
 file = 3
-deaf = [ChannelPeer(deaf=True) for _ in range(8)]
-floods = [Peer(bound=False) for _ in range(8)]
-# Until it is over, or the case has failed.
 case = os.environ["CASE"]
-while os.path.exists(case) and not os.path.exists(f"{case}/over"):
+def is_over():
+    """Or the case has failed."""
+    return not os.path.exists(case) or os.path.exists(f"{case}/over")
+for _ in range(8):
+    if os.fork() != 0: continue
+    deaf = ChannelPeer(deaf=True)
+    while not is_over():
+        with contextlib.suppress(OSError):
+            for _ in range(20): deaf.socket.send(datagram, socket.MSG_DONTWAIT)
+        time.sleep(0.001)
+    os._exit(0)
+floods = [Peer(bound=False) for _ in range(8)]
+while not is_over():
     # The queue is full, too many are on their way, or the daemon has ended.
     with contextlib.suppress(OSError):
-        for peer in deaf: peer.socket.send(datagram, socket.MSG_DONTWAIT)
         for peer in floods:
             made = pair()
             try:
@@ -207,7 +241,7 @@ a_flood_holds_up_neither_others_nor_a_reload_nor_the_end() {
     _others_are_served
     now=$(_descriptors)
     [ "$now" -le "$most" ] || most=$now
-    timeout 30 "$TALLYFS" --reload "$MNT" || fail 'it is not replaced'
+    within 30 "$TALLYFS" --reload "$MNT" || fail 'it is not replaced'
     SERVER=$(server_of "$DAEMON")
     TALLY_SOCKET=$SOCK "$TALLY_SEND" 'db/hits 1'
   done

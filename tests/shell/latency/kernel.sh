@@ -14,10 +14,10 @@ _set_up() {
 }
 # 0 while a feeder begins.
 _lost() { awk '/^lost / { lost = $2 } END { print lost + 0 }' "$HIST/wakeup/summary"; }
-_samples() { sed -n 's/^samples //p' "$HIST/$1/summary"; }
+_samples() { uncut sed -n 's/^samples //p' "$HIST/$1/summary"; }
 # Samples, and wakeups that began and have none: a virtual CPU that its host stops between arming
 # the timer and sleeping lets the timer expire before its task sleeps.
-_begun() { awk '/^(samples|unmatched) / { sum += $2 } END { print sum }' "$HIST/$1/summary"; }
+_begun() { uncut awk '/^(samples|unmatched) / { sum += $2 } END { print sum }' "$HIST/$1/summary"; }
 # Whose the instances are.
 _supervisor() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }

@@ -6,6 +6,7 @@ _as_nobody() {
   printf '%s\n' "$@" >"$CASE/nobodys"
   chmod 644 "$CASE/nobodys"
   as_nobody socat -u "OPEN:$CASE/nobodys" "UNIX-SENDTO:$SOCK"
+  _await_intake
 }
 
 create_makes_a_statistic_that_is_off() {

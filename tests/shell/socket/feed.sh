@@ -66,7 +66,7 @@ feed_is_of_the_interface_alone() {
   _send 'create web/hits on=1'
   _refuses 'feed must be any or owner' 'define web feed=all'
   _refuses 'feed must be any or owner' 'create new feed=all'
-  _refuses 'feed stands twice' 'create new feed=any feed=any'
+  _refuses 'feed is given twice' 'create new feed=any feed=any'
   _refuses 'feed is of the interface' 'define web/hits feed=owner'
   _refuses 'feed is of the interface' 'define web feed=owner on=1'
   _refuses 'feed is of the interface' 'create web/a feed=owner'

@@ -31,7 +31,7 @@ define_is_strict_and_takes_the_statistic_as_its_target() {
   send 'create web/us on=1'
   _says 0 '' 'define web/us type=range'
   assert_attribute web us type range
-  _says 1 "tally-send: line 1: data must be reset (Invalid argument)
+  _says 1 "tally-send: line 1: the only value of data is reset (Invalid argument)
   define web/us data=clear
                 ^" 'define web/us data=clear'
   _says 1 "tally-send: line 1: entries_max is for type=list, history or raw (Invalid argument)
@@ -156,7 +156,7 @@ labels_are_typed_as_people_read_them_and_stored_in_one_spelling() {
   assert_attribute web 'v{x:a%20b}' of 'l{x:a%20b}'
   assert_eq 'l{q:a%2Cb} l{x:a%20b} us{code:200,route:%2Fcart} v{x:a%20b}' "$(_names web)"
   _say_no 'this { has no }' 'web/l{x:a 5' '     ^'
-  _say_no 'the label x stands twice' 'create web/l{x:1,x:2} on=1' '                 ^'
+  _say_no 'the label x is given twice' 'create web/l{x:1,x:2} on=1' '                 ^'
   _say_no 'labels are {KEY:VALUE,...}, as {route:/cart,code:200}' 'web/l{:1} 5' '      ^'
   _says 0 '' 'remove web/us{route:/cart,code:200}'
   assert_eq 'l{q:a%2Cb} l{x:a%20b} v{x:a%20b}' "$(_names web)"

@@ -61,7 +61,10 @@ each_kind_of_error_is_told_with_a_caret() {
   _refuses 'web/a 1,5' \
     'X has no comma: a decimal is 1.5, a thousand is 1000 (Invalid argument)' '      ^'
   _refuses 'web/a 1 -1' 'Y is not an unsigned 64-bit number (Invalid argument)' '        ^'
-  _refuses 'web/a' 'a sample needs a number after its name (Invalid argument)' '     ^'
+  _refuses 'web/a' "the number is missing: a sample is 'web/us 12' (Invalid argument)" '     ^'
+  _refuses 'web/a 12ms' 'X has no unit: 12 instead of 12ms; units= names it (Invalid argument)' \
+    '      ^'
+  _refuses 'web/a 0xg' 'X is not a signed 64-bit number (Invalid argument)' '      ^'
   _refuses 'web/a:5|c' "a line with a '|' is one of StatsD, which tally-feed-statsd takes \
 (UDP port 8125) (Invalid argument)" '       ^'
   _refuses 'define web on=1' 'no such interface (No such file or directory)' '       ^'
@@ -414,7 +417,7 @@ whose_daemon_refused_a_line_is_told_once_where_it_is_not_the_users() {
   local whose="tally-send: to /run/tallyfs/socket, the system's daemon, as there is none at $(_user_socket)"
   _expect 1 _send_as_nobody "$CASE/run" 'web/a 1' 'web/a' 'attach web/none'
   assert_eq "$whose
-tally-send: line 2: a sample needs a number after its name (Invalid argument)
+tally-send: line 2: the number is missing: a sample is 'web/us 12' (Invalid argument)
   web/a
        ^
 tally-send: line 3: no such statistic (No such file or directory)

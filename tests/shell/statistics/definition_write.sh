@@ -49,6 +49,22 @@ a_misspelt_name_does_not_change_all_statistics() {
   assert_data web 'x 1' 'y 0'
 }
 
+a_line_may_name_the_statistic_with_its_interface() {
+  send 'create web/x' 'create web/y' 'create db/x'
+  define web 'web/x on=1'
+  assert_attribute web x on 1
+  assert_attribute web y on 0
+  define web 'name=web/y on=1'
+  assert_attribute web y on 1
+  assert_eq '' "$(errors)"
+  _unchanged_after_refusing 'Invalid argument' 'db/x on=0' 'on=0 web/x' 'on=0 name=db/x'
+  assert_has 'this line is for web: write it to statistics/db/definition, or send: define db/x'\
+' KEY=VALUE
+  Command: on=0 name=db/x
+                ^' "$(errors)"
+  assert_attribute db x on 0
+}
+
 a_misspelt_key_is_ignored_and_told_in_the_error_log() {
   send 'create web/x'
   define web 'name=x entrys_max=5 on=1'

@@ -333,6 +333,7 @@ a_duplicate_is_told_once() {
   _prom >/dev/null
   assert_eq 1 "$(errors | grep -c 'left out')"
   assert_has web/a_b "$(errors)"
+  assert_has 'left out: web/a.b has this name there' "$(errors)"
 }
 
 a_series_that_is_gone_is_not_in_the_next_text() {

@@ -17,12 +17,6 @@ a_reset_is_undone_and_what_came_since_is_added() {
   assert_fails_with 'nothing to undo' "$TALLYCTL" undo web/us
 }
 
-two_resets_within_a_moment_are_undone_as_one() {
-  "$TALLYCTL" reset web/us && "$TALLYCTL" reset web/us
-  "$TALLYCTL" undo web/us
-  assert_data web 'us 3 5 6.333 7'
-}
-
 a_definition_is_undone_and_the_loss_is_said() {
   local before=$(definition web)
   "$TALLYCTL" define web/us type=last

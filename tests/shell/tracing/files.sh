@@ -44,7 +44,7 @@ grep_ends_and_misses_nothing_but_the_pipes() {
   echo 1 >"$E/web/request/enable"
   _request lat=3 pid=1 comm=needle
   wait_until 'grep -q needle "$T/trace"'
-  timeout 60 grep -rl needle "$T" >"$CASE/found" 2>"$CASE/said" || status=$?
+  within 60 grep -rl needle "$T" >"$CASE/found" 2>"$CASE/said" || status=$?
   assert_eq 2 $status
   assert_has "$T/trace" "$(cat "$CASE/found")"
   # The first pipe that it reads has the event; the others are empty then, or wait for more.
@@ -235,6 +235,8 @@ poll_waits_for_hits() {
   echo hist:keys=pid >"$E/web/request/trigger"
   py "$E/web/request/hist" "$T" <<'EOT'
 import os, select, socket, sys
+from peer import PATIENCE
+LONG_MS = 10_000 * PATIENCE
 fd = os.open(sys.argv[1], os.O_RDONLY)
 feed = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 feed.connect(os.environ["SOCK"])
@@ -243,7 +245,7 @@ poll.register(fd, select.POLLIN)
 assert b"Hits: 0\n" in os.read(fd, 65536)
 assert poll.poll(100) == [], "nothing has happened"
 feed.send(b"event web/request pid=7")
-assert poll.poll(10000) == [(fd, select.POLLIN)]
+assert poll.poll(LONG_MS) == [(fd, select.POLLIN)]
 os.lseek(fd, 0, os.SEEK_SET)
 assert b"Hits: 1\n" in os.read(fd, 65536)
 assert poll.poll(100) == [], "it has been read"
@@ -253,9 +255,9 @@ urgent.register(fd, select.POLLPRI)
 assert urgent.poll(100) == []
 for i in range(3):
     feed.send(b"event web/request pid=7")
-    assert urgent.poll(10000) == [(fd, select.POLLPRI)]
+    assert urgent.poll(LONG_MS) == [(fd, select.POLLPRI)]
     assert urgent.poll(100) == [], "it has been shown"
-assert poll.poll(10000) == [(fd, select.POLLIN)], "it has not been read"
+assert poll.poll(LONG_MS) == [(fd, select.POLLIN)], "it has not been read"
 os.lseek(fd, 0, os.SEEK_SET)
 assert b"Hits: 4\n" in os.read(fd, 65536)
 other = os.open(sys.argv[2] + "/trace", os.O_RDONLY)

@@ -5,6 +5,7 @@ pages_of_records_are_read_once_by_read_and_splice() {
   need_python
   py "$T" <<'EOT'
 import os, select, sys, threading
+from peer import PATIENCE
 top = sys.argv[1]
 name = top + "/per_cpu/cpu0/trace_pipe_raw"
 def mark(text):
@@ -19,7 +20,7 @@ poll = select.poll()
 poll.register(pages, select.POLLIN)
 assert poll.poll(0) == [] and refused(os.read, pages, 4096)
 mark("one")
-assert poll.poll(20000)
+assert poll.poll(20_000 * PATIENCE)
 page = os.read(pages, 65536)
 assert len(page) == 4096 and b"one\n\0" in page, page
 assert int.from_bytes(page[8:16], sys.byteorder) == 4 + 16 + 8, page[:64]
@@ -50,6 +51,7 @@ splice_gives_the_pages_that_are_there_and_each_record_once() {
   need_python
   py "$T" <<'EOT'
 import os, select, sys
+from peer import PATIENCE
 top = sys.argv[1]
 marker = os.open(top + "/trace_marker", os.O_WRONLY)
 pages = os.open(top + "/per_cpu/cpu0/trace_pipe_raw", os.O_RDONLY)
@@ -65,7 +67,7 @@ for count in 1, 3, 40, 200:
     for i in range(count): os.write(marker, b"%03d" % i + 900 * b"x")
     taken = b""
     while taken.count(900 * b"x" + b"\n\0") < count:
-        assert poll.poll(20000)
+        assert poll.poll(20_000 * PATIENCE)
         taken += spliced()
     for i in range(count): assert taken.count(b"%03d" % i + 900 * b"x") == 1, i
     assert spliced() == b"" and poll.poll(0) == []

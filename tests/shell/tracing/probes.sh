@@ -1,9 +1,7 @@
 # uprobe_events on this kernel: a function of a program that knows nothing of it is counted.
+# Longer than most: lines, hits, and what outlives a feeder or a server share one program.
 _alone=yes  # orphans are those of all mounts of the machine
-. ./tracing/_kernel.sh
-P=$T/uprobe_events
-# A copy of bash, so that no other process meets the probes. make_child() is called for each fork.
-TARGET=$CASE/target$$
+. ./tracing/_probes.sh
 
 _set_up() {
   need_root
@@ -15,18 +13,6 @@ _set_up() {
   COMMAND=$(_offset execute_command)
 }
 
-# The kernel's tracefs, which a mount of ours may lie over. _real COMMAND: in it.
-_real() {
-  mkdir -p "$CASE/tracefs"
-  unshare -m bash -c 'mount -t tracefs nodev "$1" && cd "$1" && eval "$2"' - "$CASE/tracefs" "$1"
-}
-# _append LINE: as any program must do it, since `>` would remove the probes of all.
-_append() { _real "echo '$1' >>uprobe_events"; }
-_ours() {
-  local all
-  all=$(_real 'cat uprobe_events') || fail "the kernel's list cannot be read"
-  grep "$TARGET" <<<"$all" || [ $? -eq 1 ]
-}
 # _offset SYMBOL: where a function of TARGET lies in the file.
 _offset() {
   py "$TARGET" "$1" <<'EOT'
@@ -55,8 +41,6 @@ for header in headers:
 sys.exit("no such function")
 EOT
 }
-_call() { "$TARGET" -c "for ((i = 0; i < $1; ++i)); do (:); done"; }  # _call TIMES
-_log() { tail -3 "$1" | sed 's/^\[[^]]*\]/[T]/'; }
 _feeder() { pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1; }
 _supervisor() { ps -o ppid= -p "$(_feeder)" | tr -d ' '; }
 
@@ -100,6 +84,36 @@ each_hit_of_a_hot_function_counts() {
   assert_match '.*size.p99: +[0-9]+  size.max: +[0-9]+' "$(grep -m1 '^{' "$event/hist")"
 }
 
+# By the names that they were given, and without the other tool's, which the kernel has by the same
+# name.
+the_profile_counts_hits_of_each_place() {
+  local event=$T/events/uprobes/both group=foreign$$
+  _append "p:$group/both_1 $TARGET:$CHILD"
+  printf '%s\n' "p:both $TARGET:$COMMAND" "p:both $TARGET:$CHILD" "p:off $TARGET:$CHILD" >>"$P"
+  echo 'hist:keys=__probe_ip' >"$event/trigger"
+  _call 9
+  wait_until '[ "$(_hits '"$event"')" -eq "$(_profile "$TARGET")" ]'
+  assert_eq "$TARGET both $(($(_hits "$event") - 9)) $TARGET both 9 $TARGET off 0" \
+    "$(awk '{ $1 = $1; print }' "$T/uprobe_profile" | paste -sd' ')"
+  assert_eq "$(_real 'cat uprobe_profile' | grep -m1 " both_1 .* 9$" | sed 's/both_1/both  /')" \
+    "$(sed -n 2p "$T/uprobe_profile")"
+  _append "-:$group/both_1"
+}
+
+# The kernel's probe stays with the file that was there.
+a_program_that_is_replaced_makes_its_probe_stale() {
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  _call 0
+  assert_has "\"line\":\"p:child $TARGET:$CHILD\"" "$(cat "$T/probes.json")"
+  assert_has '"hits":0,"stale":false' "$(cat "$T/probes.json")"
+  cp "$TARGET" "$CASE/new" && mv "$CASE/new" "$TARGET"
+  assert_has '"hits":0,"stale":true' "$(cat "$T/probes.json")"
+  local server=$SERVER
+  "$TALLYFS" --reload "$MNT"
+  wait_until 'serves_instead_of '"$server"
+  wait_until 'grep -q "\"hits\":0,\"stale\":true" "$T/probes.json"'
+}
+
 a_place_is_added_while_the_probe_is_off() {
   echo "p:both $TARGET:$CHILD" >>"$P"
   echo "p:both $TARGET:$COMMAND" >>"$P"
@@ -127,6 +141,21 @@ a_probe_goes_when_nothing_is_set_on_it() {
   : >"$P"
   assert_eq '' "$(cat "$P")"
   wait_until '[ -z "$(_ours)" ]'
+}
+
+dynamic_events_lists_probes_and_takes_their_lines() {
+  local event=$T/events/uprobes/child
+  printf '%s\n' "p:child $TARGET:$CHILD" 's:lat u64 us' >>"$T/dynamic_events"
+  assert_match "s:synthetic/lat.*p:uprobes/child $TARGET:0x0*${CHILD#0x}" \
+    "$(tr '\n' ' ' <"$T/dynamic_events" | sed 's/ $//')"
+  assert_eq "$(cat "$P")" "$(tail -1 "$T/dynamic_events")"
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  _call 3
+  _reaches 3 "one for each fork" _hits "$event"
+  assert_fails_with 'Device or resource busy' bash -c ': >"$1"' - "$T/dynamic_events"
+  echo '!hist:keys=common_comm' >"$event/trigger"
+  : >"$T/dynamic_events"
+  assert_eq '' "$(cat "$P" "$T/dynamic_events")"
 }
 
 # The kernel empties the buffers in which a probe was on when it is removed.
@@ -221,7 +250,7 @@ a_place_that_is_made_too_late_is_listed() {
 refusals_of_our_own_say_what_is_wrong() {
   local line
   for line in "x:a $TARGET:0x10" "p5:a $TARGET:0x10" 'p:a' 'p:a bin/bash:0x10' "p:a $TARGET" \
-    "p:a $TARGET:make_child" '-:nothere' "p:sched/sched_switch $TARGET:0x10" \
+    '-:nothere' "p:sched/sched_switch $TARGET:0x10" \
     'e:a sched.sched_switch'; do
     assert_fails bash -c 'echo "$1" >>"$2"' - "$line" "$P"
     assert_has "probe: error: " "$(_log "$T/error_log")"
@@ -271,6 +300,33 @@ probes_stay_through_a_reload() {
   assert_eq 1 "$(_ours | wc -l)"
 }
 
+# The next feeder is told of them some at a time, while the kernel has records of all.
+hits_of_many_probes_count_over_a_reload() {
+  local feeder reload i
+  [ "${TALLY_PATIENCE:-1}" = 1 ] || skip "A NEW FEEDER TAKES LONGER THAN A SERVER WAITS FOR IT HERE"
+  feeder=$(_feeder)
+  for ((i = 1; i <= 80; ++i)); do echo "p:many/c$i $TARGET:$CHILD"; done >>"$P"
+  for ((i = 1; i <= 80; ++i)); do
+    echo 'hist:keys=common_comm' >"$T/events/many/c$i/trigger"
+  done
+  _call 5
+  "$TALLYFS" --reload "$MNT" &
+  reload=$!
+  while kill -0 "$feeder" 2>/dev/null && kill -0 "$reload" 2>/dev/null; do _call 2; done
+  _call 50
+  wait "$reload"
+  wait_until '[ -n "$(_feeder)" ] && [ "$(_feeder)" != '"$feeder"' ]'
+  _call 5
+  wait_until '[ "$(_many_hits)" -eq "$(_profile "$TARGET")" ]'
+  assert_eq '' "$(cat "$T/error_log")"
+  for ((i = 1; i <= 80; ++i)); do
+    echo '!hist:keys=common_comm' >"$T/events/many/c$i/trigger"
+  done
+}
+_many_hits() {
+  awk '/^    Hits: / { sum += $2 } END { print sum + 0 }' "$T"/events/many/*/hist
+}
+
 # It is a probe of its own, and what is leaving yet does not count for it.
 a_name_is_free_after_a_reload_too() {
   local event=$T/events/uprobes/child server=$SERVER
@@ -282,6 +338,7 @@ a_name_is_free_after_a_reload_too() {
   assert_eq 1 "$(_ours | wc -l)" "it is leaving"
   "$TALLYFS" --reload "$MNT"
   wait_until 'serves_instead_of '"$server"
+  wait_until 'grep -q "\"tracefs\":\"on\"" "$MNT/statistics.json"' # the new feeder is there
   echo "p:child $TARGET:$CHILD" >>"$P"
   echo 'hist:keys=common_comm' >"$event/trigger"
   _call 6

@@ -55,8 +55,8 @@ TEST(LabelsTest, RefusesWhatIsNoLabelWithItsPlace) {
   EXPECT_EQ(stored("l{,a:1}"), "2: " + form);
   EXPECT_EQ(stored("l{route=\"/x\"}"), "2: " + form);
   EXPECT_EQ(stored("l{\"a\":1}"), "2: " + form);
-  EXPECT_EQ(stored("l{a:1,b:2,a:3}"), "10: the label a stands twice");
-  EXPECT_EQ(stored("l{/:1,%2F:3}"), "6: the label %2F stands twice");
+  EXPECT_EQ(stored("l{a:1,b:2,a:3}"), "10: the label a is given twice");
+  EXPECT_EQ(stored("l{/:1,%2F:3}"), "6: the label %2F is given twice");
   EXPECT_EQ(stored("l{a:{b}"), "4: a label has { in quotes only");
   EXPECT_EQ(stored("l{a:1}{b:2}"), "6: a name has one {...}");
   EXPECT_EQ(stored("{a:1}"), "0: a name stands before its labels");
@@ -70,6 +70,14 @@ TEST(LabelsTest, TheBoundIsThatOfTheStoredName) {
   EXPECT_EQ(stored("l{a: " + std::string(250, 'x') + " }"), most);
   EXPECT_EQ(stored("l{a:/" + std::string(249, 'x') + "}"),
             "0: the name has 257 bytes with its %XX, of 255");
+}
+
+// Each is compared with all before it, which takes seconds with all labels of a datagram.
+TEST(LabelsTest, OfManyLabelsNoMoreAreReadThanANameHas) {
+  std::string name = "l{k0";
+  for (int i = 1; i < 128; ++i) name.append(",k").append(std::to_string(i));
+  EXPECT_EQ(stored(name + ",k0}"), "0: a name has 255 bytes at most");
+  EXPECT_EQ(stored(name + ",this is not read"), "0: a name has 255 bytes at most");
 }
 
 TEST(LabelsTest, APathIsDividedAtItsFirstSlash) {
@@ -88,6 +96,15 @@ TEST(LabelsTest, APatternKeepsItsWildcards) {
   EXPECT_EQ(stored_pattern("web/l{q:\"a"), "web/l{q:a");
   EXPECT_EQ(stored_pattern("w*/l?"), "w*/l?");
   EXPECT_EQ(stored_pattern("w{b:/x"), "w{b:/x");
+}
+
+TEST(LabelsTest, AWildcardThatIsEscapedIsNoneInAPattern) {
+  EXPECT_EQ(stored_pattern("web/l{q:%2A,r:*}"), "web/l{q:\\*,r:*}");
+  EXPECT_EQ(stored_pattern("web/l{q:a%3F%5b%5C}"), "web/l{q:a\\?\\[\\\\}");
+  EXPECT_EQ(stored_pattern("web/l{q:%252A}"), "web/l{q:%252A}");
+  EXPECT_EQ(stored_pattern("web/l{%2A}"), "web/l{%2A}");
+  EXPECT_EQ(stored_pattern("web/l{B:1,%2A:2}"), "web/l{\\*:2,B:1}") << "as the name is sorted";
+  EXPECT_EQ(stored_pattern("web/l{q:\\*}"), "web/l{q:\\*}") << "as it is saved";
 }
 
 TEST(LabelsTest, PeopleAreShownWhatTheyMayType) {
@@ -141,6 +158,14 @@ TEST(LabelsTest, BlanksWithinLabelsBelongToTheToken) {
   EXPECT_EQ(interface.next_path()->text, "we{b");
   Tokens other("help=l{x:a b}");
   EXPECT_EQ(other.next()->text, "help=l{x:a");
+}
+
+// Else each of many such words would be read up to the end of the line.
+TEST(LabelsTest, AfterLabelsWithoutAnEndThereAreNone) {
+  Tokens line("name=v{x:\" of=l{x:a b}");
+  EXPECT_EQ(line.next()->text, "name=v{x:\"");
+  EXPECT_EQ(line.next()->text, "of=l{x:a");
+  EXPECT_EQ(line.next()->text, "b}");
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ TEST(NameIndexTest, AgreesWithAMapOverRandomInsertionsAndRemovals) {
   for (int i = 0; i < 300; ++i) things.push_back({"statistic_" + std::to_string(i)});
   Index index;
   std::map<std::string, Thing*> wanted;
+  int candidates = 0;
+  int asked_for = 0;
   for (int step = 0; step < 100'000; ++step) {
     // Grows and shrinks in waves.
     const std::size_t range = 1 + static_cast<std::size_t>(step / 100) % things.size();
@@ -61,8 +63,15 @@ TEST(NameIndexTest, AgreesWithAMapOverRandomInsertionsAndRemovals) {
     const std::string& asked = things[random() % things.size()].name;
     const auto found = wanted.find(asked);
     ASSERT_EQ(index.find(asked), found == wanted.end() ? nullptr : found->second) << step;
+    const Thing* const candidate = index.candidate(keyed_hash(asked));
+    ASSERT_TRUE(!candidate || candidate->name == asked) << step;
+    candidates += candidate ? 1 : 0;
+    asked_for += found == wanted.end() ? 0 : 1;
     ASSERT_EQ(index.size(), wanted.size());
   }
+  // Few are in another line than their first one.
+  EXPECT_LE(candidates, asked_for);
+  EXPECT_GT(candidates, asked_for * 9 / 10);
 }
 
 }  // namespace

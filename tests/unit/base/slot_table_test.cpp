@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,65 @@ std::string saved(const std::vector<std::uint32_t>& generations,
 bool settle(SlotTable<std::shared_ptr<int>>& table, const std::string& bytes) {
   ByteReader in(bytes);
   return table.settle(in, [](std::uint64_t) {});
+}
+
+bool none_rests(std::uint32_t) { return false; }
+
+// After a kill: the element of slot 0 is as it was saved. Since then slot 1 was made free, slot 2
+// was removed and given again, and slot 3 was given and removed; slot 4 is new.
+TEST(SlotTableTest, NoNumberIsGivenTwiceThatMayHaveBeenGivenBeforeAKill) {
+  constexpr auto kUnknown = SlotTable<std::shared_ptr<int>>::kUsesUnknown;
+  SlotTable<std::shared_ptr<int>> table;
+  table.put(1ull << 32, std::make_shared<int>(1));
+  const std::string bytes = saved({1, 1, 1, 1}, {3});
+  ByteReader in(bytes);
+  const std::vector<std::optional<std::uint32_t>> uses{1, 0, 2, 0, 1, std::nullopt};
+  std::vector<std::uint64_t> void_numbers;
+  table.settle_late(
+      in, 6, [&](std::uint32_t slot) { return slot < uses.size() ? uses[slot] : std::nullopt; },
+      none_rests,
+      [&](std::uint64_t number) { void_numbers.push_back(number); });
+  EXPECT_EQ(void_numbers, (std::vector<std::uint64_t>{(2ull << 32) + 2, (1ull << 32) + 4}));
+  EXPECT_EQ(**table.find(1ull << 32), 1);
+  table.remove(1ull << 32);
+  for (int i = 0; i < 6; ++i) {
+    const std::uint64_t number = table.add(std::make_shared<int>(i));
+    EXPECT_GT(number >> 32, kUnknown) << "slot " << (number & 0xffff'ffff);
+  }
+}
+
+// A feeder that looks a second later still finds that its number was lost, and not given again.
+TEST(SlotTableTest, ASlotOfALostNumberRestsUntilTheTableIsSettledAgain) {
+  SlotTable<std::shared_ptr<int>> table;
+  ByteReader none("");
+  const auto is_given = [](std::uint32_t) { return std::optional<std::uint32_t>(1); };
+  std::size_t lost = 0;
+  const auto count = [&](std::uint64_t) { ++lost; };
+  table.settle_late(none, 1, is_given, none_rests, count);
+  EXPECT_EQ(lost, 1u);
+  EXPECT_EQ(table.size(), 0u);
+  const std::uint64_t other = table.add(std::make_shared<int>(1));
+  EXPECT_EQ(other & 0xffff'ffff, 1u);
+  std::string bytes;
+  ByteWriter out(bytes);
+  table.save(out);
+  SlotTable<std::shared_ptr<int>> next;
+  next.put(other, std::make_shared<int>(1));
+  EXPECT_TRUE(settle(next, bytes));
+  EXPECT_EQ(next.add(std::make_shared<int>(2)) & 0xffff'ffff, 0u);
+}
+
+// What is saved may be cut, or of another moment.
+TEST(SlotTableTest, ATableThatIsNotWholeIsTakenAsFarAsItGoes) {
+  SlotTable<std::shared_ptr<int>> table;
+  table.put((3ull << 32) + 1, std::make_shared<int>(1));
+  ByteReader in("");
+  table.settle_late(
+      in, 0, [](std::uint32_t) { return std::optional<std::uint32_t>(); }, none_rests,
+      [](std::uint64_t) {});
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_NE(table.add(std::make_shared<int>(2)), table.add(std::make_shared<int>(3)));
+  EXPECT_NE(table.find((3ull << 32) + 1), nullptr);
 }
 
 TEST(SlotTableTest, ATableThatGoesOnIsSettledOnce) {

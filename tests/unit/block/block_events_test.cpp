@@ -13,9 +13,9 @@ namespace {
 constexpr std::chrono::nanoseconds kTime{123};
 
 BlockEvents make_events() {
-  return BlockEvents::create(parse_event_format(kBlockRqIssue).value(),
-                             parse_event_format(kBlockRqRequeue).value(),
-                             parse_event_format(kBlockRqComplete).value())
+  return BlockEvents::create(tracing::parse_event_format(kBlockRqIssue).value(),
+                             tracing::parse_event_format(kBlockRqRequeue).value(),
+                             tracing::parse_event_format(kBlockRqComplete).value())
       .value();
 }
 
@@ -77,12 +77,13 @@ TEST(BlockEventsTest, PassesOverOtherEventsAndShortOnes) {
 }
 
 TEST(BlockEventsTest, SaysWhichFieldAKernelLacks) {
-  const auto issue = parse_event_format(kBlockRqIssue).value();
-  const auto complete = parse_event_format(kBlockRqComplete).value();
+  const auto issue = tracing::parse_event_format(kBlockRqIssue).value();
+  const auto complete = tracing::parse_event_format(kBlockRqComplete).value();
   EXPECT_EQ(BlockEvents::create(complete, complete, complete).error().reason,
             "event block_rq_complete: there is no field 'bytes'");
   auto without_rwbs = issue;
-  std::erase_if(without_rwbs.fields, [](const TraceField& field) { return field.name == "rwbs"; });
+  std::erase_if(without_rwbs.fields,
+                [](const tracing::TraceField& field) { return field.name == "rwbs"; });
   EXPECT_FALSE(BlockEvents::create(without_rwbs, complete, complete));
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 
 #include "core/branch/number_table.h"
 #include "core/branch/switch_region.h"
@@ -32,11 +33,19 @@ TEST(SwitchLayoutTest, RegionsWithoutAPageStillHaveTheirNumbers) {
 
 class NumberTableTest : public testing::Test {
  protected:
+  using Table = NumberTable<std::unique_ptr<int>>;
   static constexpr std::uint32_t kFirst = 100;
   std::uint64_t add(int value) { return table_.add(std::make_unique<int>(value)); }
 
+  std::string save() const {
+    std::string bytes;
+    ByteWriter out(bytes);
+    table_.save(out);
+    return bytes;
+  }
+
   std::array<Switch, 2> switches_{};
-  NumberTable<std::unique_ptr<int>> table_{{.switches = switches_, .first = kFirst}};
+  Table table_{{.switches = switches_, .first = kFirst}};
 };
 
 TEST_F(NumberTableTest, CountsFromItsRegionAndNeverReusesANumber) {
@@ -84,6 +93,28 @@ TEST_F(NumberTableTest, EntriesBeyondTheRegionHaveNoSwitch) {
   EXPECT_EQ(add(3), third);
   EXPECT_EQ(**table_.find(third), 3);
   EXPECT_EQ(*table_.remove(third), 3);
+}
+
+// Its feeder may look an hour later, and makes it again only if the number was lost.
+TEST_F(NumberTableTest, ALostNumberStaysLostInTheServersAfterThatOfTheKill) {
+  const std::string saved = save();
+  table_.give_switch(table_.next_number());
+  ByteReader late(saved);
+  table_.settle_late(late);
+  ASSERT_EQ(switches_[0].generation, kLostGeneration);
+  const std::string after_kill = save();
+  {
+    Table next({.switches = switches_, .first = kFirst});
+    ByteReader in(after_kill);
+    next.settle_late(in);
+    EXPECT_EQ(switches_[0].generation, kLostGeneration) << "behind another kill";
+    EXPECT_EQ(next.slot(next.next_number()), 1u) << "it is not used again";
+  }
+  Table next({.switches = switches_, .first = kFirst});
+  ByteReader in(after_kill);
+  EXPECT_TRUE(next.settle(in));
+  EXPECT_EQ(switches_[0].generation, kLostGeneration) << "behind a reload";
+  EXPECT_EQ(switches_[0].on, 1u);
 }
 
 }  // namespace

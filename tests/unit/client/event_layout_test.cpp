@@ -54,7 +54,7 @@ TEST(EventLayoutTest, ARecordIsLaidOutAsTheDaemonReadsIt) {
     std::uint64_t last = 9;
     const char* more = nullptr;
   } values;
-  const auto daemons = FieldsDefinition::parse(std::string("event ") + fields).value();
+  const auto daemons = tracing::FieldsDefinition::parse(std::string("event ") + fields).value();
   const auto layout = EventLayout::parse(fields).value();
   ASSERT_EQ(layout.struct_bytes(), sizeof values);
   std::string record;

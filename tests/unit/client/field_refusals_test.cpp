@@ -37,7 +37,7 @@ TEST(FieldRefusalsTest, AreTheDaemonsAndTheClientsOwn) {
            Refused{"char[4] x[4]", "Invalid array specification", "x[4]",
                    "not the name of a field 'x[4]'"},
        }) {
-    const auto daemon = FieldsDefinition::parse("event " + std::string(fields));
+    const auto daemon = tracing::FieldsDefinition::parse("event " + std::string(fields));
     ASSERT_FALSE(daemon) << fields;
     EXPECT_EQ(daemon.error().reason, daemons) << fields;
     EXPECT_EQ(daemon.error().token, word) << fields;
@@ -48,24 +48,24 @@ TEST(FieldRefusalsTest, AreTheDaemonsAndTheClientsOwn) {
 }
 
 TEST(FieldRefusalsTest, AProgramsStructureHasNoStack) {
-  EXPECT_TRUE(FieldsDefinition::parse("event unsigned long[] stack"));
+  EXPECT_TRUE(tracing::FieldsDefinition::parse("event unsigned long[] stack"));
   EXPECT_EQ(EventLayout::parse("long stack[]").error().reason, "not an array '[]'");
 }
 
 TEST(FieldRefusalsTest, FieldsAreBounded) {
   std::string many;
-  for (std::size_t i = 0; i < FieldsDefinition::kFieldsMax; ++i) {
+  for (std::size_t i = 0; i < tracing::FieldsDefinition::kFieldsMax; ++i) {
     many += "u8 f" + std::to_string(i) + " ";
   }
-  EXPECT_TRUE(FieldsDefinition::parse("event " + many));
+  EXPECT_TRUE(tracing::FieldsDefinition::parse("event " + many));
   EXPECT_TRUE(EventLayout::parse(many));
-  EXPECT_EQ(FieldsDefinition::parse("event " + many + "u8 last").error().token, "last");
+  EXPECT_EQ(tracing::FieldsDefinition::parse("event " + many + "u8 last").error().token, "last");
   EXPECT_EQ(EventLayout::parse(many + "u8 last").error().reason, "too many fields 'last'");
 }
 
 TEST(FieldRefusalsTest, NothingIsNoEvent) {
   EXPECT_EQ(EventLayout::parse(" ; ").error().reason, "no fields in ' ; '");
-  EXPECT_FALSE(FieldsDefinition::parse("event ;"));
+  EXPECT_FALSE(tracing::FieldsDefinition::parse("event ;"));
   EXPECT_TRUE(parse_fields("", 1).value().empty());
 }
 

@@ -27,7 +27,7 @@ TEST(NameWithLabelsTest, EscapesAndSortsWhatAProgramHas) {
 }
 
 TEST(NameWithLabelsTest, RefusesWhatIsNoName) {
-  EXPECT_EQ(name_of("l", {{"a", "1"}, {"a", "2"}}), "the label a stands twice");
+  EXPECT_EQ(name_of("l", {{"a", "1"}, {"a", "2"}}), "the label a is given twice");
   EXPECT_EQ(name_of("l", {{"", "1"}}), "labels are {KEY:VALUE,...}, as {route:/cart,code:200}");
   EXPECT_EQ(name_of("l", {{"a", std::string(251, 'x')}}),
             "the name has 256 bytes with its %XX, of 255");

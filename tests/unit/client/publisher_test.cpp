@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "core/model/switch.h"
 #include "fake_daemon.h"
+#include "switch_page.h"
 
 namespace tallyfs {
 namespace {
@@ -133,6 +135,24 @@ TEST_F(PublisherTest, ASubsystemThatIsWithdrawnLeavesHandlesToTheProgram) {
   EXPECT_EQ(publish(held), -ENOENT);
   publisher_.remove(held);
   EXPECT_EQ(settle(), (Log{"subsystem web ", "object web/held"})) << "nothing is withdrawn twice";
+}
+
+// The page says so when a server was killed before it had saved the object.
+TEST_F(PublisherTest, AnObjectThatIsLostIsRequestedAgainAndOneThatIsRemovedIsNot) {
+  FedObject& total = object("web", "total");
+  FedObject& other = object("web", "other");
+  settle();
+  SwitchPage page(1 << 16);
+  const auto set = [&](std::uint64_t number, std::uint32_t generation) {
+    page.set(static_cast<std::uint32_t>(number), generation, 1);
+  };
+  set(total.subsystem->number, static_cast<std::uint32_t>(total.subsystem->number >> 32));
+  set(total.number, kLostGeneration);
+  set(other.number, static_cast<std::uint32_t>(other.number >> 32) + 1);
+  ASSERT_TRUE(switches_.map(page.fd(), page.bytes()));
+  EXPECT_EQ(publish(other), -ENOENT);
+  EXPECT_EQ(publish(total), 0);
+  EXPECT_EQ(settle(), (Log{"object web/total", "blob web/total"}));
 }
 
 TEST_F(PublisherTest, ThatAnotherProcessPublishesAnObjectIsSaidOnce) {

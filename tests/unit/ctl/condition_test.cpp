@@ -92,28 +92,43 @@ TEST(ConditionTest, WhatIsNotKnownIsSaid) {
   off.on = false;
   EXPECT_EQ(unknown("max < 1", off), "it is off");
   EXPECT_EQ(unknown("max < 1", statistic("range", "", view::Range{})), "no sample");
-  EXPECT_EQ(unknown("p99 < 1", range_of(1, 1, 1)), "type=range has no p99");
+  EXPECT_EQ(unknown("p99 < 1", range_of(1, 1, 1)),
+            "type=range has no p99; type=quantiles has, also as a view beside it");
+  EXPECT_EQ(unknown("max < 1", statistic("value", "", view::Value{.total = 1})),
+            "type=value has no max; it has value and rate");
   EXPECT_EQ(unknown("rate > 1", range_of(1, 1, 1)), "a rate needs --over TIME");
   EXPECT_EQ(unknown("max < 1KiB", range_of(1, 1, 1)),
             "1KiB is in another unit than the statistic, which is in microseconds/requests");
   EXPECT_EQ(unknown("count < 1ms", range_of(1, 1, 1)),
             "1ms is in another unit than the statistic, which is in microseconds/requests");
   const view::Change reset{.micros = 1'000'000, .samples = std::nullopt, .counted = std::nullopt};
-  EXPECT_EQ(unknown("rate > 1", range_of(1, 1, 1), &reset),
-            "it was reset or defined anew meanwhile");
-  EXPECT_EQ(unknown("max > 1", range_of(1, 1, 1), &reset),
-            "it was reset or defined anew meanwhile");
+  EXPECT_EQ(unknown("rate > 1", range_of(1, 1, 1), &reset), "it was reset or redefined meanwhile");
+  EXPECT_EQ(unknown("max > 1", range_of(1, 1, 1), &reset), "it was reset or redefined meanwhile");
 }
 
 TEST(ConditionTest, WithoutASampleNothingIsBelowALimit) {
-  for (const char* const text : {"count < 5", "max < 5"}) {
-    EXPECT_EQ(unknown(text, statistic("range", "", view::Range{})), "no sample") << text;
-    EXPECT_EQ(unknown(text, statistic("quantiles", "", view::Quantiles{})), "no sample") << text;
+  for (const view::Statistic& each : {statistic("range", "", view::Range{}),
+                                      statistic("quantiles", "", view::Quantiles{})}) {
+    view::Statistic of = each;
+    of.samples = 0;
+    for (const char* const text : {"count < 5", "max < 5"}) {
+      EXPECT_EQ(unknown(text, of), "no sample") << of.type << text;
+    }
   }
   view::Statistic counter = statistic("value", "", view::Value{});
   EXPECT_TRUE(holds("value < 5", counter));
   counter.samples = 0;
   EXPECT_EQ(unknown("value < 5", counter), "no sample");
+}
+
+// Of the samples before the reset `samples` still says how many there were.
+TEST(ConditionTest, AfterAResetTheCountIs0AndXIsNotKnown) {
+  for (const view::Statistic& each : {statistic("range", "", view::Range{}),
+                                      statistic("quantiles", "", view::Quantiles{})}) {
+    EXPECT_TRUE(holds("count < 5", each)) << each.type;
+    EXPECT_FALSE(holds("count > 0", each)) << each.type;
+    EXPECT_EQ(unknown("max < 5", each), "no sample") << each.type;
+  }
 }
 
 TEST(ConditionTest, ARateIsOfTheInterval) {

@@ -4,13 +4,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "core/base/daemon_counter.h"
 #include "core/base/fd.h"
 #include "tools/ctl/count_checks.h"
 #include "tools/ctl/daemon_checks.h"
@@ -38,32 +41,42 @@ view::Interface own_numbers(const std::string& name, Int128 total, std::uint64_t
   return own_interface(seconds, {counter});
 }
 
+// The numbers of the daemon that count a problem.
+std::vector<DaemonCounter::Row> problems() {
+  std::vector<DaemonCounter::Row> found;
+  std::ranges::copy_if(DaemonCounter::kRows, std::back_inserter(found),
+                       &DaemonCounter::Row::is_problem);
+  return found;
+}
+
 TEST(CountChecksTest, EveryFaultIsFoundWithWhatToDo) {
-  for (const CountedProblem& problem : counted_problems()) {
-    const auto found =
-        check_counts(own_numbers(problem.name, 3, 1), own_numbers(problem.name, 5, 2), "");
-    ASSERT_EQ(found.size(), 1u) << problem.name;
+  for (const DaemonCounter::Row& problem : problems()) {
+    const std::string name(problem.name);
+    const auto found = check_counts(own_numbers(name, 3, 1), own_numbers(name, 5, 2), "");
+    ASSERT_EQ(found.size(), 1u) << name;
     EXPECT_EQ(found[0].level, Level::kWarning);
-    EXPECT_EQ(found[0].check, problem.name);
-    EXPECT_TRUE(found[0].text.starts_with(std::string("5 ") + problem.many)) << found[0].text;
+    EXPECT_EQ(found[0].check, name);
+    EXPECT_TRUE(found[0].text.starts_with("5 " + std::string(problem.meaning))) << found[0].text;
     EXPECT_TRUE(found[0].text.ends_with(", 2 of them in the last 1.00s")) << found[0].text;
     EXPECT_FALSE(found[0].advice.empty());
   }
 }
 
 TEST(CountChecksTest, OneIsToldAsOne) {
-  for (const CountedProblem& problem : counted_problems()) {
-    const view::Interface own = own_numbers(problem.name, 1, 1);
+  for (const DaemonCounter::Row& problem : problems()) {
+    const view::Interface own = own_numbers(std::string(problem.name), 1, 1);
     const auto found = check_counts(own, own, "");
     ASSERT_EQ(found.size(), 1u) << problem.name;
-    EXPECT_TRUE(found[0].text.starts_with(std::string("1 ") + problem.one)) << found[0].text;
+    EXPECT_TRUE(found[0].text.starts_with("1 " + std::string(problem.one))) << found[0].text;
   }
 }
 
 TEST(CountChecksTest, CountsOfWhatWentWellAreNoFaults) {
-  for (const char* name : {"datagrams", "samples", "commands", "events"}) {
+  for (const DaemonCounter::Row& row : DaemonCounter::kRows) {
+    if (row.is_problem()) continue;
+    const std::string name(row.name);
     const auto found = check_counts(own_numbers(name, 3, 1), own_numbers(name, 5, 2), "");
-    ASSERT_EQ(found.size(), 1u);
+    ASSERT_EQ(found.size(), 1u) << name;
     EXPECT_EQ(found[0].level, Level::kOk);
   }
 }
@@ -196,8 +209,7 @@ TEST(DaemonChecksTest, UnitsThatAreOffHaveTheLineThatEnablesThem) {
   usr.make("/share/tallyfs/tracefs.conf");
 
   const auto found =
-      check_units({.tracefs = "off", .interfaces = {{.name = "block-vda"}}}, usr.path,
-                  usr.path);
+      check_units({.tracefs = "off", .interfaces = {{.name = "block-vda"}}}, usr.path, usr.path);
 
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].text, "tally-feed-timer is off: nothing measures late timers");

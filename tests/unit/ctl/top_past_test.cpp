@@ -51,11 +51,11 @@ TopMoment next_moment(TopReader& reader) {
 TEST(TopReaderTest, APlaceThatCannotBeOpenedShowsItsFaultUntilItCan) {
   constexpr std::uint64_t kPlaceUs = 1'000'000'000'000;
   std::atomic<bool> is_damaged = true;
-  const auto open_at = [&](std::uint64_t realtime_us) -> Result<std::unique_ptr<Source>> {
+  const auto open_at = [&](std::uint64_t realtime_us) -> Result<TopSource> {
     if (is_damaged) return invalid("the store is damaged");
-    return std::unique_ptr<Source>(std::make_unique<PastOfNothing>(realtime_us));
+    return TopSource{std::make_unique<PastOfNothing>(realtime_us)};
   };
-  TopReader reader(std::make_unique<PastOfNothing>(1), 1ms, open_at);
+  TopReader reader({std::make_unique<PastOfNothing>(1)}, 1ms, open_at);
   reader.order({.period = 1ms, .place = {.number = 1, .realtime_us = kPlaceUs}});
   TopMoment moment = next_moment(reader);
   while (moment.place == 0) moment = next_moment(reader);
@@ -72,7 +72,7 @@ TEST(TopReaderTest, APlaceThatCannotBeOpenedShowsItsFaultUntilItCan) {
 TEST(TopPastTest, TheSpeedIsThatOfTheTimeThatPasses) {
   const view::Look look{.clock = [](std::uint64_t) { return "12:00:00"; }};
   const auto position = [&](const TopPast& past, microseconds period) {
-    return past.position(100'000'000, period, look);
+    return past.position(100'000'000, period, "", look);
   };
   TopPast fine("store", {0, 3'600'000'000}, false, 1s);
   EXPECT_NE(position(fine, 1s).find(" x1 "), std::string::npos);
@@ -83,6 +83,13 @@ TEST(TopPastTest, TheSpeedIsThatOfTheTimeThatPasses) {
   EXPECT_NE(position(coarse, 1s).find(" x120 "), std::string::npos);
   TopPast recording("", {}, false, 10s);
   EXPECT_EQ(recording.take('>', 0, 1s), "speed x20");
+  // A note takes the place of the keys, and stands alone where there is no store.
+  EXPECT_EQ(recording.position(1, 1s, "before: 1", look), "before: 1");
+  EXPECT_NE(fine.position(1, 1s, "", look).find("t T a minute"), std::string::npos);
+  const std::string noted = fine.position(1, 1s, "before: 1", look);
+  EXPECT_TRUE(noted.ends_with("] 12:00:00  at 12:00:00  x1  before: 1")) << noted;
+  const view::Look narrow{.width = 60, .clock = look.clock};
+  EXPECT_EQ(fine.position(1, 1s, "before: 1", narrow), "at 12:00:00  x1  before: 1");
 }
 
 }  // namespace

@@ -41,6 +41,27 @@ TEST(TopModelTest, OrdersBySmoothedRatesAndKeepsEqualOnesInPlace) {
   EXPECT_EQ(names_of(model), "a b c ");
 }
 
+TEST(TopModelTest, BesideAnotherSpanRowsAreSortedByChangeToo) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("busy", 0), with_samples("quiet", 0), with_samples("new", 0),
+                         with_samples("slow", 0), with_samples("nothing", 0)}));
+  model.take(tree_at(2, {with_samples("busy", 110), with_samples("quiet", 0),
+                         with_samples("new", 1), with_samples("slow", 10),
+                         with_samples("nothing", 0)}));
+  model.set_next_order();
+  EXPECT_EQ(model.order(), TopOrder::kName);
+  model.set_next_order();
+  EXPECT_EQ(model.order(), TopOrder::kRate);
+  model.compare_with({{"busy", 100}, {"quiet", 5}, {"slow", 80}, {"gone", 3}});
+  model.set_next_order();
+  model.set_next_order();
+  EXPECT_EQ(model.order(), TopOrder::kChange);
+  EXPECT_EQ(names_of(model), "quiet new slow busy nothing ");
+  EXPECT_EQ(model.other_rate_of(*model.rows()[1]), 0.0);
+  model.set_next_order();
+  EXPECT_EQ(model.order(), TopOrder::kRate);
+}
+
 TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
   TopModel model;
   model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0)}));

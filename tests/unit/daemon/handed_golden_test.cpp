@@ -19,6 +19,7 @@
 #include "fs/notifier.h"
 #include "fs/open_file_saved.h"
 #include "tests/unit/golden_state.h"
+#include "tests/unit/held_descriptors.h"
 #include "tests/unit/intake/lanes_stand.h"
 #include "tests/unit/intake/ring_feeder.h"
 
@@ -32,17 +33,9 @@ Moment golden_moment(std::int64_t seconds) {
   return {std::chrono::seconds(seconds), std::chrono::seconds(1'000 + seconds)};
 }
 
-// The descriptors that another server gets.
-HandedDescriptors copies_of(const HandedDescriptors& sent) {
-  std::vector<Fd> received;
-  for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
-  return HandedDescriptors(std::move(received));
-}
-
-SavedObjects left_by(HandedPart& part) {
+SavedObjects left_by(HandedPart& part, HandedDescriptors& descriptors) {
   SavedObjects left;
-  HandedDescriptors sent;
-  part.hand_on(left, sent);
+  part.hand_on(left, descriptors);
   return left;
 }
 
@@ -57,15 +50,14 @@ std::string contents_of(const Value& value) {
 TEST(HandedGoldenTest, PagesOfFeeders) {
   constexpr Pages::Layout kLayout{.statistics = 64, .stats = 8, .events = 8};
   Pages before(7, kLayout, SwitchPage::create(80).value(), ShapePage::create(64).value());
-  SavedObjects left;
-  HandedDescriptors sent;
-  before.hand_on(left, sent);
-  const SavedObjects kept = golden::kept_as("pages.1.hex", left);
-  HandedDescriptors received = copies_of(sent);
-  auto next = Pages::take(kept.at(0), kLayout, received, sent.sent().size());
+  HeldDescriptors held;
+  HandedDescriptors sent(&held);
+  const SavedObjects kept = golden::kept_as("pages.2.hex", left_by(before, sent));
+  HandedDescriptors received(nullptr, held.received());
+  auto next = Pages::take(kept.at(0), kLayout, received);
   ASSERT_TRUE(next) << next.error().reason;
   EXPECT_EQ(next.value().epoch(), 7u);
-  EXPECT_EQ(left_by(next.value()), kept);
+  EXPECT_EQ(left_by(next.value(), received), kept);
 }
 
 // Of a process that lives.
@@ -78,13 +70,13 @@ TEST(HandedGoldenTest, ProcessesWhoseEndIsAwaited) {
   const std::string kept = golden::kept_contents("processes.1.hex", SavedKind::kProcesses, bytes);
   EventLoop loop;
   ProcessEnds next(loop, 0, [](const Sender&) { return ProcessEnds::Heard::kDone; });
-  std::vector<Fd> received;
-  received.emplace_back(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  HandedDescriptors descriptors(std::move(received));
+  HandedDescriptors::Received received;
+  received.emplace_back(0, Fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))));
+  HandedDescriptors descriptors(nullptr, std::move(received));
   const auto object = saved_object(SavedKind::kProcesses, 1, "processes", kept);
   ASSERT_TRUE(next.load(object, kGoesOn, descriptors));
   EXPECT_TRUE(next.watches(kFirstPid));
-  EXPECT_EQ(left_by(next).at(0).bytes, kept);
+  EXPECT_EQ(left_by(next, descriptors).at(0).bytes, kept);
 }
 
 // Both have a statistic and a feeder with one ring, of which one record was taken.
@@ -96,17 +88,16 @@ TEST(HandedGoldenTest, LanesAndTheirRings) {
   before.lanes_->note_heads();
   EXPECT_EQ(before.lanes_->take(std::chrono::hours(1)).records, 1u);
   ASSERT_TRUE(feeder.put(3));
-  SavedObjects left;
-  HandedDescriptors sent;
-  before.lanes_->hand_on(left, sent);
-  const SavedObjects kept = golden::kept_as("lanes.1.hex", left);
+  HeldDescriptors held;
+  HandedDescriptors sent(&held);
+  const SavedObjects kept = golden::kept_as("lanes.2.hex", left_by(*before.lanes_, sent));
   LanesStand next("type=list entries_max=9 base=16");
-  HandedDescriptors received = copies_of(sent);
+  HandedDescriptors received(nullptr, held.received());
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const auto loaded = next.lanes_->load(kept.at(i), kGoesOn, received);
     EXPECT_TRUE(loaded) << loaded.error().reason;
   }
-  EXPECT_EQ(left_by(*next.lanes_), kept);
+  EXPECT_EQ(left_by(*next.lanes_, received), kept);
   next.lanes_->note_heads();
   EXPECT_EQ(next.lanes_->take(std::chrono::hours(1)).records, 1u);
   EXPECT_EQ(next.read("data"), "s 0x3 1\n");
@@ -132,7 +123,7 @@ class GoldenTree {
   GoldenTree(Moment now, NodeId first) : tree(now, first) {}
   void fill(Moment now) {
     web = tree.add_directory(Tree::kRoot, "web", std::make_shared<Directory>(), now);
-    definition = tree.add_file(web, "definition", 0600, file, now);
+    definition = tree.add_file(web, "definition", {0600}, file, now);
   }
 
   Tree tree;
@@ -143,8 +134,9 @@ class GoldenTree {
 TEST(HandedGoldenTest, NumbersOfNames) {
   GoldenTree before(golden_moment(1), Tree::kFirst);
   before.fill(golden_moment(2));
-  before.tree.remove(before.tree.add_file(before.web, "data", 0400, before.file, golden_moment(3)),
-                     golden_moment(4));
+  const NodeId data =
+      before.tree.add_file(before.web, "data", {0400}, before.file, golden_moment(3));
+  before.tree.remove(data, golden_moment(4));
   const std::string kept =
       golden::kept_contents("nodes.1.hex", SavedKind::kNodes, contents_of(before.tree));
   GoldenTree next(golden_moment(9), NodeId{1} << 40);
@@ -173,7 +165,7 @@ TEST(HandedGoldenTest, DirectoriesThatTheKernelKnows) {
 std::shared_ptr<OpenFile> golden_open_file(const GoldenTree& stand) {
   auto open = std::make_shared<OpenFile>();
   open->node = stand.tree.info(stand.definition).value();
-  open->file = stand.file;
+  open->file = HandleFile(stand.file);
   open->uid = 1000;
   open->readable = open->append = true;
   open->text = "as it was\n";
@@ -211,7 +203,8 @@ TEST(HandedGoldenTest, OpenFilesAndTheirNumbers) {
   EXPECT_EQ(next.text, "as it was\n");
   EXPECT_EQ(next.location, "statistics/web");
   const LineSink sink{
-      .apply = [&](std::string_view line) { return next.file->write_line(line, Moment()); },
+      .apply =
+          [&](std::string_view line) { return next.file.current()->write_line(line, Moment()); },
       .report = [](std::string_view, const Error&) {}};
   const MutexLock lock(next.writing);
   EXPECT_EQ(next.begun, "a command\\\n");

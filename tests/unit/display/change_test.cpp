@@ -97,5 +97,44 @@ TEST(ChangeTest, BucketsAreSubtractedByIndex) {
   EXPECT_FALSE(difference(after, before));
 }
 
+TEST(ChangeTest, OfAHistoryThePeriodsThatCameOrGrewAreNew) {
+  const History before{.end_us = {1, 2, 3}, .totals = {10, 20, 30}};
+  const History after{.end_us = {2, 3, 4}, .totals = {20, 35, 1}};
+  const auto made = std::get<History>(entries_since(before, after));
+  EXPECT_EQ(made.end_us, (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(made.totals, (std::vector<Int128>{35, 1}));
+  EXPECT_TRUE(std::get<History>(entries_since(after, after)).end_us.empty());
+  EXPECT_EQ(std::get<History>(entries_since(History{}, after)).end_us, after.end_us);
+}
+
+TEST(ChangeTest, OfAHistoryEachColumnCounts) {
+  const History before{.end_us = {1, 2},
+                       .number = {1, 1},
+                       .min = {5, {}},
+                       .avg = {5.0, 6.0},
+                       .max = {5, 7},
+                       .quantiles = {{"99", {5, 7}}}};
+  History after = before;
+  after.quantiles[0].values[0] = 6;
+  const auto made = std::get<History>(entries_since(before, after));
+  EXPECT_EQ(made.end_us, std::vector<std::uint64_t>{1});
+  EXPECT_EQ(made.quantiles[0].values, std::vector<std::optional<std::int64_t>>{6});
+  EXPECT_EQ(made.min, std::vector<std::optional<std::int64_t>>{5});
+  after = before;
+  after.min[1] = 1;
+  EXPECT_EQ(std::get<History>(entries_since(before, after)).end_us, std::vector<std::uint64_t>{2});
+}
+
+TEST(ChangeTest, OfRawTheSamplesThatCameAreNew) {
+  const Raw before{.time_us = {1, 2}, .serial = {7, 8}, .x = {5, 5}, .y = {1, 1}};
+  const Raw after{.time_us = {2, 2}, .serial = {8, 9}, .x = {5, 6}, .y = {1, 3}};
+  const auto made = std::get<Raw>(entries_since(before, after));
+  EXPECT_EQ(made.serial, std::vector<std::uint64_t>{9});
+  EXPECT_EQ(made.x, std::vector<std::int64_t>{6});
+  EXPECT_EQ(made.time_us, std::vector<std::uint64_t>{2});
+  EXPECT_EQ(made.y, std::vector<std::uint64_t>{3});
+  EXPECT_EQ(std::get<Raw>(entries_since(Raw{}, after)).serial, after.serial);
+}
+
 }  // namespace
 }  // namespace tallyfs::view

@@ -114,6 +114,21 @@ TEST(MostChangedTest, PercentilesAreThoseOfTheStatisticOrLeftOut) {
             "slower x3.5, p99 1.5ms -> 12ms (200 samples)");
 }
 
+TEST(MostChangedTest, APercentileThatWentTheOtherWayIsNotTheReason) {
+  Past past;
+  for (int i = 0; i < kUnits; ++i) {
+    const bool is_late = i >= kUnits - 20;
+    const auto usual = static_cast<std::int16_t>(is_late ? 48 : 40);
+    const auto slowest = static_cast<std::int16_t>(is_late ? 56 : 60);
+    past.add({.buckets = {{usual, 9}, {slowest, 1}}});
+  }
+  const ChangedRow level{.members = {0},
+                         .behaviour = {.score = 9, .channel = Channel::kLevel, .window = 4},
+                         .onset = {.begin = 20}};
+  EXPECT_EQ(reason(level, past, 1, "microseconds/requests"),
+            "slower x3.2, avg 1.6ms -> 5.1ms (200 samples)");
+}
+
 TEST(MostChangedTest, ReasonsNameTheShareOfATailAndAGauge) {
   Past tail;
   Past gauge;

@@ -71,6 +71,15 @@ TEST(PlotTest, AHistoryOfPercentilesDrawsThem) {
   EXPECT_EQ(legend_of(*series), "line: p99, shade: p50 to p99");
 }
 
+TEST(PlotTest, AFewOutliersAreBeyondTheTopWhereALegendSaysSo) {
+  std::vector<std::int64_t> p99(20, 90);
+  p99[3] = 4'000;
+  auto series = series_of(second_by_second(), percentiles_by_second(p99)).value();
+  EXPECT_EQ(drawn_top_of(series), 90);
+  series.line.clear();
+  EXPECT_EQ(drawn_top_of(series), 4'000);
+}
+
 TEST(PlotTest, OnePercentileAloneIsALine) {
   const auto series = series_of(second_by_second(), percentiles_by_second({90}, {"99.9"}));
   EXPECT_FALSE(series->points[0].max);

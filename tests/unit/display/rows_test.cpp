@@ -46,6 +46,14 @@ TEST_F(RowsTest, SortsByANumberAndLeavesOutWhatHasNone) {
   EXPECT_EQ(names({.nonzero = true}), "few many array ");
 }
 
+TEST_F(RowsTest, WhatIsSlowestComesBeforeWhatIsLargest) {
+  add("size", 1, Range{.number = 1, .min = 9000, .avg = 9000.0, .max = 9000, .sum = 9000}, "KiB/n");
+  add("number", 1, Range{.number = 1, .min = 5000, .avg = 5000.0, .max = 5000, .sum = 5000});
+  add("fast", 1, Range{.number = 1, .min = 7, .avg = 7.0, .max = 7, .sum = 7}, "microseconds/n");
+  add("slow", 1, Range{.number = 1, .min = 7, .avg = 7.0, .max = 7, .sum = 7}, "milliseconds/n");
+  EXPECT_EQ(names({.sort = SortKey::kMax}), "slow fast size number ");
+}
+
 TEST_F(RowsTest, AfterAResetNothingIsCounted) {
   add("reset", 1000, Range{});
   EXPECT_EQ(names({.nonzero = true}), "");

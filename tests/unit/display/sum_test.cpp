@@ -73,6 +73,15 @@ TEST(SumTest, FamiliesAreAddedUpOverTheOtherLabels) {
   EXPECT_EQ(labels_of(all_of(statistics)), (std::vector<std::string>{"code", "route"}));
 }
 
+TEST(SumTest, ASumBeginsWhereTheNewestOfItsPartsDoesOrOfASpanTheOldest) {
+  std::vector<Statistic> statistics = {named("us{a:1,b:1}", Value{1}),
+                                       named("us{a:1,b:2}", Value{2})};
+  statistics[0].data_us = 70;
+  statistics[1].data_us = 30;
+  EXPECT_EQ(sums_by("a", all_of(statistics)).statistics[0].data_us, 70u);
+  EXPECT_EQ(sums_by("a", all_of(statistics), Begin::kOfOldest).statistics[0].data_us, 30u);
+}
+
 TEST(SumTest, WhatDoesNotAddUpIsLeftOut) {
   std::vector<Statistic> statistics = {named("us{a:1,b:1}", Value{1}),
                                        named("us{a:1,b:2}", Range{}),
@@ -81,7 +90,52 @@ TEST(SumTest, WhatDoesNotAddUpIsLeftOut) {
   const Sums sums = sums_by("a", all_of(statistics));
   ASSERT_EQ(sums.statistics.size(), 1u);
   EXPECT_EQ(std::get<Value>(sums.statistics[0].values).total, 1);
-  EXPECT_EQ(sums.left_out, 3u);
+  ASSERT_EQ(sums.left_out.size(), 3u);
+  EXPECT_EQ(sums.left_out[1].name, "us{a:1,b:3}");
+  EXPECT_EQ(sums.left_out[1].sum, "us{a:1}");
+}
+
+TEST(SumTest, EachThatIsLeftOutHasItsReason) {
+  const auto reason = [](Statistic first, Statistic second) {
+    first.type = first.type.empty() ? "value" : first.type;
+    second.type = second.type.empty() ? "value" : second.type;
+    const std::vector<Statistic> both = {std::move(first), std::move(second)};
+    const Sums sums = sums_by("a", all_of(both));
+    return sums.left_out.empty() ? "" : sums.left_out.front().reason;
+  };
+  const Statistic one = named("us{a:1,b:1}", Value{1});
+  Statistic other = named("us{a:1,b:2}", Value{2});
+  EXPECT_EQ(reason(one, other), "");
+  other.units = "bytes";
+  EXPECT_EQ(reason(one, other), "its units are bytes, not none");
+  other.type = "range";
+  EXPECT_EQ(reason(one, other), "its type is range, not value");
+  other = named("us{a:1,b:2}", Value{2});
+  other.definition = {{"decimals", "3"}};
+  EXPECT_EQ(reason(one, other), "its decimals= is 3, not none");
+  other = named("us{a:1,b:2}", Last{});
+  other.type = "last";
+  EXPECT_EQ(reason(other, one), "type=last does not add up");
+  const Array array{.bounds = {1, 2}, .counts = {1, 2, 3}};
+  const Array wider{.bounds = {1, 3}, .counts = {1, 2, 3}};
+  other = named("us{a:1,b:2}", wider);
+  EXPECT_EQ(reason(named("us{a:1,b:1}", array), other), "it has other bounds");
+}
+
+TEST(SumTest, ASumHasItsPartsAndTheKeysInWhichTheyAgree) {
+  std::vector<Statistic> statistics = {named("p{a:1,b:1}", Value{1}), named("p{a:1,b:2}", Value{2}),
+                                       named("p{a:2,b:1}", Value{4})};
+  statistics[0].definition = {{"decimals", "0"}, {"of", "us{a:1,b:1}"}, {"help", "one"}};
+  statistics[1].definition = {{"decimals", "0"}, {"of", "us{a:1,b:2}"}};
+  statistics[2].definition = {{"decimals", "0"}, {"of", "us{a:2,b:1}"}};
+  const Sums sums = sums_by("a", all_of(statistics));
+  ASSERT_EQ(sums.parts.size(), 2u);
+  EXPECT_EQ(sums.parts[0], (std::vector<std::string>{"p{a:1,b:1}", "p{a:1,b:2}"}));
+  EXPECT_EQ(sums.parts[1], (std::vector<std::string>{"p{a:2,b:1}"}));
+  EXPECT_EQ(sums.statistics[0].key("decimals"), "0");
+  EXPECT_EQ(sums.statistics[0].key("of"), "");
+  EXPECT_EQ(sums.statistics[0].key("help"), "");
+  EXPECT_EQ(sums.statistics[1].key("of"), "us{a:2,b:1}");
 }
 
 }  // namespace

@@ -20,14 +20,6 @@ class CountingFile final : public File {
   }
   Moment last_change(Moment) const override { return {}; }
   std::optional<std::uint64_t> news(Moment) const override { return count; }
-  std::optional<std::uint64_t> version(Moment) const override { return 7; }
-  Result<std::string> render_seen(const CallContext&, std::size_t) const override {
-    return std::string("seen\n");
-  }
-  Result<std::size_t> text_length(const CallContext&, std::size_t) const override { return 1000; }
-  std::optional<Result<std::string>> take(const CallContext&, std::size_t) override {
-    return std::string("used up\n");
-  }
   Result<std::shared_ptr<const void>> hold(Access, Moment) const override { return mark; }
   Result<void> write_line(std::string_view line, const CallContext&) override {
     lines.emplace_back(line);
@@ -48,11 +40,12 @@ class HeldDirectory final : public Directory {
 class OpenFileSavedTest : public testing::Test {
  protected:
   static NodeId enter(Tree& tree, std::shared_ptr<File> file) {
-    return tree.add_file(Tree::kRoot, "hist", 0600, std::move(file), {});
+    const Audience audience{.permissions = 0600, .readers = true};
+    return tree.add_file(Tree::kRoot, "hist", audience, std::move(file), {});
   }
   LineSink sink_of(OpenFile& open) {
     const auto apply = [&open](std::string_view line) {
-      return open.file->write_line(line, Moment());
+      return open.file.current()->write_line(line, Moment());
     };
     return {.apply = apply, .report = [](std::string_view, const Error&) {}};
   }
@@ -70,7 +63,7 @@ class OpenFileSavedTest : public testing::Test {
 
   OpenFileSavedTest() {
     open_->node = tree_.info(enter(tree_, file_)).value();
-    open_->file = file_;
+    open_->file = HandleFile(file_);
     open_->uid = 1000;
     open_->readable = open_->append = true;
     open_->text = std::string("as it was\nat the open\n\0", 23);
@@ -85,12 +78,12 @@ TEST_F(OpenFileSavedTest, TheTextThatAReaderHasBegunStaysAsItIs) {
   EXPECT_EQ(loaded.value().handle, kHandle);
   EXPECT_EQ(open.text, open_->text);
   EXPECT_EQ(open.node.id, open_->node.id);
-  EXPECT_EQ(open.node.permissions, 0600u);
+  EXPECT_EQ(open.node.audience, (Audience{.permissions = 0600, .readers = true}));
   EXPECT_EQ(open.uid, 1000u);
   EXPECT_EQ(open.shows, Shows::kAny);
   EXPECT_TRUE(open.readable && open.append);
   EXPECT_EQ(open.location, "tracing");
-  EXPECT_EQ(open.file, file_) << "found by its number";
+  EXPECT_EQ(open.file.current(), file_) << "found by its number";
 }
 
 TEST_F(OpenFileSavedTest, ALineThatWasBegunIsCarriedOutOnce) {
@@ -158,24 +151,27 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereCanStillBeReadAndComesBack) {
   ASSERT_TRUE(loaded);
   OpenFile& open = *loaded.value().open;
   EXPECT_EQ(open.text, open_->text);
-  EXPECT_EQ(open.file->news({}), 40u) << "as it was";
-  EXPECT_EQ(open.file->write_line("x", Moment{}).error().code, ErrorCode::kStale);
-  EXPECT_EQ(open.file->render(Moment{}, 100).error().code, ErrorCode::kStale);
-  EXPECT_FALSE(open.file->version({}));
-  EXPECT_FALSE(open.file->look({}).version);
-  EXPECT_FALSE(open.file->text_length(Moment{}, 100));
-  EXPECT_FALSE(open.file->render_seen(Moment{}, 100));
-  EXPECT_FALSE(open.file->take(Moment{}, 100));
-  EXPECT_EQ(open.file->hold(File::Access::kRead, {}).value(), nullptr);
+  const auto absent = open.file.current();
+  EXPECT_EQ(absent->news({}), 40u) << "as it was";
+  EXPECT_EQ(absent->write_line("x", Moment{}).error().code, ErrorCode::kStale);
+  EXPECT_EQ(absent->truncate(Moment{}).error().code, ErrorCode::kStale);
+  EXPECT_EQ(absent->render(Moment{}, 100).error().code, ErrorCode::kStale);
+  EXPECT_FALSE(absent->state({}).version);
+  EXPECT_EQ(hold_loaded(open, next, {}).value(), nullptr);
   ASSERT_EQ(enter(next, file_), open.node.id);
-  EXPECT_EQ(open.file->version({}), 7u);
-  EXPECT_EQ(open.file->look({}).version, 7u);
-  EXPECT_EQ(open.file->text_length(Moment{}, 100).value(), 1000u);
-  EXPECT_EQ(open.file->render_seen(Moment{}, 100).value(), "seen\n");
-  EXPECT_EQ(open.file->take(Moment{}, 100)->value(), "used up\n");
-  EXPECT_EQ(open.file->hold(File::Access::kRead, {}).value(), file_->mark);
-  EXPECT_TRUE(open.file->write_line("x", Moment{}));
-  EXPECT_EQ(open.file->render(Moment{}, 100).value(), "now\n");
+  EXPECT_EQ(open.file.current(), file_);
+  EXPECT_EQ(hold_loaded(open, next, {}).value(), file_->mark);
+}
+
+TEST_F(OpenFileSavedTest, ARequestThatBeganBeforeTheFileCameBackWritesNothing) {
+  Tree next{Moment{}};
+  const auto loaded = load_open_file(saved(), next, {});
+  ASSERT_TRUE(loaded);
+  const auto file = loaded.value().open->file.current();
+  ASSERT_EQ(enter(next, file_), open_->node.id);
+  EXPECT_EQ(file->write_line("the second half of a request", Moment{}).error().code,
+            ErrorCode::kStale);
+  EXPECT_TRUE(file_->lines.empty());
 }
 
 TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
@@ -185,7 +181,7 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
   };
   const auto enter_file = [this](Tree& tree, NodeId events) {
     const NodeId event = tree.add_directory(events, "event", std::make_shared<Directory>(), {});
-    return tree.add_file(event, "trigger", 0600, file_, {});
+    return tree.add_file(event, "trigger", {0600}, file_, {});
   };
   Tree before{Moment{}};
   const NodeId events_before = enter_above(before, std::make_shared<Directory>());
@@ -199,10 +195,10 @@ TEST_F(OpenFileSavedTest, WhatIsNotThereHoldsItsDirectoryUntilItComesBack) {
   const NodeId events = enter_above(next, rules);
   const auto loaded = load_open_file(saved(), next, {});
   ASSERT_TRUE(loaded);
-  const File& file = *loaded.value().open->file;
-  EXPECT_EQ(file.hold(File::Access::kRead, {}).value(), rules->mark);
+  const OpenFile& open = *loaded.value().open;
+  EXPECT_EQ(hold_loaded(open, next, {}).value(), rules->mark);
   ASSERT_EQ(enter_file(next, events), open_->node.id);
-  EXPECT_EQ(file.hold(File::Access::kRead, {}).value(), file_->mark);
+  EXPECT_EQ(hold_loaded(open, next, {}).value(), file_->mark);
 }
 
 TEST_F(OpenFileSavedTest, ATruncatedOneIsRefused) {
@@ -229,7 +225,7 @@ TEST_F(OpenFileSavedTest, BrokenOnesAreRefusedOrHarmless) {
     const auto loaded = load_open_file(broken, tree_, {});
     if (!loaded) continue;
     OpenFile& open = *loaded.value().open;
-    (void)open.file->news({});
+    (void)open.file.current()->news({});
     const MutexLock lock(open.writing);
     (void)open.transaction.write("o\n", {.append = true}, sink_of(open));
   }

@@ -10,17 +10,18 @@
 namespace tallyfs {
 namespace {
 
-class Lines final : public File {
+class Lines final : public File, public Stream {
  public:
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
   Moment last_change(Moment) const override { return {}; }
-  bool is_stream() const override { return true; }
+  Stream* stream() override { return this; }
   std::string next(const CallContext&) override {
     if (at_next) at_next();
     return std::exchange(lines, {});
   }
+  bool has_some(Moment) const override { return !lines.empty(); }
   bool is_over() const override { return over; }
 
   std::string lines;
@@ -30,10 +31,12 @@ class Lines final : public File {
 
 class StreamTextTest : public testing::Test {
  protected:
-  std::optional<std::string> read(std::size_t bytes) { return next_piece(open_, bytes, Moment{}); }
+  std::optional<std::string> read(std::size_t bytes) {
+    return next_piece(open_, *file_, bytes, Moment{});
+  }
 
   std::shared_ptr<Lines> file_ = std::make_shared<Lines>();
-  OpenFile open_{.file = file_};
+  OpenFile open_{.file = HandleFile(file_)};
 };
 
 TEST_F(StreamTextTest, GivesWholeLinesWhereTheyFit) {

@@ -44,14 +44,15 @@ struct Played {
 };
 
 // A file that is as slow as the test says.
-class SlowFile final : public File {
+class SlowFile final : public File, public Stream {
  public:
   Result<std::string> render(const CallContext&, std::size_t) const override {
     return std::string();
   }
   Moment last_change(Moment) const override { return {}; }
-  bool is_stream() const override { return true; }
-  std::optional<std::uint64_t> news(Moment) const override { return 0; }
+  Stream* stream() override { return this; }
+  bool has_some(Moment) const override { return false; }
+  bool is_over() const override { return true; }
   std::string next(const CallContext& call) override {
     entered = true;
     entered.notify_all();
@@ -68,7 +69,7 @@ class WaitingReadersTest : public testing::Test {
  protected:
   void add_read(Played& played) {
     auto open = std::make_shared<OpenFile>();
-    open->file = file_;
+    open->file = HandleFile(file_);
     waiting_.add_read(played.request(), std::move(open), 100, WaitingReaders::Until::kNews);
   }
 
@@ -116,7 +117,7 @@ TEST_F(WaitingReadersTest, LeavingLeavesThemToASuccessor) {
   file_->is_slow = false;
   file_->text = "";
   add_read(read);
-  waiting_.add_poller(poller.handle(), file_, 0);
+  waiting_.add_poller(poller.handle(), HandleFile(file_), 0);
   waiting_.leave(WaitingReaders::Kernel::kResends);
   {
     const MutexLock lock(read.mutex);
@@ -152,11 +153,11 @@ TEST_F(WaitingReadersTest, LeavingWaitsForAReadThatIsServed) {
 TEST_F(WaitingReadersTest, TheBoundHoldsDuringAPass) {
   std::vector<Played> pollers(WaitingReaders::kPollersMax + 1);
   std::vector<Played> reads(WaitingReaders::kReadsMax + 1);
-  waiting_.add_poller(pollers[0].handle(), file_, 0);
+  waiting_.add_poller(pollers[0].handle(), HandleFile(file_), 0);
   add_read(reads[0]);
   file_->entered.wait(false);  // from here on, the pass has both
   for (std::size_t i = 1; i < pollers.size(); ++i) {
-    waiting_.add_poller(pollers[i].handle(), file_, 0);
+    waiting_.add_poller(pollers[i].handle(), HandleFile(file_), 0);
   }
   for (std::size_t i = 1; i < reads.size(); ++i) add_read(reads[i]);
   for (std::size_t i = 0; i < pollers.size(); ++i) {

@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "core/wire/binary.h"
+#include "feeders/intake/peer_process.h"
 
 namespace tallyfs {
 namespace {
@@ -30,18 +33,29 @@ Pair pair_of(int type = SOCK_SEQPACKET, int family = AF_UNIX) {
   return {Fd(made[0]), Fd(made[1])};
 }
 
-// A pair as a process of that uid makes it. Of this thread alone: the one that stands for the
-// process that closes does not answer, when all threads are to change.
-class As {
- public:
-  explicit As(uid_t uid) { EXPECT_EQ(::syscall(SYS_setresuid, -1, uid, -1), 0); }
-  ~As() { EXPECT_EQ(::syscall(SYS_setresuid, -1, ::getuid(), -1), 0); }
-  As(const As&) = delete;
-  As& operator=(const As&) = delete;
+// As another process makes it, which has ended, and left both ends to this one.
+struct PairOfAnother {
+  Pair pair;
+  pid_t process = 0;
 };
 
-Origin feeder_named(std::string_view name, uid_t uid = ::geteuid()) {
-  Origin origin{.pid = ::getpid(), .uid = uid};
+PairOfAnother pair_of_another() {
+  alignas(16) static std::array<char, 64 * 1024> stack;
+  std::array<int, 2> made{-1, -1};
+  const auto make = [](void* to) {
+    constexpr int kType = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    return ::socketpair(AF_UNIX, kType, 0, static_cast<int*>(to));
+  };
+  constexpr int kShares = CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD;
+  const pid_t process = ::clone(make, stack.data() + stack.size(), kShares, made.data());
+  int status = 1;
+  EXPECT_EQ(::waitpid(process, &status, 0), process);
+  EXPECT_EQ(status, 0);
+  return {{Fd(made[0]), Fd(made[1])}, process};
+}
+
+Origin feeder_named(std::string_view name, uid_t uid = ::geteuid(), pid_t pid = ::getpid()) {
+  Origin origin{.pid = pid, .uid = uid};
   origin.address.sun_family = AF_UNIX;
   name.copy(origin.address.sun_path + 1, name.size());
   origin.address_size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -82,9 +96,7 @@ TEST_F(AnswerChannelsTest, AnEndOfASocketpairIsAChannelOfItsSenderAlone) {
   EXPECT_EQ(::recv(ours.get(), &byte, 1, 0), 1);
   EXPECT_FALSE(channels_.find(feeder_named("b")));
   EXPECT_FALSE(channels_.find(feeder_named("a", kStranger)));
-  Origin other = feeder_named("a");
-  other.pid = ::getppid();
-  EXPECT_FALSE(channels_.find(other));
+  EXPECT_FALSE(channels_.find(feeder_named("a", ::geteuid(), ::getppid())));
   EXPECT_EQ(channels_.count(), 1u);
 }
 
@@ -96,15 +108,53 @@ TEST_F(AnswerChannelsTest, AnythingElseIsClosed) {
   EXPECT_FALSE(offer(feeder_named("a"), Fd(::open("/dev/null", O_RDWR | O_CLOEXEC))));
   EXPECT_FALSE(offer(feeder_named("a"), Fd(::open("/", O_PATH | O_CLOEXEC))));
   EXPECT_FALSE(offer(feeder_named("a"), Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))));
-  auto [ours, theirs] = pair_of();
-  EXPECT_FALSE(offer(feeder_named("a", kStranger), std::move(theirs))) << "it is another uid's";
-  wait_for_end_of(ours);
   auto [another, given] = pair_of();
-  Origin other = feeder_named("a");
-  other.pid = ::getppid();
-  EXPECT_FALSE(offer(other, std::move(given))) << "another process has made it";
+  EXPECT_FALSE(offer(feeder_named("a", ::geteuid(), ::getppid()), std::move(given)))
+      << "another process has made it";
   wait_for_end_of(another);
   EXPECT_EQ(channels_.count(), 0u);
+}
+
+// The kernel says the effective uid of the pair, and the real one of the datagram.
+TEST_F(AnswerChannelsTest, AProcessWithTwoUidsHasAChannel) {
+  auto [ours, theirs] = pair_of();
+  EXPECT_TRUE(offer(feeder_named("a", kStranger), std::move(theirs)));
+  EXPECT_TRUE(channels_.find(feeder_named("a", kStranger)));
+  EXPECT_FALSE(channels_.find(feeder_named("a")));
+}
+
+TEST_F(AnswerChannelsTest, AProcessThatHasChangedItsUidReplacesItsChannel) {
+  auto [first, first_theirs] = pair_of();
+  auto [second, second_theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(first_theirs)));
+  EXPECT_TRUE(offer(feeder_named("a", kStranger), std::move(second_theirs)));
+  EXPECT_EQ(channels_.count(), 1u);
+  wait_for_end_of(first);
+}
+
+TEST_F(AnswerChannelsTest, AProcessHasOneChannel) {
+  auto [first, first_theirs] = pair_of();
+  auto [second, second_theirs] = pair_of();
+  auto [third, third_theirs] = pair_of();
+  ASSERT_TRUE(offer(feeder_named("a"), std::move(first_theirs)));
+  EXPECT_FALSE(offer(feeder_named("b"), std::move(second_theirs)));
+  wait_for_end_of(second);
+  EXPECT_TRUE(channels_.find(feeder_named("a")));
+  first.reset();
+  // Before its end was noticed.
+  EXPECT_TRUE(offer(feeder_named("b"), std::move(third_theirs)));
+  EXPECT_FALSE(channels_.find(feeder_named("a")));
+  EXPECT_TRUE(channels_.find(feeder_named("b")));
+  EXPECT_EQ(channels_.count(), 1u);
+}
+
+// Which has its number from a process that left its channel to others.
+TEST_F(AnswerChannelsTest, AProcessIsNotTakenForOneThatHasEnded) {
+  auto [before, process] = pair_of_another();
+  if (!pidfd_of_peer(pair_of().ours.get()).valid()) GTEST_SKIP() << "there are no pidfds of peers";
+  ASSERT_TRUE(offer(feeder_named("a", 0, process), std::move(before.theirs)));
+  const Fd same(::fcntl(channels_.find(feeder_named("a", 0, process))->fd(), F_DUPFD_CLOEXEC, 0));
+  EXPECT_TRUE(offer(feeder_named("b", 0, process), Fd(::fcntl(same.get(), F_DUPFD_CLOEXEC, 0))));
 }
 
 TEST_F(AnswerChannelsTest, WhatDoesNotAskNeedsNoChannel) {
@@ -121,16 +171,17 @@ TEST_F(AnswerChannelsTest, WhatDoesNotAskNeedsNoChannel) {
 
 TEST_F(AnswerChannelsTest, AnEndThatTheFeederClosesEndsIt) {
   auto [ours, theirs] = pair_of();
-  auto [others, kept] = pair_of();
+  auto [kept, process] = pair_of_another();
+  const Origin other = feeder_named("b", ::geteuid(), process);
   ASSERT_TRUE(offer(feeder_named("a"), std::move(theirs)));
-  ASSERT_TRUE(offer(feeder_named("b"), std::move(kept)));
+  ASSERT_TRUE(offer(other, std::move(kept.theirs)));
   run_loop();
   EXPECT_EQ(channels_.count(), 2u);
   ours.reset();
   run_loop();
   EXPECT_EQ(channels_.count(), 1u);
   EXPECT_FALSE(channels_.find(feeder_named("a")));
-  EXPECT_TRUE(channels_.find(feeder_named("b")));
+  EXPECT_TRUE(channels_.find(other));
 }
 
 TEST_F(AnswerChannelsTest, WhatTheFeederWritesIsNoEnd) {
@@ -157,15 +208,10 @@ TEST_F(AnswerChannelsTest, AnotherOneTakesItsPlace) {
 }
 
 TEST_F(AnswerChannelsTest, AUidHasSoManyAndTheDaemonsHaveATenthMore) {
-  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be another uid";
   std::vector<Fd> ours;
   const auto offer_as = [&](uid_t uid) {
-    const std::string name = std::to_string(ours.size());
-    Pair pair = [&] {
-      const As as(uid);
-      return pair_of();
-    }();
-    const bool done = offer(feeder_named(name, uid), std::move(pair.theirs));
+    auto [pair, process] = pair_of_another();
+    const bool done = offer(feeder_named("a", uid, process), std::move(pair.theirs));
     ours.push_back(std::move(pair.ours));
     return done;
   };

@@ -19,9 +19,9 @@ Datagram datagram_of(std::string& text, uid_t uid, pid_t pid) {
 class BacklogTest : public testing::Test {
  protected:
   void charge(uid_t uid, pid_t pid, std::chrono::nanoseconds spent) {
-    backlog_.charge({.pid = pid, .uid = uid}, Backlog::Cost::kCommands, spent, now_);
+    accounts_.charge(key_of(uid, pid), Cost::kCommands, spent, now_);
   }
-  bool holds(uid_t uid, pid_t pid) { return backlog_.holds({.pid = pid, .uid = uid}, now_); }
+  bool holds(uid_t uid, pid_t pid) { return accounts_.holds(key_of(uid, pid), now_); }
   bool put(std::string text, uid_t uid, pid_t pid) {
     const Datagram datagram = datagram_of(text, uid, pid);
     if (!backlog_.has_room(datagram.origin, text.size())) return false;
@@ -29,17 +29,20 @@ class BacklogTest : public testing::Test {
     return true;
   }
   std::string take() {
-    const auto late = backlog_.take();
-    return {late.datagram.bytes.begin(), late.datagram.bytes.end()};
+    const auto deferred = backlog_.take();
+    return {deferred.datagram.bytes.begin(), deferred.datagram.bytes.end()};
   }
 
+  SenderKey key_of(uid_t uid, pid_t pid) const { return queue_.key_of({.pid = pid, .uid = uid}); }
+
   SocketQueue queue_{-1, kOwner};
-  Backlog backlog_{queue_};
+  Accounts accounts_{queue_};
+  Backlog backlog_{queue_, accounts_};
   std::chrono::nanoseconds now_{1h};
 };
 
 TEST_F(BacklogTest, HoldsASenderWhoseCommandsCostMoreThanTheAllowance) {
-  charge(0, 7, Backlog::kAllowance);
+  charge(0, 7, Accounts::kAllowance);
   EXPECT_FALSE(holds(0, 7));
   charge(0, 7, 1us);
   EXPECT_TRUE(holds(0, 7));
@@ -49,23 +52,23 @@ TEST_F(BacklogTest, HoldsNoSenderThatKeepsToItsShareOfTheTime) {
   for (int i = 0; i < 1000; ++i) {
     charge(0, 7, 5ms);
     ASSERT_FALSE(holds(0, 7));
-    now_ += 5ms * Backlog::kShareOfCommands;
+    now_ += 5ms * Debt::kShareOfCommands;
   }
 }
 
 TEST_F(BacklogTest, HoldsASenderWhoseSamplesTakeMoreThanHalfOfTheTime) {
-  const Origin sender{.pid = 7, .uid = 1000};
+  const SenderKey sender = key_of(1000, 7);
   for (int i = 0; i < 1000; ++i) {
-    backlog_.charge(sender, Backlog::Cost::kAll, 5ms, now_);
+    accounts_.charge(sender, Cost::kAll, 5ms, now_);
     ASSERT_FALSE(holds(1000, 7));
-    now_ += 5ms * Backlog::kShareOfAll;
+    now_ += 5ms * Debt::kShareOfAll;
   }
   for (int i = 0; i < 50; ++i) {
-    backlog_.charge(sender, Backlog::Cost::kAll, 5ms, now_);
+    accounts_.charge(sender, Cost::kAll, 5ms, now_);
     now_ += 5ms;
   }
   EXPECT_TRUE(holds(1000, 7));
-  EXPECT_FALSE(backlog_.holds_for_commands(sender));
+  EXPECT_FALSE(accounts_.holds_for_commands(sender));
   EXPECT_TRUE(queue_.holds_any());
 }
 
@@ -75,8 +78,8 @@ TEST_F(BacklogTest, RoomIsMadeByTheSenderThatHasTooManyElseByTheOneWithMost) {
   for (const char* text : {"a1", "a2"}) ASSERT_TRUE(put(text, 0, 7));
   ASSERT_TRUE(put("b1", 0, 8));
   const auto taken = [&](std::size_t bytes) {
-    const auto late = backlog_.take_in_the_way_of({.pid = 8, .uid = 0}, bytes);
-    return std::string(late.datagram.bytes.begin(), late.datagram.bytes.end());
+    const auto deferred = backlog_.take_in_the_way_of({.pid = 8, .uid = 0}, bytes);
+    return std::string(deferred.datagram.bytes.begin(), deferred.datagram.bytes.end());
   };
   EXPECT_EQ(taken(Backlog::kBytesOfSenderMax), "b1");
   EXPECT_EQ(taken(1), "a1");
@@ -96,7 +99,7 @@ TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProces
 TEST_F(BacklogTest, LetsGoOfASenderWithAnOldDebtAndNothingPending) {
   charge(0, 7, 1h);
   ASSERT_TRUE(put("a", 0, 7));
-  now_ += Backlog::kDebtMax * Backlog::kShareOfCommands;
+  now_ += Debt::kMost * Debt::kShareOfCommands;
   EXPECT_TRUE(holds(0, 7));
   EXPECT_EQ(take(), "a");
   now_ += 1s;
@@ -117,10 +120,10 @@ TEST_F(BacklogTest, PutsARestBeforeWhatItsSenderSentLater) {
   charge(0, 7, 1s);
   ASSERT_TRUE(put("first second", 0, 7));
   ASSERT_TRUE(put("third", 0, 7));
-  const auto late = backlog_.take();
-  EXPECT_FALSE(late.is_rest);
+  const auto deferred = backlog_.take();
+  EXPECT_FALSE(deferred.is_rest);
   const std::string rest = "second";
-  backlog_.put_rest(late.datagram, {rest.begin(), rest.end()}, {.next = 7});
+  backlog_.put_rest(deferred.datagram, {rest.begin(), rest.end()}, {.next = 7});
   const auto again = backlog_.take();
   EXPECT_TRUE(again.is_rest);
   EXPECT_EQ(again.progress.next, 7u);
@@ -148,8 +151,9 @@ TEST_F(BacklogTest, HasNoRoomBeyondTheBoundOfASenderAndOfAll) {
 }
 
 TEST_F(BacklogTest, ProcessesBeyondABoundedNumberAreHeldAsOne) {
-  for (pid_t pid = 1; pid <= static_cast<pid_t>(Backlog::kSendersMax); ++pid) charge(0, pid, 1us);
-  charge(0, 5000, Backlog::kAllowance);
+  constexpr auto kProcesses = static_cast<pid_t>(Accounts::kProcessesMax);
+  for (pid_t pid = 1; pid <= kProcesses; ++pid) charge(0, pid, 1us);
+  charge(0, 5000, Accounts::kAllowance);
   EXPECT_FALSE(holds(0, 5000));
   charge(0, 5001, 1us);
   EXPECT_TRUE(holds(0, 5000));
@@ -166,7 +170,7 @@ TEST_F(BacklogTest, AnyNumberOfUidsTogetherHaveTheTimeOfOneSender) {
     charge(uid, 7, kDatagram);
     taken += kDatagram;
   }
-  EXPECT_LE(taken, 2 * Backlog::kAllowance);
+  EXPECT_LE(taken, 2 * Accounts::kAllowance);
   EXPECT_TRUE(holds(200'000, 7));
   EXPECT_FALSE(holds(0, 7));
 }
@@ -184,21 +188,21 @@ TEST_F(BacklogTest, AUidThatSendsLittleIsNotHeldBesideManyThatSendMuch) {
 
 // What was put off of one of them would be overtaken else.
 TEST_F(BacklogTest, AUidWithSomethingPutOffKeepsItsOrderThoughThereIsRoomForAnAccount) {
-  for (uid_t uid = 1; uid <= Backlog::kUidsMax; ++uid) charge(100'000 + uid, 7, 1us);
+  for (uid_t uid = 1; uid <= Accounts::kUidsMax; ++uid) charge(100'000 + uid, 7, 1us);
   charge(1000, 8, 1s);
   ASSERT_TRUE(put("first", 1000, 8));
-  now_ += Backlog::kKeptUnused * 2;
+  now_ += Accounts::kKeptUnused * 2;
   EXPECT_TRUE(holds(1000, 8));
   charge(1000, 8, 1us);
-  EXPECT_TRUE(backlog_.has_late_of({.pid = 8, .uid = 1000}));
+  EXPECT_TRUE(backlog_.has_any_of({.pid = 8, .uid = 1000}));
   EXPECT_EQ(take(), "first");
 }
 
 TEST_F(BacklogTest, LongRingsOfUidsWithoutAnAccountHaveOneTimeTogether) {
-  backlog_.spend_reading({.pid = 7, .uid = 100'000}, Backlog::kReadingMax, now_);
-  EXPECT_EQ(backlog_.reading_left({.pid = 7, .uid = 100'001}, now_), 0ns);
+  accounts_.spend_reading(key_of(100'000, 7), Accounts::kReadingMax, now_);
+  EXPECT_EQ(accounts_.reading_left(key_of(100'001, 7), now_), 0ns);
   charge(1000, 8, 1us);
-  EXPECT_EQ(backlog_.reading_left({.pid = 8, .uid = 1000}, now_), Backlog::kReadingMax);
+  EXPECT_EQ(accounts_.reading_left(key_of(1000, 8), now_), Accounts::kReadingMax);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST_F(CommandCostsTest, AreNothingOfWorkBeforeTheCommands) {
 }
 
 TEST_F(CommandCostsTest, AreNothingOfCheapCommands) {
-  for (int i = 0; i < 1'000; ++i) carry_out(Backlog::kCostly - 1ns);
+  for (int i = 0; i < 1'000; ++i) carry_out(Accounts::kCostly - 1ns);
   EXPECT_EQ(costs_.take(), 0ns);
 }
 

@@ -1,11 +1,16 @@
 // Descriptors of others are closed, and none is waited for.
 #include "feeders/intake/descriptor_closer.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <thread>
 
+#include "core/base/descriptor_numbers.h"
 #include "tests/unit/intake/lingering.h"
 
 namespace tallyfs {
@@ -31,6 +36,26 @@ TEST(DescriptorCloserTest, ClosesInAProcessOfItsOwn) {
     closer.close(std::move(theirs));
     EXPECT_TRUE(sees_its_end(ours));
   }
+}
+
+// ThreadSanitizer sees no close of that process, and took this for a race.
+TEST(DescriptorCloserTest, AnotherThreadMayHaveTheNumberNext) {
+  DescriptorCloser closer;
+  std::atomic<bool> is_closed{false};
+  int number = -1;
+  std::thread next([&] {
+    while (!is_closed.load(std::memory_order_relaxed)) std::this_thread::yield();
+    number = ::openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    observe_unseen_closes();
+    ::closedir(::fdopendir(number));
+  });
+  auto [ours, theirs] = pair();
+  const int closed = theirs.get();
+  closer.close(std::move(theirs));
+  EXPECT_TRUE(sees_its_end(ours));
+  is_closed.store(true, std::memory_order_relaxed);
+  next.join();
+  EXPECT_EQ(number, closed);
 }
 
 TEST(DescriptorCloserTest, AtItsEndAllAreClosed) {

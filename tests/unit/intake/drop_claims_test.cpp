@@ -1,5 +1,5 @@
 // No uid, nor all of them, bring the count of dropped samples to its end.
-#include "feeders/intake/drop_claims.h"
+#include "feeders/intake/fair_share/drop_claims.h"
 
 #include <gtest/gtest.h>
 

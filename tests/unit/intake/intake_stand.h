@@ -17,8 +17,8 @@
 #include "core/stats3/branch/stats_branch.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/intake.h"
+#include "tests/unit/attach.h"
 #include "tests/unit/fake_clock.h"
-#include "tests/unit/intake/attach.h"
 #include "tests/unit/receiving_socket.h"
 
 namespace tallyfs {
@@ -131,8 +131,9 @@ class IntakeTest : public testing::Test {
   Tree tree_{clock_.now()};
   Ledger ledger_{Ledger::Limits{}};
   Ports shared_;  // of statistics_, until then
-  StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now(), std::move(shared_)};
-  StatsBranch subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
+  statistics::StatisticsBranch statistics_{tree_, ledger_, ::geteuid(), clock_.now(),
+                                           std::move(shared_)};
+  stats3::StatsBranch subsystems_{tree_, ledger_, ::geteuid(), clock_.now()};
   ErrorLog errors_{clock_.now()};
   EventLoop loop_;
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();

@@ -14,6 +14,7 @@
 #include "feeders/intake/lanes.h"
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/fake_processes.h"
+#include "tests/unit/held_descriptors.h"
 #include "tests/unit/intake/mapped_lane.h"
 #include "tests/unit/saved_objects.h"
 
@@ -42,12 +43,11 @@ class LanesStand {
   // Another server goes on.
   void hand_over(const Ledger::Limits& limits = {}) {
     SavedObjects objects;
-    HandedDescriptors sent;
+    HeldDescriptors held;
+    HandedDescriptors sent(&held);
     statistics_->hand_on(objects, clock_.now());
     lanes_->hand_on(objects, sent);
-    std::vector<Fd> received;
-    for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
-    HandedDescriptors descriptors(std::move(received));
+    HandedDescriptors descriptors(nullptr, held.received());
     lanes_.reset();
     statistics_.reset();
     EXPECT_EQ(ledger_->total().bytes, 0u);
@@ -61,6 +61,7 @@ class LanesStand {
                               : statistics_->load(each, loading);
       EXPECT_TRUE(loaded) << each.label << ": " << loaded.error().reason;
     }
+    EXPECT_TRUE(statistics_->end_loading(loading));
   }
   ~LanesStand() {
     if (memory_) ::munmap(memory_, kLaneBytesMin);
@@ -146,7 +147,7 @@ class LanesStand {
   FakeProcesses processes_;
   ErrorLog errors_;
   DropClaims claims_;
-  std::optional<StatisticsBranch> statistics_;
+  std::optional<statistics::StatisticsBranch> statistics_;
   std::optional<Lanes> lanes_;
   std::uint64_t number_ = 0;
   std::uint64_t lane_ = 0;

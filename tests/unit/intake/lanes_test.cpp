@@ -47,7 +47,7 @@ TEST(LanesTest, ABindingThatIsRepeatedIsHandedOnOnce) {
     SavedObjects objects;
     HandedDescriptors descriptors;
     stand.lanes_->hand_on(objects, descriptors);
-    return objects.at(0).bytes.size();
+    return objects.at(2).bytes.size();
   };
   const std::size_t before = handed_on();
   for (int i = 0; i < 1000; ++i) EXPECT_TRUE(stand.bind());

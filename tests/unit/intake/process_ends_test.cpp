@@ -115,9 +115,9 @@ TEST_F(ProcessEndsTest, RefusesAProcessWithTheNumberOfOneWhoseEndIsNotOver) {
   out.put(std::int32_t{next.pid()});
   out.put(std::uint32_t{0});
   out.put(std::uint32_t{0});
-  std::vector<Fd> received;
-  received.push_back(std::move(pidfd));
-  HandedDescriptors descriptors(std::move(received));
+  HandedDescriptors::Received received;
+  received.emplace_back(0, std::move(pidfd));
+  HandedDescriptors descriptors(nullptr, std::move(received));
   ASSERT_TRUE(processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
                               {.has_pages = true}, descriptors));
   again_ = 1;
@@ -129,6 +129,55 @@ TEST_F(ProcessEndsTest, RefusesAProcessWithTheNumberOfOneWhoseEndIsNotOver) {
   hear(2);
   EXPECT_TRUE(processes_.watch(next.pid(), 0));
   EXPECT_TRUE(processes_.watches(next.pid()));
+}
+
+// What goes with a process would stay for ever.
+TEST_F(ProcessEndsTest, AProcessWhoseDescriptorIsLostIsWatchedByItsNumberOrHasEnded) {
+  const Child lives;
+  Child gone;
+  const pid_t ended = gone.pid();
+  gone.end();
+  std::string bytes;
+  ByteWriter out(bytes);
+  for (const pid_t each : {lives.pid(), ended}) {
+    out.put(std::int32_t{each});
+    out.put(std::uint32_t{0});
+    out.put(std::uint32_t{5});
+  }
+  HandedDescriptors descriptors;
+  EXPECT_FALSE(processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
+                               {.has_pages = true}, descriptors));
+  ASSERT_TRUE(processes_.watches(lives.pid()));
+  hear(1);
+  EXPECT_EQ(ended_, std::vector<pid_t>{ended});
+}
+
+// They come behind those that live, whose uid may have no room left.
+TEST_F(ProcessEndsTest, AProcessThatHasEndedNeedsNoRoomInTheNextServer) {
+  constexpr uid_t kGreedy = 1000;
+  constexpr pid_t kFirst = 4'000'000;  // their numbers, which say nothing here
+  const Child lives;
+  Child gone;
+  const Fd alive(static_cast<int>(::syscall(SYS_pidfd_open, lives.pid(), 0)));
+  Fd over(static_cast<int>(::syscall(SYS_pidfd_open, gone.pid(), 0)));
+  gone.end();
+  std::string bytes;
+  ByteWriter out(bytes);
+  HandedDescriptors::Received received;
+  for (std::uint32_t i = 0; i <= ProcessEnds::kProcessesOfUidMax; ++i) {
+    out.put(std::int32_t{kFirst + static_cast<pid_t>(i)});
+    out.put(std::uint32_t{kGreedy});
+    out.put(i);
+    const bool is_last = i == ProcessEnds::kProcessesOfUidMax;
+    received.emplace_back(i, is_last ? std::move(over) : Fd(::dup(alive.get())));
+  }
+  HandedDescriptors descriptors(nullptr, std::move(received));
+  const auto loaded =
+      processes_.load(saved_object(SavedKind::kProcesses, 1, "processes", bytes),
+                      {.has_pages = true}, descriptors);
+  EXPECT_TRUE(loaded) << loaded.error().reason;
+  hear(1);
+  EXPECT_EQ(ended_.front(), kFirst + static_cast<pid_t>(ProcessEnds::kProcessesOfUidMax));
 }
 
 TEST_F(ProcessEndsTest, HearsOfWhatHadEndedButWasNotWaitedForYet) {

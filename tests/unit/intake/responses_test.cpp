@@ -95,6 +95,23 @@ TEST_F(ResponsesTest, ManyRefusalsOfADatagramComeInOrderAndInDatagramsThatFit) {
   EXPECT_EQ(expected<kRequests, own("answers_dropped")> 0);
 }
 
+TEST_F(ResponsesTest, AnAnswerThatCouldNotHaveBeenReadIsNoDroppedOne) {
+  {
+    Feeder brief(path_);
+    brief.send(a_request(1, "create web"));
+  }
+  intake_.settle();
+  {
+    Feeder brief(path_);
+    brief.send_with_channel(a_request(1, "create db"));
+    intake_.settle();
+    brief.send(a_request(2, "create mail"));
+  }
+  intake_.settle();
+  EXPECT_EQ(read("mail"), "") << "it was made all the same";
+  EXPECT_EQ(own("answers_dropped"), 0u);
+}
+
 TEST_F(ResponsesTest, DropsCountInAllAndByTheirFeeder) {
   wire::DatagramWriter writer(0);
   writer.dropped(12);

@@ -1,5 +1,6 @@
 // Rings of several feeders, as the intake takes them.
 // Longer than most: all cases stand on one feeder with a ring, and on one intake.
+#include "tests/unit/held_descriptors.h"
 #include "tests/unit/intake/ring_intake_stand.h"
 
 #include <gtest/gtest.h>
@@ -107,29 +108,6 @@ TEST_F(RingIntakeTest, EndsOfSendersBeyondTheirShareWaitWhenTheirTimeIsUsedUp) {
   EXPECT_FALSE(lanes_->uid_of(kOther));
 }
 
-TEST_F(RingIntakeTest, RingsOfSendersBeyondTheirShareComeLast) {
-  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
-  RingFeeder held(*lanes_, other()), prompt(*lanes_, {::geteuid(), kOther + 1});
-  ASSERT_TRUE(held.bind(*lanes_, number) && prompt.bind(*lanes_, number));
-  std::vector<pid_t> charged;
-  RingShares shares{
-      .is_held = [](const Sender& sender) { return sender.pid == kOther; },
-      .charge =
-          [&](const Sender& sender, RingShares::Turn, std::uint64_t records,
-              std::chrono::nanoseconds) { charged.insert(charged.end(), records, sender.pid); }};
-  held.put(1);
-  prompt.put(1);
-  lanes_->note_heads();
-  EXPECT_FALSE(lanes_->take(1h, shares).all);
-  EXPECT_EQ(charged, std::vector<pid_t>{kOther + 1});
-  EXPECT_EQ(held.taken(), 0u);
-  shares.held_until = 1h;
-  prompt.put(1);
-  lanes_->note_heads();
-  EXPECT_TRUE(lanes_->take(1h, shares).all);
-  EXPECT_EQ(charged, (std::vector<pid_t>{kOther + 1, kOther + 1, kOther}));
-}
-
 TEST_F(RingIntakeTest, ATurnThatAReaderWantsIsOverSoon) {
   const auto number = create("web/s on=1 type=list entries_max=9 base=16");
   RingFeeder feeder(*lanes_, other());
@@ -137,7 +115,7 @@ TEST_F(RingIntakeTest, ATurnThatAReaderWantsIsOverSoon) {
   feeder.fill();
   lanes_->note_heads();
   const std::atomic<int> readers{1};
-  const auto done = lanes_->take(1h, {.wanted = &readers});
+  const auto done = lanes_->read_rings(feeder.lane, 1h, &readers);
   EXPECT_FALSE(done.all);
   EXPECT_LT(done.records, 1000u);
   EXPECT_NE(done.records, 0u);
@@ -246,41 +224,13 @@ TEST_F(RingIntakeTest, ALongRingTakesNothingFromWhatIsForSendersBeyondTheirShare
   held.put(1);
   long_one.fill();
   ticks_.is_slow = true;
-  ticks_.each = 500us;
+  ticks_.each = 700us;
   intake.settle();
   ASSERT_EQ(held.taken(), 0u);
   EXPECT_GT(long_one.taken(), 1000u);
   ticks_.each = 1us;
   intake.settle();
   EXPECT_EQ(held.taken(), 1u);
-}
-
-// Of a uid that is neither root's nor the daemon's all processes are one.
-TEST_F(RingIntakeTest, ALongSenderMayHaveItsRecordsInManyRings) {
-  const auto number = create("web/s on=1 type=list entries_max=9 base=16");
-  const uid_t uid = ::geteuid() + 1000;
-  RingFeeder one(*lanes_, {uid, kOther}), two(*lanes_, {uid, kOther + 1});
-  RingFeeder prompt(*lanes_, {::geteuid(), kOther + 2});
-  std::vector<pid_t> late;
-  const RingShares shares{.few_words = 4, .long_until = [&](const Sender& sender) {
-                            late.push_back(sender.pid);
-                            return 0ns;
-                          }};
-  prompt.put(1);
-  one.put(1);
-  one.put(1);
-  EXPECT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
-  EXPECT_TRUE(prompt.bind(*lanes_, number));
-  lanes_->note_heads();
-  EXPECT_TRUE(lanes_->take(1h, shares).all);
-  EXPECT_TRUE(late.empty());
-  one.put(1);
-  one.put(1);
-  two.put(1);
-  lanes_->note_heads();
-  EXPECT_FALSE(lanes_->take(1h, shares).all);
-  EXPECT_EQ(late.size(), 2u);
-  EXPECT_EQ(two.taken(), 0u);
 }
 
 TEST_F(RingIntakeTest, WhatAnOpenLeavesInRingsIsTakenSoon) {
@@ -367,7 +317,7 @@ TEST_F(RingIntakeTest, ABellWhoseLaneADefinitionCutsRingsAgain) {
   EXPECT_LT(feeder.taken(), feeder.entry().head / 2);
   EXPECT_TRUE(dispatcher.has_rung());
   dispatcher.note_ring_heads(kRung);
-  EXPECT_NE(dispatcher.take_rings(1h, {}, kRung).records, 0u);
+  EXPECT_NE(dispatcher.take_rings(1h, kRung).records, 0u);
   EXPECT_EQ(feeder.taken(), feeder.entry().head / 2);
 }
 
@@ -392,13 +342,13 @@ TEST_F(RingIntakeTest, ABellHasItsOwnLaneLookedAtOnly) {
   take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
   take(dispatcher, bell(dispatcher.epoch(), rings.lane), rings.sender);
   dispatcher.note_ring_heads(kRung);
-  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 1u);
+  EXPECT_EQ(dispatcher.take_rings(1h, kRung).records, 1u);
   EXPECT_EQ(silent.taken(), 0u);
   EXPECT_EQ(rings.taken(), 1u);
   EXPECT_FALSE(dispatcher.has_rung());
   rings.put(1);
   dispatcher.note_ring_heads(kRung);
-  EXPECT_EQ(dispatcher.take_rings(1h, {}, kRung).records, 0u);  // it was heard
+  EXPECT_EQ(dispatcher.take_rings(1h, kRung).records, 0u);  // it was heard
   dispatcher.note_ring_heads();
   EXPECT_EQ(dispatcher.take_rings(1h).records, 2u);
 }
@@ -416,7 +366,7 @@ TEST_F(RingIntakeTest, ALaneThatIsCutAfterItsBellIsGoneOnWithBehindTheOthers) {
   std::uint64_t in_turn = 0;
   for (int turn = 1; dispatcher.has_rung(); ++turn) {
     dispatcher.note_ring_heads(kRung);
-    ASSERT_NE(dispatcher.take_rings(ticks_.now().monotonic, {}, kRung).records, 0u);
+    ASSERT_NE(dispatcher.take_rings(ticks_.now().monotonic, kRung).records, 0u);
     if (turn % 2 != 0) continue;
     EXPECT_EQ(one.taken(), two.taken());
     EXPECT_GT(one.taken(), std::exchange(in_turn, one.taken()));
@@ -435,7 +385,7 @@ TEST_F(RingIntakeTest, ABellOfALaneThatIsGoneIsForgotten) {
   take(dispatcher, bell(dispatcher.epoch(), two.lane), two.sender);
   dispatcher.note_ring_heads(kRung);
   ASSERT_TRUE(lanes_->process_ended(kOther + 1, ticks_.now(), 1h));
-  EXPECT_TRUE(dispatcher.take_rings(1h, {}, kRung).all);
+  EXPECT_TRUE(dispatcher.take_rings(1h, kRung).all);
 }
 
 TEST_F(RingIntakeTest, ABellOfAnotherEpochIsAnsweredAsSamplesAre) {
@@ -535,13 +485,13 @@ TEST_F(RingIntakeTest, TheNextServerGoesOnWithLanesBesideOneThatIsSpoilt) {
   RingFeeder one(*lanes_, other()), two(*lanes_, {::geteuid(), kOther + 1});
   ASSERT_TRUE(one.bind(*lanes_, number) && two.bind(*lanes_, number));
   SavedObjects objects;
-  HandedDescriptors sent;
+  HeldDescriptors held;
+  HandedDescriptors sent(&held);
   lanes_->hand_on(objects, sent);
   for (const std::size_t spoilt : {0u, 1u}) {
-    std::vector<Fd> received;
-    for (const int fd : sent.sent()) received.emplace_back(::dup(fd));
-    received[spoilt].reset();
-    HandedDescriptors descriptors(std::move(received));
+    auto received = held.received();
+    received[spoilt].second.reset();
+    HandedDescriptors descriptors(nullptr, std::move(received));
     Lanes next(lane_ports(), ::geteuid());
     bool all = true;
     for (std::size_t i = 0; i < objects.size(); ++i) {

@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Subjects just(Subject subject) {
-  Subjects of;
+InterfaceFilter just(Subject subject) {
+  InterfaceFilter of;
   of.add(subject);
   return of;
 }
@@ -203,15 +203,15 @@ TEST_F(RingSubjectsTest, BellsOfTheOpensLanesAreAnsweredByTheOpen) {
   };
   ring(one);
   dispatcher.note_ring_heads(Lanes::Which::kAll, web);
-  EXPECT_EQ(dispatcher.take_rings(1h, {}, Lanes::Which::kAll, web).records, 1u);
+  EXPECT_EQ(dispatcher.take_rings(1h, Lanes::Which::kAll, web).records, 1u);
   EXPECT_FALSE(dispatcher.has_rung());
   ring(one);
   ring(two);
   dispatcher.note_ring_heads(Lanes::Which::kAll, web);
-  EXPECT_EQ(dispatcher.take_rings(1h, {}, Lanes::Which::kAll, web).records, 1u);
+  EXPECT_EQ(dispatcher.take_rings(1h, Lanes::Which::kAll, web).records, 1u);
   EXPECT_TRUE(dispatcher.has_rung());
   dispatcher.note_ring_heads(Lanes::Which::kRung);
-  EXPECT_EQ(dispatcher.take_rings(1h, {}, Lanes::Which::kRung).records, 1u);
+  EXPECT_EQ(dispatcher.take_rings(1h, Lanes::Which::kRung).records, 1u);
   EXPECT_TRUE(is_empty(two));
   EXPECT_FALSE(dispatcher.has_rung());
 }
@@ -227,7 +227,7 @@ TEST_F(RingSubjectsTest, OfTheOpensLanesOneThatStaysFullDelaysAnotherByATurn) {
     one.fill();
     two.fill();
     lanes_->note_heads(Lanes::Which::kAll, web);
-    EXPECT_FALSE(lanes_->take(ticks_.now().monotonic, {}, Lanes::Which::kAll, web).all);
+    EXPECT_FALSE(lanes_->take(ticks_.now().monotonic, Lanes::Which::kAll, web).all);
   }
   EXPECT_EQ(one.taken(), two.taken());
   EXPECT_NE(one.taken(), 0u);
@@ -249,7 +249,7 @@ TEST(SubjectsOfLanesTest, TheNextServerKnowsWhatALaneIsOf) {
   const auto take = [&](std::uint64_t number) {
     const auto of = just(stand.statistics_->subject_of(number));
     stand.lanes_->note_heads(Lanes::Which::kAll, of);
-    return stand.lanes_->take(1h, {}, Lanes::Which::kAll, of).records;
+    return stand.lanes_->take(1h, Lanes::Which::kAll, of).records;
   };
   EXPECT_EQ(take(polite), 0u);
   EXPECT_EQ(take(stand.number_), 1u);

@@ -27,7 +27,7 @@ class SocketQueueTest : public testing::Test {
   const std::string path_ = directory_ / "socket";
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
   SocketQueue queue_{socket_.fd(), kOtherDaemon};
-  const SocketQueue::Key own_ = queue_.key_of({.pid = ::getpid(), .uid = ::getuid()});
+  const SenderKey own_ = queue_.key_of({.pid = ::getpid(), .uid = ::getuid()});
 };
 
 TEST_F(SocketQueueTest, TellsWhetherOnlyHeldSendersWait) {
@@ -92,7 +92,7 @@ TEST_F(SocketQueueTest, TellsWhetherASenderHasSomethingQueuedAndNothingPutOff) {
   EXPECT_TRUE(queue_.has_prompt_sender());
   queue_.hold(own_);
   EXPECT_TRUE(queue_.has_prompt_sender());
-  queue_.note_late(own_);
+  queue_.note_deferred(own_);
   EXPECT_FALSE(queue_.has_prompt_sender());
   queue_.note_caught_up(own_);
   EXPECT_TRUE(queue_.has_prompt_sender());

@@ -70,7 +70,7 @@ TEST_F(WorkInStepsTest, ARequestIsAnsweredWhenAllOfItIsDone) {
 // What another has sent before a step that comes to its statistic is discarded; what it sends
 // behind the step counts.
 TEST_F(WorkInStepsTest, OthersAreServedBetweenTwoStepsOfALine) {
-  constexpr int kAll = 4 * static_cast<int>(Interface::kLineAtOnce);
+  constexpr int kAll = 4 * static_cast<int>(statistics::Interface::kLineAtOnce);
   fill("m", kAll);
   const std::string last = "m/s" + std::to_string(kAll - 1);
   Dispatcher dispatcher(socket_.fd(), ports());

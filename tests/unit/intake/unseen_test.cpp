@@ -12,6 +12,7 @@
 #include "core/wire/binary.h"
 #include "feeders/intake/answer_channels.h"
 #include "feeders/intake/peer_process.h"
+#include "tests/unit/held_descriptors.h"
 #include "tests/unit/intake/outsider.h"
 
 namespace tallyfs {
@@ -62,11 +63,10 @@ bool has_ended(const Fd& process) {
 void hand_over(Side& from, Side& to) {
   std::string bytes;
   ByteWriter out(bytes);
-  HandedDescriptors sent;
+  HeldDescriptors held;
+  HandedDescriptors sent(&held);
   from.channels.save(out, sent);
-  std::vector<Fd> received;
-  for (const int each : sent.sent()) received.emplace_back(::dup(each));
-  HandedDescriptors left(std::move(received));
+  HandedDescriptors left(nullptr, held.received());
   ByteReader in(bytes);
   to.channels.load(in, left);
   EXPECT_TRUE(in.ok());
@@ -131,12 +131,12 @@ TEST(UnseenProcessTest, IsForgottenAtItsEndNotAtThatOfItsChannel) {
 
 // Pidfds are told apart since Linux 6.9.
 TEST(UnseenProcessTest, AnotherOneAtItsAddressIsNotTakenForIt) {
-  const Outsider one, other;
+  const Outsider one, other, third;
   IN_PID_NAMESPACE({
     Side side(PeerPidfds::kUsed);
     side.channels.start(kNever);
     const Fd kept = one.ours(0);
-    const std::array<Fd, 3> others{other.ours(0), other.ours(1), other.ours(2)};
+    const std::array<Fd, 3> others{other.ours(0), other.ours(1), third.ours(0)};
     ASSERT_TRUE(side.offer("a", one.theirs(0)));
     ASSERT_TRUE(side.offer("b", other.theirs(0)));
     const pid_t number = side.number_of("a");
@@ -148,8 +148,33 @@ TEST(UnseenProcessTest, AnotherOneAtItsAddressIsNotTakenForIt) {
     one.ask_for_end();
     pollfd polled{.fd = process.get(), .events = POLLIN, .revents = 0};
     ::poll(&polled, 1, -1);
-    ASSERT_TRUE(side.offer("a", other.theirs(2)));
+    ASSERT_TRUE(side.offer("a", third.theirs(0)));
     EXPECT_NE(side.number_of("a"), number);
+  });
+}
+
+// The same.
+TEST(UnseenProcessTest, HasOneChannelAndKeepsItsNumberWithAnotherSocket) {
+  const Outsider one, other;
+  IN_PID_NAMESPACE({
+    Side side(PeerPidfds::kUsed);
+    side.channels.start(kNever);
+    Fd first = one.ours(0);
+    const Fd second = one.ours(1), third = one.ours(2);
+    ASSERT_TRUE(side.offer("a", one.theirs(0)));
+    ASSERT_TRUE(side.offer("o", other.theirs(0)));
+    const pid_t number = side.number_of("a");
+    const Fd process = side.channels.open_process(number);
+    const Fd another = side.channels.open_process(side.number_of("o"));
+    if (may_be_one_process(process.get(), another.get())) GTEST_SKIP() << "pidfds look alike";
+    EXPECT_FALSE(side.offer("b", one.theirs(1)));
+    EXPECT_EQ(side.number_of("b"), 0);
+    first.reset();
+    ASSERT_TRUE(side.offer("c", one.theirs(2)));
+    EXPECT_EQ(side.number_of("c"), number);
+    EXPECT_EQ(side.number_of("a"), 0);
+    EXPECT_FALSE(has_ended(process));
+    EXPECT_EQ(side.channels.count(), 2u);
   });
 }
 
@@ -174,7 +199,7 @@ TEST(UnseenProcessTest, WithoutPidfdsTheEndOfItsChannelIsItsEnd) {
 
 TEST(UnseenProcessTest, TheNextServerKnowsItByItsNumber) {
   for (const PeerPidfds pidfds : {PeerPidfds::kUsed, PeerPidfds::kNone}) {
-    const Outsider one;
+    const Outsider one, other;
     IN_PID_NAMESPACE({
       Side before(pidfds), next(pidfds);
       const Fd first = one.ours(0), second = one.ours(1);
@@ -186,7 +211,7 @@ TEST(UnseenProcessTest, TheNextServerKnowsItByItsNumber) {
       EXPECT_EQ(next.channels.count(), 0u) << "it is to send another one";
       ASSERT_TRUE(next.offer("a", one.theirs(1)));
       EXPECT_EQ(next.number_of("a"), number);
-      ASSERT_TRUE(next.offer("b", one.theirs(2)));
+      ASSERT_TRUE(next.offer("b", other.theirs(0)));
       EXPECT_NE(next.number_of("b"), number) << "no number is given again";
     });
   }

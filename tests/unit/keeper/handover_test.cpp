@@ -1,14 +1,22 @@
 #include "fs/keeper/handover.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/unit/attach.h"
 
 namespace tallyfs {
 namespace {
@@ -71,6 +79,55 @@ TEST(HandoverTest, DoesNotKeepARequestThatIsTooLong) {
   EXPECT_EQ(made.value().init().size(), Handover::kInitBytesMax);
 }
 
+using Requests = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+Requests taken(Handover& handover) {
+  Requests all;
+  for (const auto& each : handover.take_requests()) all.emplace_back(each.unique, each.crashes);
+  return all;
+}
+
+TEST(HandoverTest, ShowsWithWhichRequestsAServerHasCrashed) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  Handover& handover = made.value();
+  in_a_child([&] {
+    handover.begin_request(0, {.unique = 4, .crashes = 1});
+    handover.begin_request(1, {.unique = 6});
+    handover.begin_request(7, {.unique = 8});
+    handover.end_request(1);
+  });
+  handover.note_end(SIGABRT, 1, 1'000);
+  EXPECT_EQ(taken(handover), (Requests{{4, 2}, {8, 1}}));
+  EXPECT_EQ(taken(handover), Requests()) << "taken once";
+}
+
+TEST(HandoverTest, CountsNoKillAsACrash) {
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  made.value().begin_request(2, {.unique = 4, .crashes = 1});
+  made.value().note_end(SIGKILL, 0, 1'000);
+  EXPECT_EQ(taken(made.value()), (Requests{{4, 1}}));
+}
+
+TEST(HandoverTest, APageOfAnEarlierVersionHasNoRequests) {
+  constexpr std::size_t kBytes = 33'088;
+  auto made = Handover::create();
+  ASSERT_TRUE(made);
+  made.value().note_end(SIGABRT, 1, 1'000);
+  std::array<char, kBytes> bytes;
+  ASSERT_EQ(::pread(made.value().memory_fd(), bytes.data(), kBytes, 0), ssize_t{kBytes});
+  Fd earlier(::memfd_create("earlier", MFD_CLOEXEC));
+  ASSERT_EQ(::write(earlier.get(), bytes.data(), kBytes), ssize_t{kBytes});
+  auto adopted = Handover::adopt(std::move(earlier), Fd(::dup(made.value().state_fd())), Fd(),
+                                 queue());
+  ASSERT_TRUE(adopted);
+  EXPECT_EQ(adopted.value().servers(), 1u);
+  adopted.value().begin_request(2, {.unique = 4});
+  adopted.value().end_request(2);
+  EXPECT_EQ(taken(adopted.value()), Requests());
+}
+
 TEST(HandoverTest, HandsAStateOnOnce) {
   auto made = Handover::create();
   ASSERT_TRUE(made);
@@ -119,27 +176,94 @@ ino_t inode_of(int fd) {
   return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-TEST(DescriptorQueueTest, HandsDescriptorsOnInTheirOrderWhenTheirProcessHasEnded) {
-  constexpr std::size_t kDescriptors = 600;  // of several messages
+TEST(DescriptorQueueTest, HoldsDescriptorsWhenTheirProcessHasEndedHoweverOftenOneLooks) {
   const DescriptorQueue made = queue();
   const Fd first(::memfd_create("first", MFD_CLOEXEC)), last(::memfd_create("last", MFD_CLOEXEC));
   in_a_child([&] {
-    std::vector<int> all(kDescriptors, first.get());
-    all.back() = last.get();
-    if (!made.put(all)) ::_exit(1);
+    if (!made.hold(7, first.get()) || !made.hold(5, last.get())) ::_exit(1);
   });
   const auto other = DescriptorQueue::adopt(Fd(::dup(made.in())), Fd(::dup(made.out())));
-  const std::vector<Fd> taken = other.value().take();
-  ASSERT_EQ(taken.size(), kDescriptors);
-  EXPECT_EQ(inode_of(taken.front().get()), inode_of(first.get()));
-  EXPECT_EQ(inode_of(taken.back().get()), inode_of(last.get()));
-  EXPECT_TRUE(made.take().empty()) << "taken once";
+  for (int look = 0; look < 3; ++look) {
+    const auto held = other.value().look().held;
+    ASSERT_EQ(held.size(), 2u);
+    EXPECT_EQ(held[0].first, 5u);
+    EXPECT_EQ(inode_of(held[0].second.get()), inode_of(last.get()));
+    EXPECT_EQ(held[1].first, 7u);
+    EXPECT_EQ(inode_of(held[1].second.get()), inode_of(first.get()));
+  }
 }
 
-TEST(DescriptorQueueTest, TakesNothingOfNothing) {
+TEST(DescriptorQueueTest, LetsGoOfAllButSome) {
   const DescriptorQueue made = queue();
-  EXPECT_TRUE(made.put({}));
-  EXPECT_TRUE(made.take().empty());
+  std::vector<std::uint32_t> kept;
+  {
+    const Fd one(::memfd_create("one", MFD_CLOEXEC));
+    for (std::uint32_t i = 0; i < 600; ++i) {  // some at a time: each is a message
+      ASSERT_TRUE(made.hold(i, one.get())) << i;
+      kept.push_back(i);
+      if (i % 100 != 99) continue;
+      ASSERT_TRUE(made.keep_only(kept));
+    }
+  }
+  EXPECT_EQ(made.look().held.size(), 600u);
+  EXPECT_TRUE(made.keep_only(std::span(kept).subspan(590)));
+  const auto held = made.look().held;
+  ASSERT_EQ(held.size(), 10u);
+  EXPECT_EQ(held.front().first, 590u);
+  EXPECT_TRUE(made.keep_only({}));
+  EXPECT_TRUE(made.look().held.empty());
+}
+
+// A process that may not have as many files sees some of them, and lets go of none.
+TEST(DescriptorQueueTest, ALimitOfFilesLetsGoOfNothingThatIsNamed) {
+  const DescriptorQueue made = queue();
+  std::vector<std::uint32_t> all;
+  {
+    const Fd one(::memfd_create("one", MFD_CLOEXEC));
+    for (std::uint32_t i = 0; i < 200; ++i) {
+      ASSERT_TRUE(made.hold(i, one.get()));
+      all.push_back(i);
+    }
+  }
+  ASSERT_TRUE(made.keep_only(all));  // they are few messages now
+  in_a_child([&] {
+    const Fd next(::memfd_create("next", MFD_CLOEXEC));
+    rlimit few{};
+    ::getrlimit(RLIMIT_NOFILE, &few);
+    few.rlim_cur = static_cast<rlim_t>(next.get()) + 20;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    if (made.look().is_whole) ::_exit(2);
+    (void)made.keep_only(std::span(all).subspan(100));
+  });
+  const auto look = made.look();
+  EXPECT_TRUE(look.is_whole);
+  EXPECT_GE(look.held.size(), 100u);
+  EXPECT_TRUE(made.keep_only(std::span(all).subspan(100)));
+  EXPECT_EQ(made.look().held.size(), 100u);
+}
+
+// A message of a byte, with a descriptor.
+TEST(DescriptorQueueTest, WhatAnotherVersionHasPutThereIsPassedOverAndDropped) {
+  const DescriptorQueue made = queue();
+  const Fd one(::memfd_create("one", MFD_CLOEXEC));
+  ASSERT_EQ(send_with(made.in(), "x", one.get()), 1);
+  ASSERT_TRUE(made.hold(3, one.get()));
+  const auto look = made.look();
+  EXPECT_TRUE(look.is_whole);
+  ASSERT_EQ(look.held.size(), 1u);
+  EXPECT_EQ(look.held[0].first, 3u);
+  const std::uint32_t kept[] = {3};
+  ASSERT_TRUE(made.keep_only(kept));
+  char first = 0;
+  EXPECT_EQ(::recv(made.out(), &first, sizeof first, MSG_TRUNC | MSG_DONTWAIT), 4);
+}
+
+// It was killed between the two steps of letting go.
+TEST(DescriptorQueueTest, ADescriptorThatIsThereTwiceIsFoundOnce) {
+  const DescriptorQueue made = queue();
+  const Fd one(::memfd_create("one", MFD_CLOEXEC));
+  ASSERT_TRUE(made.hold(3, one.get()) && made.hold(3, one.get()));
+  EXPECT_EQ(made.look().held.size(), 1u);
 }
 
 }  // namespace

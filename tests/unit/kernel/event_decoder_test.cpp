@@ -17,16 +17,16 @@ constexpr std::chrono::nanoseconds kTime{123};
 class Record {
  public:
   explicit Record(const char* format, std::size_t size = 64)
-      : format_(parse_event_format(format).value()), payload_(size, '\0') {
+      : format_(tracing::parse_event_format(format).value()), payload_(size, '\0') {
     put("common_type", std::uint64_t{format_.id});
   }
   Record& put(const char* name, std::uint64_t value) {
-    const TraceField field = format_.field(name).value();
+    const tracing::TraceField field = format_.field(name).value();
     std::memcpy(payload_.data() + field.offset, &value, field.size);
     return *this;
   }
   Record& put(const char* name, std::string text) {
-    const TraceField field = format_.field(name).value();
+    const tracing::TraceField field = format_.field(name).value();
     text.resize(field.size);
     std::memcpy(payload_.data() + field.offset, text.data(), field.size);
     return *this;
@@ -34,7 +34,7 @@ class Record {
   const std::string& payload() const { return payload_; }
 
  private:
-  const EventFormat format_;
+  const tracing::EventFormat format_;
   std::string payload_;
 };
 
@@ -42,7 +42,7 @@ EventDecoder make_decoder() {
   EventDecoder decoder;
   for (const char* const format : {kSchedWakeup, kSchedSwitch, kSchedMigrateTask, kHrtimerStart,
                                    kHrtimerExpireEntry, kHrtimerCancel, kSysExit}) {
-    EXPECT_TRUE(decoder.add(parse_event_format(format).value()));
+    EXPECT_TRUE(decoder.add(tracing::parse_event_format(format).value()));
   }
   return decoder;
 }
@@ -130,7 +130,8 @@ TEST(EventDecoderTest, RefusesAnEventThatLacksAField) {
   std::string format = kSchedWakeup;
   format.replace(format.find("int prio"), 8, "int prix");
   EventDecoder decoder;
-  EXPECT_EQ(decoder.add(parse_event_format(format).value()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(decoder.add(tracing::parse_event_format(format).value()).error().code,
+            ErrorCode::kNotFound);
 }
 
 std::string told(const WantedEvents& wanted, const std::vector<pid_t>& without = {},

@@ -29,13 +29,13 @@ class EventShipperTest : public testing::Test {
   EventShipperTest() {
     EventDecoder decoder;
     for (const char* const text : {kHrtimerStart, kHrtimerCancel, kSchedWakeup, kSysExit}) {
-      formats_.push_back(parse_event_format(text).value());
+      formats_.push_back(tracing::parse_event_format(text).value());
       EXPECT_TRUE(decoder.add(formats_.back()));
     }
     shipper_.begin({0, 5});
     shipper_.decode_by(std::move(decoder));
   }
-  void timer(const EventFormat& format, std::int64_t time, std::uint64_t address,
+  void timer(const tracing::EventFormat& format, std::int64_t time, std::uint64_t address,
              std::size_t pipe = 0) {
     std::string payload(64, '\0');
     std::memcpy(payload.data(), &format.id, sizeof format.id);
@@ -47,7 +47,8 @@ class EventShipperTest : public testing::Test {
     timer(formats_[0], time, address, pipe);
   }
   void cancel(std::int64_t time, std::uint64_t address) { timer(formats_[1], time, address); }
-  void put(const EventFormat& format, const char* name, std::int64_t time, std::int32_t value) {
+  void put(const tracing::EventFormat& format, const char* name, std::int64_t time,
+           std::int32_t value) {
     std::string payload(64, '\0');
     std::memcpy(payload.data(), &format.id, sizeof format.id);
     std::memcpy(payload.data() + format.field(name).value().offset, &value, sizeof value);
@@ -71,7 +72,7 @@ class EventShipperTest : public testing::Test {
   ReceivingSocket daemon_;
   Link link_{daemon_.path()};
   EventShipper shipper_{link_};
-  std::vector<EventFormat> formats_;
+  std::vector<tracing::EventFormat> formats_;
 };
 
 TEST_F(EventShipperTest, SendsWhatItDecodesWithTheCpuOfItsPipe) {

@@ -7,8 +7,8 @@
 namespace tallyfs {
 namespace {
 
-TaskFields fields_of(std::string_view system, const char* format) {
-  return TaskFields::of(system, parse_event_format(format).value());
+tracing::TaskFields fields_of(std::string_view system, const char* format) {
+  return tracing::TaskFields::of(system, tracing::parse_event_format(format).value());
 }
 
 TEST(OwnFilterTest, LeavesOutWhatThreadsDoButNotWhatInterruptsDoMeanwhile) {
@@ -35,8 +35,10 @@ TEST(OwnFilterTest, PutsNeighboursIntoOneCondition) {
 }
 
 TEST(OwnFilterTest, GoesByTheThreadAloneForAUprobe) {
-  EXPECT_EQ(filter_without(TaskFields::of_uprobe(parse_event_format(kSchedWakeup).value()), {7}),
-            "common_pid!=7");
+  EXPECT_EQ(
+      filter_without(
+          tracing::TaskFields::of_uprobe(tracing::parse_event_format(kSchedWakeup).value()), {7}),
+      "common_pid!=7");
 }
 
 TEST(OwnFilterTest, IsEmptyWithoutThreads) {

@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,9 +34,11 @@ class RealProbesTest : public testing::Test {
   void has_format(const std::string& event) const {
     const std::string path = directory_ / "events/" + kGroup.name() + "/" + event;
     std::filesystem::create_directories(path);
-    std::ofstream(path + "/format") << "name: " << event << "\nID: 1400\nformat:\n"
-        "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
-        "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+    std::ofstream(path + "/format")
+        << "name: " << event
+        << "\nID: 1400\nformat:\n"
+           "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+           "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
   }
   std::string written() const {
     std::ifstream file(file_);
@@ -86,9 +90,40 @@ TEST_F(RealProbesTest, ANewProbeIsNoPlaceOfOneThatIsLeaving) {
   const std::string before = written();
   EXPECT_TRUE(next.define(known));
   EXPECT_EQ(written(), before) << "it is there";
-  clock_.advance(RealProbes::kTryAgain);
+  clock_.advance(LeavingProbes::kTryAgain);
   next.tidy();
   EXPECT_EQ(written(), before + "-:tallyfs_4711_99/a_7\n");
+}
+
+// The text is the daemon's: the kernel writes numbers in another way.
+TEST_F(RealProbesTest, AKnownPlaceIsThereInTheKernelsWords) {
+  std::ofstream(file_) << "p:tallyfs_4711_99/a_7 /bin/x:0x0000000000000010(0x8) n=%di\n";
+  has_format("a_7");
+  RealProbes probes = this->probes();
+  const std::string before = written();
+  for (const char* const text : {"/bin/x:0x10(0x8) n=%di:u64", "/bin/x:0x20 n=%di:u64"}) {
+    wire::ProbeOrder known = order(7, text);
+    known.is_known = true;
+    ASSERT_TRUE(probes.define(known));
+    if (known.text.find("0x10") == std::string::npos) continue;
+    EXPECT_EQ(probes.define(known).value().text, "/bin/x:0x0000000000000010(0x8) n=%di");
+    EXPECT_EQ(written(), before);
+  }
+  EXPECT_EQ(written(), before + "p:tallyfs_4711_99/a_7 /bin/x:0x20 n=%di:u64\n");
+}
+
+// The kernel takes both: their names and types are the same.
+TEST_F(RealProbesTest, APlaceThatFetchesSomethingElseIsAnother) {
+  std::ofstream(file_) << "p:tallyfs_4711_99/a_7 /bin/x:0x10 n=%di:u64 m=%ax\n";
+  has_format("a_7");
+  RealProbes probes = this->probes();
+  const std::string before = written();
+  wire::ProbeOrder known = order(7, "/bin/x:0x10 n=%si:u64 m=%ax");
+  known.is_known = true;
+  ASSERT_TRUE(probes.define(known));
+  EXPECT_EQ(written(), before + "p:tallyfs_4711_99/a_7 /bin/x:0x10 n=%si:u64 m=%ax\n");
+  known.text = "/bin/x:0x10 n=%di:u64 m=%ax";
+  EXPECT_EQ(probes.define(known).value().text, known.text);
 }
 
 TEST_F(RealProbesTest, ARefusedRemovalIsNotTriedAgainAtOnce) {
@@ -99,13 +134,117 @@ TEST_F(RealProbesTest, ARefusedRemovalIsNotTriedAgainAtOnce) {
   probes.remove({7});
   refuse(false);
   const std::string before = written();
-  EXPECT_EQ(probes.due(), std::optional<std::chrono::milliseconds>(RealProbes::kTryAgain));
+  EXPECT_EQ(probes.due(), std::optional<std::chrono::milliseconds>(LeavingProbes::kTryAgain));
   probes.tidy();
   EXPECT_EQ(written(), before) << "nothing is recorded, and it waits all the same";
-  clock_.advance(RealProbes::kTryAgain);
+  clock_.advance(LeavingProbes::kTryAgain);
   probes.tidy();
   EXPECT_EQ(written(), before + "-:tallyfs_4711_99/a_7\n");
   EXPECT_FALSE(probes.due());
+}
+
+// A clock that advances by 10 ms whenever it is read.
+class ReadClock final : public Clock {
+ public:
+  Moment now() const override { return {.monotonic = passed_ += 10ms, .realtime = {}}; }
+  void advance(std::chrono::nanoseconds by) { passed_ += by; }
+
+ private:
+  mutable std::chrono::nanoseconds passed_{1h};
+};
+
+TEST_F(RealProbesTest, OrdersDoNotWaitForAllRemovals) {
+  constexpr std::uint64_t kProbes = 20;
+  ReadClock clock;
+  RealProbes probes({.tracefs = &tracefs_, .group = kGroup}, catalogue_, events_, clock);
+  for (std::uint64_t serial = 1; serial <= kProbes; ++serial) {
+    has_format("a_" + std::to_string(serial));
+    ASSERT_TRUE(probes.define(order(serial)));
+  }
+  refuse(true);
+  probes.keep({});
+  refuse(false);
+  const std::string made = written();
+  const auto removed = [&] {
+    const std::string text = written().substr(made.size());
+    return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+  };
+  clock.advance(2 * LeavingProbes::kTryAgain);
+  probes.tidy();
+  EXPECT_EQ(removed(), 2U);
+  EXPECT_EQ(probes.due(), std::optional(0ms));
+  while (probes.due()) probes.tidy();
+  EXPECT_EQ(removed(), kProbes);
+}
+
+// The kernel's profile has no groups: its lines are those of the list, one by one.
+TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAlone) {
+  std::ofstream(file_) << "p:other/a_7 /nowhere/x:0x10\n"
+                          "p:tallyfs_4711_99/a_7 /nowhere/x:0x10\n"
+                          "p:tallyfs_4711_99/a_8 /nowhere/x:0x10 n=%di\n"
+                          "p:tallyfs_4711_99/a_7x2 /nowhere/x:0x20\n"
+                          "r:tallyfs_4711_99/a_8 /nowhere/y:0x10 n=%di\n";
+  const std::string profile = directory_ / "uprobe_profile";
+  const std::string lines =
+      "  /nowhere/x a_7 1\n  /nowhere/x a_7 2\n  /nowhere/x a_8 3\n  /nowhere/x a_7x2 4\n";
+  std::ofstream(profile) << lines << "  /nowhere/y a_8 5\n";
+  RealProbes probes = this->probes();
+  const auto text_from = [&](std::uint64_t serial, std::uint64_t place) {
+    const auto profiled = probes.profile({.number = 1, .serial = serial, .place = place});
+    std::string text = profiled ? print(profiled.value()) : profiled.error().reason;
+    // The kernel may have it cached that there is no such file.
+    std::ranges::replace(text, '?', '-');
+    return text;
+  };
+  const std::string of_8 = "8 3 - /nowhere/x:0x10\n8 5 - /nowhere/y:0x10\n";
+  EXPECT_EQ(text_from(0, 0), "profiled 1\n7 4 - /nowhere/x:0x20\n" + of_8);
+  EXPECT_EQ(text_from(7, 1), "profiled 1\n" + of_8);
+  EXPECT_EQ(text_from(8, 1), "profiled 1\n8 5 - /nowhere/y:0x10\n");
+  EXPECT_EQ(text_from(8, 2), "profiled 1\n");
+  for (const char* const other : {"", "  /nowhere/z a_8 5\n", "  /nowhere/y a_9 5\n",
+                                  "  /nowhere/y a_8 5\n  /nowhere/y a_8 5\n"}) {
+    std::ofstream(profile) << lines << other;
+    EXPECT_EQ(text_from(0, 0), "the kernel's probes come and go all the time");
+  }
+  std::filesystem::remove(profile);
+  EXPECT_EQ(text_from(0, 0), "cannot read the kernel's uprobe_profile: No such file or directory");
+}
+
+// A file system that does not answer would keep all tracing of the mount waiting.
+TEST_F(RealProbesTest, NoFileSystemIsAskedForTheFileOfAPath) {
+  const std::string cached = directory_ / "cached", other = directory_ / "never-looked-up";
+  std::ofstream(cached) << "x";
+  std::ofstream(file_) << "p:tallyfs_4711_99/a_7 " << cached << ":0x10\n"
+                       << "p:tallyfs_4711_99/a_7 " << other << ":0x10\n";
+  std::ofstream(directory_ / "uprobe_profile") << "  " << cached << " a_7 1\n  " << other
+                                               << " a_7 2\n";
+  RealProbes probes = this->probes();
+  const auto profiled = probes.profile({.number = 1, .serial = 0, .place = 0});
+  ASSERT_TRUE(profiled);
+  ASSERT_EQ(profiled.value().places.size(), 2u);
+  struct stat status {};
+  ASSERT_EQ(::stat(cached.c_str(), &status), 0);
+  const std::string& file = profiled.value().places[0].file;
+  EXPECT_EQ(file.substr(file.rfind(':') + 1), std::to_string(status.st_ino));
+  EXPECT_EQ(profiled.value().places[1].file, "?");
+}
+
+// Of 65,536 places a reader has some in each of 70 replies.
+TEST_F(RealProbesTest, TheKernelsFilesAreReadOnceForAllReplies) {
+  std::ofstream(file_) << "p:tallyfs_4711_99/a_7 /nowhere/x:0x10\n"
+                          "p:tallyfs_4711_99/a_7 /nowhere/x:0x20\n";
+  const std::string profile = directory_ / "uprobe_profile";
+  std::ofstream(profile) << "  /nowhere/x a_7 1\n  /nowhere/x a_7 2\n";
+  RealProbes probes = this->probes();
+  const auto places_from = [&](std::uint64_t serial, std::uint64_t place) {
+    const auto some = probes.profile({.number = 1, .serial = serial, .place = place});
+    return some ? static_cast<int>(some.value().places.size()) : -1;
+  };
+  EXPECT_EQ(places_from(0, 0), 2);
+  std::filesystem::remove(profile);
+  EXPECT_EQ(places_from(7, 1), 1);
+  EXPECT_EQ(places_from(7, 2), 0);
+  EXPECT_EQ(places_from(0, 0), -1) << "another reader";
 }
 
 TEST_F(RealProbesTest, ALineThatTheKernelWouldCutIsRefused) {
@@ -118,6 +257,18 @@ TEST_F(RealProbesTest, ALineThatTheKernelWouldCutIsRefused) {
   EXPECT_EQ(refused.error().code, ErrorCode::kTooBig);
   EXPECT_EQ(written(), "");
   EXPECT_TRUE(probes.define(order(7, "/" + std::string(most - 1, 'x'))));
+}
+
+TEST_F(RealProbesTest, AProbeOfWhichNothingCanBeReadIsRemoved) {
+  RealProbes probes = this->probes();
+  const std::string aside = directory_ / "aside";
+  std::filesystem::rename(file_, aside);
+  std::filesystem::create_symlink("/dev/null", file_);
+  EXPECT_FALSE(probes.define(order(7)));
+  std::filesystem::remove(file_);
+  std::filesystem::rename(aside, file_);
+  probes.remove({7});
+  EXPECT_EQ(written(), "-:tallyfs_4711_99/a_7\n");
 }
 
 TEST_F(RealProbesTest, WithoutALockItSaysWhatToDo) {

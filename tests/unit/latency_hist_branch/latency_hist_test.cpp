@@ -10,7 +10,7 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/senders.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 using namespace std::chrono_literals;
@@ -70,7 +70,7 @@ class LatencyHistTest : public testing::Test {
     for (const NodeEntry& entry : entries) {
       char mode[8] = "dir";
       if (entry.info.kind == NodeKind::kFile)
-        std::snprintf(mode, 8, "%04o", entry.info.permissions);
+        std::snprintf(mode, 8, "%04o", entry.info.audience.permissions);
       out += entry.name + " " + mode + "\n";
     }
     return out;
@@ -396,4 +396,4 @@ TEST_F(LatencyHistTest, MaximaAreToldHowLongTheirIntervalsAre) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

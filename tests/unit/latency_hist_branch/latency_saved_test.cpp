@@ -10,7 +10,7 @@
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 using namespace std::chrono_literals;
@@ -230,4 +230,4 @@ TEST_F(LatencySavedTest, WhatIsThereAlreadyIsNotReplaced) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

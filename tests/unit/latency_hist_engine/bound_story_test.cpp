@@ -2,7 +2,7 @@
 // its wakeup, and what is missing even so is told.
 #include "tests/unit/latency_hist_engine/story.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 class BoundStory : public StoryTest {
@@ -121,7 +121,7 @@ std::string sleepy_cpu(bool has_exits) {
 
 TEST_F(BoundStory, SaysOnceInTheLogThatSwitchesAreLeftOut) {
   replay(sleepy_cpu(true));
-  const LatencyHistogram histogram = latencies_.set(Latencies::kWakeup).histogram(1);
+  const Histogram histogram = latencies_.set(Latencies::kWakeup).histogram(1);
   EXPECT_EQ(histogram.row(7), 40u);
   EXPECT_EQ(histogram.row(9), 160u);
   EXPECT_EQ(latencies_.set(Latencies::kWakeup).counts(1).bounded, 160u);
@@ -143,4 +143,4 @@ TEST_F(BoundStory, SaysOnceInTheLogThatAHistogramFallsShort) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

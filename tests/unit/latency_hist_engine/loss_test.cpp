@@ -10,7 +10,7 @@
 
 #include "core/latency_hist/engine/kernel_latencies.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 constexpr std::size_t kEvents = 20'000;
@@ -94,8 +94,8 @@ std::vector<KernelEvent> with_gaps(const std::vector<KernelEvent>& events, Notic
 }
 
 struct Measured {
-  LatencyHistogram wakeup;
-  LatencyHistogram shared;
+  Histogram wakeup;
+  Histogram shared;
   std::uint64_t lost = 0;
 };
 Measured measure(const std::vector<KernelEvent>& events) {
@@ -107,10 +107,10 @@ Measured measure(const std::vector<KernelEvent>& events) {
           latencies.set(Latencies::kWakeup).snapshot().lost()};
 }
 
-void expect_part(const LatencyHistogram& part, const LatencyHistogram& whole) {
+void expect_part(const Histogram& part, const Histogram& whole) {
   EXPECT_GT(part.total(), 0u);
   EXPECT_LT(part.total(), whole.total());
-  for (std::size_t us = 0; us < LatencyHistogram::kRows; ++us) {
+  for (std::size_t us = 0; us < Histogram::kRows; ++us) {
     ASSERT_LE(part.row(us), whole.row(us)) << us << " us";
   }
   EXPECT_LE(part.max_us(), whole.max_us());
@@ -140,4 +140,4 @@ TEST(LossTest, WithoutNoticesNothingIsLongerThanAWakeupMayBePending) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

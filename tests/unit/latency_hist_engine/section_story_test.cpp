@@ -1,7 +1,7 @@
 // The histograms of critical sections, a story for each rule.
 #include "tests/unit/latency_hist_engine/story.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 class SectionStory : public StoryTest {
@@ -65,4 +65,4 @@ TEST_F(SectionStory, ForgetsSectionsAtALossAndWhenTheyAreSwitchedOff) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -23,7 +23,7 @@
 
 #include "core/latency_hist/engine/kernel_latencies.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 
 inline Task task_of(const std::string& text) {
   Task task;
@@ -111,7 +111,7 @@ class StoryTest : public testing::Test {
         const auto histogram = latencies_.set(static_cast<Latencies>(i)).histogram(cpu);
         if (histogram.total() == 0) continue;
         out += std::string(kNames[i]) + " CPU" + std::to_string(cpu);
-        for (std::size_t us = 0; us < LatencyHistogram::kRows; ++us) {
+        for (std::size_t us = 0; us < Histogram::kRows; ++us) {
           for (std::uint64_t n = 0; n < histogram.row(us); ++n) out += " " + std::to_string(us);
         }
         out += "\n";
@@ -126,4 +126,4 @@ class StoryTest : public testing::Test {
   KernelLatencies latencies_{kCpus, Moment()};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

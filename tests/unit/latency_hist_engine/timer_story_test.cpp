@@ -1,7 +1,7 @@
 // docs/latency-histograms.md: missed timer offsets and timerandwakeup, a story for each rule.
 #include "tests/unit/latency_hist_engine/story.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 class TimerStory : public StoryTest {
@@ -123,7 +123,7 @@ TEST_F(TimerStory, ForgetsAnExpiredTimer) {
 
 TEST_F(TimerStory, TellsWhatIsMissingOfTimersWithTheirWakeups) {
   replay(kCancelled);
-  const LatencySet& both = latencies_.set(Latencies::kTimerAndWakeup);
+  const Set& both = latencies_.set(Latencies::kTimerAndWakeup);
   EXPECT_EQ(unmatched(Latencies::kWakeup), 0u) << "the wakeup is complete, its timer is not";
   EXPECT_EQ(shortfall_line(both.kind(), both.counts(0)),
             "#1 of 1 timers with their wakeups are not in this histogram: 1 without the timer's "
@@ -347,4 +347,4 @@ TEST_F(TimerStory, TimerAndWakeupNeedsBothOthersOnAndGoesOffWithEither) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,7 +1,7 @@
 // docs/latency-histograms.md, "Wakeup latency, exactly", a story for each rule.
 #include "tests/unit/latency_hist_engine/story.h"
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 class WakeupStory : public StoryTest {
@@ -305,7 +305,7 @@ TEST_F(WakeupStory, NamesVictimAndCulpritOfTheHighestLatency) {
     1000200 cpu=0 wakeup late:11:9
     1000230 cpu=0 switch hog:8:120 -> late:11:9
   )");
-  LatencySet& set = latencies_.set(Latencies::kWakeup);
+  Set& set = latencies_.set(Latencies::kWakeup);
   EXPECT_EQ(set.max_latency(0), "10 80 30 (0) rt <- 7 -21 hog 1.000130\n") << "30 is not above 30";
   EXPECT_EQ(set.max_latency(1), "(none)\n");
   EXPECT_EQ(set.top(),
@@ -314,4 +314,4 @@ TEST_F(WakeupStory, NamesVictimAndCulpritOfTheHighestLatency) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

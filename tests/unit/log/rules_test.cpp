@@ -184,7 +184,7 @@ constexpr Wrong kWrong[] = {
      "line 2: 'milliseconds' is no key=value, and values have no blanks\n"
      "    sample a/b = {p} milliseconds\n                     ^"},
     {"match (?<p>x)\n  sample a/b = {p} decimals=3 units=s/x decimals=6\n",
-     "line 2: decimals stands twice\n"
+     "line 2: decimals is given twice\n"
      "    sample a/b = {p} decimals=3 units=s/x decimals=6\n"
      "                                          ^"},
     {"match (?<p>x)\n  sample a/b {p}\n",

@@ -123,7 +123,7 @@ TEST(IncrementsTest, ARedefinitionIsAFactAndAnotherStatistic) {
   recorder.take({.at = 101, .total = 6, .samples = 6});
   recorder.take({.at = 102, .total = 40, .samples = 8, .data_us = 101 * kSecondUs, .units = "us"});
   EXPECT_EQ(recorder.counted(100, 103), (Counted{40, 1}));
-  EXPECT_EQ(recorder.reasons(100, 103), "defined anew");
+  EXPECT_EQ(recorder.reasons(100, 103), "redefined");
 }
 
 TEST(IncrementsTest, ARestartIsAFactAndCountsBeginAgain) {

@@ -166,7 +166,9 @@ TEST(MomentSourceTest, OfOneStatisticACoarserTierHasEnoughPoints) {
   for (const auto& [points, seconds] : {std::pair(0, 1), {121, 1}, {120, 10}, {20, 60}, {1, 60}}) {
     const auto source =
         open(directory / "store", span,
-             {.interface = "web", .statistic = "us", .points = static_cast<std::uint64_t>(points)});
+             {.interface = "web",
+              .statistics = {"us"},
+              .points = static_cast<std::uint64_t>(points)});
     EXPECT_EQ(source->period(), std::chrono::seconds(seconds)) << points;
     EXPECT_EQ(read_interface(*source, "web").value().statistics.size(), 1u);
     const auto found = intervals_of(*source);

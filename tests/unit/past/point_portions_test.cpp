@@ -63,7 +63,7 @@ TEST(PointPortionsTest, PortionsAreThoseOfTwoSnapshots) {
     std::string shape;
     JsonWriter writer(shape);
     write_json(writer, shape_of(parse_json(named(now)).value()));
-    auto portions = PointPortions::create(shape);
+    auto portions = PointPortions::create(shape, 8);
     ASSERT_TRUE(portions);
     for (int i = 0; i < 2; ++i) {  // with and without keys that are known
       const view::Portion made = portions.value().portion(*point);
@@ -81,8 +81,8 @@ TEST(PointPortionsTest, PortionsAreThoseOfTwoSnapshots) {
 }
 
 TEST(PointPortionsTest, AShapeThatIsNoneIsRefused) {
-  EXPECT_FALSE(PointPortions::create("{"));
-  EXPECT_FALSE(PointPortions::create(R"({"name":"x"})"));
+  EXPECT_FALSE(PointPortions::create("{", 8));
+  EXPECT_FALSE(PointPortions::create(R"({"name":"x"})", 8));
 }
 
 }  // namespace

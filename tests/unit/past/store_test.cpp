@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -159,7 +160,7 @@ TEST(StoreTest, AStoreStaysBelowItsSizeAndLosesTheFinestFirst) {
   EXPECT_LT(size, small.bytes_max * 3 / 2);
   auto store = StoreReader::open(directory / "store");
   ASSERT_TRUE(store);
-  const auto parts = store.value().cover({kBeginUs, kBeginUs + 2400 * kSecondUs});
+  const auto parts = store.value().cover({kBeginUs, kBeginUs + 2400 * kSecondUs}, 8);
   ASSERT_TRUE(parts);
   for (const TierSpan& each : parts.value()) EXPECT_GT(each.tier, 0u);
   EXPECT_EQ(parts.value().back().span.begin_us, kBeginUs);
@@ -187,6 +188,45 @@ TEST(StoreTest, AReaderThatHoldsTheLogStopsTheWritingAndNothingElse) {
   EXPECT_EQ(done.error().code, ErrorCode::kBusy);
   ASSERT_TRUE(reader.value().run("COMMIT"));
   EXPECT_TRUE(writer->flush());
+}
+
+// Of so many statistics that they have two blocks, the second of which the writer replaces while
+// the first is read.
+void expect_all_points(std::chrono::milliseconds hold_max) {
+  constexpr std::size_t kStatistics = 400;
+  TemporaryDirectory directory;
+  const auto writer = write_to(directory / "store");
+  std::vector<std::uint64_t> ids;
+  for (std::size_t i = 0; i < kStatistics; ++i) {
+    ids.push_back(writer->series("web", "s" + std::to_string(i), kShape));
+  }
+  for (std::uint64_t second = 0; second < 3; ++second) {
+    writer->go_to(kBeginUs + second * kSecondUs + kSecondUs / 2);
+    for (const std::uint64_t each : ids) writer->add(each, second_of(1, 1));
+  }
+  ASSERT_TRUE(writer->flush());
+  auto store = StoreReader::open(directory / "store", hold_max).value();
+  std::map<std::uint64_t, std::vector<std::uint64_t>> moments;
+  const auto take = [&](std::uint64_t id, std::uint64_t moment_us, Point&&) {
+    if (moments.empty()) {
+      EXPECT_TRUE(writer->flush());
+    }
+    moments[id].push_back((moment_us - kBeginUs) / kSecondUs);
+  };
+  const auto all = [](std::uint64_t) { return true; };
+  ASSERT_TRUE(store.points({0, {kBeginUs, kBeginUs + 3 * kSecondUs}}, all, take));
+  EXPECT_EQ(moments.size(), kStatistics);
+  for (const auto& [id, each] : moments) {
+    EXPECT_EQ(each, (std::vector<std::uint64_t>{0, 1, 2})) << id;
+  }
+}
+
+TEST(StoreTest, PointsAreThoseOfOneMomentBesideAWriterThatReplacesBlocks) {
+  expect_all_points(StoreReader::kHoldMax);
+}
+
+TEST(StoreTest, PointsOfOpenBlocksOutliveTheTransactionThatFoundThem) {
+  expect_all_points(std::chrono::milliseconds(0));
 }
 
 TEST(StoreTest, ADamagedBlockIsAGapWithItsReason) {
@@ -286,7 +326,7 @@ TEST(TiersTest, AreReadAndWrittenAndRefused) {
 TEST(CoverTest, TheMiddleIsOfTheCoarsestTierAndTheEndsOfFinerOnes) {
   const Tiers tiers = parse_tiers("1s:1h,10s:1d,50s:30d").value();
   const auto at = [](std::uint64_t seconds) { return kBeginUs + seconds * kSecondUs; };
-  const auto found = cover({at(3), at(245)}, tiers, {0, 0, 0});
+  const auto found = cover({at(3), at(245)}, tiers, {0, 0, 0}, 0);
   EXPECT_EQ(found.front(), (TierSpan{0, {at(240), at(245)}}));
   EXPECT_EQ(found.back(), (TierSpan{0, {at(3), at(10)}}));
   EXPECT_EQ(std::ranges::max(found, {}, &TierSpan::tier).tier, 2u);
@@ -297,12 +337,19 @@ TEST(CoverTest, ALowerPrecisionIsForWhatNoOtherTierHas) {
   const auto at = [](std::uint64_t seconds) { return kBeginUs + seconds * kSecondUs; };
   const std::vector<TierSpan> fine = {
       {0, {at(250), at(255)}}, {1, {at(10), at(250)}}, {0, {at(3), at(10)}}};
-  EXPECT_EQ(cover({at(3), at(255)}, tiers, {0, 0, 0}), fine);
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {0, 0, 0}, 5), fine);
+  // All else is as exact in coarse points, of which there are fewer.
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {0, 0, 0}, 3),
+            (std::vector<TierSpan>{{0, {at(250), at(255)}},
+                                   {1, {at(240), at(250)}},
+                                   {2, {at(60), at(240)}},
+                                   {1, {at(10), at(60)}},
+                                   {0, {at(3), at(10)}}}));
   const std::vector<TierSpan> old = {{2, {at(0), at(240)}}};
-  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(3600), at(3600), 0}), old);
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(3600), at(3600), 0}, 5), old);
   const std::vector<TierSpan> older = {
       {0, {at(250), at(255)}}, {1, {at(240), at(250)}}, {2, {at(0), at(240)}}};
-  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(200), at(100), 0}), older);
+  EXPECT_EQ(cover({at(3), at(255)}, tiers, {at(200), at(100), 0}, 5), older);
 }
 
 }  // namespace

@@ -66,13 +66,13 @@ TEST_F(StoredPastsTest, EachReadGoesOnWhereTheOneBeforeEnded) {
   EXPECT_EQ(pasts.span(), (Span{kBeginUs, kBeginUs + 75 * kSecondUs}));
   const auto* const us = find(pasts, "us");
   ASSERT_TRUE(us);
-  ASSERT_EQ(us->past.blocks().size(), 15u);
-  for (const auto& each : us->past.blocks()) EXPECT_EQ(each.count, 15);
-  EXPECT_EQ(us->past.buckets(0).size(), 1u);
-  EXPECT_EQ(us->realtime_us(5), kBeginUs + 70 * kSecondUs);
+  ASSERT_EQ(us->past().blocks().size(), 15u);
+  for (const auto& each : us->past().blocks()) EXPECT_EQ(each.count, 15);
+  EXPECT_EQ(us->past().buckets(0).size(), 1u);
+  EXPECT_EQ(pasts.realtime_us(*us, 5), kBeginUs + 70 * kSecondUs);
   const auto* const errors = find(pasts, "errors");
   ASSERT_TRUE(errors);
-  EXPECT_EQ(errors->past.blocks()[3].count, 35);
+  EXPECT_EQ(errors->past().blocks()[3].count, 35);
 }
 
 TEST_F(StoredPastsTest, WhatWasReadLateIsSpread) {
@@ -84,8 +84,27 @@ TEST_F(StoredPastsTest, WhatWasReadLateIsSpread) {
   ASSERT_TRUE(read(pasts));
   const auto* const us = find(pasts, "us");
   ASSERT_TRUE(us);
-  for (const auto& each : us->past.blocks()) EXPECT_FLOAT_EQ(each.count, 50);
-  EXPECT_EQ(us->past.blocks().size(), 8u);
+  for (const auto& each : us->past().blocks()) EXPECT_FLOAT_EQ(each.count, 50);
+  EXPECT_EQ(us->past().blocks().size(), 8u);
+}
+
+// Two minutes of three samples a second, ten of nine, and one of seven.
+TEST_F(StoredPastsTest, ABaselineOfAnotherTimeIsPutDirectlyBeforeTheSpan) {
+  write(120, 3);
+  write(600, 9);
+  write(61, 7);
+  ASSERT_TRUE(writer_->flush());
+  const std::uint64_t span_us = kBeginUs + 720 * kSecondUs;
+  StoredPasts pasts(store_, {.span = {span_us - 120 * kSecondUs, span_us + 60 * kSecondUs},
+                             .seam_us = span_us,
+                             .moved_us = 600 * kSecondUs});
+  ASSERT_TRUE(read(pasts));
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  const auto blocks = us->past().blocks();
+  ASSERT_EQ(blocks.size(), 36u);
+  for (std::size_t i = 0; i < blocks.size(); ++i) EXPECT_EQ(blocks[i].count, i < 24 ? 15 : 35) << i;
+  EXPECT_FALSE(pasts.is_new(*us));
 }
 
 TEST_F(StoredPastsTest, APastBeginsAgainAfterARestartOrALongGap) {
@@ -104,7 +123,7 @@ TEST_F(StoredPastsTest, APastBeginsAgainAfterARestartOrALongGap) {
     const auto* const us = find(pasts, "us");
     ASSERT_TRUE(us);
     EXPECT_EQ(us->begin_us, begin);
-    EXPECT_EQ(us->past.blocks().size(), 2u);
+    EXPECT_EQ(us->past().blocks().size(), 2u);
     EXPECT_FALSE(pasts.is_new(*us));
   }
 }
@@ -208,6 +227,60 @@ TEST_F(StoredPastsTest, AStoreOfLongAgoIsForgotten) {
   write(30, 1);
   ASSERT_TRUE(read(pasts));
   EXPECT_EQ(pasts.span().begin_us, begin);
+}
+
+// A span of 12 s and two before it: a point is five units of 200 ms.
+TEST_F(StoredPastsTest, APartIsReadFromItsBeginToItsEndAlone) {
+  write(100, 10);
+  ASSERT_TRUE(writer_->flush());
+  const Span span{kBeginUs + 20 * kSecondUs, kBeginUs + 56 * kSecondUs};
+  StoredPasts pasts(store_, {span, kSecondUs / 5, 0});
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.span(), span);
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  ASSERT_EQ(us->past().blocks().size(), 36u);
+  for (const auto& each : us->past().blocks()) EXPECT_FLOAT_EQ(each.count, 10);
+  EXPECT_EQ(pasts.realtime_us(*us), span.end_us);
+  EXPECT_EQ(pasts.realtime_us(*us, 5), span.end_us - kSecondUs);
+  EXPECT_FALSE(pasts.is_new(*us));
+}
+
+// A unit of 2 s has two points.
+TEST_F(StoredPastsTest, UnitsThatAreLongerThanPointsAddThemUp) {
+  write(100, 10);
+  ASSERT_TRUE(writer_->flush());
+  StoredPasts pasts(store_, {{kBeginUs, kBeginUs + 90 * kSecondUs}, 2 * kSecondUs, 0});
+  ASSERT_TRUE(read(pasts));
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  ASSERT_EQ(us->past().blocks().size(), 9u);
+  for (const auto& each : us->past().blocks()) EXPECT_FLOAT_EQ(each.count, 100);
+}
+
+TEST_F(StoredPastsTest, TheNewestPointIsLeftOutOfAPartThatEndsWithIt) {
+  write(60, 10);
+  ASSERT_TRUE(writer_->flush());
+  const std::uint64_t end_us = kBeginUs + 60 * kSecondUs;
+  StoredPasts pasts(store_, {{end_us - 36 * kSecondUs, end_us}, kSecondUs / 5, 0});
+  ASSERT_TRUE(read(pasts));
+  EXPECT_EQ(pasts.span(), (Span{end_us - 37 * kSecondUs, end_us - kSecondUs}));
+  EXPECT_EQ(find(pasts, "us")->past().blocks().size(), 36u);
+}
+
+// Of a point of 10 s less than nine tenths were observed: what it lacks is not known.
+TEST_F(StoredPastsTest, InACoarserTierAPastBeginsAgainAfterAGap) {
+  write(100, 10);
+  now_ += 3 * kSecondUs;
+  write(197, 10);
+  ASSERT_TRUE(writer_->flush());
+  StoredPasts pasts(store_, {{kBeginUs, kBeginUs + 280 * kSecondUs}, 2 * kSecondUs, 1});
+  ASSERT_TRUE(read(pasts));
+  const auto* const us = find(pasts, "us");
+  ASSERT_TRUE(us);
+  EXPECT_EQ(us->begin_us, kBeginUs + 110 * kSecondUs);
+  ASSERT_EQ(us->past().blocks().size(), 17u);
+  for (const auto& each : us->past().blocks()) EXPECT_FLOAT_EQ(each.count, 100);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ TEST(DurationTest, ATimeHasAUnit) {
   EXPECT_EQ(parse_duration("2h"), 7'200'000'000u);
   EXPECT_EQ(parse_duration("3660d"), 316'224'000'000'000u);
   for (const char* const text : {"", "5", "s", "-1s", "1.5s", "1 s", "1w", "s1", "3661d",
-                                 "18446744073709551616s"}) {
+                                 "18446744073709551616s", "0x1d", "0xd", "0x10s"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
 }

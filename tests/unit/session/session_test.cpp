@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tallyfs {
 namespace {
@@ -46,6 +47,19 @@ struct ShortFile final : File {
   }
   Moment last_change(Moment) const override { return {}; }
   std::optional<std::uint64_t> version(Moment) const override { return 1; }
+};
+
+// Of a source that does not answer, say, or longer than any text that is open.
+struct FailingFile final : File {
+  explicit FailingFile(ErrorCode its_code) : code(its_code) {}
+  Result<std::string> render(const CallContext&, std::size_t) const override {
+    ++renders;
+    return Error{code, "there is no text"};
+  }
+  Moment last_change(Moment) const override { return {}; }
+
+  const ErrorCode code;
+  mutable std::atomic<int> renders{0};
 };
 
 // The kernel's end of /dev/fuse, as a socket that keeps requests apart.
@@ -184,13 +198,36 @@ TEST_F(SessionTest, RefusesWhatIsSentAgainAfterSeveralCrashes) {
   EXPECT_EQ(kernel_.receive().error, 0);
 }
 
+// The log, `opens_refused` and tallyctl's advice on bounds are of ENFILE.
+TEST_F(SessionTest, OnlyATextThatIsTooLongIsABoundOfOpenFiles) {
+  Server server(*this, Tree::kFirst);
+  send_init(0);
+  EXPECT_EQ(kernel_.receive().unique, 2u);
+  std::uint64_t unique = 2;
+  // The error, and how often the text was asked for.
+  using Tried = std::pair<int, int>;
+  const auto tried = [&](std::uint32_t opcode, ErrorCode code, const auto& body) {
+    const auto file = std::make_shared<FailingFile>(code);
+    const std::string name = "file" + std::to_string(unique);
+    const NodeId node = server.tree.add_file(Tree::kRoot, name, {0444}, file, {});
+    kernel_.send(opcode, unique += 2, node, body);
+    const int error = -kernel_.receive().error;
+    return Tried(error, file->renders);
+  };
+  const fuse_open_in open{};
+  EXPECT_EQ(tried(FUSE_OPEN, ErrorCode::kTimedOut, open), Tried(ETIMEDOUT, 1));
+  EXPECT_EQ(tried(FUSE_OPEN, ErrorCode::kNoDevice, open), Tried(ENODEV, 1));
+  EXPECT_EQ(tried(FUSE_OPEN, ErrorCode::kNoSpace, open), Tried(ENFILE, 2));
+  EXPECT_EQ(tried(FUSE_GETATTR, ErrorCode::kTimedOut, fuse_getattr_in{}), Tried(0, 1));
+}
+
 // What the barrier gives is the time of the rest of the request.
 TEST_F(SessionTest, ARequestReadsTheClockNoMoreThanItHasTo) {
   Server server(*this, Tree::kFirst);
   send_init(0);
   EXPECT_EQ(kernel_.receive().unique, 2u);
   const NodeId file =
-      server.tree.add_file(Tree::kRoot, "data", 0444, std::make_shared<ShortFile>(), {});
+      server.tree.add_file(Tree::kRoot, "data", {0444}, std::make_shared<ShortFile>(), {});
   std::uint64_t unique = 2;
   const auto reads_of = [&](std::uint32_t opcode, const auto& body) {
     const int before = clock_.reads();

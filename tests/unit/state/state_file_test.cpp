@@ -93,6 +93,7 @@ std::vector<int> kinds_of_the_page() {
     int kind = 0;
     for (words >> bar; bar == "|" && words >> kind; words.ignore()) kinds.push_back(kind);
   }
+  std::ranges::sort(kinds);  // its tables are by what has them
   return kinds;
 }
 

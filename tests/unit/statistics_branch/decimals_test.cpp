@@ -1,7 +1,7 @@
 // Samples as text for statistics with decimals=.
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 class DecimalsTest : public StatisticsTest {
@@ -138,4 +138,4 @@ TEST_F(DecimalsTest, CreateOfOneWithoutThemSaysSo) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

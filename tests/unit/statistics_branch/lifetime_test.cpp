@@ -3,7 +3,7 @@
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // Processes that a test lets begin and end.
@@ -46,6 +46,18 @@ TEST_F(LifetimeTest, ItGoesWithTheLastOfItsFeedersHoweverOftenEachSaidSo) {
   EXPECT_TRUE(is_there("web"));
   end(8);
   EXPECT_FALSE(is_there("web"));
+}
+
+// To write it through costs as much as all that is in it.
+TEST_F(LifetimeTest, AProcessThatSaysSoAgainHasNothingWritten) {
+  std::vector<std::string> written;
+  statistics_.write_through_by([&](std::string_view path) { written.emplace_back(path); });
+  create("web lifetime=feeder", 7).value();
+  EXPECT_EQ(written.size(), 1u);
+  create("web lifetime=feeder", 7).value();
+  EXPECT_EQ(written.size(), 1u);
+  create("web lifetime=feeder", 8).value();
+  EXPECT_EQ(written, (std::vector<std::string>{"statistics/web", "statistics/web"}));
 }
 
 TEST_F(LifetimeTest, OneProcessMayHaveSeveralAndAllOfThemGo) {
@@ -228,4 +240,4 @@ TEST_F(StatisticsTest, WithoutAWatchOverProcessesThereIsNoLifetime) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

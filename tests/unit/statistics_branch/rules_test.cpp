@@ -1,8 +1,9 @@
+// Longer than most: what rules do to statistics of all kinds and to each other.
 // Rules, and views as the socket sees them.
 #include "core/tree/error_log.h"
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 struct Log {
@@ -185,11 +186,11 @@ TEST_F(RulesTest, AReplacementThatFailsChangesNothing) {
 
 TEST_F(RulesTest, ALineThatIsRefusedBeforeItComesHereBringsTheFormerRulesBack) {
   ASSERT_TRUE(write("web/a on=1"));
-  rules()->note_refused_line();  // of a write that adds
+  rules()->reviewer()->note_refused_line();  // of a write that adds
   EXPECT_EQ(text(), "web/a on=1\n");
   open_to_replace();
   ASSERT_TRUE(write("web/b on=1"));
-  rules()->note_refused_line();
+  rules()->reviewer()->note_refused_line();
   EXPECT_EQ(text(), "web/a on=1\n");
   ASSERT_TRUE(write("web/c on=1"));
   EXPECT_FALSE(write("web/d on=maybe"));
@@ -268,6 +269,13 @@ TEST_F(RulesTest, RulesWinOverDefaultsThatComeLater) {
   send("web/b", 5);
   EXPECT_TRUE(execute("define web name=b default=1 type=list entries_max=5"));
   EXPECT_EQ(read("web", "data"), "b 1 5 5.000 5\nb_last [0.000000] 5\n");
+}
+
+TEST_F(RulesTest, RulesWinOverDefaultsWhateverTheSpellingOfTheName) {
+  ASSERT_TRUE(write("web/us{*} type=last"));
+  EXPECT_TRUE(execute("create web/us{route:/x,code:200}"));
+  EXPECT_TRUE(execute("define web name=us{route:/x,code:200} default=1 type=range on=1"));
+  EXPECT_EQ(begin(), "name=us{code:200,route:%2Fx} on=1 type=last");
 }
 
 TEST_F(RulesTest, WhatAUserHasDefinedStaysWhenDefaultsComeLater) {
@@ -354,6 +362,8 @@ TEST_F(RulesTest, PatternsAreThoseOfTheShell) {
   EXPECT_FALSE(matches("w*a/b on=1", "web/aa/b"));
   EXPECT_FALSE(matches("web/* on=1", "app/a"));
   EXPECT_TRUE(matches("web/\\* on=1", "web/*"));
+  EXPECT_TRUE(matches("web/a{q:%2A} on=1", "web/a{q:*}"));
+  EXPECT_FALSE(matches("web/a{q:%2A} on=1", "web/a{q:b}"));
 }
 
 // ---- views
@@ -395,4 +405,4 @@ TEST_F(RulesTest, InterfacesWithViewsAreSavedAndRemoved) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "tests/unit/golden_state.h"
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr BootId kThisBoot = {1, 2, 3};
@@ -246,7 +246,7 @@ TEST_F(StateTest, TheStampChangesWithWhatIsSavedAlone) {
   const auto stamp = [&] { return state_stamp(branches, clock_.now()); };
   std::vector<std::uint64_t> stamps{stamp()};
   EXPECT_EQ(stamp(), stamps.back());
-  statistics_.counters().count(DaemonCounter::kSamples, 5, clock_.now());
+  statistics_.counters().count("samples", 5, clock_.now());
   EXPECT_EQ(stamp(), stamps.back());
   const auto changed = [&](const char* what) {
     stamps.push_back(stamp());
@@ -277,4 +277,4 @@ TEST_F(StateTest, AnOutputThatFailsIsNotCalledAgain) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -15,7 +15,7 @@
 #include "tests/unit/saved_objects.h"
 #include "tests/unit/senders.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 class StatisticsTest : public testing::Test {
  protected:
@@ -53,4 +53,4 @@ class StatisticsTest : public testing::Test {
   StatisticsBranch statistics_;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

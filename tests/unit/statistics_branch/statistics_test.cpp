@@ -5,7 +5,7 @@
 #include "tests/unit/random.h"
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 TEST_F(StatisticsTest, AnUnknownNameComesIntoBeingOnAndOfTypeRange) {
@@ -244,4 +244,4 @@ TEST_F(StatisticsTest, ConcurrentFeedingReadingAndRemovingLosesNothingAndHangsNo
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -1,58 +1,8 @@
 // People's lines on the socket: each word of them means something, or the line is refused.
-#include <array>
-#include <map>
-#include <random>
-#include <vector>
+#include "tests/unit/statistics_branch/strict_door_stand.h"
 
-#include "core/base/text.h"
-#include "tests/unit/statistics_branch/statistics_stand.h"
-
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
-
-class StrictDoorTest : public StatisticsTest {
- protected:
-  StrictDoorTest() : StatisticsTest({.errors = &log_}) {}
-
-  // As a library's registration.
-  Result<Done> register_line(std::string_view line) {
-    auto parsed = wire::parse_line(line);
-    auto& command = std::get<wire::CommandLine>(parsed.value());
-    command.door = wire::Door::kProgram;
-    return statistics_.execute(command, kAlice, clock_.now());
-  }
-  std::string warning(std::string_view line) {
-    const auto done = execute(line);
-    if (!done) return "refused: " + done.error().reason;
-    return done.value().warning.empty() ? "no warning" : done.value().warning;
-  }
-  std::string refusal(std::string_view line) {
-    const auto done = execute(line);
-    return done ? "accepted" : std::to_string(done.error().token_at) + ": " + done.error().reason;
-  }
-  // As a line of the definition file, or of the rules.
-  Result<void> write(NodeId directory, std::string_view file, std::string_view line) {
-    const auto node = tree_.lookup(directory, file).value().id;
-    return tree_.file(node).value()->write_line(line, clock_.now());
-  }
-  Result<void> write_rule(std::string_view line) { return write(Tree::kRoot, "rules", line); }
-  Result<void> write_definition(std::string_view line) {
-    const auto statistics = tree_.lookup(Tree::kRoot, "statistics").value().id;
-    return write(tree_.lookup(statistics, "web").value().id, "definition", line);
-  }
-  std::string definition_names(const std::string& interface) {
-    const std::string text = read(interface, "definition");
-    std::string names;
-    Tokens tokens(text);
-    while (const auto token = tokens.next()) {
-      if (token->text.starts_with("name=")) names.append(token->text.substr(5)).append(" ");
-    }
-    return names;
-  }
-  std::string logged() { return log_.render(clock_.now(), 1 << 16).value(); }
-
-  ErrorLog log_{clock_.now()};
-};
 
 TEST_F(StrictDoorTest, CreateAndDefineRefuseWhatNothingReads) {
   EXPECT_EQ(refusal("create web/us types=range"),
@@ -64,7 +14,7 @@ TEST_F(StrictDoorTest, CreateAndDefineRefuseWhatNothingReads) {
   EXPECT_EQ(refusal("create web/us name=other"), "14: the line is for us");
   EXPECT_EQ(read("web", "data"), "(no interface)");
   ASSERT_TRUE(execute("create web/us on=1"));
-  EXPECT_EQ(refusal("define web name=us data=clear"), "19: data must be reset");
+  EXPECT_EQ(refusal("define web name=us data=clear"), "19: the only value of data is reset");
   EXPECT_EQ(refusal("define web name=us period=5"), "19: period is for type=history");
   EXPECT_EQ(refusal("define web name=us units=a=b"),
             "19: units must be at most 255 printable bytes without '=' and blanks, or - for none");
@@ -211,6 +161,69 @@ TEST_F(StrictDoorTest, ADefaultThatChangesNothingIsTold) {
             "a default changes nothing that was defined since: type=last stays; without default=1 "
             "it does");
   EXPECT_EQ(warning("define web/a default=1 type=last"), "no warning");
+  ASSERT_TRUE(execute("create web/us{b:1,a:/x} type=last on=1"));
+  ASSERT_TRUE(execute("define web/us{b:1,a:/x} type=last"));
+  EXPECT_NE(warning("define web name=us{b:1,a:/x} default=1 type=range"), "no warning");
+}
+
+TEST_F(StrictDoorTest, ALineMayHaveTheNameWithItsInterface) {
+  ASSERT_TRUE(execute("create web/us on=1"));
+  ASSERT_TRUE(execute("create web/b on=1"));
+  ASSERT_TRUE(execute("create web/l{q:a%20b,route:%2Fx} on=1"));
+  for (const char* line : {"web/us on=0", "strict=1 web/us on=0", " web/us\ton=0 strict=1",
+                           "name=web/us on=0", "on=0 name=web/us", "strict=1 name=web/us on=0"}) {
+    ASSERT_TRUE(write_definition("on=1"));
+    ASSERT_TRUE(write_definition(line)) << line;
+    const std::string text = read("web", "definition");
+    EXPECT_NE(text.find("name=us on=0 "), std::string::npos) << line;
+    EXPECT_NE(text.find("name=b on=1 "), std::string::npos) << line;
+  }
+  for (const char* line : {"define web name=web/us on=1", "define web/us name=web/us on=1",
+                           "create web/us name=web/us on=1"}) {
+    EXPECT_EQ(refusal(line), "accepted") << line;
+  }
+  for (const char* line : {"web/l{route:/x,q:\"a b\"} on=0", "name=web/l{route:/x,q:a b} on=0"}) {
+    ASSERT_TRUE(write_definition("on=1"));
+    ASSERT_TRUE(write_definition(line)) << line;
+    EXPECT_NE(read("web", "definition").find("%2Fx} on=0 "), std::string::npos) << line;
+  }
+}
+
+TEST_F(StrictDoorTest, ANameOfAnotherInterfaceIsRefusedWithItsPlace) {
+  ASSERT_TRUE(execute("create web/us on=1"));
+  ASSERT_TRUE(execute("create db/us on=1"));
+  const std::string before = read("web", "definition") + read("db", "definition");
+  const std::string of_db =
+      "this line is for web: write it to statistics/db/definition, or send: define db/us KEY=VALUE";
+  EXPECT_EQ(refusal_in_file("db/us on=0"), "0: " + of_db);
+  EXPECT_EQ(refusal_in_file("on=0 name=db/us"), "5: " + of_db);
+  EXPECT_EQ(refusal_in_file("strict=1 db/us on=0"), "0: " + of_db);
+  EXPECT_EQ(refusal("define web on=0 name=db/us"), "16: " + of_db);
+  EXPECT_EQ(refusal("define web/us name=db/us on=0"), "14: " + of_db);
+  EXPECT_EQ(refusal("create web/us name=db/us"), "14: " + of_db);
+  EXPECT_EQ(refusal("define web/us web/us on=0"),
+            "14: 'web/us' is no key=value, and values have no blanks");
+  EXPECT_EQ(read("web", "definition") + read("db", "definition"), before);
+}
+
+TEST_F(StrictDoorTest, WhatIsWrongBehindSuchANameHasItsPlace) {
+  ASSERT_TRUE(execute("create web/us on=1"));
+  EXPECT_EQ(refusal_in_file("web/us on=2"), "7: on must be 0 or 1");
+  EXPECT_EQ(refusal_in_file("name=web/us on=2"), "12: on must be 0 or 1");
+  EXPECT_EQ(refusal_in_file("strict=1 web/us types=range"),
+            "7: there is no key 'types'; did you mean type?");
+  EXPECT_EQ(refusal("define web name=web/us on=2"), "23: on must be 0 or 1");
+  EXPECT_EQ(refusal("define web/us name=web/us on=2"), "26: on must be 0 or 1");
+  EXPECT_EQ(refusal_in_file("web/nope on=1"),
+            "0: no statistic of that name here; it comes into being with: create web/nope on=1");
+  EXPECT_EQ(refusal_in_file("strict=1 web/us name=us on=1"),
+            "0: 'web/us' is no key=value, and values have no blanks");
+  EXPECT_EQ(refusal_in_file("on=1 web/us"),
+            "5: no key=value, 'web/us': a line without name= is for all statistics");
+  EXPECT_EQ(refusal_in_file("name=v of=web/us"),
+            "7: of must be a statistic of the same interface, by its name alone");
+  EXPECT_EQ(remark_in_file("web/us entries_max=5 on=1"),
+            "7: entries_max is for other types, and it was ignored");
 }
 
 TEST_F(StrictDoorTest, AViewHasEachOfItsWords) {
@@ -235,8 +248,8 @@ TEST_F(StrictDoorTest, LabelsHaveOneSpelling) {
   EXPECT_EQ(refusal("define web/l{route:/x,a:1} units=s"), "accepted");
   EXPECT_EQ(refusal("define web name=l{route:/x,a:1} units=s/samples"), "accepted");
   EXPECT_EQ(refusal("create web/l{a:1"), "12: this { has no }");
-  EXPECT_EQ(refusal("create web/l{a:1,a:2} on=1"), "17: the label a stands twice");
-  EXPECT_EQ(refusal("define web name=l{a:1,a:2} on=1"), "11: the label a stands twice");
+  EXPECT_EQ(refusal("create web/l{a:1,a:2} on=1"), "17: the label a is given twice");
+  EXPECT_EQ(refusal("define web name=l{a:1,a:2} on=1"), "11: the label a is given twice");
   EXPECT_EQ(definition_names("web"), "l{a:1,route:%2Fx} ");
 }
 
@@ -257,111 +270,5 @@ TEST_F(StrictDoorTest, WhatASenderWritesForgesNoEntry) {
   EXPECT_EQ(refusal("create web/a\x1b name=b").find('\x1b'), said.npos);
 }
 
-// ---- at random
-
-// What web/us and its view are before each line.
-constexpr std::array kFirst = {
-    "create web/us on=1 type=history entries_max=7 mode=range "
-    "period=1000000 range_min=2 range_max=900 units=us/requests",
-    "create web/v of=us on=1 type=list entries_max=8"};
-constexpr std::array kValid = {"define web/us range_min=3",
-                               "define web name=us on=0",
-                               "define web entries_max=9",
-                               "create web/new type=range",
-                               "create web/new on=1 type=array scale=lin base_interval=3 "
-                               "range_min=0 range_max=99",
-                               "create web/new type=quantiles precision=3 quantiles=50,99",
-                               "create web/n of=us range_max=50",
-                               "define web/w of=us on=0",
-                               "define web/us type=last",
-                               "define web/us mode=increments",
-                               "define web/v type=raw entries_max=3",
-                               "define web/v of=us on=0",
-                               "define web name=us data=reset",
-                               "define web/v of="};
-constexpr std::array kKeys = {"name",      "of",        "on",          "data",          "type",
-                              "range_min", "range_max", "entries_max", "base_interval", "scale",
-                              "mode",      "period",    "precision",   "quantiles",     "units",
-                              "help",      "base",      "undo",        "lifetime",      "default",
-                              "hits",      "decimals"};
-constexpr std::array kValues = {
-    "",      "0",       "1",           "5",    "77",  "-4",   "reset",    "us",
-    "v",     "range",   "value",       "list", "lin", "log2", "products", "quantiles",
-    "10,95", "0.1,0.2", "us/requests", "ms",   "=",   "x",    "10",       "16"};
-
-// A daemon for one line.
-class Fresh : public StrictDoorTest {
- public:
-  void TestBody() override {}
-  // All that is there after the line; "": it was refused.
-  std::string outcome(const std::string& line) {
-    for (const char* const first : kFirst) EXPECT_TRUE(execute(first)) << first;
-    send("web/us", 5);
-    clock_.advance(std::chrono::milliseconds(1));
-    const auto done = execute(line);
-    return done ? read("web", "definition") + read("web", "data") : std::string();
-  }
-};
-
-class RandomWords : public testing::Test {
- protected:
-  template <typename List>
-  std::string any(const List& list) {
-    return list[std::uniform_int_distribution<std::size_t>(0, list.size() - 1)(random_)];
-  }
-  bool toss() { return std::uniform_int_distribution<int>(0, 1)(random_) != 0; }
-
-  std::string word() {
-    std::string text = any(kKeys);
-    if (toss() && toss()) text[text.size() / 2] = 'q';
-    if (toss() || toss()) text.append("=").append(any(kValues));
-    return text;
-  }
-  // Behind one of the words after the target.
-  std::string with_word(const std::string& line, const std::string& added) {
-    std::vector<std::size_t> ends;
-    Tokens tokens(line);
-    while (const auto token = tokens.next()) ends.push_back(token->at + token->text.size());
-    const std::size_t i = std::uniform_int_distribution<std::size_t>(1, ends.size() - 1)(random_);
-    return std::string(line).insert(ends[i], " " + added);
-  }
-  std::mt19937_64 random_{4711};
-};
-
-// Whether the word says what the line or the definitions after it say anyway.
-bool is_so(const std::string& line, const std::string& definitions, const std::string& word) {
-  Tokens tokens(definitions);
-  while (const auto token = tokens.next()) {
-    if (token->text == word) return true;
-  }
-  const bool discards = definitions.find("data=[0.001000]") != std::string::npos;
-  const bool is_target = word.starts_with("name=") && line.find("/" + word.substr(5)) != line.npos;
-  // Lines of statistics without units end with empty ones, which leave them as they are.
-  const bool is_empty = word == "units=" || word == "help=";
-  const bool is_whole = word == "decimals=0" && definitions.find("decimals=") == std::string::npos;
-  return is_target || is_empty || is_whole || (word == "data=reset" && discards) ||
-         word == "default=1";
-}
-
-TEST_F(RandomWords, AreRefusedOrChangeTheOutcome) {
-  std::size_t refused = 0;
-  std::map<std::string, std::string> plain_outcomes;
-  for (int i = 0; i < 10'000; ++i) {
-    const std::string line = any(kValid);
-    const std::string added = word();
-    const std::string more = with_word(line, added);
-    std::string& plain = plain_outcomes[line];
-    if (plain.empty()) plain = Fresh().outcome(line);
-    ASSERT_NE(plain, "") << line;
-    const std::string changed = Fresh().outcome(more);
-    if (changed.empty()) ++refused;
-    EXPECT_TRUE(changed != plain || is_so(line, plain, added)) << line << "\n"
-                                                               << more << "\n"
-                                                               << plain;
-  }
-  EXPECT_GT(refused, 5000u);
-  EXPECT_LT(refused, 10'000u);
-}
-
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

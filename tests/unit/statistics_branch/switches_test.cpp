@@ -5,7 +5,7 @@
 
 #include "tests/unit/statistics_branch/statistics_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::size_t kSwitches = 4;
@@ -204,4 +204,4 @@ TEST_F(SwitchesTest, ConcurrentSwitchingNeverLosesASampleThatWasSentWhileOn) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

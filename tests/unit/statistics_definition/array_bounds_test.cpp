@@ -9,7 +9,7 @@
 #include "core/base/doublings.h"
 #include "core/base/text.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -65,4 +65,4 @@ TEST(ArrayBoundsTest, DoublingsAreTheFewestThatReachTheDistance) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 Definition defined(std::string_view text) {
@@ -320,4 +320,4 @@ TEST(ChangeTest, ABlankLineAsksForNothing) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

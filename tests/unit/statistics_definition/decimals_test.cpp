@@ -3,7 +3,7 @@
 
 #include "core/statistics/definition/change.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr const char* kOpenRange = "range_min=-9223372036854775808 range_max=9223372036854775807";
@@ -117,4 +117,4 @@ TEST(DecimalsTest, RulesMayHaveARangeForStatisticsWithDecimals) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

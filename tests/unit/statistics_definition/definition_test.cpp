@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 TEST(DefinitionTest, NoTypeHasALineShorterThanTheShortest) {
@@ -18,4 +18,4 @@ TEST(DefinitionTest, NoTypeHasALineShorterThanTheShortest) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "core/statistics/definition/change.h"
 #include "core/statistics/definition/unread_words.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 Error strict_refusal(std::string_view line) {
@@ -26,10 +26,10 @@ TEST(StrictWordsTest, AWordThatNothingReadsIsRefusedWithWhatToWrite) {
         RefusedLine{"on=1 now", 5, "'now' is no key=value, and values have no blanks"},
         RefusedLine{"on=1 units=milli seconds", 17,
                     "'seconds' is no key=value, and values have no blanks"},
-        RefusedLine{"data=clear", 0, "data must be reset"},
-        RefusedLine{"data=[1.5]", 0, "data must be reset"},
-        RefusedLine{"on=0 on=1", 5, "on stands twice"},
-        RefusedLine{"data=reset data=reset", 11, "data stands twice"},
+        RefusedLine{"data=clear", 0, "the only value of data is reset"},
+        RefusedLine{"data=[1.5]", 0, "the only value of data is reset"},
+        RefusedLine{"on=0 on=1", 5, "on is given twice"},
+        RefusedLine{"data=reset data=reset", 11, "data is given twice"},
         RefusedLine{"hits_missed=x", 0, "hits_missed is read-only"},
         RefusedLine{"started=now", 0, "started is read-only"},
         RefusedLine{"strict=0", 0, "there is no key 'strict'; the keys are "}}) {
@@ -91,4 +91,4 @@ TEST(StrictWordsTest, AKeyOfAnotherTypeIsRefusedWithItsTypes) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,7 +8,7 @@
 #include "core/statistics/interface/interface.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 struct MetricsStand {
@@ -76,10 +76,10 @@ TEST(MetricsTest, ACounterOfIncrements) {
 TEST(MetricsTest, XWithDecimalsIsTheDecimalInItsBaseUnit) {
   MetricsStand last("on=1 type=last decimals=3 units=seconds/jobs");
   last.add(250);
-  EXPECT_EQ(last.samples(), "tally_s_last_seconds{interface=\"web\"} 0.25\n");
+  EXPECT_EQ(last.samples(), "tally_s_last_seconds{interface=\"web\"} 0.250\n");
   MetricsStand sum("on=1 mode=products decimals=2 units=minutes/jobs");
   sum.add(150, 2);
-  EXPECT_EQ(sum.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 180\n");
+  EXPECT_EQ(sum.samples(), "tally_s_summed_seconds_total{interface=\"web\"} 180.00\n");
   MetricsStand list("on=1 type=list entries_max=3 decimals=1 units=euros/sales");
   list.add(995);
   EXPECT_EQ(list.samples(),
@@ -95,6 +95,15 @@ TEST(MetricsTest, XWithDecimalsIsTheDecimalInItsBaseUnit) {
             "tally_s_value_sum{interface=\"web\"} 0.3\n"
             "tally_s_value_count{interface=\"web\"} 1\n"
             "tally_hits_out_of_range_total{interface=\"web\",statistic=\"s\"} 0\n");
+}
+
+TEST(MetricsTest, AnAverageOfDecimalsHasThreePlacesMore) {
+  MetricsStand stand("on=1 type=history mode=range period=1000000 entries_max=3 decimals=1");
+  stand.add(15);
+  stand.pass_us(1'000'000);
+  const std::string samples = stand.samples();
+  EXPECT_NE(samples.find("tally_s_period_min{interface=\"web\"} 1.5\n"), samples.npos) << samples;
+  EXPECT_NE(samples.find("tally_s_period_avg{interface=\"web\"} 1.5000\n"), samples.npos);
 }
 
 TEST(MetricsTest, PercentilesWithDecimalsHaveTheBucketsOfTheBaseUnit) {
@@ -325,6 +334,7 @@ TEST(MetricsTest, OfTwoThatSayTheSameTheFirstStands) {
             "tally_a_b_last_total{interface=\"web\"} 0\n");
   EXPECT_EQ(stand.omitted.duplicate, 1u);
   EXPECT_EQ(stand.omitted.first_duplicate, "web/a_b");
+  EXPECT_EQ(stand.omitted.taken_by, "web/a.b");
 }
 
 TEST(MetricsTest, NoStatisticTakesTheNamesOfTheTextItself) {
@@ -333,6 +343,7 @@ TEST(MetricsTest, NoStatisticTakesTheNamesOfTheTextItself) {
   EXPECT_EQ(stand.omitted.duplicate, 0u);
   EXPECT_EQ(stand.samples(), "tally_s_total{interface=\"web\"} 0\n");
   EXPECT_EQ(stand.omitted.duplicate, 1u);
+  EXPECT_EQ(stand.omitted.taken_by, "");
   EXPECT_NE(stand.whole(MetricsFormat::kProm).find("\ntally_metrics_series 1\n"),
             std::string::npos);
 }
@@ -343,6 +354,8 @@ TEST(MetricsTest, OfTwoKindsOfAFamilyTheFirstStands) {
   stand.create("t_value", "on=1");
   EXPECT_EQ(stand.samples().find("tally_t_value_total"), std::string::npos);
   EXPECT_EQ(stand.omitted.duplicate, 1u);
+  EXPECT_EQ(stand.omitted.first_duplicate, "web/t_value");
+  EXPECT_EQ(stand.omitted.taken_by, "web/t");
 }
 
 TEST(MetricsTest, BeyondTheLimitWholeStatisticsAreLeftOut) {
@@ -408,4 +421,4 @@ TEST(MetricsTest, CreatedIsShownOnRequestAndNewAfterAReset) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // `NAME unit` of a role.
@@ -118,4 +118,4 @@ TEST(NamesTest, APrefixHasOnlyCharactersOfNames) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

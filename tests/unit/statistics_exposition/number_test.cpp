@@ -7,7 +7,7 @@
 
 #include "core/base/saturating.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string decimal(Int128 value, const UnitFactor& factor) {
@@ -38,6 +38,20 @@ TEST(NumberTest, PrintsConvertedOnesAsExactDecimals) {
   EXPECT_EQ(decimal(3, {1, 8}), "0.375");
   EXPECT_EQ(decimal(7, {3'600, 1}), "25200");
   EXPECT_EQ(decimal(5, {1, 100}), "0.05");
+}
+
+TEST(NumberTest, KeepsZerosAtTheEndOfSoManyPlaces) {
+  const auto with_places = [](Int128 value, unsigned decimals, unsigned places) {
+    std::string text;
+    append_decimal(text, {.value = value, .scale = {.decimals = decimals, .places = places}});
+    return text;
+  };
+  EXPECT_EQ(with_places(150, 2, 2), "1.50");
+  EXPECT_EQ(with_places(0, 2, 2), "0.00");
+  EXPECT_EQ(with_places(-300, 2, 2), "-3.00");
+  EXPECT_EQ(with_places(1'500, 5, 2), "0.015");
+  EXPECT_EQ(with_places(150'000, 5, 2), "1.50");
+  EXPECT_EQ(with_places(150, 2, 0), "1.5");
 }
 
 TEST(NumberTest, ConvertsWhat128BitsDoNotHold) {
@@ -71,4 +85,4 @@ TEST(NumberTest, PrintsDoublesAsGoDoes) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "core/statistics/types/array_statistic.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
@@ -111,4 +111,4 @@ TEST(ArrayTest, SumsXTimesYWhereverXLies) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 class CreditTest : public testing::Test {
@@ -178,4 +178,4 @@ TEST_F(CreditTest, ACommandNeedsNone) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -15,7 +15,7 @@
 #include "core/statistics/interface/interface.h"
 #include "stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 inline constexpr uid_t kDaemon = 77;
 inline constexpr uid_t kStranger = kUid + 1;
@@ -24,9 +24,13 @@ inline constexpr uid_t kStranger = kUid + 1;
 class FakeSource final : public CellSource {
  public:
   explicit FakeSource(uid_t uid, std::shared_ptr<CellCredit> credit = nullptr)
-      : uid_(uid), credit_(std::move(credit)) {}
+      : uid_(uid), credit_(std::move(credit)) {
+    static std::uint64_t last = 0;
+    lane_ = ++last;
+  }
 
   uid_t uid() const override { return uid_; }
+  std::uint64_t lane() const override { return lane_; }
   bool is_trusted() const override { return uid_ == 0 || uid_ == kDaemon; }
   std::shared_ptr<CellCredit> credit() const override { return credit_; }
   CellsRead add_up(const CellKey& key, CellPlaces&, CellsPart& part, CellSums& sums,
@@ -67,6 +71,7 @@ class FakeSource final : public CellSource {
  private:
   const uid_t uid_;
   const std::shared_ptr<CellCredit> credit_;
+  std::uint64_t lane_ = 0;
 };
 
 struct CellsStand {
@@ -99,6 +104,16 @@ struct CellsStand {
     std::string bytes;
     ByteWriter out(bytes);
     stand.interface->hand_on(out, stand.clock.now(), some);
+    go_on(bytes, sources);
+  }
+  // The same after a kill, with what was saved some time before.
+  std::string save(CellBudget some) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    stand.interface->save_for_successor(out, some);
+    return bytes;
+  }
+  void go_on(const std::string& bytes, const std::vector<std::shared_ptr<FakeSource>>& sources) {
     ByteReader in(bytes);
     auto next = Interface::load_handed(in, stand.ledger);
     ASSERT_TRUE(next);
@@ -133,4 +148,4 @@ inline CellBudget cells_for(CellBudget::Of of, std::size_t trusted, std::size_t 
   return {of, {trusted, others}, {SIZE_MAX, SIZE_MAX}};
 }
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

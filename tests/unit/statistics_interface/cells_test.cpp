@@ -17,7 +17,7 @@
 #include "core/base/bytes.h"
 #include "tests/unit/sanitized.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 bool has_cells(CellBudget budget, const CellParty& party) {
@@ -439,32 +439,19 @@ TEST(CellsTest, AResetReadsNoMoreThanABudgetAndCountsWhatItReads) {
   EXPECT_EQ(stand.data(), 2u);
 }
 
-// No look at the interface comes between the reset and the save.
-TEST(CellsTest, ASavedCountHasTheSamplesThatAResetFoundJustBefore) {
-  CellsStand stand;
-  const auto source = stand.bind(kUid);
-  source->add(stand.shapes[0], 7);
-  EXPECT_EQ(stand.stand.define("data=reset"), "");
-  std::string bytes;
-  ByteWriter out(bytes);
-  stand.stand.interface->save(out, stand.budget);
-  ByteReader in(bytes);
-  const auto loaded = Interface::load(in, stand.stand.ledger);
-  ASSERT_TRUE(loaded);
-  CellBudget none;
-  EXPECT_EQ(loaded.value()->overview(stand.stand.clock.now(), none).samples, 7u);
-}
-
-// Feeders of several uids add, end and begin, users reset, servers are replaced, and budgets cut.
+// Feeders of several uids add, end and begin, users reset, servers are replaced and killed, and
+// budgets cut.
 class RandomFeeders {
  public:
-  explicit RandomFeeders(std::uint64_t seed) : random_(seed) {}
+  explicit RandomFeeders(std::uint64_t seed) : random_(seed) { save(); }
 
   void step() {
     const std::uint64_t kind = random_() % 64;
     if (kind < 16) return begin();
     if (kind == 16) return reset();
-    if (kind < 19) return hand_over();
+    if (kind == 17) return hand_over();
+    if (kind == 18) return save();
+    if (kind == 19) return kill();
     if (kind < 28) return stand_.samples(some_budget(20)), void();
     if (sources_.empty()) return;
     const std::size_t which = random_() % sources_.size();
@@ -497,6 +484,7 @@ class RandomFeeders {
   }
   void end(std::size_t which) {
     stand_.end(sources_[which]);
+    ended_.push_back(sources_[which]);
     sources_.erase(sources_.begin() + static_cast<std::ptrdiff_t>(which));
   }
   void add(std::size_t which) {
@@ -509,16 +497,43 @@ class RandomFeeders {
   void reset() {
     EXPECT_EQ(stand_.stand.define("data=reset"), "");
     shown_before_ = data_ = 0;
+    save();  // it is written through
   }
   // Of live feeders less may be shown until a look is whole again.
   void hand_over() {
-    stand_.hand_over(some_budget(40), sources_);
+    stand_.hand_over(some_budget(40), found());
+    end_again();
+    save();
+  }
+  // Files are there until the second save after the end of their feeders.
+  void save() {
+    saved_ = stand_.save(some_budget(40));
+    ended_before_ = std::exchange(ended_, {});
+  }
+  void kill() {
+    stand_.go_on(saved_, found());
+    end_again();
+  }
+  // By the next server.
+  std::vector<std::shared_ptr<FakeSource>> found() const {
+    auto all = sources_;
+    all.insert(all.end(), ended_before_.begin(), ended_before_.end());
+    all.insert(all.end(), ended_.begin(), ended_.end());
+    return all;
+  }
+  // It hears of those ends again.
+  void end_again() {
+    for (const auto* const ended : {&ended_before_, &ended_}) {
+      for (const auto& each : *ended) stand_.end(each);
+    }
     shown_before_ = 0;
   }
 
   std::mt19937_64 random_;
   CellsStand stand_;
   std::vector<std::shared_ptr<FakeSource>> sources_;
+  std::vector<std::shared_ptr<FakeSource>> ended_before_, ended_;  // the last save, and since
+  std::string saved_;
   std::uint64_t samples_ = 0;
   std::uint64_t data_ = 0;  // since the last reset
   std::uint64_t shown_before_ = 0;
@@ -572,4 +587,4 @@ TEST(CellsTest, StatNeedsNoLookBesideAnOpenThatWaits) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

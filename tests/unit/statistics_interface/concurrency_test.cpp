@@ -5,7 +5,7 @@
 
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr int kThreads = 4;
@@ -32,7 +32,7 @@ TEST(ConcurrencyTest, TotalsAreExactAndTwoStatisticsFedAlikeAreAlwaysEqual) {
   Statistic* const a = stand.create("a", "on=1");
   Statistic* const b = stand.create("b", "on=1 mode=products");
   const std::vector<Sample> samples(kSamples, Sample{.x = 1, .y = 1});
-  const std::array runs{tallyfs::Run{a, samples}, tallyfs::Run{b, samples}};
+  const std::array runs{statistics::Run{a, samples}, statistics::Run{b, samples}};
   run_threads(
       [&] {
         for (int i = 0; i < kBatches; ++i) stand.interface->add(runs, stand.clock.now());
@@ -135,4 +135,4 @@ TEST(ConcurrencyTest, SwitchesAreFlippedWhileOthersLookAndFeed) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

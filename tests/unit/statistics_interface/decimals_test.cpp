@@ -2,7 +2,7 @@
 #include "core/base/bytes.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string json_values(const Stand& stand) {
@@ -122,4 +122,4 @@ TEST(DecimalsTest, ADefaultOfAFeederGivesThemToTheViewsToo) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

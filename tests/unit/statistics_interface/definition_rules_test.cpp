@@ -1,7 +1,7 @@
 // The rules of docs/statistics.md and GRAMMAR.md, on a live interface.
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::seconds;
@@ -153,4 +153,4 @@ TEST(DefinitionRulesTest, NothingMayBeAskedOfAnEmptyInterface) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -1,7 +1,7 @@
 // A definition of each type, with bounds that a test of all of them reaches soon.
 #pragma once
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 inline constexpr const char* kEachType[] = {
     "on=1 units=a/b",
@@ -24,4 +24,4 @@ inline constexpr const char* kEachType[] = {
     "on=1 type=history entries_max=3 mode=increments period=1",
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

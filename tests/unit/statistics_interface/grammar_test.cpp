@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::chrono::seconds kFirstCommandAt(10);
@@ -68,4 +68,4 @@ TEST(GrammarTest, TheSessionsOfTheManualGoAsItSays) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

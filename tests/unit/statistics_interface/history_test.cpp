@@ -4,7 +4,7 @@
 #include "tests/unit/allocated.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::milliseconds;
@@ -196,4 +196,4 @@ TEST(HistoryTest, AnotherAttributeLeavesThePeriodAsItWas) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 TEST(InterfaceTest, ShowsStatisticsInTheOrderOfTheirCreation) {
@@ -44,7 +44,7 @@ TEST(InterfaceTest, AddsRunsOfSeveralStatistics) {
   Statistic* const b = stand.create("b", "on=1 type=range");
   const std::vector<Sample> samples{{.x = 1}, {.x = 2}, {.x = 9}};
   const std::span<const Sample> all(samples);
-  const tallyfs::Run runs[] = {{a, all.first(2)}, {b, all}, {a, all.last(1)}, {b, {}}};
+  const statistics::Run runs[] = {{a, all.first(2)}, {b, all}, {a, all.last(1)}, {b, {}}};
   EXPECT_EQ(stand.interface->add(runs, stand.clock.now()), 0u);
   EXPECT_EQ(stand.data(), "a 3\nb 3 1 4.000 9\n");
 }
@@ -89,10 +89,10 @@ TEST(InterfaceTest, AnOlderMomentDoesNotTurnTheLastChangeBack) {
   stand.clock.advance(std::chrono::seconds(1));
   stand.add(1);
   const Sample sample;
-  const tallyfs::Run run{stand.interface->find("s"), {&sample, 1}};
+  const statistics::Run run{stand.interface->find("s"), {&sample, 1}};
   stand.interface->add({&run, 1}, before);
   EXPECT_EQ(stand.last_change(), stand.clock.now());
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -6,7 +6,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr auto kLeastX = std::numeric_limits<std::int64_t>::min();
@@ -336,4 +336,4 @@ TEST(JsonTest, AnEpochHas16Digits) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

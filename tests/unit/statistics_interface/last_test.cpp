@@ -1,6 +1,6 @@
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::milliseconds;
@@ -32,4 +32,4 @@ TEST(LastTest, AResetForgetsIt) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 #include "tests/unit/allocated.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 // A statistic without data, whose name and units have so many bytes.
@@ -142,4 +142,4 @@ TEST(LedgerUseTest, ARedefinitionMakesItsDataOnce) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 TEST(ListTest, PrintsNothingWhenEmpty) {
@@ -50,4 +50,4 @@ TEST(ListTest, TotalsStopAtTheEndOf64Bits) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

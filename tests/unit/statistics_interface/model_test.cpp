@@ -5,7 +5,7 @@
 #include "tests/unit/statistics_interface/slow_model.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr int kStatistics = 150;
@@ -137,4 +137,4 @@ INSTANTIATE_TEST_SUITE_P(EachType, ModelTest,
                          [](const auto& type) { return std::string(type.param); });
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -1,7 +1,7 @@
 // type=history mode=quantiles.
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -98,4 +98,4 @@ TEST(QuantileHistoryTest, AJumpBeyondAllPeriodsLeavesEmptyOnes) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

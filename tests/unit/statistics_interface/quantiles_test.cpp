@@ -8,7 +8,7 @@
 #include "tests/unit/sanitized.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr auto kNumberMax = std::numeric_limits<std::int64_t>::max();
@@ -191,4 +191,4 @@ TEST(QuantilesPromiseTest, NeverBelowTheTrueValueAndLessThanABucketAbove) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -2,7 +2,7 @@
 #include "core/sums/sums.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string average(Int128 sum, std::uint64_t number) {
@@ -66,4 +66,4 @@ TEST(RangeTest, NumberHas64Bits) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -1,6 +1,6 @@
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::microseconds;
@@ -32,4 +32,4 @@ TEST(RawTest, SerialsStartAgainAtAReset) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

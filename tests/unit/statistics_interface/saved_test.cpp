@@ -4,7 +4,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 void feed(Stand& stand) {
@@ -168,7 +168,7 @@ TEST(SavedTest, AStateWithWrongBytesIsRefusedOrUsable) {
     Interface& interface = *loaded.value();
     const Sample sample{.time = stand.clock.now().monotonic};
     for (Statistic* statistic : interface.statistics()) {
-      const tallyfs::Run run{statistic, {&sample, 1}};
+      const statistics::Run run{statistic, {&sample, 1}};
       interface.add({&run, 1}, stand.clock.now());
     }
     EXPECT_TRUE(interface.render_data(stand.clock.now(), kAnyLength));
@@ -242,4 +242,4 @@ TEST(SavedTest, AResumedInterfaceLeavesTheLedgerClean) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

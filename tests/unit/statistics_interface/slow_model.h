@@ -15,7 +15,7 @@
 #include "core/base/text.h"
 #include "core/model/sample.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 
 struct SlowModel {
   std::string type;  // and below what it needs
@@ -231,4 +231,4 @@ struct SlowModel {
   }
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

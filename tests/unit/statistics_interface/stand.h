@@ -15,6 +15,18 @@
 
 namespace tallyfs {
 
+inline bool operator==(const Moment& a, const Moment& b) {
+  return a.monotonic == b.monotonic && a.realtime == b.realtime;
+}
+
+inline bool operator==(const Holdings& a, const Holdings& b) {
+  return a.interfaces == b.interfaces && a.statistics == b.statistics && a.bytes == b.bytes;
+}
+
+}  // namespace tallyfs
+
+namespace tallyfs::statistics {
+
 constexpr uid_t kUid = 1000;
 constexpr std::size_t kAnyLength = static_cast<std::size_t>(-1);
 
@@ -70,17 +82,9 @@ struct Stand {
   std::unique_ptr<Interface> interface;
 };
 
-inline bool operator==(const Moment& a, const Moment& b) {
-  return a.monotonic == b.monotonic && a.realtime == b.realtime;
-}
-
-inline bool operator==(const Holdings& a, const Holdings& b) {
-  return a.interfaces == b.interfaces && a.statistics == b.statistics && a.bytes == b.bytes;
-}
-
 // s0, s1, ... (not "s" + to_string(n), in which g++ 12 sees an overlap: its bug 105651)
 inline std::string numbered(std::size_t n) { return std::string("s").append(std::to_string(n)); }
 
 #define TRACE_SEED(random) SCOPED_TRACE((random).seed())
 
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

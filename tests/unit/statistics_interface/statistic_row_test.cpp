@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 std::string names_in(const StatisticRow& row) {
@@ -43,4 +43,4 @@ TEST(StatisticRowTest, IsEmptyWhenTheLastIsGone) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::size_t kMany = 3 * Interface::kLineAtOnce;  // two cuts in each pass
@@ -226,4 +226,4 @@ TEST(StepsOfALineTest, EndWhereTheQuotaFillsMeanwhile) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 Result<std::string> data(Stand& stand, std::size_t bytes_max) {
@@ -157,4 +157,4 @@ TEST(TextBoundTest, StatisticsWithoutLinesAreNotCopied) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -3,7 +3,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 using std::chrono::seconds;
@@ -210,4 +210,4 @@ TEST(UndoTest, OtherKeysAndRemovedStatisticsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

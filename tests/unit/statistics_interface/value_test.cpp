@@ -2,7 +2,7 @@
 
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 constexpr std::int64_t kXMin = std::numeric_limits<std::int64_t>::min();
@@ -45,4 +45,4 @@ TEST(ValueTest, ProductsPrintAllOf128BitsAndStopAtTheirEnd) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -5,7 +5,7 @@
 #include "tests/unit/statistics_interface/each_type.h"
 #include "tests/unit/statistics_interface/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::statistics {
 namespace {
 
 struct ViewStand : Stand {
@@ -254,4 +254,4 @@ TEST(ViewsTest, AnyViewsHaveTheDataOfStatisticsThatGetTheSameSamples) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::statistics

@@ -13,7 +13,7 @@
 #include "core/stats3/blob/rates.h"
 #include "tests/unit/stats3_blob/golden.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 // The answers by what was called, in their order.
@@ -330,4 +330,4 @@ TEST(RollTheDiceTest, TakesAllAtAHundredAndNoneAtZero) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -9,7 +9,7 @@
 
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -110,4 +110,4 @@ TEST(CheckTest, LetsPassOnlyWhatCanBeUsed) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

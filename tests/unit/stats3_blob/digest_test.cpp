@@ -13,7 +13,7 @@
 #include "tests/unit/sanitized.h"
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr std::uint64_t kSeed = 7;
@@ -420,4 +420,4 @@ TEST(DigestTest, StaysAtItsMaximumAfterAsManySamplesAs32BitsCount) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -6,7 +6,7 @@
 
 #include "core/stats3/blob/text.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 std::uint32_t flags_of(const std::string& text) {
@@ -152,4 +152,4 @@ int update(statsblob* sb, const std::string& how, const std::string& type, int v
   throw std::runtime_error("no type: " + type);
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

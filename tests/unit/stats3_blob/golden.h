@@ -13,7 +13,7 @@
 
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 inline const std::string kGolden = TALLY_SOURCE_DIR "/tests/golden/stats3/";
 
@@ -37,4 +37,4 @@ vsd_dtype dtype_of(const std::string& name);
 int update(statsblob* sb, const std::string& how, const std::string& type, int voi,
            const std::string& value);
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

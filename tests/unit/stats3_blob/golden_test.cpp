@@ -8,7 +8,7 @@
 
 #include "core/stats3/blob/text.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 std::string hex_of(const statsblob* sb) {
@@ -199,4 +199,4 @@ TEST(FormatTest, TheWorkedExampleIsWhatTheCallsMake) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -10,7 +10,7 @@
 #include "tests/unit/sanitized.h"
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr std::uint32_t kLower = VSD_HIST_LBOUND_INF, kUpper = VSD_HIST_UBOUND_INF;
@@ -317,4 +317,4 @@ TEST(HistogramTest, RefusesLinearBoundsTheWrongWayRound) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

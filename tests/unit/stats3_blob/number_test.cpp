@@ -6,7 +6,7 @@
 
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 std::string text(s32q_t q) {
@@ -268,4 +268,4 @@ TEST(TemplatesTest, LeaveBlobsThatWereMadeBeforeAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -12,7 +12,7 @@
 
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 constexpr std::uint32_t kHash = 77;
@@ -136,4 +136,4 @@ TEST(RollTheDiceTest, TakesASeedOfNoBytesAsASeed) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -14,7 +14,7 @@
 #include "core/stats3/blob/templates.h"
 #include "tests/unit/fake_clock.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 
 // While it lives, the C calls work on it.
 struct Stand {
@@ -156,4 +156,4 @@ inline std::string text_of(statsblob* sb, sb_str_fmt format, std::uint32_t flags
   return out;
 }
 
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

@@ -6,7 +6,7 @@
 #include "core/stats3/blob/text.h"
 #include "tests/unit/stats3_blob/stand.h"
 
-namespace tallyfs::blob {
+namespace tallyfs::stats3::blob {
 namespace {
 
 TEST(NumberTextTest, HasNoKeyInJsonWhenItStandsAlone) {
@@ -110,4 +110,4 @@ TEST(TreeTextTest, HasAKeyOfItsOwnForEachVoi) {
 }
 
 }  // namespace
-}  // namespace tallyfs::blob
+}  // namespace tallyfs::stats3::blob

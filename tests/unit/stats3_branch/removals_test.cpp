@@ -2,7 +2,7 @@
 #include "core/base/clock.h"
 #include "tests/unit/stats3_branch/subsystems_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
 class StatsRemovalsTest : public testing::Test {
@@ -91,4 +91,4 @@ TEST_F(StatsRemovalsTest, RmdirRemovesAll) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

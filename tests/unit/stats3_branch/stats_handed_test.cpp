@@ -2,7 +2,7 @@
 #include "tests/unit/golden_state.h"
 #include "tests/unit/stats3_branch/subsystems_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
 class StatsHandedTest : public SubsystemsTest {
@@ -38,11 +38,14 @@ struct NextStats {
       : NextStats(handed_by(from, clock), switches, processes, clock, has_pages) {}
   NextStats(const SavedObjects& objects, std::vector<Switch>& switches, FakeProcesses& processes,
             const FakeClock& clock, bool has_pages = true)
-      : tree(clock.now()),
-        now(clock.now()),
+      : NextStats(objects, switches, processes, {.now = clock.now(), .has_pages = has_pages}) {}
+  NextStats(const SavedObjects& objects, std::vector<Switch>& switches, FakeProcesses& processes,
+            const Loading& loading)
+      : tree(loading.now),
+        now(loading.now),
         stats(tree, ledger, kDaemon, now,
               Ports{.switches = {switches, kFirst}, .processes = &processes}) {
-    done = objects.load_into(stats, {.now = now, .has_pages = has_pages});
+    done = objects.load_into(stats, loading);
   }
   std::string read(std::string_view directory, std::string_view name) {
     const NodeId node = tree.lookup(Tree::kRoot, "stats").value().id;
@@ -106,6 +109,23 @@ TEST_F(StatsHandedTest, AnObjectOfAFeederGoesWithIt) {
   EXPECT_EQ(again.value().number, short_ + (std::uint64_t{1} << 32));
 }
 
+// Of the save before a kill.
+TEST_F(StatsHandedTest, WhatWasRemovedSinceStaysSoAndWhatTookItsNumberIsLost) {
+  const SavedObjects saved = handed_by(subsystems_, clock_);
+  ASSERT_TRUE(execute("withdraw web/requests", feeder()));
+  const auto later = execute("object web/later", feeder()).value().number;
+  const auto slot = [](std::uint64_t number) { return static_cast<std::uint32_t>(number); };
+  ASSERT_EQ(slot(later), slot(number_));
+  NextStats next(saved, switches_, processes_,
+                 {.now = clock_.now(), .has_pages = true, .is_after_kill = true});
+  ASSERT_TRUE(next.done) << next.done.error().reason;
+  EXPECT_EQ(next.read("web", "requests"), "(none)");
+  const Switch& its = switches_.at(slot(later) - NextStats::kFirst);
+  EXPECT_EQ(its.generation.load(), kLostGeneration);
+  EXPECT_NE(slot(next.execute("object web/later", feeder()).value().number), slot(later))
+      << "another feeder of that number would take it for a removal";
+}
+
 TEST_F(StatsHandedTest, WithoutThePagesFeedersBeginAnew) {
   std::vector<Switch> others(16);
   NextStats next(subsystems_, others, processes_, clock_, false);
@@ -135,4 +155,4 @@ TEST_F(StatsHandedTest, DamagedContentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

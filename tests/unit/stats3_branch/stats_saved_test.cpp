@@ -2,7 +2,7 @@
 #include "tests/unit/golden_state.h"
 #include "tests/unit/stats3_branch/subsystems_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
 // Another daemon, which has loaded what this one saves.
@@ -136,4 +136,4 @@ TEST_F(StatsSavedTest, TheStampChangesWithABlobAndWithRates) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

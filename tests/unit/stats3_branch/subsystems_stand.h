@@ -16,7 +16,7 @@
 #include "tests/unit/fake_processes.h"
 #include "tests/unit/senders.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 
 // A template "NAME" with a VOI "x", u32, SUM, and a blob of it.
 struct Blob {
@@ -108,4 +108,4 @@ class SubsystemsTest : public testing::Test {
       Ports{.switches = {switches_, kFirst}, .processes = &processes_, .errors = &errors_}};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

@@ -1,7 +1,7 @@
 // The stats/ branch: templates, subsystems, objects, rates, and permissions.
 #include "tests/unit/stats3_branch/subsystems_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
 TEST_F(SubsystemsTest, ShowsTheLastBlobAsTextAndAsJsonWithNames) {
@@ -317,4 +317,4 @@ TEST_F(SubsystemsTest, RatesOfAnyLengthAreRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

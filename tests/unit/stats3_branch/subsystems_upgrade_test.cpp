@@ -3,7 +3,7 @@
 #include "core/stats3/blob/templates.h"
 #include "tests/unit/stats3_branch/subsystems_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::stats3 {
 namespace {
 
 constexpr pid_t kOld = 21, kNew = 22, kThird = 23;
@@ -183,4 +183,4 @@ TEST_F(SubsystemsUpgradeTest, WhatTemplatesTakeIsGivenBack) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::stats3

@@ -234,7 +234,7 @@ TEST(StatsdMapTest, TakesBoundsWithTheDecimalsOfTheLine) {
   EXPECT_EQ(range_max("decimals=2 type=range range_max=2.5"), "250 scale 2");
   EXPECT_EQ(range_max("type=range range_max=2.5 decimals=3"), "2500 scale 3");
   EXPECT_EQ(range_max("type=range range_max=2500"), "2500 scale 0");
-  EXPECT_EQ(range_max("decimals=2 type=range decimals=3"), "line 1: decimals stands twice");
+  EXPECT_EQ(range_max("decimals=2 type=range decimals=3"), "line 1: decimals is given twice");
 }
 
 TEST(StatsdMapTest, SaysWhatIsWrongInWhichLine) {

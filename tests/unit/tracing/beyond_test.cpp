@@ -8,7 +8,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class BeyondTest : public EventStand {
@@ -334,4 +334,4 @@ TEST_F(BeyondTest, KeepsVariablesNamedLikeOurKeywords) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

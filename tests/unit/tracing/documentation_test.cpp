@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class DocumentationTest : public EventStand {
@@ -169,4 +169,4 @@ TEST_F(DocumentationTest, GeneratesWakeupNewTest) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

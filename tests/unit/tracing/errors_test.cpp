@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class ErrorsTest : public EventStand {
@@ -368,4 +368,4 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

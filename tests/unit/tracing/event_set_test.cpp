@@ -8,7 +8,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class EventSetTest : public EventStand {};
@@ -277,4 +277,4 @@ TEST_F(EventSetTest, AnEventIsTakenOverWithoutWhatWasSetOnIt) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

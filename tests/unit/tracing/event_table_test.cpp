@@ -6,7 +6,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 using EventTableTest = EventStand;
@@ -65,4 +65,4 @@ TEST(EventIdsTest, GivesAnIdAgainWhenAllOthersWereGiven) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

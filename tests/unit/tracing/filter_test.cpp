@@ -6,7 +6,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class FilterTest : public EventStand {
@@ -243,4 +243,4 @@ TEST(GlobTest, MatchesAsShellPatternsDo) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

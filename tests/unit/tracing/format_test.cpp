@@ -6,7 +6,7 @@
 
 #include "tests/unit/kernel_formats.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 TEST(EventFormatTest, ReadsTheFormatOfABlockEvent) {
@@ -107,4 +107,4 @@ TEST(TraceNumberTest, RefusesFieldsThatAreNoNumbers) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

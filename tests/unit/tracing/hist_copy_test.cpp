@@ -11,7 +11,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class HistCopyTest : public EventStand {
@@ -107,4 +107,4 @@ TEST_F(HistCopyTest, NoTextIsShorterThanItSays) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class HistTest : public EventStand {
@@ -89,6 +89,25 @@ TEST_F(HistTest, PrintsSystemCallsByName) {
                       "{ id: unknown_syscall               [999] } hitcount:          1\n"),
             text.npos)
       << text;
+}
+
+TEST_F(HistTest, JsonHasTheNamesOfSystemCallsAndAddressesThatAreKnown) {
+  trigger(sys_enter, "hist:keys=id.syscall:sort=id");
+  feed(sys_enter, 1, {{"id", 0}});
+  feed(sys_enter, 1, {{"id", 999}});
+  const std::string calls = set.hists.copy(sys_enter).render_json(FewSymbols(), {});
+  EXPECT_NE(calls.find(R"([{"key":{"id":0},"names":{"id":"sys_read"},"hitcount":1},)"
+                       R"({"key":{"id":999},"hitcount":1}])"),
+            calls.npos)
+      << calls;
+  trigger(kmalloc, "hist:keys=call_site.sym-offset,bytes_req");
+  alloc(static_cast<std::int64_t>(0xffffffff8154bc62), 1);
+  alloc(16, 1);
+  const std::string places = set.hists.copy(kmalloc).render_json(FewSymbols(), {});
+  EXPECT_NE(places.find(R"("names":{"call_site":"usb_control_msg+0x42/0x110"})"), places.npos)
+      << places;
+  EXPECT_NE(places.find(R"({"key":{"call_site":16,"bytes_req":1},"hitcount":1})"), places.npos)
+      << places;
 }
 
 TEST_F(HistTest, PrintsTheNameThatAProcessHadAtFirst) {
@@ -344,4 +363,4 @@ TEST_F(HistTest, TakesACopyThatOutlivesTheTrigger) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

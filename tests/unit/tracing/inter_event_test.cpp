@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing/wakeups.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class InterEventTest : public WakeupStand {};
@@ -301,4 +301,4 @@ TEST_F(InterEventTest, CutsSyntheticEventsThatCauseThemselves) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,7 +9,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 struct Fed {
@@ -194,4 +194,4 @@ TEST_F(ModelTest, CountsWhatTheModelCounts) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

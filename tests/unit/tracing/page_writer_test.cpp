@@ -11,7 +11,7 @@
 #include "core/tracing/trace/built_in_formats.h"
 #include "feeders/tracefs/ring_page.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 using Records = std::vector<std::pair<std::uint64_t, std::string>>;
@@ -146,4 +146,4 @@ TEST(PageWriterTest, GivesBackAnyRecords) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr PointerHash::Key kKey{0x0706050403020100, 0x0f0e0d0c0b0a0908};
@@ -32,4 +32,4 @@ TEST(PointerHashTest, HasAKeyOfItsOwnEachTime) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -14,7 +14,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class PrintFormatTest : public EventStand {
@@ -323,4 +323,4 @@ TEST_F(PrintFormatTest, AFormatsFieldsCanBeShownInstead) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 ProbeLine defined_by(std::string_view line) {
@@ -50,6 +50,18 @@ TEST(ProbeLineTest, KnowsAReturnByThePlaceToo) {
   EXPECT_EQ(defined_by("p:a /bin/a%return(1):0x1000").kind, ProbeKind::kEntry);
 }
 
+TEST(ProbeLineTest, ReadsPlacesByName) {
+  const ProbeLine plain = defined_by("p /usr/lib/libc.so.6:malloc size=$arg1");
+  EXPECT_EQ(plain.event, "p_libc_malloc");
+  EXPECT_EQ(plain.place.value().name, "malloc");
+  EXPECT_EQ(plain.place.value().kind, ProbeKind::kEntry);
+  EXPECT_EQ(defined_by("r:a /bin/x:f").place.value().kind, ProbeKind::kReturn);
+  const ProbeLine back = defined_by("p:mine/ /bin/x:ns::f%return");
+  EXPECT_EQ(back.kind, ProbeKind::kReturn);
+  EXPECT_EQ(back.group + "/" + back.event, "mine/r_x_ns__f");
+  EXPECT_FALSE(defined_by("p:a /bin/x:10a").place) << "the kernel says what is wrong";
+}
+
 TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
   EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
@@ -78,10 +90,10 @@ TEST(ProbeLineTest, RefusesWithTheKernelsTextsAndPlaces) {
 
 TEST(ProbeLineTest, RefusesWhatTheKernelRefusesWithoutAText) {
   const std::pair<std::string, std::size_t> cases[] = {
-      {"x:a /bin/bash:0x10", 0},  {"p5:a /bin/bash:0x10", 1},    {"p:a", 3},
-      {"p:a bash:0x10", 4},       {"p:a bin/bash:0x10", 4},      {"p:a /bin/bash", 4},
-      {"p:a /bin/bash:main", 14}, {"p:a /bin/bash:", 14},        {"-a", 1},
-      {"-:a /bin/bash:0x10", 4},  {"p:a /bin/bash:0x10 x\x01", 20}, {"", 0}};
+      {"x:a /bin/bash:0x10", 0},    {"p5:a /bin/bash:0x10", 1},       {"p:a", 3},
+      {"p:a bash:0x10", 4},         {"p:a bin/bash:0x10", 4},         {"p:a /bin/bash", 4},
+      {"p:a /bin/bash:f(int)", 15}, {"p:a /bin/bash:", 14},           {"-a", 1},
+      {"-:a /bin/bash:0x10", 4},    {"p:a /bin/bash:0x10 x\x01", 20}, {"", 0}};
   for (const auto& [line, at] : cases) {
     const auto command = parse_probe_line(line);
     ASSERT_FALSE(command) << line;
@@ -105,4 +117,4 @@ TEST(ProbeLineTest, FindsThePlaceOfAByteInTheLineAsItWasWritten) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing/wakeups.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class ReferencesTest : public WakeupStand {};
@@ -107,4 +107,4 @@ TEST_F(ReferencesTest, ComparesTextsOfDifferentRoom) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

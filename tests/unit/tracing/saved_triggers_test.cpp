@@ -5,7 +5,7 @@
 #include "core/tracing/hist/hist_contents.h"
 #include "tests/unit/tracing/wakeups.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 std::string contents_of(const Trigger& trigger) {
@@ -379,4 +379,4 @@ TEST_F(SavedTriggersTest, OfAnEventThatHasLostAFieldWhatDoesNotFitGoes) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -12,7 +12,7 @@
 
 #include "core/tracing/set/event_set.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 inline constexpr char kCommonFields[] =
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -157,4 +157,4 @@ class EventStand : public testing::Test {
   std::vector<std::uint64_t> stack;
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -6,7 +6,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class SyntheticTest : public EventStand {
@@ -187,4 +187,4 @@ TEST_F(SyntheticTest, JoinsEventsOfUsersWithThoseOfTheKernelByKey) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

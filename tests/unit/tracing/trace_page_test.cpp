@@ -6,7 +6,7 @@
 #include "feeders/tracefs/ring_page.h"
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr auto kTrace = TraceStore::Buffer::kTrace;
@@ -264,4 +264,4 @@ TEST_F(TracePageTest, MissesNothingWhileTheBufferTurns) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

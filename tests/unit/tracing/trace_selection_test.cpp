@@ -3,7 +3,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class TraceSelectionTest : public EventStand {};
@@ -137,4 +137,4 @@ TEST_F(TraceSelectionTest, TracesSomeCpusOnly) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

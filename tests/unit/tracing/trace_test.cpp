@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class TraceTest : public EventStand {};
@@ -312,4 +312,4 @@ TEST_F(TraceTest, CountsWhatGaveWaySinceItWasCleared) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class TriggersMdTest : public EventStand {
@@ -97,4 +97,4 @@ TEST_F(TriggersMdTest, ShowsWhatHappens) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

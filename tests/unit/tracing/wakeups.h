@@ -5,7 +5,7 @@
 
 #include "tests/unit/tracing/stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class WakeupStand : public EventStand {
  protected:
@@ -22,4 +22,4 @@ class WakeupStand : public EventStand {
   }
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,11 +1,11 @@
-// Nodes by their paths, looked up as the kernel does.
+// Nodes by their paths, looked up as the kernel does, and writes into them.
 #pragma once
 
 #include <string_view>
 
 #include "core/tree/tree.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // The node at `path` below a directory.
 inline Result<NodeInfo> find_node(const Tree& tree, NodeId directory, std::string_view path,
@@ -20,4 +20,10 @@ inline Result<NodeInfo> find_node(const Tree& tree, NodeId directory, std::strin
   }
 }
 
-}  // namespace tallyfs
+// What process 77 writes with one write(2).
+inline Result<void> write_file(File& file, std::string_view text, const CallContext& call) {
+  Marker* const marker = file.marker();
+  return marker ? marker->write(77, text, call) : file.write_line(text, call);
+}
+
+}  // namespace tallyfs::tracing

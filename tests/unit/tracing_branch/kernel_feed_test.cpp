@@ -6,7 +6,7 @@
 
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class KernelFeedTest : public TracingTest {
@@ -139,4 +139,4 @@ TEST_F(KernelFeedTest, WhatWaitsIsBounded) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

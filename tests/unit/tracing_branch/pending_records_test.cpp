@@ -12,7 +12,7 @@
 
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr std::uint64_t kEndOfTime = ~std::uint64_t{0};
@@ -165,4 +165,4 @@ TEST_F(PendingRecordsTest, AreAsAMapHasThemWhateverTheOrderInWhichTheyCome) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

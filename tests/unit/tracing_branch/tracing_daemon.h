@@ -17,7 +17,7 @@
 #include "tests/unit/tracing_branch/find_node.h"
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 // Ids of the kernel's events.
 inline constexpr std::uint32_t kWaking = 315, kSwitch = 314;
@@ -70,7 +70,7 @@ class TracingDaemon {
   Result<void> write(std::string_view path, std::string_view text) {
     const auto found = node(path);
     if (!found) return found.error();
-    return tree_.file(found.value().id).value()->write_by(77, text, clock_.now());
+    return write_file(*file(found.value().id), text, clock_.now());
   }
   Result<void> make_directory(std::string_view path) {
     const auto parent = node(path.substr(0, path.find('/')));
@@ -106,4 +106,4 @@ class TracingDaemon {
   TracingBranch branch_{tree_, directory_, ledger_, options(), clock_.now()};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -3,7 +3,7 @@
 
 #include "tests/unit/tracing_branch/tracing_daemon.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr const char* kWakingAt = "events/sched/sched_waking/";
@@ -179,4 +179,4 @@ TEST_F(TracingExpectedTest, AReloadMeanwhileLosesNone) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

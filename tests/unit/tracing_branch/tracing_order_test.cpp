@@ -3,7 +3,7 @@
 
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class LateSource final : public FakeSource {
@@ -69,15 +69,15 @@ TEST_F(TracingOrderTest, ALateRecordWaitsForProgramsNoLongerThanTheyGather) {
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
   ASSERT_TRUE(write("events/web/request/enable", "1"));
   clock_.advance(std::chrono::seconds(1));
-  const auto pipe = file("trace_pipe");
+  const auto pipe = stream("trace_pipe");
   const auto time = static_cast<std::uint64_t>(clock_.now().monotonic.count());
   const std::string bytes(16, '\0');
   const EventRecord record{.event = kWaking, .time_ns = time, .bytes = bytes};
   tracing_.feed(late, {&record, 1}, clock_.now());
   clock_.advance(std::chrono::milliseconds(49));
-  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  EXPECT_FALSE(pipe->has_some(clock_.now()));
   clock_.advance(std::chrono::milliseconds(1));
-  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_TRUE(pipe->has_some(clock_.now()));
   tracing_.withdraw(late, clock_.now());
 }
 
@@ -144,14 +144,14 @@ TEST_F(TracingOrderTest, NoReaderWaitsForWhatOnlyARemovedInstanceAskedFor) {
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
   ASSERT_TRUE(write("instances/foo/events/sched/sched_waking/enable", "1"));
   clock_.advance(std::chrono::milliseconds(1));
-  const auto pipe = file("trace_pipe");
+  const auto pipe = stream("trace_pipe");
   ASSERT_TRUE(write("trace_marker", "one"));
-  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  EXPECT_FALSE(pipe->has_some(clock_.now()));
   ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
   EXPECT_TRUE(pipe->next(clock_.now()).ends_with(": tracing_mark_write: one\n"));
   clock_.advance(std::chrono::milliseconds(1));
   ASSERT_TRUE(write("trace_marker", "two"));
-  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_TRUE(pipe->has_some(clock_.now()));
   tracing_.withdraw(late, clock_.now());
 }
 
@@ -165,9 +165,9 @@ TEST_F(TracingOrderTest, ALateRecordDoesNotWaitForAProgramThatAnInstanceThatWent
   ASSERT_TRUE(write("events/sched/sched_waking/enable", "1"));
   ASSERT_TRUE(instances->remove_directory("foo", clock_.now()));
   clock_.advance(std::chrono::seconds(1));
-  const auto pipe = file("trace_pipe");
+  const auto pipe = stream("trace_pipe");
   at(static_cast<std::uint64_t>(clock_.now().monotonic.count()), late, kWaking, 7);
-  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_TRUE(pipe->has_some(clock_.now()));
   tracing_.withdraw(late, clock_.now());
 }
 
@@ -203,12 +203,12 @@ TEST_F(TracingOrderTest, MarkersThatWaitTakeBoundedMemory) {
   constexpr std::size_t kBytesMax = 64 << 20;  // RecordOrder's
   std::size_t bytes = 0;
   while (bytes < kBytesMax / 2) {
-    ASSERT_TRUE(marker->write_by(77, text, clock_.now()));
+    ASSERT_TRUE(write_file(*marker, text, clock_.now()));
     bytes += text.size();
   }
   EXPECT_TRUE(is_empty());
   while (bytes < kBytesMax + (1 << 20)) {
-    ASSERT_TRUE(marker->write_by(77, text, clock_.now()));
+    ASSERT_TRUE(write_file(*marker, text, clock_.now()));
     bytes += text.size();
   }
   EXPECT_FALSE(is_empty());
@@ -238,7 +238,7 @@ TEST_F(TracingOrderTest, ALateSourceThatWasSkippedIsNotTakenForDrained) {
   join_with(late);
   const auto instances = tree_.rules(node("instances").value().id).value();
   ASSERT_TRUE(instances->make_directory("foo", clock_.now()));
-  const auto pipe = file("instances/foo/trace_pipe");
+  const auto pipe = stream("instances/foo/trace_pipe");
   clock_.advance(std::chrono::microseconds(1));
   const int drains = late.drains;
   EXPECT_EQ(read("instances/foo/trace").find("sched_waking:"), std::string::npos);
@@ -291,4 +291,4 @@ TEST_F(TracingOrderTest, AMarkerThatWaitsGoesWithItsInstance) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

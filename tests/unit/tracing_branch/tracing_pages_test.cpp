@@ -8,7 +8,7 @@
 #include "feeders/tracefs/ring_page.h"
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 using Times = std::vector<std::uint64_t>;
@@ -29,7 +29,7 @@ class TracingPagesTest : public TracingTest {
   }
   // Takes pages until there are no more and no more come.
   Times take_all(const std::atomic<bool>& is_fed) {
-    const auto pages = file("per_cpu/cpu0/trace_pipe_raw");
+    const auto pages = stream("per_cpu/cpu0/trace_pipe_raw");
     Times taken;
     for (;;) {
       const bool was_fed = is_fed;
@@ -75,4 +75,4 @@ TEST_F(TracingPagesTest, ConcurrentReadersTakeEachRecordOnceAndInOrder) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

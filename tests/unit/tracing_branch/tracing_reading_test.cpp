@@ -1,7 +1,7 @@
 // The memory that readers of histograms and traces may keep together.
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 constexpr char kWakingFiles[] = "events/sched/sched_waking/";
@@ -94,4 +94,4 @@ TEST_F(TracingReadingTest, ATraceWithLittleInItTakesLittleRoom) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

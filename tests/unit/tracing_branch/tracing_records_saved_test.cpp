@@ -6,7 +6,7 @@
 #include "tests/unit/random.h"
 #include "tests/unit/tracing_branch/tracing_daemon.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class TracingRecordsSavedTest : public testing::Test {
@@ -25,7 +25,7 @@ class TracingRecordsSavedTest : public testing::Test {
   }
   static std::string pipe(TracingDaemon& daemon) {
     const auto found = daemon.node("trace_pipe");
-    return daemon.file(found.value().id)->next(daemon.now());
+    return daemon.file(found.value().id)->stream()->next(daemon.now());
   }
   static SavedObjects records_of(TracingDaemon& daemon) {
     SavedObjects saved;
@@ -119,4 +119,4 @@ TEST_F(TracingRecordsSavedTest, BrokenOnesAreRefusedAndNothingIsThere) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -9,7 +9,7 @@
 #include "tests/unit/golden_state.h"
 #include "tests/unit/tracing_branch/tracing_daemon.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 // Files that show all that is kept.
@@ -410,4 +410,4 @@ TEST_F(DamagedTracingTest, ContentsThatWereNotWrittenSoDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -16,7 +16,7 @@
 #include "tests/unit/fake_clock.h"
 #include "tests/unit/tracing_branch/find_node.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 
 class FakeSource : public EventSource {
  public:
@@ -108,13 +108,18 @@ class TracingTest : public testing::Test {
     }
     return tree_.file(found.value().id).value();
   }
+  // With its file, which lives as long.
+  std::shared_ptr<Stream> stream(std::string_view path) {
+    const auto its_file = file(path);
+    return {its_file, its_file->stream()};
+  }
   std::string read(std::string_view path) {
     const auto opened = file(path);
     opened->opened(clock_.now());
     return opened->render(clock_.now(), 1 << 24).value();
   }
   Result<void> write(std::string_view path, std::string_view text) {
-    return file(path)->write_by(77, text, clock_.now());
+    return write_file(*file(path), text, clock_.now());
   }
   // As `echo > path` opens it.
   Result<void> truncate(std::string_view path) { return file(path)->truncate(clock_.now()); }
@@ -138,4 +143,4 @@ class TracingTest : public testing::Test {
   Tracing tracing_{tree_, directory_, ledger_, options_, clock_.now()};
 };
 
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -4,7 +4,7 @@
 
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 const std::string kHist = "hist:keys=pid";
@@ -379,4 +379,4 @@ TEST_F(TracingTest, FilesThatAreAlwaysSoSayWhatElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

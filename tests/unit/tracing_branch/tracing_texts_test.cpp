@@ -2,7 +2,7 @@
 #include "core/tracing/branch/task_groups.h"
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class NamedProcesses final : public ProcessNames {
@@ -151,4 +151,4 @@ TEST_F(TracingTextsTest, ListsOfEventsFollowOffersAndWithdrawals) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -1,7 +1,7 @@
 // The files of what an instance has traced: trace, trace_marker, trace_pipe, saved_cmdlines.
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class TracingTraceTest : public TracingTest {};
@@ -83,7 +83,7 @@ TEST_F(TracingTraceTest, AMarkerIsShownAsItWasWritten) {
   EXPECT_EQ(marked("two\nlines\tand a tab"), "two\nlines\tand a tab\n");
   EXPECT_EQ(marked("\033[1m"), "\\x1b[1m\n");
   EXPECT_EQ(marked(std::string(4096, 'x')), std::string(4054, 'x') + "\n");
-  EXPECT_EQ(file("trace_marker")->write_bytes_max(), 4054u);
+  EXPECT_EQ(file("trace_marker")->marker()->bytes_max(), 4054u);
 }
 
 TEST_F(TracingTraceTest, NamesAsManyProcessesAsItIsTold) {
@@ -96,12 +96,12 @@ TEST_F(TracingTraceTest, NamesAsManyProcessesAsItIsTold) {
 }
 
 TEST_F(TracingTraceTest, APipeHandsOutWhatWasTraced) {
-  const auto pipe = file("trace_pipe");
-  ASSERT_TRUE(pipe->is_stream());
+  const auto pipe = stream("trace_pipe");
+  ASSERT_TRUE(pipe);
   EXPECT_EQ(pipe->next(clock_.now()), "");
-  EXPECT_EQ(pipe->news(clock_.now()), 0u);
+  EXPECT_FALSE(pipe->has_some(clock_.now()));
   ASSERT_TRUE(write("trace_marker", "one"));
-  EXPECT_EQ(pipe->news(clock_.now()), 1u);
+  EXPECT_TRUE(pipe->has_some(clock_.now()));
   EXPECT_EQ(read("trace_pipe"), "") << "how long it is takes nothing out of it";
   const std::string first = pipe->next(clock_.now());
   EXPECT_TRUE(first.ends_with(": tracing_mark_write: one\n")) << first;
@@ -130,7 +130,7 @@ TEST_F(TracingTraceTest, APipePassesItsTokenToTheSourcesOfNames) {
   ASSERT_TRUE(offer(source, "sched_waking", kWaking));
   ASSERT_TRUE(write("trace_marker", "one"));
   const CancellationToken cancelled([] { return true; });
-  EXPECT_NE(file("trace_pipe")->next({clock_.now(), cancelled}), "");
+  EXPECT_NE(stream("trace_pipe")->next({clock_.now(), cancelled}), "");
   EXPECT_EQ(source.calls, 1);
   tracing_.withdraw(source, clock_.now());
 }
@@ -152,4 +152,4 @@ TEST_F(TracingTraceTest, ATraceIsWordedAsTheKernelDoesOrByItsFields) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -5,7 +5,7 @@
 
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 const std::string kEvent = "events/sched/sched_waking/";
@@ -185,4 +185,4 @@ TEST_F(TracingWritesTest, ASourceThatIsAskedForNothingIsNotDrained) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

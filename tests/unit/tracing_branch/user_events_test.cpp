@@ -8,7 +8,7 @@
 #include "tests/unit/senders.h"
 #include "tests/unit/tracing_branch/tracing_stand.h"
 
-namespace tallyfs {
+namespace tallyfs::tracing {
 namespace {
 
 class UserEventsTest : public TracingTest {
@@ -337,4 +337,4 @@ TEST_F(UserEventsTest, InTheNextServerNumbersAndSwitchesStay) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::tracing

@@ -34,7 +34,7 @@ class TreeSavedTest : public testing::Test {
     return tree.add_directory(parent, name, std::make_shared<Directory>(), now);
   }
   static NodeId file(Tree& tree, NodeId parent, std::string_view name, Moment now = {}) {
-    return tree.add_file(parent, name, 0600, std::make_shared<EmptyFile>(), now);
+    return tree.add_file(parent, name, {0600}, std::make_shared<EmptyFile>(), now);
   }
   static std::string saved(const Tree& tree) {
     std::string bytes;

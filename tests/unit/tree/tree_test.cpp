@@ -24,7 +24,7 @@ class TreeTest : public testing::Test {
     return tree_.add_directory(parent, name, std::make_shared<Directory>(), clock_.now());
   }
   NodeId add_file(NodeId parent, std::string_view name) {
-    return tree_.add_file(parent, name, 0600, std::make_shared<Note>(), clock_.now());
+    return tree_.add_file(parent, name, {0600}, std::make_shared<Note>(), clock_.now());
   }
 
   FakeClock clock_;
@@ -35,7 +35,7 @@ TEST_F(TreeTest, FindsWhatWasAddedByNameAndByNumber) {
   const NodeId directory = add_directory(Tree::kRoot, "statistics");
   const NodeId file = add_file(directory, "data");
   EXPECT_EQ(tree_.lookup(directory, "data").value().id, file);
-  EXPECT_EQ(tree_.info(file).value().permissions, 0600u);
+  EXPECT_EQ(tree_.info(file).value().audience, Audience{0600});
   EXPECT_EQ(tree_.path(file), "statistics/data");
   EXPECT_EQ(tree_.lookup(directory, "nothing").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(tree_.lookup(file, "data").error().code, ErrorCode::kStale);

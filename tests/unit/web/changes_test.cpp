@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/unit/past/store_model.h"
 #include "tests/unit/temporary_directory.h"
@@ -93,6 +94,33 @@ TEST_F(ChangesTest, ANewNameIsListedForTenMinutes) {
   EXPECT_EQ(look().number_of("new_all"), 1u);
   write(60, 1);
   EXPECT_EQ(look().number_of("new_all"), 0u);
+}
+
+TEST_F(ChangesTest, WhatTheStoreLacksOfTheTimeIsNamedAsLongAsItIsCompared) {
+  write(300, 4);
+  const past::Span gap{now_us_, now_us_ + 20 * kSecondUs};
+  writer_->note({.span = gap, .reason = "the recorder did not run"});
+  now_us_ = gap.end_us;
+  write(160, 4);
+  const past::Span block{kBeginUs + 60 * kSecondUs, kBeginUs + 120 * kSecondUs};
+  auto database = past::Database::open_to_write(past::file_of(store_));
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(database.value().run(
+      "UPDATE block SET data=substr(data,1,length(data)-3) WHERE tier=0 AND begin_us=" +
+      std::to_string(block.begin_us)));
+  const Json made = look();
+  std::vector<past::Span> named;
+  for (const Json& each : made.find("facts")->items) {
+    named.push_back({each.number_of("begin_us"), each.number_of("end_us")});
+  }
+  EXPECT_EQ(named, (std::vector{block, gap}));
+  // It stays where the store is read on.
+  write(30, 4);
+  EXPECT_EQ(look().find("facts")->items.size(), 2u);
+  write(700, 4);
+  const Json later = look();
+  EXPECT_TRUE(later.find("facts")->items.empty());
+  EXPECT_EQ(later.number_of("facts_more"), 0u);
 }
 
 TEST_F(ChangesTest, ALookWithinFiveSecondsIsTheOneBefore) {

@@ -82,6 +82,16 @@ TEST(HistJsonTest, OtherKeysAreShownAsTheyAreCounted) {
             "schedule < do_nap");
 }
 
+TEST(HistJsonTest, KeysWithNamesHaveThemBeforeTheirNumbers) {
+  using Cells = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(cells_of(R"([{"trigger":"t","keys":[{"field":"id","modifier":"syscall","size":null},
+                {"field":"at","modifier":"sym","size":null}],
+                "entries":[{"key":{"id":230,"at":255},"hitcount":2,
+                            "names":{"id":"sys_nanosleep","at":"schedule"}},
+                           {"key":{"id":999,"at":16},"hitcount":1}]}])"),
+            (Cells{{"sys_nanosleep [230]", "schedule [0xff]"}, {"999", "0x10"}}));
+}
+
 TEST(HistJsonTest, AHistogramWithoutEntriesHasItsKeys) {
   EXPECT_TRUE(
       cells_of(R"([{"keys":[{"field":"k","modifier":null,"size":null}],"entries":[]}])").empty());

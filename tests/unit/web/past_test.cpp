@@ -23,13 +23,52 @@ view::Change change_of(std::vector<Int128> counts) {
 }
 
 std::string heat_of(const Past& past, HeatOrder order) {
-  const auto json = parse_json(heat_json("web", array_of({0, 9, 9, 9}), past, order));
+  const auto json = parse_json(heat_json("web", {array_of({0, 9, 9, 9}), past}, order));
   std::string text;
   JsonWriter writer(text);
   for (const char* key : {"counts", "states", "seconds", "seconds_each", "top"}) {
     write_json(writer, *json.value().find(key));
   }
   return text;
+}
+
+// Three seconds share a column; the last second of the minute that is not known would, too.
+TEST(PastTest, ALongTimeOfWhichNothingIsKnownIsAColumnOfItsOwn) {
+  Past past;
+  past.add(array_of({}), change_of({0, 1, 0, 0}), {1'000'000});
+  past.add_missing({60'000'000, 59});
+  for (std::uint64_t second = 61; second <= 65; ++second) {
+    past.add(array_of({}), change_of({0, 1, 0, 0}), {second * 1'000'000});
+  }
+  const HeatColumns shown = columns_of(past, {.seconds = 65, .columns_max = 22});
+  EXPECT_EQ(shown.seconds_each, 3u);
+  ASSERT_EQ(shown.columns.size(), 4u);
+  EXPECT_EQ(shown.columns[1].state, PastColumn::State::kMissing);
+  EXPECT_EQ(shown.columns[2].state, PastColumn::State::kCounted);
+  EXPECT_EQ(shown.columns[2].samples, 2u);
+}
+
+TEST(PastTest, ManyLongTimesOfWhichNothingIsKnownMakeNoMoreColumnsThanAreWanted) {
+  Past past;
+  for (std::uint64_t end = 12; end <= 120; end += 12) {
+    past.add_missing({(end - 1) * 1'000'000, 11});
+    past.add(array_of({}), change_of({0, 1, 0, 0}), {end * 1'000'000});
+  }
+  const HeatColumns shown = columns_of(past, {.seconds = 120, .columns_max = 12});
+  EXPECT_LE(shown.columns.size(), 13u);
+  std::uint64_t samples = 0;
+  for (const PastColumn& each : shown.columns) samples += each.samples;
+  EXPECT_EQ(samples, 10u);
+}
+
+TEST(PastTest, OfManyDamagedTimesTheFirstAreListedAndTheOthersCounted) {
+  PastReading reading{array_of({0, 9, 9, 9}), {}};
+  for (std::uint64_t i = 0; i < kFactsMax + 3; ++i) {
+    reading.damaged.push_back({.span = {i, i + 1}, .reason = "damaged in the store"});
+  }
+  const auto json = parse_json(heat_json("web", reading, {}));
+  EXPECT_EQ(json.value().find("damaged")->items.size(), kFactsMax);
+  EXPECT_EQ(json.value().find("damaged_more")->text, "3");
 }
 
 TEST(PastTest, KeepsWhatEachIntervalCounted) {
@@ -191,6 +230,22 @@ TEST(PastTest, OfALongListThoseThatGrewMostAreKeptAndAllAreSummed) {
   const auto json = parse_json(line_json("web", {list, past}, {}));
   const Json& series = *json.value().find("series");
   EXPECT_EQ(series.find("value")->items.back().text, "5050.000");
+}
+
+// Of a logarithmic axis an error in a day is as far from none as from a hundred.
+TEST(PastTest, ALineHasSmallRatesAndTicksBelowThem) {
+  view::Statistic errors{.name = "n", .on = true, .type = "value"};
+  errors.values = view::Value{};
+  Past past;
+  past.add(errors, change_to(view::Value{1}, 1), {1'000'000'000'000, 86'400});
+  past.add(errors, change_to(view::Value{0}, 0), {1'086'400'000'000, 86'400});
+  past.add(errors, change_to(view::Value{3}, 3), {31'086'400'000'000, 30'000'000});
+  const auto json = parse_json(line_json("web", {errors, past}, {.seconds = 31'000'000}));
+  const Json& series = *json.value().find("series");
+  std::vector<std::string> texts;
+  for (const Json& each : series.find("value")->items) texts.push_back(each.text);
+  EXPECT_EQ(texts, (std::vector<std::string>{"1.157e-05", "0.000", "1.000e-07"}));
+  EXPECT_EQ(series.find("log_ticks")->items.front().find("value")->text, "1.000e-07");
 }
 
 TEST(PastTest, WhatIsNotThereOfASpanIsMissing) {

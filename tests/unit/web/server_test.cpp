@@ -110,20 +110,20 @@ TEST_F(ServerTest, ARequestThatIsNotSentToItsEndIsGivenUp) {
   }
 }
 
-// Byte by byte, too: each of them would be in time.
+// Byte by byte, too: each of them would be in time. A machine that is busy may have no time for a
+// second one.
 TEST_F(ServerTest, TheTimeOfARequestIsThatOfAllOfIt) {
   start({.request = milliseconds(1000), .idle = kPatience});
-  const Fd connection = connect();
-  pollfd ended{.fd = connection.get(), .events = POLLIN, .revents = 0};
-  const auto begun = Clock::now();
-  std::size_t sent = 0;
-  send_text(connection, "GET / HTTP/1.1\r\nX: ");
-  while (::poll(&ended, 1, 20) == 0 && Clock::now() - begun < kPatience) {
-    ::send(connection.get(), "x", 1, MSG_NOSIGNAL);
-    ++sent;
+  for (std::size_t sent = 0; sent < 2;) {
+    const Fd connection = connect();
+    pollfd ended{.fd = connection.get(), .events = POLLIN, .revents = 0};
+    const auto begun = Clock::now();
+    send_text(connection, "GET / HTTP/1.1\r\nX: ");
+    for (sent = 0; ::poll(&ended, 1, 20) == 0 && Clock::now() - begun < kPatience; ++sent) {
+      ::send(connection.get(), "x", 1, MSG_NOSIGNAL);
+    }
+    EXPECT_GE(time_until_end(connection, begun), milliseconds(1000));
   }
-  EXPECT_GE(time_until_end(connection, begun), milliseconds(1000));
-  EXPECT_GT(sent, 1u);
 }
 
 TEST_F(ServerTest, AnIdleConnectionIsEnded) {
@@ -132,11 +132,19 @@ TEST_F(ServerTest, AnIdleConnectionIsEnded) {
   const auto begun = Clock::now();
   const Fd silent = connect();
   EXPECT_GE(time_until_end(silent, begun), milliseconds(300));
-  const Fd idle = connect();
-  const auto requested = Clock::now();
-  send_text(idle, kRequest);
-  EXPECT_TRUE(receive(idle).starts_with("HTTP/1.1 200"));
-  EXPECT_GE(time_until_end(idle, requested), milliseconds(300));
+  for (bool is_answered = false; !is_answered;) {
+    const auto connecting = Clock::now();
+    const Fd idle = connect();
+    const auto requested = Clock::now();
+    send_text(idle, kRequest);
+    const std::string answer = receive(idle);
+    is_answered = answer.starts_with("HTTP/1.1 200");
+    // On a busy machine the request may be sent when the time is over already.
+    ASSERT_TRUE(is_answered || Clock::now() - connecting >= milliseconds(300)) << answer;
+    if (is_answered) {
+      EXPECT_GE(time_until_end(idle, requested), milliseconds(300));
+    }
+  }
 }
 
 // The silence before a request is not counted as the request's.

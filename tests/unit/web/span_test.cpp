@@ -95,6 +95,24 @@ TEST_F(SpanTest, AStatisticWithoutAPastIsReadFromTheStore) {
   EXPECT_TRUE(read.value().interface.find("us"));
 }
 
+TEST_F(SpanTest, DamagedBlocksOfTheStoreAreNamedInThePast) {
+  const std::string store = directory_ / "minutes";
+  const auto writer = past::write_to(store);
+  past::Model(*writer).write(kBeginUs, 180);
+  ASSERT_TRUE(writer->end());
+  const Span second{kBeginUs + 60 * kSecondUs, kBeginUs + 120 * kSecondUs};
+  auto database = past::Database::open_to_write(past::file_of(store));
+  ASSERT_TRUE(database);
+  ASSERT_TRUE(database.value().run(
+      "UPDATE block SET data=substr(data,1,length(data)-3) WHERE tier=0 AND begin_us=" +
+      std::to_string(second.begin_us)));
+  const Span all{kBeginUs, kBeginUs + 180 * kSecondUs};
+  const auto past = read_past({}, store, "web", "us", {all, 300});
+  ASSERT_TRUE(past) << past.error().reason;
+  ASSERT_EQ(past.value().damaged.size(), 1u);
+  EXPECT_EQ(past.value().damaged.front().span, second);
+}
+
 TEST_F(SpanTest, ADamagedStoreIsNotATimeWithoutAnything) {
   damage();
   EXPECT_EQ(read_span({}, store_, "web", "us", kSpan).error().code, ErrorCode::kInvalid);

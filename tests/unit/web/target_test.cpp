@@ -33,6 +33,12 @@ TEST(TargetTest, RefusesWhatItCannotRead) {
   }
 }
 
+TEST(FilterTest, NamesAreFoundAsTheyAreStoredAndAsTheyAreShown) {
+  EXPECT_TRUE(Filter("route:/cart").matches("web/us{route:%2Fcart}"));
+  EXPECT_TRUE(Filter("route:%2fcart").matches("web/us{route:%2Fcart}"));
+  EXPECT_FALSE(Filter("route:/card").matches("web/us{route:%2Fcart}"));
+}
+
 TEST(FilterTest, CapitalAndSmallLettersAreTheSame) {
   EXPECT_TRUE(Filter("WEB Code:2").matches("http{code:200,host:Web-1}"));
   EXPECT_FALSE(Filter("web code:4").matches("http{code:200,host:Web-1}"));

@@ -122,6 +122,15 @@ class WatchTest : public testing::Test {
   Watch watch_;
 };
 
+TEST_F(WatchTest, ThereIsAttentionFromTheFirstQuestionOn) {
+  watch_.tick();
+  EXPECT_FALSE(watch_.has_attention());
+  ASSERT_TRUE(watch_.check());
+  EXPECT_FALSE(watch_.has_attention());
+  ASSERT_TRUE(watch_.refresh());
+  EXPECT_TRUE(watch_.has_attention());
+}
+
 TEST_F(WatchTest, TheTotalIsOfAllButTheDaemonsOwnSamples) {
   source_.feed("web", 10);
   read();
@@ -215,6 +224,21 @@ TEST_F(WatchTest, AReadingAfterAChangeIsShownAndEndsNoInterval) {
   ASSERT_EQ(columns("web").size(), 2u);
   EXPECT_EQ(columns("web")[1].hits.at(0).count, 60u);
   EXPECT_EQ(columns("web")[1].interval.seconds, 1u);
+}
+
+TEST_F(WatchTest, WhatAReadingTooSoonHasSeenIsInTheNextColumnThoughNothingFollows) {
+  source_.feed("web", 10);
+  read();
+  ASSERT_TRUE(watch_.look_at("web", "us"));
+  source_.feed("web", 5);
+  read();
+  source_.feed("web", 3);
+  read_after(std::chrono::milliseconds(30));
+  read_after(std::chrono::milliseconds(970));
+  EXPECT_EQ(source_.reads["web"], 3);
+  ASSERT_EQ(columns("web").size(), 2u);
+  ASSERT_EQ(columns("web")[1].hits.size(), 1u);
+  EXPECT_EQ(columns("web")[1].hits[0].count, 3u);
 }
 
 TEST_F(WatchTest, WhenTheDaemonBeganToCount) {

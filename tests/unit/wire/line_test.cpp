@@ -36,9 +36,13 @@ TEST(LineTest, ReadsCommandsWithWhereTheirRestStands) {
   EXPECT_EQ(command.rest.at, 15u);
 }
 
-TEST(LineTest, SwitchesStandsAloneAndIsAnInterfacesNameAllTheSame) {
-  EXPECT_TRUE(std::holds_alternative<SwitchesLine>(parse_line("switches").value()));
-  EXPECT_TRUE(std::holds_alternative<SwitchesLine>(parse_line("  switches \t").value()));
+TEST(LineTest, ADescriptorsWordIsAnInterfacesNameAllTheSame) {
+  EXPECT_EQ(std::get<DescriptorLine>(parse_line("switches").value()).of, Descriptor::kSwitches);
+  EXPECT_EQ(std::get<DescriptorLine>(parse_line("  shapes \t").value()).of, Descriptor::kShapes);
+  EXPECT_EQ(std::get<DescriptorLine>(parse_line("lane 4096").value()).number, 4096u);
+  const auto tails = std::get<DescriptorLine>(parse_line("tails 7").value());
+  EXPECT_EQ(tails.of, Descriptor::kTails);
+  EXPECT_EQ(tails.subject, "tails are");
   EXPECT_TRUE(std::holds_alternative<SampleLine>(parse_line("switches/on 1").value()));
   EXPECT_EQ(std::get<CommandLine>(parse_line("create switches").value()).target.text, "switches");
 }
@@ -108,6 +112,9 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
                                        Refusal{"create", 6},
                                        Refusal{"web.hits:1|c", 10},
                                        Refusal{"switches web", 9},
+                                       Refusal{"lane", 4},
+                                       Refusal{"lane x", 5},
+                                       Refusal{"tails 1 2", 8},
                                        Refusal{"switched", 0},
                                        Refusal{"event", 5},
                                        Refusal{"event define", 12},
@@ -234,6 +241,15 @@ TEST(PlainSampleTest, AgreesWithTheWholeGrammarOnRandomLines) {
     ASSERT_EQ(sample.y, wanted.y) << line;
   }
   EXPECT_GT(plain, 1000);
+}
+
+// To look for the bar again after each of the labels would take a quarter of an hour.
+TEST(LineTest, TheBarBehindManyLabelsIsLookedForOnce) {
+  std::string line;
+  for (int i = 0; i < 4'000'000; ++i) line.append("{}");
+  const auto refused = parse_line(line + "|c");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().token_at, line.size());
 }
 
 TEST(PathTest, SplitsAtTheFirstSlash) {

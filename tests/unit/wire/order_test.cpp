@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/wire/order_text.h"
+
 namespace tallyfs::wire {
 namespace {
 
@@ -35,6 +37,24 @@ TEST(OrderTest, RepliesComeBackAsTheyWerePrinted) {
     EXPECT_EQ(failed.error.code, code);
     EXPECT_EQ(failed.error.reason, "not today: no");
   }
+}
+
+// They are made of what strangers have written, and come into error_log.
+TEST(OrderTest, NoReasonOfAReplyForgesALineOrControlsATerminal) {
+  const std::string hostile = "no f\\x0a\n  Command: y\x1b]0;z\xc2\x9b";
+  const std::string harmless = "no f\\x0a\\x0a  Command: y\\x1b]0;z\\xc2\\x9b";
+  const Error error{.code = ErrorCode::kInvalid, .reason = hostile};
+  const auto refused = parse_reply(print(Refused{7, error})).value();
+  EXPECT_EQ(std::get<Refused>(refused).error.reason, harmless);
+  const auto failed = parse_reply(print(Failed{7, error})).value();
+  EXPECT_EQ(std::get<Failed>(failed).error.reason, harmless);
+  EXPECT_EQ(std::get<Gone>(parse_reply(print(Gone{hostile})).value()).reason, harmless);
+  const auto hello = parse_reply(print(Hello{7, hostile})).value();
+  EXPECT_EQ(std::get<Hello>(hello).without_events, harmless);
+  const auto again = parse_reply(print(std::get<Refused>(refused))).value();
+  EXPECT_EQ(std::get<Refused>(again).error.reason, harmless) << "passed on";
+  const auto much = parse_reply(print(Gone{std::string(100'000, 'x')})).value();
+  EXPECT_EQ(std::get<Gone>(much).reason.size(), kReasonShownMax);
 }
 
 TEST(OrderTest, WhatIsNoneIsNotTaken) {

@@ -1,9 +1,9 @@
 // What the files of a directory say, byte for byte.
-#include "core/latency_hist/engine/latency_set.h"
+#include "core/latency_hist/engine/set.h"
 
 #include <gtest/gtest.h>
 
-namespace tallyfs {
+namespace tallyfs::latency_hist {
 namespace {
 
 using namespace std::chrono_literals;
@@ -25,13 +25,13 @@ std::string rows_with_samples(const std::string& text) {
 
 Moment at(std::chrono::nanoseconds time) { return {.monotonic = time}; }
 
-LatencyRecord record(std::chrono::nanoseconds latency, unsigned cpu = 0, pid_t pid = 1) {
+Record record(std::chrono::nanoseconds latency, unsigned cpu = 0, pid_t pid = 1) {
   return {
       .cpu = cpu, .latency = latency, .victim = {.pid = pid, .priority = 19, .name = {'r', 't'}}};
 }
 
 TEST(LatencyHistogramTest, IsWrittenAsTheManualShowsIt) {
-  LatencyHistogram histogram;
+  Histogram histogram;
   for (const auto latency : {3'999ns, 3'000ns, 4'000ns, 10'239'999ns}) histogram.add(latency);
   std::string text;
   histogram.append_to(text, "");
@@ -52,7 +52,7 @@ TEST(LatencyHistogramTest, IsWrittenAsTheManualShowsIt) {
 
 TEST(LatencyHistogramTest, SaysUndefWhenItIsEmpty) {
   std::string text;
-  LatencyHistogram().append_to(text, "");
+  Histogram().append_to(text, "");
   EXPECT_EQ(header_of(text),
             "#Minimum latency: <undef>\n"
             "#Average latency: <undef>\n"
@@ -65,7 +65,7 @@ TEST(LatencyHistogramTest, SaysUndefWhenItIsEmpty) {
 }
 
 TEST(LatencyHistogramTest, CountsSamplesOutsideTheRowsInEverythingElse) {
-  LatencyHistogram histogram;
+  Histogram histogram;
   for (const auto latency : {-1'000ns, -999ns, 10'240'000ns}) histogram.add(latency);
   std::string text;
   histogram.append_to(text, "");
@@ -81,7 +81,7 @@ TEST(LatencyHistogramTest, CountsSamplesOutsideTheRowsInEverythingElse) {
 }
 
 TEST(LatencyHistogramTest, FindsPercentilesByNearestRank) {
-  LatencyHistogram histogram;
+  Histogram histogram;
   for (int us = 1; us <= 1000; ++us) histogram.add(std::chrono::microseconds(us));
   EXPECT_EQ(histogram.percentile_us(5'000), 500);
   EXPECT_EQ(histogram.percentile_us(9'990), 999);
@@ -91,15 +91,15 @@ TEST(LatencyHistogramTest, FindsPercentilesByNearestRank) {
 }
 
 TEST(LatencySnapshotTest, SumsUpAllCpus) {
-  LatencySet set(4, at(0s));
+  Set set(4, at(0s));
   set.add(record(3us), at(0s));
   set.add(record(5us, 2), at(0s));
   set.add(record(20ms, 3), at(0s));
-  LatencyRecord bound = record(7us, 3);
+  Record bound = record(7us, 3);
   bound.is_bound = true;
   set.add(bound, at(0s));
   set.count_lost(7, 2, at(0s));
-  set.count_lost(1, LatencySet::kNoCpu, at(0s));
+  set.count_lost(1, Set::kNoCpu, at(0s));
   set.count_unmatched(2, 3, at(0s));
   EXPECT_EQ(set.snapshot().summary(),
             "samples 4\nmin 3\navg 5003.750\np50 5\np90 20000\np99 20000\np99.9 20000\n"
@@ -107,14 +107,14 @@ TEST(LatencySnapshotTest, SumsUpAllCpus) {
             "CPU0 samples 1 bounded 0 unmatched 0 lost 0\n"
             "CPU2 samples 1 bounded 0 unmatched 0 lost 7\n"
             "CPU3 samples 2 bounded 1 unmatched 2 lost 0\n");
-  EXPECT_EQ(LatencySnapshot().summary(),
+  EXPECT_EQ(Snapshot().summary(),
             "samples 0\nmin <undef>\navg <undef>\np50 <undef>\np90 <undef>\np99 <undef>\n"
             "p99.9 <undef>\np99.99 <undef>\nmax <undef>\nlost 0\nunmatched 0\n"
             "bounded 0\n");
 }
 
 TEST(LatencySnapshotTest, ShowsAnArrayAsStatisticsDo) {
-  LatencySet set(1, at(0s));
+  Set set(1, at(0s));
   for (const auto latency : {-5us, 0us, 1us, 3us, 4us, 5us, 8'192us, 8'193us, 90'000us}) {
     set.add(record(latency), at(0s));
   }
@@ -125,7 +125,7 @@ TEST(LatencySnapshotTest, ShowsAnArrayAsStatisticsDo) {
 }
 
 TEST(LatencySnapshotTest, TellsEverythingOfTheCpusThatHaveSamples) {
-  LatencySet set(4, at(0s));
+  Set set(4, at(0s));
   set.add(record(3us, 2), at(0s));
   std::string histogram;
   set.histogram(2).append_to(histogram, "");
@@ -137,23 +137,23 @@ TEST(LatencySnapshotTest, TellsEverythingOfTheCpusThatHaveSamples) {
 }
 
 TEST(ShortfallTest, IsToldAboveOneInAHundredOfWhatBegan) {
-  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {}), "");
-  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {.samples = 99, .unmatched = 1}), "");
-  EXPECT_EQ(shortfall_line(LatencyKind::kWakeups, {.samples = 98, .unmatched = 1}),
+  EXPECT_EQ(shortfall_line(Kind::kWakeups, {}), "");
+  EXPECT_EQ(shortfall_line(Kind::kWakeups, {.samples = 99, .unmatched = 1}), "");
+  EXPECT_EQ(shortfall_line(Kind::kWakeups, {.samples = 98, .unmatched = 1}),
             "#1 of 99 wakeups are not in this histogram: 1 without an event that shows the task "
             "running\n");
-  EXPECT_EQ(shortfall_line(LatencyKind::kTimers, {.unmatched = 3, .lost = 20}),
+  EXPECT_EQ(shortfall_line(Kind::kTimers, {.unmatched = 3, .lost = 20}),
             "#23 of 23 timers are not in this histogram: 3 without their start or their wakeup, 20 "
             "events lost\n");
-  EXPECT_EQ(shortfall_line(LatencyKind::kFed, {.samples = 1, .lost = UINT64_MAX}),
+  EXPECT_EQ(shortfall_line(Kind::kFed, {.samples = 1, .lost = UINT64_MAX}),
             "#18446744073709551615 of 18446744073709551616 latencies are not in this histogram: "
             "18446744073709551615 dropped by the program\n");
 }
 
 TEST(ShortfallTest, CountsALossThatMayHaveBeenOnThisCpu) {
-  LatencySet set(2, at(0s), LatencyKind::kWakeups);
+  Set set(2, at(0s), Kind::kWakeups);
   set.add(record(5us), at(0s));
-  set.count_lost(2, LatencySet::kNoCpu, at(0s));
+  set.count_lost(2, Set::kNoCpu, at(0s));
   set.count_lost(3, 1, at(0s));
   EXPECT_EQ(set.counts(0).lost, 2u);
   EXPECT_EQ(set.counts(1).lost, 5u);
@@ -163,7 +163,7 @@ TEST(ShortfallTest, CountsALossThatMayHaveBeenOnThisCpu) {
 }
 
 TEST(LatencySetTest, KeepsTheTenHighest) {
-  LatencySet set(2, at(0s));
+  Set set(2, at(0s));
   for (int i = 1; i <= 12; ++i) {
     set.add(record(std::chrono::microseconds(i), static_cast<unsigned>(i % 2), i), at(0s));
   }
@@ -174,7 +174,7 @@ TEST(LatencySetTest, KeepsTheTenHighest) {
 }
 
 TEST(LatencySetTest, ReplacesTheHighestByAStrictlyGreaterOneOnly) {
-  LatencySet set(1, at(0s));
+  Set set(1, at(0s));
   set.add(record(5'100ns, 0, 1), at(0s));
   set.add(record(5'900ns, 0, 2), at(0s));
   EXPECT_EQ(set.max_latency(0), "1 80 5 rt\n");
@@ -183,20 +183,20 @@ TEST(LatencySetTest, ReplacesTheHighestByAStrictlyGreaterOneOnly) {
 }
 
 TEST(LatencySetTest, ResetClearsAllThatWasGathered) {
-  LatencySet set(1, at(0s));
+  Set set(1, at(0s));
   set.add(record(5us), at(0s));
   set.count_lost(1, 0, at(0s));
-  set.count_lost(1, LatencySet::kNoCpu, at(0s));
+  set.count_lost(1, Set::kNoCpu, at(0s));
   set.count_unmatched(1, 0, at(0s));
   set.reset(at(1s));
-  EXPECT_EQ(set.snapshot().summary(), LatencySnapshot().summary());
+  EXPECT_EQ(set.snapshot().summary(), Snapshot().summary());
   EXPECT_EQ(set.max_latency(0), "(none)\n");
   EXPECT_EQ(set.top(), "");
   EXPECT_EQ(set.maxima(2h), "");
 }
 
 TEST(LatencySetTest, ShowsTheIntervalsThatAreOver) {
-  LatencySet set(2, at(0s));
+  Set set(2, at(0s));
   set.add(record(5us), at(10s));
   set.add(record(7us), at(20s));
   set.add(record(9us, 1), at(301s));
@@ -208,7 +208,7 @@ TEST(LatencySetTest, ShowsTheIntervalsThatAreOver) {
 }
 
 TEST(LatencySetTest, KeepsADayOfFiveMinutesUnlessToldOtherwise) {
-  LatencySet set(1, at(0s));
+  Set set(1, at(0s));
   set.add(record(5us), at(0s));
   const std::string day = set.maxima(24h * 2);
   EXPECT_EQ(std::ranges::count(day, '\n'), 288);
@@ -220,7 +220,7 @@ TEST(LatencySetTest, KeepsADayOfFiveMinutesUnlessToldOtherwise) {
 }
 
 TEST(LatencySetTest, RefusesIntervalsThatCannotBe) {
-  LatencySet set(1, at(0s));
+  Set set(1, at(0s));
   for (const char* const line : {"", "period=999", "period=", "entries_max=0", "entries_max=2017",
                                  "period=1000 x=1", "period", "=", "period=86400000001"}) {
     const auto done = set.define_maxima(line, at(0s));
@@ -237,4 +237,4 @@ TEST(LatencyRecordTest, EscapesWhatACommandMayHold) {
 }
 
 }  // namespace
-}  // namespace tallyfs
+}  // namespace tallyfs::latency_hist

@@ -1,4 +1,4 @@
-// Datagrams with a descriptor attached (SCM_RIGHTS), as feeders send their channels.
+// A message with a descriptor attached (SCM_RIGHTS).
 #pragma once
 
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 // Callers that wait for a drain share it.
-#include "feeders/intake/shared_drain.h"
+#include "feeders/intake/fair_share/coalesced_flush.h"
 
 #include <gtest/gtest.h>
 
@@ -12,35 +12,35 @@
 namespace tallyfs {
 namespace {
 
-TEST(SharedDrainTest, ADrainBeginsAfterTheCallThatItIsFor) {
-  SharedDrain drain;
+TEST(CoalescedFlushTest, ADrainBeginsAfterTheCallThatItIsFor) {
+  CoalescedFlush drain;
   int drained = 0;
   for (int i = 1; i <= 3; ++i) {
-    drain.join(nullptr, [&](const Subjects&) { ++drained; }, {});
+    drain.wait_for(nullptr, [&](const InterfaceFilter&) { ++drained; }, {});
     EXPECT_EQ(drained, i);
   }
 }
 
-TEST(SharedDrainTest, AllThatComeWhileOneRunsShareTheNext) {
+TEST(CoalescedFlushTest, AllThatComeWhileOneRunsShareTheNext) {
   constexpr int kCallers = 20;
-  SharedDrain drain;
+  CoalescedFlush drain;
   std::atomic<bool> may_end = false;
   std::atomic<int> begun = 0;
   std::atomic<int> waiting = 0;
   std::thread first([&] {
-    drain.join(nullptr,
-               [&](const Subjects&) {
-                 begun = 1;
-                 may_end.wait(false);
-               },
-               {});
+    drain.wait_for(nullptr,
+                   [&](const InterfaceFilter&) {
+                     begun = 1;
+                     may_end.wait(false);
+                   },
+                   {});
   });
   while (begun == 0) std::this_thread::yield();
   std::vector<std::thread> others;
   for (int i = 0; i < kCallers; ++i) {
     others.emplace_back([&] {
-      drain.join(
-          nullptr, [&](const Subjects&) { ++begun; }, [&] { ++waiting; });
+      drain.wait_for(
+          nullptr, [&](const InterfaceFilter&) { ++begun; }, [&] { ++waiting; });
     });
   }
   while (waiting < kCallers) std::this_thread::yield();
@@ -53,30 +53,30 @@ TEST(SharedDrainTest, AllThatComeWhileOneRunsShareTheNext) {
 }
 
 // Those of all callers that wait for it, and of no others.
-TEST(SharedDrainTest, ADrainIsForTheSubjectsOfItsCallers) {
+TEST(CoalescedFlushTest, ADrainIsForTheSubjectsOfItsCallers) {
   const int one = 1, two = 2;
-  SharedDrain drain;
+  CoalescedFlush drain;
   std::atomic<bool> may_end = false;
   std::atomic<int> waiting = 0;
   std::vector<std::vector<Subject>> drained;  // one after the other
-  const auto note = [&](const Subjects& of) {
+  const auto note = [&](const InterfaceFilter& of) {
     drained.emplace_back(of.few().begin(), of.few().end());
     std::ranges::sort(drained.back());
   };
   std::atomic<bool> has_begun = false;
   std::thread first([&] {
-    drain.join(&one,
-               [&](const Subjects& of) {
-                 note(of);
-                 has_begun = true;
-                 may_end.wait(false);
-               },
-               {});
+    drain.wait_for(&one,
+                   [&](const InterfaceFilter& of) {
+                     note(of);
+                     has_begun = true;
+                     may_end.wait(false);
+                   },
+                   {});
   });
   while (!has_begun) std::this_thread::yield();
   std::vector<std::thread> others;
   for (const int* const each : {&one, &two, &two}) {
-    others.emplace_back([&, each] { drain.join(each, note, [&] { ++waiting; }); });
+    others.emplace_back([&, each] { drain.wait_for(each, note, [&] { ++waiting; }); });
   }
   while (waiting < 3) std::this_thread::yield();
   may_end = true;
@@ -91,13 +91,13 @@ TEST(SharedDrainTest, ADrainIsForTheSubjectsOfItsCallers) {
 }
 
 // However many begin and end while it calls.
-TEST(SharedDrainTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
+TEST(CoalescedFlushTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
   constexpr int kCallers = 4;
   constexpr int kCallsOfEach = 20'000;
   std::array<int, kCallers> subjects{};
   std::array<std::atomic<int>, kCallers> given{}, taken{};
-  SharedDrain drain;
-  const auto take = [&](const Subjects& of) {
+  CoalescedFlush drain;
+  const auto take = [&](const InterfaceFilter& of) {
     for (std::size_t i = 0; i < kCallers; ++i) {
       const auto few = of.few();
       if (std::ranges::find(few, &subjects[i]) != few.end()) taken[i] = given[i].load();
@@ -109,7 +109,7 @@ TEST(SharedDrainTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
     callers.emplace_back([&, i] {
       for (int call = 1; call <= kCallsOfEach; ++call) {
         given[i] = call;
-        drain.join(&subjects[i], take, {});
+        drain.wait_for(&subjects[i], take, {});
         if (taken[i] != call) ++missed;
       }
     });
@@ -119,23 +119,23 @@ TEST(SharedDrainTest, EachCallerGetsADrainForItsSubjectThatBeganAfterItsCall) {
 }
 
 TEST(SubjectsTest, MoreThanAFewAreAnything) {
-  std::array<int, Subjects::kFew + 1> things{};
-  SharedSubjects shared;
-  for (std::size_t i = 0; i < Subjects::kFew; ++i) {
+  std::array<int, InterfaceFilter::kFew + 1> things{};
+  SharedInterfaceFilter shared;
+  for (std::size_t i = 0; i < InterfaceFilter::kFew; ++i) {
     shared.add(&things[i]);
     shared.add(&things[0]);
   }
-  Subjects few = shared.take();
-  EXPECT_FALSE(few.are_anything());
-  EXPECT_EQ(few.few().size(), Subjects::kFew);
-  few.add(&things[Subjects::kFew]);
-  EXPECT_TRUE(few.are_anything());
+  InterfaceFilter few = shared.take();
+  EXPECT_FALSE(few.is_all());
+  EXPECT_EQ(few.few().size(), InterfaceFilter::kFew);
+  few.add(&things[InterfaceFilter::kFew]);
+  EXPECT_TRUE(few.is_all());
   EXPECT_TRUE(shared.take().few().empty());
   for (int& each : things) shared.add(&each);
-  EXPECT_TRUE(shared.take().are_anything());
+  EXPECT_TRUE(shared.take().is_all());
   shared.add(nullptr);
-  EXPECT_TRUE(shared.take().are_anything());
-  EXPECT_FALSE(shared.take().are_anything());
+  EXPECT_TRUE(shared.take().is_all());
+  EXPECT_FALSE(shared.take().is_all());
 }
 
 }  // namespace
