@@ -31,7 +31,7 @@ int main(void) {
     statistic_inc(latency, now_ns() - begun);
     statistic_inc(length, (int64_t)strlen(name.nodename));
   }
-  const int error = statistic_sync(1000); /* only because we want to say how it went */
+  const int error = statistic_sync(10000); /* only because we want to say how it went */
   printf("%s\n", error ? strerror(-error) : "1000 samples each are in statistics/example/data");
   return error ? 1 : 0;
 }

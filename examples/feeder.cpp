@@ -18,7 +18,8 @@ int main() {
                             .begin = tally::Begin::kOn});
   tally::Statistic sizes(interface, "sizes", {.units = "numbers/sorts",
                                               .type = tally::History{.period = 100ms},
-                                              .begin = tally::Begin::kOn});
+                                              .begin = tally::Begin::kOn,
+                                              .help = "How many numbers were sorted"});
   const auto work = [&](unsigned seed) {
     std::mt19937 random(seed);
     for (int i = 0; i < 500; ++i) {
@@ -32,7 +33,7 @@ int main() {
   std::jthread one(work, 1), two(work, 2);
   one.join();
   two.join();
-  const auto error = tally::sync(1s);
+  const auto error = tally::sync(10s);
   std::cout << (error ? error.message() : "1000 samples are in statistics/example/data") << '\n';
   return error ? 1 : 0;
 }

@@ -25,5 +25,5 @@ for directory, _, names in os.walk(sys.argv[1]):
         sizes.inc(size)
         files += 1
 
-tally.statistic_sync(1000)  # milliseconds; only for the line that follows
+tally.statistic_sync(10000)  # milliseconds; only for the line that follows
 print(f"{files} samples are in statistics/example/data")
