@@ -122,6 +122,7 @@ Intake::Progress Intake::work(const Until& until) {
   for (;;) {
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (dispatcher_.is_past(until) || !wants_to_receive()) return Progress::kDone;
+    drop_queued();
     receive();
     puts_off_ = queue_.received_of_others();
     if (batch_.empty()) return Progress::kDone;
@@ -130,24 +131,21 @@ Intake::Progress Intake::work(const Until& until) {
 
 // While something is put off, more of the same senders is put off, too: less than the turn has
 // taken, so that the backlog becomes empty under a flood. Where a turn takes but a few, what else
-// is queued would wait too long behind theirs, and a look at each costs less than they do. Nor
-// would others find a place in a queue that is full of theirs.
+// is queued would wait too long behind theirs. Nor would others find a place in a queue that is
+// full of theirs: where it is short, a sender that waits for a place has time to wake.
 bool Intake::wants_to_receive() {
   if (backlog_.empty()) return true;
   const std::size_t put_off_max = deferred_work_.taken / 2;
   if (put_off_max < kSmallBatch) {
-    const bool may_move = deferred_work_.put_off < kMovedMax;
-    return queue_.has_prompt_sender() || (may_move && queue_.is_full(queue_length_));
+    return queue_.has_prompt_sender() || queue_.is_long(queue_length_);
   }
   return deferred_work_.put_off + kSmallBatch <= put_off_max;
 }
 
 bool Intake::receive() {
-  drop_queued();
   const std::size_t at_most = backlog_.empty() ? Receiver::kBatch : kSmallBatch;
   receiving_ = clock_.now().monotonic;
   batch_ = queue_.receive(at_most);
-  others_wait_ = backlog_.is_nearly_full() && queue_.holds_any() && has_others_waiting();
   return batch_.size() == at_most;
 }
 
@@ -231,6 +229,7 @@ Intake::TakenAtEnd Intake::take_queued(std::chrono::nanoseconds at_most, Senders
     }
     if (is_bounded && received > *queue_length_) return {.datagrams = received};
     if (dispatcher_.is_past(until)) return {.datagrams = received, .all = false};
+    drop_queued();
     receive();
     if (batch_.empty()) return {.datagrams = received};
     received += batch_.size();
@@ -257,6 +256,7 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
     if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (queue_length_ && taken > *queue_length_) return Progress::kDone;
+    taken += drop_queued();
     const bool was_last = !receive();
     taken += batch_.size();
     if (was_last) return finish_batch(until);
@@ -344,25 +344,23 @@ bool Intake::put_off(const Datagram& datagram, Moment now, const Until& until) {
 }
 
 bool Intake::is_beyond_room(SenderKey sender, std::size_t bytes) {
-  return sender.is_uid() && backlog_.is_full_of(sender, bytes) && !has_time_for_room();
-}
-
-bool Intake::has_time_for_room() {
-  return !others_wait_ || budgets_.room.left(clock_.now().monotonic) >= Budgets::kLeast;
+  return sender.is_uid() && backlog_.is_full_of(sender, bytes) && has_others_waiting();
 }
 
 bool Intake::has_others_waiting() {
-  return queue_.received_of_others() || queue_.has_prompt_sender() || queue_.is_full(queue_length_);
+  return queue_.received_of_others() || queue_.has_prompt_sender() || queue_.is_long(queue_length_);
 }
 
-void Intake::drop_queued() {
-  if (!backlog_.is_nearly_full() || !queue_.holds_any()) return;
-  others_wait_ = has_others_waiting();
+std::size_t Intake::drop_queued() {
+  if (!backlog_.is_nearly_full() || !queue_.holds_any()) return 0;
+  std::size_t dropped = 0;
   for (auto first = queue_.first(); first && is_beyond_room(first->sender, first->bytes);
        first = queue_.first()) {
-    if (!queue_.discard_first()) return;
+    if (!queue_.discard_first()) break;
     note_dropped({.uid = first->sender.uid()}, Piece::kWhole);
+    dropped += 1;
   }
+  return dropped;
 }
 
 // The commands of a sender that is held for its commands are refused, for which there is no time;
@@ -371,7 +369,7 @@ bool Intake::make_room(const Backlog::Deferred& deferred, Moment now, const Unti
   const Origin& sender = deferred.datagram.origin;
   const auto begun = clock_.now().monotonic;
   const bool is_trusted = !queue_.key_of(sender).is_uid();
-  if (!is_trusted && !has_time_for_room()) {
+  if (!is_trusted && has_others_waiting()) {
     note_dropped(sender, deferred.is_rest ? Piece::kRest : Piece::kWhole);
     return true;
   }
@@ -381,7 +379,6 @@ bool Intake::make_room(const Backlog::Deferred& deferred, Moment now, const Unti
       is_refused ? Dispatcher::Commands::kRefused : Dispatcher::Commands::kCarriedOut;
   const Until at_most{std::min(until.deadline, begun + kTurnMax), until.wanted};
   const bool done = process_deferred(deferred, commands, now, at_most);
-  if (!is_trusted && others_wait_) budgets_.room.spend(clock_.now().monotonic - begun, begun);
   return done || !dispatcher_.is_past(until);
 }
 

@@ -69,8 +69,6 @@ class Intake final : public Barrier, public HandedPart {
   static constexpr std::size_t kFewDatagrams = 32;
   // So many are received at a time while something is put off.
   static constexpr std::size_t kSmallBatch = 8;
-  // So many a turn are put off only to make room in the queue.
-  static constexpr std::size_t kMovedMax = 4 * kSmallBatch;
 
   // All outlive the intake, the list of branches aside. ports.channels is the intake's own.
   Intake(EventLoop& loop, FeedSocket& socket, const Dispatcher::Ports& ports);
@@ -192,12 +190,12 @@ class Intake final : public Barrier, public HandedPart {
   // Whether others' datagrams are behind those that are received, or may find no place in the
   // queue.
   bool has_others_waiting() REQUIRES(turn_);
-  bool has_time_for_room() REQUIRES(turn_);
-  // A datagram of so many bytes is dropped: its sender's leave no room, and there is no time to
-  // make any.
+  // A datagram of so many bytes is dropped: its sender's leave no room, and to make some others
+  // would have to wait.
   bool is_beyond_room(SenderKey sender, std::size_t bytes) REQUIRES(turn_);
-  // The first ones of the queue that are. So none of their bytes is copied.
-  void drop_queued() REQUIRES(turn_);
+  // Drops the first ones of the queue that are, and returns how many. So none of their bytes is
+  // copied.
+  std::size_t drop_queued() REQUIRES(turn_);
   // Carries out what is in the way, or drops it. False: it is not done yet.
   bool make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) REQUIRES(turn_);
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
@@ -258,8 +256,6 @@ class Intake final : public Barrier, public HandedPart {
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;
-  // When the batch was received: nothing is dropped else.
-  bool others_wait_ GUARDED_BY(turn_) = false;
   DeferredWork deferred_work_ GUARDED_BY(turn_);
   Dropped dropped_ GUARDED_BY(turn_);
   std::chrono::nanoseconds receiving_ GUARDED_BY(turn_){0};  // since then, not yet charged

@@ -103,16 +103,21 @@ void SocketQueue::note_caught_up(SenderKey sender) {
 
 bool SocketQueue::has_prompt_sender() {
   const MutexLock lock(mutex_);
-  if (look(kAll) == Look::kFailed) return true;
+  if (look_at_first() == Look::kFailed) return true;
   for (const Queued& each : queued_) {
     if (!has(deferred_, each.sender)) return true;
   }
   return false;
 }
 
-bool SocketQueue::is_full(std::optional<unsigned> length) {
+bool SocketQueue::is_long(std::optional<unsigned> length) {
   const MutexLock lock(mutex_);
-  return !length || look(kAll) == Look::kFailed || queued_.size() >= *length;
+  return !length || look_at_first() == Look::kFailed ||
+         queued_.size() >= std::min<std::size_t>(*length, kLong);
+}
+
+SocketQueue::Look SocketQueue::look_at_first() {
+  return look(kLong - std::min(kLong, queued_.size()));
 }
 
 SocketQueue::Look SocketQueue::look(std::size_t looks_max) {

@@ -30,13 +30,6 @@ struct Budgets {
   static constexpr std::chrono::milliseconds kHeldEndsMax{20};
   static constexpr int kHeldEndsShare = 10;
   Budget held_ends{kHeldEndsMax, kHeldEndsShare};
-
-  // For processing deferred datagrams only to make room for others of their sender, but of
-  // processes of root and of the daemon's uid, since others' wait behind them in the queue. Beyond
-  // it, a datagram that finds no room is dropped where others are waiting.
-  static constexpr std::chrono::milliseconds kRoomMax{20};
-  static constexpr int kRoomShare = 10;
-  Budget room{kRoomMax, kRoomShare};
 };
 
 }  // namespace tallyfs

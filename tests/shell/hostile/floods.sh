@@ -1,6 +1,5 @@
 # Whatever a user sends, as however many uids, others wait for their opens, requests and samples at
-# most a second more than beside as many busy loops. Opens wait 40 ms more; a request, which finds
-# its place in a full queue among the flood, 0.1 to 0.6 s.
+# most 0.2 s more than beside as many busy loops. Opens wait 40 ms more, requests 10 ms.
 _alone=timed
 
 _set_up() { start_daemon_for_all_users; }
@@ -42,7 +41,7 @@ def attack(children):
         while data("root") != f"a {sent}\n": assert time.monotonic() < begun + time_limit(2)
 
 
-assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(1), later=1)
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(1), later=.2)
 assert own("rejects") >= own("put_off_dropped") > 0
 EOP
   assert_has 'datagrams were dropped, the last of uid 65534' "$(cat "$CASE"/stderr.*)"
@@ -79,7 +78,7 @@ def attack(children):
     while own("put_off") == 0: assert time.monotonic() < deadline
 
 
-assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(1), later=1)
+assert_others_wait_no_longer(calm, SECONDS / 2, attack, busy_loops(1), later=.2)
 EOP
   _still_right
 }

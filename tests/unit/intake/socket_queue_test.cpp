@@ -109,6 +109,23 @@ TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
   EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
 }
 
+TEST_F(SocketQueueTest, IsLongWhenItHasMoreThanIsWorthALookOrNearlyNoPlace) {
+  if (!socket_.queue_length() || *socket_.queue_length() <= SocketQueue::kLong) {
+    GTEST_SKIP() << "only root makes the queue long enough";
+  }
+  for (unsigned i = 0; i < 9; ++i) send("a");
+  EXPECT_FALSE(queue_.is_long(10));
+  send("a");
+  EXPECT_TRUE(queue_.is_long(10));
+  for (std::size_t i = 10; i + 1 < SocketQueue::kLong; ++i) send("a");
+  EXPECT_FALSE(queue_.is_long(1'000));
+  send("a");
+  EXPECT_TRUE(queue_.is_long(1'000));
+  EXPECT_TRUE(queue_.is_long(std::nullopt)) << "the kernel's length is not known";
+  while (take() != 0) continue;
+  EXPECT_FALSE(queue_.is_long(1'000));
+}
+
 // ---- descriptors that senders attach
 
 // On a socket that takes them, as all did before Linux 6.16.
