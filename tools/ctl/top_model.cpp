@@ -115,13 +115,14 @@ double TopModel::other_rate_of(const TopRow& row) const {
   return found == others_->end() ? 0 : found->second;
 }
 
-// Those that are off come last.
+// Rows whose rate is not known come after those with a rate, and those that are off come last.
 double TopModel::sort_key(const TopRow& row) const {
-  if (row.on == 0) return -1;
-  const double rate = rate_of(row).value_or(0);
-  if (order_ != TopOrder::kChange) return rate;
+  if (row.on == 0) return -2;
+  const std::optional<double> rate = rate_of(row);
+  if (!rate) return -1;
+  if (order_ != TopOrder::kChange) return *rate;
   const double other = other_rate_of(row);
-  return rate == 0 && other == 0 ? 0 : std::abs(std::log2(rate / other));
+  return *rate == 0 && other == 0 ? 0 : std::abs(std::log2(*rate / other));
 }
 
 void TopModel::set_next_order() {

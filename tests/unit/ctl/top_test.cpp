@@ -62,6 +62,20 @@ TEST(TopModelTest, BesideAnotherSpanRowsAreSortedByChangeToo) {
   EXPECT_EQ(model.order(), TopOrder::kRate);
 }
 
+TEST(TopModelTest, RowsWhoseRateIsNotKnownComeAfterAllThatAreOn) {
+  TopModel model;
+  view::InterfaceSummary off = with_samples("off", 0);
+  off.on = 0;
+  model.take(tree_at(1, {with_samples("more", 0), with_samples("same", 0), off}));
+  model.take(tree_at(2, {with_samples("came", 5), with_samples("more", 20),
+                         with_samples("same", 10), off}));
+  model.compare_with({{"came", 3}, {"more", 10}, {"same", 10}, {"off", 10}});
+  model.set_order(TopOrder::kChange);
+  EXPECT_EQ(names_of(model), "more same came off ");
+  model.set_order(TopOrder::kRate);
+  EXPECT_EQ(names_of(model), "more same came off ");
+}
+
 TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
   TopModel model;
   model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0)}));
