@@ -157,10 +157,10 @@ class TopDrawer {
       grid_.put(at, 0, std::string(width, ' '), style);
       grid_.put(at, 0, ">", style);
     }
-    const auto rate = row.recent.smooth();
+    const std::optional<double> rate = TopModel::rate_of(row);
     right_aligned(at, 7, row.on == 0 ? "off" : rate ? rate_text(*rate) : "-", style);
     if (model_.is_compared()) {
-      const std::string factor = factor_text(TopModel::rate_of(row), model_.other_rate_of(row));
+      const std::string factor = factor_text(rate, model_.other_rate_of(row));
       if (row.on != 0) right_aligned(at, kFactorEnd, factor, style);
     } else if (rate && row.on != 0 && model_.rate() > 0 && row.name != TopModel::kOwn) {
       const auto scaled = [](double value) { return static_cast<Int128>(value * 1000); };

@@ -10,6 +10,12 @@
 namespace tallyfs {
 namespace {
 
+// Rates are compared as they are shown: a smoothed one comes near to 0, and does not reach it.
+double as_shown(double rate) {
+  constexpr double kShown = 100;
+  return std::round(rate * kShown) / kShown;
+}
+
 bool has_bins(const view::Statistic& statistic) {
   return view::distribution_of(statistic, view::Detail::kOctaves).has_value();
 }
@@ -105,14 +111,12 @@ std::vector<const TopRow*> TopModel::sorted() const {
 
 std::optional<double> TopModel::rate_of(const TopRow& row) {
   const auto& rate = row.recent.smooth();
-  if (!rate) return std::nullopt;
-  constexpr double kShown = 100;
-  return std::round(*rate * kShown) / kShown;
+  return rate ? std::optional(as_shown(*rate)) : std::nullopt;
 }
 
 double TopModel::other_rate_of(const TopRow& row) const {
   const auto found = others_->find(row.name);
-  return found == others_->end() ? 0 : found->second;
+  return found == others_->end() ? 0 : as_shown(found->second);
 }
 
 // Rows whose rate is not known come after those with a rate, and those that are off come last.

@@ -82,8 +82,7 @@ class TopModel {
   // The rates of interfaces in another span, beside which the rows are shown.
   void compare_with(std::map<std::string, double> rates) { others_ = std::move(rates); }
   bool is_compared() const { return others_.has_value(); }
-  // What the row counted in a second; nothing: it is not known. Rates that are shown alike are
-  // alike.
+  // Samples of the row in a second, in hundredths; nullopt: the rate is not known.
   static std::optional<double> rate_of(const TopRow& row);
   // The same in the other span, in which an interface that was not there counted nothing.
   double other_rate_of(const TopRow& row) const;

@@ -76,6 +76,17 @@ TEST(TopModelTest, RowsWhoseRateIsNotKnownComeAfterAllThatAreOn) {
   EXPECT_EQ(names_of(model), "more same came off ");
 }
 
+TEST(TopModelTest, EqualRatesOfTwoSpansAreEqualWhenTheyAreShown) {
+  TopModel model;
+  const std::vector<view::InterfaceSummary> none = {with_samples("a", 0), with_samples("rare", 0)};
+  model.take(tree_at(1, none));
+  model.take(tree_at(301, {with_samples("a", 10), with_samples("rare", 0)}));
+  model.compare_with({{"a", 10 / 300.0}, {"rare", 1 / 300.0}});
+  for (const TopRow* row : model.rows()) {
+    EXPECT_EQ(TopModel::rate_of(*row), model.other_rate_of(*row)) << row->name;
+  }
+}
+
 TEST(TopModelTest, TheSelectionFollowsTheNameOnceThereIsOne) {
   TopModel model;
   model.take(tree_at(1, {with_samples("a", 0), with_samples("b", 0)}));
