@@ -114,19 +114,20 @@ std::optional<double> TopModel::rate_of(const TopRow& row) {
   return rate ? std::optional(as_shown(*rate)) : std::nullopt;
 }
 
-double TopModel::other_rate_of(const TopRow& row) const {
+std::optional<double> TopModel::other_rate_of(const TopRow& row) const {
   const auto found = others_->find(row.name);
-  return found == others_->end() ? 0 : as_shown(found->second);
+  return found == others_->end() ? std::nullopt : std::optional(as_shown(found->second));
 }
 
-// Rows whose rate is not known come after those with a rate, and those that are off come last.
+// Rows without what they are sorted by come after those with it, and those that are off come last.
 double TopModel::sort_key(const TopRow& row) const {
   if (row.on == 0) return -2;
   const std::optional<double> rate = rate_of(row);
   if (!rate) return -1;
   if (order_ != TopOrder::kChange) return *rate;
-  const double other = other_rate_of(row);
-  return *rate == 0 && other == 0 ? 0 : std::abs(std::log2(*rate / other));
+  const std::optional<double> other = other_rate_of(row);
+  if (!other) return -1;
+  return *rate == 0 && *other == 0 ? 0 : std::abs(std::log2(*rate / *other));
 }
 
 void TopModel::set_next_order() {

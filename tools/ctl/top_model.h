@@ -84,8 +84,8 @@ class TopModel {
   bool is_compared() const { return others_.has_value(); }
   // Samples of the row in a second, in hundredths; nullopt: the rate is not known.
   static std::optional<double> rate_of(const TopRow& row);
-  // The same in the other span, in which an interface that was not there counted nothing.
-  double other_rate_of(const TopRow& row) const;
+  // The same in the other span.
+  std::optional<double> other_rate_of(const TopRow& row) const;
 
  private:
   void take(const view::InterfaceSummary& summary, double seconds);

@@ -31,19 +31,21 @@ Result<TopSource> open_past(const std::string& store, const past::Span& span) {
 Result<std::map<std::string, double>> rates_in(past::StoreReader& store, const past::Span& span) {
   const auto series = store.series();
   if (!series) return series.error();
+  std::map<std::string, double> made;
   // Samples of any tier are exact, whatever the precision of percentiles.
   const auto parts = store.cover(span, 0);
   if (!parts) return parts.error();
   past::StoreReader::Wanted wanted;
   for (const past::StoredSeries& each : series.value()) {
     const auto shape = parse_json(each.shape);
-    if (shape && shape.value().text_of("of").empty()) wanted[each.id] = 0;
+    if (!shape || !shape.value().text_of("of").empty()) continue;
+    wanted[each.id] = 0;
+    made.try_emplace(each.interface, 0);
   }
   const auto sums = store.sums(parts.value(), wanted);
   if (!sums) return sums.error();
   // A redefinition is a series of its own.
   std::map<std::pair<std::string, std::string>, std::uint64_t> known;
-  std::map<std::string, double> made;
   std::uint64_t longest = 0;
   for (const past::StoredSeries& each : series.value()) {
     const auto found = sums.value().find(each.id);
@@ -53,6 +55,7 @@ Result<std::map<std::string, double>> rates_in(past::StoreReader& store, const p
     longest = std::max(longest, of_name);
     made[each.interface] += static_cast<double>(found->second.samples);
   }
+  if (longest == 0) return std::map<std::string, double>();
   const auto observed_us = static_cast<double>(longest * store.tiers().front().step_us);
   for (auto& [interface, rate] : made) rate *= 1e6 / observed_us;
   return made;

@@ -16,8 +16,9 @@ namespace tallyfs {
 
 Result<TopSource> open_past(const std::string& store, const past::Span& span);
 
-// What each interface counted in a second of the span in which it was observed. Errors of the
-// store.
+// Samples of each interface in a second of the span, 0 if it was not there then; without interfaces
+// that the store does not know, as those of histories alone. Empty: nothing was observed in the
+// span. Errors of the store.
 Result<std::map<std::string, double>> rates_in(past::StoreReader& store, const past::Span& span);
 
 class TopPast {

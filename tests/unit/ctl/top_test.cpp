@@ -52,7 +52,7 @@ TEST(TopModelTest, BesideAnotherSpanRowsAreSortedByChangeToo) {
   EXPECT_EQ(model.order(), TopOrder::kName);
   model.set_next_order();
   EXPECT_EQ(model.order(), TopOrder::kRate);
-  model.compare_with({{"busy", 100}, {"quiet", 5}, {"slow", 80}, {"gone", 3}});
+  model.compare_with({{"busy", 100}, {"new", 0}, {"quiet", 5}, {"slow", 80}, {"gone", 3}});
   model.set_next_order();
   model.set_next_order();
   EXPECT_EQ(model.order(), TopOrder::kChange);
@@ -74,6 +74,16 @@ TEST(TopModelTest, RowsWhoseRateIsNotKnownComeAfterAllThatAreOn) {
   EXPECT_EQ(names_of(model), "more same came off ");
   model.set_order(TopOrder::kRate);
   EXPECT_EQ(names_of(model), "more same came off ");
+}
+
+TEST(TopModelTest, WhatTheOtherSpanDoesNotKnowIsNotNew) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0), with_samples("raw", 0)}));
+  model.take(tree_at(2, {with_samples("a", 10), with_samples("raw", 10)}));
+  model.compare_with({{"a", 10}});
+  model.set_order(TopOrder::kChange);
+  EXPECT_EQ(names_of(model), "a raw ");
+  EXPECT_FALSE(model.other_rate_of(*model.rows()[1]));
 }
 
 TEST(TopModelTest, EqualRatesOfTwoSpansAreEqualWhenTheyAreShown) {
