@@ -38,7 +38,7 @@ class Top {
         mount_(session.source->mount()),
         recorded_period_(session.source->period()),
         past_(time.store, time.extent, !mount_.empty(), recorded_period_),
-        note_(std::move(time.note)),
+        notes_{.versus = std::move(time.note)},
         terminal_(std::move(terminal)),
         reader_({std::move(session.source), std::move(time.damaged)}, session.options.period(),
                 past_.opener()) {
@@ -73,7 +73,7 @@ class Top {
     model_.keep_selected_within(list_rows_of(screen_.height));
     order_selected();
     screen_.position =
-        past_.position(model_.tree().realtime_us, parse_period(screen_.every), note_, look_);
+        past_.position(model_.tree().realtime_us, parse_period(screen_.every), notes_, look_);
     view::Grid grid(look_.width, look_.charset);
     // Before the first data there is nothing to show but a fault.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
@@ -90,7 +90,7 @@ class Top {
     const bool is_sought = past_.has_arrived();
     if ((screen_.is_paused && !is_sought) || !moment->tree) return;
     screen_.dropped = moment->dropped;
-    if (!moment->damaged.empty()) note_ = fact_text(moment->damaged.back(), look_);
+    if (!moment->damaged.empty()) notes_.damaged = fact_text(moment->damaged.back(), look_);
     model_.take(*std::move(moment->tree));
     if (moment->interface) model_.take(*moment->interface, period_us());
     order_selected();
@@ -322,7 +322,7 @@ class Top {
   const std::string mount_;
   const std::chrono::microseconds recorded_period_;
   TopPast past_;
-  std::string note_;  // below the list: what it is compared with, or what is damaged
+  TopPast::Notes notes_;  // below the list
   TopModel model_;
   TopScreen screen_;
   std::unique_ptr<CursesScreen> terminal_;

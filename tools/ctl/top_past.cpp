@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string_view>
 
+#include "tools/display/grid.h"
 #include "tools/past/moment_source.h"
 #include "tools/tree/json.h"
 
@@ -13,6 +15,17 @@ namespace {
 constexpr std::array kSpeeds = {1, 2, 5, 10, 30, 60};
 // The step of t and T, unless points are farther apart.
 constexpr std::uint64_t kSeekUs = 60'000'000;
+constexpr std::string_view kBetween = "  ";  // two notes
+
+// The other span is never cut: the column VS means nothing without it.
+std::string joined(const std::string& before, const TopPast::Notes& notes,
+                   const view::Look& look) {
+  std::string text = before + notes.versus;
+  if (notes.damaged.empty()) return text;
+  if (!notes.versus.empty()) text.append(kBetween);
+  const int room = look.width - 2 - view::width_of(text, look.charset);
+  return text.append(view::cut_middle(notes.damaged, std::max(0, room), look.charset));
+}
 
 }  // namespace
 
@@ -106,8 +119,8 @@ void TopPast::seek(bool is_later, std::uint64_t now_us) {
 }
 
 std::string TopPast::position(std::uint64_t now_us, std::chrono::microseconds period,
-                              const std::string& note, const view::Look& look) const {
-  if (store_.empty() || now_us == 0) return note;
+                              const Notes& notes, const view::Look& look) const {
+  if (store_.empty() || now_us == 0) return joined("", notes, look);
   constexpr std::uint64_t kWidth = 20;
   now_us = std::clamp(now_us, extent_.begin_us, extent_.end_us);
   const std::uint64_t length_us = std::max<std::uint64_t>(extent_.end_us - extent_.begin_us, 1);
@@ -116,9 +129,13 @@ std::string TopPast::position(std::uint64_t now_us, std::chrono::microseconds pe
   const std::string whole =
       look.moment(extent_.begin_us) + " [" + bar + "] " + look.moment(extent_.end_us) + "  ";
   const std::string here = "at " + look.moment(now_us) + "  " + pace(period) + "  ";
-  if (note.empty()) return whole + here + "t T a minute  < > speed";
-  const bool has_room = static_cast<int>(whole.size() + here.size() + note.size()) < look.width;
-  return (has_room ? whole : "") + here + note;
+  if (notes.versus.empty() && notes.damaged.empty()) {
+    return whole + here + "t T a minute  < > speed";
+  }
+  const std::size_t needed = whole.size() + here.size() + notes.versus.size() +
+                             notes.damaged.size() + kBetween.size();
+  const bool has_room = static_cast<int>(needed) < look.width;
+  return joined((has_room ? whole : "") + here, notes, look);
 }
 
 }  // namespace tallyfs

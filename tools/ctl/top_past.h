@@ -42,10 +42,15 @@ class TopPast {
   bool has_arrived() { return std::exchange(is_seeking_, false); }
   bool is_seeking() const { return is_seeking_; }
 
-  // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10  NOTE"; without a note it has the keys,
-  // and where that is too wide only what is after the bar. Without a store, the note alone.
-  std::string position(std::uint64_t now_us, std::chrono::microseconds period,
-                       const std::string& note, const view::Look& look) const;
+  // What the line has beside the position.
+  struct Notes {
+    std::string versus{};   // the other span
+    std::string damaged{};  // what was damaged last; it is cut where there is no room
+  };
+  // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10  NOTES"; without notes it has the keys,
+  // and where that is too wide only what is after the bar. Without a store, the notes alone.
+  std::string position(std::uint64_t now_us, std::chrono::microseconds period, const Notes& notes,
+                       const view::Look& look) const;
 
  private:
   void change_speed(bool is_faster);

@@ -90,6 +90,8 @@ interfaces_are_shown_beside_their_rates_in_another_span() {
 
 damaged_blocks_are_named() {
   _need_terminal
+  # Without midnight within.
+  [ "$(date +%H)" != 00 ] || skip 'the day is too young'
   _record
   send 'web/hits 1'
   _next_second
@@ -102,6 +104,12 @@ damaged_blocks_are_named() {
   _sees 'damaged in the store'
   _keys q
   _sees_not 'damaged in the store'
+  # Beside the other span, in whose time nothing is damaged.
+  _keys "clear; TALLY_STORE=$STORE TZ=UTC $TALLYCTL top --last 21m --vs $(
+    date -u -d '-5 min' +%H:%M)" Enter
+  wait_until "_screen | grep -q 'compared with: .*damaged in the store'"
+  _keys q
+  _sees_not 'compared with: '
   _close
 }
 

@@ -72,7 +72,7 @@ TEST(TopReaderTest, APlaceThatCannotBeOpenedShowsItsFaultUntilItCan) {
 TEST(TopPastTest, TheSpeedIsThatOfTheTimeThatPasses) {
   const view::Look look{.clock = [](std::uint64_t) { return "12:00:00"; }};
   const auto position = [&](const TopPast& past, microseconds period) {
-    return past.position(100'000'000, period, "", look);
+    return past.position(100'000'000, period, {}, look);
   };
   TopPast fine("store", {0, 3'600'000'000}, false, 1s);
   EXPECT_NE(position(fine, 1s).find(" x1 "), std::string::npos);
@@ -83,13 +83,27 @@ TEST(TopPastTest, TheSpeedIsThatOfTheTimeThatPasses) {
   EXPECT_NE(position(coarse, 1s).find(" x120 "), std::string::npos);
   TopPast recording("", {}, false, 10s);
   EXPECT_EQ(recording.take('>', 0, 1s), "speed x20");
-  // A note takes the place of the keys, and stands alone where there is no store.
-  EXPECT_EQ(recording.position(1, 1s, "before: 1", look), "before: 1");
-  EXPECT_NE(fine.position(1, 1s, "", look).find("t T a minute"), std::string::npos);
-  const std::string noted = fine.position(1, 1s, "before: 1", look);
+}
+
+TEST(TopPastTest, NotesTakeThePlaceOfTheKeysAndTheOtherSpanIsNeverCut) {
+  const view::Look look{.clock = [](std::uint64_t) { return "12:00:00"; }};
+  const TopPast::Notes versus{.versus = "before: 1"};
+  const TopPast::Notes both{.versus = "before: 1", .damaged = "11:00:00: damaged in the store"};
+  const TopPast recording("", {}, false, 10s);
+  EXPECT_EQ(recording.position(1, 1s, versus, look), "before: 1");
+  const TopPast stored("store", {0, 3'600'000'000}, false, 1s);
+  EXPECT_NE(stored.position(1, 1s, {}, look).find("t T a minute"), std::string::npos);
+  const std::string noted = stored.position(1, 1s, versus, look);
   EXPECT_TRUE(noted.ends_with("] 12:00:00  at 12:00:00  x1  before: 1")) << noted;
-  const view::Look narrow{.width = 60, .clock = look.clock};
-  EXPECT_EQ(fine.position(1, 1s, "before: 1", narrow), "at 12:00:00  x1  before: 1");
+  const auto at_width = [&](int width, const TopPast::Notes& notes) {
+    return stored.position(1, 1s, notes,
+                           {.width = width, .charset = view::Charset::kAscii, .clock = look.clock});
+  };
+  const std::string wide = at_width(140, both);
+  EXPECT_TRUE(wide.ends_with("] 12:00:00  at 12:00:00  x1  before: 1  " + both.damaged)) << wide;
+  EXPECT_EQ(at_width(60, versus), "at 12:00:00  x1  before: 1");
+  EXPECT_EQ(at_width(50, both), "at 12:00:00  x1  before: 1  11:00:00: ~the store");
+  EXPECT_EQ(at_width(60, {.damaged = both.damaged}), "at 12:00:00  x1  " + both.damaged);
 }
 
 }  // namespace
