@@ -242,8 +242,8 @@ class Calm:
 
     def at_most(self, seconds, share):
         """Of opens, of requests, of statistics.json, of metrics, and of slowness(): what so many of
-        them take at most. A slow machine has longer for 150 rounds: the 99th percentile of fewer
-        would be the one moment that it had no time."""
+        them take at most, but for the longest: the 99th percentile of 100 would be the one moment
+        that the machine had no time. A slow one has longer for 150 rounds."""
         begun = time.monotonic()
 
         def goes_on(rounds):
@@ -256,7 +256,8 @@ class Calm:
         rounds = [[*self.once(), slowness()]]
         while goes_on(len(rounds)): rounds.append([*self.once(), slowness()])
         columns = [sorted(column) for column in zip(*rounds)]
-        return [column[min(len(column) - 1, int(len(column) * share))] for column in columns]
+        index = max(0, min(len(rounds) - 2, int(len(rounds) * share)))
+        return [column[index] for column in columns]
 
 
 class Narrow(Calm):

@@ -119,7 +119,8 @@ statistics = lambda: data("interface_number_0").count("\n") - 1
 while own("rejects") - refused + statistics() < 300_000: pass
 print(f"{statistics()} statistics made, {own('rejects') - refused} refused")
 assert own("rejects") > refused and ("262144 statistics for uid" in log() or "bytes of data for uid" in log()), log()
-assert_resident_below(start + 256)
+# Readers that are served at a time each hold a text of some MiB beside the bound on data.
+assert_resident_below(start + 256 + 64)
 EOT
 }
 
