@@ -150,19 +150,16 @@ bool Intake::receive() {
 }
 
 Moment Intake::settle(Subject subject, const std::function<void()>& before_waiting) {
-  if (!queue_.holds_any() || !needs_no_drain(clock_.now())) {
-    std::optional<Moment> done;
-    drains_.wait_for(
-        subject, [&](const InterfaceFilter& of) { done = drain_as_reader(of, before_waiting); },
-        before_waiting);
-    return done ? *done : clock_.now();
-  }
-  if (lanes_ && lanes_->has_rings()) {
-    ring_drains_.wait_for(
-        subject, [&](const InterfaceFilter& of) { take_rings_as_reader(of, before_waiting); },
-        before_waiting);
-  }
-  return clock_.now();
+  const bool needs_rings_alone = queue_.holds_any() && needs_no_drain(clock_.now());
+  if (needs_rings_alone && !(lanes_ && lanes_->has_rings())) return clock_.now();
+  const auto what = needs_rings_alone ? ReaderWaitsFor::kRings : ReaderWaitsFor::kAll;
+  std::optional<Moment> done;
+  (needs_rings_alone ? ring_drains_ : drains_)
+      .wait_for(
+          subject,
+          [&](const InterfaceFilter& of) { done = drain_as_reader(what, of, before_waiting); },
+          before_waiting);
+  return done ? *done : clock_.now();
 }
 
 bool Intake::needs_no_drain(Moment now) {
@@ -176,7 +173,8 @@ bool Intake::needs_no_drain(Moment now) {
   return true;
 }
 
-Moment Intake::drain_as_reader(const InterfaceFilter& of,
+// What is cut is gone on with soon, like what feeders have rung for: they do not ring again.
+Moment Intake::drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
                                const std::function<void()>& before_waiting) {
   bool told = !before_waiting;
   const std::function<void()> tell = [&] {
@@ -193,10 +191,13 @@ Moment Intake::drain_as_reader(const InterfaceFilter& of,
     const auto begun = clock_.now().monotonic;
     const Until until{begun + kSettleMax};
     dispatcher_.note_ring_heads(Lanes::Which::kAll, of);
-    progress = drain(until, tell);
-    if (progress == Progress::kDone) progress = catch_up_as_reader(until);
-    const auto held_until = held_rings_until(begun);
-    if (queue_.holds_any()) spend_on_held(begun);
+    std::chrono::nanoseconds held_until{0};
+    if (what == ReaderWaitsFor::kAll) {
+      progress = drain(until, tell);
+      if (progress == Progress::kDone) progress = catch_up_as_reader(until);
+      held_until = held_rings_until(begun);
+      if (queue_.holds_any()) spend_on_held(begun);
+    }
     const auto taken = take_rings({.until = until,
                                    .by = RingSchedule::By::kReader,
                                    .held_until = held_until,

@@ -159,8 +159,6 @@ class Intake final : public Barrier, public HandedPart {
   Progress take_rings(const RingWork& work) REQUIRES(turn_);
   // Until when a reader whose drain has begun then takes rings of senders beyond their share.
   std::chrono::nanoseconds held_rings_until(std::chrono::nanoseconds begun) REQUIRES(turn_);
-  void take_rings_as_reader(const InterfaceFilter& of, const std::function<void()>& before_waiting)
-      EXCLUDES(turn_);
   bool has_time_for_end(const Origin& sender) EXCLUDES(turn_);
   // A reader has the turn.
   void note_served() REQUIRES(turn_);
@@ -173,9 +171,11 @@ class Intake final : public Barrier, public HandedPart {
   bool receive() REQUIRES(turn_);
   // Nothing waits that readers wait for.
   bool needs_no_drain(Moment now);
-  // What the drain of readers of these does. Returns the time at its end.
-  Moment drain_as_reader(const InterfaceFilter& of, const std::function<void()>& before_waiting)
-      EXCLUDES(turn_);
+  // What the drain of readers of these does. Returns the time at its end. kRings: nothing of the
+  // socket is waited for, only what rings hold of senders within their share.
+  enum class ReaderWaitsFor { kAll, kRings };
+  Moment drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
+                         const std::function<void()>& before_waiting) EXCLUDES(turn_);
   Progress drain(const Until& until, const std::function<void()>& before_waiting) REQUIRES(turn_);
   // Within what readers have left for it.
   Progress catch_up_as_reader(const Until& until) REQUIRES(turn_);

@@ -47,35 +47,6 @@ std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun
   return begun + std::min<std::chrono::nanoseconds>(left, kSettleMax);
 }
 
-// Nothing of the socket is waited for, only what rings hold of senders within their share. What is
-// cut is gone on with soon, like what feeders have rung for: they do not ring again.
-void Intake::take_rings_as_reader(const InterfaceFilter& of,
-                                  const std::function<void()>& before_waiting) {
-  bool told = !before_waiting;
-  const auto tell = [&] {
-    if (!std::exchange(told, true)) before_waiting();
-  };
-  if (works_.load(std::memory_order_relaxed)) tell();
-  readers_waiting_.fetch_add(1);
-  auto progress = Progress::kDone;
-  bool has_rung = false;
-  {
-    const MutexLock lock(turn_);
-    note_served();
-    dispatcher_.note_ring_heads(Lanes::Which::kAll, of);
-    progress = take_rings({.until = {clock_.now().monotonic + kSettleMax},
-                           .by = RingSchedule::By::kReader,
-                           .of = of,
-                           .before_long = tell});
-    has_rung = dispatcher_.has_rung();
-    dispatcher_.publish_counts(clock_.now());
-    works_.store(false, std::memory_order_relaxed);
-  }
-  if (progress == Progress::kDone) return;
-  statistics_.counters().count("drains_cut", 1, clock_.now());
-  if (progress == Progress::kCut || has_rung) nudge();
-}
-
 void Intake::note_served() {
   works_.store(true, std::memory_order_relaxed);
   readers_waiting_.fetch_sub(1);
