@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -19,10 +20,40 @@ constexpr std::uint64_t kWriterLock = 120;
 constexpr std::uint64_t kFirstLock = 123;
 constexpr std::uint64_t kLastLock = 127;
 
+// Where past.sqlite-shm has numbers of frames: the newest that was committed, those that are in the
+// database, and the newest one of each lock for reading. Numbers have 32 bits, in this machine's
+// order of bytes.
+constexpr std::size_t kCommitted = 16;
+constexpr std::size_t kInDatabase = 96;
+constexpr std::size_t kReadMarks = 100;
+constexpr std::size_t kIndexBytes = 136;
+
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return status;
+}
+
+std::uint64_t number_at(std::string_view index, std::size_t at) {
+  std::uint32_t number = 0;
+  if (at + sizeof number > index.size()) return 0;
+  std::memcpy(&number, index.data() + at, sizeof number);
+  return number;
+}
+
+// The first lock is of readers that need the database alone.
+LogHolder holder_of(int process, std::uint64_t byte, std::string_view index) {
+  const std::size_t mark = kReadMarks + (byte - kFirstLock) * sizeof(std::uint32_t);
+  const std::uint64_t frame = number_at(index, byte == kFirstLock ? kInDatabase : mark);
+  return {process, byte, frame, frame < number_at(index, kCommitted)};
+}
+
+std::string first_bytes(const std::string& path, std::size_t bytes) {
+  std::string made(bytes, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(made.data(), static_cast<std::streamsize>(bytes));
+  made.resize(static_cast<std::size_t>(file.gcount()));
+  return made;
 }
 
 struct Lock {
@@ -56,7 +87,8 @@ std::uint64_t log_bytes(const std::string& directory) {
   return status ? static_cast<std::uint64_t>(status->st_size) : 0;
 }
 
-std::vector<LogHolder> log_holders_of(std::string_view locks, std::uint64_t inode) {
+std::vector<LogHolder> log_holders_of(std::string_view locks, std::uint64_t inode,
+                                      std::string_view index) {
   std::vector<LogHolder> made;
   std::vector<int> writers;
   while (!locks.empty()) {
@@ -66,7 +98,8 @@ std::vector<LogHolder> log_holders_of(std::string_view locks, std::uint64_t inod
     if (!lock) continue;
     if (lock->first <= kWriterLock && lock->last >= kWriterLock) writers.push_back(lock->process);
     if (lock->first > kLastLock || lock->last < kFirstLock) continue;
-    const LogHolder holder{lock->process, std::max(lock->first, kFirstLock)};
+    const LogHolder holder =
+        holder_of(lock->process, std::max(lock->first, kFirstLock), index);
     if (std::ranges::count(made, holder) == 0) made.push_back(holder);
   }
   std::erase_if(made, [&](const LogHolder& each) {
@@ -76,11 +109,12 @@ std::vector<LogHolder> log_holders_of(std::string_view locks, std::uint64_t inod
 }
 
 std::vector<LogHolder> log_holders(const std::string& directory) {
-  const auto status = status_of(file_of(directory) + "-shm");
+  const std::string index = file_of(directory) + "-shm";
+  const auto status = status_of(index);
   if (!status) return {};
   std::ifstream file("/proc/locks");
   const std::string locks{std::istreambuf_iterator<char>(file), {}};
-  return log_holders_of(locks, status->st_ino);
+  return log_holders_of(locks, status->st_ino, first_bytes(index, kIndexBytes));
 }
 
 }  // namespace tallyfs::past

@@ -280,6 +280,30 @@ sys.stdin.read()' "$STORE/past.sqlite" >"$CASE/held" < <(wait_until '[ -e "$CASE
   wait "$reader"
 }
 
+# As an export of a long time reads: one transaction after the other, none of them long.
+doctor_takes_no_reader_that_goes_on_for_one_that_hangs() {
+  _record
+  _next_second
+  _end_recorder
+  "$PYTHON" -c 'import os, sqlite3, sys, time
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+while not os.path.exists(sys.argv[2]):
+    store.execute("BEGIN")
+    print(store.execute("SELECT count(*) FROM fact WHERE end_us=2").fetchall(), flush=True)
+    time.sleep(0.1)  # so long a transaction lasts
+    store.execute("COMMIT")' "$STORE/past.sqlite" "$CASE/done" >"$CASE/read" &
+  local reader=$!
+  echo "$reader" >>"$CASE/pids"
+  wait_until '[ -s "$CASE/read" ]'
+  sqlite3 "$STORE/past.sqlite" \
+    "INSERT INTO fact(begin_us,end_us,interface,name,reason) VALUES(1,2,'','',zeroblob(20000000))"
+  wait_until 'grep -q "(1,)" "$CASE/read"'
+  [ "$(stat -c %s "$STORE/past.sqlite-wal")" -ge $((16 << 20)) ] || fail 'the log is short'
+  assert_eq '' "$("$TALLYCTL" doctor --json | jq -r '.checks[] | select(.check == "store-log")')"
+  touch "$CASE/done"
+  wait "$reader"
+}
+
 # The bench's store: web0/latency_us is six times as slow, and all counters of web1 are silent.
 doctor_says_what_changed_in_the_newest_minute() {
   local make=${TALLY_BIN:+$TALLY_BIN/}changed_store
