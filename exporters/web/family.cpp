@@ -37,7 +37,7 @@ Result<PastReading> stored_sum(const Family& family, std::size_t sum, const std:
   // Buckets of points may be coarser than those of the family.
   made.statistic = std::move(stored.value().front().statistic);
   made.statistic.name = family.interface.statistics[sum].name;
-  made.parts.is_bounded = pasts.size() == kSummedMax;
+  made.parts.left_out = stored.value().front().parts.left_out;
   made.damaged = std::move(stored.value().front().damaged);
   return made;
 }

@@ -162,7 +162,7 @@ void write_heat(JsonWriter& writer, const view::Statistic& statistic, const Heat
 void write_what_lacks(JsonWriter& writer, const PastReading& reading) {
   const PastReading::Parts& parts = reading.parts;
   writer.key("parts").number(parts.all).key("parts_read").number(parts.read);
-  writer.key("parts_bounded").boolean(parts.is_bounded);
+  writer.key("parts_left_out").number(parts.left_out);
   writer.key("damaged").begin_array();
   const std::size_t written = std::min(reading.damaged.size(), kFactsMax);
   for (std::size_t i = 0; i < written; ++i) write_fact(writer, reading.damaged[i]);

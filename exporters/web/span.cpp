@@ -189,6 +189,7 @@ Result<std::vector<PastReading>> pasts_of_store(const std::string& store,
     if (!each.definition) continue;
     made.push_back({.statistic = *each.definition,
                     .past = each.past.within(wanted.span.begin_us, wanted.span.end_us),
+                    .parts = {.left_out = source.value()->left_out()},
                     .damaged = source.value()->damaged()});
   }
   if (made.empty()) return nothing_in(interface + "/" + statistics.front());

@@ -63,7 +63,7 @@ struct PastReading {
   struct Parts {
     std::size_t all = 1;
     std::size_t read = 1;
-    bool is_bounded = false;  // more of them are not read
+    std::size_t left_out = 0;  // the store has them, and they are too many to be read
   };
   view::Statistic statistic;
   Past past;

@@ -133,6 +133,22 @@ class FamilyPageTest(PageCase):
                  ["statistics"][0]["samples"] for code in (200, 500)]
         self.assertEqual(samples, sum(parts))
 
+    def test_a_sum_of_more_than_a_store_is_read_for_says_so(self):
+        self.mount.send(*(f"create wide/us{{route:/,code:{code}}} on=1 {ARRAY}"
+                          for code in range(100, 166)))
+        self.addCleanup((self.mount.mount / "statistics/wide").rmdir)
+        store, begin = self.mount.folder / "wide", int(time.time())
+        subprocess.run([BIN / "tallyctl", "--mount", self.mount.mount, "record", "--store", store,
+                        "--count", "3"], check=True)
+        web = Web(self.mount, "--store", store)
+        self.addCleanup(web.end)
+        times = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(each))
+                 for each in (begin, time.time() + 1)]
+        self.browser.open(f"{web.page('wide/us%7Broute:%252F%7D')}&by=route&from={times[0]}"
+                          f"&to={times[1]}")
+        self.browser.shows("#parts-note", "Over time it adds up 64 of its 66 statistics: 2 are "
+                           "too many to be read from the store.")
+
     def test_labels_are_shown_and_typed_as_people_read_them(self):
         name = "calls{q:%22a%2Cb%22,route:/x}"
         self.mount.send('create shop/calls{q:"a,b",route:/x} on=1')

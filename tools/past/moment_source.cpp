@@ -28,11 +28,13 @@ Result<void> MomentSource::find_series(const Wanted& wanted) {
   if (!found) return found.error();
   const std::set<std::string> named(wanted.statistics.begin(), wanted.statistics.end());
   std::size_t statistics = 0;
+  std::string name;
   for (StoredSeries& each : found.value()) {
     if (!wanted.interface.empty() && each.interface != wanted.interface) continue;
     if (are_named_ && !named.contains(each.name)) continue;
-    const bool is_other = series_.empty() || series_.back().stored.name != each.name;
-    if (is_other && ++statistics > wanted.statistics_max) break;
+    // A redefinition is a series of its own.
+    if (std::exchange(name, each.name) != each.name) ++statistics;
+    if (statistics > wanted.statistics_max) continue;
     auto shape = parse_json(each.shape);
     if (!shape) return invalid("the store is damaged: the definition of " + each.name);
     wanted_[each.id] = precision_of(shape.value());
@@ -40,6 +42,7 @@ Result<void> MomentSource::find_series(const Wanted& wanted) {
     series_.push_back(
         {.stored = std::move(each), .shape = std::move(shape).value(), .serial = serial});
   }
+  left_out_ = statistics - std::min(statistics, wanted.statistics_max);
   return {};
 }
 

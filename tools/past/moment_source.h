@@ -47,6 +47,8 @@ class MomentSource : public Source {
   // nullopt: the statistic was not observed at this step. kInvalid: its definition is damaged.
   Result<std::optional<Newest>> newest(const std::string& statistic);
   std::uint64_t now_us() const { return now_us_; }
+  // How many statistics the store has beyond statistics_max.
+  std::size_t left_out() const { return left_out_; }
   // StoreReader::damaged() for the blocks that were read so far.
   const std::vector<Fact>& damaged() const { return store_.damaged(); }
 
@@ -86,6 +88,7 @@ class MomentSource : public Source {
 
   StoreReader store_;
   bool are_named_ = false;  // the statistics that are wanted
+  std::size_t left_out_ = 0;
   std::size_t tier_ = 0;
   std::uint64_t step_us_ = 0;
   Span span_{};

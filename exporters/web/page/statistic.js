@@ -214,14 +214,15 @@ function showSum(sum, since) {
 }
 
 // Of how many of its statistics a map or a line of a sum is, and what the store lacks of it.
-export function showWhatLacks({parts, parts_read: read, parts_bounded: isBounded, damaged,
+export function showWhatLacks({parts, parts_read: read, parts_left_out: leftOut, damaged,
                                damaged_more: more}) {
-  const others = read ? 'the others' : 'them';
-  const reason = isBounded ? 'a store adds up no more'
-    : state.span ? `nothing is known of ${others} at that time`
+  const others = read || leftOut ? 'the others' : 'them';
+  const unknown = state.span ? `nothing is known of ${others} at that time`
     : `tally-web keeps no past of ${others}`;
+  const reasons = [...leftOut ? [`${leftOut} are too many to be read from the store`] : [],
+    ...read + leftOut < parts ? [unknown] : []];
   const lacking = read < parts ? [`Over time it adds up ${read || 'none'} of its ${parts} ` +
-    `statistics: ${reason}.`] : [];
+    `statistics: ${reasons.join(', and ')}.`] : [];
   const rest = more ? [`${more} more of its times are damaged`] : [];
   setText(byId('parts-note'), [...lacking, ...damaged.map(factText), ...rest].join(' · '));
 }

@@ -142,28 +142,51 @@ TEST(FamilyTest, ASumOfWhichNothingIsStoredIsOfWhatIsKept) {
   EXPECT_EQ(columns.back().samples, 2u);
 }
 
-TEST(FamilyTest, OfAStoreNoMoreThanABoundAreAddedUp) {
+// Of `all` statistics the first `stored` are in the store, and in its second second all of those
+// but the first `silent` are observed.
+Result<PastReading> sum_of_many(std::size_t all, std::size_t stored, std::size_t silent) {
   const TemporaryDirectory directory;
   const auto writer = past::write_to(directory / "store");
   KeptSpan kept;
   kept.now.name = "web";
   std::vector<std::uint64_t> ids;
-  for (std::size_t i = 0; i <= kSummedMax; ++i) {
-    view::Statistic each{.name = "us{code:" + std::to_string(i) + ",route:a}", .type = "array"};
+  for (std::size_t i = 0; i < all; ++i) {
+    // As their names are sorted.
+    view::Statistic each{.name = "us{code:" + std::to_string(1000 + i) + ",route:a}",
+                         .type = "array"};
     each.values = view::Array{.bounds = {1, 2, 4, 8}, .counts = {0, 0, 0, 0, 0}};
-    ids.push_back(writer->series("web", each.name, past::kShape));
+    if (i < stored) ids.push_back(writer->series("web", each.name, past::kShape));
     kept.now.statistics.push_back(std::move(each));
   }
-  writer->go_to(past::kBeginUs + kMicros / 2);
-  for (const std::uint64_t id : ids) writer->add(id, past::second_of(0, 1));
-  ASSERT_TRUE(writer->end());
+  for (std::uint64_t second = 0; second < 2; ++second) {
+    writer->go_to(past::kBeginUs + second * kMicros + kMicros / 2);
+    for (std::size_t i = second * silent; i < ids.size(); ++i) {
+      writer->add(ids[i], past::second_of(0, 1));
+    }
+  }
+  EXPECT_TRUE(writer->end());
   const Family family = family_of(kept.now, "route").value();
-  const past::Span span{past::kBeginUs, past::kBeginUs + kMicros};
-  const auto reading = past_of_sum(kept, family, 0, directory / "store", {span, 300});
+  const past::Span span{past::kBeginUs + kMicros, past::kBeginUs + 2 * kMicros};
+  return past_of_sum(kept, family, 0, directory / "store", {span, 300});
+}
+
+TEST(FamilyTest, OfAStoreNoMoreThanABoundAreAddedUp) {
+  const auto reading = sum_of_many(kSummedMax + 3, kSummedMax + 2, 0);
   ASSERT_TRUE(reading);
-  EXPECT_EQ(reading.value().parts.all, kSummedMax + 1);
+  EXPECT_EQ(reading.value().parts.all, kSummedMax + 3);
   EXPECT_EQ(reading.value().parts.read, kSummedMax);
-  EXPECT_TRUE(reading.value().parts.is_bounded);
+  EXPECT_EQ(reading.value().parts.left_out, 2u);
+}
+
+TEST(FamilyTest, ASumIsCutOnlyWhereTheStoreHasMore) {
+  const auto exact = sum_of_many(kSummedMax + 3, kSummedMax, 0);
+  ASSERT_TRUE(exact);
+  EXPECT_EQ(exact.value().parts.read, kSummedMax);
+  EXPECT_EQ(exact.value().parts.left_out, 0u);
+  const auto silent = sum_of_many(kSummedMax + 1, kSummedMax + 1, 9);
+  ASSERT_TRUE(silent);
+  EXPECT_EQ(silent.value().parts.read, kSummedMax - 9);
+  EXPECT_EQ(silent.value().parts.left_out, 1u);
 }
 
 TEST(FamilyTest, TheMapOfAStoredSumHasTheBucketsOfItsPoints) {
