@@ -193,6 +193,19 @@ class SpanPageTest(PageCase):
         self.browser.shows("#span-note", "(2 s)")
         self.assertIn(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 3)), self.hash())
 
+    def test_since_reset_ends_now_whatever_the_clock_of_the_browser(self):
+        for hours in (2, -2):
+            with self.subTest(hours=hours):
+                self.open("web/latency_us")
+                self.wait_for_past(4)
+                self.browser.run("const real = Date.now;"
+                                 "Date.now = () => real() + arguments[0] * 3600e3", hours)
+                self.browser.type("#span-from", "since reset")
+                self.browser.run("document.getElementById('span-form').requestSubmit()")
+                until(lambda: "&to=" in self.hash(), "a span")
+                end = self.browser.run("return Date.parse(/&to=([^&]*)/.exec(location.hash)[1])")
+                self.assertLess(abs(end / 1e3 - time.time()), 600)
+
     def test_an_address_that_means_nothing_says_what_is_wrong(self):
         for words, fault in (("from=2026-11-27T11:03:00Z&to=soon", "from= and to= of the address"),
                              ("from=2001-01-01T00:00:00Z&to=2001-01-01T01:00:00Z&vs=before",

@@ -102,7 +102,7 @@ const kSinceReset = 'since reset';
 function sinceReset() {
   const since = state.data?.view.since_us;
   if (!since) throw new Error('Nothing is known of a reset of it: it is not there now.');
-  return {from: since, to: Math.max(Date.now() * 1000, since + kSecond)};
+  return {from: since, to: Math.max(state.overview.realtime_us, since + kSecond)};
 }
 
 function timeOf(text) {
