@@ -23,6 +23,7 @@ std::string with_serials(std::string text, const std::vector<std::uint64_t>& ser
 std::string print(const ProbeOrder& order) {
   std::string text = "probe " + std::to_string(order.number) + " " + std::to_string(order.serial);
   text.append(order.is_known ? " known " : " new ").push_back(order.kind);
+  if (order.instances > 0) text += std::to_string(order.instances);
   return text.append(" ").append(order.event).append(" ").append(order.text);
 }
 
@@ -63,8 +64,9 @@ std::string print(const ProfileOrder& order) {
 std::string print(const Profiled& reply) {
   std::string text = "profiled " + std::to_string(reply.number) + "\n";
   for (const PlaceHits& each : reply.places) {
-    const std::string line = std::to_string(each.serial) + " " + std::to_string(each.hits) + " " +
-                             each.file + " " + each.place + "\n";
+    std::string line = std::to_string(each.serial) + " " + std::to_string(each.hits) + " " +
+                       std::to_string(each.missed) + " ";
+    line.append(each.file).append(" ").append(each.place).append("\n");
     if (text.size() + line.size() > kEventOrderBytesMax) break;
     text += line;
   }
@@ -83,13 +85,16 @@ std::optional<ProbeOrder> parse_probe_order(std::uint64_t number, std::string_vi
     return std::nullopt;
   }
   const bool is_known = whether->text == "known";
-  if ((!is_known && whether->text != "new") || (kind->text != "p" && kind->text != "r")) {
+  const auto instances = kind->text.size() > 1 ? parse_unsigned(kind->text.substr(1)) : 0;
+  const bool is_kind = kind->text == "p" || kind->text[0] == 'r';
+  if ((!is_known && whether->text != "new") || !is_kind || !instances || *instances > UINT32_MAX) {
     return std::nullopt;
   }
   ProbeOrder order{.number = number,
                    .serial = *serial,
                    .is_known = is_known,
                    .kind = kind->text[0],
+                   .instances = static_cast<unsigned>(*instances),
                    .event = std::string(event->text),
                    .text = std::string(behind_blank(tokens))};
   if (order.text.find('\n') != order.text.npos) return std::nullopt;
@@ -158,11 +163,13 @@ std::optional<Profiled> parse_profiled(std::uint64_t number, std::string_view te
     Tokens tokens(line);
     const auto serial = take_number(tokens);
     const auto hits = take_number(tokens);
+    const auto missed = take_number(tokens);
     const auto file = tokens.next();
     const auto place = tokens.next();
-    if (!serial || !hits || !file || !place || tokens.next()) return std::nullopt;
+    if (!serial || !hits || !missed || !file || !place || tokens.next()) return std::nullopt;
     reply.places.push_back({.serial = *serial,
                             .hits = *hits,
+                            .missed = *missed,
                             .file = std::string(file->text),
                             .place = std::string(place->text)});
   }

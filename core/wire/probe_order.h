@@ -2,8 +2,8 @@
 // their protocol). One datagram of text each:
 //
 //   daemon   probe NUMBER SERIAL new|known KIND EVENT TEXT   makes the probe of that serial with
-//            this place, or adds the place; known: unless a predecessor has done so. KIND is p or
-//            r, TEXT is PATH:OFFSET ARGUMENTS
+//            this place, or adds the place; known: unless a predecessor has done so. KIND is p, r
+//            or rINSTANCES, TEXT is PATH:OFFSET ARGUMENTS, or FUNCTION ARGUMENTS of the kernel
 //   feeder   probed NUMBER SERIAL ID FILE TEXT               the place as the kernel repeats it.
 //            FILE: which file it is in, MAJOR:MINOR:INODE; `-` if that is not known, as of what a
 //            predecessor has made
@@ -16,7 +16,8 @@
 //   daemon   profile NUMBER SERIAL PLACE                     the hits of places, from that one of
 //            the probe of this serial on
 //   feeder   profiled NUMBER
-//            lines `SERIAL HITS FILE PATH:OFFSET`, by serials; none: that was the last place.
+//            lines `SERIAL HITS MISSED FILE PLACE`, by serials; none: that was the last place.
+//            PLACE: PATH:OFFSET, or what the kernel repeats of one of its own.
 //            FILE: which file has the path now; `-`: there is none; `?`: it is not known
 //   feeder   working NUMBER                                  it takes long
 //   feeder   found NUMBER
@@ -40,6 +41,7 @@ struct ProbeOrder {
   std::uint64_t serial = 0;
   bool is_known = false;
   char kind = 'p';
+  unsigned instances = 0;
   std::string event = {};
   std::string text = {};
 };
@@ -80,8 +82,9 @@ struct ProfileOrder {
 struct PlaceHits {
   std::uint64_t serial = 0;
   std::uint64_t hits = 0;
+  std::uint64_t missed = 0;
   std::string file = "-";
-  std::string place = {};  // `PATH:OFFSET`
+  std::string place = {};
 };
 // Bounds the places that one reply has: more than this fit only if their paths are short.
 inline constexpr std::size_t kProfiledPlacesMax = 4'096;

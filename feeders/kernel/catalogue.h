@@ -9,12 +9,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/fd.h"
 #include "core/base/result.h"
+#include "core/tracing/probe/probe_line.h"
 
 namespace tallyfs {
 
@@ -23,7 +25,7 @@ struct CatalogueEvent {
   std::string system;
   std::string name;
   std::string format;
-  bool is_uprobe = false;
+  std::optional<tracing::ProbeTarget> probe = std::nullopt;
 };
 
 class Catalogue {

@@ -6,6 +6,16 @@
 
 namespace tallyfs {
 
+namespace {
+
+tracing::TaskFields tasks_of(const CatalogueEvent& event, const tracing::EventFormat& format) {
+  if (!event.probe) return tracing::TaskFields::of(event.system, format);
+  return *event.probe == tracing::ProbeTarget::kKernel ? tracing::TaskFields::of_kprobe(format)
+                                                       : tracing::TaskFields::of_uprobe(format);
+}
+
+}  // namespace
+
 Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events) {
   Result<void> first;
   bool stopped = false;
@@ -39,8 +49,7 @@ Result<void> EventTracing::start(const wire::WatchedEvent& event) {
       Watched{.event = {.system = known->system, .name = known->name}, .as = {.id = event.id}});
   if (is_new) {
     if (const auto format = tracing::parse_event_format(known->format)) {
-      at->second.tasks = known->is_uprobe ? tracing::TaskFields::of_uprobe(format.value())
-                                          : tracing::TaskFields::of(known->system, format.value());
+      at->second.tasks = tasks_of(*known, format.value());
     }
     were_on_.insert(event.id);
     // A predecessor may have had it with stacks, in addition to which the kernel takes none.

@@ -78,6 +78,7 @@ Found find_place(Found begin, Found end, std::string_view text) {
 // Which file a place is in: the kernel's probe stays with it when the path gets another. `-`: there
 // is none. Nothing: it is not cached; all tracing would wait for a file system that is asked.
 std::optional<std::string> file_of(std::string_view place) {
+  if (!place.starts_with('/')) return std::nullopt;  // it is one of the kernel
   const std::string_view word = place.substr(0, place.find(' '));
   const Fd file = open_cached(std::string(word.substr(0, word.rfind(':'))));
   if (!file.valid()) return errno == ENOENT ? std::optional<std::string>("-") : std::nullopt;
@@ -122,6 +123,7 @@ void RealProbes::read_found() {
   for (RealProbe& probe : read_real_probes(*tracefs_)) {
     const auto serial = probe.group == group_ ? serial_of(probe.event) : std::nullopt;
     if (!serial) continue;
+    const bool is_of_program = probe.is_of_program();
     found_.emplace(probe.event, std::move(probe.text));
     Made& made = made_[*serial];
     if (made.event == probe.event) continue;
@@ -131,7 +133,7 @@ void RealProbes::read_found() {
       const auto now = clock_.now().monotonic;
       leaving_.add(made.event, now, now + LeavingProbes::kTryAgain);
     }
-    made = {.event = std::move(probe.event)};
+    made = {.event = std::move(probe.event), .is_of_program = is_of_program};
     (void)enter(made);
   }
 }
@@ -146,12 +148,14 @@ Result<std::string> RealProbes::enter(Made& made) {
                   .system = group_,
                   .name = made.event,
                   .format = format.value(),
-                  .is_uprobe = true});
+                  .probe = made.is_of_program ? tracing::ProbeTarget::kProgram
+                                              : tracing::ProbeTarget::kKernel});
   return format;
 }
 
 std::string RealProbes::line_of(const wire::ProbeOrder& order, const std::string& event) const {
-  return std::string(1, order.kind) + ":" + group_ + "/" + event + " " + order.text;
+  const std::string number = order.instances > 0 ? std::to_string(order.instances) : "";
+  return std::string(1, order.kind) + number + ":" + group_ + "/" + event + " " + order.text;
 }
 
 // The kernel counts the caret in the line that it was given, with our names.
@@ -177,8 +181,7 @@ std::optional<std::string> RealProbes::find_text(const std::string& event) const
 
 Result<void> RealProbes::may_define() const {
   if (!group_.empty()) return {};
-  const bool has_uprobes = tracefs_ && read_text(*tracefs_, "uprobe_events");
-  return Error{ErrorCode::kNoDevice, has_uprobes
+  return Error{ErrorCode::kNoDevice, tracefs_ && has_probes(*tracefs_)
                                          ? "this tallyfs has no lock for probes: restart it"
                                          : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
 }
@@ -212,6 +215,7 @@ Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
   }
   // Whatever fails from here on, it is there for remove().
   Made& made = made_.try_emplace(order.serial, Made{.event = event}).first->second;
+  made.is_of_program = order.text.starts_with('/');
   auto text = find_text(event);
   if (!text) return Error{ErrorCode::kInvalid, "the kernel has made nothing of it"};
   std::string file = file_of(*text).value_or("-");
@@ -273,7 +277,8 @@ Result<RealProbes::Profile> RealProbes::read_profile() const {
       const auto made = serial ? made_.find(*serial) : made_.end();
       if (made == made_.end() || made->second.event != probes[i].event) continue;
       places[*serial].push_back({.serial = *serial,
-                                 .hits = hits.value()[i],
+                                 .hits = hits.value()[i].hits,
+                                 .missed = hits.value()[i].missed,
                                  .place = probes[i].text.substr(0, probes[i].text.find(' '))});
     }
     return places;

@@ -72,6 +72,7 @@ class RealProbes {
  private:
   struct Made {
     std::string event;  // the real one
+    bool is_of_program = true;
     std::uint32_t id = 0;
   };
 

@@ -16,8 +16,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr const char* kProbeFile = "uprobe_events";
-constexpr const char* kProfileFile = "uprobe_profile";
+constexpr const char* kProbeFile = "dynamic_events";
 constexpr std::string_view kGroupPrefix = "tallyfs_";
 // The group of events that programs have defined in the kernel.
 constexpr std::string_view kUserEvents = "user_events";
@@ -101,13 +100,46 @@ std::string read_list(const Fd& tracefs, const char* name) {
   return text;
 }
 
-std::vector<RealProbe> read_lines(const Fd& tracefs, const char* name) {
-  std::vector<RealProbe> probes;
-  const std::string text = read_list(tracefs, name);
-  for (std::string_view rest = text; !rest.empty();) {
-    if (auto probe = parse_real(take_line(rest))) probes.push_back(std::move(*probe));
+// `  FILE EVENT HITS` of a program, `  EVENT HITS MISSED` of the kernel. Nothing: it is a line of
+// another probe.
+std::optional<RealHits> parse_profile(std::string_view line, const RealProbe& probe) {
+  Tokens words(line);
+  if (probe.is_of_program()) {
+    const auto file = words.next();
+    const bool is_its = file && probe.text.starts_with(file->text) &&
+                        probe.text.substr(file->text.size()).starts_with(':');
+    if (!is_its) return std::nullopt;
   }
-  return probes;
+  const auto event = words.next();
+  const auto number = words.next();
+  const auto misses = words.next();
+  const auto hits = number ? parse_unsigned(number->text) : std::nullopt;
+  const auto missed = misses ? parse_unsigned(misses->text) : std::uint64_t{0};
+  if (!hits || !missed || event->text != probe.event) return std::nullopt;
+  return RealHits{*hits, *missed};
+}
+
+// The kernel lists them in the same order, without their groups.
+Result<void> read_profile(const Fd& tracefs, const char* name, bool is_of_programs,
+                          const std::vector<RealProbe>& probes, std::vector<RealHits>& all) {
+  const Error differ{ErrorCode::kBusy, "probes came or went meanwhile"};
+  const auto is_listed = [=](const RealProbe& each) {
+    return each.is_of_program() == is_of_programs;
+  };
+  if (std::ranges::none_of(probes, is_listed)) return {};
+  if (::faccessat(tracefs.get(), name, R_OK, 0) != 0) {
+    return Error{ErrorCode::kNoDevice,
+                 std::string("cannot read the kernel's ") + name + ": " + std::strerror(errno)};
+  }
+  const std::string text = read_list(tracefs, name);
+  std::string_view rest = text;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    if (!is_listed(probes[i])) continue;
+    const auto hits = parse_profile(take_line(rest), probes[i]);
+    if (!hits) return differ;
+    all[i] = *hits;
+  }
+  return rest.empty() ? Result<void>() : differ;
 }
 
 // The instances of a group whose supervisor has ended. The process id alone may be another's by
@@ -142,7 +174,7 @@ std::optional<ProbeGroup> ProbeGroup::parse(std::string_view name) {
 }
 
 Result<ProbeLock> ProbeLock::take(const Fd& tracefs) {
-  if (::faccessat(tracefs.get(), kProbeFile, F_OK, 0) != 0) {
+  if (!has_probes(tracefs)) {
     return Error{ErrorCode::kNotFound, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
   }
   auto locks = open_locks(tracefs);
@@ -165,46 +197,42 @@ bool is_free_group(const Fd& tracefs, std::uint32_t number) {
   return locks && is_free(locks.value(), number);
 }
 
-std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
-  return read_lines(tracefs, kProbeFile);
+bool has_probes(const Fd& tracefs) {
+  return ::faccessat(tracefs.get(), "uprobe_events", F_OK, 0) == 0 ||
+         ::faccessat(tracefs.get(), "kprobe_events", F_OK, 0) == 0;
 }
 
 std::vector<RealProbe> read_dynamic_events(const Fd& tracefs) {
-  return read_lines(tracefs, "dynamic_events");
+  std::vector<RealProbe> events;
+  const std::string text = read_list(tracefs, kProbeFile);
+  for (std::string_view rest = text; !rest.empty();) {
+    if (auto event = parse_real(take_line(rest))) events.push_back(std::move(*event));
+  }
+  return events;
 }
 
-// The kernel lists them in the same order, `  FILE EVENT HITS`, without their groups.
-Result<std::vector<std::uint64_t>> read_probe_hits(const Fd& tracefs,
-                                                   const std::vector<RealProbe>& probes) {
-  const Error differ{ErrorCode::kBusy, "probes came or went meanwhile"};
-  if (::faccessat(tracefs.get(), kProfileFile, R_OK, 0) != 0) {
-    return Error{ErrorCode::kNoDevice,
-                 std::string("cannot read the kernel's uprobe_profile: ") + std::strerror(errno)};
+std::vector<RealProbe> read_real_probes(const Fd& tracefs) {
+  auto probes = read_dynamic_events(tracefs);
+  std::erase_if(probes, [](const RealProbe& each) { return each.kind != 'p' && each.kind != 'r'; });
+  return probes;
+}
+
+Result<std::vector<RealHits>> read_probe_hits(const Fd& tracefs,
+                                              const std::vector<RealProbe>& probes) {
+  std::vector<RealHits> all(probes.size());
+  for (const bool is_of_programs : {true, false}) {
+    const char* const name = is_of_programs ? "uprobe_profile" : "kprobe_profile";
+    auto read = read_profile(tracefs, name, is_of_programs, probes, all);
+    if (!read) return read.error();
   }
-  std::vector<std::uint64_t> all;
-  const std::string text = read_list(tracefs, kProfileFile);
-  for (std::string_view rest = text; !rest.empty();) {
-    Tokens words(take_line(rest));
-    const auto file = words.next();
-    const auto event = words.next();
-    const auto number = words.next();
-    const auto hits = number ? parse_unsigned(number->text) : std::nullopt;
-    if (!hits || all.size() == probes.size()) return differ;
-    const RealProbe& probe = probes[all.size()];
-    const bool is_same = event->text == probe.event && probe.text.starts_with(file->text) &&
-                         probe.text.substr(file->text.size()).starts_with(':');
-    if (!is_same) return differ;
-    all.push_back(*hits);
-  }
-  if (all.size() != probes.size()) return differ;
   return all;
 }
 
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines) {
   const Fd file(::openat(tracefs.get(), kProbeFile, O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file.valid()) {
-    return Error{code_of_errno(errno), std::string("cannot open uprobe_events: ") +
-                                           std::strerror(errno)};
+    return Error{code_of_errno(errno),
+                 std::string("cannot open dynamic_events: ") + std::strerror(errno)};
   }
   std::string_view rest = lines;
   while (!rest.empty()) {

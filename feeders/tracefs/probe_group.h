@@ -4,8 +4,9 @@
 // which feeders inherit, and which the kernel drops with the last of them. So a group with a byte
 // that is free is left over, in whichever PID namespace its processes were.
 //
-// The files of probes are opened with O_APPEND, and never with O_TRUNC, which removes the probes of
-// all programs of the machine. What is written names our group, or a group that is left over.
+// Probes of programs and of the kernel are written to dynamic_events, which has both. It is opened
+// with O_APPEND, and never with O_TRUNC, which removes the probes of all programs of the machine.
+// What is written names our group, or a group that is left over.
 // System-call wrappers: errno ends here.
 #pragma once
 
@@ -36,7 +37,7 @@ struct ProbeLock {
   Fd fd;
   std::uint32_t number = 0;
 
-  // Takes the lock of a random number that is free. kNotFound: the kernel has no uprobes. kInvalid,
+  // Takes the lock of a random number that is free. kNotFound: the kernel has no probes. kInvalid,
   // kNotPermitted.
   static Result<ProbeLock> take(const Fd& tracefs);
 };
@@ -44,23 +45,33 @@ struct ProbeLock {
 // True if no living process has that number. False if that is unknown.
 bool is_free_group(const Fd& tracefs, std::uint32_t number);
 
-// A line of uprobe_events or dynamic_events.
+// Whether the kernel has probes of one kind at least.
+bool has_probes(const Fd& tracefs);
+
+// A line of dynamic_events.
 struct RealProbe {
   char kind = 'p';
   std::string group, event;
   std::string text;  // behind the name
+
+  // The kernel repeats its own functions without a path.
+  bool is_of_program() const { return text.starts_with('/'); }
 };
 
-// All uprobes, and all events that programs have defined in the kernel; none if the file cannot be
+// All probes, and all events that anybody has defined in the kernel; none if the file cannot be
 // read.
 std::vector<RealProbe> read_real_probes(const Fd& tracefs);
 std::vector<RealProbe> read_dynamic_events(const Fd& tracefs);
-// How often the kernel has met each of the probes that read_real_probes() gave. kBusy: probes came
-// or went in between. kNoDevice: the file cannot be read.
-Result<std::vector<std::uint64_t>> read_probe_hits(const Fd& tracefs,
-                                                   const std::vector<RealProbe>& probes);
-// Carries out lines of uprobe_events in one write, up to the first that is refused. kBusy: the
-// probe is on. kNotFound, kExists, kNoSpace, kNoAccess, kInvalid: the kernel's refusal.
+// How often the kernel has met a probe, and missed one of its own functions.
+struct RealHits {
+  std::uint64_t hits = 0, missed = 0;
+};
+// Those of each of the probes that read_real_probes() gave. kBusy: probes came or went in between.
+// kNoDevice: a file cannot be read.
+Result<std::vector<RealHits>> read_probe_hits(const Fd& tracefs,
+                                              const std::vector<RealProbe>& probes);
+// Carries out lines of probes in one write, up to the first that is refused. kBusy: the probe is
+// on. kNotFound, kExists, kNoSpace, kNoAccess, kInvalid: the kernel's refusal.
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines);
 // All of the group. kBusy: some are on in an instance, and are left; the others go.
 Result<void> remove_probe_group(const Fd& tracefs, const std::string& group);

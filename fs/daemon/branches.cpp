@@ -55,7 +55,8 @@ Branches::Branches(const Parts& parts, std::size_t statistics_max, Moment now) {
   options.tracing.processes = &process_names_;
   options.ports = ports(tracing::TracingBranch::kSwitches);
   options.kernel = parts.feeder;
-  if (kernel_has_uprobes()) options.tracing.probes = parts.feeder;
+  options.tracing.probes = parts.feeder;
+  options.tracing.probe_targets = kernel_probes();
   tracing_ = std::make_unique<tracing::TracingBranch>(tree, tracing, ledger, options, now);
   all_ = {statistics_.get(), stats_.get(), latencies_.get(), tracing_.get()};
 }

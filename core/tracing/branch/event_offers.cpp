@@ -29,6 +29,14 @@ bool is_same(const EventTable& events, EventNumber event, const EventOffer& offe
   return fields && fields.value() == *events.fields(event);
 }
 
+// probe: of its probe, if it has one.
+TaskFields tasks_of(const EventPath& path, std::optional<ProbeTarget> probe,
+                    const EventFormat& format) {
+  if (!probe) return TaskFields::of(path.first, format);
+  return *probe == ProbeTarget::kKernel ? TaskFields::of_kprobe(format)
+                                        : TaskFields::of_uprobe(format);
+}
+
 }  // namespace
 
 // An offer, read once for all instances.
@@ -248,8 +256,7 @@ void EventOffers::connect(const EventPath& path, const OfferedEvent& offered, Ev
     if (!number) return;
     if (offered.form == Form::kKernelFormat) {
       const EventFormat& format = instance.set.events.format(*number);
-      route.tasks = probes_.has(path) ? TaskFields::of_uprobe(format)
-                                      : TaskFields::of(path.first, format);
+      route.tasks = tasks_of(path, probes_.target_of(path), format);
     }
     if (instance.set.demands.of(*number).on) route.targets.push_back({&instance, *number});
   });

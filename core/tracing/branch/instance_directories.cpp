@@ -84,7 +84,12 @@ void InstanceDirectories::enter_top(NodeId directory, Moment now) {
     }
   };
   enter_rows(top_files());
-  if (state_.options.probes) enter_rows(probe_files());
+  if (state_.options.probes) {
+    enter_rows(probe_files());
+    for (const ProbeTarget target : {ProbeTarget::kProgram, ProbeTarget::kKernel}) {
+      if (state_.options.probe_targets.has(target)) enter_rows(probe_files(target));
+    }
+  }
   instances_directory_ = tree_.add_directory(
       directory, "instances", std::make_shared<InstancesDirectory>(state_.shared_from_this()), now);
 }

@@ -13,26 +13,28 @@
 namespace tallyfs::tracing {
 namespace {
 
-TextFile::Parts uprobe_events(const SharedView& view) {
+template <ProbeTarget kTarget>
+TextFile::Parts events_of(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
   parts.render = [view](const CallContext&, std::size_t bytes_max) {
     const std::string text = [&] {
       const MutexLock lock(view->state().mutex);
-      return view->state().probes.text();
+      return view->state().probes.text(kTarget);
     }();
     return InstanceView::bounded(text, bytes_max);
   };
   parts.write_line = [view](std::string_view lines, const CallContext& call) {
-    return ProbeWrites(view->state(), call).write(lines);
+    return ProbeWrites(view->state(), call, kTarget).write(lines);
   };
   parts.truncate = [view](const CallContext& call) {
-    return ProbeWrites(view->state(), call).clear();
+    return ProbeWrites(view->state(), call, kTarget).clear();
   };
   return parts;
 }
 
 // The source counts, without a change here.
-TextFile::Parts uprobe_profile(const SharedView& view) {
+template <ProbeTarget kTarget>
+TextFile::Parts profile_of(const SharedView& view) {
   TextFile::Parts parts = parts_of(view, Waits::kNo);
   parts.version = {};
   parts.render = [view](const CallContext& call, std::size_t bytes_max) -> Result<std::string> {
@@ -42,7 +44,7 @@ TextFile::Parts uprobe_profile(const SharedView& view) {
       const MutexLock lock(view->state().mutex);
       return view->state().probes.copy();
     }();
-    return InstanceView::bounded(probe_profile(probes, hits.value()), bytes_max);
+    return InstanceView::bounded(probe_profile(probes, hits.value(), kTarget), bytes_max);
   };
   return parts;
 }
@@ -91,7 +93,7 @@ TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
     if (!text) return text;
     {
       const MutexLock lock(view->state().mutex);
-      text.value() += view->state().probes.text();
+      text.value() += view->state().probes.text(std::nullopt);
     }
     return InstanceView::bounded(std::move(text.value()), bytes_max);
   };
@@ -101,8 +103,9 @@ TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
     for (std::string_view rest = whole; !rest.empty();) {
       const std::string_view line = next_command(rest);
       if (line.empty()) continue;
-      auto done = is_of_probe(view->state(), line) ? ProbeWrites(view->state(), call).write(line)
-                                                   : others(line, call);
+      auto done = is_of_probe(view->state(), line)
+                      ? ProbeWrites(view->state(), call, std::nullopt).write(line)
+                      : others(line, call);
       if (!done) return done;
     }
     return Result<void>();
@@ -110,7 +113,7 @@ TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
   // All stay if one is in use. Another user than root clears its own alone.
   parts.truncate = [view, others = synthetic.truncate](const CallContext& call) {
     if (call.uid == 0 && !uses_synthetic(view->state())) {
-      if (auto done = ProbeWrites(view->state(), call).clear(); !done) return done;
+      if (auto done = ProbeWrites(view->state(), call, std::nullopt).clear(); !done) return done;
     }
     return others(call);
   };
@@ -120,10 +123,21 @@ TextFile::Parts with_probes(const SharedView& view, TextFile::Parts synthetic) {
 std::span<const InstanceFileRow> probe_files() {
   static constexpr std::array kRows = {
       InstanceFileRow{"probes.json", kReadable, probes_json_file},
-      InstanceFileRow{"uprobe_events", kWritable, uprobe_events},
-      InstanceFileRow{"uprobe_profile", kReadable, uprobe_profile},
   };
   return kRows;
+}
+
+std::span<const InstanceFileRow> probe_files(ProbeTarget target) {
+  using enum ProbeTarget;
+  static constexpr std::array kOfPrograms = {
+      InstanceFileRow{"uprobe_events", kWritable, events_of<kProgram>},
+      InstanceFileRow{"uprobe_profile", kReadable, profile_of<kProgram>},
+  };
+  static constexpr std::array kOfKernel = {
+      InstanceFileRow{"kprobe_events", kWritable, events_of<kKernel>},
+      InstanceFileRow{"kprobe_profile", kReadable, profile_of<kKernel>},
+  };
+  return target == kKernel ? std::span(kOfKernel) : std::span(kOfPrograms);
 }
 
 }  // namespace tallyfs::tracing

@@ -7,11 +7,18 @@ namespace tallyfs::tracing {
 namespace {
 
 // A place is stale if its path has another file, or none. What is not known is null.
-void write_place(JsonWriter& json, const Probes::Place& place, PlaceStates& states) {
+void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget target,
+                 PlaceStates& states) {
   json.begin_object().key("place").string(place.text);
   const PlaceState* const state = states.next(place);
   json.key("hits");
   state ? json.number(state->hits) : json.null();
+  if (target == ProbeTarget::kKernel) {
+    json.key("missed");
+    state ? json.number(state->missed) : json.null();
+    json.end_object();
+    return;
+  }
   json.key("stale");
   const bool is_known = state && state->file && !place.file.empty();
   is_known ? json.boolean(*state->file != place.file) : json.null();
@@ -22,12 +29,13 @@ void write_probe(JsonWriter& json, const EventPath& path, const Probes::Probe& p
                  const ProbeHits& hits) {
   json.begin_object().key("group").string(path.first).key("event").string(path.second);
   json.key("kind").string(probe.kind == ProbeKind::kReturn ? "return" : "entry");
+  json.key("target").string(probe.target == ProbeTarget::kKernel ? "kernel" : "program");
   json.key("lines").begin_array();
   auto place = probe.places.begin();
   PlaceStates states(hits, probe.serial);
   for (const Probes::Line& line : probe.lines) {
     json.begin_object().key("line").string(line.text).key("places").begin_array();
-    for (std::size_t i = 0; i < line.places; ++i) write_place(json, *place++, states);
+    for (std::size_t i = 0; i < line.places; ++i) write_place(json, *place++, probe.target, states);
     json.end_array().end_object();
   }
   json.end_array().end_object();

@@ -1,4 +1,5 @@
-// uprobe_profile: how often the places of the mount's probes were met. Pure function, values.
+// uprobe_profile and kprobe_profile: how often the places of the mount's probes were met. Pure
+// function, values.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,10 @@ class PlaceStates {
   std::map<std::string, std::size_t> met_;  // by `PATH:OFFSET`
 };
 
-// Lines `  PATH EVENT HITS` as the kernel has them, for each place that the source has. A place
-// that the source does not have gets no line, since its hits are unknown.
+// Lines as the kernel has them, for each place that the source has: `  PATH EVENT HITS` of
+// programs, `  EVENT HITS MISSED` of the kernel. A place that the source does not have gets no
+// line, since its hits are unknown.
 std::string probe_profile(const std::vector<std::pair<EventPath, Probes::Probe>>& probes,
-                          const ProbeHits& hits);
+                          const ProbeHits& hits, ProbeTarget target);
 
 }  // namespace tallyfs::tracing

@@ -23,10 +23,12 @@ struct ProbePlace {
   std::uint64_t serial = 0;
   ProbeKind kind = ProbeKind::kEntry;
   std::string event;
-  std::string text;       // `PATH:OFFSET ARGUMENTS`; empty: it has to be found
+  // `PATH:OFFSET ARGUMENTS`, or with the kernel's function; empty: it has to be found
+  std::string text;
   std::string line = {};  // as it was written; empty: the place is listed with its line already
   std::string name = {};  // `PATH:FUNCTION`, of a place that has to be found
   std::size_t line_places = 0;  // how many the line has, of a place that was found
+  unsigned instances = 0;       // ProbeLine::instances
 };
 
 // The places that a search has found for the line of one, with their texts. Errors: as of a write
@@ -44,8 +46,18 @@ struct MadeProbe {
 struct PlaceState {
   std::uint64_t hits = 0;
   std::optional<std::string> file = {};
+  std::uint64_t missed = 0;  // of a place in the kernel
 };
-// Keys are serials and `PATH:OFFSET`; places of the same text are in the order of their making.
+// The kinds that the kernel has.
+struct ProbeTargets {
+  bool programs = true;
+  bool kernel = false;
+
+  bool has(ProbeTarget target) const { return target == ProbeTarget::kKernel ? kernel : programs; }
+};
+
+// Keys are serials and the first words of places; those of the same text are in the order of their
+// making.
 using ProbeHits = std::map<std::pair<std::uint64_t, std::string>, std::vector<PlaceState>>;
 
 // Virtual functions are called from any thread, without a lock of the caller's.

@@ -41,7 +41,25 @@ Result<void> ProbeWrites::write_line(std::string_view line) {
   if (const auto* const removal = std::get_if<ProbeRemoval>(&command.value())) {
     return remove(line, *removal);
   }
-  return define(line, std::get<ProbeLine>(command.value()));
+  const auto& parsed = std::get<ProbeLine>(command.value());
+  if (auto may = check_target(line, parsed); !may) return may;
+  return define(line, parsed);
+}
+
+Result<void> ProbeWrites::check_target(std::string_view line, const ProbeLine& parsed) const {
+  const bool is_in_kernel = parsed.target == ProbeTarget::kKernel;
+  const auto refused = [line](const char* reason, std::size_t at) {
+    return probe_fault(ErrorCode::kInvalid, kProbeLocation, line, reason, at);
+  };
+  if (only_ && *only_ != parsed.target) {
+    return refused(is_in_kernel ? "a place is PATH:OFFSET or PATH:FUNCTION"
+                                : "a place in the kernel is FUNCTION or FUNCTION+OFFSET",
+                   parsed.words.front().at);
+  }
+  if (state_.options.probe_targets.has(parsed.target)) return {};
+  return refused(is_in_kernel ? "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)"
+                              : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)",
+                 0);
 }
 
 bool ProbeWrites::is_busy(const EventPath& path) {
@@ -58,6 +76,9 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
   Probes::Probe* probe = state_.probes.find(path);
   is_new = !probe;
   if (probe && is_busy(path)) return refused(ErrorCode::kBusy, fault::kInUse);
+  if (probe && probe->target != parsed.target) {
+    return refused(ErrorCode::kExists, "a probe of this name is in other code");
+  }
   if (is_new && (state_.instances.top()->find(path) || path.first == kSyntheticSystem ||
                  path.first == kMarkerSystem)) {
     return refused(ErrorCode::kExists, "an event of this name is there that is no probe");
@@ -66,7 +87,7 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
     return refused(may.error().code, may.error().reason);
   }
   if (is_new) {
-    auto added = state_.probes.add(path, parsed.kind);
+    auto added = state_.probes.add(path, parsed.target, parsed.kind);
     if (!added) return refused(added.error().code, added.error().reason);
     probe = added.value();
   }
@@ -75,7 +96,8 @@ Result<ProbePlace> ProbeWrites::begin(std::string_view line, const ProbeLine& pa
                     .kind = parsed.kind,
                     .event = parsed.event,
                     .text = text,
-                    .line = std::string(line)};
+                    .line = std::string(line),
+                    .instances = parsed.instances};
 }
 
 // The source has no records of the event yet. A probe that was there before a restart, and was not
@@ -126,7 +148,7 @@ Result<void> ProbeWrites::define(std::string_view line, const ProbeLine& parsed)
   for (const PlaceText& text : texts.value()) {
     auto done = define_place(line, parsed, text, texts.value().size());
     if (done) continue;
-    if (!was_there) (void)remove(line, {parsed.group, parsed.event});
+    if (!was_there) (void)remove(line, {.group = parsed.group, .event = parsed.event});
     return done;
   }
   return {};
@@ -179,7 +201,9 @@ Result<void> ProbeWrites::remove(std::string_view line, const ProbeRemoval& remo
   std::vector<std::uint64_t> serials;
   {
     const MutexLock lock(state_.mutex);
-    const auto paths = state_.probes.matching(removal);
+    ProbeRemoval meant = removal;
+    meant.target = only_;
+    const auto paths = state_.probes.matching(meant);
     if (paths.empty()) return refused(ErrorCode::kNotFound, "this mount has no such probe");
     for (const EventPath& path : paths) {
       if (is_busy(path)) return refused(ErrorCode::kBusy, fault::kInUse);
@@ -196,7 +220,7 @@ Result<void> ProbeWrites::clear() {
   std::vector<std::uint64_t> serials;
   {
     const MutexLock lock(state_.mutex);
-    const auto paths = state_.probes.all();
+    const auto paths = state_.probes.matching({.group = {}, .event = {}, .target = only_});
     for (const EventPath& path : paths) {
       if (!is_busy(path)) continue;
       return Error{ErrorCode::kBusy, std::string(fault::kInUse), 0, std::string(kProbeLocation),

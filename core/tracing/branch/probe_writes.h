@@ -1,9 +1,11 @@
-// Writes of lines of uprobe_events: what the source of probes makes and removes, and the events
-// that users see of it. The lock of Tracing's State is not held while the source is called.
+// Writes of lines of uprobe_events and kprobe_events: what the source of probes makes and removes,
+// and the events that users see of it. The lock of Tracing's State is not held while the source is
+// called.
 //
 // Lives for one call, on its thread; the State outlives it.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,8 +16,10 @@ namespace tallyfs::tracing {
 
 class ProbeWrites {
  public:
-  // The source is the State's, which has one.
-  ProbeWrites(Tracing::State& state, const CallContext& call) : state_(state), call_(call) {}
+  // The source is the State's, which has one. only: lines of this target alone, and all others are
+  // refused; nothing: of both.
+  ProbeWrites(Tracing::State& state, const CallContext& call, std::optional<ProbeTarget> only)
+      : state_(state), call_(call), only_(only) {}
 
   // Each of the lines, up to the first that is refused. kNotPermitted: the caller is not root.
   Result<void> write(std::string_view lines);
@@ -27,6 +31,7 @@ class ProbeWrites {
 
   Result<void> may_write() const;
   Result<void> write_line(std::string_view line);
+  Result<void> check_target(std::string_view line, const ProbeLine& parsed) const;
   Result<void> define(std::string_view line, const ProbeLine& parsed);
   // all: how many places the line has.
   Result<void> define_place(std::string_view line, const ProbeLine& parsed, const PlaceText& place,
@@ -45,6 +50,7 @@ class ProbeWrites {
 
   Tracing::State& state_;
   const CallContext& call_;
+  const std::optional<ProbeTarget> only_;
 };
 
 }  // namespace tallyfs::tracing

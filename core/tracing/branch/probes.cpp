@@ -22,8 +22,10 @@ std::size_t bytes_of(const Probes::Probe& probe) {
 }
 
 // A possible line for a place whose line is unknown.
-std::string line_of(ProbeKind kind, const EventPath& path, const std::string& place) {
+std::string line_of(ProbeKind kind, unsigned instances, const EventPath& path,
+                    const std::string& place) {
   std::string line(1, static_cast<char>(kind));
+  if (instances > 0) line += std::to_string(instances);
   return line.append(":").append(path.first).append("/").append(path.second).append(" ") + place;
 }
 
@@ -45,12 +47,17 @@ Probes::Probe* Probes::find(const EventPath& path) {
   return found == probes_.end() ? nullptr : &found->second;
 }
 
-Result<Probes::Probe*> Probes::add(const EventPath& path, ProbeKind kind) {
+std::optional<ProbeTarget> Probes::target_of(const EventPath& path) const {
+  const auto found = probes_.find(path);
+  return found == probes_.end() ? std::nullopt : std::optional(found->second.target);
+}
+
+Result<Probes::Probe*> Probes::add(const EventPath& path, ProbeTarget target, ProbeKind kind) {
   if (probes_.size() >= kProbesMax) return too_many();
   const std::uint64_t serial = next_serial_++;
   by_serial_[serial] = path;
   changes_ += 1;
-  return &(probes_[path] = {.serial = serial, .kind = kind});
+  return &(probes_[path] = {.serial = serial, .target = target, .kind = kind});
 }
 
 Result<void> Probes::restore(const EventPath& path, Probe probe) {
@@ -84,7 +91,7 @@ void Probes::add_place(Probe& probe, const ProbePlace& of, Place place) {
   }
   if (line == probe.lines.end()) {
     place_bytes_ += of.line.size();
-    line = probe.lines.insert(line, {.text = of.line});
+    line = probe.lines.insert(line, {.text = of.line, .instances = of.instances});
   }
   const auto end = begin + static_cast<std::ptrdiff_t>(line->places);
   if (line->is_sought && std::find_if(begin, end, is_same(place)) != end) {
@@ -122,7 +129,8 @@ std::vector<EventPath> Probes::matching(const ProbeRemoval& removal) const {
   std::vector<EventPath> found;
   for (const auto& [serial, path] : by_serial_) {
     const bool is_meant = (removal.group.empty() || path.first == removal.group) &&
-                          (removal.event.empty() || path.second == removal.event);
+                          (removal.event.empty() || path.second == removal.event) &&
+                          (!removal.target || target_of(path) == removal.target);
     if (is_meant) found.push_back(path);
   }
   return found;
@@ -150,6 +158,7 @@ std::vector<ProbePlace> Probes::places() const {
       for (std::size_t i = 0; i < line.places; ++i) {
         all.push_back(of);
         all.back().text = (place++)->text;
+        all.back().instances = line.instances;
       }
     }
   }
@@ -168,15 +177,15 @@ std::vector<std::pair<EventPath, Probes::Probe>> Probes::copy() const {
   return all;
 }
 
-std::string Probes::text() const {
+std::string Probes::text(std::optional<ProbeTarget> target) const {
   std::string text;
-  for (const auto& [serial, path] : by_serial_) {
+  for (const EventPath& path : matching({.group = {}, .event = {}, .target = target})) {
     const Probe& probe = probes_.find(path)->second;
     auto place = probe.places.begin();
     for (const Line& line : probe.lines) {
       if (line.places == 0) text.append(line.text).append("\n");
       for (std::size_t i = 0; i < line.places; ++i) {
-        text.append(line_of(probe.kind, path, (place++)->text)).append("\n");
+        text.append(line_of(probe.kind, line.instances, path, (place++)->text)).append("\n");
       }
     }
   }

@@ -30,6 +30,7 @@ class Probes {
     std::string text;
     std::size_t places = 0;
     bool is_sought = false;  // by a name: not all of its places are found and made yet
+    unsigned instances = 0;  // ProbeLine::instances
   };
   struct Place {
     std::string text;       // as the kernel repeats it
@@ -37,6 +38,7 @@ class Probes {
   };
   struct Probe {
     std::uint64_t serial = 0;
+    ProbeTarget target = ProbeTarget::kProgram;
     ProbeKind kind = ProbeKind::kEntry;
     std::vector<Line> lines = {};
     std::vector<Place> places = {};
@@ -46,8 +48,10 @@ class Probes {
 
   bool has(const EventPath& path) const { return probes_.contains(path); }
   Probe* find(const EventPath& path);
+  // Nothing: the event is of no probe.
+  std::optional<ProbeTarget> target_of(const EventPath& path) const;
   // A probe of that name with a serial of its own, without a place. kNoSpace.
-  Result<Probe*> add(const EventPath& path, ProbeKind kind);
+  Result<Probe*> add(const EventPath& path, ProbeTarget target, ProbeKind kind);
   // One that was there before a restart. kExists; kNoSpace: there would be twice as many, or as
   // much, as the limits. What is saved may be beyond them: the kernel repeats places longer than
   // they were written, and some were on their way when others were added.
@@ -74,8 +78,8 @@ class Probes {
   std::vector<ProbePlace> places() const;
   std::vector<std::uint64_t> serials() const;
   // `p:GROUP/EVENT PLACE`, a line for each place, in the order in which the probes were made. Lines
-  // that have none are as they were written.
-  std::string text() const;
+  // that have none are as they were written. Nothing: of both targets.
+  std::string text(std::optional<ProbeTarget> target) const;
 
   // All of them, in the order in which they were made.
   std::vector<std::pair<EventPath, Probe>> copy() const;

@@ -55,13 +55,14 @@ void seek(Probes::Probe& probe, const IsMeant& is_meant) {
   probe.places = std::move(kept);
 }
 
-// Whether a line could have made a place of that probe.
-Result<void> check_probe_line(const EventPath& path, ProbeKind kind, std::string_view line) {
-  const auto command = parse_probe_line(line);
+// The line, which could have made a place of that probe.
+Result<ProbeLine> read_probe_line(const EventPath& path, ProbeKind kind, std::string_view line) {
+  auto command = parse_probe_line(line);
   if (!command) return command.error();
-  const auto* const read = std::get_if<ProbeLine>(&command.value());
+  auto* const read = std::get_if<ProbeLine>(&command.value());
   const bool is_its = read && EventPath(read->group, read->event) == path && read->kind == kind;
-  return is_its ? Result<void>() : not_saved_here();
+  if (!is_its) return not_saved_here();
+  return std::move(*read);
 }
 
 void put_place(ByteWriter& out, const TracingInstance& instance, std::string_view system,
@@ -366,8 +367,9 @@ Result<Probes::Probe> SavedTracing::read_probe(const EventPath& path, ByteReader
   probe.kind = ProbeKind{kind};
   const std::string begin = std::string(1, kind) + ":" + path.first + "/" + path.second + " ";
   for (const auto& [text, file] : probe.places) {
-    if (auto done = check_probe_line(path, probe.kind, begin + text); !done) return done.error();
-    if (!has_lines) probe.lines.push_back({.text = begin + text, .places = 1});
+    const std::string line = begin + text;
+    if (auto done = read_probe_line(path, probe.kind, line); !done) return done.error();
+    if (!has_lines) probe.lines.push_back({.text = line, .places = 1});
   }
   const auto lines = has_lines ? in.get<std::uint32_t>() : 0;
   std::size_t of_lines = 0;
@@ -375,8 +377,10 @@ Result<Probes::Probe> SavedTracing::read_probe(const EventPath& path, ByteReader
     probe.lines.push_back({.text = std::string(in.get_text())});
     of_lines += probe.lines.back().places = in.get<std::uint32_t>();
     probe.lines.back().is_sought = probe.lines.back().places == 0;
-    const auto done = check_probe_line(path, probe.kind, probe.lines.back().text);
-    if (!done) return done.error();
+    const auto line = read_probe_line(path, probe.kind, probe.lines.back().text);
+    if (!line) return line.error();
+    probe.target = line.value().target;
+    probe.lines.back().instances = line.value().instances;
   }
   const bool is_whole = in.ok() && in.left() == 0 && !probe.lines.empty();
   if (!is_whole || (has_lines && of_lines != places)) return not_saved_here();
@@ -394,6 +398,9 @@ void SavedTracing::find_again(Probes::Probe& probe) {
 Result<void> SavedTracing::restore_probe(const EventPath& path, Probes::Probe probe) {
   if (!state_.options.probes) {
     return Error{ErrorCode::kNoDevice, "probes need tallyfs -o tracefs, as root"};
+  }
+  if (!state_.options.probe_targets.has(probe.target)) {
+    return Error{ErrorCode::kNoDevice, "this kernel has no probes of this kind"};
   }
   const MutexLock lock(state_.mutex);
   return state_.probes.restore(path, std::move(probe));

@@ -69,6 +69,7 @@ class Tracing {
     const ProcessNames* processes = nullptr;
     // Outlives it; nullptr: there are no probes, and no files of them.
     ProbeSource* probes = nullptr;
+    ProbeTargets probe_targets = {};
   };
 
   // Fills the directory `directory`. Tree and ledger outlive Tracing; Tracing outlives the tree's

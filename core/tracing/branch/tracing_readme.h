@@ -57,10 +57,13 @@ and synthetic ones. The language of triggers is told in full in TRIGGERS.md.
 	  p[:[<group>/]<event>] <path>:<function>[+<offset>] [<args>]	$arg1, $arg2, ...
 	  p[:[<group>/]<event>] <path>:<provider>:<marker> [<args>]
 	  -:[<group>/][<event>]
+  kprobe_events		- The same of functions of the kernel, where it has them; kprobe_profile
+	  p[:[<group>/]<event>] [<module>:]<symbol>[+<offset>] [<args>]
+	  r[maxactive][:[<group>/]<event>] [<module>:]<symbol> [<args>]
   dynamic_events	- Create/append/remove/show the generic dynamic events
 	  s:[synthetic/]<event> <field> [<field>]
 	  -:[synthetic/]<event>
-	  and lines of uprobe_events, where it is there
+	  and lines of uprobe_events and kprobe_events, where they are there
 
   events/<system>/<event>/trigger - commands that are carried out when the event happens
 	  <trigger>[:count][ if <filter>], '!' before it removes it

@@ -30,4 +30,9 @@ TaskFields TaskFields::of_uprobe(const EventFormat& format) {
   return {.current = offset_of(format, "common_pid", kPidBytes)};
 }
 
+TaskFields TaskFields::of_kprobe(const EventFormat& format) {
+  return {.flags = offset_of(format, "common_flags", 1),
+          .current = offset_of(format, "common_pid", kPidBytes)};
+}
+
 }  // namespace tallyfs::tracing

@@ -35,6 +35,8 @@ struct TaskFields {
   // The fields of a uprobe. It never comes from an interrupt, though its flags are all ones. Its
   // arguments are the program's, whatever their names are.
   static TaskFields of_uprobe(const EventFormat& format);
+  // The fields of a kprobe: an interrupt may run it, and its arguments are no tasks either.
+  static TaskFields of_kprobe(const EventFormat& format);
 };
 
 }  // namespace tallyfs::tracing

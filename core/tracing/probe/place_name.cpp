@@ -10,8 +10,6 @@
 namespace tallyfs::tracing {
 namespace {
 
-constexpr std::string_view kReturn = "%return";
-
 // Takes the offset after the last `+`, unless that is a part of the name, as in `operator+`.
 Result<void> take_offset(std::string_view& name, PlaceName& place) {
   const std::size_t plus = name.rfind('+');
@@ -68,9 +66,9 @@ Result<PlaceName> parse_place_name(std::string_view place, ProbeKind kind) {
   if (!named.path.starts_with('/')) return invalid("a path begins with /", 0);
   named.name_at = colon + 1;
   std::string_view name = place.substr(colon + 1);
-  if (name.ends_with(kReturn)) {
+  if (name.ends_with(kReturnSuffix)) {
     named.kind = ProbeKind::kReturn;
-    name.remove_suffix(kReturn.size());
+    name.remove_suffix(kReturnSuffix.size());
   }
   const std::size_t provider = name.find(':');
   const bool is_function = provider == name.npos || name.substr(provider).starts_with("::");

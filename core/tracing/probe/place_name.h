@@ -15,6 +15,9 @@ namespace tallyfs::tracing {
 
 enum class ProbeKind : char { kEntry = 'p', kReturn = 'r' };
 
+// Ends a place of a p: line that means the return.
+inline constexpr std::string_view kReturnSuffix = "%return";
+
 struct PlaceName {
   ProbeKind kind = ProbeKind::kEntry;
   std::string path;

@@ -9,8 +9,8 @@
 namespace tallyfs::tracing {
 namespace {
 
-constexpr std::string_view kDefaultGroup = "uprobes";
 constexpr std::string_view kSeparators = "/.";
+constexpr const char* kKinds = "a kind is p or r, in the kernel rNUMBER as well, and : follows";
 
 bool is_c_name(std::string_view name) {
   return !is_digit(name.front()) && std::ranges::all_of(name, is_of_name);
@@ -34,6 +34,14 @@ Names split(const Part& name) {
   return {part(name, 0, separator), part(name, separator + 1), true};
 }
 
+// The first word of a line: `p:GROUP/EVENT`, `r10:EVENT`, or the kind alone.
+struct Head {
+  char kind = 'p';
+  Part number;               // between the kind and the colon
+  std::optional<Part> name;  // nothing: there is no colon
+  std::size_t end = 0;
+};
+
 // One line while it is taken apart.
 class Parsing {
  public:
@@ -47,15 +55,23 @@ class Parsing {
     return probe_fault(ErrorCode::kInvalid, location, line_, std::move(reason), at);
   }
   Error name_fault(const char* what, const char* why, const Part& name) const {
-    return fault(std::string(what) + why, name.at, kKernelProbeLocation);
+    return fault(std::string(what) + why, name.at, kernel_location());
   }
+  std::string_view kernel_location() const {
+    return target_ == ProbeTarget::kKernel ? kKprobeLocation : kUprobeLocation;
+  }
+  Result<void> check_letters() const;
+  Result<Head> head() const;
   Result<void> check_name(const char* what, const Part& name) const;
-  Result<ProbeCommand> removal(const Part& name) const;
-  Result<ProbeCommand> definition(ProbeKind kind, const Part& name, Tokens words) const;
+  Result<ProbeCommand> removal(const Head& head) const;
+  Result<ProbeCommand> definition(const Head& head);
+  Result<void> name_event(const Head& head, ProbeLine& made) const;
   Result<void> check_place(const Token& place) const;
+  Result<unsigned> instances(const Head& head, ProbeKind kind) const;
   Result<PlaceName> named_place(const Token& place, ProbeKind kind) const;
 
   const std::string_view line_;
+  ProbeTarget target_ = ProbeTarget::kProgram;
 };
 
 Result<void> Parsing::check_name(const char* what, const Part& name) const {
@@ -65,24 +81,44 @@ Result<void> Parsing::check_name(const char* what, const Part& name) const {
   return name_fault(what, " name must follow the same rules as C identifiers", name);
 }
 
-Result<ProbeCommand> Parsing::removal(const Part& name) const {
-  const auto [group, event, has_group] = split(name);
+Result<ProbeCommand> Parsing::removal(const Head& head) const {
+  if (!head.name) return fault("a removal is -:EVENT, -:GROUP/EVENT or -:GROUP/", 1);
+  Tokens more(line_.substr(head.end));
+  if (const auto word = more.next()) return fault("an event goes as a whole", head.end + word->at);
+  const auto [group, event, has_group] = split(*head.name);
   if (has_group) {
     if (auto good = check_name("Group", group); !good) return good.error();
   }
   if (!has_group || !event.text.empty()) {
     if (auto good = check_name("Event", event); !good) return good.error();
   }
-  return ProbeRemoval{std::string(group.text), std::string(event.text)};
+  return ProbeRemoval{.group = std::string(group.text), .event = std::string(event.text)};
 }
 
 Result<void> Parsing::check_place(const Token& place) const {
-  const std::size_t colon = place.text.rfind(':');
-  if (place.text.find('/') == place.text.npos || colon == place.text.npos) {
+  if (target_ == ProbeTarget::kKernel) {
+    // The kernel does not repeat an address, and it is another one after each boot.
+    if (!is_digit(place.text.front())) return {};
+    return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
+  }
+  if (place.text.rfind(':') == place.text.npos) {
     return fault("a place is PATH:OFFSET or PATH:FUNCTION", place.at);
   }
   if (place.text.front() != '/') return fault("a path begins with /", place.at);
   return {};
+}
+
+Result<unsigned> Parsing::instances(const Head& head, ProbeKind kind) const {
+  const Part& number = head.number;
+  if (number.text.empty()) return 0u;
+  if (target_ == ProbeTarget::kProgram) return fault(kKinds, number.at);
+  if (kind != ProbeKind::kReturn) {
+    return fault("Maxactive is only for function exit", number.at, kKprobeLocation);
+  }
+  const auto value = parse_unsigned(number.text);
+  if (!value || *value == 0) return fault("Invalid maxactive number", number.at, kKprobeLocation);
+  if (*value <= kInstancesMax) return static_cast<unsigned>(*value);
+  return fault("Maxactive is too big", number.at, kKprobeLocation);
 }
 
 Result<PlaceName> Parsing::named_place(const Token& place, ProbeKind kind) const {
@@ -95,7 +131,20 @@ Result<PlaceName> Parsing::named_place(const Token& place, ProbeKind kind) const
 // `PATH:OFFSET%return`, or with a reference counter behind it. The kernel lists the probe with r:.
 bool is_of_return(std::string_view place) {
   place = place.substr(0, place.find('(', std::min(place.rfind(':'), place.size())));
-  return place.ends_with("%return");
+  return place.ends_with(kReturnSuffix);
+}
+
+// As the kernel names an event of its own function: `p_FUNCTION_OFFSET`.
+std::string default_kernel_event(std::string_view place, ProbeKind kind) {
+  if (place.ends_with(kReturnSuffix)) place.remove_suffix(kReturnSuffix.size());
+  const std::size_t sign = std::min(place.find_first_of("+-"), place.size());
+  const std::string offset(place.substr(sign));
+  std::string name(1, static_cast<char>(kind));
+  name.append("_").append(place.substr(0, sign)).append("_");
+  name += std::to_string(std::strtoll(offset.c_str(), nullptr, 0));
+  std::ranges::replace_if(
+      name, [](char c) { return !is_of_name(c); }, '_');
+  return name.substr(0, kProbeNameBytesMax);
 }
 
 // The kernel's name for an event without a name, also for returns.
@@ -112,25 +161,45 @@ std::string default_event(std::string_view place) {
   return name.substr(0, kProbeNameBytesMax);
 }
 
-Result<ProbeCommand> Parsing::definition(ProbeKind kind, const Part& name, Tokens words) const {
-  ProbeLine made{.kind = kind, .group = std::string(kDefaultGroup), .event = {}, .words = {}};
-  while (const auto word = words.next()) made.words.push_back(*word);
-  for (Token& word : made.words) word.at += name.at + name.text.size();
-  const bool is_named = name.at > 1;
-  const auto [group, event, has_group] = split(name);
+Result<void> Parsing::name_event(const Head& head, ProbeLine& made) const {
+  made.group = target_ == ProbeTarget::kKernel ? "kprobes" : "uprobes";
+  if (!head.name) return {};
+  const auto [group, event, has_group] = split(*head.name);
   if (has_group) {
     if (auto good = check_name("Group", group); !good) return good.error();
     made.group = group.text;
   }
-  const bool has_event = is_named && !(has_group && event.text.empty());
-  if (has_event) {
-    if (auto good = check_name("Event", event); !good) return good.error();
+  if (has_group && event.text.empty()) return {};
+  if (auto good = check_name("Event", event); !good) return good.error();
+  made.event = event.text;
+  return {};
+}
+
+// For a line that gives none.
+std::string default_name(const ProbeLine& line) {
+  if (line.place) return default_event(*line.place);
+  const std::string_view place = line.words.front().text;
+  const bool is_in_kernel = line.target == ProbeTarget::kKernel;
+  return is_in_kernel ? default_kernel_event(place, line.kind) : default_event(place);
+}
+
+Result<ProbeCommand> Parsing::definition(const Head& head) {
+  ProbeLine made{.kind = ProbeKind{head.kind}, .group = {}, .event = {}, .words = {}};
+  Tokens words(line_.substr(head.end));
+  while (const auto word = words.next()) {
+    made.words.push_back({.text = word->text, .at = word->at + head.end});
   }
+  const Token place = made.words.empty() ? Token() : made.words.front();
+  const bool is_in_kernel = !made.words.empty() && place.text.find('/') == place.text.npos;
+  made.target = target_ = is_in_kernel ? ProbeTarget::kKernel : ProbeTarget::kProgram;
+  if (auto named = name_event(head, made); !named) return named.error();
   if (made.words.empty()) {
     return fault("a place is missing: PATH:OFFSET or PATH:FUNCTION", line_.size());
   }
-  const Token& place = made.words.front();
   if (is_of_return(place.text)) made.kind = ProbeKind::kReturn;
+  const auto number = instances(head, made.kind);
+  if (!number) return number.error();
+  made.instances = number.value();
   if (is_place_name(place.text)) {
     auto found = named_place(place, made.kind);
     if (!found) return found.error();
@@ -138,15 +207,11 @@ Result<ProbeCommand> Parsing::definition(ProbeKind kind, const Part& name, Token
   } else if (auto good = check_place(place); !good) {
     return good.error();
   }
-  if (has_event) {
-    made.event = event.text;
-  } else {
-    made.event = made.place ? default_event(*made.place) : default_event(place.text);
-  }
+  if (made.event.empty()) made.event = default_name(made);
   return made;
 }
 
-Result<ProbeCommand> Parsing::parse() {
+Result<void> Parsing::check_letters() const {
   if (line_.size() > kProbeLineBytesMax) {
     return probe_fault(ErrorCode::kTooBig, kProbeLocation, line_, "a line has at most 4095 bytes");
   }
@@ -159,17 +224,28 @@ Result<ProbeCommand> Parsing::parse() {
   if (line_.empty() || std::string_view("pr-").find(line_[0]) == line_.npos) {
     return fault("a line begins with p, r or -");
   }
-  std::size_t end = 1;
-  while (end < line_.size() && !is_blank(line_[end])) ++end;
-  const bool is_named = end > 1 && line_[1] == ':';
-  // The kernel would take the name for none, and give the event one of its own.
-  if (end > 1 && !is_named) return fault("the kind of a uprobe is p or r, and : follows", 1);
-  const Part name = is_named ? Part{line_.substr(2, end - 2), 2} : Part{{}, 1};
-  if (line_[0] != '-') return definition(ProbeKind{line_[0]}, name, Tokens(line_.substr(end)));
-  if (!is_named) return fault("a removal is -:EVENT, -:GROUP/EVENT or -:GROUP/", 1);
-  Tokens more(line_.substr(end));
-  if (const auto word = more.next()) return fault("an event goes as a whole", end + word->at);
-  return removal(name);
+  return {};
+}
+
+// The kernel would take a wrong name for none, and give the event one of its own.
+Result<Head> Parsing::head() const {
+  Head head{.kind = line_[0], .number = {}, .name = {}, .end = 1};
+  while (head.end < line_.size() && !is_blank(line_[head.end])) ++head.end;
+  std::size_t behind = 1;
+  while (behind < head.end && is_digit(line_[behind])) ++behind;
+  head.number = {line_.substr(1, behind - 1), 1};
+  const bool has_name = behind < head.end && line_[behind] == ':';
+  const bool has_other = !has_name && behind < head.end;
+  if (has_other || (head.kind == '-' && behind > 1)) return fault(kKinds, 1);
+  if (has_name) head.name = Part{line_.substr(behind + 1, head.end - behind - 1), behind + 1};
+  return head;
+}
+
+Result<ProbeCommand> Parsing::parse() {
+  if (auto good = check_letters(); !good) return good.error();
+  const auto first = head();
+  if (!first) return first.error();
+  return line_[0] == '-' ? removal(first.value()) : definition(first.value());
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 // Lines of uprobe_events: `p:GROUP/EVENT PATH:OFFSET ARGUMENTS`, `r:` for returns, and `-:EVENT`.
+// Lines of kprobe_events are the same with a function of the kernel as their place, which has no
+// `/`: `FUNCTION`, `FUNCTION+OFFSET`, `MODULE:FUNCTION`; `r10:` has a number of instances.
 // The name of the event is read here, and a place by name (place_name.h). What else follows goes to
 // the kernel word by word.
 // Values and pure functions. A line has at most kProbeLineBytesMax bytes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,12 +25,21 @@ inline constexpr std::size_t kProbeLineBytesMax = 4'095;
 inline constexpr std::size_t kProbeNameBytesMax = 63;
 
 // The locations of refusals in error_log: the kernel's own, and ours.
-inline constexpr std::string_view kKernelProbeLocation = "trace_uprobe";
+inline constexpr std::string_view kUprobeLocation = "trace_uprobe";
+inline constexpr std::string_view kKprobeLocation = "trace_kprobe";
 inline constexpr std::string_view kProbeLocation = "probe";
+
+// The code that a probe is in.
+enum class ProbeTarget : std::uint8_t { kProgram, kKernel };
+
+// The most returns of one function of the kernel that a line may ask to be pending at a time.
+inline constexpr unsigned kInstancesMax = 4'096;
 
 // A line that defines a probe, or adds a place to it. Its words are views of the line.
 struct ProbeLine {
+  ProbeTarget target = ProbeTarget::kProgram;
   ProbeKind kind = ProbeKind::kEntry;  // of p: with %return behind the offset: kReturn
+  unsigned instances = 0;              // of `r10:`; 0: the kernel chooses
   std::string group, event;
   std::vector<Token> words;                       // the place, then the arguments
   std::optional<PlaceName> place = std::nullopt;  // if it is one by name
@@ -41,6 +53,7 @@ struct ProbeLine {
 // An empty group means any; an empty event means all of the group.
 struct ProbeRemoval {
   std::string group, event;
+  std::optional<ProbeTarget> target = std::nullopt;  // nothing: any
 };
 
 using ProbeCommand = std::variant<ProbeLine, ProbeRemoval>;

@@ -17,6 +17,7 @@ FeederDialogue::Time deadline_of_probes() {
 wire::ProbeOrder order_of(const tracing::ProbePlace& place) {
   return {.serial = place.serial,
           .kind = static_cast<char>(place.kind),
+          .instances = place.instances,
           .event = place.event,
           .text = place.text};
 }
@@ -109,7 +110,7 @@ Result<tracing::ProbeHits> OrderedFeeder::hits(const CancellationToken& cancel) 
       from.place = each.serial == from.serial ? from.place + 1 : 1;
       from.serial = each.serial;
       all[{each.serial, std::move(each.place)}].push_back(
-          {each.hits, file_now(each.file)});
+          {each.hits, file_now(each.file), each.missed});
     }
   }
   return Error{ErrorCode::kNoDevice, "the feeder gives no end of hits"};

@@ -24,8 +24,10 @@ Result<void> check_tracefs() {
   return {};
 }
 
-bool kernel_has_uprobes() {
-  return ::access("/sys/bus/event_source/devices/uprobe", F_OK) == 0;
+tracing::ProbeTargets kernel_probes() {
+  const auto has = [](const char* path) { return ::access(path, F_OK) == 0; };
+  return {.programs = has("/sys/bus/event_source/devices/uprobe"),
+          .kernel = has("/sys/bus/event_source/devices/kprobe")};
 }
 
 }  // namespace tallyfs

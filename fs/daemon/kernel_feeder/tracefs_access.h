@@ -2,14 +2,15 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/tracing/branch/probe_source.h"
 
 namespace tallyfs {
 
 // kNotPermitted, kNotFound: no, with the reason and with what is missing.
 Result<void> check_tracefs();
 
-// Whether this kernel has probes of programs. Any user may ask: a server that has dropped its
-// rights cannot look into tracefs. The kernel has such a source of perf's events with them alone.
-bool kernel_has_uprobes();
+// Which probes this kernel has. Any user may ask: a server that has dropped its rights cannot look
+// into tracefs. The kernel has such a source of perf's events with them alone.
+tracing::ProbeTargets kernel_probes();
 
 }  // namespace tallyfs

@@ -158,6 +158,27 @@ dynamic_events_lists_probes_and_takes_their_lines() {
   assert_eq '' "$(cat "$P" "$T/dynamic_events")"
 }
 
+a_kernel_without_kprobes_says_so() {
+  [ ! -e /sys/bus/event_source/devices/kprobe ] || skip "this kernel has kprobes"
+  [ ! -e "$T/kprobe_events" ] || fail "kprobe_events is there"
+  assert_fails_with 'Invalid argument' bash -c 'echo "p:reads vfs_read" >>"$1"' - \
+    "$T/dynamic_events"
+  assert_eq '[T] probe: error: this kernel has no kprobes (CONFIG_KPROBE_EVENTS)' \
+    "$(_log "$T/error_log" | head -1)"
+}
+
+functions_of_the_kernel_are_counted() {
+  local event=$T/events/kprobes/reads
+  [ -e "$T/kprobe_events" ] || skip "no kprobes here"
+  echo 'p:reads vfs_read bytes=$arg3' >>"$T/kprobe_events"
+  assert_eq 'p:kprobes/reads vfs_read bytes=$arg3' "$(cat "$T/kprobe_events")"
+  assert_eq '' "$(cat "$P")"
+  echo 'hist:keys=bytes if bytes == 517' >"$event/trigger"
+  dd if=/dev/zero of=/dev/null bs=517 count=1000 2>/dev/null
+  _reaches 1000 "one for each read" _hits "$event"
+  assert_match ' *reads +[0-9]+ +0' "$(cat "$T/kprobe_profile")"
+}
+
 # The kernel empties the buffers in which a probe was on when it is removed.
 a_removal_takes_no_record_of_other_events() {
   cp "$TARGET" "$CASE/$FORKER"

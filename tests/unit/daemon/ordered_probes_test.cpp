@@ -62,11 +62,11 @@ TEST_F(OrderedProbesTest, APlaceIsWhatTheFeederHasFound) {
 TEST_F(OrderedProbesTest, HitsComeInAsManyRepliesAsThePlacesTake) {
   arrive();
   auto waiting = std::async(std::launch::async, [this] { return feeder_.hits({}); });
-  played_.say("profiled " + played_.number_of("profile") + "\n3 7 8:1:77 /x:0x1\n");
+  played_.say("profiled " + played_.number_of("profile") + "\n3 7 0 8:1:77 /x:0x1\n");
   const std::string order = played_.hear();
   EXPECT_TRUE(order.ends_with(" 3 1")) << order;
   const std::string number = order.substr(8, order.find(' ', 8) - 8);
-  played_.say("profiled " + number + "\n3 5 ? /x:0x1\n");
+  played_.say("profiled " + number + "\n3 5 4 ? /x:0x1\n");
   played_.say("profiled " + played_.number_of("profile") + "\n");
   const auto hits = waiting.get();
   ASSERT_TRUE(hits) << hits.error().reason;
@@ -75,6 +75,7 @@ TEST_F(OrderedProbesTest, HitsComeInAsManyRepliesAsThePlacesTake) {
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].file, "8:1:77");
   EXPECT_EQ(places[1].hits, 5u);
+  EXPECT_EQ(places[1].missed, 4u);
   EXPECT_FALSE(places[1].file.has_value());
 }
 
@@ -82,7 +83,7 @@ TEST_F(OrderedProbesTest, AFeederThatGivesNoEndOfHitsErrs) {
   arrive();
   auto waiting = std::async(std::launch::async, [this] { return feeder_.hits({}); });
   for (int replies = 0; replies < OrderedFeeder::kProfiledMax; ++replies) {
-    played_.say("profiled " + played_.number_of("profile") + "\n3 7 - /x:0x1\n");
+    played_.say("profiled " + played_.number_of("profile") + "\n3 7 0 - /x:0x1\n");
   }
   EXPECT_EQ(waiting.get().error().code, ErrorCode::kNoDevice);
 }

@@ -25,7 +25,10 @@ class RealProbesTest : public testing::Test {
  protected:
   static constexpr ProbeGroup kGroup{4711, 99};
 
-  RealProbesTest() { std::ofstream(file_) << ""; }
+  RealProbesTest() {
+    std::ofstream(file_) << "";
+    std::ofstream(directory_ / "uprobe_events") << "";
+  }
 
   RealProbes probes() {
     return RealProbes({.tracefs = &tracefs_, .group = kGroup}, catalogue_, events_, clock_);
@@ -60,7 +63,7 @@ class RealProbesTest : public testing::Test {
   }
 
   const TemporaryDirectory directory_;
-  const std::string file_ = directory_ / "uprobe_events";
+  const std::string file_ = directory_ / "dynamic_events";
   const Fd tracefs_{::open((directory_ / "").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   FakeClock clock_{1h};
   ReceivingSocket daemon_;
@@ -196,10 +199,10 @@ TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAlone) {
     std::ranges::replace(text, '?', '-');
     return text;
   };
-  const std::string of_8 = "8 3 - /nowhere/x:0x10\n8 5 - /nowhere/y:0x10\n";
-  EXPECT_EQ(text_from(0, 0), "profiled 1\n7 4 - /nowhere/x:0x20\n" + of_8);
+  const std::string of_8 = "8 3 0 - /nowhere/x:0x10\n8 5 0 - /nowhere/y:0x10\n";
+  EXPECT_EQ(text_from(0, 0), "profiled 1\n7 4 0 - /nowhere/x:0x20\n" + of_8);
   EXPECT_EQ(text_from(7, 1), "profiled 1\n" + of_8);
-  EXPECT_EQ(text_from(8, 1), "profiled 1\n8 5 - /nowhere/y:0x10\n");
+  EXPECT_EQ(text_from(8, 1), "profiled 1\n8 5 0 - /nowhere/y:0x10\n");
   EXPECT_EQ(text_from(8, 2), "profiled 1\n");
   for (const char* const other : {"", "  /nowhere/z a_8 5\n", "  /nowhere/y a_9 5\n",
                                   "  /nowhere/y a_8 5\n  /nowhere/y a_8 5\n"}) {
@@ -208,6 +211,37 @@ TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAlone) {
   }
   std::filesystem::remove(profile);
   EXPECT_EQ(text_from(0, 0), "cannot read the kernel's uprobe_profile: No such file or directory");
+}
+
+// A text of the kernel's files, as Documentation/trace/kprobetrace.rst has it.
+TEST_F(RealProbesTest, ProbesOfTheKernelAreBesideThoseOfPrograms) {
+  has_format("open_7");
+  RealProbes probes = this->probes();
+  const auto made = probes.define({.number = 1,
+                                   .serial = 7,
+                                   .kind = 'r',
+                                   .instances = 10,
+                                   .event = "open",
+                                   .text = "do_sys_open $retval"});
+  ASSERT_TRUE(made) << made.error().reason;
+  EXPECT_EQ(written(), "r10:tallyfs_4711_99/open_7 do_sys_open $retval\n");
+  EXPECT_EQ(made.value().text, "do_sys_open $retval");
+  EXPECT_EQ(made.value().file, "-");
+  EXPECT_EQ(catalogue_.find(1400)->probe, tracing::ProbeTarget::kKernel);
+  std::ofstream(file_) << "s:synthetic/lat u64 us\n"
+                          "p:tallyfs_4711_99/a_8 /nowhere/x:0x10\n"
+                          "p:kprobes/other vfs_read+8\n"
+                          "e:eprobes/e sched.sched_switch n=$next_pid\n"
+                          "r10:tallyfs_4711_99/open_7 do_sys_open arg1=$retval\n";
+  std::ofstream(directory_ / "uprobe_profile") << "  /nowhere/x a_8 3\n";
+  const std::string profile = directory_ / "kprobe_profile";
+  std::ofstream(profile) << "  other  12   0\n  open_7  1234  56\n";
+  RealProbes next = this->probes();
+  const wire::ProfileOrder all{.number = 1};
+  std::string text = print(next.profile(all).value());
+  EXPECT_NE(text.find("7 1234 56 ? do_sys_open\n8 3 0 "), text.npos) << text;
+  std::ofstream(profile) << "  open_7  1234  56\n";
+  EXPECT_EQ(next.profile(all).error().code, ErrorCode::kBusy);
 }
 
 // A file system that does not answer would keep all tracing of the mount waiting.
@@ -275,7 +309,7 @@ TEST_F(RealProbesTest, WithoutALockItSaysWhatToDo) {
   RealProbes none({.tracefs = &tracefs_, .group = {}}, catalogue_, events_, clock_);
   EXPECT_EQ(none.define(order(7)).error().reason,
             "this tallyfs has no lock for probes: restart it");
-  std::filesystem::remove(file_);
+  std::filesystem::remove(directory_ / "uprobe_events");
   EXPECT_EQ(none.define(order(7)).error().reason,
             "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 }

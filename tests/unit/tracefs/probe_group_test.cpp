@@ -54,14 +54,15 @@ class ProbeFilesTest : public testing::Test {
  protected:
   ProbeFilesTest() {
     std::filesystem::create_directory(directory_ / "instances");
+    std::ofstream(directory_ / "uprobe_events") << "";
     put("p:foreign/a /bin/x:0x10\n");
   }
 
   void put(const std::string& text) const {
-    std::ofstream(directory_ / "uprobe_events", std::ios::app) << text;
+    std::ofstream(directory_ / "dynamic_events", std::ios::app) << text;
   }
   std::string written() const {
-    std::ifstream file(directory_ / "uprobe_events");
+    std::ifstream file(directory_ / "dynamic_events");
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
@@ -143,8 +144,10 @@ TEST_F(ProbeFilesTest, AnOrphanTakesNoInstanceOfAMountThatLivesWithItsProcessId)
   EXPECT_FALSE(has("tallyfs-events" + alive.suffix())) << "the supervisor's own, at its end";
 }
 
-TEST_F(ProbeFilesTest, WithoutUprobesThereIsNoLock) {
-  std::filesystem::remove(directory_ / "uprobe_events");
+TEST_F(ProbeFilesTest, WithoutProbesThereIsNoLock) {
+  std::filesystem::rename(directory_ / "uprobe_events", directory_ / "kprobe_events");
+  EXPECT_TRUE(ProbeLock::take(tracefs_)) << "a kernel may have either alone";
+  std::filesystem::remove(directory_ / "kprobe_events");
   const auto lock = ProbeLock::take(tracefs_);
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().code, ErrorCode::kNotFound);

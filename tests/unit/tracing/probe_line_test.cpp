@@ -62,6 +62,50 @@ TEST(ProbeLineTest, ReadsPlacesByName) {
   EXPECT_FALSE(defined_by("p:a /bin/x:10a").place) << "the kernel says what is wrong";
 }
 
+// Lines and names of Documentation/trace/kprobetrace.rst, and of the kernel's own tests.
+TEST(ProbeLineTest, ReadsProbesOfTheKernel) {
+  const ProbeLine open =
+      defined_by("p:myprobe do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)");
+  EXPECT_EQ(open.target, ProbeTarget::kKernel);
+  EXPECT_EQ(open.group + "/" + open.event, "kprobes/myprobe");
+  EXPECT_EQ(open.text(), "do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)");
+  EXPECT_FALSE(open.place) << "the kernel finds it";
+  const ProbeLine back = defined_by("r10:mine/back vfs_read $retval comm=$comm");
+  EXPECT_EQ(back.kind, ProbeKind::kReturn);
+  EXPECT_EQ(back.instances, 10u);
+  EXPECT_EQ(back.group + "/" + back.event, "mine/back");
+  EXPECT_EQ(defined_by("p:a vfs_read%return").kind, ProbeKind::kReturn);
+  EXPECT_EQ(defined_by("p:a /bin/bash:0x10").target, ProbeTarget::kProgram);
+  const auto name = [](std::string_view line) {
+    const ProbeLine parsed = defined_by(line);
+    return parsed.group + "/" + parsed.event;
+  };
+  EXPECT_EQ(name("p vfs_read"), "kprobes/p_vfs_read_0");
+  EXPECT_EQ(name("r4096 vfs_read"), "kprobes/r_vfs_read_0");
+  EXPECT_EQ(name("p:mine/ vfs_read+0x10 $arg1"), "mine/p_vfs_read_16");
+  EXPECT_EQ(name("p vfs_read%return"), "kprobes/r_vfs_read_0");
+  EXPECT_EQ(name("p xfs:xfs_read.isra.0"), "kprobes/p_xfs_xfs_read_isra_0_0");
+}
+
+TEST(ProbeLineTest, RefusesWrongProbesOfTheKernelAsTheKernelDoes) {
+  const std::tuple<std::string, std::string, std::size_t> cases[] = {
+      {"p10:a vfs_read", "Maxactive is only for function exit", 1},
+      {"r0 vfs_read", "Invalid maxactive number", 1},
+      {"r99999999999999999999:a vfs_read", "Invalid maxactive number", 1},
+      {"r4097:a vfs_read", "Maxactive is too big", 1},
+      {"p:1a/b vfs_read", "Group name must follow the same rules as C identifiers", 2}};
+  for (const auto& [line, reason, at] : cases) {
+    const auto command = parse_probe_line(line);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().reason, reason);
+    EXPECT_EQ(command.error().location, "trace_kprobe");
+    EXPECT_EQ(command.error().token_at, at) << line;
+  }
+  for (const char* const line : {"r10x:a vfs_read", "-5:a", "r10:a /bin/bash:0x10"}) {
+    EXPECT_EQ(parse_probe_line(line).error().token_at, 1u) << line;
+  }
+}
+
 TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
   EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
@@ -89,11 +133,18 @@ TEST(ProbeLineTest, RefusesWithTheKernelsTextsAndPlaces) {
 }
 
 TEST(ProbeLineTest, RefusesWhatTheKernelRefusesWithoutAText) {
-  const std::pair<std::string, std::size_t> cases[] = {
-      {"x:a /bin/bash:0x10", 0},    {"p5:a /bin/bash:0x10", 1},       {"p:a", 3},
-      {"p:a bash:0x10", 4},         {"p:a bin/bash:0x10", 4},         {"p:a /bin/bash", 4},
-      {"p:a /bin/bash:f(int)", 15}, {"p:a /bin/bash:", 14},           {"-a", 1},
-      {"-:a /bin/bash:0x10", 4},    {"p:a /bin/bash:0x10 x\x01", 20}, {"", 0}};
+  const std::pair<std::string, std::size_t> cases[] = {{"x:a /bin/bash:0x10", 0},
+                                                       {"p5:a /bin/bash:0x10", 1},
+                                                       {"p:a", 3},
+                                                       {"p:a 0x10", 4},
+                                                       {"p:a bin/bash:0x10", 4},
+                                                       {"p:a /bin/bash", 4},
+                                                       {"p:a /bin/bash:f(int)", 15},
+                                                       {"p:a /bin/bash:", 14},
+                                                       {"-a", 1},
+                                                       {"-:a /bin/bash:0x10", 4},
+                                                       {"p:a /bin/bash:0x10 x\x01", 20},
+                                                       {"", 0}};
   for (const auto& [line, at] : cases) {
     const auto command = parse_probe_line(line);
     ASSERT_FALSE(command) << line;

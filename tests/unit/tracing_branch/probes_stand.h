@@ -62,6 +62,8 @@ class PlayedProbes : public ProbeSource {
 
 class ProbesTest : public testing::Test {
  protected:
+  explicit ProbesTest(ProbeTargets targets = {}) : targets_(targets) {}
+
   Result<void> write_as(uid_t uid, std::string_view text) {
     CallContext call(clock_.now());
     call.uid = uid;
@@ -86,9 +88,9 @@ class ProbesTest : public testing::Test {
     return file(path)->render(clock_.now(), 1 << 24).value();
   }
   // A record of the probe of that serial, by a thread, with the flags that uprobes have.
-  void feed(std::uint64_t serial, std::int32_t common_pid) {
+  void feed(std::uint64_t serial, std::int32_t common_pid, char flags = '\xff') {
     std::string bytes(16, '\0');
-    bytes[2] = bytes[3] = '\xff';
+    bytes[2] = bytes[3] = flags;
     std::memcpy(bytes.data() + 4, &common_pid, 4);
     const EventRecord record{.event = static_cast<std::uint32_t>(1000 + serial),
                              .time_ns = 1000,
@@ -97,6 +99,7 @@ class ProbesTest : public testing::Test {
     tracing_.feed(kernel_, {&record, 1}, clock_.now());
   }
 
+  const ProbeTargets targets_;
   FakeClock clock_;
   Ledger ledger_{Ledger::Limits()};
   Tree tree_{clock_.now()};
@@ -104,7 +107,8 @@ class ProbesTest : public testing::Test {
       tree_.add_directory(Tree::kRoot, "tracing", std::make_shared<Directory>(), clock_.now());
   FakeSource kernel_;
   PlayedProbes probes_{kernel_};
-  Tracing tracing_{tree_, directory_, ledger_, {.probes = &probes_}, clock_.now()};
+  Tracing tracing_{
+      tree_, directory_, ledger_, {.probes = &probes_, .probe_targets = targets_}, clock_.now()};
 };
 
 }  // namespace tallyfs::tracing

@@ -66,10 +66,10 @@ TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
                               {{2, "/bin/uncached:0x20"}, {{5, std::nullopt}}}};
   const auto probes_in = [](const std::string& json) { return json.substr(json.find('[')); };
   EXPECT_EQ(probes_in(read("probes.json")),
-            R"([{"group":"uprobes","event":"a","kind":"entry","lines":[)"
+            R"([{"group":"uprobes","event":"a","kind":"entry","target":"program","lines":[)"
             R"({"line":"p:a  /bin/x:alpha  n=$arg1","places":[)"
             R"({"place":"/bin/x:0x1000 n=%di:u64","hits":7,"stale":false}]}]},)"
-            R"({"group":"uprobes","event":"b","kind":"return","lines":[)"
+            R"({"group":"uprobes","event":"b","kind":"return","target":"program","lines":[)"
             R"({"line":"r:b /bin/y:0x20","places":[)"
             R"({"place":"/bin/y:0x20","hits":0,"stale":true}]},)"
             R"({"line":"r:b /bin/z:0x20","places":[)"

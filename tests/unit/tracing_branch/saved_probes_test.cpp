@@ -49,10 +49,12 @@ class KeptObjects : public ObjectSink {
 
 class SavedProbesTest : public ProbesTest {
  protected:
+  using ProbesTest::ProbesTest;
   // Another server, with or without a source of probes.
   struct Next {
-    explicit Next(Moment now, bool has_probes)
-        : tracing(tree, directory, ledger, {.probes = has_probes ? &probes : nullptr}, now) {}
+    explicit Next(Moment now, bool has_probes, ProbeTargets targets = {})
+        : tracing(tree, directory, ledger,
+                  {.probes = has_probes ? &probes : nullptr, .probe_targets = targets}, now) {}
     Ledger ledger{Ledger::Limits()};  // files of the tree give back to it
     Tree tree{Moment{}};
     NodeId directory =
@@ -88,6 +90,27 @@ TEST_F(SavedProbesTest, ASerialIsNotGivenAgain) {
   ASSERT_TRUE(next.write("p:b /bin/x:0x30"));
   ASSERT_EQ(next.probes.made.size(), 1u);
   EXPECT_EQ(next.probes.made[0].serial, 3u) << "the source may have the second one yet";
+}
+
+class SavedKernelProbesTest : public SavedProbesTest {
+ protected:
+  SavedKernelProbesTest() : SavedProbesTest({.programs = true, .kernel = true}) {}
+};
+
+TEST_F(SavedKernelProbesTest, AProbeOfTheKernelIsMadeAgainAsItWasWritten) {
+  CallContext call(clock_.now());
+  call.uid = 0;
+  ASSERT_TRUE(file("kprobe_events")->write_line("r10:a vfs_read $retval", call));
+  Next next(clock_.now(), true, targets_);
+  EXPECT_TRUE(kept().load(next.tracing, clock_.now()).empty());
+  EXPECT_EQ(next.read("kprobe_events"), "r10:kprobes/a vfs_read $retval\n");
+  const auto places = next.tracing.probe_places();
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].text, "vfs_read $retval");
+  EXPECT_EQ(places[0].instances, 10u);
+  Next without(clock_.now(), true);
+  EXPECT_EQ(kept().load(without.tracing, clock_.now()),
+            std::vector<std::string>{"this kernel has no probes of this kind"});
 }
 
 // Of a file that is read at a start: programs may be others by now.

@@ -72,15 +72,17 @@ TEST(ProbeOrderTest, HitsComeBackAsFarAsTheyFit) {
   const auto order = std::get<ProfileOrder>(parse_order(print(ProfileOrder{7, 3, 2})).value());
   EXPECT_EQ(order.serial, 3u);
   EXPECT_EQ(order.place, 2u);
-  Profiled reply{.number = 7,
-                 .places = {{3, 12, "8:1:77", "/bin/x:0x10(0x8)"}, {4, 0, "-", "/bin/y:0x20"}}};
-  EXPECT_EQ(print(reply), "profiled 7\n3 12 8:1:77 /bin/x:0x10(0x8)\n4 0 - /bin/y:0x20\n");
+  Profiled reply{
+      .number = 7,
+      .places = {{3, 12, 0, "8:1:77", "/bin/x:0x10(0x8)"}, {4, 0, 9, "-", "/bin/y:0x20"}}};
+  EXPECT_EQ(print(reply), "profiled 7\n3 12 0 8:1:77 /bin/x:0x10(0x8)\n4 0 9 - /bin/y:0x20\n");
   auto parsed = std::get<Profiled>(parse_reply(print(reply)).value());
   ASSERT_EQ(parsed.places.size(), 2u);
   EXPECT_EQ(parsed.places[0].hits, 12u);
   EXPECT_EQ(parsed.places[1].place, "/bin/y:0x20");
+  EXPECT_EQ(parsed.places[1].missed, 9u);
   EXPECT_TRUE(std::get<Profiled>(parse_reply("profiled 7\n").value()).places.empty());
-  reply.places.assign(kOrderBytesMax, {4, 1, "-", "/bin/y:0x20"});
+  reply.places.assign(kOrderBytesMax, {4, 1, 0, "-", "/bin/y:0x20"});
   EXPECT_LE(print(reply).size(), kOrderBytesMax);
   parsed = std::get<Profiled>(parse_reply(print(reply)).value());
   EXPECT_GT(parsed.places.size(), 1'000u);
@@ -89,14 +91,15 @@ TEST(ProbeOrderTest, HitsComeBackAsFarAsTheyFit) {
 TEST(ProbeOrderTest, WhatIsNoneIsNotTaken) {
   for (const char* const text :
        {"probe", "probe 1", "probe 1 2", "probe 1 2 old p a /x:0x1", "probe 1 2 new q a /x:0x1",
-        "probe 1 2 new p", "probe 1 2 new p a /x:0x1\n-:tallyfs_1_2/a", "unprobe 1 2,x",
-        "probes x", "profile 1 2", "profile 1 2 3 4", "find 1", "find 1 x /a:f", "find 1 p"}) {
+        "probe 1 2 new p5 a vfs_read", "probe 1 2 new rx a vfs_read", "probe 1 2 new p",
+        "probe 1 2 new p a /x:0x1\n-:tallyfs_1_2/a", "unprobe 1 2,x", "probes x", "profile 1 2",
+        "profile 1 2 3 4", "find 1", "find 1 x /a:f", "find 1 p"}) {
     EXPECT_FALSE(parse_order(text)) << text;
   }
   for (const char* const text :
        {"probed 1", "probed 1 2 3 /x:0x1", "probed 1 2 x - /x:0x1\nname: a", "refused 1",
         "refused 1 EIO - - no", "refused 1 EINVAL x - no", "found 1", "found 1 x", "profiled 1",
-        "profiled 1\n1 2 -", "profiled 1\n1 x - /x:0x1", "working",
+        "profiled 1\n1 2 -", "profiled 1\n1 2 - /x:0x1", "profiled 1\n1 x - /x:0x1", "working",
         "working 1 2"}) {
     EXPECT_FALSE(parse_reply(text)) << text;
   }
