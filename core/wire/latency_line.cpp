@@ -21,28 +21,28 @@ constexpr std::array kLatencyVerbs = {
 
 using Values = std::array<std::optional<Token>, kKeys>;
 
-Result<void> take_attribute(const Token& token, Values& values) {
+Parsed<void> take_attribute(const Token& token, Values& values) {
   const auto equals = token.text.find('=');
   const std::string_view name = token.text.substr(0, equals);
   for (std::size_t key = 0; key < kKeys && equals != std::string_view::npos; ++key) {
     if (kKeyNames[key] != name) continue;
-    if (values[key]) return invalid("this has been said already", token.at);
+    if (values[key]) return Fault{"this has been said already", token.at};
     values[key] = Token{token.text.substr(equals + 1), token.at};
     return {};
   }
-  return invalid("a latency has ns=, cpu=, pid=, prio= and comm= after its name", token.at);
+  return Fault{"a latency has ns=, cpu=, pid=, prio= and comm= after its name", token.at};
 }
 
 // The token's number, or `otherwise` where the key was left out.
-Result<std::int64_t> number(const std::optional<Token>& token, std::int64_t min, std::int64_t max,
+Parsed<std::int64_t> number(const std::optional<Token>& token, std::int64_t min, std::int64_t max,
                             std::int64_t otherwise, const char* what_it_is) {
   if (!token) return otherwise;
   const auto value = parse_signed(token->text);
-  if (!value || *value < min || *value > max) return invalid(what_it_is, token->at);
+  if (!value || *value < min || *value > max) return Fault{what_it_is, token->at};
   return *value;
 }
 
-Result<LatencySample> sample_of(const Values& values) {
+Parsed<LatencySample> sample_of(const Values& values) {
   const auto ns = number(values[kNs], INT64_MIN, INT64_MAX, 0, "ns is not a signed 64-bit number");
   if (!ns) return ns.error();
   const auto cpu = number(values[kCpu], 0, UINT32_MAX, 0, "cpu is not the number of a CPU");
@@ -61,14 +61,14 @@ Result<LatencySample> sample_of(const Values& values) {
 
 }  // namespace
 
-Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
+Parsed<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   const auto type = tokens.next();
-  if (!type) return invalid("a latency needs the name of its directory", line_end);
+  if (!type) return Fault{"a latency needs the name of its directory", line_end};
   const Tokens behind = tokens;
   const auto first = tokens.next();
   for (const auto& [word, verb] : kLatencyVerbs) {
     if (!first || first->text != word) continue;
-    if (const auto more = tokens.next()) return invalid("nothing follows that", more->at);
+    if (const auto more = tokens.next()) return Fault{"nothing follows that", more->at};
     return LatencyLine{.verb = verb, .type = *type, .sample = {}};
   }
   tokens = behind;
@@ -76,8 +76,8 @@ Result<LatencyLine> parse_latency(Tokens& tokens, std::size_t line_end) {
   while (const auto token = tokens.next()) {
     if (auto done = take_attribute(*token, values); !done) return done.error();
   }
-  if (!values[kNs]) return invalid("a latency needs ns=", line_end);
-  if (!values[kCpu]) return invalid("a latency needs cpu=", line_end);
+  if (!values[kNs]) return Fault{"a latency needs ns=", line_end};
+  if (!values[kCpu]) return Fault{"a latency needs cpu=", line_end};
   const auto sample = sample_of(values);
   if (!sample) return sample.error();
   return LatencyLine{.type = *type, .sample = sample.value()};

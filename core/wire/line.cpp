@@ -21,9 +21,9 @@ namespace tallyfs::wire {
 namespace {
 
 // A second name would look as if the line were for it, too.
-Result<void> check_nothing_follows(Tokens& tokens) {
+Parsed<void> check_nothing_follows(Tokens& tokens) {
   if (const auto more = tokens.next()) {
-    return invalid("nothing follows the name: a line is for one", more->at);
+    return Fault{"nothing follows the name: a line is for one", more->at};
   }
   return {};
 }
@@ -31,9 +31,9 @@ Result<void> check_nothing_follows(Tokens& tokens) {
 // ---- what follows the first word of a line
 
 template <Verb kVerb>
-Result<Line> parse_statistics(Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_statistics(Tokens& tokens, std::size_t line_end) {
   const auto target = tokens.next_path();
-  if (!target) return invalid("the command needs an INTERFACE or INTERFACE/STATISTIC", line_end);
+  if (!target) return Fault{"the command needs an INTERFACE or INTERFACE/STATISTIC", line_end};
   if constexpr (kVerb == Verb::kRemove || kVerb == Verb::kAttach) {
     if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
   }
@@ -41,25 +41,25 @@ Result<Line> parse_statistics(Tokens& tokens, std::size_t line_end) {
 }
 
 template <StatsVerb kVerb>
-Result<Line> parse_stats(Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_stats(Tokens& tokens, std::size_t line_end) {
   const auto target = tokens.next();
-  if (!target) return invalid("the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end);
+  if (!target) return Fault{"the command needs a SUBSYSTEM or SUBSYSTEM/OBJECT", line_end};
   if constexpr (kVerb == StatsVerb::kWithdraw) {
     if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
   }
   return Line(StatsLine{kVerb, *target, tokens.rest()});
 }
 
-Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_event(Tokens& tokens, std::size_t line_end) {
   auto target = tokens.next();
   EventVerb verb = EventVerb::kWrite;
   if (target && (target->text == "define" || target->text == "remove")) {
     verb = target->text == "define" ? EventVerb::kDefine : EventVerb::kRemove;
     target = tokens.next();
   }
-  if (!target) return invalid("the command needs a SYSTEM/EVENT", line_end);
+  if (!target) return Fault{"the command needs a SYSTEM/EVENT", line_end};
   if (target->text.find('/') == std::string_view::npos) {
-    return invalid("neither SYSTEM/EVENT nor define or remove", target->at);
+    return Fault{"neither SYSTEM/EVENT nor define or remove", target->at};
   }
   if (verb == EventVerb::kRemove) {
     if (auto alone = check_nothing_follows(tokens); !alone) return alone.error();
@@ -68,18 +68,18 @@ Result<Line> parse_event(Tokens& tokens, std::size_t line_end) {
 }
 
 // The number that a command has, and nothing else.
-Result<std::uint64_t> parse_number(Tokens& tokens, std::size_t line_end, const std::string& what) {
+Parsed<std::uint64_t> parse_number(Tokens& tokens, std::size_t line_end, std::string_view needed) {
   const auto word = tokens.next();
-  if (!word) return invalid("the command needs " + what, line_end);
+  if (!word) return Fault{needed, line_end};
   const auto number = parse_unsigned(word->text);
-  if (!number) return invalid("not " + what, word->at);
-  if (const auto more = tokens.next()) return invalid("nothing follows " + what, more->at);
+  if (!number) return Fault{needed, word->at};
+  if (const auto more = tokens.next()) return Fault{"nothing follows the number", more->at};
   return *number;
 }
 
-Result<Line> parse_latency_line(Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_latency_line(Tokens& tokens, std::size_t line_end) {
   const auto latency = parse_latency(tokens, line_end);
-  return latency ? Result<Line>(Line(latency.value())) : latency.error();
+  return latency ? Parsed<Line>(Line(latency.value())) : latency.error();
 }
 
 // ---- all requests: a row for each
@@ -88,7 +88,7 @@ struct CommandWord {
   enum class Suggested { kYes, kNo };
 
   std::string_view word;
-  Result<Line> (*parse)(Tokens& tokens, std::size_t line_end);
+  Parsed<Line> (*parse)(Tokens& tokens, std::size_t line_end);
   Suggested suggested = Suggested::kYes;  // to people, where a word is none of these
 };
 constexpr CommandWord kCommandWords[] = {
@@ -108,29 +108,29 @@ constexpr CommandWord kCommandWords[] = {
 struct DescriptorWord {
   std::string_view word;
   Descriptor of;
-  std::string_view subject;  // of a refusal
-  const char* number = "";   // what follows the word; "": nothing
+  std::string_view subject;   // of a refusal
+  std::string_view number{};  // what the refusal of a wrong number says; empty: it has none
 };
 constexpr DescriptorWord kDescriptorWords[] = {
     {"switches", Descriptor::kSwitches, "switches are"},
     {"shapes", Descriptor::kShapes, "shapes are"},
-    {"lane", Descriptor::kLane, "a lane is", "a number of bytes"},
-    {"tails", Descriptor::kTails, "tails are", "the number of a lane"},
+    {"lane", Descriptor::kLane, "a lane is", "the command needs a number of bytes"},
+    {"tails", Descriptor::kTails, "tails are", "the command needs the number of a lane"},
 };
 
-Result<Line> parse_descriptor(const DescriptorWord& row, Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_descriptor(const DescriptorWord& row, Tokens& tokens, std::size_t line_end) {
   DescriptorLine line{.of = row.of, .subject = row.subject};
-  if (*row.number != '\0') {
+  if (!row.number.empty()) {
     const auto number = parse_number(tokens, line_end, row.number);
     if (!number) return number.error();
     line.number = number.value();
   } else if (const auto more = tokens.next()) {
-    return invalid(std::string(row.word).append(" stands alone"), more->at);
+    return Fault{"nothing follows this command", more->at};
   }
   return Line(line);
 }
 
-Error no_such_command(std::size_t at) {
+std::string name_commands() {
   std::string reason("neither INTERFACE/STATISTIC nor a command");
   const char* before = " (";
   for (const CommandWord& row : kCommandWords) {
@@ -138,17 +138,18 @@ Error no_such_command(std::size_t at) {
       reason.append(std::exchange(before, ", ")).append(row.word);
     }
   }
-  return invalid(reason.append(")"), at);
+  return reason.append(")");
 }
 
-Result<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const CommandWord& row : kCommandWords) {
     if (row.word == word.text) return row.parse(tokens, line_end);
   }
   for (const DescriptorWord& row : kDescriptorWords) {
     if (row.word == word.text) return parse_descriptor(row, tokens, line_end);
   }
-  return no_such_command(word.at);
+  static const std::string kNone = name_commands();
+  return Fault{kNone, word.at};
 }
 
 bool is_with_exponent(std::string_view text) {
@@ -169,7 +170,7 @@ bool is_with_unit(std::string_view text) {
          text.find_first_of("0123456789", end) == std::string_view::npos;
 }
 
-std::string fault_of_x(std::string_view text) {
+std::string_view fault_of_x(std::string_view text) {
   if (is_with_exponent(text)) return "X has no exponent: 0.00001 instead of 1e-05";
   if (is_with_comma(text)) return "X has no comma: a decimal is 1.5, a thousand is 1000";
   if (is_with_unit(text)) return "X has no unit: 12 instead of 12ms; units= names it";
@@ -177,28 +178,28 @@ std::string fault_of_x(std::string_view text) {
 }
 
 // Takes a number of X into the sample.
-Result<void> take_x(const Token& x, SampleLine& sample) {
+Parsed<void> take_x(const Token& x, SampleLine& sample) {
   if (const auto whole = parse_signed(x.text)) {
     sample.x = *whole;
   } else if (is_decimal(x.text)) {
     sample.decimal = x.text;
   } else {
-    return invalid(fault_of_x(x.text), x.at);
+    return Fault{fault_of_x(x.text), x.at};
   }
   return {};
 }
 
-Result<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
+Parsed<Line> parse_sample(const Token& path, Tokens& tokens, std::size_t line_end) {
   const auto x = tokens.next();
-  if (!x) return invalid("the number is missing: a sample is 'web/us 12'", line_end);
+  if (!x) return Fault{"the number is missing: a sample is 'web/us 12'", line_end};
   SampleLine sample{.path = path.text};
   if (auto taken = take_x(*x, sample); !taken) return taken.error();
   if (const auto y = tokens.next()) {
     const auto y_value = parse_unsigned(y->text);
-    if (!y_value) return invalid("Y is not an unsigned 64-bit number", y->at);
+    if (!y_value) return Fault{"Y is not an unsigned 64-bit number", y->at};
     sample.y = *y_value;
   }
-  if (const auto more = tokens.next()) return invalid("a sample has only X and Y", more->at);
+  if (const auto more = tokens.next()) return Fault{"a sample has only X and Y", more->at};
   return Line(sample);
 }
 
@@ -315,10 +316,10 @@ std::size_t find_bar(std::string_view line) {
 
 }  // namespace
 
-Result<Line> parse_line(std::string_view line) {
+Parsed<Line> parse_line(std::string_view line) {
   if (const auto bar = find_bar(line); bar != std::string_view::npos) {
-    return invalid(
-        "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar);
+    return Fault{
+        "a line with a '|' is one of StatsD, which tally-feed-statsd takes (UDP port 8125)", bar};
   }
   Tokens tokens(line);
   const auto first = tokens.next_path();

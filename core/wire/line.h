@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -74,8 +75,24 @@ struct BlankLine {};
 using Line = std::variant<SampleLine, CommandLine, DescriptorLine, StatsLine, EventLine,
                           LatencyLine, BlankLine>;
 
-// kInvalid, with the offending token.
-Result<Line> parse_line(std::string_view line);
+// Why a line is refused, without an allocation: one that nothing reports costs little more than a
+// sample. The reason and the token are as an Error's; the reason's text stays.
+struct Fault {
+  std::string_view reason;
+  std::size_t token_at = 0;
+
+  Error error() const { return invalid(std::string(reason), token_at); }
+};
+[[noreturn]] inline void throw_exception_from_error(const Fault& fault,
+                                                    const boost::source_location& where) {
+  tallyfs::throw_exception_from_error(fault.error(), where);
+}
+
+template <typename T>
+using Parsed = boost::system::result<T, Fault>;
+
+// The fault has the offending token.
+Parsed<Line> parse_line(std::string_view line);
 
 // Reads a common line in one go: `INTERFACE/STATISTIC X [Y]` with single blanks and decimal numbers
 // of at most 18 digits, at the start of text and up to a newline or the end; of many such lines see

@@ -15,10 +15,10 @@
 namespace tallyfs {
 namespace {
 
-// How many messages of samples are taken between two looks at the clock: so few that they come to
-// little, so many that looking costs next to nothing. After a batch of plain samples, and after a
+// How many lines or messages are taken one by one between two looks at the clock: so few that they
+// come to little, so many that looking costs next to nothing. After a batch of samples, and after a
 // command, the clock is looked at each time, since a command alone can be costly.
-constexpr unsigned kMessagesBetweenLooks = 16;
+constexpr unsigned kBetweenLooks = 16;
 
 // The line of text in which the token stands.
 std::string_view line_around(std::string_view text, std::string_view token) {
@@ -171,17 +171,18 @@ std::vector<char> Dispatcher::put_off() {
 }
 
 bool Dispatcher::take_text(const Until& until) {
-  while (!text_left_.empty()) {
+  for (unsigned lines = 1; !text_left_.empty(); ++lines) {
     text_left_.remove_prefix(plain_.take(text_left_, call_.now.monotonic, named_));
-    if (named_.full()) {
+    bool may_be_long = named_.full();
+    if (may_be_long) {
       flush_named();
     } else if (!text_left_.empty()) {
       const std::size_t end = std::min(text_left_.find('\n'), text_left_.size());
-      if (take_line(text_left_.substr(0, end))) {
-        text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
-      }
+      const Took took = take_line(text_left_.substr(0, end));
+      if (took != Took::kCutCommand) text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
+      may_be_long = took != Took::kLine;
     }
-    if (!text_left_.empty() && is_past(until)) break;
+    if (!text_left_.empty() && (may_be_long || lines % kBetweenLooks == 0) && is_past(until)) break;
   }
   flush_named();
   return text_left_.empty();
@@ -197,17 +198,17 @@ bool Dispatcher::take_binary(const Until& until) {
       *messages_ = before;
     }
     before = *messages_;
-    if ((is_request || messages % kMessagesBetweenLooks == 0) && is_past(until)) return false;
+    if ((is_request || messages % kBetweenLooks == 0) && is_past(until)) return false;
   }
   return true;
 }
 
-bool Dispatcher::take_line(std::string_view line) {
+Dispatcher::Took Dispatcher::take_line(std::string_view line) {
   const auto parsed = wire::parse_line(line);
   if (!parsed) {
     reject(line, parsed.error());
   } else if (const auto* const sample = std::get_if<wire::SampleLine>(&parsed.value())) {
-    take_named(*sample);
+    push_named(*sample);
   } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&parsed.value())) {
     reject(line,
            {ErrorCode::kInvalid,
@@ -215,20 +216,15 @@ bool Dispatcher::take_line(std::string_view line) {
   } else {
     return take_command(parsed.value(), line);
   }
-  return true;
+  return Took::kLine;
 }
 
 // In the order in which they stand: a sample before a remove counts.
-bool Dispatcher::take_command(const wire::Line& command, std::string_view line) {
+Dispatcher::Took Dispatcher::take_command(const wire::Line& command, std::string_view line) {
   flush_named();
   const auto done = execute(command, line, Call::Response::kNone);
   if (!done) reject(line, done.error());
-  return !done || !done.value().is_cut;
-}
-
-void Dispatcher::take_named(const wire::SampleLine& sample) {
-  if (named_.full()) flush_named();
-  push_named(sample);
+  return done && done.value().is_cut ? Took::kCutCommand : Took::kCommand;
 }
 
 void Dispatcher::flush_named() {
@@ -299,7 +295,7 @@ bool Dispatcher::take_request(const wire::Request& request) {
   take_rings_of_sender();
   auto line = wire::parse_line(request.text);
   if (!line) {
-    respond(request.sequence, request.text, line.error());
+    respond(request.sequence, request.text, line.error().error());
   } else if (const auto* const wanted = std::get_if<wire::DescriptorLine>(&line.value())) {
     respond_with(*wanted, request);
   } else {

@@ -166,16 +166,17 @@ class Dispatcher {
   bool take_text(const Until& until);
   bool take_binary(const Until& until);
   void find_branches(std::span<Branch* const> branches);
-  // Here and below, false: it was cut, and is to be taken again.
-  bool take_line(std::string_view line);
-  bool take_command(const wire::Line& command, std::string_view line);
-  void take_named(const wire::SampleLine& sample);
+  // What became of a line. Only a command may take long.
+  enum class Took { kLine, kCommand, kCutCommand };
+  Took take_line(std::string_view line);
+  Took take_command(const wire::Line& command, std::string_view line);
   void push_named(const wire::SampleLine& sample) {
     const Sample pushed{.x = sample.x, .y = sample.y, .time = call_.now.monotonic};
     if (sample.decimal.empty()) return named_.push(sample.path, pushed);
     named_.push_decimal(sample.path, sample.decimal, pushed);
   }
   void flush_named();
+  // Here and below, false: it was cut, and is to be taken again.
   bool take_message(const wire::Message& message);
   // Of the datagram at hand: its numbers are of this daemon's giving.
   bool has_our_epoch() const { return messages_->epoch() == epoch_; }
@@ -209,6 +210,8 @@ class Dispatcher {
   void respond_refused(std::uint32_t sequence, const Error& error);
   void count(const statistics::Taken& taken);
   void reject(std::string_view text, const Error& error, std::uint64_t count = 1);
+  void reject(std::string_view line, const wire::Fault& fault);
+  void report(std::string_view text, const Error& error);
   // error_log takes more of the datagram at hand.
   bool has_room_to_report() const { return reports_ < kReportsPerDatagram; }
 

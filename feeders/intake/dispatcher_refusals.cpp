@@ -81,7 +81,15 @@ void Dispatcher::count_dropped(const wire::Dropped& dropped) {
 
 void Dispatcher::reject(std::string_view text, const Error& error, std::uint64_t count) {
   counts_.add("rejects", count);
-  if (!has_room_to_report()) return;
+  if (has_room_to_report()) report(text, error);
+}
+
+void Dispatcher::reject(std::string_view line, const wire::Fault& fault) {
+  counts_.add("rejects");
+  if (has_room_to_report()) report(line, fault.error());
+}
+
+void Dispatcher::report(std::string_view text, const Error& error) {
   ++reports_;
   const std::string location = "socket pid " + std::to_string(shown_pid(origin_->pid)) + " uid " +
                                std::to_string(origin_->uid);

@@ -47,7 +47,7 @@ class TracingDaemon {
   }
   Result<Done> tell(std::string_view line, const Sender& sender = {kAlice, 7}) {
     const auto parsed = wire::parse_line(line);
-    if (!parsed) return parsed.error();
+    if (!parsed) return parsed.error().error();
     Call call{.sender = sender, .now = clock_.now()};
     return branch_.execute(parsed.value(), call);
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/allocated.h"
+
 namespace tallyfs::wire {
 namespace {
 
@@ -135,9 +137,19 @@ TEST(LineTest, RefusesWithTheTokenThatIsWrong) {
                                        Refusal{"latency a ns=1 cpu=0 user=1", 21}}) {
     const auto parsed = parse_line(line);
     ASSERT_FALSE(parsed) << line;
-    EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid) << line;
+    EXPECT_FALSE(parsed.error().reason.empty()) << line;
     EXPECT_EQ(parsed.error().token_at, token_at) << line;
   }
+}
+
+TEST(LineTest, ARefusalAllocatesNothing) {
+  const char* const lines[] = {"garbage", "web/us 12ms",   "web/us 1,5", "web/us x",
+                               "web/us",  "web/us 1 2 3",  "web.us:1|c", "create",
+                               "lane x",  "latency a ns=1"};
+  for (const char* const line : lines) EXPECT_FALSE(parse_line(line)) << line;
+  const std::size_t before = allocated_bytes();
+  for (const char* const line : lines) (void)parse_line(line);
+  EXPECT_EQ(allocated_bytes(), before);
 }
 
 TEST(LineTest, LeavesADecimalToTheStatistic) {
