@@ -231,10 +231,12 @@ void Dispatcher::flush_named() {
   if (named_.empty()) return;
   const statistics::Taken taken = statistics_.add(named_, origin_->uid, call_.now);
   count(taken);
+  counts_.add("rejects", taken.rejects);
   for (const statistics::Taken::Rejected& rejected : taken.rejected) {
+    if (!has_room_to_report()) break;
     const std::string_view path = named_.path(rejected.index);
     const std::string_view line = line_around(text_, path);
-    reject(line, error_in(line, path, rejected.error));
+    report(line, error_in(line, path, rejected.error));
   }
   named_.clear();
 }

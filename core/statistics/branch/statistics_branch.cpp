@@ -85,8 +85,8 @@ StatisticsBranch::InterfaceEntry* StatisticsBranch::find_interface(std::string_v
 
 // Step by step for all of them, so that the memory that one needs is on its way while others are at
 // the step before.
-void StatisticsBranch::look_up(const NamedSamples& samples, uid_t creator, Moment now,
-                               Taken& taken) {
+std::vector<StatisticsBranch::Refused> StatisticsBranch::look_up(const NamedSamples& samples,
+                                                                 uid_t creator, Moment now) {
   auto& entries = workspace_.entries;
   const auto names = samples.names();
   for (const auto& name : names) paths_.prefetch(name.hash);
@@ -97,10 +97,10 @@ void StatisticsBranch::look_up(const NamedSamples& samples, uid_t creator, Momen
   std::vector<Refused> refused;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!entries[i] || !entries[i]->is_of(names[i])) [[unlikely]] {
-      const auto made = find_or_create(samples, i, creator, now);
+      auto made = find_or_create(samples, i, creator, now);
       entries[i] = made ? made.value() : nullptr;
       if (!made) {
-        refused.push_back({i, made.error()});
+        refused.push_back({i, std::move(made).error()});
         continue;
       }
     }
@@ -112,29 +112,20 @@ void StatisticsBranch::look_up(const NamedSamples& samples, uid_t creator, Momen
     }
     entry.statistic->prefetch();
   }
-  if (!refused.empty()) reject(samples, refused, taken);
-}
-
-// Each sample of the names that were refused, in their order.
-void StatisticsBranch::reject(const NamedSamples& samples, std::span<const Refused> refused,
-                              Taken& taken) {
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto found = std::ranges::lower_bound(refused, samples.name_of(i), {}, &Refused::name);
-    if (found == refused.end() || found->name != samples.name_of(i)) continue;
-    taken.rejected.push_back({i, found->error});
-  }
+  return refused;
 }
 
 Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Moment now) {
   Taken taken;
   const MutexLock lock(mutex_);
-  look_up(samples, sender, now, taken);
-  if (has_decimals(samples)) [[unlikely]]
-    scale(samples, taken);
+  const auto refused = look_up(samples, sender, now);
+  workspace_.rejected.reset();
+  if (!refused.empty() || has_decimals(samples)) [[unlikely]]
+    scale(samples, refused, taken);
   Runs runs(workspace_, taken, now);
-  // With hardly two samples each, groups cost more than they save; refused samples are in none.
-  if (2 * samples.names().size() > samples.size() || !taken.rejected.empty()) {
-    add_in_order(samples, taken.rejected, runs);
+  // With hardly two samples each, groups cost more than they save; rejected samples are in none.
+  if (2 * samples.names().size() > samples.size() || taken.rejects != 0) {
+    add_in_order(samples, runs);
   } else {
     add_by_group(samples, runs);
   }
@@ -142,16 +133,11 @@ Taken StatisticsBranch::add(NamedSamples& samples, uid_t sender, Moment now) {
   return taken;
 }
 
-void StatisticsBranch::add_in_order(const NamedSamples& samples,
-                                    std::span<const Taken::Rejected> rejected, Runs& runs) {
-  auto next = rejected.begin();
+void StatisticsBranch::add_in_order(const NamedSamples& samples, Runs& runs) {
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (next != rejected.end() && next->index == i) {
-      ++next;
-      continue;
-    }
-    const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
-    if (entry) runs.push(*entry->owner, entry->statistic, samples.samples(i, 1));
+    if (workspace_.rejected[i]) continue;
+    const StatisticEntry& entry = *workspace_.entries[samples.name_of(i)];
+    runs.push(*entry.owner, entry.statistic, samples.samples(i, 1));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <bitset>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <functional>
@@ -43,6 +44,7 @@
 #include "core/statistics/definition/feed.h"
 #include "core/statistics/exposition/options.h"
 #include "core/statistics/interface/interface.h"
+#include "core/tree/error_log.h"
 #include "core/tree/subject.h"
 #include "core/tree/tree.h"
 #include "core/wire/binary.h"
@@ -53,6 +55,9 @@ namespace tallyfs::statistics {
 
 // What became of samples. A rejected one counts nowhere but here.
 struct Taken {
+  // No more reasons are made than the error log shows of a batch.
+  static constexpr std::size_t kReasonsMax = ErrorLog::kSocketEntries;
+
   struct Rejected {
     std::size_t index = 0;  // of the sample in its batch
     Error error;
@@ -64,7 +69,8 @@ struct Taken {
   // Interfaces in which a counter reached the end of its type; once for each statistic until it is
   // reset.
   std::vector<std::string> saturated;
-  std::vector<Rejected> rejected;
+  std::uint64_t rejects = 0;
+  std::vector<Rejected> rejected;  // of them, the first kReasonsMax
 };
 
 // Samples of the statistic of this number, which are those of one feeder's thread.
@@ -250,30 +256,33 @@ class StatisticsBranch final : public Branch {
     std::array<std::uint32_t, NamedSamples::kCapacity> group_of;  // a name
     std::array<Run, NamedSamples::kCapacity> runs;
     std::array<Sample, NamedSamples::kCapacity> scratch;
+    std::bitset<NamedSamples::kCapacity> rejected;  // samples
   };
 
   StatisticEntry* find(std::string_view path) const REQUIRES(mutex_);
   // By its name as it is stored, or with labels as they may be typed.
   StatisticEntry* find_typed(const InterfaceEntry& interface, std::string_view name) const
       REQUIRES(mutex_);
-  // Of each of the names, into the workspace; makes those that are missing.
-  void look_up(const NamedSamples& samples, uid_t creator, Moment now, Taken& taken)
-      REQUIRES(mutex_);
-  Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
-                                         uid_t creator, Moment now) REQUIRES(mutex_);
-  // Whether some X is not yet what its statistic keeps; and makes it so.
-  bool has_decimals(const NamedSamples& samples) const REQUIRES(mutex_);
-  void scale(NamedSamples& samples, Taken& taken) const REQUIRES(mutex_);
-  // Of a name that is not known: all of its samples are decimals, and no rule gives it places.
-  std::optional<Error> refuse_decimals(const NamedSamples& samples, std::size_t name)
-      REQUIRES(mutex_);
   struct Refused {
     std::size_t name = 0;
     Error error;
   };
-  static void reject(const NamedSamples& samples, std::span<const Refused> refused, Taken& taken);
-  void add_in_order(const NamedSamples& samples, std::span<const Taken::Rejected> rejected,
-                    Runs& runs) REQUIRES(mutex_);
+  // Of each of the names, into the workspace; makes those that are missing. A name that is refused
+  // has no entry.
+  std::vector<Refused> look_up(const NamedSamples& samples, uid_t creator, Moment now)
+      REQUIRES(mutex_);
+  Result<StatisticEntry*> find_or_create(const NamedSamples& samples, std::size_t name,
+                                         uid_t creator, Moment now) REQUIRES(mutex_);
+  // Whether some X is not yet what its statistic keeps.
+  bool has_decimals(const NamedSamples& samples) const REQUIRES(mutex_);
+  // Makes X what its statistic keeps. Rejects samples that have none, or whose X cannot be kept.
+  void scale(NamedSamples& samples, std::span<const Refused> refused, Taken& taken)
+      REQUIRES(mutex_);
+  // Of a name that is not known: all of its samples are decimals, and no rule gives it places.
+  std::optional<Error> refuse_decimals(const NamedSamples& samples, std::size_t name)
+      REQUIRES(mutex_);
+  // Those that are not rejected.
+  void add_in_order(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);
   // Of the names, which all have an entry in the workspace, with their samples counted.
   std::span<Workspace::Group> group(const NamedSamples& samples) REQUIRES(mutex_);
   void add_by_group(const NamedSamples& samples, Runs& runs) REQUIRES(mutex_);

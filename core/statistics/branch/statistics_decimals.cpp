@@ -51,28 +51,39 @@ bool StatisticsBranch::has_decimals(const NamedSamples& samples) const {
          });
 }
 
-void StatisticsBranch::scale(NamedSamples& samples, Taken& taken) const {
+// A reason is made only where it will be shown: of a flood it would cost more than the sample.
+void StatisticsBranch::scale(NamedSamples& samples, std::span<const Refused> refused,
+                             Taken& taken) {
+  const auto reject = [&](std::size_t i, const auto& reason) REQUIRES(mutex_) {
+    workspace_.rejected.set(i);
+    taken.rejects += 1;
+    if (taken.rejected.size() < Taken::kReasonsMax) taken.rejected.push_back({i, reason()});
+  };
   auto decimal = samples.decimals().begin();
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const bool is_decimal = decimal != samples.decimals().end() && decimal->index == i;
     const std::string_view x = is_decimal ? (decimal++)->text : std::string_view();
-    const StatisticEntry* const entry = workspace_.entries[samples.name_of(i)];
-    if (!entry) continue;
-    const unsigned decimals = entry->statistic->decimals();
-    if (is_decimal && decimals == 0) {
-      taken.rejected.push_back({i, whole_numbers_only(samples.path(i), x, true)});
-    } else if (is_decimal) {
-      const auto fixed = parse_fixed(x, decimals);
-      if (!fixed) taken.rejected.push_back({i, too_large(samples.path(i), decimals)});
-      taken.rounded += fixed && fixed->is_rounded ? 1 : 0;
-      samples.set_x(i, fixed ? fixed->value : 0);
-    } else if (decimals != 0) {
-      const auto fixed = to_fixed(samples.sample(i).x, decimals);
-      if (!fixed) taken.rejected.push_back({i, too_large(samples.path(i), decimals)});
-      samples.set_x(i, fixed.value_or(0));
+    const std::size_t name = samples.name_of(i);
+    const StatisticEntry* const entry = workspace_.entries[name];
+    if (!entry) {
+      reject(i, [&] { return std::ranges::lower_bound(refused, name, {}, &Refused::name)->error; });
+      continue;
     }
+    const unsigned decimals = entry->statistic->decimals();
+    if (decimals == 0) {
+      if (is_decimal) reject(i, [&] { return whole_numbers_only(samples.path(i), x, true); });
+      continue;
+    }
+    std::optional<Fixed> fixed;
+    if (is_decimal) {
+      fixed = parse_fixed(x, decimals);
+    } else if (const auto whole = to_fixed(samples.sample(i).x, decimals)) {
+      fixed = {.value = *whole};
+    }
+    if (!fixed) reject(i, [&] { return too_large(samples.path(i), decimals); });
+    taken.rounded += fixed && fixed->is_rounded ? 1 : 0;
+    samples.set_x(i, fixed ? fixed->value : 0);
   }
-  std::ranges::sort(taken.rejected, {}, &Taken::Rejected::index);
 }
 
 // A sample that is refused makes no statistic.

@@ -121,6 +121,22 @@ a_flood_of_garbage_does_not_push_out_what_an_administrator_mistyped() {
   assert_has 'garbage 20' "$(errors)"
 }
 
+each_line_of_a_flood_counts_and_the_first_are_shown() {
+  send 'web/a 1'
+  local i
+  {
+    for i in {1..4}; do echo "first $i"; done
+    for i in {1..1000}; do
+      printf '%s\n' "word$i" "web/a ${i}ms" "web/a $i.5" "web/a=$i 1" "web.a:$i|c" "web/a $i"
+    done
+  } >"$CASE/lines"
+  send_file "$CASE/lines"
+  wait_until '[ "$(_own rejects)" = 5004 ]'
+  assert_counts web 'a 1001'
+  assert_eq "$(for i in {1..4}; do echo "  Command: first $i"; done)" "$(errors | grep Command)"
+  assert_has '"reported":4,"dropped":0,' "$(cat "$MNT/errors.json")"
+}
+
 what_is_no_sample_is_refused() {
   send 'web/a 1'
   _rejects 'web/a x' 'web/a 1.5' 'web/a 1 -1' 'web/a 9223372036854775808' \

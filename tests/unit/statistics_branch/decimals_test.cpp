@@ -23,6 +23,7 @@ class DecimalsTest : public StatisticsTest {
     const Taken taken = statistics_.add(samples, kAlice, clock_.now());
     rounded_ = taken.rounded;
     taken_ = taken.samples;
+    rejects_ = taken.rejects;
     std::string refused;
     for (const auto& each : taken.rejected) {
       refused.append(std::to_string(each.index)).append("@");
@@ -34,6 +35,7 @@ class DecimalsTest : public StatisticsTest {
 
   std::uint64_t rounded_ = 0;
   std::uint64_t taken_ = 0;
+  std::uint64_t rejects_ = 0;
 };
 
 TEST_F(DecimalsTest, WholeNumbersAndDecimalsAreOfOneScale) {
@@ -64,6 +66,20 @@ TEST_F(DecimalsTest, WithoutThemADecimalIsRefusedWithTheWayOut) {
             "microseconds\n");
   EXPECT_EQ(read("new", "data"), "(no interface)");
   EXPECT_EQ(lines({"web/s 1e-05"}), "X has no exponent: 0.00001 instead of 1e-05");
+}
+
+TEST_F(DecimalsTest, OfManyRefusedSamplesTheFirstHaveReasonsAndAllCount) {
+  ASSERT_TRUE(execute("create web/s on=1 type=range"));
+  const std::string refused = lines({"web/s 1", "web/s 0.5", "web/a=b 1", "web/s 2", "web/a=b 2",
+                                     "web/c= 1", "web/s 1.5", "web/a=b 3", "web/s 3"});
+  EXPECT_EQ(rejects_, 6u);
+  EXPECT_EQ(taken_, 3u);
+  std::string places;
+  for (std::size_t at = 0; at < refused.size(); at = refused.find('\n', at) + 1) {
+    places.push_back(refused[at]);
+  }
+  EXPECT_EQ(places, "1245");
+  EXPECT_EQ(read("web", "data"), "s 3 1 2.000 3\n");
 }
 
 TEST_F(DecimalsTest, ARuleGivesThemToWhatASampleMakes) {

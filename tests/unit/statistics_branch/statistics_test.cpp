@@ -127,7 +127,7 @@ TEST_F(StatisticsTest, ABatchOfRandomSamplesIsTakenAsOneByOne) {
     if (round % 10 == 9) paths.push_back("new/" + std::to_string(round));
     NamedSamples batch;
     std::uint64_t taken = 0;
-    std::size_t rejected = 0;
+    std::uint64_t rejected = 0;
     const std::uint64_t size = random.below(NamedSamples::kCapacity + 1);
     const std::uint64_t names = 1 + random.below(paths.size());
     for (std::uint64_t i = 0; i < size; ++i) {
@@ -140,11 +140,11 @@ TEST_F(StatisticsTest, ABatchOfRandomSamplesIsTakenAsOneByOne) {
       one.push(path, sample);
       const Taken of_one = one_by_one.add(one, kAlice, clock_.now());
       taken += of_one.samples;
-      rejected += of_one.rejected.size();
+      rejected += of_one.rejects;
     }
     const Taken of_all = statistics_.add(batch, kAlice, clock_.now());
     EXPECT_EQ(of_all.samples, taken);
-    EXPECT_EQ(of_all.rejected.size(), rejected);
+    EXPECT_EQ(of_all.rejects, rejected);
     clock_.advance(std::chrono::microseconds(7));
   }
   EXPECT_EQ(SavedObjects(statistics_), SavedObjects(one_by_one));
