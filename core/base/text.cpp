@@ -67,6 +67,12 @@ bool is_printable_without(std::string_view text, std::string_view forbidden) {
   return true;
 }
 
+// How many characters at the start of text are ASCII that append_escaped() leaves as it is.
+std::size_t plain_length(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c < 0x7F && c != '\\'; };
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+}
+
 template <typename T>
 void append_chars(std::string& out, T value, int base) {
   char digits[24];
@@ -194,10 +200,17 @@ std::size_t append_escaped(std::string& out, std::string_view text, std::size_t 
   std::size_t column = 0;
   std::size_t found = 0;
   for (std::size_t i = 0; i < text.size() && out.size() + 4 <= limit;) {
+    if (const std::size_t plain = plain_length(text.substr(i, limit - 3 - out.size()))) {
+      if (i <= at) found = column + std::min(at - i, plain - 1);
+      out.append(text, i, plain);
+      column += plain;
+      i += plain;
+      continue;
+    }
     if (i <= at) found = column;
     char32_t point = 0;
     const std::size_t length = utf8_length(text.substr(i), point);
-    if (length != 0 && (point == ' ' || is_printable(point)) && point != '\\') {
+    if (length > 1 && is_printable(point)) {
       out.append(text, i, length);
       column += 1;
       i += length;

@@ -47,8 +47,11 @@ void ErrorLog::warn(Author author, std::string_view location, std::string_view t
 }
 
 void ErrorLog::enter(Refusal refusal) {
-  std::string entry = " ";
-  entry.append(refusal.where).append(refusal.is_warning ? ": warning: " : ": error: ");
+  constexpr std::size_t kAround = 64;  // more than the words and breaks of an entry
+  std::string entry;
+  entry.reserve(refusal.where.size() + refusal.reason.size() + refusal.text.size() +
+                refusal.column + kAround);
+  entry.append(" ").append(refusal.where).append(refusal.is_warning ? ": warning: " : ": error: ");
   entry.append(refusal.reason).append("\n").append(kCommand).append(refusal.text);
   entry.append("\n").append(kCommand.size() + refusal.column, ' ').append("^\n");
   {

@@ -121,6 +121,28 @@ TEST(AppendEscapedTest, CutsAtItsBoundAndNeverInsideASequence) {
   EXPECT_EQ(out, "start \\x0a\\x0a");
 }
 
+TEST(AppendEscapedTest, IsTheSameWhereverTextOfSeveralKindsIsCut) {
+  const std::string text =
+      "ab\\c\n\xff"
+      "dµ\x7f"
+      "ef~ g";
+  const std::string whole = "ab\\x5cc\\x0a\\xffdµ\\x7fef~ g";
+  const std::size_t columns[] = {0, 1, 2, 6, 7, 11, 15, 16, 16, 17, 21, 22, 23, 24, 25, 26};
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string out;
+    // The second byte of a sequence has the column of the first.
+    EXPECT_EQ(append_escaped(out, text, 100, at), columns[at]) << at;
+    EXPECT_EQ(out, whole);
+  }
+  for (std::size_t bytes_max = 0; bytes_max < whole.size() + 4; ++bytes_max) {
+    std::string out;
+    append_escaped(out, text, bytes_max, 0);
+    EXPECT_LE(out.size(), bytes_max);
+    EXPECT_TRUE(whole.starts_with(out)) << out;
+    EXPECT_GE(out.size() + 7, std::min(bytes_max, whole.size()));
+  }
+}
+
 TEST(TokensTest, SplitsAtAnyWhiteSpaceAndKnowsWhereEachTokenStood) {
   Tokens tokens(" \ta=1\r\n  b ");
   const auto first = tokens.next();
