@@ -152,22 +152,26 @@ Parsed<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
   return Fault{kNone, word.at};
 }
 
+// Digits and what else a number may have.
+bool is_of_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-'; }
+
 bool is_with_exponent(std::string_view text) {
-  const std::size_t exponent = text.find_first_of("eE");
-  return exponent != std::string_view::npos && exponent != 0 &&
-         text.find_first_not_of("0123456789.+-eE") == std::string_view::npos;
+  const auto is_mark = [](char c) { return c == 'e' || c == 'E'; };
+  const auto is_any = [&](char c) { return is_of_number(c) || is_mark(c); };
+  return !is_mark(text.front()) && std::ranges::any_of(text, is_mark) &&
+         std::ranges::all_of(text, is_any);
 }
 
 bool is_with_comma(std::string_view text) {
   return text.find(',') != std::string_view::npos &&
-         text.find_first_not_of("0123456789.+-,") == std::string_view::npos;
+         std::ranges::all_of(text, [](char c) { return c == ',' || is_of_number(c); });
 }
 
 // Digits, then letters: 12ms, 50%. 0xg is a wrong hexadecimal number.
 bool is_with_unit(std::string_view text) {
-  const std::size_t end = text.find_first_not_of("0123456789.+-");
-  return end != std::string_view::npos && end != 0 && text[end] != 'x' &&
-         text.find_first_of("0123456789", end) == std::string_view::npos;
+  const auto unit = std::ranges::find_if_not(text, is_of_number);
+  return unit != text.end() && unit != text.begin() && *unit != 'x' &&
+         std::none_of(unit, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 std::string_view fault_of_x(std::string_view text) {

@@ -75,8 +75,8 @@ struct BlankLine {};
 using Line = std::variant<SampleLine, CommandLine, DescriptorLine, StatsLine, EventLine,
                           LatencyLine, BlankLine>;
 
-// Why a line is refused, without an allocation: one that nothing reports costs little more than a
-// sample. The reason and the token are as an Error's; the reason's text stays.
+// Why a line is refused, without an allocation: most lines of a flood are counted and not reported.
+// The reason and the token are as an Error's. The text of the reason lasts as long as the program.
 struct Fault {
   std::string_view reason;
   std::size_t token_at = 0;
