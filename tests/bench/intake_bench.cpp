@@ -3,7 +3,7 @@
 // the same sender, CPUs and queue length. Each line tells the samples a second of the wall clock,
 // from the first send() until an open() has seen the last sample; what of the daemon's CPU each
 // took; and counts that none was lost.
-//   intake_bench MOUNT DAEMON_PID      TALLY_SOCKET says where the daemon is
+//   intake_bench MOUNT DAEMON_PID [refused]      TALLY_SOCKET says where the daemon is
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr int kTurns = 7;
 constexpr int kManyStatistics = 10'000;
 constexpr int kVeryManyStatistics = 100'000;
 constexpr double kRoundNs = 0.7e9;
-constexpr double kBacklogNs = 2e9;  // by then the daemon has taken in what it had put off
+constexpr double kBacklogNs = 20e9;  // by then the daemon has taken in what it had put off
 
 using Datagrams = std::vector<std::string>;
 
@@ -84,7 +84,8 @@ std::uint64_t send_for_a_round(const Sender& sender, const Datagrams& datagrams)
 
 struct Load {
   Datagrams datagrams;
-  std::uint64_t samples = 0;  // in all of them together
+  std::uint64_t samples = 0;        // in all of them together
+  const char* counted = "samples";  // the daemon's own number of what became of them
 };
 
 // So many statistics, on, in interfaces of a hundred at most; numbered through.
@@ -166,6 +167,12 @@ struct Short {
 
 // X of 1 to 6 random digits: what can be guessed of constant ones is not measured. Few statistics
 // come in turn, many at random, each some times.
+std::string random_digits(std::mt19937& random) {
+  std::string x(1 + random() % 6, '0');
+  for (char& digit : x) digit = static_cast<char>('0' + random() % 10);
+  return x;
+}
+
 Load text_random(const Short& of, int count, std::size_t bytes) {
   constexpr int kLinesMin = 20'000;
   constexpr int kEach = 4;
@@ -176,9 +183,8 @@ Load text_random(const Short& of, int count, std::size_t bytes) {
   std::string datagram;
   for (; load.samples < lines; ++load.samples) {
     const auto i = count > kFew ? random() : load.samples;
-    std::string x(1 + random() % 6, '0');
-    for (char& digit : x) digit = static_cast<char>('0' + random() % 10);
-    const std::string next = of.path(i % static_cast<unsigned>(count)) + " " + x + "\n";
+    const std::string next =
+        of.path(i % static_cast<unsigned>(count)) + " " + random_digits(random) + "\n";
     if (datagram.size() + next.size() > bytes)
       load.datagrams.push_back(std::exchange(datagram, ""));
     datagram += next;
@@ -251,17 +257,17 @@ class Use {
 };
 
 Figure measure(const Daemon& daemon, const Sender& sender, const Load& load) {
-  const std::uint64_t before = daemon.own("samples");
+  const std::uint64_t before = daemon.own(load.counted);
   const Use use(daemon.pid);
   const std::uint64_t sent = send_for_a_round(sender, load.datagrams) * load.samples;
   // An open waits for what was sent, but not for what a sender beyond its share has in the backlog.
-  std::uint64_t taken = daemon.own("samples") - before;
+  std::uint64_t taken = daemon.own(load.counted) - before;
   while (taken < sent && use.ns() < kRoundNs + kBacklogNs) {
-    taken = daemon.own("samples") - before;
+    taken = daemon.own(load.counted) - before;
   }
   if (taken != sent) {
-    throw std::runtime_error("of " + std::to_string(sent) + " samples " + std::to_string(taken) +
-                             " arrived");
+    throw std::runtime_error("of " + std::to_string(sent) + " " + load.counted + " " +
+                             std::to_string(taken) + " arrived");
   }
   return use.of(sent);
 }
@@ -463,6 +469,76 @@ void compare_random(const Daemon& daemon, Sender& sender) {
   compare_many("100,000 ranges at random", ranges, kVeryManyStatistics, "");
 }
 
+// ---- lines that are refused
+
+struct RefusedLine {
+  const char* what;
+  const char* before;  // a random number of at most six digits
+  const char* after;
+};
+constexpr RefusedLine kRefusedLines[] = {
+    {"no / and no command", "word", ""},
+    {"a number with a unit", "value/s1 ", "ms"},
+    {"a number that is none", "value/s1 x", ""},
+    {"no number", "value/s", ""},
+    {"three numbers", "value/s1 2 3 ", ""},
+    {"a line of StatsD", "web.us:", "|ms"},
+    {"a decimal for whole numbers", "value/s1 1.", ""},
+    {"a name with a =", "value/s=", " 1"},
+    {"create with a wrong type", "create value/s1 type=", ""},
+    {"define with an unknown key", "define value/s1 key", "=1"},
+};
+
+// Good lines where `line` is nullptr.
+Load text_refused(const RefusedLine* line, std::size_t bytes) {
+  constexpr int kLines = 20'000;
+  std::mt19937 random(21);
+  Load load{.counted = line ? "rejects" : "samples"};
+  std::string datagram;
+  for (; load.samples < kLines; ++load.samples) {
+    const std::string x = random_digits(random);
+    const std::string next = line ? line->before + x + line->after + "\n"
+                                  : "value/s" + std::to_string(load.samples % 8) + " " + x + "\n";
+    if (!datagram.empty() && datagram.size() + next.size() > bytes)
+      load.datagrams.push_back(std::exchange(datagram, ""));
+    datagram += next;
+  }
+  load.datagrams.push_back(datagram);
+  return load;
+}
+
+// CPU time of the daemon for lines that are refused, beside good ones, which take turns.
+void compare_refused(const Daemon& daemon, const Sender& sender, std::size_t bytes) {
+  std::vector<Load> refused;
+  for (const RefusedLine& line : kRefusedLines) refused.push_back(text_refused(&line, bytes));
+  const Load good = text_refused(nullptr, bytes);
+  std::vector<double> good_ns;
+  std::array<std::vector<double>, std::size(kRefusedLines)> refused_ns, ratios;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    good_ns.push_back(measure(daemon, sender, good).cpu_ns);
+    for (std::size_t i = 0; i < refused.size(); ++i) {
+      refused_ns[i].push_back(measure(daemon, sender, refused[i]).cpu_ns);
+      ratios[i].push_back(refused_ns[i].back() / good_ns.back());
+    }
+  }
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    const Quartiles ratio(ratios[i]);
+    std::printf(
+        "%5.1f a datagram, %-29s %7.1f ns; %5.2f (%.2f to %.2f) of a good line's %.1f ns\n",
+        static_cast<double>(refused[i].samples) / static_cast<double>(refused[i].datagrams.size()),
+        kRefusedLines[i].what, Quartiles(refused_ns[i]).median, ratio.median, ratio.first,
+        ratio.third, Quartiles(good_ns).median);
+  }
+  std::fflush(stdout);
+}
+
+void run_refused(const Daemon& daemon) {
+  Sender sender(daemon.socket);
+  Short{"value", " type=value mode=increments on=1"}.create(sender, 8);
+  std::puts("# lines that are refused (wanted: at most twice a good one, but for commands)");
+  for (const std::size_t bytes : {1, 1400, 65'000}) compare_refused(daemon, sender, bytes);
+}
+
 void run(const Daemon& daemon) {
   Sender sender(daemon.socket);
   const Statistics eight(sender, 8);
@@ -486,9 +562,12 @@ void run(const Daemon& daemon) {
 }  // namespace tallyfs::bench
 
 int main(int arguments, char** argument) try {
-  if (arguments != 3) throw std::runtime_error("intake_bench MOUNT DAEMON_PID");
-  tallyfs::bench::run(
-      {.mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]});
+  const bool is_refused = arguments == 4 && std::string(argument[3]) == "refused";
+  if (arguments != 3 && !is_refused)
+    throw std::runtime_error("intake_bench MOUNT DAEMON_PID [refused]");
+  const tallyfs::bench::Daemon daemon{
+      .mount = argument[1], .socket = std::getenv("TALLY_SOCKET"), .pid = argument[2]};
+  is_refused ? tallyfs::bench::run_refused(daemon) : tallyfs::bench::run(daemon);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "intake_bench: %s\n", error.what());
