@@ -27,6 +27,9 @@ class Arguments {
 
 // Advice for a mount that the kernel, or fusermount3, which prints its own reason, has refused.
 const char* advice_on(int error) {
+  if (error == EACCES && ::access("/dev/fuse", R_OK | W_OK) != 0) {
+    return "; /dev/fuse is not open to you: as root, chmod 0666 /dev/fuse";
+  }
   if (error != EPERM) return "";
   return ::geteuid() == 0 ? "; it takes CAP_SYS_ADMIN, also in a container"
                           : "; name a directory that you own, on which fusermount3 can mount";

@@ -377,12 +377,27 @@ a_mount_point_that_cannot_be_found_is_told() {
 
 a_mount_that_is_refused_says_what_it_takes() {
   need_root
+  let_nobody_mount
   _refused 1 "cannot mount on $MNT: Operation not permitted; it takes CAP_SYS_ADMIN" \
     setpriv --bounding-set -sys_admin "$TALLYFS" -f --socket "$SOCK" "$MNT"
   mkdir -m 777 "$CASE/bin"
   cp "$TALLYFS" "$CASE/bin"
   _refused 1 'cannot mount on /: Operation not permitted; name a directory that you own' \
     as_nobody "$CASE/bin/tallyfs" -f --socket "$CASE/bin/socket" /
+}
+
+a_device_that_is_not_open_to_the_user_is_told() {
+  need_root
+  need unshare fusermount3
+  mknod -m 600 "$CASE/fuse" c 10 229 2>/dev/null || skip 'no device can be made here'
+  mkdir -m 777 "$CASE/bin"
+  cp "$TALLYFS" "$CASE/bin"
+  _with_a_closed_device() {
+    unshare -m bash -c 'mount --bind "$0" /dev/fuse && exec "$@"' "$CASE/fuse" \
+      setpriv --reuid=nobody --regid=nogroup --clear-groups -- "$@"
+  }
+  _refused 1 'Permission denied; /dev/fuse is not open to you: as root, chmod 0666 /dev/fuse' \
+    _with_a_closed_device "$CASE/bin/tallyfs" -f --socket "$CASE/bin/socket" "$CASE/bin"
 }
 
 a_start_says_what_to_do_before_it_works() {
