@@ -61,6 +61,9 @@ enum class SavedKind : std::uint16_t {
   kProbe = 38,  // its name, serial and places
   // Of what feeders share with the daemon, as those up to 31.
   kLaneBindings = 39,  // what ids in a lane file mean; the label is LANE/PART
+  // Of the memory of the keeper alone: statistics of a kFedInterface that were changed since it was
+  // saved; the label is INTERFACE/NUMBER. Loaded before it.
+  kFedChanges = 40,
 };
 
 // The format in which a server leaves objects of these kinds to its successor, and in which this
@@ -124,6 +127,9 @@ class ObjectSink {
   // Asked before an object is put whose contents take long. True: the sink keeps those that it has
   // of this object, whatever changes they had, and put() is not called for it.
   virtual bool keeps(SavedKind, std::string_view /*label*/, const ObjectVersion&) { return false; }
+  // For a sink that keeps objects: what a change has made of some statistics of an interface, which
+  // has this version with the change. False: the interface is to be put.
+  virtual bool put_changes(const SavedObject&, const ObjectVersion&) { return false; }
   // The object is not there any more. For a sink that keeps what other calls have put.
   virtual void gone(SavedKind, std::string_view /*label*/) {}
 };

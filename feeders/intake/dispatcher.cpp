@@ -152,16 +152,18 @@ void Dispatcher::begin(const Datagram& datagram, Moment now, Piece piece, Comman
 
 bool Dispatcher::go_on(const Until& until) {
   until_ = &until;
-  if (!(messages_ ? take_binary(until) : take_text(until))) return false;
+  const bool is_done = messages_ ? take_binary(until) : take_text(until);
+  write_changes();
+  if (!is_done) return false;
   note_beside_lanes();
-  responses_.send();
+  send_responses();
   origin_ = nullptr;
   return true;
 }
 
 std::vector<char> Dispatcher::put_off() {
   note_beside_lanes();
-  responses_.send();
+  send_responses();
   origin_ = nullptr;
   if (!messages_) return {text_left_.begin(), text_left_.end()};
   const auto header = bytes_.first(wire::kHeaderBytes);
@@ -325,14 +327,38 @@ void Dispatcher::respond(std::uint32_t sequence, std::string_view text, const Re
     const std::string_view warning(what.warning);
     if (!warning.empty()) response.text = warning.substr(0, wire::kReasonBytesMax);
     if (what.text) {
-      responses_.add_alone(response);
+      add_response_alone(response);
     } else {
-      responses_.add(response);
+      add_response(response);
     }
   } else {
     reject(text, done.error());
     respond_refused(sequence, done.error());
   }
+}
+
+void Dispatcher::add_response(const wire::Response& response) {
+  if (!responses_.add(response)) send_responses();
+}
+
+void Dispatcher::add_response_alone(const wire::Response& response, int attached) {
+  write_changes();
+  responses_.add_alone(response, attached);
+}
+
+void Dispatcher::send_responses() {
+  write_changes();
+  responses_.send();
+}
+
+// It takes as long as a command, and is charged like one.
+void Dispatcher::write_changes() {
+  if (!statistics_.has_changes()) [[likely]]
+    return;
+  costs_.begin();
+  const Moment begun = clock_.now();
+  statistics_.write_changes(begun);
+  costs_.add(clock_.now().monotonic - begun.monotonic);
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,

@@ -186,6 +186,11 @@ class Dispatcher {
   bool take_command(wire::Line& line, const wire::Request& request);
   // text: what the error log shows of the request.
   void respond(std::uint32_t sequence, std::string_view text, const Result<Done>& done);
+  void add_response(const wire::Response& response);
+  void add_response_alone(const wire::Response& response, int attached = Responses::kNothing);
+  // Behind what commands have changed: a kill of the daemon loses nothing that it has confirmed.
+  void send_responses();
+  void write_changes();
   void respond_with(const wire::DescriptorLine& line, const wire::Request& request);
   void take_binding(const wire::Binding& binding);
   void take_doorbell(const wire::Doorbell& doorbell);

@@ -11,7 +11,7 @@ void Dispatcher::respond_with(const wire::DescriptorLine& line, const wire::Requ
   const auto refuse = [&](const Error& error) { respond(request.sequence, request.text, error); };
   const auto attach = [&](std::uint64_t number, int fd) {
     counts_.add("commands");
-    responses_.add_alone({.sequence = request.sequence, .number = number}, fd);
+    add_response_alone({.sequence = request.sequence, .number = number}, fd);
   };
   const auto attach_page = [&](const SharedPage& page, const char* of) {
     if (page.fd >= 0) return attach(page.bytes, page.fd);

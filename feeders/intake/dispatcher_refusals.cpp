@@ -25,7 +25,7 @@ void Dispatcher::refuse_numbered(const Error& error, std::uint64_t number, std::
 
 void Dispatcher::respond_stale(const Error& error, std::uint64_t number) {
   if (error.code != ErrorCode::kStale || std::exchange(told_stale_, true)) return;
-  responses_.add({.error = error_number(error), .number = number, .reason = error.reason});
+  add_response({.error = error_number(error), .number = number, .reason = error.reason});
 }
 
 bool Dispatcher::is_news(std::uint64_t number) {
@@ -59,7 +59,7 @@ void Dispatcher::report_put_off_dropped(const Origin& sender, Moment now) {
 }
 
 void Dispatcher::respond_refused(std::uint32_t sequence, const Error& error) {
-  responses_.add({.sequence = sequence,
+  add_response({.sequence = sequence,
                   .error = error_number(error),
                   .at = error.token_at == Error::kNoToken
                             ? wire::Response::kNowhere

@@ -50,9 +50,9 @@ void Responses::look_at_unread(const UnixSockets::Visit& visit) {
   if (channels_) channels_->each(visit);
 }
 
-void Responses::add(const wire::Response& response) {
+bool Responses::add(const wire::Response& response) {
   gathered_.response(response);
-  if (gathered_.size() >= kBytes) send();
+  return gathered_.size() < kBytes;
 }
 
 void Responses::add_alone(const wire::Response& response, int attached) {

@@ -42,9 +42,10 @@ class Responses {
 
   // The addressee of responses that are added from now on; must outlive their sending.
   void begin(const Origin& to) { to_ = &to; }
-  void add(const wire::Response& response);
-  // In a datagram of its own: a long text, which with others might not fit into what the sender has
-  // room for, or one that a descriptor goes with.
+  // False: there are so many that they are to be sent.
+  [[nodiscard]] bool add(const wire::Response& response);
+  // Sends those that were added, and then this one in a datagram of its own: a long text, which
+  // with others may not fit into what the sender has room for, or one that a descriptor goes with.
   void add_alone(const wire::Response& response, int attached = kNothing);
   void send() { send_with(kNothing); }
 

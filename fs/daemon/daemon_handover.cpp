@@ -97,8 +97,10 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
     const std::uint64_t given = branches_->statistics().numbers_given();
     if (numbers_given_.exchange(given, std::memory_order_relaxed) != given) kept_->note_soon();
   });
-  branches_->statistics().write_through_by(
-      [this](std::string_view path) { kept_->write_through(path); });
+  statistics::StatisticsBranch& statistics = branches_->statistics();
+  statistics.keep_changes(
+      {.write = [&](const auto& put) { kept_->write_through(statistics, put); },
+       .save_soon = [this] { kept_->note_soon(); }});
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
 }
 

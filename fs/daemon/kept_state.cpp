@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint16_t kKeptFormat = 1;
 constexpr KindBits kOwnKinds = saved_kinds(SavedKind::kKept);
-constexpr KindBits kPartKinds =
+constexpr KindBits kHandedKinds =
     saved_kinds(SavedKind::kPages, SavedKind::kProcesses, SavedKind::kLanes, SavedKind::kLaneRings,
                 SavedKind::kLaneBindings, SavedKind::kUnseenProcesses);
 constexpr KindBits kNumberKinds =
@@ -98,6 +98,11 @@ class KeptState::PathSink : public ObjectSink {
     version_ = version;
     return !store_.has(static_cast<std::uint16_t>(kind), label, version);
   }
+  bool put_changes(const SavedObject& object, const ObjectVersion& version) override {
+    const auto put = store_.put_part(kinds_, object, version);
+    if (!put) done_ = put.error();
+    return !put || put.value();
+  }
   void gone(SavedKind kind, std::string_view label) override {
     const auto removed = store_.remove(static_cast<std::uint16_t>(kind), label);
     if (!removed) done_ = removed;
@@ -138,7 +143,12 @@ std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& con
     file.header.saved = get_moment(in);
     has_mark = in.ok() && each.format == kKeptFormat;
   }
-  return has_mark ? std::optional(std::move(file)) : std::nullopt;
+  if (!has_mark) return std::nullopt;
+  // Before what they have changed.
+  std::stable_partition(
+      file.objects.begin(), file.objects.end(),
+      [](const SavedObject& each) { return is_of(each, SavedKind::kFedChanges); });
+  return file;
 }
 
 KeptState::KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot)
@@ -216,13 +226,13 @@ bool KeptState::wait(std::optional<std::chrono::milliseconds> time, int fd) cons
 // An object of all lanes, or of all processes, is a few KiB.
 void KeptState::write_through(HandedPart& part) {
   const MutexLock lock(parts_mutex_);
-  PathSink sink(*store_, kPartKinds);
+  PathSink sink(*store_, kHandedKinds);
   part.hand_on(sink, parts_.descriptors);
   if (!sink.done()) report(sink.done());
 }
 
 void KeptState::put(const SavedObject& object) {
-  const auto done = store_->put(kPartKinds, object, {});
+  const auto done = store_->put(kHandedKinds, object, {});
   if (!done) report(done);
 }
 
@@ -262,7 +272,7 @@ void KeptState::write_numbers() {
 // go behind a failure, too: what feeders leave must not wait for a memory that stays full.
 Result<void> KeptState::save_parts() {
   const MutexLock lock(parts_mutex_);
-  PathSink sink(*store_, kPartKinds);
+  PathSink sink(*store_, kHandedKinds);
   for (auto part = parts_.handed.rbegin(); part != parts_.handed.rend() && sink.done(); ++part) {
     (*part)->end_save(sink, parts_.descriptors);
   }
@@ -322,6 +332,15 @@ void KeptState::write_through(std::string_view path) {
     if (!done) report(done);
     return;
   }
+}
+
+void KeptState::write_through(const Branch& branch,
+                              const std::function<void(ObjectSink& sink)>& put) {
+  note_work();
+  if (!has_mark_ && !is_failing_) return void(save_all());
+  PathSink sink(*store_, branch.handles().objects);
+  put(sink);
+  if (!sink.done()) report(sink.done());
 }
 
 Result<void> KeptState::put_mark() {

@@ -11,12 +11,14 @@
 //   is told. One that has ended stays, with its descriptor, until a save that began after its end
 //   is done: until then some statistic may be saved that has not taken its cells. It goes, too,
 //   when something else could not be saved: then a kill may lose what was counted in it.
-// * A statistic that was made since the last save is not there, and its number is void: the page of
-//   switches tells which numbers were given. Its feeder registers it again. So a save follows soon
-//   when numbers were given.
-// * An era that was begun and not saved (a definition over the socket, or a write whose answer was
-//   not sent) is over: the statistic has its old definition, with what its cells held at the last
-//   save, and one more era begins.
+// * What commands of the socket have changed is written before they are answered: statistics as
+//   changes of their interface, which the loader puts into it if they are newer, or the interface.
+// * A number that was given since the last save, otherwise than by these, is void: the page of
+//   switches tells which were. Its feeder registers again. So a save follows soon when numbers were
+//   given.
+// * An era that was begun and not saved (a write or command whose answer was not sent) is over: the
+//   statistic has its old definition, with what its cells held at the last save, and one more era
+//   begins.
 // * A save in steps, of a large interface, is one object, written when all of it is there.
 //
 // A thread of its own saves, object by object, what has changed. It sleeps while nothing comes in,
@@ -32,6 +34,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -70,6 +73,10 @@ class KeptState final : public PartKeeper {
     HandedDescriptors& descriptors;
   };
 
+  // Of the objects in the memory.
+  static constexpr PartKinds kPartKinds{
+      .part = static_cast<std::uint16_t>(SavedKind::kFedChanges),
+      .whole = static_cast<std::uint16_t>(SavedKind::kFedInterface)};
   // The state that the last server has kept, for load_state(). Nothing: it was killed before
   // it had saved all objects once.
   static std::optional<StateFile> kept_before(const ObjectStore::Contents& contents);
@@ -93,6 +100,8 @@ class KeptState final : public PartKeeper {
   // A control write has changed something at this path: returns when it is saved. Empty: the path
   // is not known, and it is saved as all else is.
   void write_through(std::string_view path);
+  // The same of what commands have changed in a branch, which `put` puts.
+  void write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);
   // As PartKeeper.
   HandedDescriptors& descriptors() override { return parts_.descriptors; }
   void write_through(HandedPart& part) override EXCLUDES(parts_mutex_);

@@ -156,13 +156,13 @@ bool has_crashed(const Handover& handover) {
 // have what came since.
 std::optional<ObjectStore::Opened> open_kept(const Handover& handover) {
   const int memory = handover.kept_fd();
-  auto opened = ObjectStore::open(memory);
+  auto opened = ObjectStore::open(memory, KeptState::kPartKinds);
   const bool is_suspect =
       handover.failures() == Keeper::kFailuresSuspect && has_crashed(handover);
   if (opened && !is_suspect) return std::move(opened.value());
   log_error("what the servers before have kept is left out: " +
             (opened ? "three of them crashed in a row" : opened.error().reason));
-  auto made = ObjectStore::format(memory);
+  auto made = ObjectStore::format(memory, KeptState::kPartKinds);
   if (made) return ObjectStore::Opened{std::move(made.value()), {}};
   log_error("nothing is kept for the case of a crash: " + made.error().reason);
   return std::nullopt;

@@ -44,6 +44,11 @@ std::string name_of(std::uint16_t kind, std::string_view label, std::uint16_t oc
 }
 std::uint16_t kind_of(std::string_view name) { return ByteReader(name).get<std::uint16_t>(); }
 
+std::string_view label_of(std::string_view name) {
+  return name.substr(2 * sizeof(std::uint16_t));
+}
+std::string_view whole_of(std::string_view label) { return label.substr(0, label.find('/')); }
+
 std::uint64_t hash_of(const SavedObject& object) {
   return std::hash<std::string_view>()(object.bytes) ^ (std::uint64_t{object.format} << 48);
 }

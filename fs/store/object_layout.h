@@ -45,6 +45,9 @@ std::string head_of(const SavedObject& object, std::uint16_t occurrence);
 // The name of an object among all: kind, occurrence and label.
 std::string name_of(std::uint16_t kind, std::string_view label, std::uint16_t occurrence = 0);
 std::uint16_t kind_of(std::string_view name);
+std::string_view label_of(std::string_view name);
+// Of the label of a part, that of its whole.
+std::string_view whole_of(std::string_view label);
 std::uint64_t hash_of(const SavedObject& object);
 
 // kNoSpace, with the system's reason.

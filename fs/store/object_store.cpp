@@ -28,20 +28,23 @@ constexpr std::uint64_t order_end(std::uint64_t order) {
 // In so many bytes, pages are given back to the system.
 constexpr std::uint64_t kBlockBytes = 1 << 16;
 
+constexpr ObjectVersion kLast{UINT64_MAX, UINT64_MAX};
+
 constexpr bool is_of(KindBits kinds, std::uint16_t kind) {
   return kind < 64 && ((kinds >> kind) & 1) != 0;
 }
 
 }  // namespace
 
-ObjectStore::ObjectStore(int memory) : memory_(memory), extents_(kObjectsAt) {}
+ObjectStore::ObjectStore(int memory, PartKinds kinds)
+    : memory_(memory), part_kinds_(kinds), extents_(kObjectsAt) {}
 
-Result<std::unique_ptr<ObjectStore>> ObjectStore::format(int memory) {
+Result<std::unique_ptr<ObjectStore>> ObjectStore::format(int memory, PartKinds kinds) {
   if (::ftruncate(memory, 0) != 0 || ::ftruncate(memory, kEntriesAt) != 0) {
     return no_space("empty the memory of the keeper");
   }
   if (auto done = write_at(memory, 0, store_header()); !done) return done.error();
-  return std::unique_ptr<ObjectStore>(new ObjectStore(memory));
+  return std::unique_ptr<ObjectStore>(new ObjectStore(memory, kinds));
 }
 
 // ---- runs
@@ -102,7 +105,7 @@ Result<void> ObjectStore::Pass::put(const SavedObject& object, const ObjectVersi
 Result<void> ObjectStore::Pass::end() {
   const MutexLock lock(store_.mutex_);
   for (std::uint16_t kind = 0; kind < kKindsMax; ++kind) {
-    if (!is_of(kinds_, kind)) continue;
+    if (!is_of(kinds_, kind) || kind == store_.part_kinds_.part) continue;
     Items& items = store_.items_[kind];
     std::vector<std::string> gone;
     for (const auto& [name, item] : items) {
@@ -113,7 +116,7 @@ Result<void> ObjectStore::Pass::end() {
       if (auto done = store_.remove_from(items, items.find(each)); !done) return done;
     }
   }
-  return {};
+  return is_of(kinds_, store_.part_kinds_.part) ? store_.remove_lost_parts() : Result<void>();
 }
 
 // ---- changes
@@ -171,17 +174,27 @@ Result<void> ObjectStore::put_locked(const Written& written, const ObjectVersion
     if (is_gone || !made) items.erase(found);
     return made;
   }
+  return put_known(item, written, version, after);
+}
+
+Result<void> ObjectStore::put_known(Item& item, const Written& written,
+                                    const ObjectVersion& version, std::uint64_t& after) {
   if (item.order <= after) {
     if (auto moved = move_after(item, after); !moved) return moved;
   }
   after = item.order;
   // Another thread may have put a newer one.
   if (version < item.version) return {};
+  const bool may_have_parts = written.object.kind == part_kinds_.whole && !parts_.empty();
+  const bool was_another = item.version.object != 0 && item.version.object != version.object;
+  if (may_have_parts && was_another) {
+    if (auto done = remove_parts(written.object.label, item.version); !done) return done;
+  }
   if (written.hash != item.content_hash) {
     if (auto done = write(item, written); !done) return done;
   }
   item.version = version;
-  return {};
+  return may_have_parts ? remove_parts(written.object.label, version) : Result<void>();
 }
 
 Result<void> ObjectStore::make(Item& item, const Written& written, std::uint64_t& after) {
@@ -280,11 +293,76 @@ void ObjectStore::give_entry(const Item& item) {
 
 Result<void> ObjectStore::remove_from(Items& items, Items::iterator at) {
   Item& item = at->second;
+  if (kind_of(at->first) == part_kinds_.whole && !parts_.empty()) {
+    if (auto done = remove_parts(label_of(at->first), kLast); !done) return done;
+  }
   release_left();
   auto done = write_entry(item, {}, 0);
   if (!done) return done;
   free_entries_.push_back({item.entry, item.slot});
   items.erase(at);
+  return {};
+}
+
+// ---- parts
+
+Result<bool> ObjectStore::put_part(KindBits kinds, const SavedObject& part,
+                                   const ObjectVersion& version) {
+  const Written written(part, 0);
+  const std::string whole = name_of(part_kinds_.whole, whole_of(part.label));
+  const std::uint64_t size = written.head.size() + part.bytes.size();
+  const MutexLock lock(mutex_);
+  const auto found = items_[part_kinds_.whole].find(whole);
+  if (found == items_[part_kinds_.whole].end()) return false;
+  const Item& item = found->second;
+  if (item.version.object != version.object) return false;
+  if (version <= item.version) return true;
+  const auto others = parts_.find(std::string(whole_of(part.label)));
+  if (others != parts_.end() && others->second.bytes + size > item.size) return false;
+  std::uint64_t after = last_[order_begin(kinds) >> kOrderBits];
+  after = std::max(after, order_begin(kinds));
+  if (auto done = put_locked(written, version, std::nullopt, after); !done) return done.error();
+  note_part(written.name, part.label, static_cast<std::uint32_t>(size));
+  return true;
+}
+
+void ObjectStore::note_part(const std::string& name, std::string_view label, std::uint32_t size) {
+  Parts& parts = parts_[std::string(whole_of(label))];
+  parts.names.push_back(name);
+  parts.bytes += size;
+}
+
+Result<void> ObjectStore::remove_parts(std::string_view whole, const ObjectVersion& version) {
+  const auto found = parts_.find(std::string(whole));
+  if (found == parts_.end()) return {};
+  Parts& parts = found->second;
+  Items& items = items_[part_kinds_.part];
+  std::vector<std::string> newer;
+  Result<void> done;
+  while (done && !parts.names.empty()) {
+    const auto at = items.find(parts.names.back());
+    const std::uint32_t size = at->second.size;
+    const bool is_newer = at->second.version > version;
+    if (is_newer) newer.push_back(parts.names.back());
+    if (!is_newer) done = remove_from(items, at);
+    if (!is_newer && done) parts.bytes -= size;
+    if (done) parts.names.pop_back();
+  }
+  parts.names.insert(parts.names.end(), newer.begin(), newer.end());
+  if (parts.names.empty()) parts_.erase(found);
+  return done;
+}
+
+// A whole that is not there any more.
+Result<void> ObjectStore::remove_lost_parts() {
+  const Items& wholes = items_[part_kinds_.whole];
+  std::vector<std::string> lost;
+  for (const auto& [label, parts] : parts_) {
+    if (!wholes.contains(name_of(part_kinds_.whole, label))) lost.push_back(label);
+  }
+  for (const std::string& each : lost) {
+    if (auto done = remove_parts(each, kLast); !done) return done;
+  }
   return {};
 }
 

@@ -10,6 +10,10 @@
 // The descriptor outlives the store. Bounds: kObjectsMax, kBytesMax.
 //
 // Kinds whose objects have an order among each other always come in the same set of kinds.
+//
+// An object of one kind, a whole, may have parts: objects of another kind that say what has changed
+// in it since it was put. So a small change of a large object costs little. A whole takes parts as
+// long as they have fewer bytes than itself, and loses those that it has when it is put anew.
 #pragma once
 
 #include <array>
@@ -30,6 +34,12 @@
 
 namespace tallyfs {
 
+// The label of a part is that of its whole, a slash, and what tells it from others.
+struct PartKinds {
+  std::uint16_t part = 0;  // 0: there are none
+  std::uint16_t whole = 0;
+};
+
 class ObjectStore {
  public:
   static constexpr std::uint64_t kObjectsMax = 1 << 22;
@@ -47,9 +57,9 @@ class ObjectStore {
   };
   // memory: a memfd; an empty one becomes an empty store. kInvalid: it is no store, or one of
   // another format; kNoSpace: the memory cannot be mapped, or written.
-  static Result<Opened> open(int memory);
+  static Result<Opened> open(int memory, PartKinds kinds = {});
   // Makes an empty store of the memory, whatever is in it. kNoSpace.
-  static Result<std::unique_ptr<ObjectStore>> format(int memory);
+  static Result<std::unique_ptr<ObjectStore>> format(int memory, PartKinds kinds = {});
 
   // A run over all objects of some kinds, in the order in which they are to be loaded. Several runs
   // may be under way at once. Confined to its thread.
@@ -86,6 +96,11 @@ class ObjectStore {
   // One object of the kinds, the last of them in the order if it is new. As Pass::put().
   Result<void> put(KindBits kinds, const SavedObject& object, const ObjectVersion& version)
       EXCLUDES(mutex_);
+  // A part, whose label no part has had. version: that of its whole with the change; the whole is
+  // put with its versions, too. False: the whole is to be put instead.
+  Result<bool> put_part(KindBits kinds, const SavedObject& part, const ObjectVersion& version)
+      EXCLUDES(mutex_);
+  // With its parts.
   Result<void> remove(std::uint16_t kind, std::string_view label) EXCLUDES(mutex_);
   // Whether it has this version of an object, or a newer one.
   bool has(std::uint16_t kind, std::string_view label, const ObjectVersion& version) const
@@ -128,13 +143,21 @@ class ObjectStore {
     std::uint32_t slot = 0;
   };
 
-  explicit ObjectStore(int memory);
+  // Those of one whole.
+  struct Parts {
+    std::vector<std::string> names;
+    std::uint64_t bytes = 0;
+  };
+
+  ObjectStore(int memory, PartKinds kinds);
   std::uint32_t begin_pass() EXCLUDES(mutex_);
   void end_pass() EXCLUDES(mutex_);
   // number: of the run; nothing: none.
   Result<void> put_locked(const Written& written, const ObjectVersion& version,
                           std::optional<std::uint32_t> number, std::uint64_t& after)
       REQUIRES(mutex_);
+  Result<void> put_known(Item& item, const Written& written, const ObjectVersion& version,
+                         std::uint64_t& after) REQUIRES(mutex_);
   Result<void> write(Item& item, const Written& written) REQUIRES(mutex_);
   // Then the object is as the entry says.
   Result<void> write_entry(Item& item, const Extent& extent, std::uint32_t checksum)
@@ -143,6 +166,12 @@ class ObjectStore {
   Result<void> take_entry(Item& item) REQUIRES(mutex_);
   void give_entry(const Item& item) REQUIRES(mutex_);
   Result<void> remove_from(Items& items, Items::iterator at) REQUIRES(mutex_);
+  void note_part(const std::string& name, std::string_view label, std::uint32_t size)
+      REQUIRES(mutex_);
+  // Those that have no change behind this version.
+  Result<void> remove_parts(std::string_view whole, const ObjectVersion& version)
+      REQUIRES(mutex_);
+  Result<void> remove_lost_parts() REQUIRES(mutex_);
   // Whether the object was removed since the run of this number has begun.
   bool is_removed(const std::string& name, std::uint32_t number) const REQUIRES(mutex_);
   Result<void> move_after(Item& item, std::uint64_t& after) REQUIRES(mutex_);
@@ -156,8 +185,10 @@ class ObjectStore {
   void give_back(const Extent& freed, const Extent& free) REQUIRES(mutex_);
 
   const int memory_;
+  const PartKinds part_kinds_;
   mutable Mutex mutex_{LockRank::kObjectStore};
   std::array<Items, kKindsMax> items_ GUARDED_BY(mutex_);  // of each kind
+  boost::unordered_flat_map<std::string, Parts> parts_ GUARDED_BY(mutex_);  // by the whole's label
   // For each lowest kind of a set: no object of the set comes after it in the order.
   std::array<std::uint64_t, kKindsMax> last_ GUARDED_BY(mutex_){};
   Extents extents_ GUARDED_BY(mutex_);

@@ -119,6 +119,9 @@ class ObjectStore::Reader {
     const std::string name = name_of(found.object.kind, found.object.label, found.occurrence);
     if (!store_.items_[found.object.kind].emplace(name, found.item).second) return;
     store_.set_order(found.item, found.item.order);
+    if (found.object.kind == store_.part_kinds_.part) {
+      store_.note_part(name, found.object.label, found.item.size);
+    }
     contents_.objects.push_back(found.object);
   }
 
@@ -146,18 +149,18 @@ class ObjectStore::Reader {
   std::vector<Extent> free_;
 };
 
-Result<ObjectStore::Opened> ObjectStore::open(int memory) {
+Result<ObjectStore::Opened> ObjectStore::open(int memory, PartKinds kinds) {
   struct stat status {};
   if (::fstat(memory, &status) != 0) return no_space("look at the memory of the keeper");
   if (status.st_size == 0) {
-    auto made = format(memory);
+    auto made = format(memory, kinds);
     if (!made) return made.error();
     return Opened{std::move(made.value()), {}};
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, memory, 0);
   if (mapped == MAP_FAILED) return no_space("map the memory of the keeper");
-  Opened opened{std::unique_ptr<ObjectStore>(new ObjectStore(memory)), {}};
+  Opened opened{std::unique_ptr<ObjectStore>(new ObjectStore(memory, kinds)), {}};
   opened.contents.mapping = std::make_shared<const Mapping>(mapped, size);
   const std::string_view bytes(static_cast<const char*>(mapped), size);
   if (size < kEntriesAt || bytes.substr(0, store_header().size()) != store_header()) {

@@ -64,12 +64,24 @@ class KeptObjects final : public ObjectSink {
     kept = {object.format, std::string(object.bytes), std::exchange(version_, {})};
     return true;
   }
+  bool put_changes(const SavedObject& object, const ObjectVersion& version) override {
+    version_ = version;
+    return put(object);
+  }
   bool wants(SavedKind kind, std::string_view label, const ObjectVersion& version) override {
     const auto found = kept_.find({static_cast<std::uint16_t>(kind), std::string(label)});
     version_ = version;
     return found == kept_.end() || found->second.version != version;
   }
 
+  // The labels of what was put of a kind, in their order.
+  std::vector<std::string> labels(SavedKind kind) const {
+    std::vector<std::string> all;
+    for (const auto& [name, kept] : kept_) {
+      if (name.first == static_cast<std::uint16_t>(kind)) all.push_back(name.second);
+    }
+    return all;
+  }
   // In the order of their kinds, which is that in which a branch needs them.
   SavedObjects all() const {
     SavedObjects objects;

@@ -114,7 +114,8 @@ class StatisticsBranch final : public Branch {
     return {.lines = kLines<wire::CommandLine>,
             .metered_lines = kLines<wire::CommandLine>,
             .objects = saved_kinds(SavedKind::kInterface, SavedKind::kRule,
-                                   SavedKind::kFedInterface, SavedKind::kStatisticNumbers)};
+                                   SavedKind::kFedInterface, SavedKind::kStatisticNumbers,
+                                   SavedKind::kFedChanges)};
   }
   Result<Done> execute(const wire::Line& line, Call& call) override EXCLUDES(mutex_) {
     return execute(std::get<wire::CommandLine>(line), call.sender, call.now,
@@ -158,11 +159,25 @@ class StatisticsBranch final : public Branch {
   // Enters `metrics/`. Called once, before there are readers.
   void enter_metrics(const MetricsSettings& settings, Moment now);
 
-  // Called with the path of an interface that was made with a lifetime or feed=, before the feeder
-  // is answered and without a lock of this one. Called once, before there are feeders.
-  void write_through_by(std::function<void(std::string_view path)> write) {
-    write_through_ = std::move(write);
+  // How what commands have changed is kept for the case of a kill.
+  struct Keeping {
+    using Put = std::function<void(ObjectSink& sink)>;
+    // Calls it at once.
+    std::function<void(const Put& put)> write = {};
+    // All is to be saved soon.
+    std::function<void()> save_soon = {};
+  };
+  // From now on, what commands have changed is noted. Called once, before there are feeders.
+  void keep_changes(Keeping keeping) { keeping_ = std::move(keeping); }
+  // Writes what commands have changed since the last call: before they are answered. An interface
+  // of more than kLineAtOnce statistics, all of which a line has changed, is saved soon instead, as
+  // others would wait for it. One thread at a time.
+  void write_changes(Moment now) EXCLUDES(mutex_) {
+    if (has_changed_.load(std::memory_order_relaxed)) [[unlikely]]
+      write_changed(now);
   }
+  // Whether there are such changes.
+  bool has_changes() const { return has_changed_.load(std::memory_order_relaxed); }
 
   // What rmdir does. It lets others have the lock between its steps. kBusy for the daemon's own,
   // kNotFound.
@@ -303,6 +318,21 @@ class StatisticsBranch final : public Branch {
   std::vector<Handed> list_handed() const EXCLUDES(mutex_);
   static std::string bytes_of(const Handed& handed, CellBudget& budget);
   static bool put_fed(const Handed& handed, ObjectSink& sink);
+  // What commands have changed of an interface since it was written.
+  struct Changed {
+    std::string interface;
+    std::vector<std::string> statistics;  // as lines name them
+    bool is_all = false;                  // or the interface itself
+  };
+  void note_changed(std::string_view interface, std::string_view statistic) REQUIRES(mutex_);
+  void note_all_changed(std::string_view interface) REQUIRES(mutex_);
+  Changed& noted(std::string_view interface) REQUIRES(mutex_);
+  void write_changed(Moment now) EXCLUDES(mutex_);
+  void write(const Changed& changed, Moment now) EXCLUDES(mutex_);
+  void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Moment now);
+  Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
+  Result<void> take_changes(std::string_view name, Interface& interface) EXCLUDES(mutex_);
+  Handed find_handed(std::string_view interface) const EXCLUDES(mutex_);
   void put_numbers(ObjectSink& sink) const EXCLUDES(mutex_);
   Result<void> load_fed(const SavedObject& object, const Loading& loading) EXCLUDES(mutex_);
   Result<void> enter_fed(Handed fed, const Loading& loading) EXCLUDES(mutex_);
@@ -321,8 +351,6 @@ class StatisticsBranch final : public Branch {
   static Result<AskedInterface> asked_interface(const wire::CommandLine& command);
   Result<Done> create_lasting(const wire::CommandLine& command, const Sender& sender, Moment now)
       EXCLUDES(mutex_);
-  Result<Done> written_through(const wire::CommandLine& command, const AskedInterface& asked,
-                               Result<Done> done) EXCLUDES(mutex_);
   Result<Done> create(const wire::CommandLine& command, const AskedInterface& asked,
                       const Sender& sender, Moment now) REQUIRES(mutex_);
   Result<Done> leave(const wire::CommandLine& command, const InterfaceEntry& owner, Done done,
@@ -427,7 +455,9 @@ class StatisticsBranch final : public Branch {
   const FeederWatch processes_;
   const std::span<Shape> shapes_;
   const std::function<bool(const Sender&)> is_writer_;
-  std::function<void(std::string_view)> write_through_;  // nothing: nothing is kept
+  Keeping keeping_;  // nothing: nothing is kept
+  std::atomic<bool> has_changed_{false};
+  std::atomic<std::uint64_t> changes_written_{0};
   ErrorLog* const errors_;  // nullptr: what rules cannot do is not told
   const DaemonFacts daemon_;
   NodeId directory_ = 0;
@@ -453,6 +483,10 @@ class StatisticsBranch final : public Branch {
   mutable List listed_ GUARDED_BY(mutex_);
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
+  std::vector<Changed> changed_ GUARDED_BY(mutex_);
+  // Until the end of loading: changes of interfaces to come, each in its order.
+  boost::unordered_flat_map<std::string, std::vector<std::string>> changes_before_
+      GUARDED_BY(mutex_);
   // Until the end of loading: the table of the server before, and statistics that feeders did not
   // know there.
   std::string numbers_before_ GUARDED_BY(mutex_);

@@ -78,23 +78,16 @@ Result<Done> StatisticsBranch::create_lasting(const wire::CommandLine& command,
                                               const Sender& sender, Moment now) {
   const auto asked = asked_interface(command);
   if (!asked) return asked.error();
-  bool had_it = false;
   const auto change = [&] {
     const MutexLock lock(mutex_);
-    const InterfaceEntry* const entry = find_interface(command.target.text);
-    had_it = entry && entry->feeders.contains(sender.pid);
     return create(command, asked.value(), sender, now);
   };
-  if (asked.value().lifetime == Lifetime::kForGood) {
-    return written_through(command, asked.value(), change());
-  }
+  if (asked.value().lifetime == Lifetime::kForGood) return change();
   if (const auto watched = processes_.watch(sender); !watched) {
     return error_at(watched.error(), rest_at(command));
   }
-  const auto done = processes_.change_while_watched(
-      sender.pid, change, [&] { process_ended(sender.pid, now, always_late); });
-  // Of a process that asks again, all was written when it asked first.
-  return had_it ? done : written_through(command, asked.value(), done);
+  return processes_.change_while_watched(sender.pid, change,
+                                         [&] { process_ended(sender.pid, now, always_late); });
 }
 
 Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const AskedInterface& asked,
@@ -118,6 +111,7 @@ Result<Done> StatisticsBranch::create(const wire::CommandLine& command, const As
   const auto made = create_statistic(command.target.text, command.rest.text, sender.rights, now,
                                      strictness_of(command));
   if (made) {
+    note_changed(made.value()->owner->name, statistic);
     return with_warning(named(*made.value(), wire::Made::kNew), command, sender,
                         Interface::remark_on_new(command.rest.text, strictness_of(command)),
                         now);
@@ -205,6 +199,7 @@ Result<Done> StatisticsBranch::create_view(const wire::CommandLine& command, con
       entry->interface->create_view(view, command.rest.text, now, strictness_of(command));
   if (!made) return error_at(made.error(), command.rest.at);
   if (!made.value()) return leave(command, *entry, {.made = wire::Made::kWasThere}, sender, now);
+  note_changed(interface, view);
   return with_warning({}, command, sender, remark(command, view, *entry->interface), now);
 }
 
@@ -232,6 +227,11 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
                         : entry->interface->define_step(line.text, now, step, strictness);
   if (!done) return line.place(with_creation(done.error(), entry->name, line.text));
   if (!done.value()) return Done{.is_cut = true};
+  if (const auto word = find_word(line.text, kNameKey)) {
+    note_changed(interface, word->text.substr(kNameKey.size()));
+  } else {
+    note_all_changed(interface);
+  }
   auto fault = entry->interface->remark(line.text);
   if (!fault && line.is_default && strictness == Strictness::kStrict) {
     fault = remark_on_default(*entry, line.text);
@@ -276,12 +276,17 @@ Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
     return error_at(allowed.error(), command.target.at);
   }
   if (interface == kOwnName) return own_interface(command.target.at);
-  if (!has_statistic) return Done{.is_cut = !remove(*entry, now, is_late)};
+  if (!has_statistic) {
+    if (!remove(*entry, now, is_late)) return Done{.is_cut = true};
+    note_all_changed(interface);
+    return Done{};
+  }
   // A view has no entry.
   if (StatisticEntry* const gone = find(command.target.text)) forget(*gone);
   if (!entry->interface->remove_statistic(statistic, now)) {
     return not_found("statistic", command.target.at + interface.size() + 1);
   }
+  note_changed(interface, statistic);
   return Done{};
 }
 

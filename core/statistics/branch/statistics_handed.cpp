@@ -107,6 +107,7 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   auto loaded = Interface::load_handed(in, ledger_);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
+  if (auto taken = take_changes(fed.name, *loaded.value()); !taken) return taken;
   if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
@@ -164,6 +165,7 @@ Result<void> StatisticsBranch::load_numbers(const SavedObject& object, const Loa
 Result<void> StatisticsBranch::end_loading(const Loading& loading) {
   if (!loading.has_pages) return {};
   const MutexLock lock(mutex_);
+  changes_before_.clear();
   const std::string numbers = std::exchange(numbers_before_, {});
   ByteReader in(numbers);
   bool is_whole = true;

@@ -37,17 +37,6 @@ Result<StatisticsBranch::AskedInterface> StatisticsBranch::asked_interface(
   return asked;
 }
 
-// If the next server did not know what was asked of the interface, a sample could make it anew,
-// without a lifetime and fed by all.
-Result<Done> StatisticsBranch::written_through(const wire::CommandLine& command,
-                                               const AskedInterface& asked, Result<Done> done) {
-  const bool asks = asked.lifetime == Lifetime::kFeeder || asked.feed;
-  if (done && asks && write_through_) {
-    write_through_(std::string("statistics/").append(command.target.text));
-  }
-  return done;
-}
-
 Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command,
                                                 const AskedInterface& asked, const Sender& sender,
                                                 Moment now) {
@@ -58,6 +47,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     if (!created) return error_at(created.error(), command.target.at);
     entry = find_interface(command.target.text);
     if (asked.feed) entry->interface->set_feed(asked.feed->value, now);
+    note_all_changed(entry->name);
   } else if (asked.lifetime == Lifetime::kForGood || entry->feeders.empty()) {
     return leave(command, *entry, asked, sender, now);
   } else if (auto allowed = may_change(*entry, sender.rights); !allowed) {
@@ -69,7 +59,10 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     if (made == wire::Made::kNew) forget(*entry, now);
     return error_at(added.error(), rest_at(command));
   }
-  if (!had_it) entry->changes += 1;
+  if (!had_it) {
+    entry->changes += 1;
+    note_all_changed(entry->name);
+  }
   if (made == wire::Made::kNew) return Done{.made = made};
   return leave(command, *entry, asked, sender, now);
 }
@@ -103,7 +96,11 @@ Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, con
   if (!asked) return error_at(asked.error(), command.rest.at + word.at);
   InterfaceEntry& entry = *find_interface(command.target.text);
   entry.changes += 1;  // as in absorb_cells()
-  return Done{.is_cut = !entry.interface->set_feed(asked.value().feed->value, now, is_late)};
+  if (!entry.interface->set_feed(asked.value().feed->value, now, is_late)) {
+    return Done{.is_cut = true};
+  }
+  note_all_changed(entry.name);
+  return Done{};
 }
 
 }  // namespace tallyfs::statistics

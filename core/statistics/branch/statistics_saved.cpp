@@ -89,12 +89,7 @@ StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, Objec
   if (!path.starts_with(kBegin)) return SavedAt::kElsewhere;
   const std::string_view behind = path.substr(kBegin.size());
   const std::string_view name = behind.substr(0, behind.find('/'));
-  Handed found;
-  {
-    const MutexLock lock(mutex_);
-    const InterfaceEntry* const entry = find_interface(name);
-    if (entry && name != kOwnName) found = handed(*entry);
-  }
+  const Handed found = find_handed(name);
   if (!found.interface) {
     sink.gone(SavedKind::kFedInterface, name);
     return SavedAt::kDone;
@@ -117,6 +112,7 @@ Result<void> StatisticsBranch::load(const SavedObject& object, const Loading& lo
   if (is_of(object, SavedKind::kInterface)) return load_interface(object, loading);
   if (is_of(object, SavedKind::kFedInterface)) return load_fed(object, loading);
   if (is_of(object, SavedKind::kStatisticNumbers)) return load_numbers(object, loading);
+  if (is_of(object, SavedKind::kFedChanges)) return load_changes(object);
   if (object.format != kRuleFormat) return other_format(object);
   const MutexLock lock(mutex_);
   return rules_.add(object.bytes, Strictness::kTolerant);

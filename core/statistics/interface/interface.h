@@ -216,6 +216,12 @@ class Interface {
   void save_for_successor(ByteWriter& out, CellBudget& budget) const;
   void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
+  // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
+  // with its views; and which of them are not there any more.
+  void save_changes(ByteWriter& out, std::span<const std::string> names) const;
+  // Right behind load_handed(): such changes, if they are newer. kInvalid: not what save_changes()
+  // writes; kNoSpace.
+  Result<void> load_changes(std::string_view changes);
   // As publish_at(), with what the server before has published there: cells go on in their era.
   void go_on_at(Statistic* statistic, const Published& at);
   // Definitions and data of the statistics that both have, and the other's views of these. Returns
@@ -296,6 +302,13 @@ class Interface {
   std::optional<Error> remark_on_discarded(const Change& change) const REQUIRES(mutex_);
   Result<void> take_data(Statistic& from, Statistic& to) REQUIRES(mutex_);
   Result<void> take_view(Statistic& from, Moment now) REQUIRES(mutex_);
+  // Statistics that changes replace: those of these names, with their views.
+  using Replaced = boost::unordered_flat_set<Statistic*>;
+  Replaced replaced_by(std::span<const std::string_view> names) const REQUIRES(mutex_);
+  Result<void> take_changed(std::vector<std::unique_ptr<Statistic>> changed, Replaced replaced)
+      REQUIRES(mutex_);
+  Result<void> take_one_changed(std::unique_ptr<Statistic> changed, Replaced& replaced)
+      REQUIRES(mutex_);
   template <typename Begin, typename Each>
   void save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const;
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const

@@ -118,6 +118,23 @@ class StatisticRow {
     while (behind_last_ != 0 && !places_[behind_last_ - 1]) --behind_last_;
     return behind_last_ == 0 ? nullptr : places_[behind_last_ - 1].get();
   }
+  // In the place of one that is in.
+  Statistic& replace(const Statistic& old, std::unique_ptr<Statistic> next) {
+    next->place_ = old.place_;
+    auto& place = places_[old.place_];
+    place = std::move(next);
+    return *place;
+  }
+  // Whether the one comes before the other.
+  static bool is_before(const Statistic& one, const Statistic& other) {
+    return one.place_ < other.place_;
+  }
+  // All of them, in their order. None is left.
+  std::vector<std::unique_ptr<Statistic>> take_all() {
+    close_up();
+    behind_last_ = 0;
+    return std::exchange(places_, {});
+  }
   // It must be in.
   void erase(const Statistic& statistic) {
     places_[statistic.place_].reset();

@@ -54,6 +54,34 @@ what_was_written_is_there_after_a_kill_at_once() {
   assert_has_not ' left out' "$(cat "$STDERR")"
 }
 
+# By any command and any door, in interfaces of few and of many statistics. TALLY_KILLS says how
+# many kills.
+what_was_answered_is_there_after_many_kills() {
+  need_python
+  start_daemon
+  "$PYTHON" "$here/kills_answered.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}"
+  assert_has_not ' left out' "$(cat "$STDERR")"
+}
+
+what_programs_define_is_there_after_a_kill_at_once() {
+  start_daemon
+  local i
+  send 'create web/us on=1'
+  for i in $(seq 40); do echo "create many/s$i on=1"; done | "$TALLY_SEND" --socket "$SOCK"
+  for i in 1 2 3; do
+    "$TALLY_SEND" --socket "$SOCK" "create web/n$i on=1 type=range" "define many/s$i units=$i"
+    _replace_server
+    assert_has "name=n$i on=1 type=range" "$(cat "$STAT/web/definition")"
+    assert_has "name=s$i " "$(cat "$STAT/many/definition")"
+    assert_eq "$i" "$(attribute many "s$i" units)"
+    "$TALLY_SEND" --socket "$SOCK" "remove web/n$i" "define many/s$i type=range"
+    _replace_server
+    assert_has_not "name=n$i" "$(cat "$STAT/web/definition")"
+    assert_eq range "$(attribute many "s$i" type)"
+  done
+  assert_has_not ' left out' "$(cat "$STDERR")"
+}
+
 # The third server has all that was kept.
 a_write_that_two_servers_crash_with_is_refused() {
   _need_resend

@@ -224,15 +224,32 @@ TEST_F(HandedTest, TheDaemonsOwnNumbersNeedTheirRoomOnce) {
   EXPECT_NE(next.read("tallyfs", "data").find("dropped_by 0x1267 3\n"), std::string::npos);
 }
 
-// What a sample would make anew in another way.
-TEST_F(HandedTest, AnInterfaceThatIsMadeWithALifetimeOrAFeedIsWrittenThrough) {
-  std::vector<std::string> written;
-  statistics_.write_through_by([&](std::string_view path) { written.emplace_back(path); });
+// A large interface is not written whole for a change of one statistic, and not at once where a
+// line has changed all of them.
+TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
+  KeptObjects kept;
+  unsigned soon = 0;
+  statistics_.keep_changes(
+      {.write = [&](const auto& put) { put(kept); }, .save_soon = [&] { ++soon; }});
   ASSERT_TRUE(execute("create web lifetime=feeder", Sender(kAlice, 4711)));
-  ASSERT_TRUE(execute("create db feed=owner"));
-  ASSERT_TRUE(execute("create plain"));
-  ASSERT_TRUE(execute("create plain/a"));
-  EXPECT_EQ(written, (std::vector<std::string>{"statistics/web", "statistics/db"}));
+  ASSERT_TRUE(execute("create few/a"));
+  for (std::size_t i = 0; i <= Interface::kLineAtOnce; ++i) (void)make("big/" + std::to_string(i));
+  EXPECT_TRUE(statistics_.has_changes());
+  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), std::vector<std::string>());
+  statistics_.write_changes(clock_.now());
+  EXPECT_FALSE(statistics_.has_changes());
+  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"few", "web"}));
+  EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
+  ASSERT_TRUE(execute("define few data=reset"));
+  EXPECT_TRUE(statistics_.has_changes());
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(soon, 0u);
+  ASSERT_TRUE(execute("define big data=reset"));
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(soon, 1u);
+  ASSERT_FALSE(execute("define few name=none data=reset"));
+  ASSERT_TRUE(execute("attach few/a"));
+  EXPECT_FALSE(statistics_.has_changes());
 }
 
 // A lane with increments in one cell.

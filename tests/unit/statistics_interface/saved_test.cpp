@@ -111,10 +111,10 @@ TEST(SavedTest, DecimalsStayThoseOfTheFeeder) {
 TEST(SavedTest, AScaleByOtherWordsIsNotedInThoseOfTheStatistic) {
   Stand stand;
   stand.create("s", "type=range units=microseconds/n");
-  const std::string seconds = "seconds/n decimals=6";
-  EXPECT_EQ(refusal(*stand.interface, seconds), "");
-  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=" + seconds));
-  EXPECT_EQ(refusal(*stand.interface, seconds), "");
+  const std::string in_seconds = "seconds/n decimals=6";
+  EXPECT_EQ(refusal(*stand.interface, in_seconds), "");
+  ASSERT_TRUE(stand.interface->note_sample_units("s", "sample_units=" + in_seconds));
+  EXPECT_EQ(refusal(*stand.interface, in_seconds), "");
   EXPECT_EQ(refusal(*stand.interface, "microseconds/n"), "");
   EXPECT_NE(refusal(*stand.interface, "seconds/n"), "");
 }

@@ -356,6 +356,80 @@ TEST(ObjectStoreTest, WhatIsNoStoreIsRefusedAndBegunAnew) {
   EXPECT_EQ(read(memory), (Texts{{kKind, "a", "1"}}));
 }
 
+// ---- parts
+
+constexpr PartKinds kParts{.part = kOtherKind, .whole = kKind};
+Text part(const char* label) { return {kOtherKind, label, "x"}; }
+
+ObjectStore::Opened open_with_parts(const Fd& memory) {
+  auto opened = ObjectStore::open(memory.get(), kParts);
+  EXPECT_TRUE(opened);
+  return std::move(opened.value());
+}
+
+TEST(ObjectStoreTest, APartStaysUntilItsWholeHasTheChange) {
+  const Fd memory = make_memory();
+  const auto [store, none] = open_with_parts(memory);
+  const Text web{kKind, "web", std::string(100, 'w')};
+  EXPECT_FALSE(store->put_part(kBoth, saved(part("web/1")), {5, 2}).value()) << "of no whole";
+  ASSERT_TRUE(store->put(kBoth, saved(web), {5, 1}));
+  EXPECT_FALSE(store->put_part(kBoth, saved(part("web/1")), {6, 2}).value()) << "of another one";
+  EXPECT_TRUE(store->put_part(kBoth, saved(part("web/1")), {5, 2}).value());
+  EXPECT_TRUE(store->put_part(kBoth, saved(part("web/2")), {5, 3}).value());
+  EXPECT_EQ(read(memory), (Texts{web, part("web/1"), part("web/2")}));
+  ASSERT_TRUE(store->put(kBoth, saved(web), {5, 2}));
+  EXPECT_EQ(read(memory), (Texts{web, part("web/2")}));
+  EXPECT_TRUE(store->put_part(kBoth, saved(part("web/3")), {5, 2}).value()) << "it has that";
+  EXPECT_EQ(read(memory), (Texts{web, part("web/2")}));
+  ASSERT_TRUE(store->remove(kKind, "web"));
+  EXPECT_EQ(read(memory), Texts{});
+}
+
+TEST(ObjectStoreTest, PartsOfAWholeHaveNoMoreBytesThanItself) {
+  const Fd memory = make_memory();
+  const auto [store, none] = open_with_parts(memory);
+  ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", std::string(1000, 'w')}), {5, 1}));
+  unsigned parts = 0;
+  while (store->put_part(kBoth, saved(part(("web/" + std::to_string(parts)).c_str())), {5, 2})
+             .value()) {
+    ASSERT_LT(++parts, 1000u);
+  }
+  EXPECT_GT(parts, 10u);
+  ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", std::string(1000, 'v')}), {5, 3}));
+  EXPECT_EQ(store->objects(), 1u);
+  EXPECT_TRUE(store->put_part(kBoth, saved(part("web/next")), {5, 4}).value());
+}
+
+// The next server knows no versions: it has taken all parts into the whole that it puts.
+TEST(ObjectStoreTest, PartsGoWithTheFirstSaveOfTheNextServer) {
+  const Fd memory = make_memory();
+  {
+    const auto [store, none] = open_with_parts(memory);
+    ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", std::string(100, 'w')}), {5, 1}));
+    ASSERT_TRUE(store->put_part(kBoth, saved(part("web/1")), {5, 2}).value());
+  }
+  const auto [store, found] = open_with_parts(memory);
+  EXPECT_EQ(found.objects.size(), 2u);
+  EXPECT_FALSE(store->put_part(kBoth, saved(part("web/1")), {5, 3}).value());
+  ObjectStore::Pass pass(*store, kBoth);
+  ASSERT_TRUE(pass.put(saved({kKind, "web", std::string(100, 'v')}), {2, 1}));
+  ASSERT_TRUE(pass.end());
+  EXPECT_EQ(read(memory), (Texts{{kKind, "web", std::string(100, 'v')}}));
+}
+
+// Of an interface that was removed, and made again.
+TEST(ObjectStoreTest, PartsDoNotGoOverToAnotherWholeOfTheName) {
+  const Fd memory = make_memory();
+  const auto [store, none] = open_with_parts(memory);
+  ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", std::string(100, 'w')}), {5, 1}));
+  ASSERT_TRUE(store->put_part(kBoth, saved(part("web/1")), {5, 9}).value());
+  ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", "new"}), {6, 1}));
+  EXPECT_EQ(read(memory), (Texts{{kKind, "web", "new"}}));
+  ObjectStore::Pass pass(*store, kBoth);
+  ASSERT_TRUE(pass.end());
+  EXPECT_EQ(read(memory), Texts{});
+}
+
 // Sealed memory stands for one that is full.
 TEST(ObjectStoreTest, AChangeThatFailsLeavesWhatWasBefore) {
   const Fd memory(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -1,0 +1,133 @@
+// What commands have changed of an interface since it was saved for the next server: a save of
+// these statistics alone, which the next server puts into the interface before anything else.
+#include <algorithm>
+#include <boost/unordered/unordered_flat_set.hpp>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/base/ledger.h"
+#include "core/statistics/interface/interface.h"
+
+namespace tallyfs::statistics {
+namespace {
+
+// The changed statistics are counted in the ledger of their interface when they have come there.
+constexpr Holdings kAnyNumber{
+    .interfaces = UINT64_MAX, .statistics = UINT64_MAX, .bytes = UINT64_MAX};
+
+Error no_changes() { return {ErrorCode::kInvalid, "not the changes of an interface"}; }
+
+}  // namespace
+
+void Interface::save_changes(ByteWriter& out, std::span<const std::string> names) const {
+  std::string bytes, marks;
+  ByteWriter statistics(bytes), behind(marks);
+  std::uint32_t count = 0;
+  CellBudget budget = CellBudget::for_command();
+  const MutexLock lock(mutex_);
+  const auto save_one = [&](const Statistic& each) {
+    each.read_cells(budget);
+    save_statistic(statistics, each, Statistic::Cells::kApart);
+    each.save_marks(behind);
+    ++count;
+  };
+  boost::unordered_flat_set<const Statistic*> saved;
+  std::vector<std::string_view> replaced;
+  for (const std::string& name : names) {
+    const Statistic* const named = find_typed(name);
+    replaced.push_back(named ? std::string_view(named->name()) : name);
+    if (!named) continue;
+    const Statistic* const source = named->source() ? named->source() : named;
+    if (!saved.insert(source).second) continue;
+    if (source != named) replaced.push_back(source->name());
+    save_one(*source);
+    for (const Statistic* const view : source->views()) save_one(*view);
+  }
+  out.put(static_cast<std::uint32_t>(replaced.size()));
+  for (const std::string_view name : replaced) out.put_text(name);
+  save_head(out, samples_, count);
+  out.put_bytes(bytes);
+  out.put(version_);
+  out.put_bytes(marks);
+}
+
+Result<void> Interface::load_changes(std::string_view changes) {
+  ByteReader in(changes);
+  std::vector<std::string_view> names;
+  for (auto left = in.get<std::uint32_t>(); in.ok() && left != 0; --left) {
+    names.push_back(in.get_text());
+  }
+  Ledger unbounded({.per_uid = kAnyNumber, .total = kAnyNumber});
+  auto loaded = load_handed(in, unbounded);
+  if (!loaded) return loaded.error();
+  if (in.left() != 0) return no_changes();
+  Interface& from = *loaded.value();
+  std::vector<std::unique_ptr<Statistic>> changed;
+  std::uint64_t version = 0;
+  Moment last_change;
+  {
+    const MutexLock lock(from.mutex_);
+    from.by_name_.clear();
+    changed = from.statistics_.take_all();
+    version = from.version_;
+    last_change = from.last_change_;
+  }
+  const MutexLock lock(mutex_);
+  if (version <= version_) return {};
+  version_ = version;
+  last_change_ = last_change;
+  standing_.reset();
+  return take_changed(std::move(changed), replaced_by(names));
+}
+
+Interface::Replaced Interface::replaced_by(std::span<const std::string_view> names) const {
+  Replaced replaced;
+  for (const std::string_view name : names) {
+    Statistic* const named = find_locked(name);
+    if (!named) continue;
+    replaced.insert(named);
+    replaced.insert(named->views().begin(), named->views().end());
+  }
+  return replaced;
+}
+
+// Samples of a statistic that is gone stay counted.
+Result<void> Interface::take_changed(std::vector<std::unique_ptr<Statistic>> changed,
+                                     Replaced replaced) {
+  for (Statistic* const each : replaced) {
+    if (each->source()) find_locked(each->source()->name())->detach_view(*each);
+  }
+  for (auto& each : changed) {
+    if (auto taken = take_one_changed(std::move(each), replaced); !taken) return taken;
+  }
+  for (Statistic* const each : replaced) remove(*each);
+  return {};
+}
+
+// A view comes behind its source, as load() needs it.
+Result<void> Interface::take_one_changed(std::unique_ptr<Statistic> changed,
+                                         Replaced& replaced) {
+  Statistic* const old = find_locked(changed->name());
+  if (old && !replaced.contains(old)) return no_changes();
+  const Statistic* const source = changed->source();
+  if (source && find_locked(source->name()) != source) return no_changes();
+  if (!source) samples_ += changed->samples() - (old && !old->source() ? old->samples() : 0);
+  const Holdings holdings = holdings_of(*changed);
+  const bool keeps_place = old && (!source || StatisticRow::is_before(*source, *old));
+  if (old) {
+    reservation_.shrink(holdings_of(*old));
+    by_name_.erase(old);
+    replaced.erase(old);
+  }
+  if (keeps_place) {
+    by_name_.insert(&statistics_.replace(*old, std::move(changed)));
+  } else {
+    if (old) statistics_.erase(*old);
+    append(std::move(changed));
+  }
+  return reservation_.grow(holdings);
+}
+
+}  // namespace tallyfs::statistics
