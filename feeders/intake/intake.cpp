@@ -257,6 +257,7 @@ Intake::Progress Intake::drain(const Until& until, const std::function<void()>& 
     if (taken > kFewDatagrams && !std::exchange(told, true)) before_waiting();
     if (finish_batch(until) == Progress::kCut) return Progress::kCut;
     if (queue_length_ && taken > *queue_length_) return Progress::kDone;
+    if (dispatcher_.is_past(until)) return Progress::kCut;
     taken += drop_queued();
     const bool was_last = !receive();
     taken += batch_.size();
@@ -355,11 +356,11 @@ bool Intake::has_others_waiting() {
 std::size_t Intake::drop_queued() {
   if (!backlog_.is_nearly_full() || !queue_.holds_any()) return 0;
   std::size_t dropped = 0;
-  for (auto first = queue_.first(); first && is_beyond_room(first->sender, first->bytes);
-       first = queue_.first()) {
+  for (; dropped < SocketQueue::kLong; ++dropped) {
+    const auto first = queue_.first();
+    if (!first || !is_beyond_room(first->sender, first->bytes)) break;
     if (!queue_.discard_first()) break;
     note_dropped({.uid = first->sender.uid()}, Piece::kWhole);
-    dropped += 1;
   }
   return dropped;
 }

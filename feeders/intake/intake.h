@@ -193,8 +193,8 @@ class Intake final : public Barrier, public HandedPart {
   // A datagram of so many bytes is dropped: its sender's leave no room, and to make some others
   // would have to wait.
   bool is_beyond_room(SenderKey sender, std::size_t bytes) REQUIRES(turn_);
-  // Drops the first ones of the queue that are, and returns how many. So none of their bytes is
-  // copied.
+  // Drops such datagrams while the queue begins with one, kLong at most, and returns how many. None
+  // of their bytes is copied.
   std::size_t drop_queued() REQUIRES(turn_);
   // Carries out what is in the way, or drops it. False: it is not done yet.
   bool make_room(const Backlog::Deferred& deferred, Moment now, const Until& until) REQUIRES(turn_);

@@ -112,8 +112,8 @@ bool SocketQueue::has_prompt_sender() {
 
 bool SocketQueue::is_long(std::optional<unsigned> length) {
   const MutexLock lock(mutex_);
-  return !length || look_at_first() == Look::kFailed ||
-         queued_.size() >= std::min<std::size_t>(*length, kLong);
+  return look_at_first() == Look::kFailed ||
+         queued_.size() >= std::min<std::size_t>(length.value_or(kDefaultLength), kLong);
 }
 
 SocketQueue::Look SocketQueue::look_at_first() {

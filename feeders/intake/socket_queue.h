@@ -33,6 +33,7 @@ class SocketQueue final : public HeldSenders {
   // A look at a datagram takes the longer the more are before it: 1 us at the first, 7 us at the
   // five-hundredth, where to drop one takes 4 us. So a longer queue is made shorter, not looked at.
   static constexpr std::size_t kLong = 256;
+  static constexpr unsigned kDefaultLength = 10;  // net.unix.max_dgram_qlen of Linux
 
   // channels: as Receiver's.
   SocketQueue(int fd, uid_t owner, AnswerChannels* channels = nullptr)
@@ -71,8 +72,8 @@ class SocketQueue final : public HeldSenders {
   // Whether one of the first kLong is of a sender with nothing put off. True as well where the
   // kernel does not tell.
   bool has_prompt_sender() EXCLUDES(mutex_);
-  // Whether more than kLong are queued, or senders may be waiting for room in a queue of this
-  // length. True as well where that, or what is queued, is not known.
+  // Whether kLong or more are queued, or senders may be waiting for room in a queue of this length;
+  // where that is not known, of the kernel's default. True as well where the kernel does not tell.
   bool is_long(std::optional<unsigned> length) EXCLUDES(mutex_);
 
  private:

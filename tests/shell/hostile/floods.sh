@@ -1,5 +1,5 @@
 # Whatever a user sends, as however many uids, others wait for their opens, requests and samples at
-# most 0.2 s more than beside as many busy loops. Opens wait 40 ms more, requests 10 ms.
+# most 0.2 s more than beside as many busy loops. Opens and requests wait some 50 ms more.
 _alone=timed
 
 _set_up() { start_daemon_for_all_users; }
