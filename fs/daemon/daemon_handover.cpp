@@ -99,7 +99,7 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
   });
   statistics::StatisticsBranch& statistics = branches_->statistics();
   statistics.keep_changes(
-      {.write = [&](const auto& put) { kept_->write_through(statistics, put); },
+      {.write = [&](const auto& put) { return kept_->write_through(statistics, put); },
        .save_soon = [this] { kept_->note_soon(); }});
   operations_->tell_of_changes([this](const std::string& path) { kept_->write_through(path); });
 }

@@ -334,13 +334,17 @@ void KeptState::write_through(std::string_view path) {
   }
 }
 
-void KeptState::write_through(const Branch& branch,
+bool KeptState::write_through(const Branch& branch,
                               const std::function<void(ObjectSink& sink)>& put) {
   note_work();
-  if (!has_mark_ && !is_failing_) return void(save_all());
+  if (!has_mark_ && !is_failing_) {
+    save_all();
+    return false;
+  }
   PathSink sink(*store_, branch.handles().objects);
   put(sink);
   if (!sink.done()) report(sink.done());
+  return true;
 }
 
 Result<void> KeptState::put_mark() {

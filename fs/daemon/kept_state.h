@@ -100,8 +100,9 @@ class KeptState final : public PartKeeper {
   // A control write has changed something at this path: returns when it is saved. Empty: the path
   // is not known, and it is saved as all else is.
   void write_through(std::string_view path);
-  // The same of what commands have changed in a branch, which `put` puts.
-  void write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);
+  // The same of what commands have changed in a branch, which `put` puts. False: all was saved
+  // instead, as nothing was saved before.
+  bool write_through(const Branch& branch, const std::function<void(ObjectSink& sink)>& put);
   // As PartKeeper.
   HandedDescriptors& descriptors() override { return parts_.descriptors; }
   void write_through(HandedPart& part) override EXCLUDES(parts_mutex_);

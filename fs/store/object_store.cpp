@@ -188,7 +188,7 @@ Result<void> ObjectStore::put_known(Item& item, const Written& written,
   const bool may_have_parts = written.object.kind == part_kinds_.whole && !parts_.empty();
   const bool was_another = item.version.object != 0 && item.version.object != version.object;
   if (may_have_parts && was_another) {
-    if (auto done = remove_parts(written.object.label, item.version); !done) return done;
+    if (auto done = remove_parts(written.object.label, kLast); !done) return done;
   }
   if (written.hash != item.content_hash) {
     if (auto done = write(item, written); !done) return done;
@@ -318,7 +318,8 @@ Result<bool> ObjectStore::put_part(KindBits kinds, const SavedObject& part,
   if (item.version.object != version.object) return false;
   if (version <= item.version) return true;
   const auto others = parts_.find(std::string(whole_of(part.label)));
-  if (others != parts_.end() && others->second.bytes + size > item.size) return false;
+  const std::uint64_t had = others == parts_.end() ? 0 : others->second.bytes;
+  if (had + size > item.size) return false;
   std::uint64_t after = last_[order_begin(kinds) >> kOrderBits];
   after = std::max(after, order_begin(kinds));
   if (auto done = put_locked(written, version, std::nullopt, after); !done) return done.error();

@@ -4,8 +4,7 @@
     kills_answered.py MOUNTPOINT SOCKET KEEPER COUNT
 
 Each time a command drawn at random goes in by a door drawn at random: binary requests, one or
-several a datagram; text, which is taken in when a file has been opened; files. Then SIGKILL without
-a pause, and all definitions, rules and samples are as the commands have made them. One interface
+several a datagram; text, with a request behind it; files. Then SIGKILL without a pause, and all definitions, rules and samples are as the commands have made them. One interface
 has few statistics, and another one many. Ends with 1 and both texts if something is otherwise.
 TALLY_SEED=N repeats a run.
 """
@@ -63,7 +62,8 @@ def by_request(lines):
 
 def by_text(lines):
     feed.send("".join(line + "\n" for line in lines).encode())
-    read(MOUNT + "/rules")
+    name = next(each for each, what in model["few"].items() if "of" not in what)
+    by_request([f"define few name={name} on=1"])
 
 
 def by_either(lines):
@@ -135,7 +135,7 @@ def reset_all():
 
 def remove():
     interface, name = pick()
-    if len(model[interface]) < 3:
+    if sum("of" not in what for what in model[interface].values()) < 2:
         return
     views = [each for each, what in model[interface].items() if what.get("of") == name]
     if views and draw.random() < 0.5:

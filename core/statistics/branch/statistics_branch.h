@@ -162,8 +162,8 @@ class StatisticsBranch final : public Branch {
   // How what commands have changed is kept for the case of a kill.
   struct Keeping {
     using Put = std::function<void(ObjectSink& sink)>;
-    // Calls it at once.
-    std::function<void(const Put& put)> write = {};
+    // Calls it at once. False: all had to be saved instead.
+    std::function<bool(const Put& put)> write = {};
     // All is to be saved soon.
     std::function<void()> save_soon = {};
   };
@@ -171,10 +171,12 @@ class StatisticsBranch final : public Branch {
   void keep_changes(Keeping keeping) { keeping_ = std::move(keeping); }
   // Writes what commands have changed since the last call: before they are answered. An interface
   // of more than kLineAtOnce statistics, all of which a line has changed, is saved soon instead, as
-  // others would wait for it. One thread at a time.
-  void write_changes(Moment now) EXCLUDES(mutex_) {
+  // others would wait for it. False: all was saved, which is not the doing of these commands. One
+  // thread at a time.
+  bool write_changes(Moment now) EXCLUDES(mutex_) {
     if (has_changed_.load(std::memory_order_relaxed)) [[unlikely]]
-      write_changed(now);
+      return write_changed(now);
+    return true;
   }
   // Whether there are such changes.
   bool has_changes() const { return has_changed_.load(std::memory_order_relaxed); }
@@ -318,17 +320,20 @@ class StatisticsBranch final : public Branch {
   std::vector<Handed> list_handed() const EXCLUDES(mutex_);
   static std::string bytes_of(const Handed& handed, CellBudget& budget);
   static bool put_fed(const Handed& handed, ObjectSink& sink);
-  // What commands have changed of an interface since it was written.
+  // What commands have changed of an interface since it was written: the statistics that lines
+  // name; all of them, by a line without a name; or the interface itself, as it was made, removed
+  // or got a feeder.
+  enum class Extent { kNamed, kStatistics, kInterface };
   struct Changed {
     std::string interface;
     std::vector<std::string> statistics;  // as lines name them
-    bool is_all = false;                  // or the interface itself
+    Extent extent = Extent::kNamed;
   };
   void note_changed(std::string_view interface, std::string_view statistic) REQUIRES(mutex_);
-  void note_all_changed(std::string_view interface) REQUIRES(mutex_);
+  void note_changed(std::string_view interface, Extent extent) REQUIRES(mutex_);
   Changed& noted(std::string_view interface) REQUIRES(mutex_);
-  void write_changed(Moment now) EXCLUDES(mutex_);
-  void write(const Changed& changed, Moment now) EXCLUDES(mutex_);
+  bool write_changed(Moment now) EXCLUDES(mutex_);
+  bool write(Changed changed, Moment now) EXCLUDES(mutex_);
   void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Moment now);
   Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
   Result<void> take_changes(std::string_view name, Interface& interface) EXCLUDES(mutex_);

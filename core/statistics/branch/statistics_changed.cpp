@@ -1,5 +1,6 @@
 // What commands of the socket have changed is written for the next server before they are answered:
 // the statistics that they name, or an interface.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,37 +24,44 @@ StatisticsBranch::Changed& StatisticsBranch::noted(std::string_view interface) {
 }
 
 void StatisticsBranch::note_changed(std::string_view interface, std::string_view statistic) {
+  if (keeping_.write) noted(interface).statistics.emplace_back(statistic);
+}
+
+void StatisticsBranch::note_changed(std::string_view interface, Extent extent) {
   if (!keeping_.write) return;
   Changed& changed = noted(interface);
-  if (!changed.is_all) changed.statistics.emplace_back(statistic);
+  changed.extent = std::max(changed.extent, extent);
 }
 
-void StatisticsBranch::note_all_changed(std::string_view interface) {
-  if (keeping_.write) noted(interface).is_all = true;
-}
-
-void StatisticsBranch::write_changed(Moment now) {
+bool StatisticsBranch::write_changed(Moment now) {
   std::vector<Changed> changed;
   {
     const MutexLock lock(mutex_);
     has_changed_.store(false, std::memory_order_relaxed);
     changed = std::exchange(changed_, {});
   }
-  for (const Changed& each : changed) write(each, now);
+  bool are_alone = true;
+  for (const Changed& each : changed) are_alone &= write(each, now);
+  return are_alone;
 }
 
-void StatisticsBranch::write(const Changed& changed, Moment now) {
+// What a line has changed in all of many statistics is saved soon. Those that are named, and an
+// interface that was made, are not put off: nothing makes them again.
+bool StatisticsBranch::write(Changed changed, Moment now) {
   const Handed handed = find_handed(changed.interface);
-  if (changed.is_all && handed.interface && handed.interface->size() > Interface::kLineAtOnce) {
-    return keeping_.save_soon();
+  const bool is_long = handed.interface && handed.interface->size() > Interface::kLineAtOnce;
+  if (changed.extent == Extent::kStatistics && is_long) {
+    keeping_.save_soon();
+    if (changed.statistics.empty()) return true;
+    changed.extent = Extent::kNamed;
   }
-  keeping_.write([&](ObjectSink& sink) { put(changed, handed, sink, now); });
+  return keeping_.write([&](ObjectSink& sink) { put(changed, handed, sink, now); });
 }
 
 void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectSink& sink,
                            Moment now) {
   if (!handed.interface) return sink.gone(SavedKind::kFedInterface, changed.interface);
-  if (!changed.is_all && handed.interface->size() > kFewStatistics) {
+  if (changed.extent == Extent::kNamed && handed.interface->size() > kFewStatistics) {
     const std::string number = std::to_string(changes_written_.fetch_add(1));
     const std::string label = changed.interface + "/" + number;
     const ObjectVersion version{handed.node, handed.interface->changes() + handed.changes};

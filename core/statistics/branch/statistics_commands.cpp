@@ -230,7 +230,7 @@ Result<Done> StatisticsBranch::define(const wire::CommandLine& command, const Se
   if (const auto word = find_word(line.text, kNameKey)) {
     note_changed(interface, word->text.substr(kNameKey.size()));
   } else {
-    note_all_changed(interface);
+    note_changed(interface, Extent::kStatistics);
   }
   auto fault = entry->interface->remark(line.text);
   if (!fault && line.is_default && strictness == Strictness::kStrict) {
@@ -278,7 +278,7 @@ Result<Done> StatisticsBranch::remove(const wire::CommandLine& command, uid_t se
   if (interface == kOwnName) return own_interface(command.target.at);
   if (!has_statistic) {
     if (!remove(*entry, now, is_late)) return Done{.is_cut = true};
-    note_all_changed(interface);
+    note_changed(interface, Extent::kInterface);
     return Done{};
   }
   // A view has no entry.

@@ -107,13 +107,22 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   auto loaded = Interface::load_handed(in, ledger_);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
-  if (auto taken = take_changes(fed.name, *loaded.value()); !taken) return taken;
+  const auto taken = take_changes(fed.name, *loaded.value());
+  if (!taken) {
+    // Changes that cannot be taken cost no more than themselves.
+    loaded.value().reset();
+    in = ByteReader(object.bytes);
+    (void)get_all<std::int32_t>(in);
+    loaded = Interface::load_handed(in, ledger_);
+    if (!loaded) return loaded.error();
+  }
   if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
   if (loading.is_after_kill) loaded.value()->resume(loading.boot, loading.now);
   fed.interface = std::move(loaded.value());
-  return enter_fed(std::move(fed), loading);
+  if (auto entered = enter_fed(std::move(fed), loading); !entered) return entered;
+  return taken;
 }
 
 // Numbers are given anew where none was known, behind those that were. A server that was killed may
@@ -163,9 +172,9 @@ Result<void> StatisticsBranch::load_numbers(const SavedObject& object, const Loa
 }
 
 Result<void> StatisticsBranch::end_loading(const Loading& loading) {
-  if (!loading.has_pages) return {};
   const MutexLock lock(mutex_);
   changes_before_.clear();
+  if (!loading.has_pages) return {};
   const std::string numbers = std::exchange(numbers_before_, {});
   ByteReader in(numbers);
   bool is_whole = true;

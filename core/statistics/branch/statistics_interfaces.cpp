@@ -47,7 +47,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
     if (!created) return error_at(created.error(), command.target.at);
     entry = find_interface(command.target.text);
     if (asked.feed) entry->interface->set_feed(asked.feed->value, now);
-    note_all_changed(entry->name);
+    note_changed(entry->name, Extent::kInterface);
   } else if (asked.lifetime == Lifetime::kForGood || entry->feeders.empty()) {
     return leave(command, *entry, asked, sender, now);
   } else if (auto allowed = may_change(*entry, sender.rights); !allowed) {
@@ -61,7 +61,7 @@ Result<Done> StatisticsBranch::create_interface(const wire::CommandLine& command
   }
   if (!had_it) {
     entry->changes += 1;
-    note_all_changed(entry->name);
+    note_changed(entry->name, Extent::kInterface);
   }
   if (made == wire::Made::kNew) return Done{.made = made};
   return leave(command, *entry, asked, sender, now);
@@ -99,7 +99,7 @@ Result<Done> StatisticsBranch::define_feed(const wire::CommandLine& command, con
   if (!entry.interface->set_feed(asked.value().feed->value, now, is_late)) {
     return Done{.is_cut = true};
   }
-  note_all_changed(entry.name);
+  note_changed(entry.name, Extent::kInterface);
   return Done{};
 }
 

@@ -307,8 +307,7 @@ class Interface {
   Replaced replaced_by(std::span<const std::string_view> names) const REQUIRES(mutex_);
   Result<void> take_changed(std::vector<std::unique_ptr<Statistic>> changed, Replaced replaced)
       REQUIRES(mutex_);
-  Result<void> take_one_changed(std::unique_ptr<Statistic> changed, Replaced& replaced)
-      REQUIRES(mutex_);
+  Result<void> take_one_changed(std::unique_ptr<Statistic> changed) REQUIRES(mutex_);
   template <typename Begin, typename Each>
   void save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const;
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const

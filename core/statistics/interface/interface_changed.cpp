@@ -74,6 +74,7 @@ Result<void> Interface::load_changes(std::string_view changes) {
     version = from.version_;
     last_change = from.last_change_;
   }
+  for (const auto& each : changed) names.push_back(each->name());
   const MutexLock lock(mutex_);
   if (version <= version_) return {};
   version_ = version;
@@ -99,27 +100,29 @@ Result<void> Interface::take_changed(std::vector<std::unique_ptr<Statistic>> cha
   for (Statistic* const each : replaced) {
     if (each->source()) find_locked(each->source()->name())->detach_view(*each);
   }
+  // What is gone makes room for what has come, as it did when the commands were carried out.
+  Replaced gone = std::move(replaced);
+  for (const auto& each : changed) gone.erase(find_locked(each->name()));
+  for (Statistic* const each : gone) remove(*each);
   for (auto& each : changed) {
-    if (auto taken = take_one_changed(std::move(each), replaced); !taken) return taken;
+    if (auto taken = take_one_changed(std::move(each)); !taken) return taken;
   }
-  for (Statistic* const each : replaced) remove(*each);
   return {};
 }
 
 // A view comes behind its source, as load() needs it.
-Result<void> Interface::take_one_changed(std::unique_ptr<Statistic> changed,
-                                         Replaced& replaced) {
+Result<void> Interface::take_one_changed(std::unique_ptr<Statistic> changed) {
   Statistic* const old = find_locked(changed->name());
-  if (old && !replaced.contains(old)) return no_changes();
   const Statistic* const source = changed->source();
   if (source && find_locked(source->name()) != source) return no_changes();
-  if (!source) samples_ += changed->samples() - (old && !old->source() ? old->samples() : 0);
+  // A save in steps may have had the statistic later than its changes.
+  const std::uint64_t had = old && !old->source() ? old->samples() : 0;
+  if (!source && changed->samples() > had) samples_ += changed->samples() - had;
   const Holdings holdings = holdings_of(*changed);
   const bool keeps_place = old && (!source || StatisticRow::is_before(*source, *old));
   if (old) {
     reservation_.shrink(holdings_of(*old));
     by_name_.erase(old);
-    replaced.erase(old);
   }
   if (keeps_place) {
     by_name_.insert(&statistics_.replace(*old, std::move(changed)));

@@ -230,10 +230,12 @@ TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   KeptObjects kept;
   unsigned soon = 0;
   statistics_.keep_changes(
-      {.write = [&](const auto& put) { put(kept); }, .save_soon = [&] { ++soon; }});
+      {.write = [&](const auto& put) { return put(kept), true; }, .save_soon = [&] { ++soon; }});
   ASSERT_TRUE(execute("create web lifetime=feeder", Sender(kAlice, 4711)));
   ASSERT_TRUE(execute("create few/a"));
-  for (std::size_t i = 0; i <= Interface::kLineAtOnce; ++i) (void)make("big/" + std::to_string(i));
+  for (std::size_t i = 0; i < Interface::kLineAtOnce + 2; ++i) {
+    (void)make("big/" + std::to_string(i));
+  }
   EXPECT_TRUE(statistics_.has_changes());
   EXPECT_EQ(kept.labels(SavedKind::kFedInterface), std::vector<std::string>());
   statistics_.write_changes(clock_.now());
@@ -247,9 +249,47 @@ TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   ASSERT_TRUE(execute("define big data=reset"));
   statistics_.write_changes(clock_.now());
   EXPECT_EQ(soon, 1u);
+  EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
+  // Beside such a line, what is named is not put off, nor is an interface that got a feeder.
+  ASSERT_TRUE(execute("define big data=reset"));
+  ASSERT_TRUE(execute("remove big/1"));
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(soon, 2u);
+  EXPECT_EQ(kept.labels(SavedKind::kFedChanges), (std::vector<std::string>{"big/0", "big/1"}));
+  ASSERT_TRUE(execute("define big feed=owner"));
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(soon, 2u);
+  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"big", "few", "web"}));
   ASSERT_FALSE(execute("define few name=none data=reset"));
   ASSERT_TRUE(execute("attach few/a"));
   EXPECT_FALSE(statistics_.has_changes());
+}
+
+TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
+  for (int i = 0; i < 20; ++i) make("big/" + std::to_string(i));
+  KeptObjects kept;
+  statistics_.save(kept);
+  Ledger::Limits limits;
+  limits.per_uid.bytes = 1'000'000;
+  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  make("big/large type=list entries_max=100000 on=1");
+  statistics_.write_changes(clock_.now());
+  ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
+  // The store has changes before what they are of.
+  const SavedObjects all = kept.all();
+  SavedObjects in_order;
+  for (const bool is_changes : {true, false}) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool is_one = all.at(i).kind == static_cast<std::uint16_t>(SavedKind::kFedChanges);
+      if (is_one == is_changes) in_order.put(all.at(i));
+    }
+  }
+  Next next(*this, in_order, clock_,
+            {.now = clock_.now(), .has_pages = true, .is_after_kill = true}, limits);
+  EXPECT_FALSE(next.loaded);
+  const std::string definition = next.read("big", "definition");
+  EXPECT_NE(definition.find("name=19 "), std::string::npos) << definition;
+  EXPECT_EQ(definition.find("name=large "), std::string::npos) << definition;
 }
 
 // A lane with increments in one cell.

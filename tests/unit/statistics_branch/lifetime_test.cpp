@@ -50,7 +50,7 @@ TEST_F(LifetimeTest, ItGoesWithTheLastOfItsFeedersHoweverOftenEachSaidSo) {
 
 // To write it through costs as much as all that is in it.
 TEST_F(LifetimeTest, AProcessThatSaysSoAgainHasNothingWritten) {
-  statistics_.keep_changes({.write = [](const auto&) {}});
+  statistics_.keep_changes({.write = [](const auto&) { return true; }});
   const auto is_written_by = [&](pid_t process) {
     create("web lifetime=feeder", process).value();
     const bool has_changes = statistics_.has_changes();

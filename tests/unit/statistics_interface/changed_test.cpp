@@ -114,10 +114,49 @@ TEST(ChangedTest, WhatAreNoChangesIsRefused) {
     const auto loaded = load(whole, {}, ledger);
     EXPECT_FALSE(loaded->load_changes(std::string_view(changes).substr(0, size))) << size;
   }
-  std::string of_another = changes;
-  of_another[of_another.find('b')] = 'c';  // of the names, that of the first place
+}
+
+// As where some changes could not be written, and later ones could.
+TEST(ChangedTest, AStatisticThatNoNameTellsOfIsReplacedWithItsViews) {
+  ChangedStand stand;
+  stand.create("a", "on=1");
+  stand.create("x", "on=1");
+  stand.create_view("of_x", "x");
+  const std::string whole = stand.whole();
+  stand.interface->remove_statistic("x", stand.clock.now());
+  stand.create_view("x", "a");
+  expect_same(stand, whole, {stand.changes({"a"})});
+}
+
+TEST(ChangedTest, WhatIsGoneMakesRoomForWhatHasCome) {
+  ChangedStand stand;
+  for (const char* each : {"a", "b"}) stand.create(each, "on=1 type=list entries_max=1000");
+  const std::string whole = stand.whole();
+  Ledger::Limits limits;
+  limits.per_uid.bytes = stand.ledger.total().bytes;
+  stand.interface->remove_statistic("a", stand.clock.now());
+  stand.create("c", "on=1 type=list entries_max=1000");
+  const std::string changes = stand.changes({"a", "c"});
+  Ledger full(limits);
+  const auto loaded = load(whole, {changes}, full);
+  EXPECT_EQ(loaded->render_definition(kAnyLength).value(), stand.definition());
+  EXPECT_EQ(full.total(), stand.ledger.total());
+}
+
+// A save in steps may have a statistic later than changes that are newer for others.
+TEST(ChangedTest, FewerSamplesThanTheWholeHasAreNotTakenFromItsSum) {
+  ChangedStand stand;
+  stand.create("a", "on=1");
+  stand.define("name=a units=us");
+  stand.define("name=a units=ms");
+  const std::string changes = stand.changes({"a"});
+  ChangedStand later;
+  Statistic* const a = later.create("a", "on=1");
+  later.add(a, {{.x = 5, .time = later.clock.now().monotonic}});
   Ledger ledger{{}};
-  EXPECT_FALSE(load(whole, {}, ledger)->load_changes(of_another));
+  const auto loaded = load(later.whole(), {changes}, ledger);
+  CellBudget budget(CellBudget::Of::kAll);
+  EXPECT_EQ(loaded->overview(later.clock.now(), budget).samples, 1u);
 }
 
 // Draws one command, and returns what it is for.
