@@ -130,16 +130,30 @@ Parsed<Line> parse_descriptor(const DescriptorWord& row, Tokens& tokens, std::si
   return Line(line);
 }
 
-std::string name_commands() {
-  std::string reason("neither INTERFACE/STATISTIC nor a command");
-  const char* before = " (";
-  for (const CommandWord& row : kCommandWords) {
-    if (row.suggested == CommandWord::Suggested::kYes) {
-      reason.append(std::exchange(before, ", ")).append(row.word);
+// Made by the compiler: programs with libtally link this, whose statics wait for no lock.
+class NoCommand {
+ public:
+  constexpr NoCommand() {
+    add("neither INTERFACE/STATISTIC nor a command (");
+    const std::size_t begin = size_;
+    for (const CommandWord& row : kCommandWords) {
+      if (row.suggested != CommandWord::Suggested::kYes) continue;
+      if (size_ != begin) add(", ");
+      add(row.word);
     }
+    add(")");
   }
-  return reason.append(")");
-}
+  constexpr std::string_view text() const { return {text_.data(), size_}; }
+
+ private:
+  constexpr void add(std::string_view part) {
+    for (const char c : part) text_.at(size_++) = c;
+  }
+
+  std::array<char, 256> text_{};
+  std::size_t size_ = 0;
+};
+constexpr NoCommand kNoCommand;
 
 Parsed<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_end) {
   for (const CommandWord& row : kCommandWords) {
@@ -148,8 +162,7 @@ Parsed<Line> parse_command(const Token& word, Tokens& tokens, std::size_t line_e
   for (const DescriptorWord& row : kDescriptorWords) {
     if (row.word == word.text) return parse_descriptor(row, tokens, line_end);
   }
-  static const std::string kNone = name_commands();
-  return Fault{kNone, word.at};
+  return Fault{kNoCommand.text(), word.at};
 }
 
 // Digits and what else a number may have.
