@@ -54,8 +54,11 @@ struct RealProbe {
   std::string group, event;
   std::string text;  // behind the name
 
-  // The kernel repeats its own functions without a path.
-  bool is_of_program() const { return text.starts_with('/'); }
+  // The kernel repeats a path as it was written, and its own functions without any.
+  bool is_of_program() const {
+    const std::string_view place = std::string_view(text).substr(0, text.find(' '));
+    return place.find('/') != place.npos;
+  }
 };
 
 // All probes, and all events that anybody has defined in the kernel; none if the file cannot be

@@ -97,8 +97,10 @@ Result<ProbeCommand> Parsing::removal(const Head& head) const {
 
 Result<void> Parsing::check_place(const Token& place) const {
   if (target_ == ProbeTarget::kKernel) {
-    // The kernel does not repeat an address, and it is another one after each boot.
-    if (!is_digit(place.text.front())) return {};
+    // The kernel does not repeat an address, and it is another one after each boot. It takes one
+    // with a sign, too.
+    const char first = place.text.front();
+    if (!is_digit(first) && first != '+') return {};
     return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
   }
   if (place.text.rfind(':') == place.text.npos) {

@@ -82,6 +82,12 @@ TEST_F(ProbeFilesTest, AddsLinesAndNeverTruncates) {
   EXPECT_EQ(probes[1].text, "/bin/x:0x10");
 }
 
+TEST(RealProbeTest, AProgramHasAPathHoweverItIsWritten) {
+  EXPECT_TRUE(RealProbe{.text = "bin/bash:0x1234 x=%di"}.is_of_program());
+  EXPECT_TRUE(RealProbe{.text = "/bin/bash:0x1234"}.is_of_program());
+  EXPECT_FALSE(RealProbe{.text = "ext4:ext4_sync_file+4 x=+0(%si):u64"}.is_of_program());
+}
+
 // Which are not offered, since their programs could not remove them while they are on.
 TEST_F(ProbeFilesTest, ReadsTheNamesOfAllThatToolsAndProgramsDefine) {
   std::ofstream(directory_ / "dynamic_events") << "u:login u32 id; char name[8]\n"

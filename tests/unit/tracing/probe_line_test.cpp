@@ -106,6 +106,16 @@ TEST(ProbeLineTest, RefusesWrongProbesOfTheKernelAsTheKernelDoes) {
   }
 }
 
+TEST(ProbeLineTest, RefusesAddressesOfTheKernel) {
+  for (const char* const line : {"p:a 0xffffffff81000000", "p:a +0xffffffff81000000"}) {
+    const auto command = parse_probe_line(line);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().reason,
+              "a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address");
+    EXPECT_EQ(command.error().token_at, 4u);
+  }
+}
+
 TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
   EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
