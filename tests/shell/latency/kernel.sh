@@ -195,7 +195,8 @@ what_was_left_behind_is_removed_at_the_next_start() {
   kill -KILL "$supervisor"
   kill_daemon
   kill -KILL "$feeder"
-  wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
+  # Until it has closed them, its instance and the lock of its probes are in use.
+  wait_until '! kill -0 '"$supervisor"' 2>/dev/null && ! kill -0 '"$feeder"' 2>/dev/null'
   assert_eq 1 "$(_instances "$supervisor")"
   umount -l "$MNT" 2>/dev/null || true
   start_daemon -o tracefs
