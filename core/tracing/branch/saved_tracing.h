@@ -58,7 +58,6 @@ class SavedTracing {
   };
 
   Objects list();
-  void list_probes(Objects& all) REQUIRES(state_.mutex);
   void list_events(Objects& all) REQUIRES(state_.mutex);
   static void list_instance(const TracingInstance& instance, Objects& all);
   static void list_triggers(const SharedInstance& instance, Objects& all);
@@ -66,11 +65,6 @@ class SavedTracing {
   bool append_contents(Object& object);
   void save_error_log(ObjectSink& sink) const;
 
-  Result<void> load_probe(ByteReader& in, bool has_lines, const Loading& loading);
-  void refuse_probe(ByteReader& in);
-  static Result<Probes::Probe> read_probe(const EventPath& path, ByteReader& in, bool has_lines);
-  static void find_again(Probes::Probe& probe);
-  Result<void> restore_probe(const EventPath& path, Probes::Probe probe);
   Result<void> load_kernel_event(ByteReader& in, Moment now);
   Result<void> load_synthetic_event(ByteReader& in, Moment now);
   Result<void> load_instance(ByteReader& in, const Loading& loading);
