@@ -83,8 +83,7 @@ std::optional<std::string> file_of(std::string_view place) {
   const Fd file = open_cached(std::string(word.substr(0, word.rfind(':'))));
   if (!file.valid()) return errno == ENOENT ? std::optional<std::string>("-") : std::nullopt;
   struct statx status {};
-  const int done =
-      ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status);
+  const int done = ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status);
   if (done != 0) return std::nullopt;
   return std::to_string(status.stx_dev_major) + ":" + std::to_string(status.stx_dev_minor) + ":" +
          std::to_string(status.stx_ino);
@@ -181,9 +180,9 @@ std::optional<std::string> RealProbes::find_text(const std::string& event) const
 
 Result<void> RealProbes::may_define() const {
   if (!group_.empty()) return {};
-  return Error{ErrorCode::kNoDevice, tracefs_ && has_probes(*tracefs_)
-                                         ? "this tallyfs has no lock for probes: restart it"
-                                         : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
+  if (!tracefs_) return Error{ErrorCode::kNoDevice, "no tracefs can be opened here"};
+  if (auto has = check_probes(*tracefs_); !has) return has;
+  return Error{ErrorCode::kNoDevice, "this tallyfs has no lock for probes: restart it"};
 }
 
 // A new probe must not become another place of one that is leaving.

@@ -174,9 +174,7 @@ std::optional<ProbeGroup> ProbeGroup::parse(std::string_view name) {
 }
 
 Result<ProbeLock> ProbeLock::take(const Fd& tracefs) {
-  if (!has_probes(tracefs)) {
-    return Error{ErrorCode::kNotFound, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)"};
-  }
+  if (const auto has = check_probes(tracefs); !has) return has.error();
   auto locks = open_locks(tracefs);
   if (!locks) return locks.error();
   constexpr int kTries = 16;
@@ -197,9 +195,15 @@ bool is_free_group(const Fd& tracefs, std::uint32_t number) {
   return locks && is_free(locks.value(), number);
 }
 
-bool has_probes(const Fd& tracefs) {
-  return ::faccessat(tracefs.get(), "uprobe_events", F_OK, 0) == 0 ||
-         ::faccessat(tracefs.get(), "kprobe_events", F_OK, 0) == 0;
+// Before Linux 5.0 probes had files of their kinds alone.
+Result<void> check_probes(const Fd& tracefs) {
+  const auto has = [&](const char* file) { return ::faccessat(tracefs.get(), file, F_OK, 0) == 0; };
+  const auto missing = [](const char* reason) { return Error{ErrorCode::kNoDevice, reason}; };
+  if (!has("uprobe_events") && !has("kprobe_events")) {
+    return missing("this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+  }
+  if (has(kProbeFile)) return {};
+  return missing("this kernel has no dynamic_events: probes need Linux 5.0 or later");
 }
 
 std::vector<RealProbe> read_dynamic_events(const Fd& tracefs) {

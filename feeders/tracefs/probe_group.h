@@ -37,7 +37,7 @@ struct ProbeLock {
   Fd fd;
   std::uint32_t number = 0;
 
-  // Takes the lock of a random number that is free. kNotFound: the kernel has no probes. kInvalid,
+  // Takes the lock of a random number that is free. kNoDevice: of check_probes(). kInvalid,
   // kNotPermitted.
   static Result<ProbeLock> take(const Fd& tracefs);
 };
@@ -45,8 +45,8 @@ struct ProbeLock {
 // True if no living process has that number. False if that is unknown.
 bool is_free_group(const Fd& tracefs, std::uint32_t number);
 
-// Whether the kernel has probes of one kind at least.
-bool has_probes(const Fd& tracefs);
+// kNoDevice: this kernel has no probes of either kind, or no dynamic_events. The reason says which.
+Result<void> check_probes(const Fd& tracefs);
 
 // A line of dynamic_events.
 struct RealProbe {

@@ -28,13 +28,20 @@ bool is_there(const std::string& path) {
 
 Error cannot(std::string reason) { return {ErrorCode::kNoDevice, std::move(reason)}; }
 
-// Why a mount has no uprobe_events.
+// A file of the kernel's tracefs, at either of its places.
+bool is_in_tracefs(const std::string& file) {
+  return is_there("/sys/kernel/tracing/" + file) || is_there("/sys/kernel/debug/tracing/" + file);
+}
+
+// Why a mount has no uprobe_events. A kernel before Linux 4.17 does not name uprobes in /sys.
 Error why_no_probes(const std::string& mount) {
+  if (is_in_tracefs("uprobe_events") && !is_in_tracefs("dynamic_events")) {
+    return cannot("this kernel has no dynamic_events: probes need Linux 5.0 or later");
+  }
   if (!is_there("/sys/bus/event_source/devices/uprobe")) {
     return cannot("this kernel has no uprobes (CONFIG_UPROBE_EVENTS): no program can be probed");
   }
-  if (!is_there("/sys/kernel/tracing/uprobe_events") &&
-      !is_there("/sys/kernel/debug/tracing/uprobe_events")) {
+  if (!is_in_tracefs("uprobe_events")) {
     return cannot(
         "no tracefs is mounted here: mount -t tracefs nodev /sys/kernel/tracing, then start "
         "tallyfs again with -o tracefs");

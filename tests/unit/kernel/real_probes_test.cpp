@@ -250,8 +250,8 @@ TEST_F(RealProbesTest, NoFileSystemIsAskedForTheFileOfAPath) {
   std::ofstream(cached) << "x";
   std::ofstream(file_) << "p:tallyfs_4711_99/a_7 " << cached << ":0x10\n"
                        << "p:tallyfs_4711_99/a_7 " << other << ":0x10\n";
-  std::ofstream(directory_ / "uprobe_profile") << "  " << cached << " a_7 1\n  " << other
-                                               << " a_7 2\n";
+  std::ofstream(directory_ / "uprobe_profile")
+      << "  " << cached << " a_7 1\n  " << other << " a_7 2\n";
   RealProbes probes = this->probes();
   const auto profiled = probes.profile({.number = 1, .serial = 0, .place = 0});
   ASSERT_TRUE(profiled);
@@ -309,6 +309,9 @@ TEST_F(RealProbesTest, WithoutALockItSaysWhatToDo) {
   RealProbes none({.tracefs = &tracefs_, .group = {}}, catalogue_, events_, clock_);
   EXPECT_EQ(none.define(order(7)).error().reason,
             "this tallyfs has no lock for probes: restart it");
+  std::filesystem::remove(file_);
+  EXPECT_EQ(none.define(order(7)).error().reason,
+            "this kernel has no dynamic_events: probes need Linux 5.0 or later");
   std::filesystem::remove(directory_ / "uprobe_events");
   EXPECT_EQ(none.define(order(7)).error().reason,
             "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");

@@ -20,9 +20,9 @@ TEST(ProbeGroupTest, KnowsItsOwnNamesOnly) {
   EXPECT_EQ(group->owner, 4711);
   EXPECT_EQ(group->number, 2147483647u);
   EXPECT_EQ(group->name(), "tallyfs_4711_2147483647");
-  for (const char* const name : {"uprobes", "tallyfs_", "tallyfs_1", "tallyfs_1_", "tallyfs_0_1",
-                                 "tallyfs_1_2147483648", "tallyfs_01_2", "tallyfs_1_2_3",
-                                 "tallyfs_1_0x2", "my_tallyfs_1_2"}) {
+  for (const char* const name :
+       {"uprobes", "tallyfs_", "tallyfs_1", "tallyfs_1_", "tallyfs_0_1", "tallyfs_1_2147483648",
+        "tallyfs_01_2", "tallyfs_1_2_3", "tallyfs_1_0x2", "my_tallyfs_1_2"}) {
     EXPECT_FALSE(ProbeGroup::parse(name)) << name;
   }
 }
@@ -99,8 +99,7 @@ TEST_F(ProbeFilesTest, ReadsTheNamesOfAllThatToolsAndProgramsDefine) {
   for (const RealProbe& each : read_dynamic_events(tracefs_)) {
     names += std::string(1, each.kind) + " " + each.group + " " + each.event + "\n";
   }
-  EXPECT_EQ(names,
-            "u user_events login\nr kprobes back\ns synthetic wakeup\np foreign a\n");
+  EXPECT_EQ(names, "u user_events login\nr kprobes back\ns synthetic wakeup\np foreign a\n");
 }
 
 TEST_F(ProbeFilesTest, RemovesTheGroupsThatAreLeftOverAndNoOthers) {
@@ -156,7 +155,18 @@ TEST_F(ProbeFilesTest, WithoutProbesThereIsNoLock) {
   std::filesystem::remove(directory_ / "kprobe_events");
   const auto lock = ProbeLock::take(tracefs_);
   ASSERT_FALSE(lock);
-  EXPECT_EQ(lock.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(lock.error().code, ErrorCode::kNoDevice);
+  EXPECT_EQ(lock.error().reason, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+}
+
+// Linux 4.20 has uprobe_events, and no file of all kinds.
+TEST_F(ProbeFilesTest, AKernelBeforeDynamicEventsSaysSo) {
+  std::filesystem::remove(directory_ / "dynamic_events");
+  const auto lock = ProbeLock::take(tracefs_);
+  ASSERT_FALSE(lock);
+  EXPECT_EQ(lock.error().code, ErrorCode::kNoDevice);
+  EXPECT_EQ(lock.error().reason,
+            "this kernel has no dynamic_events: probes need Linux 5.0 or later");
 }
 
 }  // namespace
