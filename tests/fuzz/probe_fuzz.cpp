@@ -2,6 +2,7 @@
 // are names, the rest reaches the kernel as it was written, and each caret has its place in the
 // line.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -30,8 +31,8 @@ void check_definition(std::string_view line, const tracing::ProbeLine& parsed) {
   }
 }
 
-void check_line(std::string_view line) {
-  const auto command = tracing::parse_probe_line(line);
+void check_line(std::string_view line, std::optional<tracing::ProbeTarget> only) {
+  const auto command = tracing::parse_probe_line(line, only);
   if (!command) {
     must(!command.error().reason.empty(), "a reason");
     must(command.error().token_at <= line.size(), "a place in the line");
@@ -43,7 +44,9 @@ void check_line(std::string_view line) {
     must(!removal->group.empty() || !removal->event.empty(), "one of them");
     return;
   }
-  check_definition(line, std::get<tracing::ProbeLine>(command.value()));
+  const auto& parsed = std::get<tracing::ProbeLine>(command.value());
+  must(!only || parsed.target == *only, "the target of the file");
+  check_definition(line, parsed);
 }
 
 }  // namespace
@@ -53,7 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   using namespace tallyfs;  // NOLINT(google-build-using-namespace): this function alone
   fuzz::Input input(bytes, size);
   const std::string line(input.until('\n'));
-  fuzz::check_line(line);
+  using enum tracing::ProbeTarget;
+  fuzz::check_line(line, std::nullopt);
+  fuzz::check_line(line, kProgram);
+  fuzz::check_line(line, kKernel);
   (void)ProbeGroup::parse(line);
   if (const auto refusal = find_refusal(input.rest(), line)) {
     const bool has_place = refusal->token_at != Error::kNoToken;

@@ -36,30 +36,22 @@ Result<void> ProbeWrites::write(std::string_view lines) {
 }
 
 Result<void> ProbeWrites::write_line(std::string_view line) {
-  const auto command = parse_probe_line(line);
+  const auto command = parse_probe_line(line, only_);
   if (!command) return command.error();
   if (const auto* const removal = std::get_if<ProbeRemoval>(&command.value())) {
     return remove(line, *removal);
   }
   const auto& parsed = std::get<ProbeLine>(command.value());
-  if (auto may = check_target(line, parsed); !may) return may;
+  if (auto may = check_target(line, parsed.target); !may) return may;
   return define(line, parsed);
 }
 
-Result<void> ProbeWrites::check_target(std::string_view line, const ProbeLine& parsed) const {
-  const bool is_in_kernel = parsed.target == ProbeTarget::kKernel;
-  const auto refused = [line](const char* reason, std::size_t at) {
-    return probe_fault(ErrorCode::kInvalid, kProbeLocation, line, reason, at);
-  };
-  if (only_ && *only_ != parsed.target) {
-    return refused(is_in_kernel ? "a place is PATH:OFFSET or PATH:FUNCTION"
-                                : "a place in the kernel is FUNCTION or FUNCTION+OFFSET",
-                   parsed.words.front().at);
-  }
-  if (state_.options.probe_targets.has(parsed.target)) return {};
-  return refused(is_in_kernel ? "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)"
-                              : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)",
-                 0);
+Result<void> ProbeWrites::check_target(std::string_view line, ProbeTarget target) const {
+  if (state_.options.probe_targets.has(target)) return {};
+  return probe_fault(ErrorCode::kInvalid, kProbeLocation, line,
+                     target == ProbeTarget::kKernel
+                         ? "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)"
+                         : "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 }
 
 bool ProbeWrites::is_busy(const EventPath& path) {
@@ -148,7 +140,8 @@ Result<void> ProbeWrites::define(std::string_view line, const ProbeLine& parsed)
   for (const PlaceText& text : texts.value()) {
     auto done = define_place(line, parsed, text, texts.value().size());
     if (done) continue;
-    if (!was_there) (void)remove(line, {.group = parsed.group, .event = parsed.event});
+    if (!was_there)
+      (void)remove(line, {.group = parsed.group, .event = parsed.event, .target = only_});
     return done;
   }
   return {};
@@ -201,9 +194,7 @@ Result<void> ProbeWrites::remove(std::string_view line, const ProbeRemoval& remo
   std::vector<std::uint64_t> serials;
   {
     const MutexLock lock(state_.mutex);
-    ProbeRemoval meant = removal;
-    meant.target = only_;
-    const auto paths = state_.probes.matching(meant);
+    const auto paths = state_.probes.matching(removal);
     if (paths.empty()) return refused(ErrorCode::kNotFound, "this mount has no such probe");
     for (const EventPath& path : paths) {
       if (is_busy(path)) return refused(ErrorCode::kBusy, fault::kInUse);

@@ -31,7 +31,7 @@ class ProbeWrites {
 
   Result<void> may_write() const;
   Result<void> write_line(std::string_view line);
-  Result<void> check_target(std::string_view line, const ProbeLine& parsed) const;
+  Result<void> check_target(std::string_view line, ProbeTarget target) const;
   Result<void> define(std::string_view line, const ProbeLine& parsed);
   // all: how many places the line has.
   Result<void> define_place(std::string_view line, const ProbeLine& parsed, const PlaceText& place,

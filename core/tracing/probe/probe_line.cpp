@@ -10,7 +10,6 @@ namespace tallyfs::tracing {
 namespace {
 
 constexpr std::string_view kSeparators = "/.";
-constexpr const char* kKinds = "a kind is p or r, in the kernel rNUMBER as well, and : follows";
 
 bool is_c_name(std::string_view name) {
   return !is_digit(name.front()) && std::ranges::all_of(name, is_of_name);
@@ -45,7 +44,7 @@ struct Head {
 // One line while it is taken apart.
 class Parsing {
  public:
-  explicit Parsing(std::string_view line) : line_(line) {}
+  Parsing(std::string_view line, std::optional<ProbeTarget> only) : line_(line), only_(only) {}
 
   Result<ProbeCommand> parse();
 
@@ -60,6 +59,8 @@ class Parsing {
   std::string_view kernel_location() const {
     return target_ == ProbeTarget::kKernel ? kKprobeLocation : kUprobeLocation;
   }
+  Error kind_fault() const;
+  Error no_place() const;
   Result<void> check_letters() const;
   Result<Head> head() const;
   Result<void> check_name(const char* what, const Part& name) const;
@@ -71,8 +72,22 @@ class Parsing {
   Result<PlaceName> named_place(const Token& place, ProbeKind kind) const;
 
   const std::string_view line_;
-  ProbeTarget target_ = ProbeTarget::kProgram;
+  const std::optional<ProbeTarget> only_;
+  ProbeTarget target_ = only_.value_or(ProbeTarget::kProgram);
 };
+
+Error Parsing::kind_fault() const {
+  if (!only_) return fault("a kind is p or r, in the kernel rNUMBER as well, and : follows", 1);
+  return fault(*only_ == ProbeTarget::kKernel ? "a kind is p, r or rNUMBER, and : follows"
+                                              : "a kind is p or r, and : follows",
+               1);
+}
+
+Error Parsing::no_place() const {
+  return fault(only_ == ProbeTarget::kKernel ? "a place is missing: FUNCTION or FUNCTION+OFFSET"
+                                             : "a place is missing: PATH:OFFSET or PATH:FUNCTION",
+               line_.size());
+}
 
 Result<void> Parsing::check_name(const char* what, const Part& name) const {
   if (name.text.empty()) return name_fault(what, " name is not specified", name);
@@ -92,7 +107,8 @@ Result<ProbeCommand> Parsing::removal(const Head& head) const {
   if (!has_group || !event.text.empty()) {
     if (auto good = check_name("Event", event); !good) return good.error();
   }
-  return ProbeRemoval{.group = std::string(group.text), .event = std::string(event.text)};
+  return ProbeRemoval{
+      .group = std::string(group.text), .event = std::string(event.text), .target = only_};
 }
 
 Result<void> Parsing::check_place(const Token& place) const {
@@ -101,6 +117,9 @@ Result<void> Parsing::check_place(const Token& place) const {
     // with a sign, too.
     const char first = place.text.front();
     if (!is_digit(first) && first != '+') return {};
+    if (place.text.find('/') != place.text.npos) {
+      return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET", place.at);
+    }
     return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
   }
   if (place.text.rfind(':') == place.text.npos) {
@@ -113,7 +132,7 @@ Result<void> Parsing::check_place(const Token& place) const {
 Result<unsigned> Parsing::instances(const Head& head, ProbeKind kind) const {
   const Part& number = head.number;
   if (number.text.empty()) return 0u;
-  if (target_ == ProbeTarget::kProgram) return fault(kKinds, number.at);
+  if (target_ == ProbeTarget::kProgram) return kind_fault();
   if (kind != ProbeKind::kReturn) {
     return fault("Maxactive is only for function exit", number.at, kKprobeLocation);
   }
@@ -193,16 +212,15 @@ Result<ProbeCommand> Parsing::definition(const Head& head) {
   }
   const Token place = made.words.empty() ? Token() : made.words.front();
   const bool is_in_kernel = !made.words.empty() && place.text.find('/') == place.text.npos;
-  made.target = target_ = is_in_kernel ? ProbeTarget::kKernel : ProbeTarget::kProgram;
+  target_ = only_.value_or(is_in_kernel ? ProbeTarget::kKernel : ProbeTarget::kProgram);
+  made.target = target_;
   if (auto named = name_event(head, made); !named) return named.error();
-  if (made.words.empty()) {
-    return fault("a place is missing: PATH:OFFSET or PATH:FUNCTION", line_.size());
-  }
+  if (made.words.empty()) return no_place();
   if (is_of_return(place.text)) made.kind = ProbeKind::kReturn;
   const auto number = instances(head, made.kind);
   if (!number) return number.error();
   made.instances = number.value();
-  if (is_place_name(place.text)) {
+  if (target_ == ProbeTarget::kProgram && is_place_name(place.text)) {
     auto found = named_place(place, made.kind);
     if (!found) return found.error();
     made.place = std::move(found.value());
@@ -238,7 +256,7 @@ Result<Head> Parsing::head() const {
   head.number = {line_.substr(1, behind - 1), 1};
   const bool has_name = behind < head.end && line_[behind] == ':';
   const bool has_other = !has_name && behind < head.end;
-  if (has_other || (head.kind == '-' && behind > 1)) return fault(kKinds, 1);
+  if (has_other || (head.kind == '-' && behind > 1)) return kind_fault();
   if (has_name) head.name = Part{line_.substr(behind + 1, head.end - behind - 1), behind + 1};
   return head;
 }
@@ -268,7 +286,9 @@ std::size_t ProbeLine::byte_of(std::size_t byte_of_text) const {
   return end;
 }
 
-Result<ProbeCommand> parse_probe_line(std::string_view line) { return Parsing(line).parse(); }
+Result<ProbeCommand> parse_probe_line(std::string_view line, std::optional<ProbeTarget> only) {
+  return Parsing(line, only).parse();
+}
 
 Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
                   std::string reason, std::size_t at) {

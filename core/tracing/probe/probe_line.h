@@ -60,10 +60,13 @@ using ProbeCommand = std::variant<ProbeLine, ProbeRemoval>;
 
 // kInvalid, and kTooBig for a line that is too long; with the line, the place of the fault in it
 // and its location. Faults of names have the kernel's texts.
-Result<ProbeCommand> parse_probe_line(std::string_view line);
+Result<ProbeCommand> parse_probe_line(std::string_view line,
+                                      std::optional<ProbeTarget> only = std::nullopt);
 
 // The error with the line as its text, so that error_log repeats this line of several.
 Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
+// only: the line is of a file that takes probes of this target alone, and reasons are those of that
+// file. Nothing: the place says what it is in. A removal has the target of its file.
                   std::string reason, std::size_t at = 0);
 
 }  // namespace tallyfs::tracing

@@ -116,6 +116,50 @@ TEST(ProbeLineTest, RefusesAddressesOfTheKernel) {
   }
 }
 
+// The file of a line says which code it is in, whatever the place looks like.
+TEST(ProbeLineTest, RefusesLinesOfTheOtherFileWithTheReasonsOfItsOwn) {
+  using enum ProbeTarget;
+  const std::string name_fault = "Group name must follow the same rules as C identifiers";
+  const std::string no_name = "Event name is not specified";
+  const std::string of_program = "a place is PATH:OFFSET or PATH:FUNCTION";
+  const std::string in_kernel = "a place in the kernel is FUNCTION or FUNCTION+OFFSET";
+  const std::tuple<ProbeTarget, std::string, std::string, std::string, std::size_t> cases[] = {
+      {kProgram, "p:a vfs_read", "probe", of_program, 4},
+      {kProgram, "p:a vfs_read+0x10", "probe", of_program, 4},
+      {kProgram, "p:a xfs:xfs_read", "probe", "a path begins with /", 4},
+      {kProgram, "p:a 0xffffffff81000000", "probe", of_program, 4},
+      {kProgram, "p10:a vfs_read", "probe", "a kind is p or r, and : follows", 1},
+      {kProgram, "r4097:a vfs_read", "probe", "a kind is p or r, and : follows", 1},
+      {kProgram, "r10x:a vfs_read", "probe", "a kind is p or r, and : follows", 1},
+      {kProgram, "p:1a/b vfs_read", "trace_uprobe", name_fault, 2},
+      {kProgram, "p: vfs_read", "trace_uprobe", no_name, 2},
+      {kProgram, "p:a", "probe", "a place is missing: PATH:OFFSET or PATH:FUNCTION", 3},
+      {kKernel, "p:a /bin/bash:0x10", "probe", in_kernel, 4},
+      {kKernel, "p:a /bin/bash:main", "probe", in_kernel, 4},
+      {kKernel, "p:a bin/bash:main(int)", "probe", in_kernel, 4},
+      {kKernel, "r10:a /bin/bash:0x10", "probe", in_kernel, 6},
+      {kKernel, "r4097:a /bin/bash:0x10", "trace_kprobe", "Maxactive is too big", 1},
+      {kKernel, "rx:a /bin/bash:0x10", "probe", "a kind is p, r or rNUMBER, and : follows", 1},
+      {kKernel, "p:1a/b /bin/bash:0x10", "trace_kprobe", name_fault, 2},
+      {kKernel, "p: /bin/bash:main", "trace_kprobe", no_name, 2},
+      {kKernel, "p:a", "probe", "a place is missing: FUNCTION or FUNCTION+OFFSET", 3},
+      {kKernel, "-:1a/", "trace_kprobe", name_fault, 2},
+      {kProgram, "-:1a/", "trace_uprobe", name_fault, 2}};
+  for (const auto& [only, line, location, reason, at] : cases) {
+    const auto command = parse_probe_line(line, only);
+    ASSERT_FALSE(command) << line;
+    EXPECT_EQ(command.error().reason, reason) << line;
+    EXPECT_EQ(command.error().location, location) << line;
+    EXPECT_EQ(command.error().token_at, at) << line;
+    EXPECT_EQ(command.error().text, line);
+  }
+  for (const auto target : {kProgram, kKernel}) {
+    const auto removal = parse_probe_line("-:a", target);
+    ASSERT_TRUE(removal);
+    EXPECT_EQ(std::get<ProbeRemoval>(removal.value()).target, target);
+  }
+}
+
 TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:a"), std::pair(std::string(), std::string("a")));
   EXPECT_EQ(removed_by("-:mine/a"), std::pair(std::string("mine"), std::string("a")));
