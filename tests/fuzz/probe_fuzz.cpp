@@ -39,7 +39,10 @@ void check_line(std::string_view line, std::optional<tracing::ProbeTarget> only)
     must(command.error().text == line, "the line");
     return;
   }
-  if (const auto* const removal = std::get_if<tracing::ProbeRemoval>(&command.value())) {
+  const auto* const renewal = std::get_if<tracing::ProbeRenewal>(&command.value());
+  const auto* const removal =
+      renewal ? &renewal->meant : std::get_if<tracing::ProbeRemoval>(&command.value());
+  if (removal) {
     must(is_plain(removal->group) && is_plain(removal->event), "names");
     must(!removal->group.empty() || !removal->event.empty(), "one of them");
     return;

@@ -214,9 +214,8 @@ bool EventOffers::is_expected(const EventPath& path) const {
 }
 
 bool EventOffers::misses_expected() const {
-  return std::ranges::any_of(undelivered_, [this](const auto& path) {
-    return is_expected(path) && !probes_.has(path);
-  });
+  return std::ranges::any_of(
+      undelivered_, [this](const auto& path) { return is_expected(path) && !probes_.has(path); });
 }
 
 bool EventOffers::is_delivered(const EventPath& path) const {
@@ -293,6 +292,16 @@ void EventOffers::withdraw(EventSource& source) {
     if (!in_use(path)) gone.push_back(path);
   }
   for (const auto& path : gone) remove(path);
+}
+
+void EventOffers::detach(const EventPath& path) {
+  const auto found = offered_.find(path);
+  if (found == offered_.end() || !found->second.source) return;
+  (void)routes_.renew(*found->second.source, found->second.source_id);
+  routes_.note_asked();
+  found->second.source = nullptr;
+  found->second.is_restored = true;
+  undelivered_.insert(path);
 }
 
 Result<EventPath> EventOffers::withdraw(EventSource& source, std::uint32_t source_id) {

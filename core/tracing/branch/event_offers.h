@@ -46,6 +46,9 @@ class EventOffers {
   Result<void> define_all(TracingInstance& instance);
   // The source delivers nothing any more. Its events on which nothing is set are removed.
   void withdraw(EventSource& source);
+  // The event stays with what is set on it, and is delivered again once it is offered, also with
+  // another format.
+  void detach(const EventPath& path);
   // kNotFound; kBusy: something is set on it, and nothing has changed.
   Result<EventPath> withdraw(EventSource& source, std::uint32_t source_id);
   // Removes events that have no source and on which nothing is set any more, but not expected ones.

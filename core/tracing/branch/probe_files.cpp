@@ -63,8 +63,9 @@ TextFile::Parts probes_json_file(const SharedView& view) {
   return parts;
 }
 
-// A line of dynamic_events that defines a probe, or removes one.
+// A line of dynamic_events that defines a probe, renews one, or removes one.
 bool is_of_probe(Tracing::State& state, std::string_view line) {
+  if (line.starts_with("=:")) return true;
   if (!line.starts_with("-:")) return is_probe_definition(line);
   const auto command = parse_probe_line(line);
   const auto* const removal = command ? std::get_if<ProbeRemoval>(&command.value()) : nullptr;

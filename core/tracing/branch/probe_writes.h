@@ -5,7 +5,9 @@
 // Lives for one call, on its thread; the State outlives it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +41,19 @@ class ProbeWrites {
   // The kernel's texts of a place by name.
   Result<std::vector<PlaceText>> find(std::string_view line, const ProbeLine& parsed);
   Result<void> remove(std::string_view line, const ProbeRemoval& removal);
+  Result<void> renew(std::string_view line, const ProbeRenewal& renewal);
+  Result<void> renew_one(std::string_view line, const Path& path);
+  // All places of a probe's lines, made beside those that are there.
+  struct Remade {
+    std::uint64_t serial = 0;
+    MadeProbe last = {};
+    std::vector<Probes::Line> lines = {};
+    std::vector<Probes::Place> places = {};
+  };
+  Result<void> remake(const std::vector<Probes::Line>& lines, const std::string& event,
+                      Remade& made);
+  Result<void> remake_line(const std::string& line, const std::string& event, Remade& made);
+  Result<void> enter(const Path& path, Remade made) REQUIRES(state_.mutex);
   // A probe that waits for the source from now on. is_new: it is none yet.
   Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const std::string& text,
                            bool& is_new) REQUIRES(state_.mutex);

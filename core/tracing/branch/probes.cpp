@@ -115,6 +115,21 @@ void Probes::set_file(Probe& probe, const Place& place) {
   }
 }
 
+void Probes::renew(const EventPath& path, std::uint64_t serial, std::vector<Line> lines,
+                   std::vector<Place> places) {
+  Probe& probe = probes_.find(path)->second;
+  places_ -= probe.places.size();
+  place_bytes_ -= bytes_of(probe);
+  by_serial_.erase(probe.serial);
+  probe.serial = serial;
+  probe.lines = std::move(lines);
+  probe.places = std::move(places);
+  by_serial_[serial] = path;
+  places_ += probe.places.size();
+  place_bytes_ += bytes_of(probe);
+  changes_ += 1;
+}
+
 void Probes::remove(const EventPath& path) {
   const auto found = probes_.find(path);
   if (found == probes_.end()) return;

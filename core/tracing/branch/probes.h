@@ -63,6 +63,11 @@ class Probes {
   void add_place(Probe& probe, const ProbePlace& of, Place place);
   // Sets the file of places with this text, which were made again.
   void set_file(Probe& probe, const Place& place);
+  // The number of a probe that add() does not make.
+  std::uint64_t take_serial() { return next_serial_++; }
+  // Replaces the serial, the lines and the places of a probe that is there.
+  void renew(const EventPath& path, std::uint64_t serial, std::vector<Line> lines,
+             std::vector<Place> places);
   void remove(const EventPath& path);
   // One that was there before a restart cannot be here; its event must not be, either: without the
   // probe its histograms would be readable as those of other events are.

@@ -64,7 +64,7 @@ class Parsing {
   Result<void> check_letters() const;
   Result<Head> head() const;
   Result<void> check_name(const char* what, const Part& name) const;
-  Result<ProbeCommand> removal(const Head& head) const;
+  Result<ProbeRemoval> removal(const Head& head) const;
   Result<ProbeCommand> definition(const Head& head);
   Result<void> name_event(const Head& head, ProbeLine& made) const;
   Result<void> check_place(const Token& place) const;
@@ -96,8 +96,12 @@ Result<void> Parsing::check_name(const char* what, const Part& name) const {
   return name_fault(what, " name must follow the same rules as C identifiers", name);
 }
 
-Result<ProbeCommand> Parsing::removal(const Head& head) const {
-  if (!head.name) return fault("a removal is -:EVENT, -:GROUP/EVENT or -:GROUP/", 1);
+Result<ProbeRemoval> Parsing::removal(const Head& head) const {
+  if (!head.name) {
+    return fault(head.kind == '=' ? "a renewal is =:EVENT, =:GROUP/EVENT or =:GROUP/"
+                                  : "a removal is -:EVENT, -:GROUP/EVENT or -:GROUP/",
+                 1);
+  }
   Tokens more(line_.substr(head.end));
   if (const auto word = more.next()) return fault("an event goes as a whole", head.end + word->at);
   const auto [group, event, has_group] = split(*head.name);
@@ -113,13 +117,13 @@ Result<ProbeCommand> Parsing::removal(const Head& head) const {
 
 Result<void> Parsing::check_place(const Token& place) const {
   if (target_ == ProbeTarget::kKernel) {
+    if (place.text.find('/') != place.text.npos) {
+      return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET", place.at);
+    }
     // The kernel does not repeat an address, and it is another one after each boot. It takes one
     // with a sign, too.
     const char first = place.text.front();
     if (!is_digit(first) && first != '+') return {};
-    if (place.text.find('/') != place.text.npos) {
-      return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET", place.at);
-    }
     return fault("a place in the kernel is FUNCTION or FUNCTION+OFFSET, not an address", place.at);
   }
   if (place.text.rfind(':') == place.text.npos) {
@@ -241,8 +245,8 @@ Result<void> Parsing::check_letters() const {
   if (const auto bad = std::ranges::find_if(line_, is_control); bad != line_.end()) {
     return fault("a control character", static_cast<std::size_t>(bad - line_.begin()));
   }
-  if (line_.empty() || std::string_view("pr-").find(line_[0]) == line_.npos) {
-    return fault("a line begins with p, r or -");
+  if (line_.empty() || std::string_view("pr-=").find(line_[0]) == line_.npos) {
+    return fault("a line begins with p, r, - or =");
   }
   return {};
 }
@@ -256,7 +260,8 @@ Result<Head> Parsing::head() const {
   head.number = {line_.substr(1, behind - 1), 1};
   const bool has_name = behind < head.end && line_[behind] == ':';
   const bool has_other = !has_name && behind < head.end;
-  if (has_other || (head.kind == '-' && behind > 1)) return kind_fault();
+  const bool is_definition = head.kind == 'p' || head.kind == 'r';
+  if (has_other || (!is_definition && behind > 1)) return kind_fault();
   if (has_name) head.name = Part{line_.substr(behind + 1, head.end - behind - 1), behind + 1};
   return head;
 }
@@ -265,7 +270,11 @@ Result<ProbeCommand> Parsing::parse() {
   if (auto good = check_letters(); !good) return good.error();
   const auto first = head();
   if (!first) return first.error();
-  return line_[0] == '-' ? removal(first.value()) : definition(first.value());
+  if (line_[0] != '-' && line_[0] != '=') return definition(first.value());
+  auto meant = removal(first.value());
+  if (!meant) return meant.error();
+  if (line_[0] == '=') return ProbeRenewal{std::move(meant.value())};
+  return std::move(meant.value());
 }
 
 }  // namespace

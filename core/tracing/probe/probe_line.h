@@ -1,4 +1,5 @@
-// Lines of uprobe_events: `p:GROUP/EVENT PATH:OFFSET ARGUMENTS`, `r:` for returns, and `-:EVENT`.
+// Lines of uprobe_events: `p:GROUP/EVENT PATH:OFFSET ARGUMENTS`, `r:` for returns, `-:EVENT`, and
+// `=:EVENT`, which is ours alone.
 // Lines of kprobe_events are the same with a function of the kernel as their place, which has no
 // `/`: `FUNCTION`, `FUNCTION+OFFSET`, `MODULE:FUNCTION`; `r10:` has a number of instances.
 // The name of the event is read here, and a place by name (place_name.h). What else follows goes to
@@ -56,8 +57,15 @@ struct ProbeRemoval {
   std::optional<ProbeTarget> target = std::nullopt;  // nothing: any
 };
 
-using ProbeCommand = std::variant<ProbeLine, ProbeRemoval>;
+// The places of these probes are found and made again, by the lines that defined them.
+struct ProbeRenewal {
+  ProbeRemoval meant;
+};
 
+using ProbeCommand = std::variant<ProbeLine, ProbeRemoval, ProbeRenewal>;
+
+// only: the line is of a file that takes probes of this target alone, and reasons are those of that
+// file. Nothing: the place says what it is in. A removal has the target of its file.
 // kInvalid, and kTooBig for a line that is too long; with the line, the place of the fault in it
 // and its location. Faults of names have the kernel's texts.
 Result<ProbeCommand> parse_probe_line(std::string_view line,
@@ -65,8 +73,6 @@ Result<ProbeCommand> parse_probe_line(std::string_view line,
 
 // The error with the line as its text, so that error_log repeats this line of several.
 Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
-// only: the line is of a file that takes probes of this target alone, and reasons are those of that
-// file. Nothing: the place says what it is in. A removal has the target of its file.
                   std::string reason, std::size_t at = 0);
 
 }  // namespace tallyfs::tracing

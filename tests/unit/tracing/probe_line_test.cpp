@@ -166,6 +166,17 @@ TEST(ProbeLineTest, ReadsRemovals) {
   EXPECT_EQ(removed_by("-:mine/"), std::pair(std::string("mine"), std::string()));
 }
 
+TEST(ProbeLineTest, ReadsRenewals) {
+  const auto command = parse_probe_line("=:mine/a", ProbeTarget::kProgram);
+  ASSERT_TRUE(command);
+  const ProbeRemoval& meant = std::get<ProbeRenewal>(command.value()).meant;
+  EXPECT_EQ(meant.group + " " + meant.event, "mine a");
+  EXPECT_EQ(meant.target, ProbeTarget::kProgram);
+  for (const char* const line : {"=", "=a", "=5:a"}) {
+    EXPECT_EQ(parse_probe_line(line).error().token_at, 1u) << line;
+  }
+}
+
 // The caret is under the character at which the kernel has it, in the line as it was written.
 TEST(ProbeLineTest, RefusesWithTheKernelsTextsAndPlaces) {
   const std::string long_name(64, 'a');

@@ -290,6 +290,43 @@ TEST_F(ProbesTest, ANewSourceMakesThemAnewAndWhatIsSetCountsOn) {
   EXPECT_NE(read("events/uprobes/a/hist").find("Hits: 2\n"), std::string::npos);
 }
 
+TEST_F(ProbesTest, ARenewalFindsThePlacesAgainAndKeepsWhatIsSet) {
+  ASSERT_TRUE(write("p:a /bin/x:work n=$arg1\np:a /bin/x:0x10 n=%si:u64"));
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "hist:keys=prio"));
+  feed(1, 7);
+  probes_.found = "x86_64\n8192 0\n12288 0\n";
+  ASSERT_TRUE(write("=:a"));
+  EXPECT_EQ(read("uprobe_events"),
+            "p:uprobes/a /bin/x:0x2000 n=%di:u64\np:uprobes/a /bin/x:0x3000 n=%di:u64\n"
+            "p:uprobes/a /bin/x:0x10 n=%si:u64\n");
+  EXPECT_EQ(probes_.removed, std::vector<std::uint64_t>{1});
+  ASSERT_EQ(kernel_.is_wanted.size(), 1u);
+  EXPECT_EQ(kernel_.is_wanted[0].source_id, 1002u) << "the new one is on";
+  feed(2, 7);
+  feed(1, 7);
+  EXPECT_NE(read("events/uprobes/a/hist").find("Hits: 2\n"), std::string::npos);
+  EXPECT_EQ(write("-:a").error().code, ErrorCode::kBusy);
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "!hist:keys=prio"));
+  ASSERT_TRUE(write("-:uprobes/a"));
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{1, 2}));
+}
+
+TEST_F(ProbesTest, ARenewalThatFailsLeavesTheProbeAsItWas) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10\np:a  /bin/x:work"));
+  const std::string before = read("uprobe_events");
+  EXPECT_EQ(write("=:b").error().code, ErrorCode::kNotFound);
+  probes_.found = Error{ErrorCode::kNotFound, "no function work", 7};
+  const auto refused = write("=:a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "no function work");
+  EXPECT_EQ(refused.error().text, "p:a  /bin/x:work") << "the line that is wrong now";
+  EXPECT_EQ(refused.error().token_at, 5u + 7u);
+  EXPECT_EQ(read("uprobe_events"), before);
+  EXPECT_EQ(probes_.removed, std::vector<std::uint64_t>{2}) << "what was made until then";
+  EXPECT_EQ(write_as(500, "=:a").error().code, ErrorCode::kNotPermitted);
+  ASSERT_TRUE(write("-:a")) << "it is not pending";
+}
+
 // A new source reports a probe that a write removes at that moment, again and again.
 TEST_F(ProbesTest, NoEventIsLeftOfAProbeThatIsRemovedWhileItIsMade) {
   for (std::uint64_t serial = 1; serial <= 500; ++serial) {
