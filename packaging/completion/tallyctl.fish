@@ -1,13 +1,13 @@
 # fish completion for tallyctl: commands, options as --help names them, names as the mount has them.
 set -l commands show top plot heat define ls doctor definitions apply record diff since \
     errors probe check create rm reset undo on off help
-set -l probes latency count list add ls rm cost
+set -l probes latency count list add ls rm renew cost
 
 function __tallyctl_command
     for word in (commandline -opc)[2..-1]
         if contains -- $word $argv
             echo $word
-            test $word = probe; and __tallyctl_probe latency count list add ls rm cost
+            test $word = probe; and __tallyctl_probe latency count list add ls rm renew cost
             return
         end
     end
@@ -22,6 +22,9 @@ end
 function __tallyctl_functions
     tallyctl probe list (commandline -opc)[-1] 2>/dev/null |
         string replace -rf '^([A-Za-z_][A-Za-z0-9_]*) .*' '$1'
+end
+function __tallyctl_probes
+    tallyctl probe ls 2>/dev/null | string replace -rf '^([^ ]+/[^ ]+) .*' '$1'
 end
 function __tallyctl_options
     tallyctl (__tallyctl_command $argv) --help 2>/dev/null |
@@ -48,6 +51,9 @@ complete -c tallyctl \
 complete -c tallyctl \
     -n '__fish_seen_subcommand_from probe; and __fish_seen_subcommand_from latency count list add' \
     -a '(__tallyctl_functions)' -F
+complete -c tallyctl \
+    -n '__fish_seen_subcommand_from probe; and __fish_seen_subcommand_from rm renew' \
+    -a '(__tallyctl_probes)'
 complete -c tallyctl -n '__fish_seen_subcommand_from apply record diff' -F
 complete -c tallyctl -l mount -x -a '(__fish_complete_directories)'
 complete -c tallyctl -n '__fish_seen_subcommand_from show top plot heat diff record' -l store -x \

@@ -12,13 +12,14 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::array<Command, 7> kCommands = {{
+constexpr std::array<Command, 8> kCommands = {{
     {"latency", "how long functions of a program take, the slowest first", run_probe_latency},
     {"count", "how often functions of a program are called", run_probe_count},
     {"list", "functions and markers of a program", run_probe_list},
     {"add", "make a probe that stays", run_probe_add},
     {"ls", "the probes of the mount", run_probe_ls},
     {"rm", "remove probes", run_probe_rm},
+    {"renew", "find the places of probes again, in a program that was replaced", run_probe_renew},
     {"cost", "what a hit costs on this machine", run_probe_cost},
 }};
 

@@ -11,6 +11,7 @@ int run_probe_latency(int argc, char** argv);
 int run_probe_add(int argc, char** argv);
 int run_probe_ls(int argc, char** argv);
 int run_probe_rm(int argc, char** argv);
+int run_probe_renew(int argc, char** argv);
 int run_probe_cost(int argc, char** argv);
 
 }  // namespace tallyfs

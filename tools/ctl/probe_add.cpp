@@ -1,17 +1,17 @@
-// tallyctl probe add, ls and rm: probes that stay.
+// tallyctl probe add and rm: probes that stay.
 #include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <set>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
+#include "tools/ctl/known_probes.h"
 #include "tools/ctl/probe.h"
 #include "tools/ctl/probe_files.h"
 #include "tools/ctl/probe_target.h"
 #include "tools/ctl/temporary_probes.h"
-#include "tools/display/table.h"
 #include "tools/tree/timed_file.h"
 
 namespace tallyfs {
@@ -22,49 +22,28 @@ constexpr CommandText kProbeAddText = {
     "  tallyctl probe add bash make_child                        each fork of a bash\n"
     "  tallyctl probe add libc.so.6 malloc 'size=$arg1' --name alloc\n"
     "  tallyctl probe add python3 python:gc__start               a marker of its author"};
-constexpr CommandText kProbeLsText = {
-    "probe ls", "Lists the probes of the mount.",
-    "  tallyctl probe ls                what is probed\n"
-    "  tallyctl probe ls --json\n"
-    "  tallyctl probe rm tallyctl_4711  what an ended command has left"};
 constexpr CommandText kProbeRmText = {
     "probe rm", "Removes probes; as root.",
     "  tallyctl probe rm alloc                   by its name\n"
     "  tallyctl probe rm uprobes/alloc --force   with what is set on it\n"
     "  tallyctl probe rm tallyctl_4711           what an ended command has left"};
 
-// A line of uprobe_events.
-struct ProbeEvent {
-  std::string event, path;  // GROUP/EVENT
-  std::size_t places = 0;
-  bool is_return = false;
-};
+// The places of each event, in the order of the file.
+using Places = std::vector<std::pair<std::string, std::size_t>>;
 
-// Each event once, in the order of the file.
-std::vector<ProbeEvent> parse(const std::string& lines) {
-  std::vector<ProbeEvent> all;
+Places places_in(const std::string& lines) {
+  Places all;
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) {
     Tokens words(line);
-    const auto event = words.next(), place = words.next();
-    if (!event || !place || event->text.size() < 3) continue;
+    const auto event = words.next();
+    if (!event || event->text.size() < 3) continue;
     const std::string name(event->text.substr(2));
-    auto found = std::ranges::find(all, name, &ProbeEvent::event);
-    if (found == all.end()) {
-      all.push_back({.event = name,
-                     .path = std::string(place->text.substr(0, place->text.find(':'))),
-                     .is_return = event->text.front() == 'r'});
-      found = all.end() - 1;
-    }
-    found->places += 1;
+    auto found = std::ranges::find(all, name, &Places::value_type::first);
+    if (found == all.end()) found = all.insert(found, {name, 0});
+    found->second += 1;
   }
   return all;
-}
-
-// Whether the command of these probes has ended: it had --stay, or was killed with its guardian.
-bool has_no_command(const ProbeFiles& files, const std::string& event) {
-  const std::string group = event.substr(0, event.find('/'));
-  return is_temporary(group) && !has_command(files, group);
 }
 
 struct AddOptions {
@@ -158,56 +137,11 @@ int add(Session& session, AddOptions options) {
   }
   const auto after = files.value().lines();
   if (!after) return complain(after.error());
-  const auto known = parse(before.value());
-  for (const ProbeEvent& each : parse(after.value())) {
-    const auto old = std::ranges::find(known, each.event, &ProbeEvent::event);
-    if (old != known.end() && old->places == each.places) continue;
-    print(files.value().directory() + "/events/" + each.event + "\n");
+  const Places known = places_in(before.value());
+  for (const auto& each : places_in(after.value())) {
+    if (std::ranges::find(known, each) != known.end()) continue;
+    print(files.value().directory() + "/events/" + each.first + "\n");
   }
-  return kDone;
-}
-
-int list_probes(Session& session) {
-  const auto files = ProbeFiles::open(session.source->mount(), ProbeFiles::For::kReading);
-  if (!files) return complain(files.error());
-  const auto lines = files.value().lines();
-  if (!lines) return complain(lines.error());
-  const auto note_of = [&files](const ProbeEvent& each) {
-    return has_no_command(files.value(), each.event) ? "its command has ended: tallyctl probe rm " +
-                                            each.event.substr(0, each.event.find('/'))
-                                      : std::string();
-  };
-  const auto all = parse(lines.value());
-  if (session.options.json) {
-    std::string text;
-    JsonWriter writer(text);
-    writer.begin_array();
-    for (const ProbeEvent& each : all) {
-      writer.begin_object().key("event").string(each.event).key("program").string(each.path);
-      writer.key("return").boolean(each.is_return).key("places").number(each.places);
-      writer.key("note").string(note_of(each)).end_object();
-    }
-    writer.end_array();
-    print(text.append("\n"));
-    return kDone;
-  }
-  view::Table table(session.look);
-  table.add_column("EVENT", view::Align::kLeft);
-  table.add_column("OF", view::Align::kLeft);
-  table.add_column("PLACES");
-  table.add_column("PROGRAM", view::Align::kLeft);
-  table.add_column("NOTE", view::Align::kLeft);
-  for (const ProbeEvent& each : all) {
-    table.add_row({each.event, each.is_return ? "return" : "entry", view::grouped_text(each.places),
-                   each.path, note_of(each)});
-  }
-  view::Grid grid = session.grid();
-  if (all.empty()) {
-    grid.put_line("no probes", {view::Tone::kDim});
-  } else {
-    table.draw(grid);
-  }
-  print(grid, session.terminal);
   return kDone;
 }
 
@@ -232,13 +166,12 @@ int remove_one(const ProbeFiles& files, const std::string& name, bool is_forced)
   if (is_forced) {
     const auto lines = files.lines();
     const auto instances = list_in_time(files.directory() + "/instances");
-    for (const ProbeEvent& each : parse(lines ? lines.value() : std::string())) {
-      const bool is_of_group = name.ends_with('/') && each.event.starts_with(name);
-      if (!is_of_group && each.event != name && !each.event.ends_with("/" + name)) continue;
+    for (const auto& [event, places] : places_in(lines ? lines.value() : std::string())) {
+      if (!is_meant(event, name)) continue;
       if (instances) {
-        for (const auto& instance : instances.value()) clear_event(files, instance, each.event);
+        for (const auto& instance : instances.value()) clear_event(files, instance, event);
       }
-      clear_event(files, "", each.event);
+      clear_event(files, "", event);
     }
   }
   const auto done = files.define("-:" + name + "\n");
@@ -264,14 +197,6 @@ int run_probe_add(int argc, char** argv) {
   if (const auto status = line.parse(argc, argv)) return *status;
   if (const auto status = session.open()) return *status;
   return add(session, std::move(options));
-}
-
-int run_probe_ls(int argc, char** argv) {
-  Session session;
-  CommandLine line = command_line(kProbeLsText, session.options);
-  if (const auto status = line.parse(argc, argv)) return *status;
-  if (const auto status = session.open()) return *status;
-  return list_probes(session);
 }
 
 int run_probe_rm(int argc, char** argv) {

@@ -98,6 +98,17 @@ Result<void> ProbeFiles::define(const std::string& lines) const {
   return {};
 }
 
+Result<void> ProbeFiles::renew(const std::string& name, const std::string& lines) const {
+  const std::string line = "=:" + name + "\n";
+  const auto done = write_in_time(tracing_ + "/uprobe_events", line, kWriteMax);
+  return done ? done : Result<void>(refused(done.error(), line + lines));
+}
+
+Result<Json> ProbeFiles::probes() const {
+  const auto text = read_in_time(tracing_ + "/probes.json", kReadMax);
+  return text ? parse_json(text.value()) : text.error();
+}
+
 Result<void> ProbeFiles::write(const std::string& file, const std::string& line) const {
   const auto done = write_in_time(tracing_ + "/" + file, line + "\n", kWriteMax);
   return done ? done : Result<void>(refused(done.error(), line));

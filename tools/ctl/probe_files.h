@@ -22,6 +22,10 @@ class ProbeFiles {
   // Writes lines of uprobe_events in few writes. The reason of a refusal is the mount's, with the
   // line and a caret under it. kInvalid, too: a line of more than 4,093 bytes.
   Result<void> define(const std::string& lines) const;
+  // Finds the places of the probes of that name again. lines: theirs, by which a refusal is found.
+  Result<void> renew(const std::string& name, const std::string& lines) const;
+  // What probes.json has.
+  Result<Json> probes() const;
   // Writes a line into a file below tracing/, as `dynamic_events`; likewise.
   Result<void> write(const std::string& file, const std::string& line) const;
   // The newest histogram of a directory of events below tracing/.

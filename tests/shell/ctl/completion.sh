@@ -18,6 +18,7 @@ _offers_what_it_should() {
   assert_eq 'web/hits web/us' "$(_offers tallyctl define web/ | grep '^web/' | sort | paste -sd' ')"
   assert_eq 'always' "$(_offers tallyctl show --color al | grep '^al')"
   assert_eq 'latency' "$(_offers tallyctl probe lat | grep '^lat')"
+  assert_eq 'renew' "$(_offers tallyctl probe ren | grep '^ren')"
   assert_has '--longest' "$(_offers tallyctl probe latency --)"
   assert_has_not '--longest' "$(_offers tallyctl probe count --)"
   assert_eq 'make_child' "$(_offers tallyctl probe count bash make_ch | grep '^make_child$')"

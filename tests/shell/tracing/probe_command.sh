@@ -342,7 +342,7 @@ what_is_left_over_is_listed_and_removed() {
   kill -KILL "$(_family "$PROBING" | tail -1)"
   kill -KILL "$PROBING"
   wait "$PROBING" || true
-  assert_match "$name/calls +entry +1 +$TARGET +its command has ended: tallyctl probe rm $name" \
+  assert_match "$name/calls +entry +1 +0 +$TARGET +its command has ended: tallyctl probe rm $name" \
     "$("$TALLYCTL" probe ls | grep calls)"
   "$TALLYCTL" probe rm "$name"
   _nothing_is_left
@@ -353,14 +353,67 @@ probes_are_added_listed_and_removed() {
   assert_eq "$event" "$("$TALLYCTL" probe add "$TARGET" make_child --name child)"
   assert_eq "$T/events/uprobes/r_${TARGET##*/}_make_child" \
     "$("$TALLYCTL" probe add "$TARGET" make_child --return)"
-  assert_match "uprobes/child +entry +1 +$TARGET" "$("$TALLYCTL" probe ls | grep child | head -1)"
+  assert_match "uprobes/child +entry +1 +0 +$TARGET" \
+    "$("$TALLYCTL" probe ls | grep -m1 child)"
   echo 'hist:keys=common_comm' >"$event/trigger"
   _call 4
   _reaches 4 "forks" _hits "$event"
+  assert_match "uprobes/child +entry +1 +4 +$TARGET" \
+    "$("$TALLYCTL" probe ls | grep -m1 child)"
   assert_fails_with 'in use' "$TALLYCTL" probe rm child
   "$TALLYCTL" probe rm --force child
   "$TALLYCTL" probe rm "r_${TARGET##*/}_make_child"
   assert_eq 'no probes' "$("$TALLYCTL" probe ls)"
+}
+
+# _build TEXT [NAME]: work(), or NAME(), has other code before it in each build.
+_build() {
+  _program <<EOF
+#include <stdlib.h>
+$1
+__attribute__((noinline)) void ${2:-work}(int n) { __asm__ volatile("" ::"r"(n)); }
+int main(int argc, char **argv) {
+  for (int i = atoi(argv[argc - 1]); i > 0; --i) ${2:-work}(i);
+  return 0;
+}
+EOF
+}
+_note_of() { "$TALLYCTL" probe ls | sed -n "s|^uprobes/$1 .*$PROGRAM *||p"; }
+
+# The kernel's probe stays with the file that was there, and what is set on it stays with its name.
+a_probe_of_a_program_that_was_replaced_is_renewed() {
+  local event=$T/events/uprobes/work before
+  mkdir "$T/instances/other"
+  _build 'int unused;'
+  "$TALLYCTL" probe add "$PROGRAM" work 'n=$arg1:s32' --name work >/dev/null
+  echo 'hist:keys=common_comm:vals=n.max' >"$event/trigger"
+  echo 1 >"$T/instances/other/events/uprobes/work/enable"
+  "$PROGRAM" 5
+  _reaches 5 "of the first build" _hits "$event"
+  assert_eq '' "$(_note_of work)"
+  before=$(grep -o ':0x[0-9a-f]*' "$P")
+  mv "$PROGRAM" "$PROGRAM.old" # as a package manager does: another file has the name
+  _build 'void other(void) { volatile int i = 0; while (i < 9) i += 2; while (i > 3) i -= 4; }'
+  "$PROGRAM" 3
+  assert_eq 'stale: tallyctl probe renew uprobes/work' "$(_note_of work)"
+  assert_has '"stale":true' "$("$TALLYCTL" probe ls --json)"
+  assert_eq 5 "$(_hits "$event")" "the new file is not probed"
+  "$TALLYCTL" probe renew work
+  assert_eq '' "$(_note_of work)"
+  assert_has_not "$before" "$(cat "$P")"
+  "$PROGRAM" 9
+  "$PROGRAM.old" 4
+  _reaches 14 "of both builds" _hits "$event"
+  assert_match '.* hitcount: +14 +n.max: +9' "$(grep -m1 '^{' "$event/hist")"
+  _reaches 9 "of the new event" grep -c ': work: (' "$T/instances/other/trace"
+  # Nothing changes if the function has gone.
+  mv "$PROGRAM" "$PROGRAM.old"
+  _build 'int unused;' labour
+  assert_fails_with 'no function work' "$TALLYCTL" probe renew uprobes/work
+  assert_eq 'stale: tallyctl probe renew uprobes/work' "$(_note_of work)"
+  "$PROGRAM.old" 2
+  _reaches 16 "of the old probe" _hits "$event"
+  assert_fails_with 'no such probe' "$TALLYCTL" probe renew nothing
 }
 
 a_group_is_removed_with_what_is_set_on_it() {

@@ -1,0 +1,31 @@
+// The probes of a mount on programs, as its probes.json has them. Values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "tools/ctl/probe_files.h"
+
+namespace tallyfs {
+
+struct KnownProbe {
+  std::string event, program;  // GROUP/EVENT, and the path
+  bool is_return = false;
+  std::vector<std::string> lines;  // as they were written
+  std::size_t places = 0;
+  std::optional<std::uint64_t> hits;  // nothing: they are not known
+  bool is_stale = false;              // a path of its has another file now, or none
+  bool is_whole = true;               // false: a line has no place yet
+};
+
+// In the order in which they were made. Errors are those of timed_file.h; kInvalid: it is no JSON.
+Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files);
+
+// Whether the event, GROUP/EVENT, is meant by EVENT, GROUP/EVENT or GROUP/.
+bool is_meant(std::string_view event, std::string_view name);
+
+}  // namespace tallyfs
