@@ -127,8 +127,13 @@ class ObjectSink {
   // Asked before an object is put whose contents take long. True: the sink keeps those that it has
   // of this object, whatever changes they had, and put() is not called for it.
   virtual bool keeps(SavedKind, std::string_view /*label*/, const ObjectVersion&) { return false; }
-  // For a sink that keeps objects: what a change has made of some statistics of an interface, which
-  // has this version with the change. False: the interface is to be put.
+  // For a sink that keeps objects. Asked before changes of an interface are put. False: the
+  // interface is to be put, as the sink has none of that number, or one that is not long.
+  virtual bool wants_changes(std::string_view /*interface*/, std::uint64_t /*object*/) {
+    return false;
+  }
+  // What a change has made of some statistics of an interface, which has this version with the
+  // change. False: the interface is to be put.
   virtual bool put_changes(const SavedObject&, const ObjectVersion&) { return false; }
   // The object is not there any more. For a sink that keeps what other calls have put.
   virtual void gone(SavedKind, std::string_view /*label*/) {}

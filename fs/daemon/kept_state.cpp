@@ -98,6 +98,9 @@ class KeptState::PathSink : public ObjectSink {
     version_ = version;
     return !store_.has(static_cast<std::uint16_t>(kind), label, version);
   }
+  bool wants_changes(std::string_view interface, std::uint64_t object) override {
+    return store_.wants_part(interface, object);
+  }
   bool put_changes(const SavedObject& object, const ObjectVersion& version) override {
     const auto put = store_.put_part(kinds_, object, version);
     if (!put) done_ = put.error();

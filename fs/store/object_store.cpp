@@ -306,6 +306,14 @@ Result<void> ObjectStore::remove_from(Items& items, Items::iterator at) {
 
 // ---- parts
 
+bool ObjectStore::wants_part(std::string_view whole, std::uint64_t object) const {
+  const std::string name = name_of(part_kinds_.whole, whole);
+  const MutexLock lock(mutex_);
+  const auto found = items_[part_kinds_.whole].find(name);
+  if (found == items_[part_kinds_.whole].end()) return false;
+  return found->second.version.object == object && found->second.size > kShortWhole;
+}
+
 Result<bool> ObjectStore::put_part(KindBits kinds, const SavedObject& part,
                                    const ObjectVersion& version) {
   const Written written(part, 0);

@@ -96,6 +96,10 @@ class ObjectStore {
   // One object of the kinds, the last of them in the order if it is new. As Pass::put().
   Result<void> put(KindBits kinds, const SavedObject& object, const ObjectVersion& version)
       EXCLUDES(mutex_);
+  // Whether it has the whole, with a version of this object, and it has more bytes than
+  // kShortWhole: a shorter one is written as fast as a part of it.
+  bool wants_part(std::string_view whole, std::uint64_t object) const EXCLUDES(mutex_);
+  static constexpr std::uint32_t kShortWhole = 4096;
   // A part, whose label no part has had. version: that of its whole with the change; the whole is
   // put with its versions, too. False: the whole is to be put instead.
   Result<bool> put_part(KindBits kinds, const SavedObject& part, const ObjectVersion& version)

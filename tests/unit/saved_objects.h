@@ -61,8 +61,15 @@ class KeptObjects final : public ObjectSink {
   Reader reader() const override { return Reader::kSuccessor; }
   bool put(const SavedObject& object) override {
     Kept& kept = kept_[{object.kind, std::string(object.label)}];
-    kept = {object.format, std::string(object.bytes), std::exchange(version_, {})};
+    kept = {object.format, std::string(object.bytes), std::exchange(version_, {}), kept.puts + 1};
     return true;
+  }
+  bool wants_changes(std::string_view interface, std::uint64_t object) override {
+    const auto found = kept_.find({static_cast<std::uint16_t>(SavedKind::kFedInterface),
+                                   std::string(interface)});
+    constexpr std::size_t kShort = 4096;
+    return found != kept_.end() && found->second.version.object == object &&
+           found->second.bytes.size() > kShort;
   }
   bool put_changes(const SavedObject& object, const ObjectVersion& version) override {
     version_ = version;
@@ -82,6 +89,14 @@ class KeptObjects final : public ObjectSink {
     }
     return all;
   }
+  // How often something was put of a kind.
+  std::uint64_t puts(SavedKind kind) const {
+    std::uint64_t all = 0;
+    for (const auto& [name, kept] : kept_) {
+      if (name.first == static_cast<std::uint16_t>(kind)) all += kept.puts;
+    }
+    return all;
+  }
   // In the order of their kinds, which is that in which a branch needs them.
   SavedObjects all() const {
     SavedObjects objects;
@@ -96,6 +111,7 @@ class KeptObjects final : public ObjectSink {
     std::uint16_t format = 0;
     std::string bytes{};
     ObjectVersion version{};
+    std::uint64_t puts = 0;
   };
 
   std::map<std::pair<std::uint16_t, std::string>, Kept> kept_;

@@ -10,8 +10,6 @@ namespace tallyfs::statistics {
 namespace {
 
 constexpr std::uint16_t kChangesFormat = 1;
-// An interface of no more is written whole: it takes no longer than a change of it.
-constexpr std::size_t kFewStatistics = 16;
 
 }  // namespace
 
@@ -61,7 +59,9 @@ bool StatisticsBranch::write(Changed changed, Moment now) {
 void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectSink& sink,
                            Moment now) {
   if (!handed.interface) return sink.gone(SavedKind::kFedInterface, changed.interface);
-  if (changed.extent == Extent::kNamed && handed.interface->size() > kFewStatistics) {
+  const bool are_some =
+      changed.extent == Extent::kNamed && changed.statistics.size() < handed.interface->size();
+  if (are_some && sink.wants_changes(handed.name, handed.node)) {
     const std::string number = std::to_string(changes_written_.fetch_add(1));
     const std::string label = changed.interface + "/" + number;
     const ObjectVersion version{handed.node, handed.interface->changes() + handed.changes};

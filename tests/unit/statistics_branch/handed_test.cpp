@@ -240,7 +240,12 @@ TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   EXPECT_EQ(kept.labels(SavedKind::kFedInterface), std::vector<std::string>());
   statistics_.write_changes(clock_.now());
   EXPECT_FALSE(statistics_.has_changes());
-  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"few", "web"}));
+  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"big", "few", "web"}));
+  EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>());
+  const std::uint64_t wholes = kept.puts(SavedKind::kFedInterface);
+  (void)make("big/more");
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
   ASSERT_TRUE(execute("define few data=reset"));
   EXPECT_TRUE(statistics_.has_changes());
@@ -256,17 +261,36 @@ TEST_F(HandedTest, WhatCommandsHaveChangedIsWritten) {
   statistics_.write_changes(clock_.now());
   EXPECT_EQ(soon, 2u);
   EXPECT_EQ(kept.labels(SavedKind::kFedChanges), (std::vector<std::string>{"big/0", "big/1"}));
+  const std::uint64_t before = kept.puts(SavedKind::kFedInterface);
   ASSERT_TRUE(execute("define big feed=owner"));
   statistics_.write_changes(clock_.now());
   EXPECT_EQ(soon, 2u);
-  EXPECT_EQ(kept.labels(SavedKind::kFedInterface), (std::vector<std::string>{"big", "few", "web"}));
+  EXPECT_EQ(kept.puts(SavedKind::kFedInterface), before + 1);
   ASSERT_FALSE(execute("define few name=none data=reset"));
   ASSERT_TRUE(execute("attach few/a"));
   EXPECT_FALSE(statistics_.has_changes());
 }
 
+TEST_F(HandedTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
+  KeptObjects kept;
+  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  const auto list = make("long/list type=list entries_max=1000 on=1");
+  for (int x = 0; x < 1000; ++x) ASSERT_TRUE(send(list, x));
+  (void)make("long/a");
+  statistics_.write_changes(clock_.now());
+  const std::uint64_t wholes = kept.puts(SavedKind::kFedInterface);
+  ASSERT_TRUE(execute("define long name=a units=us"));
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes);
+  EXPECT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"long/0"});
+  ASSERT_TRUE(execute("define long name=list units=us"));
+  ASSERT_TRUE(execute("define long name=a units=ms"));
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes + 1) << "all of them are named";
+}
+
 TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
-  for (int i = 0; i < 20; ++i) make("big/" + std::to_string(i));
+  for (int i = 0; i < 100; ++i) make("big/" + std::to_string(i));
   KeptObjects kept;
   statistics_.save(kept);
   Ledger::Limits limits;
