@@ -106,6 +106,18 @@ class KeptObjects final : public ObjectSink {
     return objects;
   }
 
+  // The same, with changes before what they are of, as the next server reads them.
+  SavedObjects for_loading() const {
+    SavedObjects objects;
+    for (const bool are_changes : {true, false}) {
+      for (const auto& [name, kept] : kept_) {
+        const bool is_one = name.first == static_cast<std::uint16_t>(SavedKind::kFedChanges);
+        if (is_one == are_changes) objects.put({name.first, kept.format, name.second, kept.bytes});
+      }
+    }
+    return objects;
+  }
+
  private:
   struct Kept {
     std::uint16_t format = 0;

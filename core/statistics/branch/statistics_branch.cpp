@@ -257,6 +257,7 @@ Result<void> StatisticsBranch::create_interface(std::string_view name, uid_t cre
   }
   auto made = Interface::create(ledger_, creator, now);
   if (!made) return error_at(made.error(), 0);
+  made.value()->raise_version(first_version_);
   enter(name, std::move(made.value()), now);
   return {};
 }

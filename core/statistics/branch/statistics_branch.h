@@ -334,7 +334,13 @@ class StatisticsBranch final : public Branch {
   Changed& noted(std::string_view interface) REQUIRES(mutex_);
   bool write_changed(Moment now) EXCLUDES(mutex_);
   bool write(Changed changed, Moment now) EXCLUDES(mutex_);
-  void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Moment now);
+  void put(const Changed& changed, const Handed& handed, ObjectSink& sink, Moment now)
+      EXCLUDES(mutex_);
+  bool put_changes(const Changed& changed, const Handed& handed, ObjectSink& sink)
+      EXCLUDES(mutex_);
+  // handed: nothing of it where there is no such interface any more.
+  static void put_whole(std::string_view name, const Handed& handed, ObjectSink& sink, Moment now);
+  void raise_first_version(std::string_view changes) REQUIRES(mutex_);
   Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
   Result<void> take_changes(std::string_view name, Interface& interface) EXCLUDES(mutex_);
   Handed find_handed(std::string_view interface) const EXCLUDES(mutex_);
@@ -489,6 +495,7 @@ class StatisticsBranch final : public Branch {
   NumberTable<std::unique_ptr<StatisticEntry>> statistics_ GUARDED_BY(mutex_);
   NameIndex<StatisticEntry, PathNaming, PaddedHash> paths_ GUARDED_BY(mutex_);
   std::vector<Changed> changed_ GUARDED_BY(mutex_);
+  std::uint64_t first_version_ GUARDED_BY(mutex_) = 0;  // of an interface that is made
   // Until the end of loading: changes of interfaces to come, each in its order.
   boost::unordered_flat_map<std::string, std::vector<std::string>> changes_before_
       GUARDED_BY(mutex_);

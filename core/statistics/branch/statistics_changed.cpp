@@ -1,6 +1,8 @@
 // What commands of the socket have changed is written for the next server before they are answered:
 // the statistics that they name, or an interface.
 #include <algorithm>
+#include <charconv>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -9,7 +11,8 @@
 namespace tallyfs::statistics {
 namespace {
 
-constexpr std::uint16_t kChangesFormat = 1;
+// Format 1, which no release has had, did not begin with the version.
+constexpr std::uint16_t kChangesFormat = 2;
 
 }  // namespace
 
@@ -22,7 +25,9 @@ StatisticsBranch::Changed& StatisticsBranch::noted(std::string_view interface) {
 }
 
 void StatisticsBranch::note_changed(std::string_view interface, std::string_view statistic) {
-  if (keeping_.write) noted(interface).statistics.emplace_back(statistic);
+  if (!keeping_.write) return;
+  auto& statistics = noted(interface).statistics;
+  if (statistics.empty() || statistics.back() != statistic) statistics.emplace_back(statistic);
 }
 
 void StatisticsBranch::note_changed(std::string_view interface, Extent extent) {
@@ -58,21 +63,50 @@ bool StatisticsBranch::write(Changed changed, Moment now) {
 
 void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectSink& sink,
                            Moment now) {
-  if (!handed.interface) return sink.gone(SavedKind::kFedInterface, changed.interface);
-  const bool are_some =
-      changed.extent == Extent::kNamed && changed.statistics.size() < handed.interface->size();
-  if (are_some && sink.wants_changes(handed.name, handed.node)) {
+  const bool are_some = handed.interface && changed.extent == Extent::kNamed &&
+                        changed.statistics.size() < handed.interface->size();
+  if (are_some && sink.wants_changes(handed.name, handed.node) &&
+      put_changes(changed, handed, sink)) {
+    return;
+  }
+  put_whole(changed.interface, handed, sink, now);
+}
+
+// False: the sink wants the interface instead.
+bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
+                                   ObjectSink& sink) {
+  std::span<const std::string> left(changed.statistics);
+  while (!left.empty()) {
     const std::string number = std::to_string(changes_written_.fetch_add(1));
     const std::string label = changed.interface + "/" + number;
     const ObjectVersion version{handed.node, handed.interface->changes() + handed.changes};
     std::string bytes;
     ByteWriter out(bytes);
-    handed.interface->save_changes(out, changed.statistics);
-    const auto object = saved_object(SavedKind::kFedChanges, kChangesFormat, label, bytes);
-    if (sink.put_changes(object, version)) return;
+    left = left.subspan(handed.interface->save_changes(out, left));
+    {
+      const MutexLock lock(mutex_);
+      raise_first_version(bytes);
+    }
+    if (!sink.put_changes(saved_object(SavedKind::kFedChanges, kChangesFormat, label, bytes),
+                          version)) {
+      return false;
+    }
   }
+  return true;
+}
+
+void StatisticsBranch::put_whole(std::string_view name, const Handed& handed, ObjectSink& sink,
+                                 Moment now) {
+  if (!handed.interface) return sink.gone(SavedKind::kFedInterface, name);
   (void)handed.interface->version(now);
   (void)put_fed(handed, sink);
+}
+
+// The keeper's memory may have changes of an interface for some time after another one of its name
+// has been written there. The next server must not put them into that one, which has all of its
+// versions behind theirs.
+void StatisticsBranch::raise_first_version(std::string_view changes) {
+  first_version_ = std::max(first_version_, Interface::version_of_changes(changes));
 }
 
 StatisticsBranch::Handed StatisticsBranch::find_handed(std::string_view interface) const {
@@ -83,8 +117,16 @@ StatisticsBranch::Handed StatisticsBranch::find_handed(std::string_view interfac
 
 Result<void> StatisticsBranch::load_changes(const SavedObject& object) {
   if (object.format != kChangesFormat) return other_format(object);
-  const std::string_view interface = object.label.substr(0, object.label.find('/'));
+  const std::size_t slash = object.label.rfind('/');
+  const std::string_view interface = object.label.substr(0, slash);
+  std::uint64_t number = 0;
+  if (slash != std::string_view::npos) {
+    const char* const end = object.label.data() + object.label.size();
+    (void)std::from_chars(object.label.data() + slash + 1, end, number);
+  }
   const MutexLock lock(mutex_);
+  changes_written_ = std::max<std::uint64_t>(changes_written_, number + 1);
+  raise_first_version(object.bytes);
   changes_before_[std::string(interface)].emplace_back(object.bytes);
   return {};
 }
@@ -93,10 +135,7 @@ Result<void> StatisticsBranch::take_changes(std::string_view name, Interface& in
   const MutexLock lock(mutex_);
   const auto found = changes_before_.find(std::string(name));
   if (found == changes_before_.end()) return {};
-  for (const std::string& changes : found->second) {
-    if (auto taken = interface.load_changes(changes); !taken) return taken;
-  }
-  return {};
+  return interface.load_changes(found->second);
 }
 
 }  // namespace tallyfs::statistics

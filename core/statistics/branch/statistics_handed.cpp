@@ -108,14 +108,6 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
   const auto taken = take_changes(fed.name, *loaded.value());
-  if (!taken) {
-    // Changes that cannot be taken cost no more than themselves.
-    loaded.value().reset();
-    in = ByteReader(object.bytes);
-    (void)get_all<std::int32_t>(in);
-    loaded = Interface::load_handed(in, ledger_);
-    if (!loaded) return loaded.error();
-  }
   if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};

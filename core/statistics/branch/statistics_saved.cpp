@@ -89,13 +89,7 @@ StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, Objec
   if (!path.starts_with(kBegin)) return SavedAt::kElsewhere;
   const std::string_view behind = path.substr(kBegin.size());
   const std::string_view name = behind.substr(0, behind.find('/'));
-  const Handed found = find_handed(name);
-  if (!found.interface) {
-    sink.gone(SavedKind::kFedInterface, name);
-    return SavedAt::kDone;
-  }
-  (void)found.interface->version(now);
-  (void)put_fed(found, sink);
+  put_whole(name, find_handed(name), sink, now);
   return SavedAt::kDone;
 }
 

@@ -170,8 +170,12 @@ void Interface::drop(Statistic& gone, Moment now) {
 
 // It has no views.
 void Interface::remove(Statistic& gone) {
-  if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);
   reservation_.shrink(holdings_of(gone));
+  take_out(gone);
+}
+
+void Interface::take_out(Statistic& gone) {
+  if (gone.source()) find_locked(gone.source()->name())->detach_view(gone);
   forget_discarded(gone);
   by_name_.erase(&gone);
   statistics_.erase(gone);

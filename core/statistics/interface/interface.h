@@ -217,11 +217,17 @@ class Interface {
   void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
-  // with its views; and which of them are not there any more.
-  void save_changes(ByteWriter& out, std::span<const std::string> names) const;
-  // Right behind load_handed(): such changes, if they are newer. kInvalid: not what save_changes()
-  // writes; kNoSpace.
-  Result<void> load_changes(std::string_view changes);
+  // with its views; and which of them are not there any more. Returns how many of the names it has
+  // saved, under one hold of the lock: at least one. The caller saves the others in further calls.
+  std::size_t save_changes(ByteWriter& out, std::span<const std::string> names) const;
+  // Right behind load_handed(): such changes in their order, but for those that the interface has
+  // already. Of changes that cannot be taken nothing is taken, and the first error is returned:
+  // kInvalid: not what save_changes() writes; kNoSpace.
+  Result<void> load_changes(std::span<const std::string> all);
+  // Up to which version the interface has its changes, in what save_changes() has written.
+  static std::uint64_t version_of_changes(std::string_view changes);
+  // The version is this one from now on, unless it is higher.
+  void raise_version(std::uint64_t version);
   // As publish_at(), with what the server before has published there: cells go on in their era.
   void go_on_at(Statistic* statistic, const Published& at);
   // Definitions and data of the statistics that both have, and the other's views of these. Returns
@@ -284,6 +290,8 @@ class Interface {
   Result<void> become(Statistic& statistic, const Change& change, Definition after, Moment now)
       REQUIRES(mutex_);
   void remove(Statistic& gone) REQUIRES(mutex_);
+  // The same without the ledger.
+  void take_out(Statistic& gone) REQUIRES(mutex_);
   Result<bool> undo(const Change& change, Statistic* named, Moment now, const LineStep& step)
       REQUIRES(mutex_);
   std::uint64_t restore(Statistic& statistic, Moment now, CellBudget& budget) REQUIRES(mutex_);
@@ -305,9 +313,12 @@ class Interface {
   // Statistics that changes replace: those of these names, with their views.
   using Replaced = boost::unordered_flat_set<Statistic*>;
   Replaced replaced_by(std::span<const std::string_view> names) const REQUIRES(mutex_);
-  Result<void> take_changed(std::vector<std::unique_ptr<Statistic>> changed, Replaced replaced)
+  Result<void> take_changes(ByteReader& in) EXCLUDES(mutex_);
+  Result<void> make_room_for(std::span<const std::unique_ptr<Statistic>> changed,
+                             const Replaced& replaced) REQUIRES(mutex_);
+  void take_changed(std::vector<std::unique_ptr<Statistic>> changed, Replaced replaced)
       REQUIRES(mutex_);
-  Result<void> take_one_changed(std::unique_ptr<Statistic> changed) REQUIRES(mutex_);
+  void take_one_changed(std::unique_ptr<Statistic> changed) REQUIRES(mutex_);
   template <typename Begin, typename Each>
   void save_in_steps(ByteWriter& out, CellBudget& budget, Begin begin, Each each) const;
   void save_head(ByteWriter& out, std::uint64_t samples, std::uint32_t count) const

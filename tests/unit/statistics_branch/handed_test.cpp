@@ -299,21 +299,42 @@ TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
   make("big/large type=list entries_max=100000 on=1");
   statistics_.write_changes(clock_.now());
   ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"big/0"});
-  // The store has changes before what they are of.
-  const SavedObjects all = kept.all();
-  SavedObjects in_order;
-  for (const bool is_changes : {true, false}) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool is_one = all.at(i).kind == static_cast<std::uint16_t>(SavedKind::kFedChanges);
-      if (is_one == is_changes) in_order.put(all.at(i));
-    }
-  }
-  Next next(*this, in_order, clock_,
+  Next next(*this, kept.for_loading(), clock_,
             {.now = clock_.now(), .has_pages = true, .is_after_kill = true}, limits);
   EXPECT_FALSE(next.loaded);
   const std::string definition = next.read("big", "definition");
   EXPECT_NE(definition.find("name=19 "), std::string::npos) << definition;
   EXPECT_EQ(definition.find("name=large "), std::string::npos) << definition;
+}
+
+// A kill may come when the memory has an interface that was made again, and changes still of the
+// one before: of this server, or of the one before.
+TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
+  const Loading killed{.now = clock_.now(), .has_pages = true, .is_after_kill = true};
+  for (int i = 0; i < 100; ++i) make("web/" + std::to_string(i));
+  KeptObjects kept;
+  statistics_.save(kept);
+  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  ASSERT_TRUE(execute("define web name=7 units=us"));
+  statistics_.write_changes(clock_.now());
+  ASSERT_EQ(kept.labels(SavedKind::kFedChanges), std::vector<std::string>{"web/0"});
+  HandedPages of_next;
+  Next next(of_next, kept.for_loading(), clock_, killed);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  EXPECT_NE(next.read("web", "definition").find("units=us"), std::string::npos);
+  const auto make_again = [](auto& server) {
+    ASSERT_TRUE(server.execute("remove web"));
+    ASSERT_TRUE(server.execute("create web/again"));
+  };
+  make_again(next);
+  make_again(*this);
+  for (const StatisticsBranch* const server : {&next.statistics(), &statistics_}) {
+    server->save(kept);
+    HandedPages of_last;
+    Next last(of_last, kept.for_loading(), clock_, killed);
+    ASSERT_TRUE(last.loaded) << last.loaded.error().reason;
+    EXPECT_EQ(last.read("web", "data"), "again 0\n");
+  }
 }
 
 // A lane with increments in one cell.

@@ -1,7 +1,7 @@
 // What commands have changed since an interface was saved, saved alone: put into what was saved
 // before, it gives the interface as it is.
 #include <algorithm>
-#include <deque>
+#include <vector>
 
 #include "tests/unit/statistics_interface/stand.h"
 
@@ -19,7 +19,7 @@ struct ChangedStand : Stand {
   std::string changes(const std::vector<std::string>& names) const {
     std::string bytes;
     ByteWriter out(bytes);
-    interface->save_changes(out, names);
+    EXPECT_EQ(interface->save_changes(out, names), names.size());
     return bytes;
   }
   void create_view(std::string_view name, const std::string& of) {
@@ -27,20 +27,18 @@ struct ChangedStand : Stand {
   }
 };
 
-std::unique_ptr<Interface> load(const std::string& whole, const std::deque<std::string>& changes,
+std::unique_ptr<Interface> load(const std::string& whole, const std::vector<std::string>& changes,
                                 Ledger& ledger) {
   ByteReader in(whole);
   auto loaded = Interface::load_handed(in, ledger);
   EXPECT_TRUE(loaded.has_value());
-  for (const std::string& each : changes) {
-    const auto taken = loaded.value()->load_changes(each);
-    EXPECT_TRUE(taken) << taken.error().reason;
-  }
+  const auto taken = loaded.value()->load_changes(changes);
+  EXPECT_TRUE(taken) << taken.error().reason;
   return std::move(loaded.value());
 }
 
 void expect_same(ChangedStand& stand, const std::string& whole,
-                 const std::deque<std::string>& changes) {
+                 const std::vector<std::string>& changes) {
   Ledger ledger{{}};
   const auto loaded = load(whole, changes, ledger);
   EXPECT_EQ(loaded->render_definition(kAnyLength).value(), stand.definition());
@@ -55,7 +53,7 @@ TEST(ChangedTest, EachCommandIsThereInItsOrder) {
   for (const char* each : {"a", "b", "c"}) stand.create(each, "on=1");
   stand.create_view("view", "a");
   const std::string whole = stand.whole();
-  std::deque<std::string> changes;
+  std::vector<std::string> changes;
   stand.define("name=b type=list entries_max=9");
   changes.push_back(stand.changes({"b"}));
   stand.create("d", "on=1");
@@ -112,7 +110,7 @@ TEST(ChangedTest, WhatAreNoChangesIsRefused) {
   for (std::size_t size = 0; size < changes.size(); ++size) {
     Ledger ledger{{}};
     const auto loaded = load(whole, {}, ledger);
-    EXPECT_FALSE(loaded->load_changes(std::string_view(changes).substr(0, size))) << size;
+    EXPECT_FALSE(loaded->load_changes(std::vector{changes.substr(0, size)})) << size;
   }
 }
 
@@ -159,6 +157,49 @@ TEST(ChangedTest, FewerSamplesThanTheWholeHasAreNotTakenFromItsSum) {
   EXPECT_EQ(loaded->overview(later.clock.now(), budget).samples, 1u);
 }
 
+TEST(ChangedTest, OfChangesThatDoNotFitNothingIsTaken) {
+  ChangedStand stand;
+  stand.create("a", "on=1");
+  stand.create("b", "on=1");
+  stand.add(stand.interface->find("b"), {{.x = 5, .time = stand.clock.now().monotonic}});
+  const std::string whole = stand.whole(), data = stand.data();
+  stand.interface->remove_statistic("a", stand.clock.now());
+  stand.define("name=b type=list entries_max=100000");
+  const std::string too_large = stand.changes({"a", "b"});
+  Ledger::Limits limits;
+  limits.per_uid.bytes = 100'000;
+  Ledger ledger(limits);
+  ByteReader in(whole);
+  const auto loaded = Interface::load_handed(in, ledger);
+  ASSERT_TRUE(loaded);
+  const Holdings had = ledger.total();
+  const auto taken = loaded.value()->load_changes(std::vector{too_large});
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(loaded.value()->render_data(stand.clock.now(), kAnyLength).value(), data);
+  EXPECT_EQ(ledger.total(), had);
+}
+
+TEST(ChangedTest, TheRestOfManyNamesIsSavedByFurtherCalls) {
+  ChangedStand stand;
+  stand.create("first", "on=1");
+  const std::string whole = stand.whole();
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) {
+    names.push_back("s" + std::to_string(i));
+    stand.create(names.back(), "on=1");
+  }
+  std::vector<std::string> changes;
+  for (std::size_t done = 0; done < names.size();) {
+    ByteWriter out(changes.emplace_back());
+    const std::size_t more = stand.interface->save_changes(out, std::span(names).subspan(done));
+    ASSERT_GT(more, 0u);
+    ASSERT_LT(more, 100u);
+    done += more;
+  }
+  expect_same(stand, whole, changes);
+}
+
 // Draws one command, and returns what it is for.
 std::string change_any(ChangedStand& stand, std::vector<std::string>& names, Random& random) {
   const std::string name = names[random.below(names.size())];
@@ -198,7 +239,7 @@ TEST(ChangedTest, AnyCommandsGiveTheInterfaceAsItIs) {
     std::vector<std::string> names{"first", "second", "third"};
     for (const std::string& each : names) stand.create(each, "on=1");
     const std::string whole = stand.whole();
-    std::deque<std::string> changes;
+    std::vector<std::string> changes;
     for (std::uint64_t left = random.below(20); left != 0; --left) {
       changes.push_back(stand.changes({change_any(stand, names, random)}));
     }
