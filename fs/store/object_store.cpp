@@ -28,7 +28,10 @@ constexpr std::uint64_t order_end(std::uint64_t order) {
 // In so many bytes, pages are given back to the system.
 constexpr std::uint64_t kBlockBytes = 1 << 16;
 
-constexpr ObjectVersion kLast{UINT64_MAX, UINT64_MAX};
+// How many void parts go with each new one, and how many at the end of a run under one hold of the
+// lock.
+constexpr int kVoidWithEach = 2;
+constexpr int kVoidAtOnce = 128;
 
 constexpr bool is_of(KindBits kinds, std::uint16_t kind) {
   return kind < 64 && ((kinds >> kind) & 1) != 0;
@@ -103,6 +106,15 @@ Result<void> ObjectStore::Pass::put(const SavedObject& object, const ObjectVersi
 }
 
 Result<void> ObjectStore::Pass::end() {
+  if (auto done = remove_unseen(); !done) return done;
+  if (!is_of(kinds_, store_.part_kinds_.part)) return {};
+  return work_in_steps([this](const IsLate&) {
+    const MutexLock lock(store_.mutex_);
+    return store_.remove_void_parts(kVoidAtOnce);
+  });
+}
+
+Result<void> ObjectStore::Pass::remove_unseen() {
   const MutexLock lock(store_.mutex_);
   for (std::uint16_t kind = 0; kind < kKindsMax; ++kind) {
     if (!is_of(kinds_, kind) || kind == store_.part_kinds_.part) continue;
@@ -116,7 +128,7 @@ Result<void> ObjectStore::Pass::end() {
       if (auto done = store_.remove_from(items, items.find(each)); !done) return done;
     }
   }
-  return is_of(kinds_, store_.part_kinds_.part) ? store_.remove_lost_parts() : Result<void>();
+  return {};
 }
 
 // ---- changes
@@ -185,16 +197,12 @@ Result<void> ObjectStore::put_known(Item& item, const Written& written,
   after = item.order;
   // Another thread may have put a newer one.
   if (version < item.version) return {};
-  const bool may_have_parts = written.object.kind == part_kinds_.whole && !parts_.empty();
-  const bool was_another = item.version.object != 0 && item.version.object != version.object;
-  if (may_have_parts && was_another) {
-    if (auto done = remove_parts(written.object.label, kLast); !done) return done;
-  }
   if (written.hash != item.content_hash) {
     if (auto done = write(item, written); !done) return done;
   }
   item.version = version;
-  return may_have_parts ? remove_parts(written.object.label, version) : Result<void>();
+  if (written.object.kind == part_kinds_.whole) end_parts(written.object.label, version);
+  return {};
 }
 
 Result<void> ObjectStore::make(Item& item, const Written& written, std::uint64_t& after) {
@@ -293,12 +301,12 @@ void ObjectStore::give_entry(const Item& item) {
 
 Result<void> ObjectStore::remove_from(Items& items, Items::iterator at) {
   Item& item = at->second;
-  if (kind_of(at->first) == part_kinds_.whole && !parts_.empty()) {
-    if (auto done = remove_parts(label_of(at->first), kLast); !done) return done;
-  }
   release_left();
   auto done = write_entry(item, {}, 0);
   if (!done) return done;
+  if (kind_of(at->first) == part_kinds_.whole) {
+    end_parts(label_of(at->first), {item.version.object, UINT64_MAX});
+  }
   free_entries_.push_back({item.entry, item.slot});
   items.erase(at);
   return {};
@@ -327,52 +335,63 @@ Result<bool> ObjectStore::put_part(KindBits kinds, const SavedObject& part,
   if (version <= item.version) return true;
   const auto others = parts_.find(std::string(whole_of(part.label)));
   const std::uint64_t had = others == parts_.end() ? 0 : others->second.bytes;
-  if (had + size > item.size) return false;
+  if (had + size > item.size || items_[part_kinds_.part].contains(written.name)) return false;
+  if (auto done = remove_void_parts(kVoidWithEach); !done) return done.error();
   std::uint64_t after = last_[order_begin(kinds) >> kOrderBits];
   after = std::max(after, order_begin(kinds));
   if (auto done = put_locked(written, version, std::nullopt, after); !done) return done.error();
-  note_part(written.name, part.label, static_cast<std::uint32_t>(size));
+  note_part(whole_of(part.label), {written.name, static_cast<std::uint32_t>(size), version});
   return true;
 }
 
-void ObjectStore::note_part(const std::string& name, std::string_view label, std::uint32_t size) {
-  Parts& parts = parts_[std::string(whole_of(label))];
-  parts.names.push_back(name);
-  parts.bytes += size;
+void ObjectStore::note_part(std::string_view whole, Part part) {
+  Parts& parts = parts_[std::string(whole)];
+  parts.bytes += part.size;
+  parts.all.push_back(std::move(part));
 }
 
-Result<void> ObjectStore::remove_parts(std::string_view whole, const ObjectVersion& version) {
+// Goes over those alone that stay, which are few: they came while the whole was read.
+void ObjectStore::end_parts(std::string_view whole, const ObjectVersion& version) {
   const auto found = parts_.find(std::string(whole));
-  if (found == parts_.end()) return {};
-  Parts& parts = found->second;
-  Items& items = items_[part_kinds_.part];
-  std::vector<std::string> newer;
-  Result<void> done;
-  while (done && !parts.names.empty()) {
-    const auto at = items.find(parts.names.back());
-    const std::uint32_t size = at->second.size;
-    const bool is_newer = at->second.version > version;
-    if (is_newer) newer.push_back(parts.names.back());
-    if (!is_newer) done = remove_from(items, at);
-    if (!is_newer && done) parts.bytes -= size;
-    if (done) parts.names.pop_back();
+  if (found == parts_.end()) return;
+  auto ended = std::exchange(found->second, {}).all;
+  Parts& left = found->second;
+  for (; !ended.empty() && ended.back().version > version; ended.pop_back()) {
+    left.bytes += ended.back().size;
+    left.all.push_front(std::move(ended.back()));
   }
-  parts.names.insert(parts.names.end(), newer.begin(), newer.end());
-  if (parts.names.empty()) parts_.erase(found);
-  return done;
+  if (!ended.empty()) void_parts_.push_back(std::move(ended));
+  if (left.all.empty()) parts_.erase(found);
 }
 
-// A whole that is not there any more.
-Result<void> ObjectStore::remove_lost_parts() {
+Result<Step> ObjectStore::remove_void_parts(int at_most) {
+  Items& items = items_[part_kinds_.part];
+  for (int i = 0; i < at_most && !void_parts_.empty(); ++i) {
+    auto& parts = void_parts_.front();
+    if (auto done = remove_from(items, items.find(parts.front().name)); !done) return done.error();
+    parts.pop_front();
+    if (parts.empty()) void_parts_.pop_front();
+  }
+  return void_parts_.empty() ? Step::kLast : Step::kMore;
+}
+
+// A kill came before they were removed.
+Result<void> ObjectStore::remove_lost_parts(Contents& contents) {
   const Items& wholes = items_[part_kinds_.whole];
+  const auto is_lost = [&](std::string_view label) {
+    return !wholes.contains(name_of(part_kinds_.whole, whole_of(label)));
+  };
+  std::erase_if(contents.objects, [&](const SavedObject& each) {
+    return each.kind == part_kinds_.part && is_lost(each.label);
+  });
   std::vector<std::string> lost;
   for (const auto& [label, parts] : parts_) {
-    if (!wholes.contains(name_of(part_kinds_.whole, label))) lost.push_back(label);
+    if (is_lost(label)) lost.push_back(label);
   }
-  for (const std::string& each : lost) {
-    if (auto done = remove_parts(each, kLast); !done) return done;
-  }
-  return {};
+  for (const std::string& each : lost) end_parts(each, {UINT64_MAX, UINT64_MAX});
+  Result<Step> done = Step::kMore;
+  while (done && done.value() == Step::kMore) done = remove_void_parts(kVoidAtOnce);
+  return done ? Result<void>() : done.error();
 }
 
 // ---- the order

@@ -13,13 +13,16 @@
 //
 // An object of one kind, a whole, may have parts: objects of another kind that say what has changed
 // in it since it was put. So a small change of a large object costs little. A whole takes parts as
-// long as they have fewer bytes than itself, and loses those that it has when it is put anew.
+// long as they have fewer bytes than itself. Those that it has itself when it is put anew are void,
+// as are those of a whole that is removed. Void parts are removed a few at a time: their contents
+// say that the whole is newer. open() removes those without a whole.
 #pragma once
 
 #include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +32,7 @@
 
 #include "core/base/mutex.h"
 #include "core/base/result.h"
+#include "core/base/steps.h"
 #include "fs/store/extents.h"
 #include "core/state/state_file.h"
 
@@ -85,6 +89,8 @@ class ObjectStore {
     Result<void> end();
 
    private:
+    Result<void> remove_unseen();
+
     ObjectStore& store_;
     const KindBits kinds_;
     const std::uint32_t number_;
@@ -104,7 +110,7 @@ class ObjectStore {
   // put with its versions, too. False: the whole is to be put instead.
   Result<bool> put_part(KindBits kinds, const SavedObject& part, const ObjectVersion& version)
       EXCLUDES(mutex_);
-  // With its parts.
+  // Then its parts are void.
   Result<void> remove(std::uint16_t kind, std::string_view label) EXCLUDES(mutex_);
   // Whether it has this version of an object, or a newer one.
   bool has(std::uint16_t kind, std::string_view label, const ObjectVersion& version) const
@@ -147,9 +153,14 @@ class ObjectStore {
     std::uint32_t slot = 0;
   };
 
-  // Those of one whole.
+  struct Part {
+    std::string name;
+    std::uint32_t size = 0;
+    ObjectVersion version;
+  };
+  // Those of one whole, as they came: their versions do not fall.
   struct Parts {
-    std::vector<std::string> names;
+    std::deque<Part> all;
     std::uint64_t bytes = 0;
   };
 
@@ -170,12 +181,12 @@ class ObjectStore {
   Result<void> take_entry(Item& item) REQUIRES(mutex_);
   void give_entry(const Item& item) REQUIRES(mutex_);
   Result<void> remove_from(Items& items, Items::iterator at) REQUIRES(mutex_);
-  void note_part(const std::string& name, std::string_view label, std::uint32_t size)
-      REQUIRES(mutex_);
-  // Those that have no change behind this version.
-  Result<void> remove_parts(std::string_view whole, const ObjectVersion& version)
-      REQUIRES(mutex_);
-  Result<void> remove_lost_parts() REQUIRES(mutex_);
+  void note_part(std::string_view whole, Part part) REQUIRES(mutex_);
+  // Those that have no change behind this version are void.
+  void end_parts(std::string_view whole, const ObjectVersion& version) REQUIRES(mutex_);
+  // kMore: some are left.
+  Result<Step> remove_void_parts(int at_most) REQUIRES(mutex_);
+  Result<void> remove_lost_parts(Contents& contents) REQUIRES(mutex_);
   // Whether the object was removed since the run of this number has begun.
   bool is_removed(const std::string& name, std::uint32_t number) const REQUIRES(mutex_);
   Result<void> move_after(Item& item, std::uint64_t& after) REQUIRES(mutex_);
@@ -193,6 +204,7 @@ class ObjectStore {
   mutable Mutex mutex_{LockRank::kObjectStore};
   std::array<Items, kKindsMax> items_ GUARDED_BY(mutex_);  // of each kind
   boost::unordered_flat_map<std::string, Parts> parts_ GUARDED_BY(mutex_);  // by the whole's label
+  std::deque<std::deque<Part>> void_parts_ GUARDED_BY(mutex_);  // none of these is empty
   // For each lowest kind of a set: no object of the set comes after it in the order.
   std::array<std::uint64_t, kKindsMax> last_ GUARDED_BY(mutex_){};
   Extents extents_ GUARDED_BY(mutex_);

@@ -41,7 +41,8 @@ class ObjectStore::Reader {
     }
     std::ranges::sort(found_, {}, [](const Found& each) { return each.item.order; });
     for (Found& each : found_) enter(each);
-    return free_rest();
+    if (auto done = free_rest(); !done) return done;
+    return store_.part_kinds_.part == 0 ? Result<void>() : store_.remove_lost_parts(contents_);
   }
 
  private:
@@ -120,7 +121,7 @@ class ObjectStore::Reader {
     if (!store_.items_[found.object.kind].emplace(name, found.item).second) return;
     store_.set_order(found.item, found.item.order);
     if (found.object.kind == store_.part_kinds_.part) {
-      store_.note_part(name, found.object.label, found.item.size);
+      store_.note_part(whole_of(found.object.label), {name, found.item.size, {}});
     }
     contents_.objects.push_back(found.object);
   }
