@@ -221,6 +221,8 @@ void Daemon::keep_state(StateDirectory directory) {
   state_.emplace(std::move(directory), parts, period);
   if (predecessor_ || has_kept_) return state_->go_on(read_boot_id());
   state_->load(read_boot_id());
+  // A start takes as long as it takes; the first command must not wait for this.
+  if (kept_) (void)kept_->save_all();
 }
 
 Result<void> Daemon::show(const std::string& subtree) {

@@ -84,11 +84,13 @@ void Daemon::keep_for_successor(ObjectStore::Opened kept) {
                                .descriptors = descriptors_};
   kept_.emplace(std::move(kept.store), parts, read_boot_id());
   kept_->remove_lost_bindings(kept.contents);
+  const bool has_mark = KeptState::has_mark(kept.contents);
   kept.contents = {};
   // In another epoch, what the memory has belongs together until the first whole save. In the same
   // one, what was taken out of lanes that have ended must not be looked for there again.
   if (has_pages_) kept_->write_parts();
   if (has_kept_) kept_->write_numbers();
+  if (has_pages_ && has_mark) kept_->go_on();
   processes_.keep_with(*kept_);
   if (lanes_) lanes_->keep_with(*kept_);
   intake_->keep_with(*kept_);

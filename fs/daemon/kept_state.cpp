@@ -132,6 +132,25 @@ class KeptState::NumbersSink final : public PathSink {
   bool keeps(SavedKind, std::string_view, const ObjectVersion&) override { return true; }
 };
 
+// Takes nothing: the memory has each interface as the object that it is here.
+class KeptState::KnownSink final : public ObjectSink {
+ public:
+  explicit KnownSink(ObjectStore& store) : store_(store) {}
+
+  Reader reader() const override { return Reader::kSuccessor; }
+  bool put(const SavedObject&) override { return true; }
+  bool wants(SavedKind kind, std::string_view label, const ObjectVersion& version) override {
+    if (static_cast<std::uint16_t>(kind) == kPartKinds.whole) {
+      store_.know_whole(label, version.object);
+    }
+    return false;
+  }
+  bool keeps(SavedKind, std::string_view, const ObjectVersion&) override { return true; }
+
+ private:
+  ObjectStore& store_;
+};
+
 std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& contents) {
   StateFile file{.header = {}, .objects = {}, .faults = contents.faults};
   bool has_mark = false;
@@ -152,6 +171,12 @@ std::optional<StateFile> KeptState::kept_before(const ObjectStore::Contents& con
       file.objects.begin(), file.objects.end(),
       [](const SavedObject& each) { return is_of(each, SavedKind::kFedChanges); });
   return file;
+}
+
+bool KeptState::has_mark(const ObjectStore::Contents& contents) {
+  return std::ranges::any_of(contents.objects, [](const SavedObject& each) {
+    return is_of(each, SavedKind::kKept);
+  });
 }
 
 KeptState::KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot)
@@ -268,6 +293,15 @@ void KeptState::write_numbers() {
     each->branch->save(sink);
     if (!sink.done()) report(sink.done());
   }
+}
+
+void KeptState::go_on() {
+  for (const auto& each : kept_) {
+    if ((each->branch->handles().objects & kind_bit(kPartKinds.whole)) == 0) continue;
+    KnownSink sink(*store_);
+    each->branch->save(sink);
+  }
+  has_mark_ = true;
 }
 
 // The last part first, as each is of those before it: a kill in between, or a failure, leaves no

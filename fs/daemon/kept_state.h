@@ -28,8 +28,8 @@
 // waits. Measured: docs/scale.md.
 //
 // start() and stop() belong to the thread that made it; the other functions are for any thread.
-// write_through() waits at most for the save of one branch without its long contents; after a
-// start, for the first save of all.
+// write_through() waits at most for the save of one branch without its long contents; in a server
+// with another epoch than that before, for the first save of all.
 #pragma once
 
 #include <atomic>
@@ -80,6 +80,8 @@ class KeptState final : public PartKeeper {
   // The state that the last server has kept, for load_state(). Nothing: it was killed before
   // it had saved all objects once.
   static std::optional<StateFile> kept_before(const ObjectStore::Contents& contents);
+  // Whether it is there.
+  static bool has_mark(const ObjectStore::Contents& contents);
 
   KeptState(std::unique_ptr<ObjectStore> store, const Parts& parts, const BootId& boot);
   // Ends the thread. What is in the memory stays.
@@ -118,6 +120,9 @@ class KeptState final : public PartKeeper {
   // The same of the tables of numbers, which leave out what may have been given behind the last
   // save: should this server be killed before its first one, the next leaves that out, too.
   void write_numbers();
+  // The same. The memory has the state of the server before, which this one goes on with, in the
+  // same epoch: what is changed now may be written there before all is saved once.
+  void go_on();
   // The saved state is older than a file of --state: the next server does not load it, unless
   // save_all() has succeeded before then.
   void withdraw();
@@ -126,6 +131,7 @@ class KeptState final : public PartKeeper {
   class RunSink;
   class PathSink;
   class NumbersSink;
+  class KnownSink;
   enum class Which { kShort, kLong };
   // A branch of which objects are saved, one run of each kind at a time.
   struct Kept {

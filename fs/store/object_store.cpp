@@ -322,6 +322,14 @@ bool ObjectStore::wants_part(std::string_view whole, std::uint64_t object) const
   return found->second.version.object == object && found->second.size > kShortWhole;
 }
 
+void ObjectStore::know_whole(std::string_view whole, std::uint64_t object) {
+  const std::string name = name_of(part_kinds_.whole, whole);
+  const MutexLock lock(mutex_);
+  const auto found = items_[part_kinds_.whole].find(name);
+  if (found == items_[part_kinds_.whole].end()) return;
+  if (found->second.version.object == 0) found->second.version = {object, 0};
+}
+
 Result<bool> ObjectStore::put_part(KindBits kinds, const SavedObject& part,
                                    const ObjectVersion& version) {
   const Written written(part, 0);

@@ -57,6 +57,7 @@ class NumberedBranch final : public Branch {
   }
   Result<Done> execute(const wire::Line&, Call&) override { return Done{}; }
   void save(ObjectSink& sink) const override {
+    ++saves_;
     (void)sink.put(saved_object(SavedKind::kInterface, 1, "web", text_));
     std::string bytes;
     ByteWriter out(bytes);
@@ -66,6 +67,7 @@ class NumberedBranch final : public Branch {
   std::uint64_t stamp(Moment) const override { return ++stamp_; }
 
   std::string text_;
+  mutable std::uint64_t saves_ = 0;
   using Numbers = NumberTable<std::unique_ptr<int>>;
   std::unique_ptr<Numbers> numbers_ = std::make_unique<Numbers>(SwitchRegion{});
 
@@ -73,12 +75,38 @@ class NumberedBranch final : public Branch {
   mutable std::uint64_t stamp_ = 0;
 };
 
+// With one large interface, which commands change.
+class FedBranch final : public Branch {
+ public:
+  Handled handles() const override {
+    return {.objects = saved_kinds(SavedKind::kFedInterface, SavedKind::kFedChanges)};
+  }
+  Result<Done> execute(const wire::Line&, Call&) override { return Done{}; }
+  void save(ObjectSink& sink) const override {
+    if (!sink.wants(SavedKind::kFedInterface, "web", version())) return;
+    (void)sink.put(saved_object(SavedKind::kFedInterface, 1, "web", text_));
+  }
+  std::uint64_t stamp(Moment) const override { return changes_; }
+  void put_changes(ObjectSink& sink) {
+    ++changes_;
+    ASSERT_TRUE(sink.wants_changes("web", version().object));
+    ASSERT_TRUE(sink.put_changes(saved_object(SavedKind::kFedChanges, 1, "web/0", "changes"),
+                                 version()));
+  }
+
+ private:
+  ObjectVersion version() const { return {7, changes_}; }
+
+  const std::string text_ = std::string(8'000, 'w');
+  std::uint64_t changes_ = 1;
+};
+
 class KeptStateTest : public testing::Test {
  protected:
   // Of a server, which goes on with what the memory has.
   std::unique_ptr<KeptState> state() {
     contents_ = {};
-    auto opened = ObjectStore::open(memory_.get());
+    auto opened = ObjectStore::open(memory_.get(), KeptState::kPartKinds);
     EXPECT_TRUE(opened);
     contents_ = std::move(opened.value().contents);
     return std::make_unique<KeptState>(std::move(opened.value().store),
@@ -139,6 +167,33 @@ TEST_F(KeptStateTest, AProcessIsNotLeftOutWhereItsLanesCannotBe) {
   put_.clear();
   EXPECT_FALSE(kept->save_all());
   EXPECT_EQ(put_, std::vector{SavedKind::kLanes});
+}
+
+// An older program, to which a reload may lead, does not know them.
+TEST_F(KeptStateTest, ASaveOfAllLeavesNoChangesApart) {
+  FedBranch fed;
+  branches_.push_back(&fed);
+  const auto kept_state = state();
+  ASSERT_TRUE(kept_state->save_all());
+  EXPECT_TRUE(kept_state->write_through(fed, [&](ObjectSink& sink) { fed.put_changes(sink); }));
+  (void)state();
+  EXPECT_EQ(kept(SavedKind::kFedChanges), "changes");
+  ASSERT_TRUE(kept_state->save_all());
+  (void)state();
+  EXPECT_EQ(kept(SavedKind::kFedChanges), "");
+}
+
+// With many statistics a save of all takes long, and the feeder waits for its answer.
+TEST_F(KeptStateTest, AServerThatGoesOnDoesNotSaveAllForTheFirstCommand) {
+  ASSERT_TRUE(state()->save_all());
+  const auto kept = state();
+  ASSERT_TRUE(KeptState::has_mark(contents_));
+  kept->go_on();
+  const std::uint64_t saves = branch_.saves_;
+  unsigned puts = 0;
+  EXPECT_TRUE(kept->write_through(branch_, [&](ObjectSink&) { ++puts; }));
+  EXPECT_EQ(puts, 1u);
+  EXPECT_EQ(branch_.saves_, saves);
 }
 
 // Nothing else is saved before the third server dies.

@@ -457,6 +457,22 @@ TEST(ObjectStoreTest, PartsGoWithTheFirstSaveOfTheNextServer) {
   EXPECT_EQ(read(memory), (Texts{{kKind, "web", std::string(100, 'v')}}));
 }
 
+TEST(ObjectStoreTest, AWholeOfTheServerBeforeThatIsKnownGetsPartsAndIsPutByTheNextRun) {
+  const Fd memory = make_memory();
+  const Text web{kKind, "web", std::string(100, 'w')};
+  ASSERT_TRUE(open_with_parts(memory).store->put(kBoth, saved(web), {5, 9}));
+  const auto [store, found] = open_with_parts(memory);
+  store->know_whole("web", 2);
+  EXPECT_TRUE(store->put_part(kBoth, saved(part("web/1")), {2, 9}).value());
+  EXPECT_EQ(read(memory), (Texts{web, part("web/1")}));
+  ObjectStore::Pass pass(*store, kBoth);
+  EXPECT_TRUE(pass.wants(kKind, "web", {2, 9}));
+  const Text next{kKind, "web", std::string(100, 'v')};
+  ASSERT_TRUE(pass.put(saved(next)));
+  ASSERT_TRUE(pass.end());
+  EXPECT_EQ(read(memory), Texts{next});
+}
+
 // Of an interface that was removed, and made again.
 TEST(ObjectStoreTest, PartsDoNotGoOverToAnotherWholeOfTheName) {
   const Fd memory = make_memory();
