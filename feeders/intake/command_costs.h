@@ -26,6 +26,10 @@ class CommandCosts {
   void add(Nanoseconds took) {
     if (took >= Accounts::kCostly) took_ += took;
   }
+  // The same of what commands have changed, written for the next server.
+  void add_write(Nanoseconds took) {
+    if (took >= Accounts::kCostlyWrite) took_ += took;
+  }
   Nanoseconds take() {
     const auto took = std::exchange(took_, {});
     const auto worked = std::exchange(worked_, {});
@@ -34,7 +38,7 @@ class CommandCosts {
 
  private:
   const Clock& clock_;
-  Nanoseconds took_{0};  // of those that took at least Accounts::kCostly each
+  Nanoseconds took_{0};  // of those that took at least so long each
   std::optional<Nanoseconds> worked_;
 };
 

@@ -351,14 +351,14 @@ void Dispatcher::send_responses() {
   responses_.send();
 }
 
-// It takes as long as a command, and is charged like one. The first save of all is nobody's doing.
+// A long one is charged like a command. The first save of all is not the doing of its sender.
 void Dispatcher::write_changes() {
   if (!statistics_.has_changes()) [[likely]]
     return;
   costs_.begin();
   const Moment begun = clock_.now();
   const bool is_charged = statistics_.write_changes(begun);
-  if (is_charged) costs_.add(clock_.now().monotonic - begun.monotonic);
+  if (is_charged) costs_.add_write(clock_.now().monotonic - begun.monotonic);
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,

@@ -72,6 +72,9 @@ class Accounts {
   static constexpr std::chrono::milliseconds kAllowance{20};
   // A command that takes less is not charged.
   static constexpr std::chrono::microseconds kCostly{10};
+  // Nor is a write of what it has changed. A change of one statistic takes 8 to 16 us, and a new
+  // program makes thousands. A flood of them is charged by its bytes.
+  static constexpr std::chrono::microseconds kCostlyWrite{50};
   // Not charged: what a byte takes beyond this while the machine has no time for the daemon.
   static constexpr Nanoseconds kByteCostMax{1'000};
   static constexpr Nanoseconds kTrustedByteCostMax{100};

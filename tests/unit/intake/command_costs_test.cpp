@@ -65,5 +65,18 @@ TEST_F(CommandCostsTest, AreNothingOfCheapCommands) {
   EXPECT_EQ(costs_.take(), 0ns);
 }
 
+// A program that starts creates thousands of statistics, as a rule with a request for each.
+TEST_F(CommandCostsTest, AreNothingOfShortWritesForTheNextServer) {
+  const auto write = [&](std::chrono::nanoseconds work) {
+    costs_.begin();
+    clock_.work(work);
+    costs_.add_write(work);
+  };
+  for (int i = 0; i < 2'000; ++i) write(16us);
+  EXPECT_EQ(costs_.take(), 0ns);
+  write(3ms);
+  EXPECT_EQ(costs_.take(), 3ms);
+}
+
 }  // namespace
 }  // namespace tallyfs
