@@ -195,7 +195,11 @@ void Session::refuse(const fuse_buf& request, std::uint64_t crashes) {
   const fuse_in_header header = header_of(request);
   const fuse_out_header refusal{.len = sizeof refusal, .error = -EIO, .unique = header.unique};
   (void)!::write(fuse_session_fd(session_.get()), &refusal, sizeof refusal);
-  if (crashes < kCrashesMax) return;  // as all that come again then, of which there may be many
+  // After several crashes all that come again are refused, of which there may be many.
+  if (crashes < kCrashesMax) {
+    if (refused_) refused_({.uid = header.uid, .reason = "", .bytes = {}});
+    return;
+  }
   std::string reason(name_of(header.opcode));
   reason.append(" of pid ").append(std::to_string(header.pid)).append(" uid ");
   reason.append(std::to_string(header.uid)).append(" is refused: servers have crashed with it");

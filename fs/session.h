@@ -44,7 +44,7 @@ class Session {
   static constexpr std::uint64_t kCrashesMax = 2;
   struct Refused {
     std::uint32_t uid = 0;
-    std::string reason;      // the request, its process, why
+    std::string reason;      // the request, its process, why; empty: not to be reported
     std::string_view bytes;  // what was asked
   };
 

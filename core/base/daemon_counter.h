@@ -147,6 +147,11 @@ class DaemonCounter {
        "save failed: the keeper's memory took no more, and a kill of the server loses more",
        "the daemon's log says why: memory of the machine or of its cgroup, a limit of file sizes"},
       {"channels", kLast, "channels", "answer channels of feeders that are open now"},
+      {"poisoned", kCount, "requests",
+       "requests were refused (EIO): two servers had crashed with them, or three in a row",
+       "request was refused (EIO): two servers had crashed with it, or three in a row",
+       "tallyctl errors and the daemon's log name those with which two have crashed: do not repeat "
+       "them, and report them with the signals in the log"},
   };
 
   // Of a row, by its name: `counters.count("rejects", 1, now)`. A name without a row does not

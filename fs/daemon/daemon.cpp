@@ -315,6 +315,8 @@ void Daemon::refuse_senders() {
 
 // The entry in error_log shows what was asked.
 void Daemon::note_refused(const Session::Refused& refused) {
+  branches_->statistics().counters().count("poisoned", 1, clock_.now());
+  if (refused.reason.empty()) return;
   errors_->report({ErrorLog::Source::kMount, refused.uid}, "mount", refused.bytes,
                   invalid(refused.reason), clock_.now());
 }

@@ -97,6 +97,7 @@ a_write_that_two_servers_crash_with_is_refused() {
   [ $status != 3 ] || skip 'no process may trace another'
   assert_eq EIO "$said"
   assert_eq 2 "$(own takeovers)"
+  assert_eq 1 "$(own poisoned)"
   send 'web/a 1'
   assert_counts web 'a 2'
   assert_match '.*write of pid [0-9]+ uid [0-9]+ is refused: servers have crashed with it' \
