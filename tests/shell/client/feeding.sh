@@ -180,7 +180,7 @@ kill_loses_no_more_than_what_was_gathered_since() {
   wait "$PROBE" || true
   # Over the socket, full datagrams had been sent. In a ring, if the probe had one by then, all are.
   local samples
-  samples=$(grep -oE '"samples":[0-9]+' "$STAT/web/data.json")
+  samples=$(uncut grep -oE '"samples":[0-9]+' "$STAT/web/data.json")
   [[ $samples =~ :(515|1005)$ ]] || fail "$samples"
 }
 

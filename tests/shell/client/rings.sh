@@ -113,7 +113,7 @@ what_a_killed_feeder_left_in_its_ring_is_kept() {
     ok 'add r 7 3 500'
     kill -KILL "$PROBE"
     wait "$PROBE" 2>/dev/null || true
-    assert_eq $((before + 500)) "$(data web | grep -c '^r')"
+    assert_eq $((before + 500)) "$(uncut data web | grep -c '^r')"
     wait_until '[ "$(own lanes)" = 0 ]'
     assert_eq $((before + 500)) "$(data web | grep -c '^r')"
     define web 'name=r data=reset'
@@ -156,7 +156,7 @@ a_forked_child_has_a_ring_of_its_own() {
   assert_eq 2 "$(own lanes)" lanes
   define web 'name=r data=reset'
   ok 'add r 2 1 300'
-  assert_eq 300 "$(data web | grep -c '^r')"
+  assert_eq 300 "$(uncut data web | grep -c '^r')"
   end_probe
   wait_until '[ "$(own lanes)" = 0 ]'
   assert_eq 300 "$(data web | grep -c '^r')"

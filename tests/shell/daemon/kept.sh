@@ -190,9 +190,11 @@ what_was_cleared_or_taken_stays_so() {
   for i in 1 2 3 4 5 6 7 8 9; do echo "latency sec ns=${i}000 cpu=0"; done >"$CASE/latencies"
   send_file "$CASE/events"
   send_file "$CASE/latencies"
+  _await_intake
   assert_has 'Hits: 5' "$(cat "$hist")"
   _is_kept
   send_file "$CASE/events"
+  _await_intake
   assert_has 'Hits: 10' "$(cat "$hist")"
   echo 'hist:keys=us:clear' >>"$trigger"
   _replace_server

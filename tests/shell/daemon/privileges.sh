@@ -204,7 +204,7 @@ the_spare_leaves_alone_what_the_next_daemon_made() {
   spare=$(pgrep -P "$DAEMON" tallyfs-spare)
   freeze "$spare"
   kill_daemon
-  wait_until '[ ! -e "$SOCK" ]'
+  wait_until '[ ! -e "${SOCK%/*}" ]'
   start_daemon
   kill -CONT "$spare"
   wait_until '! kill -0 '"$spare"' 2>/dev/null'

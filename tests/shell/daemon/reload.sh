@@ -231,7 +231,7 @@ PY
   for i in 1 2 3 4 5 6 7 8 9 10; do _reload; done
   touch "$CASE/enough"
   wait $feeder
-  assert_counts web "a $(cat "$CASE/sent")"
+  assert_eq "a $(cat "$CASE/sent")" "$(uncut counts web)" 'counts of web'
   assert_eq 0 "$(own takeovers)"
 }
 

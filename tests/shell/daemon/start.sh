@@ -13,7 +13,8 @@ _note() {
   SERVER=$(pgrep -f -n -- " $MNT( |\$)" || true)  # the keeper is older
 }
 _mounted() { awk -v point="$MNT" '$2 == point { print $1, $3 }' /proc/mounts; }
-_unmount() { fusermount3 -u "$MNT"; wait_until '[ ! -e "$SOCK" ]'; }
+# The directory is the last that goes.
+_unmount() { fusermount3 -u "$MNT"; wait_until '[ ! -e "${SOCK%/*}" ]'; }
 
 says_ready_when_tree_and_socket_are_usable() {
   start_daemon

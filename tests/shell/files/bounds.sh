@@ -118,6 +118,7 @@ for fd in fds: os.close(fd)
 # One that is too long by itself: its size is 0, and it says why it does not open.
 peer.socket.send(b"web/a 123456789\n" * 2000 + b"define web name=a entries_max=40000\n")
 for i in range(5): peer.socket.send(b"web/a 123456789\n" * 8000)
+assert peer.ask("") == (0, 0)  # one open takes in only so much
 assert own("opens_refused") == 1
 assert os.stat(name).st_size == 0
 try:

@@ -217,7 +217,7 @@ the_feeder_ends_with_the_daemon_and_leaves_nothing() {
   local feeder supervisor
   feeder=$(_feeder) supervisor=$(_supervisor)
   stop_daemon
-  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null && ! kill -0 '"$supervisor"' 2>/dev/null'
   assert_eq 0 "$(_instances "$supervisor")"
 }
 
@@ -225,7 +225,7 @@ the_feeder_ends_with_a_daemon_that_was_killed() {
   local feeder supervisor
   feeder=$(_feeder) supervisor=$(_supervisor)
   kill_daemon
-  wait_until '! kill -0 '"$feeder"' 2>/dev/null'
+  wait_until '! kill -0 '"$feeder"' 2>/dev/null && ! kill -0 '"$supervisor"' 2>/dev/null'
   assert_eq 0 "$(_instances "$supervisor")"
 }
 

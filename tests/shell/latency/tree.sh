@@ -162,6 +162,7 @@ def feed():
     peer = Peer()
     for _ in range(2000):
         peer.send(latencies("one", *[(1000, 0, task(1, 120, "a"))] * 5))
+    peer.ask("")  # the answer shows that all before it was taken in
 Peer().send(latencies("one"))
 feeder = threading.Thread(target=feed)
 feeder.start()

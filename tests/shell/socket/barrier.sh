@@ -27,9 +27,11 @@ peer = Peer()
 number = peer.make("web/hits on=1")
 total = 0
 for i in range(100):
+    cut = own("drains_cut")
     for j in range(40): peer.send(samples(number, [1] * 10))
     total += 400
-    assert data("web") == f"hits {total}\n", i
+    text = data("web")
+    assert text == f"hits {total}\n" or own("drains_cut") > cut, (i, text)
 EOT
 }
 

@@ -95,6 +95,7 @@ for i in range(300):
     peer = Peer(bound=i % 2 == 0)
     peer.send(request(1, "web/hits 1"))
     peer.socket.close()
+assert Peer().ask("") == (0, 0)  # one open takes in only so much
 assert counts("web") == "hits 300\n", data("web")
 EOT
 }

@@ -343,7 +343,7 @@ a_loop_of_echos_into_one_socat_is_counted() {
   need socat
   local i
   for i in {1..3000}; do echo "web/a $i"; done | socat -u -b 65536 - "UNIX-SENDTO:$SOCK"
-  assert_counts web 'a 3000'
+  assert_eq 'a 3000' "$(uncut counts web)" 'counts of web'
 }
 
 _need_nc() {
@@ -374,7 +374,7 @@ a_loop_of_echos_into_one_nc_is_counted() {
   _need_nc
   local i
   for i in {1..1000}; do echo "web/a $i"; done | nc -uU -q0 "$SOCK"
-  assert_counts web 'a 1000'
+  assert_eq 'a 1000' "$(uncut counts web)" 'counts of web'
 }
 
 what_is_wrong_on_the_command_line_is_told_under_its_name() {

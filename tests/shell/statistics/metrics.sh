@@ -229,6 +229,7 @@ for name in names:
         x = draw.choice([0, draw.randrange(100), int(draw.lognormvariate(8, 3)),
                          -int(draw.lognormvariate(3, 3))])
         peer.socket.send(f"web/{name} {x} {draw.randrange(1, 4)}".encode())
+assert peer.ask("") == (0, 0)  # all is taken in: both readings show the same
 with open(f"{sys.argv[1]}/statistics/web/data.json", encoding="utf-8") as file:
     shown = {each["name"]: each["values"] for each in json.load(file)["statistics"]}
 _, native = read_series(f"{sys.argv[1]}/metrics/tallyfs.pb")

@@ -164,7 +164,7 @@ what_is_recorded_while_the_feeder_is_dead_comes_with_the_next_one() {
   wait_until '[ "$(_feeder)" != '"$feeder"' ] && [ -n "$(_feeder)" ]'
   wait_until '[ "$(_traced "$T/trace")" -ge 60 ]'
   _fork 5
-  assert_eq 65 "$(_traced "$T/trace")" "all that was recorded"
+  _reaches 65 'all that was recorded' _traced "$T/trace"
   assert_has 'CPU:0 [LOST EVENTS]' "$(cat "$T/trace")"
   assert_eq 10 "$(sed '/^CPU:0 .LOST/,$d' "$T/trace" | grep -c "comm=$FORKER")" \
     "the mark stands where the feeder died"
