@@ -50,18 +50,23 @@ namespace tallyfs {
 class Intake final : public Barrier, public HandedPart {
  public:
   // How long the thread works on datagrams that were put off, and then as long on new ones, before
-  // it looks at its other duties and lets readers go first. A turn ends between two lines or
-  // messages, so the longest single one comes on top.
+  // it looks at its other duties and lets readers go first. With rings that is 6 ms, which a reader
+  // waits beside the 20 of its drain. A turn ends between two lines or messages, so the longest
+  // single one comes on top.
   static constexpr std::chrono::milliseconds kTurnMax{2};
   // The longest time of one drain, for which an open waits: for two at most, one that is under way
-  // and its own, and for the turn. Reached only under a flood of huge datagrams or costly commands.
-  // drains_cut counts it, and opens that do not wait for senders beyond their share.
+  // and its own, and for the turn. It suffices for a full queue of 512 datagrams of 40 us each,
+  // which is what a drop takes while the kernel wakes a sender for each look and each place. It is
+  // reached only under a flood of huge datagrams or costly commands. drains_cut counts that, and
+  // opens that do not wait for senders beyond their share.
   static constexpr std::chrono::milliseconds kSettleMax{20};
   static constexpr std::chrono::seconds kLogPause{1};
   // In a queue of no more datagrams than so many, which may be long ones, a reader looks for those
   // of others behind the ones of held senders.
   static constexpr std::size_t kFewLooks = 32;
-  // How often rings are looked at while there are records in them, and else.
+  // How often rings are looked at while there are records in them, and else. A wake-up by a
+  // timer takes 60 us on a busy guest, 0.6 % and 0.06 % of a CPU. A ring that is half full rings
+  // its bell before.
   static constexpr std::chrono::milliseconds kRingPause{10};
   static constexpr std::chrono::milliseconds kIdleRingPause{100};
   // A drain that takes more than so many datagrams, or RingSchedule::kFewWords of rings, calls
@@ -94,7 +99,7 @@ class Intake final : public Barrier, public HandedPart {
   // Drops what that has left, and returns how many datagrams that is: the last call. Where senders
   // go on, what is queued stays.
   std::uint64_t drop_left(Senders senders) EXCLUDES(turn_);
-  // The same of rings, behind the end of all ways but the socket.
+  // Reads rings for the last time, after all ways but the socket have ended.
   void take_rings_at_end(std::chrono::nanoseconds at_most) EXCLUDES(turn_);
 
   // Takes in what was received and what is put off, for so long at most: the last call before
@@ -115,12 +120,12 @@ class Intake final : public Barrier, public HandedPart {
   // kLater: its sender is beyond its share, and others of that kind have used up their time.
   enum class Ended { kTaken, kCut, kLater };
   Ended take_lanes_of(pid_t process) EXCLUDES(turn_);
-  // The same of what else goes with it: take() works for a turn, and is false if it was cut.
+  // Takes what else goes with it: take() works for a turn, and is false if it was cut.
   using TakeEnd = std::function<bool(Moment now, const IsLate& is_late)>;
   Ended take_end_of(const Sender& process, const TakeEnd& take) EXCLUDES(turn_);
 
   using Barrier::settle;
-  // Of rings, those are taken of feeders that have bound a statistic of the subject.
+  // Rings are read of feeders that have bound a statistic of the subject.
   Moment settle(Subject subject, const std::function<void()>& before_waiting) override
       EXCLUDES(turn_);
 
@@ -167,12 +172,16 @@ class Intake final : public Barrier, public HandedPart {
   void look_at_rings() EXCLUDES(turn_);
   Progress work(const Until& until) REQUIRES(turn_);
   bool wants_to_receive() REQUIRES(turn_);
-  // Whether there were as many as it asked for, so that there may be more.
-  bool receive() REQUIRES(turn_);
-  // Nothing waits that readers wait for.
+  // Drops what is_beyond_room() at the queue's start, and receives the next batch.
+  struct Received {
+    std::size_t datagrams = 0;  // with those that were dropped
+    bool may_be_more = false;   // there were as many as were asked for
+  };
+  Received receive() REQUIRES(turn_);
+  // Readers have nothing to wait for.
   bool needs_no_drain(Moment now);
-  // What the drain of readers of these does. Returns the time at its end. kRings: nothing of the
-  // socket is waited for, only what rings hold of senders within their share.
+  // Drains for the readers of these interfaces, and returns the time at its end. kRings: the socket
+  // is not drained, only rings of senders within their share.
   enum class ReaderWaitsFor { kAll, kRings };
   Moment drain_as_reader(ReaderWaitsFor what, const InterfaceFilter& of,
                          const std::function<void()>& before_waiting) EXCLUDES(turn_);
@@ -187,9 +196,6 @@ class Intake final : public Barrier, public HandedPart {
   bool take_next(Moment now, const Until& until, Weights& weights) REQUIRES(turn_);
   // Keeps the whole of a datagram for later. False: there is no room yet.
   bool put_off(const Datagram& datagram, Moment now, const Until& until) REQUIRES(turn_);
-  // Whether others' datagrams are behind those that are received, or may find no place in the
-  // queue.
-  bool has_others_waiting() REQUIRES(turn_);
   // A datagram of so many bytes is dropped: its sender's leave no room, and to make some others
   // would have to wait.
   bool is_beyond_room(SenderKey sender, std::size_t bytes) REQUIRES(turn_);
@@ -201,7 +207,7 @@ class Intake final : public Barrier, public HandedPart {
   void note_dropped(const Origin& sender, Piece piece) REQUIRES(turn_);
   // The rest of the one that was begun. False: there is no room.
   bool put_off_rest(const Datagram& datagram) REQUIRES(turn_);
-  // What is left of the datagram that the dispatcher has at hand.
+  // Puts off the rest of the dispatcher's current datagram.
   void keep_rest(const Datagram& datagram) REQUIRES(turn_);
   void note_put_off() REQUIRES(turn_);
   bool process_deferred(const Backlog::Deferred& deferred, Dispatcher::Commands commands,
@@ -215,7 +221,7 @@ class Intake final : public Barrier, public HandedPart {
   // Takes what was put off.
   Progress catch_up(const Until& until) REQUIRES(turn_);
   void log_saturated(std::vector<std::string> names);
-  // What was dropped since it was logged last, and the sender of the last one.
+  // Counts what was dropped since it was logged last, with the sender of the last one.
   struct Dropped {
     std::uint64_t datagrams = 0;
     Origin sender;
@@ -227,7 +233,7 @@ class Intake final : public Barrier, public HandedPart {
   const std::optional<unsigned> queue_length_;
   statistics::StatisticsBranch& statistics_;
   const Clock& clock_;
-  Lanes* const lanes_;                                      // nullptr: there are none
+  Lanes* const lanes_;  // nullptr: there are none
   std::function<void()> work_ = [] {};
   boost::asio::local::datagram_protocol::socket readable_;  // for waiting only
   std::chrono::nanoseconds logged_{0};
@@ -252,7 +258,7 @@ class Intake final : public Barrier, public HandedPart {
   Dispatcher dispatcher_ GUARDED_BY(turn_);
   Accounts accounts_ GUARDED_BY(turn_){queue_};
   Backlog backlog_ GUARDED_BY(turn_);
-  // What is left of the last batch; the first of them may be half done, inside the dispatcher.
+  // The rest of the last batch: the dispatcher may be in the middle of its first datagram.
   std::span<const Datagram> batch_ GUARDED_BY(turn_);
   // Datagrams of held senders are put off, as others are waiting.
   bool puts_off_ GUARDED_BY(turn_) = false;

@@ -84,9 +84,7 @@ SocketQueue::Waiting SocketQueue::waiting(std::size_t looks_max) {
   if (received_of_others_ != 0) return Waiting::kOfOthers;
   const Look last = look(looks_max);
   if (last == Look::kFailed) return Waiting::kOfOthers;
-  for (const Queued& each : queued_) {
-    if (!has(held_, each.sender)) return Waiting::kOfOthers;
-  }
+  if (has_queued_beside(held_)) return Waiting::kOfOthers;
   if (last == Look::kFound) return Waiting::kTooMany;
   return queued_.empty() && received_ == 0 ? Waiting::kNothing : Waiting::kOfHeldOnly;
 }
@@ -103,21 +101,20 @@ void SocketQueue::note_caught_up(SenderKey sender) {
 
 bool SocketQueue::has_prompt_sender() {
   const MutexLock lock(mutex_);
-  if (look_at_first() == Look::kFailed) return true;
-  for (const Queued& each : queued_) {
-    if (!has(deferred_, each.sender)) return true;
-  }
-  return false;
+  return has_queued_beside(deferred_) || look(kAll) == Look::kFailed ||
+         has_queued_beside(deferred_);
 }
 
-bool SocketQueue::is_long(std::optional<unsigned> length) {
+bool SocketQueue::others_may_wait() {
   const MutexLock lock(mutex_);
-  return look_at_first() == Look::kFailed ||
-         queued_.size() >= std::min<std::size_t>(length.value_or(kDefaultLength), kLong);
+  if (received_of_others_ != 0 || queued_.size() >= long_) return true;
+  return look(long_ - queued_.size()) == Look::kFailed || queued_.size() >= long_ ||
+         has_queued_beside(deferred_);
 }
 
-SocketQueue::Look SocketQueue::look_at_first() {
-  return look(kLong - std::min(kLong, queued_.size()));
+bool SocketQueue::has_queued_beside(const Keys& keys) const {
+  return std::ranges::any_of(
+      queued_, [&](const Queued& each) REQUIRES(mutex_) { return !has(keys, each.sender); });
 }
 
 SocketQueue::Look SocketQueue::look(std::size_t looks_max) {

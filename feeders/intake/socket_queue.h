@@ -2,12 +2,16 @@
 // off (MSG_PEEK at SO_PEEK_OFF). So a reader learns at no cost that only senders beyond their share
 // (backlog.h) have sent something, for which it does not wait.
 //
+// It is not in fair_share, which has no system calls: it peeks, and receives by Receiver with the
+// answer channels below it.
+//
 // Thread-safe. What receive() returns belongs to the thread that has the intake's turn.
 // Limits: notes the sender of each queued datagram, so as many as the kernel's queue holds.
 #pragma once
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstddef>
@@ -35,16 +39,21 @@ class SocketQueue final : public HeldSenders {
   static constexpr std::size_t kLong = 256;
   static constexpr unsigned kDefaultLength = 10;  // net.unix.max_dgram_qlen of Linux
 
-  // channels: as Receiver's.
-  SocketQueue(int fd, uid_t owner, AnswerChannels* channels = nullptr)
-      : fd_(fd), ownership_(owner), receiver_(fd, channels) {}
+  // length: how many datagrams the queue can hold; where that is not known, the kernel's default is
+  // assumed. channels: as Receiver's.
+  SocketQueue(int fd, uid_t owner, std::optional<unsigned> length,
+              AnswerChannels* channels = nullptr)
+      : fd_(fd),
+        ownership_(owner),
+        long_(std::min<std::size_t>(length.value_or(kDefaultLength), kLong)),
+        receiver_(fd, channels) {}
 
   SenderKey key_of(const Origin& sender) const { return {ownership_, sender.uid, sender.pid}; }
 
   // The next ones, at_most <= Receiver::kBatch; good until the next call. Not while one is
   // unfinished.
   std::span<const Datagram> receive(std::size_t at_most = Receiver::kBatch) EXCLUDES(mutex_);
-  // What is queued, as far as it was looked at.
+  // Returns the first of those that were looked at.
   struct Queued {
     SenderKey sender;
     std::size_t bytes = 0;
@@ -54,7 +63,7 @@ class SocketQueue final : public HeldSenders {
   bool discard_first() EXCLUDES(mutex_);
   // All that was received is taken in, or put off.
   void finish_received() EXCLUDES(mutex_);
-  // Of what was received, has a sender within its share sent something?
+  // Whether some of what was received is of a sender within its share.
   bool received_of_others() const EXCLUDES(mutex_);
 
   void know(SenderKey sender) override EXCLUDES(mutex_);
@@ -69,12 +78,14 @@ class SocketQueue final : public HeldSenders {
   // Something that the sender sent is put off, or nothing any more.
   void note_deferred(SenderKey sender) EXCLUDES(mutex_);
   void note_caught_up(SenderKey sender) EXCLUDES(mutex_);
-  // Whether one of the first kLong is of a sender with nothing put off. True as well where the
-  // kernel does not tell.
+  // Whether a queued datagram is of a sender with nothing put off. True as well where the kernel
+  // does not tell.
   bool has_prompt_sender() EXCLUDES(mutex_);
-  // Whether kLong or more are queued, or senders may be waiting for room in a queue of this length;
-  // where that is not known, of the kernel's default. True as well where the kernel does not tell.
-  bool is_long(std::optional<unsigned> length) EXCLUDES(mutex_);
+  // Whether others wait for what is received or put off: a datagram of a sender within its share
+  // was received, one of a sender with nothing put off is queued, or the queue is so long that
+  // senders may wait for a place. It looks at the first kLong. True as well where the kernel does
+  // not tell.
+  bool others_may_wait() EXCLUDES(mutex_);
 
  private:
   using Keys = boost::unordered_flat_set<SenderKey>;
@@ -83,15 +94,16 @@ class SocketQueue final : public HeldSenders {
   // Notes what came since the last look. kFound: there may be more; kFailed: the kernel does not
   // tell.
   Look look(std::size_t looks_max) REQUIRES(mutex_);
-  // The same until kLong are noted.
-  Look look_at_first() REQUIRES(mutex_);
   // One datagram behind those that are noted.
   Look look_at_next() REQUIRES(mutex_);
   bool has(const Keys& keys, SenderKey sender) const REQUIRES(mutex_);
+  // One of those that are noted is of a sender that is not in these keys.
+  bool has_queued_beside(const Keys& keys) const REQUIRES(mutex_);
   std::size_t count_others(std::span<const Datagram> datagrams) const REQUIRES(mutex_);
 
   const int fd_;
   const Ownership ownership_;
+  const std::size_t long_;  // a queue of so many datagrams is long
   std::atomic<bool> holds_any_{false};
   mutable Mutex mutex_{LockRank::kIntakeQueue};
   Receiver receiver_ GUARDED_BY(mutex_);

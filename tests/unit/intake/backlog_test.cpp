@@ -35,7 +35,7 @@ class BacklogTest : public testing::Test {
 
   SenderKey key_of(uid_t uid, pid_t pid) const { return queue_.key_of({.pid = pid, .uid = uid}); }
 
-  SocketQueue queue_{-1, kOwner};
+  SocketQueue queue_{-1, kOwner, std::nullopt};
   Accounts accounts_{queue_};
   Backlog backlog_{queue_, accounts_};
   std::chrono::nanoseconds now_{1h};

@@ -26,7 +26,7 @@ class SocketQueueTest : public testing::Test {
   TemporaryDirectory directory_;
   const std::string path_ = directory_ / "socket";
   FeedSocket socket_ = FeedSocket::bind({.path = path_}).value();
-  SocketQueue queue_{socket_.fd(), kOtherDaemon};
+  SocketQueue queue_{socket_.fd(), kOtherDaemon, socket_.queue_length()};
   const SenderKey own_ = queue_.key_of({.pid = ::getpid(), .uid = ::getuid()});
 };
 
@@ -109,22 +109,49 @@ TEST_F(SocketQueueTest, LooksFurtherAfterSomeWereTakenOff) {
   EXPECT_EQ(queue_.waiting(), SocketQueue::Waiting::kNothing);
 }
 
-TEST_F(SocketQueueTest, IsLongWhenItHasMoreThanIsWorthALookOrNearlyNoPlace) {
+TEST_F(SocketQueueTest, OthersMayWaitBehindADatagramOfASenderWithNothingPutOff) {
+  EXPECT_FALSE(queue_.others_may_wait());
+  send("a");
+  EXPECT_TRUE(queue_.others_may_wait());
+  queue_.note_deferred(own_);
+  EXPECT_FALSE(queue_.others_may_wait());
+  ASSERT_EQ(queue_.receive().size(), 1u);
+  EXPECT_TRUE(queue_.others_may_wait());
+  queue_.finish_received();
+  EXPECT_FALSE(queue_.others_may_wait());
+}
+
+TEST_F(SocketQueueTest, OthersMayWaitForAPlaceInAQueueThatIsLongForItsLength) {
+  queue_.note_deferred(own_);
+  SocketQueue of_default(socket_.fd(), kOtherDaemon, std::nullopt);
+  of_default.note_deferred(own_);
+  for (unsigned i = 0; i + 1 < SocketQueue::kDefaultLength; ++i) send("a");
+  EXPECT_FALSE(of_default.others_may_wait());
+  send("a");
+  EXPECT_TRUE(of_default.others_may_wait());
   if (!socket_.queue_length() || *socket_.queue_length() <= SocketQueue::kLong) {
     GTEST_SKIP() << "only root makes the queue long enough";
   }
-  for (unsigned i = 0; i < 9; ++i) send("a");
-  EXPECT_FALSE(queue_.is_long(10));
-  EXPECT_FALSE(queue_.is_long(std::nullopt));
+  for (std::size_t i = SocketQueue::kDefaultLength; i + 1 < SocketQueue::kLong; ++i) send("a");
+  EXPECT_FALSE(queue_.others_may_wait());
   send("a");
-  EXPECT_TRUE(queue_.is_long(10));
-  EXPECT_TRUE(queue_.is_long(std::nullopt));
-  for (std::size_t i = 10; i + 1 < SocketQueue::kLong; ++i) send("a");
-  EXPECT_FALSE(queue_.is_long(1'000));
-  send("a");
-  EXPECT_TRUE(queue_.is_long(1'000));
+  EXPECT_TRUE(queue_.others_may_wait());
   while (take() != 0) continue;
-  EXPECT_FALSE(queue_.is_long(1'000));
+  EXPECT_FALSE(queue_.others_may_wait());
+}
+
+// The intake asks anew for each datagram, and each look costs a walk from the queue's start.
+TEST_F(SocketQueueTest, HoweverOftenItIsAskedWhetherOthersWaitItLooksAtTheFirstOnly) {
+  if (!socket_.queue_length() || *socket_.queue_length() <= SocketQueue::kLong + 3) {
+    GTEST_SKIP() << "only root makes the queue long enough";
+  }
+  queue_.hold(own_);
+  queue_.note_deferred(own_);
+  for (std::size_t i = 0; i < SocketQueue::kLong + 3; ++i) send("a");
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(queue_.others_may_wait());
+  // Three are not known yet.
+  EXPECT_EQ(queue_.waiting(2), SocketQueue::Waiting::kTooMany);
+  EXPECT_EQ(queue_.waiting(2), SocketQueue::Waiting::kOfHeldOnly);
 }
 
 // ---- descriptors that senders attach
@@ -141,7 +168,7 @@ TEST(AttachedDescriptorsTest, ACloseThatWaitsHoldsUpNoReceiver) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_GT(send_with(sender.get(), "web/hits 1", lingering_connection(listener).get()), 0);
   }
-  SocketQueue queue(receiver.get(), kOtherDaemon);
+  SocketQueue queue(receiver.get(), kOtherDaemon, std::nullopt);
   const auto begun = std::chrono::steady_clock::now();
   const auto received = queue.receive();
   const auto took = std::chrono::steady_clock::now() - begun;
