@@ -6,7 +6,7 @@
 namespace tallyfs {
 namespace {
 
-// What one that is put off takes beside its bytes.
+// A deferred datagram needs so much memory besides its bytes.
 constexpr std::size_t kDeferredBytes = 256;
 static_assert(sizeof(Backlog::Deferred) <= kDeferredBytes);
 
@@ -92,7 +92,9 @@ Backlog::Deferred Backlog::take() {
 Backlog::Deferred Backlog::take_in_the_way_of(const Origin& sender, std::size_t bytes) {
   Queue* queue = find(queue_.key_of(sender));
   if (!queue || queue->bytes + bytes + kDeferredBytes <= kBytesOfSenderMax) {
-    queue = *std::ranges::max_element(turns_, {}, &Queue::bytes);
+    queue = *std::ranges::max_element(turns_, {}, [](const Queue* each) {
+      return std::pair(each->account->sender.is_uid(), each->bytes);
+    });
   }
   if (queue->deferred.size() == 1) std::erase(turns_, queue);
   return take_first_of(*queue);

@@ -45,11 +45,11 @@ class Backlog {
   // Whether what the sender has here leaves no room for so many bytes.
   bool is_full_of(SenderKey sender, std::size_t bytes) const;
   void put(const Datagram& datagram);
-  // What is left of one that was begun, before all else of its sender. There is room for one that
-  // was just taken from here.
+  // Puts the rest of a datagram that was begun before all else of its sender. There is room for one
+  // that was just taken from here.
   void put_rest(const Datagram& datagram, std::vector<char> rest, const LineProgress& progress);
 
-  // What a server before has put off: its sender is held from now on.
+  // Puts what an earlier server has put off. Its sender is held from now on.
   void adopt(Deferred deferred, std::chrono::nanoseconds now);
 
   bool empty() const { return turns_.empty(); }
@@ -57,12 +57,15 @@ class Backlog {
   bool is_nearly_full() const { return bytes_ > kBytesOfSenderMax / 2; }
   // The next one, taking senders in turn. Not while empty().
   Deferred take();
-  // The oldest that is in the way of so many bytes of this sender, for which there is no room: its
-  // own where it has too many, else one of the sender with most.
+  // Takes the oldest that is in the way of so many bytes of this sender, for which there is no
+  // room: its own where it has too many, else that of the sender with most. Uids come before
+  // processes of root's and the daemon's, whose datagrams are never dropped: to carry one out would
+  // cost others time for a stranger's sake. A uid so loses only what it has beyond that of every
+  // other uid: of kUidsMax + 1 accounts each keeps 3.7 MiB, less what those processes have.
   Deferred take_in_the_way_of(const Origin& sender, std::size_t bytes);
 
  private:
-  // Of an account. There is one while it has something deferred.
+  // An account has a queue while something of it is deferred.
   struct Queue {
     Accounts::Account* account = nullptr;
     std::deque<Deferred> deferred;

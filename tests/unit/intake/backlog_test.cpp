@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace tallyfs {
@@ -30,6 +31,12 @@ class BacklogTest : public testing::Test {
   }
   std::string take() {
     const auto deferred = backlog_.take();
+    return {deferred.datagram.bytes.begin(), deferred.datagram.bytes.end()};
+  }
+
+  // What makes room for a byte of this uid.
+  std::string taken_for(uid_t uid) {
+    const auto deferred = backlog_.take_in_the_way_of({.pid = 9, .uid = uid}, 1);
     return {deferred.datagram.bytes.begin(), deferred.datagram.bytes.end()};
   }
 
@@ -85,6 +92,31 @@ TEST_F(BacklogTest, RoomIsMadeByTheSenderThatHasTooManyElseByTheOneWithMost) {
   EXPECT_EQ(taken(1), "a1");
   EXPECT_EQ(taken(1), "a2");
   EXPECT_TRUE(backlog_.empty());
+}
+
+// What root has put there is never dropped, so that a stranger's room would cost others time.
+TEST_F(BacklogTest, RoomIsMadeByUidsBeforeProcessesThatMayHaveMore) {
+  charge(0, 7, 1s);
+  charge(1000, 8, 1s);
+  ASSERT_TRUE(put("long of root's", 0, 7));
+  ASSERT_TRUE(put("a", 1000, 8));
+  EXPECT_EQ(taken_for(1001), "a");
+  EXPECT_EQ(taken_for(1001), "long of root's");
+}
+
+TEST_F(BacklogTest, AUidLosesForOthersOnlyWhatItHasBeyondEachOfThem) {
+  constexpr std::size_t kBytes = 1000;
+  const auto fill = [&](uid_t uid, char text, int times) {
+    charge(uid, 8, 1s);
+    for (; times != 0; --times) ASSERT_TRUE(put(std::string(kBytes, text), uid, 8));
+  };
+  fill(1000, 'h', 5);
+  for (const uid_t uid : {100'001, 100'002, 100'003}) fill(uid, 'a', 3);
+  std::string order;
+  for (int i = 0; i < 11; ++i) order += taken_for(100'004).front();
+  EXPECT_EQ(order.substr(0, 2), "hh");
+  EXPECT_EQ(std::ranges::count(order.substr(0, 6), 'h'), 3) << order;
+  EXPECT_EQ(std::ranges::count(order.substr(6, 4), 'h'), 1) << order;
 }
 
 TEST_F(BacklogTest, HoldsAProcessOfTheOwnersByItselfAndAStrangerWithAllItsProcesses) {
