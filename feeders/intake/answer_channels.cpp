@@ -37,7 +37,7 @@ bool asks(std::span<char> datagram) {
 constexpr std::size_t kAddressAt = sizeof(Origin::pid) + sizeof(Origin::uid);
 constexpr std::size_t kKeyBytes = kAddressAt + sizeof(Origin::address);
 
-// Of keys of one process, which may have changed its uid.
+// Compares keys of one process, which may have changed its uid.
 bool is_of_one_socket(std::string_view key, std::string_view other) {
   return key.substr(kAddressAt) == other.substr(kAddressAt);
 }
@@ -226,7 +226,8 @@ Fd AnswerChannels::open_process(pid_t process) const {
     }
   }
   if (channel && pidfds_ == PeerPidfds::kUsed) {
-    // That of a process which has ended, and left its channel to a child, is no longer this one's.
+    // A process that has ended may have left its channel to a child: its pidfd is not this
+    // process's.
     Fd pidfd = pidfd_of_peer(channel->fd());
     if (pidfd.valid() && !is_readable(pidfd.get())) return pidfd;
   }
@@ -288,7 +289,7 @@ void AnswerChannels::take_ends() {
   for (int i = 0; i < count; ++i) end(ended[static_cast<std::size_t>(i)].data.u64);
 }
 
-// Of a channel, or of an unseen process that had none.
+// Ends a channel, or an unseen process that had none.
 void AnswerChannels::end(std::uint64_t id) {
   const MutexLock lock(mutex_);
   auto* const found = find_of(static_cast<pid_t>(static_cast<std::uint32_t>(id)));
@@ -305,7 +306,7 @@ void AnswerChannels::end(std::uint64_t id) {
   leave(std::string(found->first));
 }
 
-// Those that an earlier server knew by the ends of their channels.
+// Ends the processes that an earlier server knew by the ends of their channels.
 void AnswerChannels::end_absent() {
   const MutexLock lock(mutex_);
   std::vector<std::string> ended;

@@ -87,21 +87,21 @@ class AnswerChannels {
   bool may_receive(std::size_t datagrams) const;
   // Takes what came with the datagram. False: it is no channel, or one too many.
   bool offer(const Origin& from, std::span<char> datagram, Fd attached) EXCLUDES(mutex_);
-  // Nothing: its address is all that is known.
+  // Returns nullptr if nothing but its address is known.
   Shared find(const Origin& to) const EXCLUDES(mutex_);
   std::size_t count() const { return count_.load(std::memory_order_relaxed); }
 
   // The number of an unseen process; 0: it has sent no channel.
   pid_t number_of(const Origin& unseen) const EXCLUDES(mutex_);
-  // What becomes readable at the end of the process: with a channel, of the one that has sent it.
-  // Not valid: see errno; ESRCH, there is no such process any more.
+  // Returns a descriptor that becomes readable at the end of the process: with a channel, of the
+  // one that has sent it. Not valid: see errno; ESRCH, there is no such process any more.
   Fd open_process(pid_t process) const EXCLUDES(mutex_);
 
   // The unseen processes, for the next server. load() fails the reader; before start().
   void save(ByteWriter& out, HandedDescriptors& descriptors) const EXCLUDES(mutex_);
   void load(ByteReader& in, HandedDescriptors& descriptors) EXCLUDES(mutex_);
 
-  // What a channel is known by. Longer than the name of any socket.
+  // Returns the key of a channel, which is longer than the name of any socket.
   static std::string key_of(const Origin& origin);
   // Visits all by their keys.
   void each(const UnixSockets::Visit& visit) const EXCLUDES(mutex_);
@@ -114,10 +114,10 @@ class AnswerChannels {
     std::uint64_t identity = 0;  // of the pidfd
   };
   struct Entry {
-    std::uint64_t id = 0;           // of this channel of this process, see id_of()
+    std::uint64_t id = 0;  // of this channel of this process, see id_of()
     uid_t uid = 0;
-    pid_t process = 0;              // its number, if it is unseen
-    Shared channel = nullptr;       // nullptr: it has ended, and its process has not
+    pid_t process = 0;         // its number, if it is unseen
+    Shared channel = nullptr;  // nullptr: it has ended, and its process has not
     std::optional<Unseen> unseen{};
 
     int watched() const { return channel ? channel->fd() : unseen->end.get(); }
@@ -132,7 +132,7 @@ class AnswerChannels {
   static Unseen unseen_of(Fd pidfd);
   pid_t draw_number() REQUIRES(mutex_);
   std::uint64_t id_of(pid_t process) REQUIRES(mutex_);
-  // What the process has, at this or at another address. Nullptr: nothing.
+  // Finds the entry of the process, at this or at another address; nullptr: it has none.
   Entries::value_type* find_of(pid_t process) REQUIRES(mutex_);
   const Entries::value_type* find_of(pid_t process) const REQUIRES(mutex_);
   Entries::value_type* find_same(const Entry& made) REQUIRES(mutex_);

@@ -27,9 +27,10 @@ void set_blocked(int how) {
   ::pthread_sigmask(how, &ours, nullptr);
 }
 
-// Of a thread. To set a timer for each wait would cost more than to receive, in a virtual machine.
-// So it goes on by itself: the kernel sets it again when the signal was taken, which is blocked but
-// in such waits. A thread that receives nothing has one signal pending, and no timer.
+// Each thread has its own. To set a timer for each wait would cost more than to receive, in a
+// virtual machine. So it goes on by itself: the kernel sets it again when the signal was taken,
+// which is blocked but in such waits. A thread that receives nothing has one signal pending, and no
+// timer.
 class SignalTimer {
  public:
   SignalTimer() {

@@ -1,6 +1,6 @@
 // How long the commands of a sender have taken, between two calls of take(): no longer than the
 // thread has worked since the first of them. While the machine has no CPU for the daemon, a command
-// lasts without a fault of its sender. Confined to Intake's turn: one thread from begin() to take().
+// lasts without a fault of its sender. Confined to the thread that has the intake's turn.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class CommandCosts {
   void add(Nanoseconds took) {
     if (took >= Accounts::kCostly) took_ += took;
   }
-  // The same of what commands have changed, written for the next server.
+  // After each write, for the next server, of what commands have changed.
   void add_write(Nanoseconds took) {
     if (took >= Accounts::kCostlyWrite) took_ += took;
   }

@@ -1,4 +1,4 @@
-// What turns cycles of the machine's counter, which records in rings have, into CLOCK_MONOTONIC.
+// This turns cycles of the machine's counter, which records in rings have, into CLOCK_MONOTONIC.
 #pragma once
 
 #include <cstdint>

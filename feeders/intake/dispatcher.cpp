@@ -34,7 +34,7 @@ Error error_in(std::string_view line, std::string_view path, Error error) {
   return error;
 }
 
-// What a message names by a number of this daemon's giving.
+// The message names it by a number that this daemon has given.
 struct Named {
   std::uint64_t number = 0;
   const char* what = "";

@@ -44,7 +44,7 @@ class Dispatcher {
   // Names of interfaces kept for the log between two take_saturated().
   static constexpr std::size_t kSaturatedMax = 8;
 
-  // What feeders get that ask for `switches` or `shapes`.
+  // Feeders that ask for `switches` or `shapes` get this page.
   struct SharedPage {
     int fd = -1;  // -1: there is none
     std::uint64_t bytes = 0;
@@ -63,9 +63,9 @@ class Dispatcher {
     const Clock& clock;
     SharedPage switches = {};
     SharedPage shapes = {};
-    Lanes* lanes = nullptr;  // without it, no feeder gets a lane
+    Lanes* lanes = nullptr;                    // without it, no feeder gets a lane
     const AnswerChannels* channels = nullptr;  // without it, all are answered at their addresses
-    int sock_diag = -1;      // a netlink socket that was passed; -1: there is none
+    int sock_diag = -1;  // a netlink socket that was passed; -1: there is none
     std::uint64_t epoch = draw_epoch();
   };
 
@@ -94,11 +94,12 @@ class Dispatcher {
   }
   // Between begin() and the go_on() that returned true.
   bool is_busy() const { return origin_ != nullptr; }
-  // What is left of the datagram at hand, which is over herewith. is_busy().
+  // Returns the unprocessed rest of the current datagram, and ends it. Requires is_busy().
   std::vector<char> put_off();
-  // Of the first line that put_off() has left.
+  // Returns the progress of the first line that put_off() has left.
   const LineProgress& progress() const { return call_.progress; }
-  // Of commands since the last call, which go_on() has carried out on this thread.
+  // Returns the cost of the commands that go_on() has carried out on this thread since the last
+  // call.
   std::chrono::nanoseconds take_costs() { return costs_.take(); }
   // Whether the datagram that was last at hand has events of the kernel.
   bool is_of_kernel() const { return is_of_kernel_; }
@@ -139,7 +140,7 @@ class Dispatcher {
 
   std::uint64_t epoch() const { return epoch_; }
 
-  // What it knows of senders, for the next server of the mount. load() fails the reader.
+  // Saves what it knows of senders, for the next server of the mount. load() fails the reader.
   void save(ByteWriter& out) const {
     drop_claims_.save(out);
     responses_.save(out);
@@ -151,9 +152,9 @@ class Dispatcher {
   }
 
  private:
-  // How long rings are read before a request or a definition, at most.
+  // How long rings are read before a request or a definition, at most: as long as a reader's drain.
   static constexpr std::chrono::milliseconds kRingsMax{20};
-  // What stands in the error log for what has no text.
+  // The error log shows this for messages, which have no text.
   static constexpr std::string_view kMessage = "(a binary message)";
   static constexpr std::string_view kWholeDatagram = "(a datagram)";
 
@@ -166,7 +167,7 @@ class Dispatcher {
   bool take_text(const Until& until);
   bool take_binary(const Until& until);
   void find_branches(std::span<Branch* const> branches);
-  // What became of a line. Only a command may take long.
+  // This says what became of a line. Only a command may take long.
   enum class Took { kLine, kCommand, kCutCommand };
   Took take_line(std::string_view line);
   Took take_command(const wire::Line& command, std::string_view line);
@@ -178,7 +179,7 @@ class Dispatcher {
   void flush_named();
   // Here and below, false: it was cut, and is to be taken again.
   bool take_message(const wire::Message& message);
-  // Of the datagram at hand: its numbers are of this daemon's giving.
+  // The numbers in the current datagram were given by this daemon.
   bool has_our_epoch() const { return messages_->epoch() == epoch_; }
   void take_samples(const wire::PackedSamples& samples);
   void note_beside_lanes();
@@ -248,7 +249,7 @@ class Dispatcher {
   std::array<Stale, 64> stale_{};  // the one told longest ago at next_stale_, if all are in use
   std::size_t next_stale_ = 0;
 
-  // Of the datagram at hand. What is still to be done of it: text, or messages.
+  // These belong to the current datagram: its unprocessed rest is text, or messages.
   const Origin* origin_ = nullptr;
   Commands commands_ = Commands::kCarriedOut;
   Call call_{.sender = Sender(0), .now = {}};

@@ -1,4 +1,5 @@
-// What goes by descriptor: pages that feeders read, lanes that they count in, and their channels.
+// These things go by descriptor: pages that feeders read, lanes that they count in, and their
+// channels.
 #include <utility>
 
 #include "core/wire/errno.h"
@@ -52,7 +53,7 @@ void Dispatcher::take_rings_of_sender() {
   note_rings_taken(lanes_->take_of(call_.sender, begun + kRingsMax), begun);
 }
 
-// What data are discarded by or begin anew with: samples of all processes count before it.
+// Such commands discard data or begin new ones: samples of all processes count before.
 void Dispatcher::take_rings_before(const wire::Line& line) {
   const auto* const command = std::get_if<wire::CommandLine>(&line);
   const bool ends_data =

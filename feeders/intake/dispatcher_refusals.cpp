@@ -1,4 +1,4 @@
-// What senders are told of that is refused, and how often the error log is.
+// Reports refusals to their senders, and seldom enough to the error log.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -53,18 +53,19 @@ void Dispatcher::count_put_off_dropped(Piece piece) {
 void Dispatcher::report_put_off_dropped(const Origin& sender, Moment now) {
   errors_.report({ErrorLog::Source::kSocket, sender.uid},
                  "socket uid " + std::to_string(sender.uid), kWholeDatagram,
-                 {ErrorCode::kNoSpace, "datagrams of this uid were dropped: it sends more than can "
-                                       "wait (put_off_dropped)"},
+                 {ErrorCode::kNoSpace,
+                  "datagrams of this uid were dropped: it sends more than can "
+                  "wait (put_off_dropped)"},
                  now);
 }
 
 void Dispatcher::respond_refused(std::uint32_t sequence, const Error& error) {
   add_response({.sequence = sequence,
-                  .error = error_number(error),
-                  .at = error.token_at == Error::kNoToken
-                            ? wire::Response::kNowhere
-                            : static_cast<std::uint32_t>(error.token_at),
-                  .reason = error.reason});
+                .error = error_number(error),
+                .at = error.token_at == Error::kNoToken
+                          ? wire::Response::kNowhere
+                          : static_cast<std::uint32_t>(error.token_at),
+                .reason = error.reason});
 }
 
 void Dispatcher::count_dropped(const wire::Dropped& dropped) {

@@ -17,10 +17,10 @@ namespace tallyfs {
 
 class FeedSocket {
  public:
-  // What a queue of datagrams may hold decides throughput more than anything else
+  // The length of the queue of datagrams decides throughput more than anything else
   // (docs/performance.md); the kernel's default is 10.
   static constexpr unsigned kQueueLength = 512;
-  // What may be on its way to feeders that do not read their responses, all together.
+  // Responses to feeders that do not read them may have so much memory, all together.
   static constexpr int kResponsesBytes = 4 << 20;
 
   struct Options {
@@ -36,7 +36,7 @@ class FeedSocket {
   // Takes a bound AF_UNIX datagram socket that another process made and will remove.
   static Result<FeedSocket> adopt(int fd);
 
-  // What another program needs to go on with it in this process, see take_over().
+  // Another program in this process needs this to continue with it, see take_over().
   struct HandedOn {
     int fd = -1;
     int lock = -1;

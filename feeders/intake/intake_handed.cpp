@@ -1,4 +1,4 @@
-// What is left of the intake's work when the next server of the mount takes over.
+// Hands the rest of the intake's work to the next server of the mount.
 #include <cstring>
 #include <string>
 #include <utility>

@@ -39,8 +39,7 @@ Intake::Progress Intake::take_rings(const RingWork& work) {
   return Progress::kCut;
 }
 
-// What they have sent over the socket before, and was put off, counts before what is in their
-// rings.
+// Datagrams of theirs that were put off count before what is in their rings.
 std::chrono::nanoseconds Intake::held_rings_until(std::chrono::nanoseconds begun) {
   const auto left = budgets_.held_senders.left(begun) - Budgets::kMoveReserve;
   if (left < Budgets::kLeast || !backlog_.empty()) return std::chrono::nanoseconds(0);

@@ -187,7 +187,7 @@ bool LaneFile::add_cell(std::uint32_t at, const CellKey& key, bool has_room,
   if (done == CellRead::kBad) note_bad(finding);
   if (done == CellRead::kRead) {
     sums.add(one);
-    // Of an ended feeder's cells nothing is read again, or the same.
+    // An ended feeder's cells are not read again, or show the same.
     if (has_ended_.load(std::memory_order_acquire)) return before != nullptr;
     if (before) {
       *before = std::move(one);
@@ -242,7 +242,8 @@ LaneFile::EntryCopy LaneFile::whole(std::size_t number, EntryCopy copy) const {
   return copy;
 }
 
-// Those of threads that have one. No feeder names one twice, and reading it again finds nothing.
+// Visits the indexes of threads that have one. No feeder names one twice, and reading it again
+// finds nothing.
 std::vector<std::uint64_t> LaneFile::find_indexes(std::size_t& looks) const {
   std::vector<std::uint64_t> indexes;
   each_entry(looks, [&](std::size_t, const EntryCopy& entry) {
@@ -253,7 +254,7 @@ std::vector<std::uint64_t> LaneFile::find_indexes(std::size_t& looks) const {
   return indexes;
 }
 
-// The same for all ids while nothing has changed.
+// It is the same for all ids while nothing has changed.
 std::shared_ptr<const LaneFile::Indexes> LaneFile::indexes_of(std::uint64_t changes,
                                                               std::size_t& looks) const {
   const MutexLock lock(mutex_);
@@ -263,8 +264,8 @@ std::shared_ptr<const LaneFile::Indexes> LaneFile::indexes_of(std::uint64_t chan
   return indexes_;
 }
 
-void LaneFile::find(std::uint32_t id, const std::vector<std::uint64_t>& indexes,
-                    CellPlaces& places, std::size_t& looks) const {
+void LaneFile::find(std::uint32_t id, const std::vector<std::uint64_t>& indexes, CellPlaces& places,
+                    std::size_t& looks) const {
   for (const std::uint64_t index : indexes) {
     if (id >= index >> 32) continue;
     looks += 1;

@@ -25,7 +25,7 @@
 
 namespace tallyfs {
 
-// What lane files count, all together.
+// Lane files have these counters in common.
 struct LaneCounts {
   std::atomic<std::uint64_t> merged{0};    // cells that were read
   std::atomic<std::uint64_t> bad{0};       // things that no feeder writes
@@ -33,7 +33,7 @@ struct LaneCounts {
   std::atomic<std::uint64_t> taken{0};     // samples of rings
   std::atomic<std::uint64_t> lost{0};      // of them, those of statistics that are gone
 
-  // What was counted since the last call. Nothing, as a rule: a look costs less than an exchange.
+  // Returns the count since the last call, which mostly is 0: a look costs less than an exchange.
   static std::uint64_t take(std::atomic<std::uint64_t>& counted) {
     if (counted.load(std::memory_order_relaxed) == 0) return 0;
     return counted.exchange(0, std::memory_order_relaxed);
@@ -42,14 +42,14 @@ struct LaneCounts {
 
 class alignas(64) LaneFile final : public CellSource {
  public:
-  // Of a uid that is neither root's nor the daemon's.
+  // A file of a uid that is neither root's nor the daemon's has no more bytes.
   static constexpr std::uint32_t kUsersBytesMax = 4u << 20;
   // A file in which so many things were not what a feeder writes is closed.
   static constexpr unsigned kBadMax = 3;
 
   // Root's or the daemon's uid's, or another's.
   enum class Whose { kTrusted, kOther };
-  // What it takes, now and later.
+  // The file's memory is charged here, now and later.
   struct Charged {
     Ledger& ledger;  // outlives it
     Reservation reservation;
@@ -96,7 +96,7 @@ class alignas(64) LaneFile final : public CellSource {
   bool is_closed() const { return bad() >= kBadMax; }
   // The faults are kept until the file is closed.
   void note_bad(const LaneFinding& finding) const;
-  // Of a number below kBadMax. Nothing: there is none yet.
+  // Returns the fault of a number below kBadMax; nullopt: there is none yet.
   std::optional<LaneFinding> fault(unsigned number) const;
   LaneCounts& counts() const { return *counts_; }
 
@@ -111,7 +111,7 @@ class alignas(64) LaneFile final : public CellSource {
   };
   // entries: how many were read, each of which costs as much as a cell.
   std::vector<RingPlace> find_rings(std::size_t& entries) const;
-  // Of a ring that was found. Nothing in it is checked.
+  // Describes a ring that was found. Its contents are not checked.
   const LaneEntry& entry(std::uint32_t number) const;
   static std::uint64_t place_of_entry(std::uint32_t number) {
     return kLaneEntriesAt + number * sizeof(LaneEntry);
@@ -142,7 +142,7 @@ class alignas(64) LaneFile final : public CellSource {
   template <typename Visit>
   void each_entry(std::size_t& looks, Visit visit) const;
   std::vector<std::uint64_t> find_indexes(std::size_t& looks) const;
-  // Those of threads when `changes` was so much.
+  // These were the indexes of threads when `changes` had this value.
   struct Indexes {
     std::uint64_t changes = 0;
     std::vector<std::uint64_t> at{};  // as entries have them, each once
@@ -168,7 +168,7 @@ class alignas(64) LaneFile final : public CellSource {
   bool add_cell(std::uint32_t at, const CellKey& key, bool has_room, FormerReadings::Look& former,
                 CellSums& sums) const;
 
-  // What each look needs comes first, in one line of the processor's cache.
+  // The members that each look needs come first, in one line of the processor's cache.
   const Fd fd_;
   const std::span<const std::byte> memory_;
   mutable std::atomic<unsigned> bad_{0};
@@ -191,7 +191,7 @@ class alignas(64) LaneFile final : public CellSource {
   const RoomShare::Room former_bytes_left_;
   mutable Mutex mutex_{LockRank::kLaneIndexes};
   mutable std::shared_ptr<const Indexes> indexes_ GUARDED_BY(mutex_);  // shared with readers
-  // Of a file whose feeder has ended: by id, and not changed any more.
+  // The feeder of the file has ended: these are by id, and do not change any more.
   std::vector<Place> last_places_;
 };
 

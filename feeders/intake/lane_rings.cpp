@@ -10,7 +10,7 @@
 namespace tallyfs {
 namespace {
 
-// Of drops that a feeder says between two looks; a larger number is a lie.
+// A feeder may report so many drops between two looks; a larger number is a lie.
 constexpr std::uint64_t kDroppedMax = std::uint64_t{1} << 40;
 
 }  // namespace

@@ -32,7 +32,7 @@ class LaneRings {
  public:
   explicit LaneRings(std::shared_ptr<const LaneFile> file) : file_(std::move(file)) {}
 
-  // What feeders map; made by the first call. kNoSpace; kInvalid: a kernel without seals.
+  // Returns what feeders map; the first call makes it. kNoSpace; kInvalid: a kernel without seals.
   Result<const SealedPage*> tails();
   bool has_tails() const { return tails_.has_value(); }
   int tails_fd() const { return tails_->fd(); }
@@ -51,7 +51,7 @@ class LaneRings {
   void publish_clock(bool takes_cycles) {
     page().takes_cycles.store(takes_cycles ? 1 : 0, std::memory_order_relaxed);
   }
-  // The same for the last time: what is written from now on is none of a feeder's.
+  // Does that for the last time: records that are written from now on are ignored.
   void end();
   bool has_ended() const { return has_ended_; }
 
@@ -75,7 +75,7 @@ class LaneRings {
     bool all = true;
   };
   Done take(const Into& into, std::chrono::nanoseconds deadline);
-  // Nothing of that is left; how much is, in words.
+  // Whether all of that was read, and how many words are left.
   bool are_taken() const { return words_left() == 0; }
   std::uint64_t words_left() const;
   // Samples that found no room, as the feeder says, since the last call.

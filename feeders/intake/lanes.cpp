@@ -18,7 +18,7 @@ Error no_room(std::size_t most, const std::string& of) {
   return {ErrorCode::kNoSpace, "more than " + std::to_string(most) + " lanes" + of};
 }
 
-// What shows the fault.
+// Says what was read, and what was allowed.
 std::string words_of(const LaneFinding& finding) {
   std::string words = ": read " + std::to_string(finding.read);
   words.append(", allowed ").append(std::to_string(finding.allowed));
@@ -105,7 +105,7 @@ Result<void> Lanes::bind(const Sender& sender, const wire::Binding& binding) {
   return done;
 }
 
-// What is to be written through, if there is a keeper.
+// Binds, and gives what is written through if there is a keeper.
 Result<void> Lanes::bind_here(const Sender& sender, const wire::Binding& binding,
                               std::string& label, std::string& bytes) {
   const MutexLock lock(mutex_);

@@ -56,10 +56,10 @@ class Lanes final : public HandedPart {
  public:
   static constexpr std::size_t kLanesMax = 1024;
   static constexpr std::size_t kLanesOfUidMax = 64;
-  // Of files whose feeders have ended, until what was counted in them is saved.
+  // Files whose feeders have ended may have so much, until what was counted in them is saved.
   static constexpr std::uint64_t kEndedBytesMax = std::uint64_t{64} << 20;
 
-  // Rings are busy for so long after the last record.
+  // Rings are busy for so long after the last record: ten looks (Intake::kRingPause) found none.
   static constexpr std::chrono::milliseconds kBusyFor{100};
   // Faults that are found so soon after others are in error_log only.
   static constexpr std::chrono::seconds kLogPause{1};
@@ -129,18 +129,18 @@ class Lanes final : public HandedPart {
                        const InterfaceFilter& of = InterfaceFilter::all()) EXCLUDES(mutex_);
   // A bell has rung since heads were noted, or again.
   bool has_rung() const EXCLUDES(mutex_);
-  // The same of one process, as far as it is now.
+  // Does so for one process, as far as it is now.
   LaneRings::Done take_of(const Sender& sender, std::chrono::nanoseconds deadline) EXCLUDES(mutex_);
   // There were records lately.
   bool are_busy(std::chrono::nanoseconds now) const EXCLUDES(mutex_);
   // Interfaces in which a counter reached its end since the last call.
   std::vector<std::string> take_saturated() EXCLUDES(mutex_);
 
-  // Of its lanes; nothing: it has none.
+  // Returns the uid of its lanes; nullopt: it has none.
   std::optional<uid_t> uid_of(pid_t process) const EXCLUDES(mutex_);
-  // What it had counted is kept, and its lanes are closed, once all is taken that its rings held
-  // when this was called first, and its cells are read once for each statistic. False: that was cut
-  // at the deadline, behind some records, the places of a file or some cells at least.
+  // Keeps what it had counted, and closes its lanes, once all is taken that its rings held when
+  // this was called first, and its cells are read once for each statistic. False: that was cut at
+  // the deadline, behind some records, the places of a file or some cells at least.
   [[nodiscard]] bool process_ended(pid_t process, Moment now, std::chrono::nanoseconds deadline)
       EXCLUDES(mutex_);
   // It was cut.
@@ -176,7 +176,7 @@ class Lanes final : public HandedPart {
     std::shared_ptr<LaneFile> file;  // shared with the statistics that it has cells of
     LaneRings rings;
     std::vector<Bound> bound{};
-    std::size_t absorbed = 0;  // of these, the last ones, once it has ended
+    std::size_t absorbed = 0;                       // of these, the last ones, once it has ended
     boost::unordered_flat_set<Subject> subjects{};  // of these, and of some that are gone
     unsigned bad_reported = 0;                      // faults
     bool is_told_full = false;
@@ -234,13 +234,14 @@ class Lanes final : public HandedPart {
   Result<std::uint64_t> enter(const Sender& sender, std::shared_ptr<LaneFile> file, Moment now)
       EXCLUDES(mutex_);
   void report_bad(Moment now) EXCLUDES(mutex_);
-  // Of one: what was not reported yet. Lines of it are for the log.
+  // Reports what was not reported yet of one lane. Its lines are for the log.
   void report_bad(Lane& lane, Moment now, std::vector<std::string>& lines);
   void log_bad(const std::vector<std::string>& lines, Moment now) EXCLUDES(mutex_);
   void note_with_rings() REQUIRES(mutex_);
   LaneRings::Into into(const std::atomic<int>* wanted = nullptr) REQUIRES(mutex_);
   Lane& lane_of(std::uint64_t number) REQUIRES(mutex_) { return lanes_.find(number)->second; }
-  // Those of these lanes, in their order; and back to their places in another one.
+  // Returns those of these lanes that feed the interfaces, in their order. put_back() puts them
+  // back to their places in another list.
   std::vector<std::uint64_t> lanes_of(const std::vector<std::uint64_t>& lanes,
                                       const InterfaceFilter& of) REQUIRES(mutex_);
   void put_back(const std::vector<std::uint64_t>& some, const InterfaceFilter& of,
@@ -257,7 +258,7 @@ class Lanes final : public HandedPart {
   std::shared_ptr<CellCredit> credit_of(uid_t uid) const EXCLUDES(mutex_);
   void forget(std::uint64_t lane, Moment now) EXCLUDES(mutex_);
   void publish_ring_counts(Moment now) EXCLUDES(mutex_);
-  // What feeders say they have dropped, by uid.
+  // Feeders say that they have dropped so many, by uid.
   using Dropped = boost::unordered_flat_map<uid_t, std::uint64_t>;
   void note_dropped(Lane& lane) REQUIRES(mutex_);
   Dropped take_dropped() EXCLUDES(mutex_);
@@ -266,9 +267,9 @@ class Lanes final : public HandedPart {
   const Ports ports_;
   const QuotaReserve reserve_;
   const Ownership ownership_;
-  PartKeeper* keeper_ = nullptr;  // nothing is kept
+  PartKeeper* keeper_ = nullptr;                                               // nothing is kept
   const std::shared_ptr<LaneCounts> counts_ = std::make_shared<LaneCounts>();  // with the files
-  // Of all uids that need one; shared with their files.
+  // All uids that need one have one here, which their files share.
   const std::shared_ptr<CellCredit::OfAll> credit_ = std::make_shared<CellCredit::OfAll>();
   mutable Mutex mutex_{LockRank::kLanes};
   boost::unordered_flat_map<std::uint64_t, Lane> lanes_ GUARDED_BY(mutex_);
@@ -278,11 +279,11 @@ class Lanes final : public HandedPart {
   std::deque<Numbered> ended_ GUARDED_BY(mutex_);
   std::uint64_t ended_bytes_ GUARDED_BY(mutex_) = 0;  // of their files
   std::size_t saved_ends_ GUARDED_BY(mutex_) = 0;
-  // Of those whose feeders have asked for the page of tails, the next one first.
+  // Feeders of these lanes have asked for the page of tails. The next one comes first.
   std::vector<std::uint64_t> with_rings_ GUARDED_BY(mutex_);
   std::unordered_multimap<pid_t, std::uint64_t> by_process_ GUARDED_BY(mutex_);
-  // Of them, those of bells since heads were noted, and those whose bells were heard then and not
-  // yet answered by taking.
+  // Bells of rung_ came since heads were noted. Those of heard_ came before, and are not yet
+  // answered by taking.
   std::vector<std::uint64_t> rung_ GUARDED_BY(mutex_);
   std::vector<std::uint64_t> heard_ GUARDED_BY(mutex_);
   std::vector<std::string> saturated_ GUARDED_BY(mutex_);

@@ -87,7 +87,7 @@ void Lanes::hand_on_bindings(ObjectSink& sink) {
   }
 }
 
-// Of a lane that has ended, too.
+// This holds for a lane that has ended, too.
 bool Lanes::has(const SavedObject& bindings) const {
   ByteReader in(bindings.bytes);
   const auto number = in.get<std::uint64_t>();
@@ -220,7 +220,7 @@ Result<void> Lanes::load_bindings(const SavedObject& object, const Loading& load
   return done;
 }
 
-// Of a lane that could not be loaded, the others' are taken all the same.
+// If a lane could not be loaded, the others are loaded all the same.
 Result<void> Lanes::load_rings(const SavedObject& object, const Loading& loading,
                                HandedDescriptors& descriptors) {
   if (object.format != kRingsFormat) return other_format(object);

@@ -1,4 +1,4 @@
-// What the lanes do with the rings of all feeders.
+// Lanes read the rings of all feeders.
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -37,7 +37,7 @@ bool has_hung_up(int channel) { return polls(channel, POLLRDHUP); }
 
 bool is_readable(int fd) { return polls(fd, POLLIN); }
 
-// Those that look alike have one inode with all descriptors that have no file, as an eventfd.
+// Pidfds that look alike share one inode with all descriptors that have no file, as an eventfd.
 std::uint64_t identity_of(int pidfd) {
   static const dev_t without_files = [] {
     const Fd anonymous(::eventfd(0, EFD_CLOEXEC));

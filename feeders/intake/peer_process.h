@@ -18,10 +18,10 @@ bool is_channel_of(int fd, const Origin& sender);
 Fd pidfd_of_peer(int channel);
 // Whether the other end is closed.
 bool has_hung_up(int channel);
-// Of a pidfd or an eventfd.
+// Whether a pidfd or an eventfd is readable.
 bool is_readable(int fd);
-// What pidfds of one process have in common, and no others. 0: they all look alike, as they do
-// before Linux 6.9.
+// Returns a number that pidfds of one process have in common, and no others. 0: all look alike, as
+// they do before Linux 6.9.
 std::uint64_t identity_of(int pidfd);
 // Whether two pidfds may be of one process.
 bool may_be_one_process(int pidfd, int other);

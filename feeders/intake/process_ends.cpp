@@ -75,15 +75,15 @@ Result<bool> ProcessEnds::watch(pid_t process, uid_t uid, Fd fd) {
     const MutexLock lock(mutex_);
     const auto before = watched_.find(process);
     if (before != watched_.end()) {
-      const bool is_another = has_ended(before->second.pidfd->native_handle()) &&
-                              !has_ended(pidfd->native_handle());
+      const bool is_another =
+          has_ended(before->second.pidfd->native_handle()) && !has_ended(pidfd->native_handle());
       if (is_another) return still_ending(process);
       return false;  // another thread was first, or it has ended
     }
     if (auto room = check_room(uid); !room) return room.error();
-    // What the keeper does not hold, the next server would not watch.
-    const bool is_held = !keeper_ || keeper_->descriptors().add(pidfd->native_handle()) !=
-                                         HandedDescriptors::kNone;
+    // The next server would not watch a process that the keeper does not hold.
+    const bool is_held =
+        !keeper_ || keeper_->descriptors().add(pidfd->native_handle()) != HandedDescriptors::kNone;
     if (!is_held) return keeper_has_no_room();
     watched_.emplace(process, Watched{uid, pidfd});
   }
@@ -106,7 +106,7 @@ bool ProcessEnds::put(ObjectSink& sink, HandedDescriptors& descriptors, Ended wh
       out.put(descriptors.add(watched.pidfd->native_handle()));
     };
     const bool is_kept = sink.reader() == ObjectSink::Reader::kSuccessor;
-    // Of two with one number, that which lives is the first.
+    // The first of two with one number is the one that lives.
     for (const auto& [process, watched] : watched_) append(process, watched);
     const std::size_t left_out = which == Ended::kNotSaved ? saved_ends_ : 0;
     for (std::size_t i = left_out; is_kept && i < ended_.size(); ++i) {
@@ -131,8 +131,8 @@ Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading
     const bool was_over = is_taken && has_ended(fd.get());
     if (!is_taken) fd = open_(process);
     const int pidfd = fd.get();
-    const auto watched = fd.valid() ? watch(process, uid, std::move(fd))
-                                    : Result<bool>(failure(process, errno));
+    const auto watched =
+        fd.valid() ? watch(process, uid, std::move(fd)) : Result<bool>(failure(process, errno));
     if (is_taken && watched && watched.value()) descriptors.adopt(place, pidfd);
     if (watched) continue;
     if (!was_over) failed = watched.error();
@@ -141,7 +141,7 @@ Result<void> ProcessEnds::load(const SavedObject& object, const Loading& loading
   return failed;
 }
 
-// What goes with a process would stay for ever if its end was not heard of.
+// State that goes with a process would stay for ever if its end was not heard of.
 void ProcessEnds::end_unwatched(const Sender& process) {
   const auto timer = std::make_shared<boost::asio::steady_timer>(loop_.context(), kPause);
   timer->async_wait([this, process, timer](const boost::system::error_code& error) {
@@ -205,8 +205,7 @@ void ProcessEnds::wait_for(const Sender& process, const std::shared_ptr<Descript
                     });
 }
 
-void ProcessEnds::wait_for_later(const Sender& process,
-                                 const std::shared_ptr<Descriptor>& pidfd) {
+void ProcessEnds::wait_for_later(const Sender& process, const std::shared_ptr<Descriptor>& pidfd) {
   // Shared with the wait, which alone needs it.
   const auto timer = std::make_shared<boost::asio::steady_timer>(loop_.context(), kPause);
   timer->async_wait([this, process, pidfd, timer](const boost::system::error_code& error) {

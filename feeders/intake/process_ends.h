@@ -36,7 +36,7 @@ class ProcessEnds final : public ProcessWatch, public HandedPart {
   static constexpr std::size_t kProcessesMax = 1024;
   static constexpr std::size_t kProcessesOfUidMax = 256;
 
-  // kLater: again, but not before kPause.
+  // kLater: again, but not before kPause, in which Budgets::held_ends is refilled by kLeast.
   enum class Heard { kDone, kAgain, kLater };
   static constexpr std::chrono::milliseconds kPause{10};
 

@@ -22,7 +22,7 @@ class QueueLength {
   QueueLength(const QueueLength&) = delete;
   QueueLength& operator=(const QueueLength&) = delete;
 
-  // What a socket made now has; nothing if it is not in our hands.
+  // Returns the length that a socket made now has; nullopt if it is not in our hands.
   std::optional<unsigned> granted() const { return granted_; }
   // The setting as it is; 10, the kernel's own default, where it cannot be read.
   static unsigned current();

@@ -41,7 +41,7 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  // What waits in the socket, at_most <= kBatch; empty if nothing does.
+  // Receives what is queued in the socket, at_most <= kBatch; empty if nothing is.
   std::span<const Datagram> receive(std::size_t at_most = kBatch);
   // Drops the next one, of which nothing is copied. False: there is none.
   bool discard();

@@ -22,7 +22,7 @@ namespace tallyfs {
 
 class ResponseAddress {
  public:
-  // Nothing: it cannot be answered, or may not be.
+  // Returns nullopt if the sender cannot be answered, or may not be.
   static std::optional<ResponseAddress> find(const Origin& origin);
 
   const sockaddr_un& address() const { return address_; }

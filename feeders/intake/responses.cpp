@@ -44,7 +44,7 @@ Responses::Responses(const Ways& ways, uid_t owner, const Clock& clock, std::uin
               [this](const UnixSockets::Visit& visit) { return look_at_unread(visit); }),
       gathered_(epoch) {}
 
-// Of what the kernel does not tell, it has a bound of its own.
+// The kernel has a bound of its own on what it does not tell.
 void Responses::look_at_unread(const UnixSockets::Visit& visit) {
   (void)sockets_.each(visit);
   if (channels_) channels_->each(visit);

@@ -49,7 +49,7 @@ class Responses {
   void add_alone(const wire::Response& response, int attached = kNothing);
   void send() { send_with(kNothing); }
 
-  // Those that are under way, for the next server. load() fails the reader.
+  // Saves the responses that are under way, for the next server. load() fails the reader.
   void save(ByteWriter& out) const { unread_.save(out); }
   void load(ByteReader& in) { unread_.load(in); }
 

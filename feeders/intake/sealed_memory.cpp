@@ -10,7 +10,7 @@
 namespace tallyfs {
 namespace {
 
-// Of Linux 6.3, with this value on every architecture; older headers do not have it.
+// Linux has it since 6.3, with this value on every architecture; older headers do not have it.
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U
 #endif

@@ -18,8 +18,8 @@ namespace tallyfs {
 
 class SealedPage {
  public:
-  // Of so many bytes at least, all zeros. kNoSpace: no descriptor or no memory; kInvalid: a kernel
-  // without seals, or no /proc.
+  // Makes a page of so many bytes at least, all zeros. kNoSpace: no descriptor or no memory;
+  // kInvalid: a kernel without seals, or no /proc.
   static Result<SealedPage> create(const char* name, std::uint64_t bytes);
   // The page of a server before, with what is in it. kInvalid: it is none of that size.
   static Result<SealedPage> adopt(Fd fd, std::uint64_t bytes);

@@ -6,7 +6,7 @@
 namespace tallyfs {
 namespace {
 
-// What the kernel reckons for a datagram, at most: memory comes in powers of two.
+// The kernel reckons so much for a datagram, at most: memory comes in powers of two.
 std::size_t cost_of(std::size_t bytes) { return 2 * bytes + 1024; }
 
 }  // namespace

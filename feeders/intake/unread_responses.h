@@ -72,7 +72,7 @@ class UnreadResponses {
   std::chrono::nanoseconds next_look_{0};
   std::size_t total_ = 0;
   boost::unordered_flat_map<uid_t, std::size_t> by_uid_;
-  // By the name; at most as many as fit into the room.
+  // Unread responses are found by the name; there are at most as many as fit into the room.
   boost::unordered_flat_map<std::string, Unread> by_name_;
 };
 

@@ -22,7 +22,7 @@ class Budget {
   void spend(Nanoseconds spent, Nanoseconds now) {
     set_full_at(std::max(full_at(), now) + share_ * spent);
   }
-  // What was spent beyond `most` is no debt.
+  // Spending beyond `most` leaves no debt.
   void forgive(Nanoseconds now) { set_full_at(std::min(full_at(), now + share_ * most_)); }
 
  private:

@@ -42,7 +42,7 @@ class CoalescedFlush {
       if (begun_.load() + 1 == next) return next;
     }
   }
-  // Of this drain: those of the one before are not added to any more, and soon taken.
+  // Returns the requests of this drain. Those of the drain before get no more, and are soon taken.
   SharedInterfaceFilter& requests_of(std::uint64_t number) {
     return requests_[number % requests_.size()];
   }

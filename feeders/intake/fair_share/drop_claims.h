@@ -1,6 +1,6 @@
-// What feeders claim to have dropped, by uid. A claim is a number that any sender makes up: of a
-// uid no more counts than a program could ever have dropped, so that all claims together cannot
-// bring the daemon's count to its end.
+// Counts what feeders claim to have dropped, by uid. A claim is a number that any sender makes up:
+// of a uid no more counts than a program could ever have dropped, so that all claims together
+// cannot bring the daemon's count to its end.
 //
 // Limits: kUidsMax uids. All further ones, of which a user namespace has 65,536, share an account
 // in which a claim is so small that millions fit.

@@ -12,7 +12,8 @@ using Words = boost::unordered_flat_map<SenderKey, std::uint64_t>;
 // The longest record: what reading it may cost is bounded like that of a datagram of so many bytes.
 constexpr std::size_t kRecordBytesMax = 32;
 
-// Of senders with much in their rings. In most looks there are few words in all rings together.
+// Counts the words of senders with much in their rings. In most looks there are few words in all
+// rings together.
 Words words_of_long(const std::vector<RingSchedule::Rings>& all) {
   Words words;
   std::uint64_t total = 0;

@@ -26,7 +26,7 @@ class RingSchedule {
   // which take about 0.1 ms.
   static constexpr std::uint64_t kFewWords = 4096;
 
-  // What a lane's rings hold.
+  // A lane's rings hold so much.
   struct Rings {
     std::uint64_t lane = 0;
     SenderKey sender;
