@@ -142,6 +142,51 @@ EOF
   _nothing_is_left
 }
 
+# All are one event with a place for each. TALLY_FUNCTIONS: how many (200; 1,024 in a long run).
+many_functions_are_counted_and_none_is_left() {
+  need_python
+  local functions=${TALLY_FUNCTIONS:-200} end began i
+  {
+    echo '#define F(n) __attribute__((noinline)) void f##n(void) { __asm__ volatile("nop"); }'
+    for ((i = 1; i <= functions; ++i)); do echo "F($i)"; done
+    echo 'int main(void) {'
+    for ((i = 1; i <= functions; ++i)); do echo "f$i(); f$i();"; done
+    echo 'return 0; }'
+  } >"$CASE/functions.c"
+  _program <"$CASE/functions.c"
+  for end in TERM KILL; do
+    _start_probing count --json "$PROGRAM" 'f[0-9]*'
+    "$PROGRAM"
+    wait_until '[ "$(_hits_of_all)" -ge $((2 * '"$functions"')) ]'
+    began=$(now_us)
+    _end_probing $end $([ $end = TERM ] && echo 0 || echo 137)
+    _nothing_is_left
+    wait_until '[ -z "$(_real "cat uprobe_events" | grep "'"$PROGRAM"'")" ]'
+    echo "measured: $functions places were gone $((($(now_us) - began) / 1000)) ms after SIG$end"
+    [ $(($(now_us) - began)) -le "$(time_limit_us 15000000)" ] || fail "later than 15 s"
+    "$PROGRAM" || fail "the program ended with $?"
+    [ $end = KILL ] || assert_eq $((2 * functions)) "$(_calls_of_all)"
+  done
+}
+_hits_of_all() { _hits "$T/instances/tallyctl_$PROBING/events/tallyctl_$PROBING/calls"; }
+
+# TALLY_PROBES: how many (20; 100 in a long run).
+many_probes_that_are_on_go_with_their_daemon() {
+  local probes=${TALLY_PROBES:-20} began i supervisor
+  for ((i = 1; i <= probes; ++i)); do echo "p:many/c$i $TARGET:make_child"; done >>"$P"
+  echo 1 >"$T/events/many/enable"
+  _call 2
+  for i in 1 "$probes"; do _reaches 2 "each" grep -c ": c$i: (" "$T/trace"; done
+  supervisor=$(ps -o ppid= -p "$(pgrep -f "tally-feed-tracefs --socket $SOCK" | head -1)")
+  began=$(now_us)
+  stop_daemon
+  wait_until '! kill -0 '"$supervisor"' 2>/dev/null'
+  assert_eq '' "$(_ours)"
+  echo "measured: $probes probes that were on were gone $((($(now_us) - began) / 1000)) ms after it"
+  [ $(($(now_us) - began)) -le "$(time_limit_us 15000000)" ] || fail "later than 15 s"
+  _call 2
+}
+
 an_argument_may_be_a_row() {
   _program <<'EOF'
 __attribute__((noinline)) void take(int x) { __asm__ volatile("" ::"r"(x)); }

@@ -129,6 +129,81 @@ EOT
   _reaches 2 "calls" _hits "$(_event hidden)"
 }
 
+# The line that is typed at a terminal is what readline() returns.
+what_is_typed_into_an_unmodified_bash_is_seen() {
+  need_python
+  if ! echo "r:line $TARGET:readline line=+0(\$retval):string" >>"$P" 2>/dev/null; then
+    skip "this bash has no readline of its own: $(_log "$T/error_log" | head -1)"
+  fi
+  echo 'hist:keys=line' >"$(_event line)/trigger"
+  py "$TARGET" <<'EOT'
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.environ["PS1"] = "ready>"
+    os.execv(sys.argv[1], [sys.argv[1], "--norc", "--noprofile", "-i"])
+said = b""
+for line in (b": one", b": two words", b"exit"):
+    while b"ready>" not in said:
+        said += os.read(terminal, 4096)
+    said = b""
+    os.write(terminal, line + b"\n")
+try:
+    while os.read(terminal, 4096):
+        pass
+except OSError:
+    pass
+os.waitpid(child, 0)
+EOT
+  _reaches 3 "lines" _hits "$(_event line)"
+  assert_eq ': one|: two words|exit' \
+    "$(sed -nE 's/^\{ line: (.*[^ ]) *\} hitcount: +1$/\1/p' "$(_event line)/hist" |
+      sort | paste -sd'|')"
+}
+
+# Arguments of Go are in registers of its own; returns would crash it.
+entries_of_a_go_program_count() {
+  command -v go >/dev/null || skip "NO go HERE"
+  mkdir "$CASE/go"
+  PROGRAM=$CASE/go/program$$
+  cat >"$CASE/go/main.go" <<'EOT'
+package main
+
+import "fmt"
+
+//go:noinline
+func work(n int, name string) int { return n + len(name) }
+
+func main() {
+	sum := 0
+	done := make(chan int)
+	for i := 1; i <= 4; i++ {
+		go func(i int) {
+			s := 0
+			for k := 0; k < 100; k++ {
+				s += work(i, "name")
+			}
+			done <- s
+		}(i)
+	}
+	for i := 0; i < 4; i++ {
+		sum += <-done
+	}
+	fmt.Println(sum)
+}
+EOT
+  (cd "$CASE/go" && HOME=$CASE GOCACHE=${TALLY_GOCACHE:-$CASE/go/cache} GO111MODULE=off \
+    go build -o "$PROGRAM" main.go) || skip "go builds nothing here"
+  echo "p:work $PROGRAM:main.work n=\$arg1:s64 length=\$arg3:s64" >>"$P"
+  echo 'hist:keys=n:vals=length.max' >"$(_event work)/trigger"
+  assert_eq 2600 "$("$PROGRAM")" "it is unharmed"
+  _reaches 400 "calls of all goroutines" _hits "$(_event work)"
+  assert_eq 'n: 1 100 4 n: 2 100 4 n: 3 100 4 n: 4 100 4' \
+    "$(sed -nE 's/^\{ (n: +[0-9]+) \} hitcount: +([0-9]+) +length.max: +([0-9]+)/\1 \2 \3/p' \
+      "$(_event work)/hist" | tr -s ' ' | sort | paste -sd' ')"
+  _refused "r:back $PROGRAM:main.work" '.*makes Go programs crash.*' main.work
+}
+
 # Each import of Python is one hit of its marker, and one line of -X importtime.
 markers_of_an_unmodified_python_count() {
   need_python
