@@ -48,15 +48,18 @@ std::string read_log(const std::string& mount) {
 
 LogEntry find_entry(const std::string& log, LogKind kind, const std::string& location,
                     const std::string& command) {
+  // The log has what a terminal would obey, and backslashes, as \xNN.
+  std::string shown;
+  append_escaped(shown, command, std::string::npos, 0);
   std::istringstream lines(log);
   std::string line;
   LogEntry entry;
   LogEntry found;
   while (std::getline(lines, line)) {
     if (line.starts_with('[')) entry = first_line(line, kind, location);
-    if (entry.text.empty() || line != std::string(kCommand) + command) continue;
+    if (entry.text.empty() || line != std::string(kCommand) + shown) continue;
     found = entry;
-    found.text.append("\n  ").append(command);
+    found.text.append("\n  ").append(shown);
     if (!std::getline(lines, line)) break;
     const std::size_t caret = line.find('^');
     // The caret stands as far from the line's start as it did behind "Command: ".

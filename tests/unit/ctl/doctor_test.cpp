@@ -354,6 +354,13 @@ TEST(DefinitionFileTest, TheNewestEntryOfThisLineIsTheReason) {
   EXPECT_EQ(find(LogKind::kWarning, "tpye=raw").text, "no such key\n  tpye=raw\n  ^");
 }
 
+TEST(DefinitionFileTest, AnEntryIsFoundByTheLineThatItHasEscaped) {
+  const std::string log =
+      "[1.0] probe: error: no\n  Command: p:a /x:0x1 f=\\x5c1:u32\n                       ^\n";
+  EXPECT_EQ(find_entry(log, LogKind::kError, "probe", "p:a /x:0x1 f=\\1:u32").text,
+            "no\n  p:a /x:0x1 f=\\x5c1:u32\n              ^");
+}
+
 TEST(PathTest, PathsInTheMountAreTakenApart) {
   EXPECT_EQ(path_of("/mnt/tracing/latency_hist/wakeup/", "/mnt"), "tracing/latency_hist/wakeup");
   EXPECT_EQ(path_of("stats/tcp/total", "/mnt"), "stats/tcp/total");
