@@ -180,7 +180,10 @@ std::optional<std::string> RealProbes::find_text(const std::string& event) const
 
 Result<void> RealProbes::may_define() const {
   if (!group_.empty()) return {};
-  if (!tracefs_) return Error{ErrorCode::kNoDevice, "no tracefs can be opened here"};
+  if (!tracefs_)
+    return Error{ErrorCode::kNoDevice,
+                 "no tracefs can be reached here: mount -t tracefs nodev /sys/kernel/tracing "
+                 "before tallyfs starts"};
   if (auto has = check_probes(*tracefs_); !has) return has;
   return Error{ErrorCode::kNoDevice, "this tallyfs has no lock for probes: restart it"};
 }

@@ -235,8 +235,8 @@ Result<std::vector<RealHits>> read_probe_hits(const Fd& tracefs,
 Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines) {
   const Fd file(::openat(tracefs.get(), kProbeFile, O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!file.valid()) {
-    return Error{code_of_errno(errno),
-                 std::string("cannot open dynamic_events: ") + std::strerror(errno)};
+    const ErrorCode code = code_of_errno(errno);
+    return Error{code, system_error("cannot open dynamic_events").reason};
   }
   std::string_view rest = lines;
   while (!rest.empty()) {

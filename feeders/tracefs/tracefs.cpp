@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 #include "core/tracing/format/format.h"
@@ -37,6 +38,13 @@ Fd open_mounted() {
   return {};
 }
 
+std::string read_lockdown() {
+  std::ifstream file("/sys/kernel/security/lockdown");
+  std::string modes;
+  std::getline(file, modes);
+  return modes;
+}
+
 Error cannot_mount() {
   if (errno == ENODEV) return {ErrorCode::kNotFound, "this kernel has no tracefs"};
   if (errno == EPERM) {
@@ -53,7 +61,17 @@ Error system_error(const std::string& what) {
   const ErrorCode code = forbidden         ? ErrorCode::kNotPermitted
                          : error == ENOENT ? ErrorCode::kNotFound
                                            : ErrorCode::kInvalid;
-  return {code, what + ": " + std::strerror(error) + (forbidden ? " (not root?)" : "")};
+  std::string reason = what + ": " + std::strerror(error);
+  if (forbidden)
+    reason.append(" (").append(why_forbidden(::geteuid(), read_lockdown())).append(")");
+  return {code, reason};
+}
+
+// The kernel refuses its tracing to root, too, once it is locked down for confidentiality.
+std::string why_forbidden(uid_t user, std::string_view lockdown) {
+  if (user != 0) return "not root?";
+  if (lockdown.find("[confidentiality]") != lockdown.npos) return "this kernel is locked down";
+  return "no right of root here: a container?";
 }
 
 Result<Fd> open_tracefs(int given) {

@@ -2,7 +2,10 @@
 // errno ends here, in the reason of an Error.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -28,5 +31,8 @@ std::vector<std::string> list_names(const Fd& directory, const std::string& path
 
 // "what: why", with the errno of the call before.
 Error system_error(const std::string& what);
+// What may be the cause of EPERM and EACCES. lockdown: the file /sys/kernel/security/lockdown;
+// empty: it is not there.
+std::string why_forbidden(uid_t user, std::string_view lockdown);
 
 }  // namespace tallyfs

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "feeders/tracefs/instance.h"
+#include "feeders/tracefs/tracefs.h"
 #include "tests/unit/temporary_directory.h"
 
 namespace tallyfs {
@@ -157,6 +158,15 @@ TEST_F(ProbeFilesTest, WithoutProbesThereIsNoLock) {
   ASSERT_FALSE(lock);
   EXPECT_EQ(lock.error().code, ErrorCode::kNoDevice);
   EXPECT_EQ(lock.error().reason, "this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
+}
+
+TEST(TracefsTest, SaysWhatMayForbidItsFiles) {
+  const std::string locked = "none integrity [confidentiality]";
+  EXPECT_EQ(why_forbidden(1000, locked), "not root?");
+  EXPECT_EQ(why_forbidden(0, locked), "this kernel is locked down");
+  EXPECT_EQ(why_forbidden(0, "none [integrity] confidentiality"),
+            "no right of root here: a container?");
+  EXPECT_EQ(why_forbidden(0, ""), "no right of root here: a container?");
 }
 
 // Linux 4.20 has uprobe_events, and no file of all kinds.
