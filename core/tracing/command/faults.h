@@ -127,7 +127,7 @@ inline constexpr std::string_view
         "Functions are not looked up here: compare the address itself (call_site == 0x...)",
     kUserTextFilter = "The memory of programs is not read here: compare a text of the record's",
     kMaskWithoutCpus = "A mask of CPUs is compared with a list (CPUS{0-3,8}), by &, == or !=",
-    kNoProbes = "There are no probes here: only synthetic events (s:NAME FIELDS)",
+    kNoProbes = "probes need tallyfs -o tracefs, as root",
     kTooManyPids = "Too many process ids", kBadMask = "Not a mask of CPUs that there are";
 
 }  // namespace fault

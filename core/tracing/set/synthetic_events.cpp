@@ -84,7 +84,8 @@ Result<void> SyntheticEvents::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = trimmed(text);
   if (is_probe_definition(whole)) {
-    return Fault{fault::kNoProbes}.in("dynamic_events", std::string(whole));
+    const Fault none{fault::kNoProbes, {}, ErrorCode::kNoDevice};
+    return none.in("dynamic_events", std::string(whole));
   }
   const bool adds = whole.starts_with("s:");
   if (!adds && !whole.starts_with("-:")) return refused({fault::kInvalidDynamicCommand}, whole);

@@ -345,7 +345,7 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
   for (const std::string probe : {"p:x do_exit", "p do_exit", "r8:x do_exit",
                                   "e:x sched/sched_waking", "f:x do_exit", "t:x sched_waking"}) {
     EXPECT_EQ(described(set.synthetic.write_dynamic(probe)),
-              "dynamic_events: There are no probes here: only synthetic events (s:NAME FIELDS)\n" +
+              "dynamic_events: probes need tallyfs -o tracefs, as root\n" +
                   probe + "\n^\n");
   }
   EXPECT_EQ(described(set.filters.write("kmem", "junk == 3")),
