@@ -79,7 +79,7 @@ _end() {
   kill $LOADS
   kill -TERM "$SECOND"
   wait "$SECOND" || fail "the other daemon ended with $?"
-  assert_eq '' "$(_living || true)"
+  wait_until '[ -z "$(_living || true)" ]'
   assert_eq 1 "$(_real 'cat uprobe_events' | grep -c "^p:$FOREIGN/")" "the other tool's"
   _append "-:$FOREIGN/child"
   stop_daemon
