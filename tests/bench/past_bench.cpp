@@ -1,10 +1,12 @@
 // What the store of the past costs: a time of HOURS, simulated, of 2,370 statistics that take 9,000
 // samples a second. Prints bytes of each tier for a point and for the time that it keeps, the
 // writer's CPU for a second of real time, and how long queries of a day and an hour take.
-//   past_bench [HOURS [SPREAD [SEED [DIR]]]]    24 hours, spread 3, seed 1; the store stays in DIR
+//   past_bench [HOURS [SPREAD [SEED [DIR [VIEWS]]]]]    24 hours, spread 3, seed 1, no views; the
+//                                                    store stays in DIR, if it is not empty
 // SPREAD is how unequal the rates are, the sigma of their lognormal distribution: with 3 half of
 // the statistics have a sample in 20 s or fewer, with 1.5 half have one a second. Reading the mount
-// is not in it: tests/bench/past_bench_live measures the recorder as a whole.
+// is not in it: tests/bench/past_bench_live measures the recorder as a whole. The first VIEWS of
+// the statistics have a view each: a range of those of quantiles, and a copy of the others.
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "tests/bench/sampler.h"
+#include "tools/past/derived_point.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
 #include "tools/past/store_writer.h"
@@ -41,7 +44,8 @@ double cpu_seconds() {
 
 class World {
  public:
-  World(StoreWriter& writer, double spread, std::uint64_t seed) : writer_(writer), sampler_(seed) {
+  World(StoreWriter& writer, double spread, std::uint64_t seed, std::size_t views)
+      : writer_(writer), sampler_(seed) {
     std::lognormal_distribution<double> weight(0, spread);
     double sum = 0;
     for (std::size_t i = 0; i < kStatistics; ++i) {
@@ -49,6 +53,12 @@ class World {
       sum += statistics_.back().kind == Kind::kLast ? 0 : statistics_.back().rate;
     }
     for (Sampled& each : statistics_) each.rate *= kSamplesPerSecond / sum;
+    for (std::size_t i = 0; i < std::min(views, kStatistics); ++i) {
+      const bool is_range = statistics_[i].kind == Kind::kQuantiles;
+      views_.push_back({.series = writer_.series("web" + std::to_string(i / 10),
+                                                 "v" + std::to_string(i), R"({"values":{}})"),
+                        .how = is_range ? Derivation::kRange : Derivation::kAll});
+    }
   }
 
   // Returns the samples of a second, whose points go to the writer.
@@ -59,12 +69,22 @@ class World {
       points.push_back(sampler_.second(each));
       if (each.kind != Kind::kLast) samples += points.back().samples;
     }
+    std::vector<Point> of_views;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      of_views.push_back(derived_point(points[i], views_[i].how, {}));
+    }
     const double before = cpu_seconds();
     writer_.go_to(moment_us);
     for (std::size_t i = 0; i < points.size(); ++i) {
       writer_.add(statistics_[i].series, points[i],
                   {.is_list = statistics_[i].kind == Kind::kList,
                    .precision = statistics_[i].kind == Kind::kQuantiles ? 5u : 0u});
+    }
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      writer_.add(views_[i].series, of_views[i],
+                  {.is_list = statistics_[i].kind == Kind::kList,
+                   .source = statistics_[i].series,
+                   .how = views_[i].how});
     }
     if (writer_.is_due() && !writer_.flush()) std::abort();
     cpu_ += cpu_seconds() - before;
@@ -73,6 +93,11 @@ class World {
   double cpu() const { return cpu_; }
 
  private:
+  struct View {
+    std::uint64_t series = 0;
+    Derivation how = Derivation::kNone;
+  };
+
   Sampled made(std::size_t number, double rate) {
     constexpr std::array kKinds = {Kind::kCounter, Kind::kCounter,   Kind::kArray, Kind::kRange,
                                    Kind::kCounter, Kind::kQuantiles, Kind::kArray, Kind::kRange,
@@ -98,6 +123,7 @@ class World {
   StoreWriter& writer_;
   Sampler sampler_;
   std::vector<Sampled> statistics_;
+  std::vector<View> views_;  // of the first statistics
   double cpu_ = 0;
 };
 
@@ -202,12 +228,13 @@ void print_queries(const std::string& directory, std::uint64_t end_us) {
   queries.print_statistic("list", kStatistics - kLists, 1, kDayUs);
 }
 
-int run(std::uint64_t hours, double spread, std::uint64_t seed, const char* kept) {
+int run(std::uint64_t hours, double spread, std::uint64_t seed, const char* kept,
+        std::size_t views) {
   std::string directory = kept ? kept : "/tmp/past_bench.XXXXXX";
   if (!kept && !::mkdtemp(directory.data())) return 1;
   const Tiers tiers = parse_tiers(kDefaultTiers).value();
   auto writer = StoreWriter::open(directory, {.tiers = tiers}).value();
-  World world(*writer, spread, seed);
+  World world(*writer, spread, seed, views);
   const std::uint64_t seconds = hours * 3600;
   std::uint64_t samples = 0;
   for (std::uint64_t i = 0; i < seconds; ++i) {
@@ -232,6 +259,7 @@ int main(int argc, char** argv) {
   const std::uint64_t hours = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 24;
   const double spread = argc > 2 ? std::strtod(argv[2], nullptr) : 3;
   const std::uint64_t seed = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
-  return tallyfs::past::run(std::max<std::uint64_t>(hours, 1), spread, seed,
-                            argc > 4 ? argv[4] : nullptr);
+  const char* const kept = argc > 4 && *argv[4] ? argv[4] : nullptr;
+  const std::size_t views = argc > 5 ? std::strtoull(argv[5], nullptr, 10) : 0;
+  return tallyfs::past::run(std::max<std::uint64_t>(hours, 1), spread, seed, kept, views);
 }

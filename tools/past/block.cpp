@@ -3,17 +3,18 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "tools/past/bytes.h"
 
 namespace tallyfs::past {
 
 void BlockBuilder::add(std::uint64_t series, unsigned precision, const Column& column,
-                       const Column* more) {
+                       const Column* more, const DerivedViews& views) {
   if (size_++ == 0) first_ = series;
   put_number(columns_.heads(), series - (size_ == 1 ? 0 : last_));
   last_ = series;
-  columns_.pack(column, more, pieces_, precision);
+  columns_.pack(column, more, pieces_, precision, views);
 }
 
 std::string BlockBuilder::take(Effort effort) {
@@ -39,10 +40,24 @@ bool read_parts(const Parts& parts, std::uint64_t pieces, const WantedSeries& wa
     if (size == kBlockSeriesMax || (size > 0 && more == 0)) return false;
     series += more;
     if (series > wanted.last) return true;
-    const TakePoint put = [&](unsigned number, Point&& point) {
-      take(series, number, std::move(point));
+    auto head = columns.read_head();
+    if (!head) return false;
+    const auto id_of = [&](const DerivedView& view) {
+      return series + static_cast<std::uint64_t>(view.distance);
     };
-    if (!columns.unpack(pieces, wanted.has(series) ? &put : nullptr)) return false;
+    std::vector<DerivedView>& views = head->views;
+    std::erase_if(views, [&](const DerivedView& each) { return !wanted.has(id_of(each)); });
+    const bool is_wanted = wanted.has(series);
+    const TakePoint put = [&](unsigned number, Point&& point) {
+      for (const DerivedView& each : views) {
+        if (!(each.points >> number & 1)) continue;
+        const Precisions precisions{head->precision, each.precision};
+        take(id_of(each), number, derived_point(point, each.how, precisions));
+      }
+      if (is_wanted) take(series, number, std::move(point));
+    };
+    const bool is_read = is_wanted || !views.empty();
+    if (!columns.unpack(*head, pieces, is_read ? &put : nullptr)) return false;
   }
   return true;
 }

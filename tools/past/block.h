@@ -31,7 +31,8 @@ class BlockBuilder {
 
   // `series` ascends. `more` follows `column`: what is not complete yet, or nullptr. precision: of
   // quantiles; else 0.
-  void add(std::uint64_t series, unsigned precision, const Column& column, const Column* more);
+  void add(std::uint64_t series, unsigned precision, const Column& column, const Column* more,
+           const DerivedViews& views = {});
 
   bool empty() const { return size_ == 0; }
   bool is_full() const { return size_ >= series_max_ || columns_.bytes() >= kBlockBytes; }
@@ -50,9 +51,11 @@ class BlockBuilder {
 };
 
 // The time that it takes is in proportion to the unpacked bytes, at most kUnpackedMax.
-// Calls take() for each point of the series that are wanted, of which `last` is the highest: what
-// comes after it is not read. False: the block is damaged; some points may have been taken.
+// Calls take() for each point of the series that are wanted; those of one series ascend. False: the
+// block is damaged; some points may have been taken.
 struct WantedSeries {
+  // What comes after it is not read: the highest of those that are wanted, and of those from which
+  // these are derived.
   std::uint64_t last = 0;
   std::function<bool(std::uint64_t series)> has;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/past/derived_point.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs::past {
@@ -98,10 +99,10 @@ void Increments::note_pause(const view::Tree& tree) {
 }
 
 void Increments::observe(const Kept& kept) {
-  for (std::size_t i = 0; i < kept.series.size(); ++i) {
+  for (std::size_t i = 0; i < kept.stored.size(); ++i) {
     const view::Statistic& statistic = kept.newest.statistics[i];
-    if (kept.series[i] != 0 && statistic.on)
-      writer_.add(kept.series[i], quiet_point(statistic), adding_of(statistic));
+    const auto& [series, adding] = kept.stored[i];
+    if (series != 0 && statistic.on) writer_.add(series, quiet_point(statistic), adding);
   }
 }
 
@@ -113,12 +114,12 @@ Result<void> Increments::take(const Json& json) {
   // The daemon has started again since statistics.json was read: the next moment tells.
   if (now.epoch != epoch_) return {};
   const auto found = kept_.find(now.name);
-  Kept made{.serial = serials_[now.name], .series = {}};
-  made.series.resize(now.statistics.size());
+  Kept made{.serial = serials_[now.name], .stored = {}};
+  made.stored.resize(now.statistics.size());
   for (std::size_t i = 0; i < now.statistics.size(); ++i) {
     if (!is_stored(now.statistics[i])) continue;
-    take(now, now.statistics[i], statistics->items[i],
-         found == kept_.end() ? nullptr : &found->second, made.series[i]);
+    take(now, i, statistics->items[i], found == kept_.end() ? nullptr : &found->second,
+         made.stored);
   }
   // It may have counted on since the tree was read: then it is read again.
   made.newest = std::move(now);
@@ -126,20 +127,38 @@ Result<void> Increments::take(const Json& json) {
   return {};
 }
 
+// A view follows its source, whose definition may be another one than at the moment before.
+void Increments::derive(Adding& adding, const view::Interface& now, const view::Statistic& of_view,
+                        const std::vector<Stored>& all) {
+  adding.source = 0;
+  adding.how = Derivation::kNone;
+  const view::Statistic* const source = now.find(of_view.key("of"));
+  if (!source || !source->key("of").empty()) return;
+  const std::uint64_t series =
+      all[static_cast<std::size_t>(source - now.statistics.data())].series;
+  if (series == 0) return;
+  adding.source = series;
+  adding.how = derivation_of(*source, of_view);
+}
+
 // All that it has was counted since the moment before.
 bool Increments::is_new(const view::Statistic& statistic) const {
   return before_us_ != 0 && statistic.data_us >= before_us_;
 }
 
-void Increments::take(const view::Interface& now, const view::Statistic& statistic,
-                      const Json& json, const Kept* kept, std::uint64_t& series) {
+void Increments::take(const view::Interface& now, std::size_t number, const Json& json,
+                      const Kept* kept, std::vector<Stored>& all) {
+  const view::Statistic& statistic = now.statistics[number];
+  Stored& stored = all[number];
   const view::Statistic* before = kept ? kept->newest.find(statistic.name) : nullptr;
   const bool is_same = before && is_alike(*before, statistic);
   if (is_same) {
-    series = kept->series[static_cast<std::size_t>(before - kept->newest.statistics.data())];
+    stored = kept->stored[static_cast<std::size_t>(before - kept->newest.statistics.data())];
   } else {
-    series = writer_.series(now.name, statistic.name, text_of(shape_of(json)));
+    stored.series = writer_.series(now.name, statistic.name, text_of(shape_of(json)));
+    stored.adding = adding_of(statistic);
   }
+  if (!statistic.key("of").empty()) derive(stored.adding, now, statistic, all);
   const bool goes_on = is_same && before->data_us == statistic.data_us;
   if (before && !goes_on) {
     writer_.note({.span = {realtime_us_, realtime_us_},
@@ -154,7 +173,7 @@ void Increments::take(const view::Interface& now, const view::Statistic& statist
     point->samples = statistic.samples - std::min(before->samples, statistic.samples);
   }
   if (!statistic.on && !point->has_samples()) return;
-  writer_.add(series, *point, adding_of(statistic));
+  writer_.add(stored.series, *point, stored.adding);
 }
 
 }  // namespace tallyfs::past

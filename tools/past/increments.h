@@ -31,17 +31,25 @@ class Increments {
   void lose(const std::string& reason, std::uint64_t realtime_us);
 
  private:
+  struct Stored {
+    std::uint64_t series = 0;  // 0: it is not stored
+    Adding adding{};
+  };
   struct Kept {
     view::Interface newest;
     std::uint64_t serial = 0;
-    std::vector<std::uint64_t> series;  // for each statistic of `newest`; 0: it is not stored
+    std::vector<Stored> stored;  // for each statistic of `newest`
   };
 
   void note_pause(const view::Tree& tree);
   void note_begin(std::uint64_t until_us);
   void observe(const Kept& kept);
-  void take(const view::Interface& now, const view::Statistic& statistic, const Json& json,
-            const Kept* before, std::uint64_t& series);
+  // `stored`: of the statistics before this one, and of this one, which take() sets.
+  void take(const view::Interface& now, std::size_t number, const Json& json, const Kept* before,
+            std::vector<Stored>& stored);
+  // Sets the source of a view's points, of `all` that are stored.
+  static void derive(Adding& adding, const view::Interface& now, const view::Statistic& of_view,
+                     const std::vector<Stored>& all);
   bool is_new(const view::Statistic& statistic) const;
 
   StoreWriter& writer_;

@@ -8,6 +8,8 @@ namespace tallyfs::past {
 
 void OpenTier::add(std::uint64_t series, Point point, const Adding& adding) {
   Series& found = series_[series];
+  // A view whose source was redefined has a column of its own until the next block.
+  if (found.adding.source != adding.source) found.derived = 0;
   found.adding = adding;
   lower_precision(point, adding.precision, precision_);
   past::add(found.open, point);
@@ -15,7 +17,20 @@ void OpenTier::add(std::uint64_t series, Point point, const Adding& adding) {
   if (adding.is_list) keep_largest(found.open);
 }
 
+// Whether the source's open point says the open point of a view.
+bool OpenTier::is_open_derived(const Series& series) const {
+  if (series.adding.how == Derivation::kNone || series.open.known == 0) return false;
+  const auto source = series_.find(series.adding.source);
+  if (source == series_.end()) return false;
+  const Precisions precisions{std::min(source->second.adding.precision, precision_),
+                              std::min(series.adding.precision, precision_)};
+  return is_derived(series.open, source->second.open, series.adding.how, precisions);
+}
+
 void OpenTier::end_piece(OpenTier* above) {
+  for (auto& [number, series] : series_) {
+    if (is_open_derived(series)) series.derived |= std::uint64_t{1} << number_of_piece();
+  }
   for (auto& [number, series] : series_) {
     const Point point = std::exchange(series.open, {});
     if (point.known == 0) continue;
@@ -56,8 +71,37 @@ void OpenTier::end(OpenTier* above, std::vector<PackedBlock>& closed) {
   is_open_ = false;
 }
 
+// A view is left out if each of its points in the block is derived: so its points are in one block,
+// in order, whatever else the reader adds up.
+std::map<std::uint64_t, DerivedViews> OpenTier::find_derived(
+    std::set<std::uint64_t>& left_out) const {
+  std::map<std::uint64_t, DerivedViews> made;
+  for (const auto& [number, series] : series_) {
+    if (series.adding.how == Derivation::kNone) continue;
+    const std::uint64_t bit = std::uint64_t{1} << number_of_piece();
+    std::uint64_t points = series.column.known();
+    if (points != series.derived) continue;
+    if (series.open.known > 0) {
+      if (!is_open_derived(series)) continue;
+      points |= bit;
+    }
+    if (points == 0) continue;
+    DerivedViews& views = made[series.adding.source];
+    if (views.size() == kDerivedViewsMax) continue;
+    views.push_back({.distance = static_cast<std::int64_t>(number - series.adding.source),
+                     .points = points,
+                     .how = series.adding.how,
+                     .precision = std::min(series.adding.precision, precision_)});
+    left_out.insert(number);
+  }
+  return made;
+}
+
 std::vector<PackedBlock> OpenTier::pack(Effort effort) const {
   std::vector<PackedBlock> made;
+  std::set<std::uint64_t> left_out;
+  const auto derived = find_derived(left_out);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> views;
   BlockBuilder builder(pieces_, block_series_);
   const auto take = [&] {
     if (builder.empty()) return;
@@ -65,14 +109,23 @@ std::vector<PackedBlock> OpenTier::pack(Effort effort) const {
     block.first_series = builder.first_series();
     block.last_series = builder.last_series();
     block.bytes = builder.take(effort);
+    block.views = std::exchange(views, {});
     made.push_back(std::move(block));
   };
   for (const auto& [number, series] : series_) {
+    if (left_out.contains(number)) continue;
     Column open;
     if (series.open.known > 0) open.add(number_of_piece(), series.open, pieces_);
     if (series.column.empty() && open.empty()) continue;
     const unsigned precision = std::min(series.adding.precision, precision_);
-    builder.add(number, precision, series.column, &open);
+    const auto found = derived.find(number);
+    builder.add(number, precision, series.column, &open,
+                found == derived.end() ? DerivedViews() : found->second);
+    if (found != derived.end()) {
+      for (const DerivedView& each : found->second) {
+        views.emplace_back(number + static_cast<std::uint64_t>(each.distance), number);
+      }
+    }
     if (builder.is_full()) take();
   }
   take();

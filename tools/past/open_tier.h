@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/past/block.h"
@@ -20,6 +22,8 @@ struct PackedBlock {
   std::uint64_t first_series = 0;
   std::uint64_t last_series = 0;
   std::string bytes{};
+  // Views without bytes, each with its source, which the block has.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> views{};
 };
 
 class OpenTier {
@@ -49,9 +53,13 @@ class OpenTier {
     Column column{};
     Point open{};
     Adding adding{};
+    std::uint64_t derived = 0;  // bit i: its source's point i says that of the column
   };
 
   std::vector<PackedBlock> pack(Effort effort) const;
+  bool is_open_derived(const Series& series) const;
+  // The views of each series that has some, which have no column in the block.
+  std::map<std::uint64_t, DerivedViews> find_derived(std::set<std::uint64_t>& left_out) const;
   void end_piece(OpenTier* above);
   void end_block(std::vector<PackedBlock>& closed);
   bool is_over(std::uint64_t piece_us) const;

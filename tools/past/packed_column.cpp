@@ -12,6 +12,10 @@
 namespace tallyfs::past {
 namespace {
 
+constexpr std::uint64_t kPrecisionMax = 8;
+// A precision stands in the lowest bits of its number.
+constexpr std::uint64_t kPrecisions = 16;
+
 // A row is large from so many counts a point on.
 constexpr std::uint64_t kLarge = 64;
 constexpr std::uint64_t kLargeRow = 0;
@@ -204,12 +208,17 @@ void ColumnPacker::put_numbers(const std::vector<Point>& points, unsigned precis
 }
 
 void ColumnPacker::pack(const Column& column, const Column* more, std::uint64_t pieces,
-                        unsigned precision) {
+                        unsigned precision, const DerivedViews& views) {
   const Column none;
   if (!more) more = &none;
   put_number(heads(), column.known() | more->known());
   put_number(heads(), column.sampled() | more->sampled());
-  put_number(heads(), precision);
+  put_number(heads(), precision + kPrecisions * views.size());
+  for (const DerivedView& each : views) {
+    put_signed(heads(), each.distance);
+    put_number(heads(), each.points);
+    put_number(heads(), each.precision + kPrecisions * static_cast<std::uint64_t>(each.how));
+  }
   std::vector<Point> points;
   for (const Column* each : {&column, more}) {
     each->read(pieces, [&](unsigned, Point&& point) { points.push_back(std::move(point)); });
@@ -396,25 +405,43 @@ bool ColumnUnpacker::read_numbers(Marked& column, unsigned precision) {
   });
 }
 
-bool ColumnUnpacker::unpack(std::uint64_t pieces, const TakePoint* take) {
-  constexpr std::uint64_t kPrecisionMax = 8;
+std::optional<ColumnUnpacker::Head> ColumnUnpacker::read_head() {
   constexpr std::uint64_t kAll = (std::uint64_t{1} << kBlockPoints) - 1;
-  const std::uint64_t known = heads().number();
-  const std::uint64_t sampled = heads().number();
+  Head made;
+  made.known = heads().number();
+  made.sampled = heads().number();
   const std::uint64_t precision = heads().number();
-  if (known > kAll || (sampled & ~known) != 0 || precision > kPrecisionMax) return false;
-  const auto size = static_cast<std::size_t>(std::popcount(sampled));
+  made.precision = static_cast<unsigned>(precision % kPrecisions);
+  const std::uint64_t views = precision / kPrecisions;
+  if (made.known > kAll || (made.sampled & ~made.known) != 0) return std::nullopt;
+  if (made.precision > kPrecisionMax || views > kDerivedViewsMax) return std::nullopt;
+  for (std::uint64_t i = 0; i < views; ++i) {
+    DerivedView each{.distance = heads().signed_number(), .points = heads().number()};
+    const std::uint64_t how = heads().number();
+    each.precision = static_cast<unsigned>(how % kPrecisions);
+    if (each.distance == 0 || (each.points & ~made.known) != 0) return std::nullopt;
+    if (how / kPrecisions == 0 || how / kPrecisions > kDerivationMax) return std::nullopt;
+    if (each.precision > kPrecisionMax) return std::nullopt;
+    each.how = static_cast<Derivation>(how / kPrecisions);
+    made.views.push_back(each);
+  }
+  if (heads().has_failed()) return std::nullopt;
+  return made;
+}
+
+bool ColumnUnpacker::unpack(const Head& head, std::uint64_t pieces, const TakePoint* take) {
+  const auto size = static_cast<std::size_t>(std::popcount(head.sampled));
   Marked column{.has = std::vector<std::uint64_t>(size)};
   if (take) column.points.resize(size);
   if (!read_marks(column, pieces) || !read_rows(column) ||
-      !read_numbers(column, static_cast<unsigned>(precision)) || has_failed()) {
+      !read_numbers(column, head.precision) || has_failed()) {
     return false;
   }
   if (!take) return true;
   auto next = column.points.begin();
   for (unsigned i = 0; i < kBlockPoints; ++i) {
-    if (!(known >> i & 1)) continue;
-    const bool has_bytes = sampled >> i & 1;
+    if (!(head.known >> i & 1)) continue;
+    const bool has_bytes = head.sampled >> i & 1;
     (*take)(i, has_bytes ? std::move(*next++) : Point{.known = pieces});
   }
   return true;

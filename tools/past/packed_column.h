@@ -7,12 +7,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/past/bits.h"
 #include "tools/past/bytes.h"
 #include "tools/past/column.h"
+#include "tools/past/derived_point.h"
 
 namespace tallyfs::past {
 
@@ -31,10 +33,24 @@ inline constexpr std::size_t kCountSizes = 24;
 inline constexpr std::size_t kParts = kCounts + kCountSizes;
 using Parts = std::array<std::string, kParts>;
 
+// A view of the statistic: those of its points that the statistic's own points say.
+struct DerivedView {
+  std::int64_t distance = 0;  // from the statistic's id to the view's
+  std::uint64_t points = 0;   // bit i: point i
+  Derivation how = Derivation::kNone;
+  unsigned precision = 0;
+
+  bool operator==(const DerivedView&) const = default;
+};
+using DerivedViews = std::vector<DerivedView>;
+// A statistic has no more views at a time. Further ones have columns of their own.
+inline constexpr std::size_t kDerivedViewsMax = 16;
+
 class ColumnPacker {
  public:
   // `more` follows `column`, or is nullptr. precision: of quantiles; else 0.
-  void pack(const Column& column, const Column* more, std::uint64_t pieces, unsigned precision);
+  void pack(const Column& column, const Column* more, std::uint64_t pieces, unsigned precision,
+            const DerivedViews& views = {});
 
   std::size_t bytes() const;
   // The packer is empty then.
@@ -60,9 +76,17 @@ class ColumnUnpacker {
   explicit ColumnUnpacker(const Parts& parts);
 
   NumberReader& heads() { return readers_[kHeads]; }
-  // Reads the next column, and calls take() for each point that was observed, in order; without
-  // take() it passes over the column. False: the bytes are no column.
-  bool unpack(std::uint64_t pieces, const TakePoint* take);
+  struct Head {
+    std::uint64_t known = 0;
+    std::uint64_t sampled = 0;
+    unsigned precision = 0;
+    DerivedViews views{};
+  };
+  // Reads the head of the next column. Nothing: the bytes are no column.
+  std::optional<Head> read_head();
+  // Reads the rest of that column, and calls take() for each point that was observed, in order;
+  // without take() it passes over the column. False: the bytes are no column.
+  bool unpack(const Head& head, std::uint64_t pieces, const TakePoint* take);
 
  private:
   struct Marked;

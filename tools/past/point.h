@@ -51,10 +51,14 @@ void keep_largest(Point& point);
 // same X (core/base/exponential_buckets.h).
 void lower_precision(Point& point, unsigned from, unsigned to);
 
-// How the points of a statistic add up.
+// How the points of a statistic add up, and what else the store has them from.
+enum class Derivation : std::uint8_t;  // derived_point.h
 struct Adding {
   bool is_list = false;
   unsigned precision = 0;  // of quantiles; else 0
+  // Of a view: its source's series, and how the view's points are derived from those.
+  std::uint64_t source = 0;
+  Derivation how{};
 };
 Adding adding_of(const view::Statistic& statistic);
 

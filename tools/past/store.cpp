@@ -21,6 +21,13 @@ constexpr const char* kTables =
     " name TEXT, reason TEXT);"
     "CREATE INDEX fact_by_time ON fact(end_us);";
 
+// What format 2 lacks.
+constexpr const char* kDerivedTable =
+    "CREATE TABLE derived(series INTEGER, source INTEGER, PRIMARY KEY(series, source))"
+    " WITHOUT ROWID;";
+
+std::string set_format() { return "PRAGMA user_version=" + std::to_string(kStoreFormat) + ";"; }
+
 Result<Tier> parse_tier(std::string_view text) {
   const std::size_t colon = text.find(':');
   Tier made{.step_us = parse_duration(text.substr(0, colon)).value_or(0)};
@@ -71,14 +78,23 @@ std::string tiers_text(const Tiers& tiers) {
 
 Result<void> make_tables(Database& database, const Tiers& tiers) {
   std::string sql("BEGIN;");
-  sql.append(kTables);
+  sql.append(kTables).append(kDerivedTable);
   for (std::size_t i = 0; i < tiers.size(); ++i) {
     sql.append("INSERT INTO tier VALUES(").append(std::to_string(i)).append(",");
     sql.append(std::to_string(tiers[i].step_us)).append(",");
     sql.append(std::to_string(tiers[i].keep_us)).append(");");
   }
-  sql.append("PRAGMA user_version=").append(std::to_string(kStoreFormat)).append(";COMMIT");
-  return database.run(sql);
+  return database.run(sql.append(set_format()).append("COMMIT"));
+}
+
+Result<void> upgrade_tables(Database& database) {
+  const auto format = database.number("PRAGMA user_version");
+  if (!format) return format.error();
+  if (format.value() == kStoreFormat) return {};
+  const auto done =
+      database.run(std::string("BEGIN IMMEDIATE;") + kDerivedTable + set_format() + "COMMIT");
+  if (!done) (void)database.run("ROLLBACK");
+  return done;
 }
 
 Result<Tiers> read_tiers(Database& database) {
@@ -89,7 +105,7 @@ Result<Tiers> read_tiers(Database& database) {
                    ", and this program knows formats up to " + std::to_string(kStoreFormat) +
                    "; use the tallyctl that wrote it");
   }
-  if (format.value() > 0 && format.value() < kStoreFormat) {
+  if (format.value() > 0 && format.value() < kOldestFormat) {
     return invalid("the store has format " + std::to_string(format.value()) +
                    " of an earlier tallyctl; read it with that one, and record into another "
                    "directory, or move this one away");

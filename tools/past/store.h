@@ -12,8 +12,10 @@
 
 namespace tallyfs::past {
 
-// user_version of the file. Others are refused by their number.
-inline constexpr std::uint64_t kStoreFormat = 2;
+// user_version of the file. Others are refused by their number, but for the oldest that is read: it
+// lacks the derived views, and the writer turns it into this one.
+inline constexpr std::uint64_t kStoreFormat = 3;
+inline constexpr std::uint64_t kOldestFormat = 2;
 // The package's service writes this one.
 inline constexpr const char* kDefaultStore = "/var/lib/tally-record";
 
@@ -66,7 +68,9 @@ inline constexpr const char* kReset = "reset";
 
 // Makes the tables in an empty file, with these tiers.
 Result<void> make_tables(Database& database, const Tiers& tiers);
-// The tiers of a store. kInvalid: it is none, or of a newer format.
+// Makes this format of an older one that is read, and leaves the newest as it is.
+Result<void> upgrade_tables(Database& database);
+// The tiers of a store. kInvalid: it is none, or of a format that is not read.
 Result<Tiers> read_tiers(Database& database);
 
 }  // namespace tallyfs::past

@@ -79,9 +79,11 @@ StoredSeries series_of(const Statement& row) {
           std::string(row.text(3))};
 }
 
-WantedSeries wanted_of(const StoreReader::Wanted& series) {
-  return {series.rbegin()->first,
-          [&](std::uint64_t number) { return series.contains(number); }};
+constexpr std::uint64_t kLastSeries = INT64_MAX;  // SQLite's largest number
+
+// `ids`: of the series, and of those from which they are derived; ascending.
+WantedSeries wanted_of(const StoreReader::Wanted& series, const std::vector<std::uint64_t>& ids) {
+  return {ids.back(), [&](std::uint64_t number) { return series.contains(number); }};
 }
 
 }  // namespace
@@ -192,20 +194,45 @@ Result<std::size_t> StoreReader::finest_tier(std::uint64_t moment_us) {
   return finest_at(moment_us, begins.value());
 }
 
-Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part,
-                                                            std::uint64_t first,
-                                                            std::uint64_t last) {
+// A store that no writer of this format has opened has no such table.
+Result<StoreReader::Ids> StoreReader::ids_of(const Wanted& series) {
+  Ids made;
+  for (const auto& [id, precision] : series) made.push_back(id);
+  const auto has_derived =
+      database_.number("SELECT count(*) FROM sqlite_schema WHERE type='table' AND name='derived'");
+  if (!has_derived) return has_derived.error();
+  if (has_derived.value() == 0) return made;
+  auto statement =
+      database_.prepare("SELECT series, source FROM derived WHERE series BETWEEN ? AND ?");
+  if (!statement) return statement.error();
+  Statement& row = statement.value();
+  row.bind(made.front()).bind(made.back());
+  const auto done = row.each_row([&] {
+    if (series.contains(row.number(0))) made.push_back(row.number(1));
+  });
+  if (!done) return done.error();
+  std::ranges::sort(made);
+  return made;
+}
+
+Result<std::vector<std::uint64_t>> StoreReader::find_blocks(const TierSpan& part, const Ids& ids) {
   auto statement = database_.prepare(
-      "SELECT id FROM block WHERE tier=? AND begin_us<? AND begin_us>? AND end_us>?"
+      "SELECT id, first_series, last_series FROM block"
+      " WHERE tier=? AND begin_us<? AND begin_us>? AND end_us>?"
       " AND first_series<=? AND last_series>=? ORDER BY id DESC");
   if (!statement) return statement.error();
   Statement& row = statement.value();
   const std::uint64_t block_us = tiers_[part.tier].step_us * kBlockPoints;
   row.bind(std::uint64_t{part.tier}).bind(part.span.end_us);
   row.bind(part.span.begin_us - std::min(part.span.begin_us, block_us)).bind(part.span.begin_us);
-  row.bind(last).bind(first);
+  row.bind(ids.empty() ? kLastSeries : ids.back()).bind(ids.empty() ? 0 : ids.front());
   std::vector<std::uint64_t> made;
-  const auto done = row.each_row([&] { made.push_back(row.number(0)); });
+  const auto done = row.each_row([&] {
+    // A source may have an id that is far from its view's.
+    const auto next = std::ranges::lower_bound(ids, row.number(1));
+    const bool has_one = ids.empty() || (next != ids.end() && *next <= row.number(2));
+    if (has_one) made.push_back(row.number(0));
+  });
   if (!done) return done.error();
   return made;
 }
@@ -222,7 +249,7 @@ Result<std::optional<StoreReader::Block>> StoreReader::load_block(std::uint64_t 
 
 // The open blocks of a tier were written last, and begin with the same moment.
 Result<StoreReader::Blocks> StoreReader::load_open(const TierSpan& part, std::uint64_t id,
-                                                   std::uint64_t first, std::uint64_t last) {
+                                                   const Ids& ids) {
   auto statement = database_.prepare(
       "SELECT id, begin_us, end_us, data FROM block WHERE tier=? AND begin_us="
       "(SELECT begin_us FROM block WHERE tier=? ORDER BY id DESC LIMIT 1)"
@@ -230,7 +257,8 @@ Result<StoreReader::Blocks> StoreReader::load_open(const TierSpan& part, std::ui
   if (!statement) return statement.error();
   Statement& row = statement.value();
   row.bind(std::uint64_t{part.tier}).bind(std::uint64_t{part.tier}).bind(id);
-  row.bind(part.span.end_us).bind(part.span.begin_us).bind(last).bind(first);
+  row.bind(part.span.end_us).bind(part.span.begin_us);
+  row.bind(ids.empty() ? kLastSeries : ids.back()).bind(ids.empty() ? 0 : ids.front());
   Blocks made;
   const auto done = row.each_row([&] {
     made.emplace(row.number(0),
@@ -268,7 +296,7 @@ StoreReader::TakePiece StoreReader::with_precision(const TierSpan& part, const W
 }
 
 Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
-                                    unsigned precision, Sums& sums) {
+                                    const Ids& ids, unsigned precision, Sums& sums) {
   std::map<std::uint64_t, Point> made;
   const TakePiece add_to = [&](std::uint64_t number, std::uint64_t, Point&& point) {
     add(made[number], point);
@@ -276,7 +304,7 @@ Result<void> StoreReader::add_block(std::uint64_t id, const TierSpan& part, cons
   const auto block = load_block(id);
   if (!block) return block.error();
   if (!block.value()) return {};
-  const bool is_whole = read_block_of(*block.value(), part, wanted_of(series),
+  const bool is_whole = read_block_of(*block.value(), part, wanted_of(series, ids),
                                       with_precision(part, series, precision, add_to));
   if (!is_whole) return {};
   for (const auto& [number, point] : made) {
@@ -295,13 +323,17 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
   const unsigned lowest = precision(parts);
   if (auto done = database_.run("BEGIN"); !done) return done.error();
   auto held_since = Clock::now();
+  const auto ids = ids_of(series);
+  if (!ids) return ids.error();
   // Blocks that are closed never change, so that only the newest, which come first, have to be of
   // one transaction.
   for (const TierSpan& part : parts) {
-    const auto blocks = find_blocks(part, series.begin()->first, series.rbegin()->first);
+    const auto blocks = find_blocks(part, ids.value());
     if (!blocks) return blocks.error();
     for (const std::uint64_t each : blocks.value()) {
-      if (auto done = add_block(each, part, series, lowest, made); !done) return done.error();
+      if (auto done = add_block(each, part, series, ids.value(), lowest, made); !done) {
+        return done.error();
+      }
       if (Clock::now() - held_since < hold_max_) continue;
       if (auto done = database_.run("COMMIT; BEGIN"); !done) return done.error();
       held_since = Clock::now();
@@ -314,31 +346,33 @@ Result<Sums> StoreReader::sums(const std::vector<TierSpan>& parts, const Wanted&
 Result<void> StoreReader::points(const TierSpan& part, const Wanted& series,
                                  const TakePiece& take) {
   if (series.empty()) return {};
-  return read_points(part, series.begin()->first, wanted_of(series),
-                     with_precision(part, series, precision({part}), take));
+  const auto of_series = with_precision(part, series, precision({part}), take);
+  return in_transaction([&]() -> Result<void> {
+    const auto ids = ids_of(series);
+    if (!ids) return ids.error();
+    return read_blocks(part, ids.value(), wanted_of(series, ids.value()), of_series);
+  });
 }
 
 Result<void> StoreReader::points(const TierSpan& part,
                                  const std::function<bool(std::uint64_t)>& has,
                                  const TakePiece& take) {
-  constexpr std::uint64_t kLastSeries = INT64_MAX;  // SQLite's largest number
-  return read_points(part, 0, {kLastSeries, has}, take);
+  return in_transaction([&] { return read_blocks(part, {}, {kLastSeries, has}, take); });
 }
 
-Result<void> StoreReader::read_points(const TierSpan& part, std::uint64_t first,
-                                      const WantedSeries& wanted, const TakePiece& take) {
+Result<void> StoreReader::in_transaction(const std::function<Result<void>()>& read) {
   if (auto done = database_.run("BEGIN"); !done) return done;
-  const auto done = read_blocks(part, first, wanted, take);
+  const auto done = read();
   const auto ended = database_.run("COMMIT");
   return done ? ended : done;
 }
 
 // The oldest come first, so that the points of a statistic ascend. The writer replaces blocks that
 // are open, which come last: what is left of them is loaded before the first transaction ends.
-Result<void> StoreReader::read_blocks(const TierSpan& part, std::uint64_t first,
+Result<void> StoreReader::read_blocks(const TierSpan& part, const Ids& ids,
                                       const WantedSeries& wanted, const TakePiece& take) {
   auto held_since = Clock::now();
-  auto blocks = find_blocks(part, first, wanted.last);
+  auto blocks = find_blocks(part, ids);
   if (!blocks) return blocks.error();
   std::ranges::reverse(blocks.value());
   std::optional<Blocks> open;
@@ -352,7 +386,7 @@ Result<void> StoreReader::read_blocks(const TierSpan& part, std::uint64_t first,
     if (block.value()) read_block_of(*block.value(), part, wanted, take);
     if (each == blocks.value().back() || Clock::now() - held_since < hold_max_) continue;
     if (!open) {
-      auto loaded = load_open(part, each, first, wanted.last);
+      auto loaded = load_open(part, each, ids);
       if (!loaded) return loaded.error();
       open = std::move(loaded).value();
     }

@@ -96,26 +96,27 @@ class StoreReader {
   StoreReader(Database database, Tiers tiers, std::chrono::milliseconds hold_max)
       : database_(std::move(database)), tiers_(std::move(tiers)), hold_max_(hold_max) {}
   Result<std::vector<std::uint64_t>> oldest();
-  Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, std::uint64_t first,
-                                                 std::uint64_t last);
+  // The ids of series whose blocks are wanted, ascending; all, if there are none.
+  using Ids = std::vector<std::uint64_t>;
+  // Those that are wanted, and the sources from which some of their points are derived.
+  Result<Ids> ids_of(const Wanted& series);
+  Result<std::vector<std::uint64_t>> find_blocks(const TierSpan& part, const Ids& ids);
   // The reader returns nothing for a block that was deleted meanwhile, since it is too old.
   Result<std::optional<Block>> load_block(std::uint64_t id);
   // The blocks after `id` that are open: the writer deletes them with its next flush, and writes
   // them again with more points.
-  Result<Blocks> load_open(const TierSpan& part, std::uint64_t id, std::uint64_t first,
-                           std::uint64_t last);
+  Result<Blocks> load_open(const TierSpan& part, std::uint64_t id, const Ids& ids);
   // The reader returns false if the block is damaged, which it notes.
   bool read_block_of(const Block& block, const TierSpan& part, const WantedSeries& wanted,
                      const TakePiece& take);
-  Result<void> read_points(const TierSpan& part, std::uint64_t first, const WantedSeries& wanted,
-                           const TakePiece& take);
-  Result<void> read_blocks(const TierSpan& part, std::uint64_t first, const WantedSeries& wanted,
+  Result<void> in_transaction(const std::function<Result<void>()>& read);
+  Result<void> read_blocks(const TierSpan& part, const Ids& ids, const WantedSeries& wanted,
                            const TakePiece& take);
   // Passes points on with at most that precision.
   TakePiece with_precision(const TierSpan& part, const Wanted& series, unsigned precision,
                            const TakePiece& take) const;
   Result<void> add_block(std::uint64_t id, const TierSpan& part, const Wanted& series,
-                         unsigned precision, Sums& sums);
+                         const Ids& ids, unsigned precision, Sums& sums);
 
   Database database_;
   Tiers tiers_;

@@ -39,7 +39,9 @@ Result<void> check_tiers(Database& database, const Tiers& wanted) {
   if (tables.value() == 0) return make_tables(database, wanted);
   const auto found = read_tiers(database);
   if (!found) return found.error();
-  if (std::ranges::equal(found.value(), wanted, {}, &Tier::step_us, &Tier::step_us)) return {};
+  if (std::ranges::equal(found.value(), wanted, {}, &Tier::step_us, &Tier::step_us)) {
+    return upgrade_tables(database);
+  }
   return invalid("the store has the tiers " + tiers_text(found.value()) +
                  "; record with steps of those, or into another directory");
 }
@@ -82,6 +84,11 @@ Result<void> StoreWriter::load() {
     next_series_ = std::max(next_series_, made.id + 1);
   });
   if (!done) return done;
+  auto derived = database_.prepare("SELECT series, source FROM derived");
+  if (!derived) return derived.error();
+  Statement& view = derived.value();
+  const auto read = view.each_row([&] { derived_.emplace(view.number(0), view.number(1)); });
+  if (!read) return read;
   const auto block = database_.number("SELECT max(id) FROM block");
   if (!block) return block.error();
   next_block_ = block.value() + 1;
@@ -168,22 +175,27 @@ Result<void> StoreWriter::write() {
   if (auto done = write_series(); !done) return done;
   if (auto done = delete_open(); !done) return done;
   const std::uint64_t first = next_block_;
+  Views views;
   for (const PackedBlock& each : closed_) {
     if (auto done = write_block(each); !done) return done;
+    views.insert(each.views.begin(), each.views.end());
   }
   std::vector<std::uint64_t> open;
   for (const OpenTier& tier : tiers_) {
     for (const PackedBlock& each : tier.pack()) {
       open.push_back(next_block_);
       if (auto done = write_block(each); !done) return done;
+      views.insert(each.views.begin(), each.views.end());
     }
   }
+  if (auto done = write_derived(views); !done) return done;
   if (auto done = write_facts(); !done) return done;
   if (auto done = database_.run("COMMIT"); !done) {
     next_block_ = first;
     return done;
   }
   open_ids_ = std::move(open);
+  derived_.merge(views);
   return {};
 }
 
@@ -215,6 +227,16 @@ Result<void> StoreWriter::write_block(const PackedBlock& block) {
   statement.value().bind(block.span.begin_us).bind(block.span.end_us);
   statement.value().bind(block.first_series).bind(block.last_series).bind_bytes(block.bytes);
   return statement.value().run();
+}
+
+Result<void> StoreWriter::write_derived(const Views& views) {
+  auto statement = database_.prepare("INSERT INTO derived VALUES(?,?)");
+  if (!statement) return statement.error();
+  for (const auto& [series, source] : views) {
+    if (derived_.contains({series, source})) continue;
+    if (auto done = statement.value().bind(series).bind(source).run(); !done) return done;
+  }
+  return {};
 }
 
 Result<void> StoreWriter::write_facts() {
@@ -280,6 +302,7 @@ Result<void> StoreWriter::prune_series() {
   const auto hour_before = [](const Series& series) {
     return series.last_us - std::min(series.last_us, kHourUs);
   };
+  std::set<std::uint64_t> gone;
   for (auto each = series_.begin(); each != series_.end();) {
     const Series& series = each->second;
     const bool is_old = series.is_written && series.last_us < before;
@@ -292,9 +315,18 @@ Result<void> StoreWriter::prune_series() {
       return done;
     }
     if (is_old) by_id_.erase(series.id);
+    if (is_old) gone.insert(series.id);
     each = is_old ? series_.erase(each) : std::next(each);
   }
-  return database_.run("COMMIT");
+  std::erase_if(derived_, [&](const auto& each) {
+    return gone.contains(each.first) || gone.contains(each.second);
+  });
+  const auto done = gone.empty() ? Result<void>()
+                                 : database_.run("DELETE FROM derived WHERE series NOT IN"
+                                                 " (SELECT id FROM series) OR source NOT IN"
+                                                 " (SELECT id FROM series)");
+  if (!done) (void)database_.run("ROLLBACK");
+  return done ? database_.run("COMMIT") : done;
 }
 
 Result<std::uint64_t> StoreWriter::used_bytes() {

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/base/fd.h"
@@ -71,6 +73,8 @@ class StoreWriter {
   Result<void> write_series();
   Result<void> delete_open();
   Result<void> write_block(const PackedBlock& block);
+  using Views = std::set<std::pair<std::uint64_t, std::uint64_t>>;  // each with its source
+  Result<void> write_derived(const Views& views);
   Result<void> write_facts();
   Result<void> prune();
   Result<void> prune_series();
@@ -88,6 +92,7 @@ class StoreWriter {
   std::vector<const Name*> unwritten_;
   std::vector<PackedBlock> closed_;
   std::vector<std::uint64_t> open_ids_;  // of blocks in the file that are not closed
+  Views derived_;                        // of the table
   std::vector<Fact> facts_;
   std::uint64_t next_series_ = 1;
   std::uint64_t next_block_ = 1;

@@ -15,20 +15,24 @@ namespace {
 using Points = std::map<std::uint64_t, std::map<unsigned, Point>>;
 constexpr std::uint64_t kPieces = 10;
 
-std::string pack(const Points& points) {
+std::string pack(const Points& points, const std::map<std::uint64_t, DerivedViews>& views = {}) {
   BlockBuilder builder(kPieces, kBlockSeries);
   for (const auto& [series, at] : points) {
     Column column;
     for (const auto& [number, point] : at) column.add(number, point, kPieces);
-    builder.add(series, static_cast<unsigned>(series % 9), column, nullptr);
+    const auto found = views.find(series);
+    builder.add(series, static_cast<unsigned>(series % 9), column, nullptr,
+                found == views.end() ? DerivedViews() : found->second);
   }
   return builder.take(Effort::kFast);
 }
 
 // Nothing if the block is damaged.
-std::optional<Points> unpack(const std::string& block) {
+std::optional<Points> unpack(
+    const std::string& block,
+    const std::function<bool(std::uint64_t)>& has = [](std::uint64_t) { return true; }) {
   Points made;
-  const WantedSeries all{~std::uint64_t{0}, [](std::uint64_t) { return true; }};
+  const WantedSeries all{~std::uint64_t{0}, has};
   const bool is_whole =
       read_block(block, kPieces, all, [&](std::uint64_t series, unsigned at, Point&& point) {
         made[series][at] = std::move(point);
@@ -83,6 +87,38 @@ TEST(BlockTest, PointsOfEachKindComeBackExactly) {
   }
 }
 
+// Views have ids from 1,000 on, their sources those below.
+TEST(BlockTest, ViewsHaveThePointsOfTheirSources) {
+  Random random;
+  for (int i = 0; i < 100; ++i) {
+    Points points = any_points(random);
+    std::map<std::uint64_t, DerivedViews> views;
+    Points of_views;
+    std::int64_t next = 1000;
+    for (const auto& [series, at] : points) {
+      for (std::uint64_t n = random.below(3); n > 0; --n) {
+        DerivedView view{.distance = next++ - static_cast<std::int64_t>(series), .points = 0};
+        view.how = static_cast<Derivation>(random.below(kDerivationMax) + 1);
+        view.precision = static_cast<unsigned>(random.below(9));
+        for (const auto& [number, point] : at) {
+          if (random.below(4) == 0) continue;
+          view.points |= std::uint64_t{1} << number;
+          of_views[series + static_cast<std::uint64_t>(view.distance)][number] = derived_point(
+              point, view.how, {static_cast<unsigned>(series % 9), view.precision});
+        }
+        views[series].push_back(view);
+      }
+    }
+    const std::string block = pack(points, views);
+    EXPECT_TRUE(unpack(block, [](std::uint64_t id) { return id >= 1000; }) == of_views)
+        << random.seed();
+    EXPECT_TRUE(unpack(block, [](std::uint64_t id) { return id < 1000; }) == points)
+        << random.seed();
+    points.merge(of_views);
+    EXPECT_TRUE(unpack(block) == points) << random.seed();
+  }
+}
+
 // FORMAT.md has this example.
 TEST(BlockTest, TheExampleOfTheFormatHasItsBytes) {
   Column column;
@@ -100,6 +136,25 @@ TEST(BlockTest, TheExampleOfTheFormatHasItsBytes) {
   EXPECT_EQ(parts[kCounts + 2], "\x02");
   EXPECT_EQ(parts[kClasses], std::string("\x00", 1));
   EXPECT_EQ(parts[kBits], "\x10");
+  packer.pack(column, nullptr, kPieces, 0,
+              {{.distance = 1, .points = 4, .how = Derivation::kCount, .precision = 0}});
+  EXPECT_EQ(packer.take()[kHeads], std::string("\x04\x04\x10\x02\x04\x50\x02\x07", 8));
+}
+
+TEST(BlockTest, AViewOfPointsThatAreNotKnownIsDamage) {
+  Column column;
+  column.add(2, {.known = kPieces, .samples = 5}, kPieces);
+  const auto read = [&](const DerivedView& view) {
+    BlockBuilder builder(kPieces, kBlockSeries);
+    builder.add(7, 0, column, nullptr, {view});
+    return unpack(builder.take(Effort::kFast)).has_value();
+  };
+  EXPECT_TRUE(read({.distance = 1, .points = 4, .how = Derivation::kAll}));
+  EXPECT_FALSE(read({.distance = 1, .points = 6, .how = Derivation::kAll}));
+  EXPECT_FALSE(read({.distance = 0, .points = 4, .how = Derivation::kAll}));
+  EXPECT_FALSE(read({.distance = 1, .points = 4, .how = Derivation::kNone}));
+  EXPECT_FALSE(read({.distance = 1, .points = 4, .how = static_cast<Derivation>(6)}));
+  EXPECT_FALSE(read({.distance = 1, .points = 4, .how = Derivation::kAll, .precision = 9}));
 }
 
 TEST(BlockTest, TheEndsOfEachNumberComeBack) {
