@@ -129,16 +129,14 @@ Intake::Progress Intake::work(const Until& until) {
 }
 
 // While something is put off, more of the same senders is put off, too: less than the turn has
-// taken, so that the backlog becomes empty under a flood. A sender with nothing put off does not
-// wait for as many turns as the datagrams before its own would need: beside 4 processes that send
-// datagrams of 70 us, on a busy machine, a request took 40 ms at the median, and now 13 to 32.
-// Where a turn takes but a few, a long queue becomes shorter, too: else others find no place.
+// taken, so that the backlog becomes empty under a flood, and a heavy sender waits for a place in
+// the queue instead of losing what finds no room here. Where a turn takes but a few, others would
+// wait too long behind theirs, or find no place in the queue.
 bool Intake::wants_to_receive() {
   if (backlog_.empty()) return true;
   const std::size_t put_off_max = deferred_work_.taken / 2;
-  if (deferred_work_.put_off + kSmallBatch <= put_off_max) return true;
-  if (queue_.has_prompt_sender()) return true;
-  return put_off_max < kSmallBatch && queue_.others_may_wait();
+  if (put_off_max < kSmallBatch) return queue_.others_may_wait();
+  return deferred_work_.put_off + kSmallBatch <= put_off_max;
 }
 
 Intake::Received Intake::receive() {

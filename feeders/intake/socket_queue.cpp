@@ -99,12 +99,6 @@ void SocketQueue::note_caught_up(SenderKey sender) {
   deferred_.erase(sender);
 }
 
-bool SocketQueue::has_prompt_sender() {
-  const MutexLock lock(mutex_);
-  return has_queued_beside(deferred_) || look(kAll) == Look::kFailed ||
-         has_queued_beside(deferred_);
-}
-
 bool SocketQueue::others_may_wait() {
   const MutexLock lock(mutex_);
   if (received_of_others_ != 0 || queued_.size() >= long_) return true;

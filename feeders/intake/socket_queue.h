@@ -78,9 +78,6 @@ class SocketQueue final : public HeldSenders {
   // Something that the sender sent is put off, or nothing any more.
   void note_deferred(SenderKey sender) EXCLUDES(mutex_);
   void note_caught_up(SenderKey sender) EXCLUDES(mutex_);
-  // Whether a queued datagram is of a sender with nothing put off. True as well where the kernel
-  // does not tell.
-  bool has_prompt_sender() EXCLUDES(mutex_);
   // Whether others wait for what is received or put off: a datagram of a sender within its share
   // was received, one of a sender with nothing put off is queued, or the queue is so long that
   // senders may wait for a place. It looks at the first kLong. True as well where the kernel does
