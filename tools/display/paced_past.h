@@ -26,7 +26,7 @@ class PacedPast {
     return end_ - (end_ - begin_) % Past::kBlockUnits;
   }
 
-  void add(const Portion& more);
+  void add(Portion more);
   // Units before that one have ended.
   void go_to(std::uint64_t unit);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
 namespace tallyfs::view {
 namespace {
@@ -22,9 +24,10 @@ std::int16_t bucket_of(double x) {
 double bucket_begin(int index) { return std::exp2(static_cast<double>(index) / kPerOctave); }
 double bucket_level(int index) { return (index + 0.5) / kPerOctave; }
 
-void add_buckets(std::vector<Bucket>& sum, std::span<const Bucket> more) {
+void add_buckets(std::vector<Bucket>& sum, std::span<const Bucket> more, std::size_t begin) {
   for (const Bucket& each : more) {
-    const auto at = std::ranges::lower_bound(sum, each.index, {}, &Bucket::index);
+    const auto first = sum.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto at = std::ranges::lower_bound(first, sum.end(), each.index, {}, &Bucket::index);
     if (at != sum.end() && at->index == each.index)
       at->count += each.count;
     else
@@ -32,45 +35,44 @@ void add_buckets(std::vector<Bucket>& sum, std::span<const Bucket> more) {
   }
 }
 
-void Past::add(const Portion& unit) {
+void Past::add(Portion unit) {
   ++added_;
   if (unit.count > 0 || !unit.buckets.empty()) sampled_ = added_;
   if (unit.value) {
     value_ = unit.value;
     has_whole_values_ = has_whole_values_ && std::round(*unit.value) == *unit.value;
   }
-  units_.push_back(unit);
-  Portion& kept = units_.back();
-  kept.value = value_;
+  unit.value = value_;
   for (const Bucket& each : unit.buckets) {
     const double level = bucket_level(each.index);
-    kept.levels += each.count;
-    kept.level_sum += each.count * level;
-    kept.level_squares += each.count * level * level;
+    unit.levels += each.count;
+    unit.level_sum += each.count * level;
+    unit.level_squares += each.count * level * level;
   }
   has_buckets_ = has_buckets_ || !unit.buckets.empty();
-  has_levels_ = has_levels_ || kept.levels > 0;
+  has_levels_ = has_levels_ || unit.levels > 0;
+  units_.push_back(std::move(unit));
   if (++open_units_ == kBlockUnits) close_block();
 }
 
 void Past::close_block() {
   open_units_ = 0;
   Portion sum;
+  const std::size_t first = buckets_.size();
   for (std::size_t i = units_.size() - kBlockUnits; i < units_.size(); ++i) {
     const Portion& unit = units_[i];
     sum.count += unit.count;
     sum.levels += unit.levels;
     sum.level_sum += unit.level_sum;
     sum.level_squares += unit.level_squares;
-    add_buckets(sum.buckets, unit.buckets);
+    add_buckets(buckets_, unit.buckets, first);
   }
   blocks_.push_back({.count = static_cast<float>(sum.count),
                      .levels = static_cast<float>(sum.levels),
                      .level_sum = static_cast<float>(sum.level_sum),
                      .level_squares = static_cast<float>(sum.level_squares),
                      .value = static_cast<float>(value_.value_or(0)),
-                     .buckets = static_cast<std::uint32_t>(buckets_.size())});
-  buckets_.insert(buckets_.end(), sum.buckets.begin(), sum.buckets.end());
+                     .buckets = static_cast<std::uint32_t>(first)});
   while (units_.size() > kUnitsMax) units_.pop_front();
   move_baseline();
   if (blocks_.size() == kBlocksMax + kPiece) drop_oldest();

@@ -78,7 +78,7 @@ class Past {
   // `bucket_octaves`: how wide the statistic's own buckets are at its usual X, at least 1/4.
   explicit Past(double bucket_octaves = 0.25) : bucket_octaves_(bucket_octaves) {}
 
-  void add(const Portion& unit);
+  void add(Portion unit);
 
   // Complete ones, oldest first.
   std::span<const Block> blocks() const { return blocks_; }
@@ -117,7 +117,7 @@ class Past {
   std::optional<std::size_t> sampled_;  // the number of units ever when the newest sample came
 };
 
-// Adds `more` to buckets that ascend.
-void add_buckets(std::vector<Bucket>& sum, std::span<const Bucket> more);
+// Adds `more` to buckets that ascend from `begin` on.
+void add_buckets(std::vector<Bucket>& sum, std::span<const Bucket> more, std::size_t begin = 0);
 
 }  // namespace tallyfs::view

@@ -58,6 +58,7 @@ view::Portion PointPortions::portion(const Point& point) {
     range->avg = static_cast<double>(point.total) / static_cast<double>(point.number);
     view::add_counted(made, like_);
   } else if (!std::holds_alternative<view::List>(like_.values)) {
+    made.buckets.reserve(point.cells.size());
     for (const Cell& each : point.cells) {
       const auto index = bucket_of(each.key);
       if (!index) continue;

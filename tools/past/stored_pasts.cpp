@@ -100,14 +100,20 @@ Result<void> StoredPasts::read_part(StoreReader& store, const Span& part) {
     left_out_.insert(id);
     return false;
   };
+  // Most points follow one of the same statistic.
+  Series* known = nullptr;
+  std::uint64_t known_id = 0;
   const auto take_point = [&](std::uint64_t id, std::uint64_t stored_us, Point&& point) {
     if (!taken) return;
     const std::uint64_t begin_us = stored_us + moved_us;
-    const auto series = find_or_add(store, id, begin_us);
-    if (!series)
-      taken = series.error();
-    else if (series.value())
-      take(*series.value(), begin_us, point);
+    if (!known || known_id != id) {
+      const auto series = find_or_add(store, id, begin_us);
+      if (!series) taken = series.error();
+      if (!series || !series.value()) return;
+      known = series.value();
+      known_id = id;
+    }
+    take(*known, begin_us, point);
   };
   const auto done = store.points({part_.tier, stored}, has, take_point);
   return done ? taken : done;
