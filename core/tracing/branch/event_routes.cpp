@@ -75,6 +75,15 @@ std::set<TracingInstance*> EventRoutes::fed_by(const EventSource& source) const 
   return fed;
 }
 
+std::set<TracingInstance*> EventRoutes::fed_by(const EventSource& source,
+                                               std::uint32_t source_id) const {
+  std::set<TracingInstance*> fed;
+  const BySourceId* const by_id = of(source);
+  if (!by_id || source_id >= by_id->size()) return fed;
+  for (const EventTarget& target : (*by_id)[source_id].targets) fed.insert(target.instance);
+  return fed;
+}
+
 bool EventRoutes::may_be_overtaken() const {
   return is_late_asked_ || std::ranges::any_of(sources_, &EventSource::is_from_several);
 }

@@ -42,6 +42,7 @@ class EventRoutes {
   bool is_prompt_asked_by(const TracingInstance* instance) const;
   std::vector<EventSource*> asked_by(const TracingInstance& instance) const;
   std::set<TracingInstance*> fed_by(const EventSource& source) const;
+  std::set<TracingInstance*> fed_by(const EventSource& source, std::uint32_t source_id) const;
 
   // Whether anything is asked of a late source, or of a source that is not late (a prompt one), as
   // of the last note_asked().

@@ -8,16 +8,13 @@
 #include "core/tracing/command/faults.h"
 
 namespace tallyfs::tracing {
-namespace {
 
 // A refusal of the source, with its caret moved to the line as it was written.
-Error in_line(std::string_view line, const PlaceText& place, const Error& error) {
+Error ProbeWrites::in_line(std::string_view line, const PlaceText& place, const Error& error) {
   const bool has_place = error.token_at != Error::kNoToken;
   return probe_fault(error.code, error.location.empty() ? kProbeLocation : error.location, line,
                      error.reason, has_place ? place.byte_of(error.token_at) : 0);
 }
-
-}  // namespace
 
 Result<void> ProbeWrites::may_write() const {
   if (call_.uid == 0) return {};
@@ -206,114 +203,6 @@ Result<void> ProbeWrites::remove(std::string_view line, const ProbeRemoval& remo
   }
   // The source that comes next removes what this one does not.
   (void)state_.options.probes->remove(serials, call_.cancel);
-  return {};
-}
-
-Result<void> ProbeWrites::remake_line(const std::string& line, const std::string& event,
-                                      Remade& made) {
-  const auto command = parse_probe_line(line);
-  if (!command) return command.error();
-  const auto& parsed = std::get<ProbeLine>(command.value());
-  const auto found =
-      parsed.place ? find(line, parsed) : Result<std::vector<PlaceText>>({text_of(parsed)});
-  if (!found) return found.error();
-  made.lines.push_back({.text = line, .instances = parsed.instances});
-  for (const PlaceText& text : found.value()) {
-    const ProbePlace place{.serial = made.serial,
-                           .kind = parsed.kind,
-                           .event = event,
-                           .text = text.text,
-                           .line = line,
-                           .line_places = found.value().size(),
-                           .instances = parsed.instances};
-    auto done = state_.options.probes->define(place, call_.cancel);
-    if (!done) return in_line(line, text, done.error());
-    made.last = std::move(done.value());
-    made.places.push_back({std::move(made.last.text), std::move(made.last.file)});
-    made.lines.back().places += 1;
-  }
-  return {};
-}
-
-Result<void> ProbeWrites::remake(const std::vector<Probes::Line>& lines, const std::string& event,
-                                 Remade& made) {
-  for (const Probes::Line& each : lines) {
-    if (auto done = remake_line(each.text, event, made); !done) return done;
-  }
-  std::size_t bytes = 0;
-  for (const Probes::Line& each : made.lines) bytes += each.text.size();
-  for (const Probes::Place& each : made.places) bytes += each.text.size();
-  const MutexLock lock(state_.mutex);
-  return state_.probes.may_add(made.places.size(), bytes);
-}
-
-// The event is another one to the source. What is set on it stays, and counts on.
-Result<void> ProbeWrites::enter(const EventPath& path, Remade made) {
-  state_.probes.renew(path, made.serial, std::move(made.lines), std::move(made.places));
-  state_.probes.find(path)->source_id = made.last.source_id;
-  state_.offers.detach(path);
-  std::vector<TakenOver> taken_over;
-  const EventOffer offer{
-      .system = path.first, .text = made.last.format, .source_id = made.last.source_id};
-  const auto taken =
-      state_.offers.take(state_.options.probes->events(), offer, call_.now, taken_over);
-  state_.directories.update_all(path, call_.now);
-  state_.instances.top()->touch(call_.now);
-  return taken ? Result<void>() : Result<void>(taken.error());
-}
-
-// The probe that is there counts until the new one takes its place.
-Result<void> ProbeWrites::renew_one(std::string_view line, const EventPath& path) {
-  const auto refused = [line](ErrorCode code, std::string_view reason) {
-    return probe_fault(code, kProbeLocation, line, std::string(reason), 2);
-  };
-  Remade made;
-  std::vector<Probes::Line> lines;
-  std::uint64_t before = 0;
-  {
-    const MutexLock lock(state_.mutex);
-    Probes::Probe* const probe = state_.probes.find(path);
-    if (!probe) return refused(ErrorCode::kNotFound, "this mount has no such probe");
-    if (probe->is_pending) return refused(ErrorCode::kBusy, fault::kInUse);
-    probe->is_pending = true;
-    before = probe->serial;
-    lines = probe->lines;
-    made.serial = state_.probes.take_serial();
-  }
-  ProbeSource& source = *state_.options.probes;
-  const std::uint64_t serial = made.serial;
-  auto done = remake(lines, path.second, made);
-  // Hits until now are fed before the old event has no route any more.
-  if (done) state_.refresh(call_);
-  SourceOrders orders;
-  {
-    const MutexLock lock(state_.mutex);
-    state_.probes.find(path)->is_pending = false;
-    state_.order.release_drained(call_.now);
-    if (done) {
-      done = enter(path, std::move(made));
-      if (state_.routes.is_asked(source.events())) orders.sources = {&source.events()};
-    } else {
-      before = serial;
-    }
-  }
-  if (const auto given = state_.give(orders, call_.cancel); done) done = given;
-  (void)source.remove({before}, call_.cancel);
-  return done;
-}
-
-Result<void> ProbeWrites::renew(std::string_view line, const ProbeRenewal& renewal) {
-  const auto paths = [&] {
-    const MutexLock lock(state_.mutex);
-    return state_.probes.matching(renewal.meant);
-  }();
-  if (paths.empty()) {
-    return probe_fault(ErrorCode::kNotFound, kProbeLocation, line, "this mount has no such probe",
-                       2);
-  }
-  for (const EventPath& path : paths) {
-    if (auto done = renew_one(line, path); !done) return done;
-  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,19 +42,42 @@ class ProbeWrites {
   // The kernel's texts of a place by name.
   Result<std::vector<PlaceText>> find(std::string_view line, const ProbeLine& parsed);
   Result<void> remove(std::string_view line, const ProbeRemoval& removal);
-  Result<void> renew(std::string_view line, const ProbeRenewal& renewal);
-  Result<void> renew_one(std::string_view line, const Path& path);
-  // All places of a probe's lines, made beside those that are there.
-  struct Remade {
+  // A refusal of the source, with its caret moved to the line as it was written.
+  static Error in_line(std::string_view line, const PlaceText& place, const Error& error);
+
+  // --- Renewals (probe_renewals.cpp).
+  // A probe as the source has it, or makes it beside the one that is there.
+  struct Version {
     std::uint64_t serial = 0;
-    MadeProbe last = {};
+    std::optional<std::uint32_t> source_id = {};  // nothing: the source has not made it
+    std::string format = {};                      // of the event; empty: there is none
     std::vector<Probes::Line> lines = {};
     std::vector<Probes::Place> places = {};
   };
-  Result<void> remake(const std::vector<Probes::Line>& lines, const std::string& event,
-                      Remade& made);
-  Result<void> remake_line(const std::string& line, const std::string& event, Remade& made);
-  Result<void> enter(const Path& path, Remade made) REQUIRES(state_.mutex);
+  Result<void> renew(std::string_view line, const ProbeRenewal& renewal);
+  Result<void> renew_one(std::string_view line, const Path& path);
+  // A probe of the paths is left out if all of its places are known to be in the files that their
+  // paths have now.
+  std::vector<Path> stale(const std::vector<Path>& paths);
+  Version version_of(const Path& path) REQUIRES(state_.mutex);
+  // Returns the version that is there. The probe waits for the source from now on.
+  Result<Version> begin_renewal(std::string_view line, const Path& path) REQUIRES(state_.mutex);
+  Result<void> remake(const Path& path, const Version& before, Version& made);
+  // places: of the line, as they are.
+  Result<void> remake_line(const std::string& line, std::span<const Probes::Place> places,
+                           const std::string& event, Version& made);
+  Result<void> may_enter(std::string_view line, const Path& path, const Version& before,
+                         const Version& made) REQUIRES(state_.mutex);
+  // The version has the place of the one that is there. other: the serial of that one, which the
+  // source has, too.
+  Result<void> enter(const Path& path, const Version& version, std::uint64_t other)
+      REQUIRES(state_.mutex);
+  // The new one has its place, and cannot be turned on.
+  void bring_back(const Path& path, const Version& before, const Version& made)
+      EXCLUDES(state_.mutex);
+  void count_change(const Version& made) REQUIRES(state_.mutex);
+  // What the source is to be asked anew.
+  SourceOrders orders() REQUIRES(state_.mutex);
   // A probe that waits for the source from now on. is_new: it is none yet.
   Result<ProbePlace> begin(std::string_view line, const ProbeLine& parsed, const std::string& text,
                            bool& is_new) REQUIRES(state_.mutex);

@@ -78,8 +78,12 @@ Result<void> Probes::restore(const EventPath& path, Probe probe) {
 }
 
 Result<void> Probes::may_add(std::size_t places, std::size_t bytes) const {
-  if (places_ + places > kPlacesMax) return too_many_places();
-  if (place_bytes_ + bytes > kPlaceBytesMax) return too_much_text();
+  return may_replace({}, places, bytes);
+}
+
+Result<void> Probes::may_replace(const Probe& probe, std::size_t places, std::size_t bytes) const {
+  if (places_ - probe.places.size() + places > kPlacesMax) return too_many_places();
+  if (place_bytes_ - bytes_of(probe) + bytes > kPlaceBytesMax) return too_much_text();
   return {};
 }
 
@@ -182,7 +186,10 @@ std::vector<ProbePlace> Probes::places() const {
 
 std::vector<std::uint64_t> Probes::serials() const {
   std::vector<std::uint64_t> all;
-  for (const auto& [serial, path] : by_serial_) all.push_back(serial);
+  for (const auto& [serial, path] : by_serial_) {
+    all.push_back(serial);
+    if (const auto other = probes_.find(path)->second.renewal) all.push_back(other);
+  }
   return all;
 }
 

@@ -44,6 +44,8 @@ class Probes {
     std::vector<Place> places = {};
     std::optional<std::uint32_t> source_id;  // nothing: the source has not made it
     bool is_pending = false;                 // a write waits for the source
+    // While a renewal is under way: the serial of the other version that the source has. 0: none.
+    std::uint64_t renewal = 0;
   };
 
   bool has(const EventPath& path) const { return probes_.contains(path); }
@@ -58,6 +60,8 @@ class Probes {
   Result<void> restore(const EventPath& path, Probe probe);
   // Whether so many places, with so much text, may be added. kNoSpace.
   Result<void> may_add(std::size_t places, std::size_t bytes) const;
+  // Likewise, in the place of those that the probe has.
+  Result<void> may_replace(const Probe& probe, std::size_t places, std::size_t bytes) const;
   // Adds a place to the line that `of` has. Each line is in its probe once, however often it was
   // written. A place that is sought may have been made before: it is not added twice.
   void add_place(Probe& probe, const ProbePlace& of, Place place);
@@ -81,6 +85,7 @@ class Probes {
   const EventPath* find(std::uint64_t serial) const;
   // For a source that makes all anew: each place, and lines that are sought, without their places.
   std::vector<ProbePlace> places() const;
+  // Those that the source may have: of a probe that is renewed, both.
   std::vector<std::uint64_t> serials() const;
   // `p:GROUP/EVENT PLACE`, a line for each place, in the order in which the probes were made. Lines
   // that have none are as they were written. Nothing: of both targets.

@@ -18,11 +18,6 @@ std::string marker_record(MarkerKind kind, std::string_view bytes, std::int32_t 
   return record.append(bytes);
 }
 
-// A source that has refused one order, or not answered it, is given the next one without a wait.
-CancellationToken no_wait() {
-  return CancellationToken([] { return true; });
-}
-
 Error undelivered_event() {
   return {ErrorCode::kNoDevice, "no source delivers this event at present"};
 }

@@ -111,6 +111,11 @@ struct Tracing::State : public std::enable_shared_from_this<Tracing::State> {
   void revert(TracingInstance& instance, const Undo& undo, Moment now) EXCLUDES(mutex);
 };
 
+// A source that has refused one order, or not answered it, is given the next one without a wait.
+inline CancellationToken no_wait() {
+  return CancellationToken([] { return true; });
+}
+
 // A write into a file that was looked up before its instance was removed.
 inline Error removed_instance() { return {ErrorCode::kStale, "the instance was removed"}; }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,7 +26,11 @@ class PlayedProbes : public ProbeSource {
       return answer ? full() : answer.error();
     }
     made.push_back(place);
-    return made_of(place);
+    if (at_define) at_define();
+    MadeProbe probe = made_of(place);
+    probe.file = file;
+    probe.format.insert(probe.format.find("\nprint fmt"), more_fields);
+    return probe;
   }
   Result<std::string> find(ProbeKind kind, const std::string& place,
                            const CancellationToken&) override {
@@ -53,6 +58,9 @@ class PlayedProbes : public ProbeSource {
   std::vector<std::string> searched;
   Result<ProbeHits> counted = ProbeHits();
   std::size_t made_max = SIZE_MAX;
+  std::string file = "8:1:77";  // which one the places are in
+  std::string more_fields;
+  std::function<void()> at_define;
   std::vector<ProbePlace> made, refused;
   std::vector<std::uint64_t> removed;
 

@@ -327,6 +327,133 @@ TEST_F(ProbesTest, ARenewalThatFailsLeavesTheProbeAsItWas) {
   ASSERT_TRUE(write("-:a")) << "it is not pending";
 }
 
+// The first trigger finds that the new file has no such place: the old probe is on again.
+TEST_F(ProbesTest, ARenewalThatCannotBeTurnedOnBringsTheOldProbeBack) {
+  ASSERT_TRUE(write("p:a /bin/x:work"));
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "hist:keys=prio"));
+  feed(1, 7);
+  const std::string before = read("uprobe_events");
+  probes_.found = "x86_64\n8192 0\n";
+  probes_.file = "8:1:99";
+  const auto refuses_first = [this](ErrorCode code) {
+    kernel_.at_want = [this, code, orders = 0]() mutable {
+      kernel_.answer = {};
+      if (orders++ == 0) kernel_.answer = Error{code, "an invalid place"};
+    };
+  };
+  refuses_first(ErrorCode::kInvalid);
+  const auto refused = write("=:a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "an invalid place");
+  EXPECT_EQ(refused.error().text, "=:a");
+  EXPECT_EQ(read("uprobe_events"), before);
+  EXPECT_EQ(probes_.removed, std::vector<std::uint64_t>{2}) << "the new one";
+  ASSERT_EQ(kernel_.is_wanted.size(), 1u);
+  EXPECT_EQ(kernel_.is_wanted[0].source_id, 1001u);
+  refuses_first(ErrorCode::kTimedOut);
+  EXPECT_EQ(write("=:a").error().code, ErrorCode::kTimedOut);
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(tracing_.probe_serials(), std::vector<std::uint64_t>{1});
+  feed(2, 7);
+  feed(3, 7);
+  feed(1, 7);
+  EXPECT_NE(read("events/uprobes/a/hist").find("Hits: 2\n"), std::string::npos);
+  ASSERT_TRUE(write("=:a")) << "it is not pending";
+  EXPECT_EQ(probes_.removed.back(), 1u);
+}
+
+// The offset of another build is in the midst of an instruction.
+TEST_F(ProbesTest, ARenewalRefusesAnOffsetInAnotherFile) {
+  ASSERT_TRUE(write("p:a /bin/x:work\np:a  /bin/x:0x10"));
+  const std::string before = read("uprobe_events");
+  const auto is_refused = [&] {
+    const auto refused = write("=:a");
+    return !refused && refused.error().code == ErrorCode::kInvalid &&
+           refused.error().text == "p:a  /bin/x:0x10" && refused.error().token_at == 5 &&
+           refused.error().reason.starts_with("the offset is of the file that was there");
+  };
+  probes_.file = "8:1:99";
+  EXPECT_TRUE(is_refused());
+  probes_.file = "";
+  EXPECT_TRUE(is_refused()) << "it may be another";
+  EXPECT_EQ(read("uprobe_events"), before);
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{2, 3}));
+  probes_.file = "8:1:77";
+  EXPECT_TRUE(write("=:a"));
+}
+
+// Triggers and histograms of fields that have gone would go, too.
+TEST_F(ProbesTest, ARenewalWithOtherFieldsIsRefusedWhileSomethingIsSet) {
+  ASSERT_TRUE(write("p:a /bin/x:work"));
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "hist:keys=prio"));
+  feed(1, 7);
+  probes_.more_fields = "\tfield:int more;\toffset:16;\tsize:4;\tsigned:1;\n";
+  const auto refused = write("=:a");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExists);
+  EXPECT_TRUE(refused.error().reason.starts_with("its fields are others now"));
+  EXPECT_EQ(probes_.removed, std::vector<std::uint64_t>{2});
+  feed(1, 7);
+  EXPECT_NE(read("events/uprobes/a/hist").find("Hits: 2\n"), std::string::npos);
+  ASSERT_TRUE(put("events/uprobes/a/trigger", "!hist:keys=prio"));
+  ASSERT_TRUE(write("=:a"));
+  EXPECT_NE(read("events/uprobes/a/format").find("more"), std::string::npos);
+}
+
+TEST_F(ProbesTest, AFeederThatComesDuringARenewalLeavesBothProbes) {
+  ASSERT_TRUE(write("p:a /bin/x:work"));
+  ASSERT_TRUE(put("events/uprobes/a/enable", "1"));
+  const std::vector<std::uint64_t> both{1, 2}, changed{2, 1};
+  probes_.at_define = [&] { EXPECT_EQ(tracing_.probe_serials(), both); };
+  kernel_.at_want = [&] { EXPECT_EQ(tracing_.probe_serials(), changed); };
+  const int orders = kernel_.orders;
+  ASSERT_TRUE(write("=:a"));
+  EXPECT_EQ(kernel_.orders, orders + 1);
+  EXPECT_EQ(probes_.made.size(), 2u);
+  EXPECT_EQ(tracing_.probe_serials(), std::vector<std::uint64_t>{2});
+}
+
+TEST_F(ProbesTest, ARenewalCountsOneLostRecordWhereItIsOn) {
+  ASSERT_TRUE(write("p:a /bin/x:work\np:b /bin/x:work"));
+  ASSERT_TRUE(put("events/uprobes/a/enable", "1"));
+  ASSERT_TRUE(write("=:b"));
+  EXPECT_EQ(read("trace").find("lost"), std::string::npos) << "nothing is set on it";
+  ASSERT_TRUE(write("=:a"));
+  EXPECT_NE(read("trace").find("lost on their way: 1 in all"), std::string::npos);
+}
+
+TEST_F(ProbesTest, ARenewalOfAGroupLeavesWhatIsKnownNotToBeStale) {
+  ASSERT_TRUE(write("p:a /bin/x:work\np:b /bin/y:work\np:c /bin/z:work\np:other/d /bin/y:work"));
+  probes_.counted = ProbeHits{{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
+                              {{2, "/bin/y:0x1000"}, {{7, "8:1:99"}}},
+                              {{3, "/bin/z:0x1000"}, {{7, std::nullopt}}}};
+  ASSERT_TRUE(write("=:uprobes/"));
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{2, 3}));
+  ASSERT_TRUE(write("=:a")) << "it is meant by its name";
+  EXPECT_EQ(probes_.removed.back(), 1u);
+}
+
+TEST_F(ProbesTest, ARefusedRenewalStopsNoOtherOfItsGroup) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10\np:b /bin/x:work"));
+  probes_.file = "8:1:99";
+  EXPECT_EQ(write("=:uprobes/").error().text, "p:a /bin/x:0x10");
+  EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{3, 2})) << "the new one of a, and b's";
+}
+
+TEST_F(ProbesTest, ARenewalNeedsNoRoomBesideWhatItReplaces) {
+  const std::string path = "/bin/" + std::string(4'000, 'x');
+  int made = 0;
+  ASSERT_TRUE(write("p:n " + path + ":work"));
+  while (made <= 1'100 && write("p:a" + std::to_string(made) + " " + path + ":0x10")) made += 1;
+  ASSERT_LT(made, 1'100);
+  EXPECT_TRUE(write("=:a0"));
+  probes_.found = "x86_64\n4096 0\n8192 0\n12288 0\n";
+  const auto refused = write("=:n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNoSpace);
+  EXPECT_EQ(refused.error().text, "=:n");
+}
+
 // A new source reports a probe that a write removes at that moment, again and again.
 TEST_F(ProbesTest, NoEventIsLeftOfAProbeThatIsRemovedWhileItIsMade) {
   for (std::uint64_t serial = 1; serial <= 500; ++serial) {
