@@ -83,7 +83,7 @@ Result<void> SyntheticEvents::write(std::string_view text) {
 Result<void> SyntheticEvents::write_dynamic(std::string_view text) {
   constexpr std::string_view kGroup = "synthetic/";
   const std::string_view whole = trimmed(text);
-  if (is_probe_definition(whole)) {
+  if (is_probe_definition(whole) || whole.starts_with("=:")) {
     const Fault none{fault::kNoProbes, {}, ErrorCode::kNoDevice};
     return none.in("dynamic_events", std::string(whole));
   }

@@ -343,7 +343,8 @@ TEST_F(ErrorsTest, OfFilesThatAreNoTriggers) {
   EXPECT_EQ(described(set.switches.write("kmem", "yes")), "enable:kmem: Must be 0 or 1\nyes\n^\n");
   EXPECT_EQ(described(set.switches.write("", "3")), "enable: Must be 0 or 1\n3\n^\n");
   for (const std::string probe : {"p:x do_exit", "p do_exit", "r8:x do_exit",
-                                  "e:x sched/sched_waking", "f:x do_exit", "t:x sched_waking"}) {
+                                  "e:x sched/sched_waking", "f:x do_exit", "t:x sched_waking",
+                                  "=:x", "=:mine/x"}) {
     EXPECT_EQ(described(set.synthetic.write_dynamic(probe)),
               "dynamic_events: probes need tallyfs -o tracefs, as root\n" +
                   probe + "\n^\n");
