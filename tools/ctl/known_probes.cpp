@@ -3,19 +3,20 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/tracing/probe/place_name.h"
 
 namespace tallyfs {
 namespace {
 
-// The path of `p:EVENT PATH:PLACE`.
-std::string program_in(std::string_view line) {
+// Of `p:EVENT PLACE`.
+std::string_view place_in(std::string_view line) {
   Tokens words(line);
   (void)words.next();
   const auto place = words.next();
-  return place ? std::string(place->text.substr(0, place->text.find(':'))) : std::string();
+  return place ? place->text : std::string_view();
 }
 
-void add_place(const Json& place, KnownProbe& probe) {
+void add_place(const Json& place, KnownProbe& probe, bool is_offset) {
   probe.places += 1;
   const Json* const hits = place.find("hits");
   if (!hits || hits->kind != Json::Kind::kNumber) {
@@ -23,7 +24,9 @@ void add_place(const Json& place, KnownProbe& probe) {
   } else if (probe.hits) {
     *probe.hits += place.number_of("hits");
   }
-  probe.is_stale |= place.text_of("stale") == "true";
+  const bool is_stale = place.text_of("stale") == "true";
+  probe.is_stale |= is_stale;
+  probe.is_lost |= is_stale && is_offset;
 }
 
 KnownProbe read_probe(const Json& json) {
@@ -37,11 +40,12 @@ KnownProbe read_probe(const Json& json) {
   for (std::size_t i = 0; lines && i < lines->items.size(); ++i) {
     const Json& line = lines->items[i];
     probe.lines.emplace_back(line.text_of("line"));
-    if (probe.program.empty()) probe.program = program_in(probe.lines.back());
+    const std::string_view word = place_in(probe.lines.back());
+    if (probe.program.empty()) probe.program = word.substr(0, word.find(':'));
     const Json* const places = line.find("places");
     probe.is_whole &= places && !places->items.empty();
     for (std::size_t k = 0; places && k < places->items.size(); ++k) {
-      add_place(places->items[k], probe);
+      add_place(places->items[k], probe, !tracing::is_place_name(word));
     }
   }
   return probe;
@@ -51,9 +55,12 @@ KnownProbe read_probe(const Json& json) {
 
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files) {
   const auto json = files.probes();
-  if (!json) return json.error();
+  return json ? Result<std::vector<KnownProbe>>(known_probes(json.value())) : json.error();
+}
+
+std::vector<KnownProbe> known_probes(const Json& json) {
   std::vector<KnownProbe> all;
-  const Json* const probes = json.value().find("probes");
+  const Json* const probes = json.find("probes");
   for (std::size_t i = 0; probes && i < probes->items.size(); ++i) {
     if (probes->items[i].text_of("target") != "program") continue;
     all.push_back(read_probe(probes->items[i]));

@@ -19,11 +19,14 @@ struct KnownProbe {
   std::size_t places = 0;
   std::optional<std::uint64_t> hits;  // nothing: they are not known
   bool is_stale = false;              // a path of its has another file now, or none
+  bool is_lost = false;               // one of those is an offset: renew does not find it
   bool is_whole = true;               // false: a line has no place yet
 };
 
 // In the order in which they were made. Errors are those of timed_file.h; kInvalid: it is no JSON.
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files);
+// json: what probes.json has.
+std::vector<KnownProbe> known_probes(const Json& json);
 
 // Whether the event, GROUP/EVENT, is meant by EVENT, GROUP/EVENT or GROUP/.
 bool is_meant(std::string_view event, std::string_view name);

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "tools/tree/definition_file.h"
@@ -21,9 +23,10 @@ constexpr auto kReadMax = 10s;
 constexpr std::size_t kWriteBytesMax = 16 * 1024;
 constexpr std::size_t kLineBytesMax = 4'093;  // docs/probes.md, "Lines"
 
+// Others than root may not look into a tracefs. What they may not see is taken as there.
 bool is_there(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0;
+  return ::stat(path.c_str(), &status) == 0 || errno == EACCES;
 }
 
 Error cannot(std::string reason) { return {ErrorCode::kNoDevice, std::move(reason)}; }
@@ -51,6 +54,24 @@ Error why_no_probes(const std::string& mount) {
 
 }  // namespace
 
+// The entries' times are seconds.
+std::string newest_refusal(const std::string& log, std::string_view lines) {
+  std::string found;
+  double newest = -1;
+  while (!lines.empty()) {
+    const std::string line(lines.substr(0, lines.find('\n')));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    for (const char* const location : {"probe", "trace_uprobe", "hist:"}) {
+      LogEntry entry = find_entry(log, LogKind::kError, location, line);
+      const double time = std::strtod(entry.time.c_str(), nullptr);
+      if (entry.text.empty() || time <= newest) continue;
+      newest = time;
+      found = std::move(entry.text);
+    }
+  }
+  return found;
+}
+
 Result<ProbeFiles> ProbeFiles::open(const std::string& mount, For purpose) {
   ProbeFiles files(mount + "/tracing");
   const auto read = read_in_time(files.tracing_ + "/uprobe_events");
@@ -68,15 +89,8 @@ Result<std::string> ProbeFiles::lines() const {
 
 Error ProbeFiles::refused(const Error& error, std::string_view lines) const {
   const auto log = read_in_time(tracing_ + "/error_log");
-  while (log && !lines.empty()) {
-    const std::string line(lines.substr(0, lines.find('\n')));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    for (const char* const location : {"probe", "trace_uprobe", "hist:"}) {
-      const LogEntry found = find_entry(log.value(), LogKind::kError, location, line);
-      if (!found.text.empty()) return {error.code, found.text};
-    }
-  }
-  return error;
+  const std::string found = log ? newest_refusal(log.value(), lines) : std::string();
+  return found.empty() ? error : Error{error.code, found};
 }
 
 Result<void> ProbeFiles::define(const std::string& lines) const {

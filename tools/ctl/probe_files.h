@@ -10,6 +10,10 @@
 
 namespace tallyfs {
 
+// The newest refusal of one of the lines that an error_log has, with the line and a caret under it;
+// empty: there is none. A line may have been refused before, for another reason.
+std::string newest_refusal(const std::string& log, std::string_view lines);
+
 class ProbeFiles {
  public:
   // kNoDevice, kNotPermitted: the reason says what is missing (root, -o tracefs, uprobes of the

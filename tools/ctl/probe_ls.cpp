@@ -32,6 +32,7 @@ bool has_no_command(const ProbeFiles& files, const std::string& group) {
 std::string note_of(const ProbeFiles& files, const KnownProbe& probe) {
   const std::string group = probe.event.substr(0, probe.event.find('/'));
   if (has_no_command(files, group)) return "its command has ended: tallyctl probe rm " + group;
+  if (probe.is_lost) return "stale: tallyctl probe rm " + probe.event + ", then add it again";
   if (probe.is_stale) return "stale: tallyctl probe renew " + probe.event;
   if (!probe.is_whole) return "not found: tallyctl probe renew " + probe.event;
   return {};
