@@ -461,6 +461,24 @@ a_probe_of_a_program_that_was_replaced_is_renewed() {
   assert_fails_with 'no such probe' "$TALLYCTL" probe renew nothing
 }
 
+# A pattern is added as an offset, which in the new file may be in the midst of an instruction.
+a_probe_by_offset_is_not_renewed_in_another_file() {
+  local event=$T/events/uprobes/work
+  _build 'int unused;'
+  "$TALLYCTL" probe add "$PROGRAM" 'wor?' --name work >/dev/null
+  echo 'hist:keys=common_comm' >"$event/trigger"
+  "$PROGRAM" 5
+  _reaches 5 "of the first build" _hits "$event"
+  "$TALLYCTL" probe renew work
+  mv "$PROGRAM" "$PROGRAM.old"
+  _build 'void other(void) { volatile int i = 0; while (i < 9) i += 2; while (i > 3) i -= 4; }'
+  assert_eq 'stale: tallyctl probe rm uprobes/work, then add it again' "$(_note_of work)"
+  assert_fails_with 'the offset is of the file that was there' "$TALLYCTL" probe renew work
+  "$PROGRAM.old" 2
+  _reaches 7 "of the old probe" _hits "$event"
+  "$TALLYCTL" probe rm --force work
+}
+
 a_group_is_removed_with_what_is_set_on_it() {
   "$TALLYCTL" probe add "$TARGET" make_child --name ours/one >/dev/null
   "$TALLYCTL" probe add "$TARGET" execute_command --name ours/two >/dev/null

@@ -23,7 +23,26 @@ a_mount_without_the_kernels_events_says_what_probes_need() {
   assert_fails_with 'No such device' bash -c 'echo "p:a /bin/bash:main" >>"$1"' - \
     "$T/dynamic_events"
   assert_match '\[T\] .*: error: probes need tallyfs -o tracefs, as root' "$(_log)"
-  assert_fails_with 'tallyfs' "$TALLYCTL" probe count bash main --for 1s
+  local said='no tracefs is mounted here'
+  if [ ! -e /sys/bus/event_source/devices/uprobe ]; then
+    said='this kernel has no uprobes'
+  elif [ -e /sys/kernel/tracing/uprobe_events ] ||
+    [ -e /sys/kernel/debug/tracing/uprobe_events ]; then
+    said='start it as root with tallyfs -o tracefs'
+  fi
+  assert_fails_with "$said" "$TALLYCTL" probe count bash main --for 1s
+}
+
+# It may not look into the tracefs.
+another_user_is_told_that_the_mount_has_no_probes() {
+  [ -e /sys/bus/event_source/devices/uprobe ] || skip "no uprobes here"
+  start_daemon -o allow_other
+  chmod 755 "$CASE" "$CASE/run"
+  cp "$(command -v "$TALLYCTL")" "$CASE/tallyctl"
+  assert_fails_with 'start it as root with tallyfs -o tracefs' unshare -m bash -c \
+    'mount -t tracefs -o mode=700 nodev /sys/kernel/tracing && exec "$@"' - \
+    setpriv --reuid=nobody --regid=nogroup --clear-groups -- \
+    env TALLY_MOUNT="$MNT" "$CASE/tallyctl" probe ls
 }
 
 # The directory by which a kernel says that it has uprobes is hidden.
