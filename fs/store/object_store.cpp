@@ -383,8 +383,9 @@ Result<Step> ObjectStore::remove_void_parts(int at_most) {
   return void_parts_.empty() ? Step::kLast : Step::kMore;
 }
 
-// A kill came before they were removed.
-Result<void> ObjectStore::remove_lost_parts(Contents& contents) {
+// A kill came before they were removed. They are void also where the memory takes no change now:
+// then a later run removes them.
+void ObjectStore::remove_lost_parts(Contents& contents) {
   const Items& wholes = items_[part_kinds_.whole];
   const auto is_lost = [&](std::string_view label) {
     return !wholes.contains(name_of(part_kinds_.whole, whole_of(label)));
@@ -399,7 +400,6 @@ Result<void> ObjectStore::remove_lost_parts(Contents& contents) {
   for (const std::string& each : lost) end_parts(each, {UINT64_MAX, UINT64_MAX});
   Result<Step> done = Step::kMore;
   while (done && done.value() == Step::kMore) done = remove_void_parts(kVoidAtOnce);
-  return done ? Result<void>() : done.error();
 }
 
 // ---- the order

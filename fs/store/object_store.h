@@ -189,7 +189,7 @@ class ObjectStore {
   void end_parts(std::string_view whole, const ObjectVersion& version) REQUIRES(mutex_);
   // kMore: some are left.
   Result<Step> remove_void_parts(int at_most) REQUIRES(mutex_);
-  Result<void> remove_lost_parts(Contents& contents) REQUIRES(mutex_);
+  void remove_lost_parts(Contents& contents) REQUIRES(mutex_);
   // Whether the object was removed since the run of this number has begun.
   bool is_removed(const std::string& name, std::uint32_t number) const REQUIRES(mutex_);
   Result<void> move_after(Item& item, std::uint64_t& after) REQUIRES(mutex_);

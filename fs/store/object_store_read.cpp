@@ -42,7 +42,8 @@ class ObjectStore::Reader {
     std::ranges::sort(found_, {}, [](const Found& each) { return each.item.order; });
     for (Found& each : found_) enter(each);
     if (auto done = free_rest(); !done) return done;
-    return store_.part_kinds_.part == 0 ? Result<void>() : store_.remove_lost_parts(contents_);
+    if (store_.part_kinds_.part != 0) store_.remove_lost_parts(contents_);
+    return {};
   }
 
  private:

@@ -363,7 +363,7 @@ Text part(const char* label) { return {kOtherKind, label, "x"}; }
 
 ObjectStore::Opened open_with_parts(const Fd& memory) {
   auto opened = ObjectStore::open(memory.get(), kParts);
-  EXPECT_TRUE(opened);
+  EXPECT_TRUE(opened) << (opened ? "" : opened.error().reason);
   return std::move(opened.value());
 }
 
@@ -404,6 +404,22 @@ TEST(ObjectStoreTest, AWholeIsRemovedBeforeItsPartsAndTheNextServerRemovesThese)
   EXPECT_EQ(read(memory), Texts{part("web/1")});
   EXPECT_EQ(contents_of(open_with_parts(memory).contents), Texts{});
   EXPECT_EQ(read(memory), Texts{});
+}
+
+// A memory that takes no more writes has all that it had.
+TEST(ObjectStoreTest, PartsWithoutTheirWholeThatCannotBeRemovedKeepNothingElseFromBeingRead) {
+  const Fd memory = make_memory();
+  {
+    const auto [store, none] = open_with_parts(memory);
+    ASSERT_TRUE(store->put(kBoth, saved({kKind, "few", "f"}), {4, 1}));
+    ASSERT_TRUE(store->put(kBoth, saved({kKind, "web", std::string(100, 'w')}), {5, 1}));
+    ASSERT_TRUE(store->put_part(kBoth, saved(part("web/1")), {5, 2}).value());
+    ASSERT_TRUE(store->remove(kKind, "web"));
+  }
+  const std::string path = "/proc/self/fd/" + std::to_string(memory.get());
+  const Fd read_only(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  EXPECT_EQ(contents_of(open_with_parts(read_only).contents), (Texts{{kKind, "few", "f"}}));
+  EXPECT_EQ(read(memory), (Texts{{kKind, "few", "f"}, part("web/1")}));
 }
 
 // Others wait for the store meanwhile.
