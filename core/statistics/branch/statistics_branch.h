@@ -338,8 +338,8 @@ class StatisticsBranch final : public Branch {
       EXCLUDES(mutex_);
   bool put_changes(const Changed& changed, const Handed& handed, ObjectSink& sink)
       EXCLUDES(mutex_);
-  // handed: nothing of it where there is no such interface any more.
-  static void put_whole(std::string_view name, const Handed& handed, ObjectSink& sink, Moment now);
+  // Tells the sink what there is of that name when it returns: the interface, or that it is gone.
+  void put_whole(std::string_view name, ObjectSink& sink, Moment now) const EXCLUDES(mutex_);
   void raise_first_version(std::string_view changes) REQUIRES(mutex_);
   Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
   Result<void> take_changes(std::string_view name, Interface& interface) EXCLUDES(mutex_);

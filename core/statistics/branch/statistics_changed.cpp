@@ -69,7 +69,7 @@ void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectS
       put_changes(changed, handed, sink)) {
     return;
   }
-  put_whole(changed.interface, handed, sink, now);
+  put_whole(changed.interface, sink, now);
 }
 
 // False: the sink wants the interface instead.
@@ -95,11 +95,20 @@ bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
   return true;
 }
 
-void StatisticsBranch::put_whole(std::string_view name, const Handed& handed, ObjectSink& sink,
-                                 Moment now) {
-  if (!handed.interface) return sink.gone(SavedKind::kFedInterface, name);
-  (void)handed.interface->version(now);
-  (void)put_fed(handed, sink);
+// Another thread may make or remove it meanwhile, and be done before this one has written: what is
+// written last is what is there.
+void StatisticsBranch::put_whole(std::string_view name, ObjectSink& sink, Moment now) const {
+  NodeId written = 0;
+  do {
+    const Handed here = find_handed(name);
+    written = here.node;
+    if (here.interface) {
+      (void)here.interface->version(now);
+      (void)put_fed(here, sink);
+    } else {
+      sink.gone(SavedKind::kFedInterface, name);
+    }
+  } while (find_handed(name).node != written);
 }
 
 // The keeper's memory may have changes of an interface for some time after another one of its name

@@ -1,6 +1,8 @@
 // statistics/ in the next server of a mount: numbers, switches and lifetimes are as they were.
 #include <array>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "core/branch/handed_part.h"
 #include "tests/unit/fake_processes.h"
@@ -305,6 +307,48 @@ TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
   const std::string definition = next.read("big", "definition");
   EXPECT_NE(definition.find("name=19 "), std::string::npos) << definition;
   EXPECT_EQ(definition.find("name=large "), std::string::npos) << definition;
+}
+
+// A sink to whose objects something happens right before one is put, or is said to be gone.
+class OvertakenSink final : public ObjectSink {
+ public:
+  Reader reader() const override { return Reader::kSuccessor; }
+  bool put(const SavedObject&) override {
+    overtake();
+    has_it_ = true;
+    return true;
+  }
+  void gone(SavedKind, std::string_view) override {
+    overtake();
+    has_it_ = false;
+  }
+
+  std::function<void()> meanwhile_;
+  bool has_it_ = false;
+
+ private:
+  void overtake() {
+    if (const auto meanwhile = std::exchange(meanwhile_, nullptr)) meanwhile();
+  }
+};
+
+// The other thread is answered when it has told the sink, and must not be overwritten then.
+TEST_F(HandedTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
+  OvertakenSink sink;
+  const auto write = [&] { statistics_.save_at("statistics/web", sink, clock_.now()); };
+  make("web/a");
+  sink.meanwhile_ = [&] {
+    ASSERT_TRUE(statistics_.remove_interface("web", clock_.now()));
+    write();
+  };
+  write();
+  EXPECT_FALSE(sink.has_it_);
+  sink.meanwhile_ = [&] {
+    make("web/b");
+    write();
+  };
+  write();
+  EXPECT_TRUE(sink.has_it_);
 }
 
 // A kill may come when the memory has an interface that was made again, and changes still of the
