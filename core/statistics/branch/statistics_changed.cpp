@@ -85,7 +85,7 @@ bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
     left = left.subspan(handed.interface->save_changes(out, left));
     {
       const MutexLock lock(mutex_);
-      raise_first_version(bytes);
+      raise_first_version(Interface::version_of_changes(bytes));
     }
     if (!sink.put_changes(saved_object(SavedKind::kFedChanges, kChangesFormat, label, bytes),
                           version)) {
@@ -112,10 +112,10 @@ void StatisticsBranch::put_whole(std::string_view name, ObjectSink& sink, Moment
 }
 
 // The keeper's memory may have changes of an interface for some time after another one of its name
-// has been written there. The next server must not put them into that one, which has all of its
-// versions behind theirs.
-void StatisticsBranch::raise_first_version(std::string_view changes) {
-  first_version_ = std::max(first_version_, Interface::version_of_changes(changes));
+// has been written there, also those that the server before has written. The next server must not
+// put them into that one, which has all of its versions behind theirs.
+void StatisticsBranch::raise_first_version(std::uint64_t version) {
+  first_version_ = std::max(first_version_, version);
 }
 
 StatisticsBranch::Handed StatisticsBranch::find_handed(std::string_view interface) const {
@@ -135,7 +135,7 @@ Result<void> StatisticsBranch::load_changes(const SavedObject& object) {
   }
   const MutexLock lock(mutex_);
   changes_written_ = std::max<std::uint64_t>(changes_written_, number + 1);
-  raise_first_version(object.bytes);
+  raise_first_version(Interface::version_of_changes(object.bytes));
   changes_before_[std::string(interface)].emplace_back(object.bytes);
   return {};
 }
@@ -143,8 +143,10 @@ Result<void> StatisticsBranch::load_changes(const SavedObject& object) {
 Result<void> StatisticsBranch::take_changes(std::string_view name, Interface& interface) {
   const MutexLock lock(mutex_);
   const auto found = changes_before_.find(std::string(name));
-  if (found == changes_before_.end()) return {};
-  return interface.load_changes(found->second);
+  auto taken = found == changes_before_.end() ? Result<void>()
+                                              : interface.load_changes(found->second);
+  raise_first_version(interface.changes());
+  return taken;
 }
 
 }  // namespace tallyfs::statistics

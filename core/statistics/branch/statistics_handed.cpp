@@ -107,8 +107,8 @@ Result<void> StatisticsBranch::load_fed(const SavedObject& object, const Loading
   auto loaded = Interface::load_handed(in, ledger_);
   if (!loaded) return loaded.error();
   if (in.left() != 0) return not_handed_here();
-  const auto taken = take_changes(fed.name, *loaded.value());
   if (fed.name == kOwnName) return own_->go_on(*loaded.value(), loading.now);
+  const auto taken = take_changes(fed.name, *loaded.value());
   // Without the pages, its feeders register it anew.
   if (!loading.has_pages && !fed.feeders.empty()) return {};
   if (loading.is_after_kill) loaded.value()->resume(loading.boot, loading.now);

@@ -352,7 +352,8 @@ TEST_F(HandedTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
 }
 
 // A kill may come when the memory has an interface that was made again, and changes still of the
-// one before: of this server, or of the one before.
+// one before: of this server, or of the one before, which was killed, or was reloaded without
+// having saved them.
 TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
   const Loading killed{.now = clock_.now(), .has_pages = true, .is_after_kill = true};
   for (int i = 0; i < 100; ++i) make("web/" + std::to_string(i));
@@ -370,9 +371,13 @@ TEST_F(HandedTest, ChangesDoNotComeIntoALaterInterfaceOfTheName) {
     ASSERT_TRUE(server.execute("remove web"));
     ASSERT_TRUE(server.execute("create web/again"));
   };
+  HandedPages of_reloaded;
+  Next reloaded(of_reloaded, statistics_, clock_);
+  make_again(reloaded);
   make_again(next);
   make_again(*this);
-  for (const StatisticsBranch* const server : {&next.statistics(), &statistics_}) {
+  for (const StatisticsBranch* const server :
+       {&reloaded.statistics(), &next.statistics(), &statistics_}) {
     server->save(kept);
     HandedPages of_last;
     Next last(of_last, kept.for_loading(), clock_, killed);
