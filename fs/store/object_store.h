@@ -107,7 +107,7 @@ class ObjectStore {
   bool wants_part(std::string_view whole, std::uint64_t object) const EXCLUDES(mutex_);
   static constexpr std::uint32_t kShortWhole = 4096;
   // The memory, of a process before this one, has this object as that whole, without its last
-  // changes: it may get parts, and is put anew by the next run.
+  // changes: it may get parts, and is put anew by the next run. Its versions here are behind 0.
   void know_whole(std::string_view whole, std::uint64_t object) EXCLUDES(mutex_);
   // A part, whose label no part has had. version: that of its whole with the change; the whole is
   // put with its versions, too. False: the whole is to be put instead.

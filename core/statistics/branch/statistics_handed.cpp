@@ -126,6 +126,7 @@ Result<void> StatisticsBranch::enter_fed(Handed fed, const Loading& loading) {
     return Error{ErrorCode::kExists, "there is an interface of that name already"};
   }
   InterfaceEntry& entry = enter(fed.name, std::move(fed.interface), loading.now);
+  entry.changes = 1;  // what is here is newer than what the keeper's memory has
   for (Statistic* const each : statistics) {
     const auto number = each->number_before();
     if (!loading.has_pages) {

@@ -351,6 +351,29 @@ TEST_F(HandedTest, WhatIsWrittenLastOfAnInterfaceIsWhatIsThere) {
   EXPECT_TRUE(sink.has_it_);
 }
 
+// The memory has version 0 of what it had before, and gets what is newer.
+TEST_F(HandedTest, WhatIsTakenOverIsNewerThanWhatTheMemoryHas) {
+  class Versions final : public ObjectSink {
+   public:
+    Reader reader() const override { return Reader::kSuccessor; }
+    bool put(const SavedObject&) override { return true; }
+    bool wants(SavedKind, std::string_view label, const ObjectVersion& version) override {
+      if (label == "web") changes_ = version.changes;
+      return false;
+    }
+
+    std::uint64_t changes_ = 0;
+  };
+  make("web/a");
+  HandedPages of_restarted, of_next;
+  Next restarted(of_restarted, SavedObjects(statistics_), clock_);
+  Next next(of_next, restarted.statistics(), clock_);
+  ASSERT_TRUE(next.loaded) << next.loaded.error().reason;
+  Versions versions;
+  next.statistics().save(versions);
+  EXPECT_GT(versions.changes_, 0u);
+}
+
 // A kill may come when the memory has an interface that was made again, and changes still of the
 // one before: of this server, or of the one before, which was killed, or was reloaded without
 // having saved them.
