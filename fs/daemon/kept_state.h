@@ -120,8 +120,9 @@ class KeptState final : public PartKeeper {
   // The same of the tables of numbers, which leave out what may have been given behind the last
   // save: should this server be killed before its first one, the next leaves that out, too.
   void write_numbers();
-  // The same. The memory has the state of the server before, which this one goes on with, in the
-  // same epoch: what is changed now may be written there before all is saved once.
+  // Learns which interfaces the memory has. It has the state of the server before, which this one
+  // goes on with, in the same epoch: what is changed now may be written there before all is saved
+  // once.
   void go_on();
   // The saved state is older than a file of --state: the next server does not load it, unless
   // save_all() has succeeded before then.

@@ -94,10 +94,11 @@ class FedBranch final : public Branch {
                                  version()));
   }
 
+  std::string text_ = std::string(8'000, 'w');
+
  private:
   ObjectVersion version() const { return {7, changes_}; }
 
-  const std::string text_ = std::string(8'000, 'w');
   std::uint64_t changes_ = 1;
 };
 
@@ -194,6 +195,25 @@ TEST_F(KeptStateTest, AServerThatGoesOnDoesNotSaveAllForTheFirstCommand) {
   EXPECT_TRUE(kept->write_through(branch_, [&](ObjectSink&) { ++puts; }));
   EXPECT_EQ(puts, 1u);
   EXPECT_EQ(branch_.saves_, saves);
+}
+
+// The memory has the interface from the server before, which knew other versions.
+TEST_F(KeptStateTest, AServerThatGoesOnWritesChangesBesideWhatTheOneBeforeHasSaved) {
+  FedBranch fed;
+  branches_.push_back(&fed);
+  const std::string before = fed.text_;
+  ASSERT_TRUE(state()->save_all());
+  const auto kept_state = state();
+  kept_state->go_on();
+  fed.text_ = std::string(8'000, 'n');
+  EXPECT_TRUE(kept_state->write_through(fed, [&](ObjectSink& sink) { fed.put_changes(sink); }));
+  (void)state();
+  EXPECT_EQ(kept(SavedKind::kFedChanges), "changes");
+  EXPECT_EQ(kept(SavedKind::kFedInterface), before);
+  ASSERT_TRUE(kept_state->save_all());
+  (void)state();
+  EXPECT_EQ(kept(SavedKind::kFedChanges), "");
+  EXPECT_EQ(kept(SavedKind::kFedInterface), fed.text_);
 }
 
 // Nothing else is saved before the third server dies.
