@@ -154,7 +154,8 @@ void Increments::take(const view::Interface& now, std::size_t number, const Json
   const bool is_same = before && is_alike(*before, statistic);
   if (is_same) {
     stored = kept->stored[static_cast<std::size_t>(before - kept->newest.statistics.data())];
-  } else {
+  }
+  if (!is_same || (stored.series != 0 && !writer_.knows(stored.series))) {
     stored.series = writer_.series(now.name, statistic.name, text_of(shape_of(json)));
     stored.adding = adding_of(statistic);
   }

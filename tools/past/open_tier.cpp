@@ -36,7 +36,11 @@ void OpenTier::end_piece(OpenTier* above) {
     if (point.known == 0) continue;
     series.column.add(number_of_piece(), point, pieces_);
     is_large_ |= series.column.bytes() > kBlockBytes;
-    if (above) above->add(number, point, series.adding);
+    if (!above) continue;
+    // The tier above must not merge again what was merged here.
+    Adding adding = series.adding;
+    adding.precision = std::min(adding.precision, precision_);
+    above->add(number, point, adding);
   }
 }
 

@@ -43,6 +43,9 @@ class StoreWriter {
   // The number of a statistic with this shape (point.h), whose JSON it is.
   std::uint64_t series(const std::string& interface, const std::string& name,
                        const std::string& shape);
+  // Whether the number is still that of a statistic: one without points for longer than all tiers
+  // keep them is forgotten.
+  bool knows(std::uint64_t series) const { return by_id_.contains(series); }
   // Pieces of time before that of this moment end.
   void go_to(std::uint64_t moment_us);
   // Adds to the moment's piece.

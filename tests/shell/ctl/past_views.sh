@@ -76,15 +76,14 @@ a_view_that_counts_otherwise_has_its_own_past() {
   _next_second
   _next_second
   _send 50
-  _next_second
-  _next_second
+  # A reset and a definition discard what the recorder has not read yet.
+  wait_until '[ "$(_total span 2>/dev/null)" = 80 ]'
   define web 'name=copy on=1'
   define web 'name=span data=reset'
   _next_second
   _next_second
   _send 20
-  _next_second
-  _next_second
+  wait_until '[ "$(_total span 2>/dev/null)" = 100 ]'
   define web 'name=us type=range'
   _next_second
   _next_second

@@ -164,6 +164,23 @@ TEST(IncrementsTest, WhatIsOffIsNotObserved) {
   EXPECT_EQ(recorder.counted(100, 104), (Counted{2, 1}));
 }
 
+// The store forgets it while it is off.
+TEST(IncrementsTest, AStatisticThatWasOffForLongerThanTheStoreKeepsIsRecordedOnceItIsOn) {
+  Recorder recorder;
+  recorder.take({.at = 100, .total = 5, .samples = 5});
+  recorder.take({.at = 101, .total = 7, .samples = 7});
+  EXPECT_EQ(recorder.counted(100, 102), (Counted{2, 1}));
+  std::uint64_t at = 101;
+  for (int half_hour = 0; half_hour < 8; ++half_hour) {
+    at += 1800;
+    recorder.take({.at = at, .total = 7, .samples = 7, .on = false});
+    EXPECT_FALSE(recorder.counted(at - 1, at + 1));
+  }
+  recorder.take({.at = at + 1, .total = 7, .samples = 7});
+  recorder.take({.at = at + 2, .total = 10, .samples = 10});
+  EXPECT_EQ(recorder.counted(at + 1, at + 3), (Counted{3, 1}));
+}
+
 TEST(IncrementsTest, AStatisticThatIsNewHasAllThatItCounted) {
   Recorder recorder;
   recorder.take({.at = 100, .is_there = false});

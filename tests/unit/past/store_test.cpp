@@ -140,6 +140,32 @@ TEST(StoreTest, QuantilesOfOldSpansHaveAllSamplesInWiderBuckets) {
   EXPECT_EQ(fresh.counts, std::vector<Int128>(32, 20));
 }
 
+TEST(StoreTest, QuantilesAreMergedOnceHoweverManyTiersAreCoarse) {
+  TemporaryDirectory directory;
+  const StoreWriter::Settings two_coarse{.tiers = parse_tiers("1s:2m,1m:1h,10m:1d").value()};
+  const auto writer = write_to(directory / "store", two_coarse);
+  const std::uint64_t id =
+      writer->series("web", "us", R"({"name":"us","type":"quantiles","precision":5,"values":{}})");
+  for (std::uint64_t i = 0; i < 4 * 3600; ++i) {
+    writer->go_to(kBeginUs + i * kSecondUs);
+    Point point{.known = 1, .samples = 1, .number = 1};
+    point.cells = {{4 * 319 + 1, 1}};
+    writer->add(id, point, {.precision = 5});
+    ASSERT_TRUE(!writer->is_due() || writer->flush());
+  }
+  const auto indexes = [&](std::uint64_t from, std::uint64_t to) {
+    auto source = SpanSource::open(StoreReader::open(directory / "store").value(),
+                                   {kBeginUs + from * kSecondUs, kBeginUs + to * kSecondUs});
+    const auto interface = read_interface(*source.value(), "web").value();
+    const view::Statistic& found = interface.statistics.at(0);
+    EXPECT_EQ(found.key("precision"), "3");
+    return std::get<view::Quantiles>(found.values).positive.indexes;
+  };
+  const auto of_minutes = indexes(4 * 3600 - 1800, 4 * 3600 - 1200);
+  EXPECT_EQ(of_minutes.size(), 1u);
+  EXPECT_EQ(indexes(600, 1200), of_minutes);
+}
+
 TEST(StoreTest, AStoreStaysBelowItsSizeAndLosesTheFinestFirst) {
   TemporaryDirectory directory;
   StoreWriter::Settings small = settings();
