@@ -193,8 +193,14 @@ std::uint64_t Session::crashes_of(std::uint64_t unique) const {
 
 void Session::refuse(const fuse_buf& request, std::uint64_t crashes) {
   const fuse_in_header header = header_of(request);
+  count_refused(request, crashes);
   const fuse_out_header refusal{.len = sizeof refusal, .error = -EIO, .unique = header.unique};
   (void)!::write(fuse_session_fd(session_.get()), &refusal, sizeof refusal);
+}
+
+// Before the answer, so that whoever has it finds the request counted.
+void Session::count_refused(const fuse_buf& request, std::uint64_t crashes) {
+  const fuse_in_header header = header_of(request);
   // After several crashes all that come again are refused, of which there may be many.
   if (crashes < kCrashesMax) {
     if (refused_) refused_({.uid = header.uid, .reason = "", .bytes = {}});

@@ -83,6 +83,7 @@ class Session {
   void keep_init(const fuse_buf& request);
   std::uint64_t crashes_of(std::uint64_t unique) const;
   void refuse(const fuse_buf& request, std::uint64_t crashes);
+  void count_refused(const fuse_buf& request, std::uint64_t crashes);
   void process_noted(const fuse_buf& request, std::size_t thread);
   void process(const fuse_buf& request, std::size_t thread);
   void serve(std::size_t thread);
