@@ -92,8 +92,11 @@ Backlog::Deferred Backlog::take() {
 Backlog::Deferred Backlog::take_in_the_way_of(const Origin& sender, std::size_t bytes) {
   Queue* queue = find(queue_.key_of(sender));
   if (!queue || queue->bytes + bytes + kDeferredBytes <= kBytesOfSenderMax) {
-    queue = *std::ranges::max_element(turns_, {}, [](const Queue* each) {
-      return std::pair(each->account->sender.is_uid(), each->bytes);
+    const std::size_t wanted = bytes_ + bytes + kDeferredBytes;
+    const std::size_t needed = wanted - std::min(wanted, kBytesMax);
+    queue = *std::ranges::max_element(turns_, {}, [needed](const Queue* each) {
+      const bool suffices = each->bytes >= needed;
+      return std::pair(each->account->sender.is_uid() && suffices, each->bytes);
     });
   }
   if (queue->deferred.size() == 1) std::erase(turns_, queue);

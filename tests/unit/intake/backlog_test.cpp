@@ -104,6 +104,18 @@ TEST_F(BacklogTest, RoomIsMadeByUidsBeforeProcessesThatMayHaveMore) {
   EXPECT_EQ(taken_for(1001), "long of root's");
 }
 
+TEST_F(BacklogTest, UidsLoseNothingThatDoesNotMakeTheRoom) {
+  charge(1000, 8, 1s);
+  ASSERT_TRUE(put("a", 1000, 8));
+  constexpr std::size_t kEach = Backlog::kBytesMax / 4 - 4096;
+  for (const pid_t pid : {1, 2, 3, 4}) {
+    charge(0, pid, 1s);
+    ASSERT_TRUE(put(std::string(kEach, 'r'), 0, pid));
+  }
+  const auto deferred = backlog_.take_in_the_way_of({.pid = 9, .uid = 1001}, 65'536);
+  EXPECT_EQ(deferred.datagram.bytes.size(), kEach);
+}
+
 TEST_F(BacklogTest, AUidLosesForOthersOnlyWhatItHasBeyondEachOfThem) {
   constexpr std::size_t kBytes = 1000;
   const auto fill = [&](uid_t uid, char text, int times) {
