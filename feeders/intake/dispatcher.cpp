@@ -19,6 +19,7 @@ namespace {
 // come to little, so many that looking costs next to nothing. After a batch of samples, and after a
 // command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kBetweenLooks = 16;
+constexpr unsigned kCommandsOfAWrite = 64;
 
 // The line of text in which the token stands.
 std::string_view line_around(std::string_view text, std::string_view token) {
@@ -183,6 +184,7 @@ bool Dispatcher::take_text(const Until& until) {
       const Took took = take_line(text_left_.substr(0, end));
       if (took != Took::kCutCommand) text_left_.remove_prefix(std::min(end + 1, text_left_.size()));
       may_be_long = took != Took::kLine;
+      if (may_be_long) write_some_changes();
     }
     if (!text_left_.empty() && (may_be_long || lines % kBetweenLooks == 0) && is_past(until)) break;
   }
@@ -200,6 +202,7 @@ bool Dispatcher::take_binary(const Until& until) {
       *messages_ = before;
     }
     before = *messages_;
+    if (is_request) write_some_changes();
     if ((is_request || messages % kBetweenLooks == 0) && is_past(until)) return false;
   }
   return true;
@@ -353,12 +356,21 @@ void Dispatcher::send_responses() {
 
 // A long one is charged like a command. The first save of all is not the doing of its sender.
 void Dispatcher::write_changes() {
+  commands_unwritten_ = 0;
   if (!statistics_.has_changes()) [[likely]]
     return;
   costs_.begin();
   const Moment begun = clock_.now();
   const bool is_charged = statistics_.write_changes(begun);
-  if (is_charged) costs_.add_write(clock_.now().monotonic - begun.monotonic);
+  const auto took = clock_.now().monotonic - begun.monotonic;
+  are_writes_long_ = took >= Accounts::kCostlyWrite;
+  if (is_charged) costs_.add_write(took);
+}
+
+// One write for many commands is cheaper, but a turn cannot end within it: while writes take long,
+// the time is looked at after each.
+void Dispatcher::write_some_changes() {
+  if (++commands_unwritten_ >= kCommandsOfAWrite || are_writes_long_) write_changes();
 }
 
 Result<Done> Dispatcher::execute(const wire::Line& line, std::string_view text,

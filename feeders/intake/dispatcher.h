@@ -192,6 +192,8 @@ class Dispatcher {
   // Behind what commands have changed: a kill of the daemon loses nothing that it has confirmed.
   void send_responses();
   void write_changes();
+  // The same after each command, when enough have been carried out.
+  void write_some_changes();
   void respond_with(const wire::DescriptorLine& line, const wire::Request& request);
   void take_binding(const wire::Binding& binding);
   void take_doorbell(const wire::Doorbell& doorbell);
@@ -260,6 +262,8 @@ class Dispatcher {
   wire::PlainSamples plain_;  // of text_
   NamedSamples named_;        // from text_
   unsigned reports_ = 0;
+  unsigned commands_unwritten_ = 0;  // since write_changes()
+  bool are_writes_long_ = false;     // the last one was
   bool told_stale_ = false;
   std::uint64_t beside_lanes_ = 0;  // samples of this datagram
   bool is_of_kernel_ = false;

@@ -16,11 +16,13 @@ constexpr std::uint16_t kChangesFormat = 2;
 
 }  // namespace
 
-// Commands of a datagram are for one interface, as a rule.
+// Each interface is written once, in whatever order lines name several. The intake writes after 64
+// commands, so that there are few.
 StatisticsBranch::Changed& StatisticsBranch::noted(std::string_view interface) {
   has_changed_.store(true, std::memory_order_relaxed);
-  const bool is_last = !changed_.empty() && changed_.back().interface == interface;
-  if (!is_last) changed_.push_back({.interface = std::string(interface), .statistics = {}});
+  const auto found = std::ranges::find(changed_, interface, &Changed::interface);
+  if (found != changed_.end()) return *found;
+  changed_.push_back({.interface = std::string(interface), .statistics = {}});
   return changed_.back();
 }
 

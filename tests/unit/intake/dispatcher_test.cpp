@@ -61,6 +61,26 @@ TEST_F(DispatcherTest, RefusesALineThatNoBranchHandles) {
   EXPECT_EQ(own("rejects"), 1u);
 }
 
+// What commands of a datagram have changed takes time that no deadline cuts.
+TEST_F(DispatcherTest, WritesWhatCommandsChangedAfterSomeAndAfterEachWhileItTakesLong) {
+  std::chrono::microseconds write_takes{1};
+  int writes = 0;
+  statistics_.keep_changes({.write = [&](const auto&) {
+    ++writes;
+    clock_.advance(write_takes);
+    return true;
+  }});
+  Dispatcher dispatcher = make(branches_);
+  std::string lines = "create web/a\n";
+  for (int i = 0; i < 129; ++i) lines += "define web name=a units=u" + std::to_string(i) + "\n";
+  take(dispatcher, lines);
+  EXPECT_EQ(writes, 64 / 64 + 64 / 64 + 1);
+  write_takes = 5ms;
+  writes = 0;
+  take(dispatcher, lines);
+  EXPECT_EQ(writes, 1 + (130 - 64));
+}
+
 TEST_F(DispatcherTest, TwoBranchesThatHandleOneAlternativeAbort) {
   CountingBranch twin({.lines = kLines<wire::StatsLine, wire::EventLine>});
   CountingBranch first({.messages = kMessages<wire::PackedBlob>});

@@ -291,6 +291,21 @@ TEST_F(HandedTest, OfFewLongStatisticsOnlyTheNamedAreWritten) {
   EXPECT_EQ(kept.puts(SavedKind::kFedInterface), wholes + 1) << "all of them are named";
 }
 
+TEST_F(HandedTest, EachInterfaceIsWrittenOnceInWhateverOrderLinesNameThem) {
+  KeptObjects kept;
+  statistics_.keep_changes({.write = [&](const auto& put) { return put(kept), true; }});
+  for (const char* each : {"a/x", "b/x", "c/x"}) (void)make(each);
+  statistics_.write_changes(clock_.now());
+  const std::uint64_t before = kept.puts(SavedKind::kFedInterface);
+  for (int i = 0; i < 10; ++i) {
+    for (const char* each : {"a", "b", "c"}) {
+      ASSERT_TRUE(execute(std::string("define ") + each + " name=x units=u" + std::to_string(i)));
+    }
+  }
+  statistics_.write_changes(clock_.now());
+  EXPECT_EQ(kept.puts(SavedKind::kFedInterface), before + 3);
+}
+
 TEST_F(HandedTest, ChangesThatDoNotFitCostNoMoreThanThemselves) {
   for (int i = 0; i < 100; ++i) make("big/" + std::to_string(i));
   KeptObjects kept;
