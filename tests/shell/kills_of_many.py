@@ -45,7 +45,15 @@ def numbers(interface):
 def server():
     with open(f"/proc/{KEEPER}/task/{KEEPER}/children") as children:
         pids = [int(pid) for pid in children.read().split()]
-    return next((pid for pid in pids if read(f"/proc/{pid}/comm") == "tallyfs\n"), None)
+    return next((pid for pid in pids if is_server(pid)), None)
+
+
+def is_server(pid):
+    try:
+        with open(f"/proc/{pid}/comm") as name:
+            return name.read() == "tallyfs\n"
+    except OSError:  # it has ended since it was listed
+        return False
 
 
 def replace_server():
