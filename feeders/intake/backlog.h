@@ -58,10 +58,11 @@ class Backlog {
   // The next one, taking senders in turn. Not while empty().
   Deferred take();
   // Takes the oldest that is in the way of so many bytes of this sender, for which there is no
-  // room: its own where it has too many, else that of the sender with most. A uid with as much comes
-  // before processes of root's and the daemon's, whose datagrams are never dropped: to carry one
-  // out would cost others time for a stranger's sake. A uid so loses only what it has beyond that of every
-  // other uid: of kUidsMax + 1 accounts each keeps 3.7 MiB, less what those processes have.
+  // room: its own where it has too many, else that of the sender with most. A uid with as much
+  // comes before processes of root's and the daemon's, whose datagrams are never dropped: to carry
+  // one out would cost others time for a stranger's sake. A uid so loses only what it has beyond
+  // that of every other uid: of kUidsMax + 1 accounts each keeps 3.7 MiB, less what those processes
+  // have.
   Deferred take_in_the_way_of(const Origin& sender, std::size_t bytes);
 
  private:
