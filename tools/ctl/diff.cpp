@@ -29,7 +29,7 @@ class Diff {
     if (!a) return complain(a.error());
     const auto b = load(session_.options.words[1]);
     if (!b) return complain(b.error());
-    if (session_.options.json) {
+    if (session_.options.json && !session_.options.exports_rows()) {
       print_json(a.value(), b.value());
     } else {
       draw(a.value(), b.value());
@@ -61,6 +61,9 @@ class Diff {
         [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
           name_other_definitions(grid, interface, was, now);
         });
+    std::vector<view::StatisticRow> rows = rows_of(a, b);
+    session_.choose_rows(rows);
+    if (session_.options.exports_rows()) return session_.print_rows(view::exported(rows));
     view::Table table(session_.look);
     table.add_column("STATISTIC", view::Align::kLeft);
     table.add_column("COUNTED");
@@ -68,12 +71,10 @@ class Diff {
     table.add_column("VALUES OF THAT", view::Align::kLeft);
     table.add_column("A", view::Align::kLeft);
     table.add_column("B", view::Align::kLeft);
-    for_each_of_both(
-        a, b,
-        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* now) {
-          if (!was || !now || !is_alike(*was, *now)) return;
-          add_row(table, a.at(interface), b.at(interface), *was, *now);
-        });
+    for (const view::StatisticRow& each : rows) {
+      const auto before = a.find(each.interface->name);
+      add_row(table, *before->second.find(each.statistic->name), each);
+    }
     if (!table.empty()) table.draw(grid);
     print(grid, session_.terminal);
   }
@@ -86,19 +87,32 @@ class Diff {
     const std::string text = !was   ? "only in B"
                              : !now ? "only in A"
                                     : definition_of(*was) + " -> " + definition_of(*now);
-    grid.put_line(name + ": " + text, {view::Tone::kWarning});
+    session_.put_note(grid, name + ": " + text, {view::Tone::kWarning});
   }
 
-  void add_row(view::Table& table, const view::Interface& a, const view::Interface& b,
-               const view::Statistic& was, const view::Statistic& now) {
-    const auto change = view::change_between(a, b, now.name);
+  // What is in both, defined alike.
+  std::vector<view::StatisticRow> rows_of(const Interfaces& a, const Interfaces& b) {
+    std::vector<view::StatisticRow> rows;
+    for_each_of_both(
+        a, b, [&](const std::string& name, const view::Statistic* was, const view::Statistic* now) {
+          if (!was || !now || !is_alike(*was, *now)) return;
+          const view::Interface& interface = b.at(name);
+          rows.push_back({&interface, now, view::change_between(a.at(name), interface, now->name)});
+          if (rows.back().change->samples.value_or(1) > 0) differs_ = true;
+        });
+    return rows;
+  }
+
+  void add_row(view::Table& table, const view::Statistic& was,
+               const view::StatisticRow& row) const {
+    const view::Change& change = *row.change;
     const auto rate = change.rate();
-    if (!change.samples || *change.samples > 0) differs_ = true;
-    table.add_row({view::shown_name(b.name, now.name),
+    table.add_row({view::shown_name(row.interface->name, row.statistic->name),
                    change.samples ? view::grouped_text(*change.samples) : "-",
                    rate ? view::rate_text(*rate) : "-",
                    change.counted ? view::row_text(*change.counted, session_.look) : "-",
-                   view::row_text(was, session_.look), view::row_text(now, session_.look)});
+                   view::row_text(was, session_.look),
+                   view::row_text(*row.statistic, session_.look)});
   }
 
   void print_json(const Interfaces& a, const Interfaces& b) {
@@ -120,6 +134,7 @@ int run_diff(int argc, char** argv) {
   PastOptions past;
   add_past(line, past);
   add_versus(line, past);
+  add_rows(line, session.options);
   add_table_options(line, session.options);
   line.add_flag("--exit-code", tells_by_status, "exit with 1 if something was counted or differs");
   line.add_arguments("A B", session.options.words,
@@ -133,6 +148,9 @@ int run_diff(int argc, char** argv) {
     return complain(kWrongUsage, past.is_wanted()
                                      ? "--exit-code is of snapshots"
                                      : "--store needs the time that is meant: --last 10m");
+  }
+  if (const std::string fault = fault_of_sorting(session.options); !fault.empty()) {
+    return complain(kWrongUsage, fault);
   }
   if (session.options.words.size() != 2) {
     return complain(kWrongUsage,

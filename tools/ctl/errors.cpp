@@ -1,5 +1,7 @@
 // tallyctl errors: the newest refused lines and warnings of all doors, with the wall clock.
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "core/base/text.h"
 #include "tools/ctl/commands.h"
@@ -41,7 +43,7 @@ class Errors {
       if (!read) return complain(read.error());
       const auto json = parse_json(read.value());
       if (!json) return complain(json.error());
-      if (session_.options.json)
+      if (session_.options.json && !session_.options.exports_rows())
         print(read.value());
       else
         show(json.value());
@@ -54,23 +56,62 @@ class Errors {
  private:
   void show(const Json& json) {
     view::Grid grid(kUncut, session_.terminal.charset);
-    const Json* const errors = json.find("errors");
-    const std::uint64_t kept = errors ? errors->items.size() : 0;
+    static const Json kNone;
+    const Json* const found = json.find("errors");
+    const Json* const errors = found ? found : &kNone;
+    const std::uint64_t kept = errors->items.size();
     const std::uint64_t reported = json.number_of("reported");
     const bool is_first = epoch_.empty();
     if (const auto epoch = json.text_of("epoch"); epoch != epoch_ || reported < seen_) {
-      if (!is_first) grid.put_line("the daemon has started again", {view::Tone::kWarning});
+      if (!is_first) {
+        session_.put_note(grid, "the daemon has started again", {view::Tone::kWarning});
+      }
       epoch_ = epoch;
       seen_ = 0;
     }
     const std::uint64_t shown = std::min(kept, reported - seen_);
     if (const std::uint64_t missed = reported - seen_ - shown; missed != 0) {
-      grid.put_line(std::to_string(missed) + " are not kept", {view::Tone::kWarning});
+      session_.put_note(grid, std::to_string(missed) + " are not kept", {view::Tone::kWarning});
     }
-    for (std::uint64_t i = kept - shown; i < kept; ++i) draw(grid, errors->items[i]);
-    if (is_first && shown == 0) grid.put_line("nothing was refused since " + begin_of(json));
+    if (is_first && shown == 0) {
+      session_.put_note(grid, "nothing was refused since " + begin_of(json), {});
+    }
     seen_ = reported;
+    auto rows = chosen(std::span(errors->items).last(shown));
+    if (session_.options.exports_rows()) return session_.print_rows(exported(rows));
+    for (const Json* each : rows) draw(grid, *each);
     print(grid, session_.terminal);
+  }
+
+  // Sorted by where a line was refused; what is of one place stays in the order of time.
+  std::vector<const Json*> chosen(std::span<const Json> errors) const {
+    std::vector<const Json*> rows;
+    for (const Json& each : errors) rows.push_back(&each);
+    if (!session_.options.sort.empty()) {
+      std::ranges::stable_sort(rows, {}, [](const Json* each) { return each->text_of("where"); });
+    }
+    const std::uint64_t top = session_.options.top;
+    if (top != 0 && rows.size() > top) rows.resize(top);
+    return rows;
+  }
+
+  static view::Exported exported(const std::vector<const Json*>& errors) {
+    constexpr auto kTexts = view::Exported::Cells::kTexts;
+    view::Exported made{{{"time"},
+                         {"kind", kTexts},
+                         {"door", kTexts},
+                         {"uid"},
+                         {"where", kTexts},
+                         {"reason", kTexts},
+                         {"text", kTexts},
+                         {"column"}}};
+    for (const Json* each : errors) {
+      const auto text = [each](const char* key) { return std::string(each->text_of(key)); };
+      const double seconds = static_cast<double>(each->number_of("realtime_us")) / 1e6;
+      made.rows.push_back({view::number_cell(seconds), text("kind"), text("door"), text("uid"),
+                           text("where"), text("reason"), text("text"), text("column")});
+    }
+    return made;
   }
 
   std::string begin_of(const Json& json) const {
@@ -105,10 +146,22 @@ int run_errors(int argc, char** argv) {
   CommandLine line = command_line(kErrorsText, session.options);
   line.add_flag("-f,--follow", follows, "go on with those that follow");
   add_every(line, session.options);
+  line.add({.names = "--sort",
+            .variable = &session.options.sort,
+            .value = "KEY",
+            .text = "by name: of where a line was refused",
+            .check = OneOf{{"name"}},
+            .shown = Option::Default::kHidden});
+  add_export(line, session.options);
   line.add_flag("--utc", session.options.utc, "times in UTC");
+  line.add_flag("--no-header", session.options.no_header, "without headings");
   if (const auto status = line.parse(argc, argv)) return *status;
+  follows |= !session.options.every.empty();
+  if (follows && session.options.sorts_rows()) {
+    return complain(kWrongUsage, "--sort and --top are of what was refused by now, not of -f");
+  }
   if (const auto status = session.open()) return *status;
-  return Errors(session, follows || !session.options.every.empty()).run();
+  return Errors(session, follows).run();
 }
 
 }  // namespace tallyfs

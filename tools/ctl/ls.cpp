@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/ctl/commands.h"
+#include "tools/ctl/read_interfaces.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/what.h"
 #include "tools/display/quantity.h"
@@ -25,7 +26,7 @@ class List {
       : session_(session), names_(names), rights_(rights) {}
 
   int run() {
-    if (session_.options.json) return print_json();
+    if (session_.options.json && !session_.options.exports_rows()) return print_json();
     std::vector<std::string> words;
     for (const std::string& word : session_.options.words) {
       const std::string path = path_in(*session_.source, word);
@@ -51,6 +52,9 @@ class List {
 
   // Lists the content of a directory, or the path of a file.
   int list_path(const std::string& path) {
+    if (session_.options.chooses_rows()) {
+      return complain(kWrongUsage, path + " has no rows to sort or export");
+    }
     const auto paths = paths_below(*session_.source, path);
     if (paths) {
       for (const std::string& each : paths.value()) print(each + "\n");
@@ -67,14 +71,22 @@ class List {
   int list_interfaces() {
     const auto tree = read_tree(*session_.source);
     if (!tree) return complain(tree.error());
-    if (names_) return print_names(tree.value());
+    const auto key = view::sort_key_of(session_.options.sort);
+    if (key && !view::sorts_interfaces(*key)) {
+      return complain(kWrongUsage, "interfaces are sorted by name or samples");
+    }
+    std::vector<const view::InterfaceSummary*> rows;
+    for (const auto& each : tree.value().interfaces) rows.push_back(&each);
+    session_.choose_rows(rows);
+    if (session_.options.exports_rows()) return print_rows(view::exported(rows));
+    if (names_) return print_names(rows);
     view::Table table(session_.look);
     table.add_column("INTERFACE", view::Align::kLeft);
     table.add_column("STATISTICS");
     table.add_column("ON");
     table.add_column("SAMPLES");
     if (rights_) add_rights(table);
-    for (const auto& each : tree.value().interfaces) table.add_row(row_of(each));
+    for (const auto* each : rows) table.add_row(row_of(*each));
     return draw(table);
   }
 
@@ -95,6 +107,22 @@ class List {
     if (!found) return complain(found.error());
     const auto tree = read_tree(*session_.source);
     if (!tree) return complain(tree.error());
+    const auto read = read_interfaces(*session_.source, found.value());
+    if (!read) return complain(read.error());
+    std::vector<view::StatisticRow> rows;
+    for (const Selection& selection : found.value()) {
+      const auto interface = read.value().find(selection.interface);
+      if (interface == read.value().end()) continue;
+      for (const view::Statistic* each : selected(interface->second.interface, selection)) {
+        rows.push_back({&interface->second.interface, each, std::nullopt});
+      }
+    }
+    session_.choose_rows(rows);
+    if (session_.options.exports_rows()) return print_rows(view::exported(rows));
+    return names_ ? print_names(rows) : draw(rows, tree.value());
+  }
+
+  int draw(const std::vector<view::StatisticRow>& rows, const view::Tree& tree) {
     view::Table table(session_.look);
     table.add_column("STATISTIC", view::Align::kLeft);
     table.add_column("ON");
@@ -102,23 +130,24 @@ class List {
     table.add_column("SAMPLES");
     table.add_column("UNITS", view::Align::kLeft);
     if (rights_) add_rights(table);
-    std::string names;
-    for (const Selection& selection : found.value()) {
-      const auto interface = read_interface(*session_.source, selection.interface);
-      if (!interface) return complain(interface.error());
-      const auto& all = tree.value().interfaces;
-      const auto owned = std::ranges::find(all, selection.interface, &view::InterfaceSummary::name);
-      for (const view::Statistic* each : selected(interface.value(), selection)) {
-        names.append(selection.interface).append("/").append(each->name).append("\n");
-        std::vector<std::string> row = {view::shown_name(selection.interface, each->name),
-                                        each->on ? "on" : "off", each->type,
-                                        view::grouped_text(each->samples), each->units};
-        if (rights_ && owned != all.end()) row.insert(row.end(), {owned->uid, owned->feed});
-        table.add_row(std::move(row));
+    for (const view::StatisticRow& each : rows) {
+      const view::Statistic& statistic = *each.statistic;
+      const std::string& interface = each.interface->name;
+      const auto owned =
+          std::ranges::find(tree.interfaces, interface, &view::InterfaceSummary::name);
+      std::vector<std::string> row = {view::shown_name(interface, statistic.name),
+                                      statistic.on ? "on" : "off", statistic.type,
+                                      view::grouped_text(statistic.samples), statistic.units};
+      if (rights_ && owned != tree.interfaces.end()) {
+        row.insert(row.end(), {owned->uid, owned->feed});
       }
+      table.add_row(std::move(row));
     }
-    if (!names_) return draw(table);
-    print(names);
+    return draw(table);
+  }
+
+  int print_rows(const view::Exported& rows) {
+    session_.print_rows(rows);
     return kDone;
   }
 
@@ -129,9 +158,17 @@ class List {
     return kDone;
   }
 
-  static int print_names(const view::Tree& tree) {
+  static int print_names(const std::vector<const view::InterfaceSummary*>& interfaces) {
     std::string text;
-    for (const auto& each : tree.interfaces) text.append(each.name).append("\n");
+    for (const auto* each : interfaces) text.append(each->name).append("\n");
+    print(text);
+    return kDone;
+  }
+  static int print_names(const std::vector<view::StatisticRow>& rows) {
+    std::string text;
+    for (const view::StatisticRow& each : rows) {
+      text.append(each.interface->name).append("/").append(each.statistic->name).append("\n");
+    }
     print(text);
     return kDone;
   }
@@ -150,11 +187,15 @@ int run_ls(int argc, char** argv) {
   CommandLine line = command_line(kLsText, session.options);
   add_from(line, session.options);
   line.add_flag("--no-header", session.options.no_header, "without headings");
-  line.add_flag("--names", names, "names alone, one a line");
+  add_rows(line, session.options);
+  line.add_flag("--names", names, "names alone, one a line", "--csv --tsv");
   line.add_flag("-l,--long", rights, "the uid of each interface's owner, and who may feed it");
   line.add_arguments("WHAT", session.options.words,
                      "interfaces or statistics, or patterns; a directory of tracing or stats");
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (const std::string fault = fault_of_sorting(session.options); !fault.empty()) {
+    return complain(kWrongUsage, fault);
+  }
   if (const auto status = session.open()) return *status;
   if (const auto status = session.go_to_end()) return *status;
   return List(session, names, rights).run();

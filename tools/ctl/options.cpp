@@ -95,7 +95,11 @@ void add_rows(CommandLine& line, Options& options) {
             .text = "a row for each statistic, by " + view::listed_sort_keys(),
             .check = FindFault(fault_of_sort_key),
             .shown = Option::Default::kHidden});
-  line.add_flag("--nonzero", options.nonzero, "only statistics that have samples");
+  line.add_flag("--nonzero", options.nonzero, "only what has samples");
+  add_export(line, options);
+}
+
+void add_export(CommandLine& line, Options& options) {
   line.add({.names = "--top",
             .variable = &options.top,
             .value = "N",
@@ -104,6 +108,10 @@ void add_rows(CommandLine& line, Options& options) {
             .shown = Option::Default::kHidden});
   line.add_flag("--csv", options.csv, "rows in plain numbers: seconds, bytes", "--json");
   line.add_flag("--tsv", options.tsv, "the same with tabs between them", "--csv --json");
+}
+
+std::string fault_of_sorting(const Options& options) {
+  return options.sort == "change" ? "--sort change compares two spans: --last 5m --vs before" : "";
 }
 
 void add_table_options(CommandLine& line, Options& options) {

@@ -54,6 +54,10 @@ void add_from(CommandLine& line, Options& options);
 void add_every(CommandLine& line, Options& options);
 // --sort, --nonzero, --top, --csv, --tsv: of tables with a row for each statistic.
 void add_rows(CommandLine& line, Options& options);
+// --top, --csv, --tsv: of what has no numbers to sort by.
+void add_export(CommandLine& line, Options& options);
+// The fault in --sort where rows are of one span; empty: none.
+std::string fault_of_sorting(const Options& options);
 // --utc, --no-header, --exact, --all
 void add_table_options(CommandLine& line, Options& options);
 

@@ -7,7 +7,6 @@
 #include "tools/ctl/commands.h"
 #include "tools/ctl/recording.h"
 #include "tools/ctl/what.h"
-#include "tools/display/rows.h"
 #include "tools/past/moment_source.h"
 #include "tools/past/span_source.h"
 #include "tools/tree/mount_table.h"
@@ -171,9 +170,9 @@ int draw_spans(Session& session, PastOptions& past, const std::function<int(Sess
     each.options = session.options;
     view::Grid heading = session.grid();
     if (is_other) heading.put_line("");
-    heading.put_line((is_other ? other_span(first, span).prefix : "") +
-                         span_text(span, session.options.utc),
-                     {view::Tone::kDim});
+    heading.put_line(
+        (is_other ? other_span(first, span).prefix : "") + span_text(span, session.options.utc),
+        {view::Tone::kDim});
     if (!session.options.json) print(heading, session.terminal);
     if (const int status = draw(each); status != kDone) return status;
   }
@@ -186,19 +185,13 @@ int status_of(const Error& error) {
 
 int complain(const Error& error) { return complain(status_of(error), error.reason); }
 
-void Session::choose_rows(std::vector<view::StatisticRow>& rows) const {
-  view::choose(rows, {.sort = view::sort_key_of(options.sort),
-                      .nonzero = options.nonzero,
-                      .top = static_cast<std::size_t>(options.top)});
-}
-
 void Session::put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows) {
   choose_rows(rows);
-  if (options.exports_rows()) return print_rows(rows);
+  if (options.exports_rows()) return print_rows(view::exported(rows));
   if (!rows.empty()) view::draw_rows(grid, rows, look);
 }
 
-void Session::print_rows(const std::vector<view::StatisticRow>& rows) {
+void Session::print_rows(const view::Exported& rows) {
   if (options.json) {
     std::string text;
     JsonWriter writer(text);
@@ -209,6 +202,13 @@ void Session::print_rows(const std::vector<view::StatisticRow>& rows) {
   const bool has_header = look.header && !std::exchange(has_printed_rows_, true);
   const auto separator = options.csv ? view::Separator::kComma : view::Separator::kTab;
   print(view::rows_text(rows, separator, has_header));
+}
+
+void Session::put_note(view::Grid& grid, const std::string& text, view::Style style) const {
+  if (options.exports_rows())
+    tallyfs::complain(kDone, text);
+  else
+    grid.put_line(text, style);
 }
 
 }  // namespace tallyfs

@@ -13,6 +13,7 @@
 #include "tools/ctl/terminal.h"
 #include "tools/display/grid.h"
 #include "tools/display/look.h"
+#include "tools/display/rows.h"
 #include "tools/display/show.h"
 #include "tools/tree/source.h"
 
@@ -55,9 +56,17 @@ struct Session {
   std::optional<int> go_to_end();
   // Rows of statistics as the options choose them: into the grid, or, for programs, printed.
   void put_rows(view::Grid& grid, std::vector<view::StatisticRow> rows);
-  void choose_rows(std::vector<view::StatisticRow>& rows) const;
+  // rows: of a kind that view::choose() knows.
+  template <typename Row>
+  void choose_rows(std::vector<Row>& rows) const {
+    view::choose(rows, {.sort = view::sort_key_of(options.sort),
+                        .nonzero = options.nonzero,
+                        .top = static_cast<std::size_t>(options.top)});
+  }
   // Prints rows as CSV or TSV, the first time with a header, or as an object of JSON in a line.
-  void print_rows(const std::vector<view::StatisticRow>& rows);
+  void print_rows(const view::Exported& rows);
+  // A line beside rows: into the grid, or, where rows are for programs, on stderr.
+  void put_note(view::Grid& grid, const std::string& text, view::Style style) const;
   view::Grid grid() const {
     return view::Grid(terminal.is_terminal ? terminal.width : kPipeColumns, terminal.charset);
   }
@@ -70,8 +79,7 @@ struct Session {
                          const std::vector<std::string>& words);
 
   // Returns what open() does.
-  std::optional<int> begin_with_reset(PastSpan& span,
-                                      const std::vector<std::string>& words) const;
+  std::optional<int> begin_with_reset(PastSpan& span, const std::vector<std::string>& words) const;
 
   std::function<const std::vector<past::Fact>&()> damaged_;  // of the source, if it is a store
   bool has_printed_rows_ = false;

@@ -248,26 +248,26 @@ class Show {
   std::vector<Selection> selections_;
 };
 
-// Options that do not go together; nullptr: they do.
-const char* fault_of(const Options& options, const PastOptions& past, const std::string& by,
+// Options that do not go together; empty: they do.
+std::string fault_of(const Options& options, const PastOptions& past, const std::string& by,
                      bool changed) {
   if (!by.empty() && (changed || options.json)) {
     return "--by goes with neither --changed nor --json";
   }
-  const bool is_of_changed = options.sort.empty() || options.sort == "change" ||
-                             options.sort == "name";
+  const bool is_of_changed =
+      options.sort.empty() || options.sort == "change" || options.sort == "name";
   if (changed && (!is_of_changed || options.nonzero || options.csv || options.tsv)) {
     return "--changed goes with --sort change or name and --top, not with --nonzero, --csv, --tsv";
   }
-  if (options.sort == "change" && past.versus.empty() && !changed) {
-    return "--sort change compares two spans: --last 5m --vs before";
+  if (past.versus.empty() && !changed && !fault_of_sorting(options).empty()) {
+    return fault_of_sorting(options);
   }
   if (!past.store.empty() && !past.is_wanted()) {
     return "--store needs the time that is meant: --last 10m, or --at 12:03";
   }
-  if (!past.is_wanted()) return nullptr;
+  if (!past.is_wanted()) return "";
   const bool is_of_store = options.every.empty() && options.from.empty();
-  return is_of_store ? nullptr : "--at, --last and --vs are of a store; --every and --from are not";
+  return is_of_store ? "" : "--at, --last and --vs are of a store; --every and --from are not";
 }
 
 }  // namespace
@@ -293,9 +293,8 @@ int run_show(int argc, char** argv) {
   line.add_arguments("WHAT", session.options.words,
                      "interfaces, statistics, or patterns; a path in the mount");
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (const char* const fault = fault_of(session.options, past, by, changed)) {
-    return complain(kWrongUsage, fault);
-  }
+  const std::string fault = fault_of(session.options, past, by, changed);
+  if (!fault.empty()) return complain(kWrongUsage, fault);
   if (past.is_wanted()) {
     return changed ? show_changed(session, past) : show_past(session, past, by);
   }

@@ -169,7 +169,7 @@ class ShowPast {
   // The rows of the one span, then those of the other: `time` says which a row is of.
   int export_beside(const ReadSpan& now, const ReadSpan& other,
                     std::vector<view::StatisticRow> rows) {
-    session_.print_rows(rows);
+    session_.print_rows(view::exported(rows));
     std::erase_if(rows, [&](view::StatisticRow& row) {
       const auto found = other.moment.find(row.interface->name);
       if (found == other.moment.end() || !row.other->counted) return true;
@@ -177,7 +177,7 @@ class ShowPast {
       row.change = std::exchange(row.other, std::nullopt);
       return false;
     });
-    session_.print_rows(rows);
+    session_.print_rows(view::exported(rows));
     complain_of_facts(now.facts, session_.look);
     complain_of_facts(other.facts, session_.look);
     return kDone;

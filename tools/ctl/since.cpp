@@ -78,7 +78,7 @@ class Since {
     const auto now = read(written);
     if (!now) return complain(now.error());
     find_last_look();
-    if (session_.options.json) {
+    if (session_.options.json && !session_.options.exports_rows()) {
       std::string text;
       append_differences(text, last_.value_or(Interfaces()), now.value());
       print(text.append("\n"));
@@ -128,13 +128,15 @@ class Since {
     view::Grid grid = session_.grid();
     const bool starts_anew = !last_ || is_of_another_start(now);
     if (!last_) {
-      grid.put_line("the first look; of all since the reset:", {view::Tone::kDim});
+      session_.put_note(grid, "the first look; of all since the reset:", {view::Tone::kDim});
     } else {
-      grid.put_line("since " + dated(looked_us_, session_.options.utc), {view::Tone::kDim});
+      const std::string since = "since " + dated(looked_us_, session_.options.utc);
+      session_.put_note(grid, since, {view::Tone::kDim});
     }
     if (last_ && starts_anew) {
-      grid.put_line("the daemon has started again, so that the difference is not known; of all:",
-                    {view::Tone::kWarning});
+      session_.put_note(
+          grid, "the daemon has started again, so that the difference is not known; of all:",
+          {view::Tone::kWarning});
     }
     std::vector<view::StatisticRow> rows;
     for (const Selection& each : selections) {
@@ -145,8 +147,8 @@ class Since {
       }
     }
     if (!starts_anew) name_removed(grid, now);
-    if (!rows.empty()) view::draw_rows(grid, rows, session_.look);
-    if (rows.empty()) grid.put_line("no samples");
+    if (rows.empty()) session_.put_note(grid, "no samples", {});
+    session_.put_rows(grid, std::move(rows));
     print(grid, session_.terminal);
   }
 
@@ -171,25 +173,26 @@ class Since {
     if (has_samples || session_.options.all) rows.push_back(std::move(row));
   }
 
-  static void name_change(view::Grid& grid, const std::string& name, const view::Statistic* was,
-                          const view::Statistic& now) {
+  void name_change(view::Grid& grid, const std::string& name, const view::Statistic* was,
+                   const view::Statistic& now) const {
     const view::Style style{view::Tone::kWarning};
     if (!was)
-      grid.put_line(name + ": new", style);
+      session_.put_note(grid, name + ": new", style);
     else if (!is_alike(*was, now))
-      grid.put_line(name + ": " + definition_of(*was) + " -> " + definition_of(now), style);
+      session_.put_note(grid, name + ": " + definition_of(*was) + " -> " + definition_of(now),
+                        style);
     else if (was->data_us != now.data_us)
-      grid.put_line(name + ": reset", style);
+      session_.put_note(grid, name + ": reset", style);
   }
 
   void name_removed(view::Grid& grid, const Interfaces& now) const {
-    for_each_of_both(*last_, now,
-                     [&](const std::string& interface, const view::Statistic* was,
-                         const view::Statistic* is) {
-                       if (is || !session_.options.words.empty()) return;
-                       grid.put_line(view::shown_name(interface, was->name) + ": removed",
-                                     {view::Tone::kWarning});
-                     });
+    for_each_of_both(
+        *last_, now,
+        [&](const std::string& interface, const view::Statistic* was, const view::Statistic* is) {
+          if (is || !session_.options.words.empty()) return;
+          session_.put_note(grid, view::shown_name(interface, was->name) + ": removed",
+                            {view::Tone::kWarning});
+        });
   }
 
   Session& session_;
@@ -209,9 +212,13 @@ int run_since(int argc, char** argv) {
             .value = "NAME",
             .text = "of the look, in place of the terminal's",
             .shown = Option::Default::kHidden});
+  add_rows(line, session.options);
   add_table_options(line, session.options);
   line.add_arguments("WHAT", session.options.words, "interfaces, statistics, or patterns");
   if (const auto status = line.parse(argc, argv)) return *status;
+  if (const std::string fault = fault_of_sorting(session.options); !fault.empty()) {
+    return complain(kWrongUsage, fault);
+  }
   if (id.empty()) id = terminal_name();
   if (id.empty()) return complain(kWrongUsage, "there is no terminal; --id NAME names the look");
   const std::string at = directory();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -152,24 +151,24 @@ int place_of_unit(const StatisticRow& row, SortKey key) {
   return 2;
 }
 
-void sort(std::vector<StatisticRow>& rows, SortKey key) {
-  struct Keyed {
-    int place;
-    double number;
-    StatisticRow row;
-  };
-  std::vector<Keyed> keyed;
-  for (StatisticRow& row : rows) {
-    const auto number = key == SortKey::kName ? std::optional(0.0) : sorted_by(row, key);
-    if (number) keyed.push_back({place_of_unit(row, key), *number, std::move(row)});
+// In the order of their keys, which view into what the rows point to. Rows without a key are left
+// out.
+using SortPlace = std::tuple<int, double, std::string_view, std::string_view>;
+template <typename Row, typename KeyOf>
+void sort_by(std::vector<Row>& rows, const KeyOf& key_of) {
+  std::vector<std::pair<SortPlace, Row>> keyed;
+  for (Row& row : rows) {
+    const std::optional<SortPlace> place = key_of(row);
+    if (place) keyed.emplace_back(*place, std::move(row));
   }
-  const auto before = [](const Keyed& each) {
-    return std::tuple<int, double, std::string_view, std::string_view>(
-        each.place, -each.number, each.row.interface->name, each.row.statistic->name);
-  };
-  std::ranges::sort(keyed, {}, before);
+  std::ranges::sort(keyed, {}, [](const auto& each) -> const SortPlace& { return each.first; });
   rows.clear();
-  for (Keyed& each : keyed) rows.push_back(std::move(each.row));
+  for (auto& each : keyed) rows.push_back(std::move(each.second));
+}
+
+template <typename Row>
+void keep_first(std::vector<Row>& rows, const RowChoice& choice) {
+  if (choice.top != 0 && rows.size() > choice.top) rows.resize(choice.top);
 }
 
 std::string unit_of(const Statistic& statistic) {
@@ -180,22 +179,13 @@ std::string unit_of(const Statistic& statistic) {
 }
 
 std::string number_cell(const std::optional<double>& number) {
-  if (!number) return {};
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.15g", *number);
-  return text.data();
-}
-
-// Spreadsheets carry out a cell that begins so; behind an apostrophe they show it.
-std::string text_cell(const std::string& text) {
-  const bool is_formula = !text.empty() && std::string_view("=+-@").find(text[0]) != text.npos;
-  return is_formula ? "'" + text : text;
+  return number ? view::number_cell(*number) : std::string();
 }
 
 std::vector<std::string> cells_of(const StatisticRow& row) {
   const auto samples = samples_of(row);
   const double time = static_cast<double>(row.interface->realtime_us) / 1e6;
-  std::vector<std::string> cells = {number_cell(time),
+  std::vector<std::string> cells = {view::number_cell(time),
                                     row.interface->name,
                                     row.statistic->name,
                                     row.statistic->type,
@@ -221,27 +211,6 @@ std::vector<std::string> cells_of(const StatisticRow& row) {
   return cells;
 }
 
-void put_cell(std::string& text, const std::string& cell, Separator separator) {
-  const bool is_quoted = separator == Separator::kComma && cell.find_first_of(",\"") != cell.npos;
-  if (!is_quoted) {
-    text.append(cell);
-    return;
-  }
-  text.push_back('"');
-  for (const char c : cell) text.append(c == '"' ? 2 : 1, c);
-  text.push_back('"');
-}
-
-template <typename Cells>
-void put_line(std::string& text, const Cells& cells, Separator separator) {
-  bool is_first = true;
-  for (const auto& cell : cells) {
-    if (!std::exchange(is_first, false)) text.push_back(static_cast<char>(separator));
-    put_cell(text, cell, separator);
-  }
-  text.append(separator == Separator::kComma ? "\r\n" : "\n");
-}
-
 }  // namespace
 
 std::optional<SortKey> sort_key_of(std::string_view word) {
@@ -261,40 +230,52 @@ void choose(std::vector<StatisticRow>& rows, const RowChoice& choice) {
   if (choice.nonzero) {
     std::erase_if(rows, [](const StatisticRow& row) { return !has_samples(row); });
   }
-  if (choice.sort) sort(rows, *choice.sort);
-  if (choice.top != 0 && rows.size() > choice.top) rows.resize(choice.top);
+  if (choice.sort) {
+    sort_by(rows, [key = *choice.sort](const StatisticRow& row) -> std::optional<SortPlace> {
+      const auto number = key == SortKey::kName ? std::optional(0.0) : sorted_by(row, key);
+      if (!number) return std::nullopt;
+      return SortPlace(place_of_unit(row, key), -*number, row.interface->name, row.statistic->name);
+    });
+  }
+  keep_first(rows, choice);
 }
 
-std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header) {
-  std::string text;
-  if (header) put_line(text, kColumns, separator);
-  for (const StatisticRow& row : rows) {
-    std::vector<std::string> cells = cells_of(row);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (is_text(kColumns[i])) cells[i] = text_cell(cells[i]);
-    }
-    put_line(text, cells, separator);
+bool sorts_interfaces(SortKey key) { return key == SortKey::kName || key == SortKey::kSamples; }
+
+void choose(std::vector<const InterfaceSummary*>& interfaces, const RowChoice& choice) {
+  if (choice.nonzero) {
+    std::erase_if(interfaces, [](const InterfaceSummary* each) { return each->samples == 0; });
   }
-  return text;
+  if (choice.sort) {
+    sort_by(interfaces,
+            [key = *choice.sort](const InterfaceSummary* each) -> std::optional<SortPlace> {
+              if (!sorts_interfaces(key)) return std::nullopt;
+              const double samples = key == SortKey::kName ? 0 : static_cast<double>(each->samples);
+              return SortPlace(0, -samples, each->name, "");
+            });
+  }
+  keep_first(interfaces, choice);
 }
 
-void write_rows(JsonWriter& writer, const std::vector<StatisticRow>& rows) {
-  writer.begin_array();
-  for (const StatisticRow& row : rows) {
-    writer.begin_object();
-    const std::vector<std::string> cells = cells_of(row);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      writer.key(kColumns[i]);
-      if (is_text(kColumns[i]))
-        writer.string(cells[i]);
-      else if (cells[i].empty())
-        writer.null();
-      else
-        writer.number_text(cells[i]);
-    }
-    writer.end_object();
+Exported exported(const std::vector<StatisticRow>& rows) {
+  Exported made;
+  for (const char* name : kColumns) {
+    using enum Exported::Cells;
+    made.columns.push_back({name, is_text(name) ? kTexts : kNumbers});
   }
-  writer.end_array();
+  for (const StatisticRow& row : rows) made.rows.push_back(cells_of(row));
+  return made;
+}
+
+Exported exported(const std::vector<const InterfaceSummary*>& interfaces) {
+  constexpr auto kTexts = Exported::Cells::kTexts;
+  Exported made{
+      {{"interface", kTexts}, {"statistics"}, {"on"}, {"samples"}, {"uid"}, {"feed", kTexts}}};
+  for (const InterfaceSummary* each : interfaces) {
+    made.rows.push_back({each->name, std::to_string(each->statistics), std::to_string(each->on),
+                         std::to_string(each->samples), each->uid, each->feed});
+  }
+  return made;
 }
 
 }  // namespace tallyfs::view

@@ -1,5 +1,5 @@
-// Which rows of statistics are shown and in which order, and rows as text for other programs. Pure
-// functions.
+// Which rows of statistics are shown and in which order, and what other programs get of them.
+// Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json.h"
+#include "tools/display/exported.h"
 #include "tools/display/show.h"
 
 namespace tallyfs::view {
@@ -26,22 +26,22 @@ struct RowChoice {
   // its highest bin. By change, those whose rate is most times more or less than in the other span,
   // so that what is new or silent comes first. Nothing: in the order in which they are.
   std::optional<SortKey> sort;
-  bool nonzero = false;         // only what has samples, now or in the other span
-  std::size_t top = 0;          // so many rows at most; 0: all
+  bool nonzero = false;  // only what has samples, now or in the other span
+  std::size_t top = 0;   // so many rows at most; 0: all
 };
 
 void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
 
-// A line for each, with what is known of it, in plain numbers: seconds, bytes, or as it is counted.
-// `time` is the wall clock of the moment, in seconds since 1970. `samples` go on after a reset;
-// `count` is what the data are of, and `rate` that of the interval, or of the count since the data
-// began. An empty cell is not known: so is a percentile beyond an end of the scale.
-// A text that a spreadsheet would take for a formula has an apostrophe before it.
-// With commas as RFC 4180 has it, else with tabs; the first line names the columns if there is a
-// header.
-enum class Separator : char { kComma = ',', kTab = '\t' };
-std::string rows_text(const std::vector<StatisticRow>& rows, Separator separator, bool header);
-// The same cells as an array of objects; what is not known is null.
-void write_rows(JsonWriter& writer, const std::vector<StatisticRow>& rows);
+// Interfaces by name or samples; other numbers they do not have.
+bool sorts_interfaces(SortKey key);
+void choose(std::vector<const InterfaceSummary*>& interfaces, const RowChoice& choice);
+
+// What is known of each row, in plain numbers: seconds, bytes, or as it is counted. `time` is the
+// wall clock of the moment, in seconds since 1970. `samples` go on after a reset; `count` is what
+// the data are of, and `rate` that of the interval, or of the count since the data began. A
+// percentile beyond an end of the scale is not known.
+Exported exported(const std::vector<StatisticRow>& rows);
+// With the owner's uid, and who may feed it.
+Exported exported(const std::vector<const InterfaceSummary*>& interfaces);
 
 }  // namespace tallyfs::view

@@ -103,3 +103,29 @@ what_a_user_causes_is_of_that_user() {
   assert_eq "[\"socket\",$(id -u nobody),\"metrics\"]" \
     "$(jq -c '.errors[] | [.door, .uid, .where]' "$MNT/errors.json")"
 }
+
+programs_read_rows() {
+  need_python
+  send 'create web/us on=1' 'create a/us on=1'
+  define web 'name=us type="lisp",漢' 2>/dev/null || true
+  define a 'name=us type=lisp' 2>/dev/null || true
+  printf 'web/us 1\t\0335\n' | socat -u - "UNIX-SENDTO:$SOCK"
+  wait_until '[ "$(jq .reported "$MNT/errors.json")" = 3 ]'
+  "$TALLYCTL" errors --csv >"$CASE/rows.csv"
+  py <<'EOT'
+import csv, os
+first, _, third = csv.DictReader(open(os.environ["CASE"] + "/rows.csv", newline=""))
+assert [first[key] for key in ("kind", "door", "where", "text")] == \
+    ["error", "mount", "statistics/web", 'name=us type="lisp",漢'], first
+assert (first["uid"], first["column"]) == (str(os.getuid()), "8"), first
+assert float(first["time"]) > 1.7e9 and first["reason"].startswith("type must be"), first
+assert third["door"] == "socket" and "\\x1b5" in third["text"], third
+EOT
+  assert_eq 'statistics/a statistics/web' "$("$TALLYCTL" errors --tsv --no-header --sort name |
+    cut -f5 | grep ^stat | paste -sd' ')"
+  assert_has 'statistics/web: error' "$("$TALLYCTL" errors --top 1)"
+  assert_has_not 'statistics/a: error' "$("$TALLYCTL" errors --top 1)"
+  assert_eq '["statistics/web","error"]' \
+    "$("$TALLYCTL" errors --json --top 1 | jq -c '.rows[] | [.where, .kind]')"
+  assert_fails_with 'not of -f' "$TALLYCTL" errors -f --sort name
+}

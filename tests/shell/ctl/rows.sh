@@ -52,3 +52,63 @@ EOP
   # The header comes once.
   assert_eq 3 "$("$TALLYCTL" show --csv --every 100ms --count 2 web/hits | wc -l)"
 }
+
+interfaces_and_statistics_are_listed_in_an_order() {
+  send 'create a/none on=1'
+  _names() { "$TALLYCTL" ls --names "$@" | grep -v tallyfs | paste -sd' '; }
+  assert_eq 'web db a' "$(_names --sort samples)"
+  assert_eq 'web/us db/us' "$(_names --sort samples --top 2 web db)"
+  assert_eq 'db/us' "$(_names --nonzero a db)"
+  assert_eq 'web/us db/us' "$("$TALLYCTL" ls --no-header --sort samples --top 2 web db |
+    awk '{ print $1 }' | paste -sd' ')"
+  "$TALLYCTL" ls --tsv --nonzero --sort name | grep -v '^tallyfs' >"$CASE/rows.tsv"
+  assert_eq "interface statistics on samples uid feed
+db 1 1 1 $(id -u) any
+web 2 2 4 $(id -u) any" "$(tr '\t' ' ' <"$CASE/rows.tsv")"
+  assert_eq '["web",4,"any"]' "$("$TALLYCTL" ls --json --sort samples |
+    jq -c '.rows[] | select(.interface == "web") | [.interface, .samples, .feed]')"
+  assert_eq "$("$TALLYCTL" show --csv web | cut -d, -f2-8)" \
+    "$("$TALLYCTL" ls --csv web | cut -d, -f2-8)"
+  _status 2 'interfaces are sorted by name or samples' "$TALLYCTL" ls --sort p99
+  _status 2 '--sort change compares two spans' "$TALLYCTL" ls --sort change web
+  _status 2 'stats/tcp has no rows to sort or export' "$TALLYCTL" ls --csv stats/tcp
+}
+
+differences_are_sorted_and_exported() {
+  send 'create a/none on=1'
+  "$TALLYCTL" record --count 1 "$CASE/before"
+  send 'web/us 20' 'web/us 30' 'db/us 50' 'create web/new on=1'
+  # The daemon's own statistics count as well.
+  assert_eq 'web/us db/us' "$("$TALLYCTL" diff --sort samples --nonzero "$CASE/before" now |
+    awk '/^(web|db)\/[a-z]* / { print $1 }' | paste -sd' ')"
+  "$TALLYCTL" diff --csv --sort samples --nonzero "$CASE/before" now \
+    >"$CASE/rows.csv" 2>"$CASE/err"
+  assert_eq 'interface,statistic,samples,count web,us,2,2 db,us,1,1' \
+    "$(tr -d '\r' <"$CASE/rows.csv" | cut -d, -f2,3,7,8 | grep -v tallyfs | paste -sd' ')"
+  assert_has 'web/new: only in B' "$(cat "$CASE/err")"
+  assert_eq '["a",0]' "$("$TALLYCTL" diff --json --sort name --top 1 "$CASE/before" now \
+    2>/dev/null | jq -c '[.rows[] | .interface, .samples]')"
+  _status 2 '--sort change compares two spans' "$TALLYCTL" diff --sort change "$CASE/before" now
+  # The status is of all rows, not of the chosen ones.
+  _status 1 '' "$TALLYCTL" diff --exit-code --sort name --top 1 "$CASE/before" now
+}
+
+a_look_is_sorted_and_exported() {
+  export XDG_STATE_HOME=$CASE/state
+  _since() { "$TALLYCTL" since --id here "$@"; }
+  _since >/dev/null
+  send 'db/us 50' 'web/us 20' 'web/us 30'
+  _since --sort samples --top 1 >"$CASE/out"
+  assert_eq 'web/us' "$(awk '/^(web|db)/ { print $1 }' "$CASE/out")"
+  send 'db/us 50' 'web/us 20' 'web/us 30'
+  define web 'name=hits data=reset'
+  _since --csv --sort samples >"$CASE/rows.csv" 2>"$CASE/err"
+  assert_eq 'interface,statistic,samples web,us,2 db,us,1' \
+    "$(tr -d '\r' <"$CASE/rows.csv" | cut -d, -f2,3,7 | grep -v tallyfs | paste -sd' ')"
+  assert_has "since $(date +%Y-%m-%d)" "$(cat "$CASE/err")"
+  assert_has 'web/hits: reset' "$(cat "$CASE/err")"
+  send 'db/us 50'
+  assert_eq '["db",1]' "$(_since --json --nonzero 2>/dev/null |
+    jq -c '[.rows[] | select(.interface == "db") | .interface, .samples]')"
+  _status 2 '--sort change compares two spans' _since --sort change
+}
