@@ -48,7 +48,8 @@ class Heat {
       const view::Interface& interface = readings_.now(each).interface;
       const view::Statistic* const first = interface.find(each.statistic);
       if (view::distribution_of(*first, view::Detail::kFine)) {
-        pictures_.push_back({each, {session_.look, session_.terminal.colours, steps_}});
+        pictures_.push_back(
+            {each, {session_.look, session_.terminal.colours, steps_, session_.period()}});
       } else if (unfit.empty()) {
         unfit = view::shown_name(each.interface, each.statistic) + " is a " + first->type +
                 "; heat needs an array or quantiles";
@@ -135,8 +136,7 @@ class Heat {
     std::string text;
     JsonWriter writer(text);
     write_interface(
-        writer, now.json, now.interface,
-        [&](const std::string& name) { return name == statistic; },
+        writer, now.json, now.interface, [&](const std::string& name) { return name == statistic; },
         [&](const std::string&) { return std::optional(change); });
     print(text.append("\n"));
   }

@@ -1,6 +1,8 @@
 #include "tools/ctl/line_editor.h"
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "core/base/text.h"
@@ -84,6 +86,22 @@ std::string LineEditor::shown(int width) const {
     before = to_utf8(all.substr(from, cursor_ - from));
   }
   return prompt_ + before + cursor + to_utf8(all.substr(cursor_));
+}
+
+std::string caret_below_change(std::string_view before, std::string_view after,
+                               view::Charset charset) {
+  std::istringstream old{std::string(before)};
+  std::set<std::string> known;
+  for (std::string word; old >> word;) known.insert(word);
+  std::istringstream edited{std::string(after)};
+  for (std::string word; edited >> word;) {
+    if (known.contains(word)) continue;
+    const auto end = edited.tellg() < 0 ? after.size() : static_cast<std::size_t>(edited.tellg());
+    const std::string_view in_front = after.substr(0, end - word.size());
+    const int columns = view::width_of(in_front, charset);
+    return "\n" + std::string(static_cast<std::size_t>(columns), ' ') + "^";
+  }
+  return "";
 }
 
 }  // namespace tallyfs

@@ -28,4 +28,9 @@ class LineEditor {
   std::size_t cursor_ = 0;
 };
 
+// A line with a caret below the first word of `after` that is not in `before`, with a newline
+// before it; empty: there is no such word.
+std::string caret_below_change(std::string_view before, std::string_view after,
+                               view::Charset charset);
+
 }  // namespace tallyfs

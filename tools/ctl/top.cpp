@@ -43,8 +43,9 @@ class Top {
         reader_({std::move(session.source), std::move(time.damaged)}, session.options.period(),
                 past_.opener()) {
     if (time.others) model_.compare_with(*std::move(time.others));
-    screen_.where =
-        !time.store.empty() ? time.store : mount_.empty() ? session.options.from : mount_;
+    screen_.where = !time.store.empty() ? time.store
+                    : mount_.empty()    ? session.options.from
+                                        : mount_;
     screen_.every = session.options.every.empty() ? "1s" : session.options.every;
     look_.cut = true;
   }
@@ -221,8 +222,7 @@ class Top {
   }
 
   void take_letter_of_past(char32_t letter) {
-    screen_.message =
-        past_.take(letter, model_.tree().realtime_us, parse_period(screen_.every));
+    screen_.message = past_.take(letter, model_.tree().realtime_us, parse_period(screen_.every));
     if (past_.is_seeking()) model_.begin_again();
     order();
   }
@@ -279,6 +279,7 @@ class Top {
 
   void begin_edit(Edited what, std::string prompt, const std::string& text) {
     edited_ = what;
+    unedited_ = text;
     editor_.emplace(std::move(prompt), text, look_.charset);
     show_editor();
   }
@@ -307,7 +308,8 @@ class Top {
     if (edited_ == Edited::kFilter) return;
     if (samples_ == 0) return write(line);
     question_ = line;
-    screen_.message = line + "\nwrite it? If the type changes, the data is discarded. y/n";
+    screen_.message = line + caret_below_change(unedited_, line, look_.charset) +
+                      "\nwrite it? If the type changes, the data is discarded. y/n";
   }
 
   void change_period() {
@@ -330,6 +332,7 @@ class Top {
   std::string ordered_;  // the interface that is read
   Edited edited_ = Edited::kFilter;
   std::optional<LineEditor> editor_;
+  std::string unedited_;
   std::optional<std::string> question_;  // the line that `y` writes
   std::uint64_t samples_ = 0;            // of the statistic whose definition is edited
   bool ends_ = false;

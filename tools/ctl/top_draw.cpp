@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string_view>
+#include <vector>
 
+#include "core/base/text.h"
 #include "tools/ctl/past_span.h"
 #include "tools/display/plot.h"
 #include "tools/display/show.h"
@@ -38,7 +41,7 @@ constexpr std::array kHelp = {
     "<  >       of the past: slower, faster",
     "e          the next longer period: 1 s, 2 s, 5 s, 10 s, 250 ms",
     "q          quit",
-    "Mouse: a click selects, the wheel scrolls. --no-mouse leaves it to the terminal.",
+    "Mouse: a click selects, the wheel scrolls; not so with --no-mouse.",
 };
 
 class TopDrawer {
@@ -78,7 +81,12 @@ class TopDrawer {
     std::uint64_t statistics = 0;
     for (const auto& each : tree.interfaces) statistics += each.statistics;
     const view::Tone tone = screen_.fault.empty() ? view::Tone::kBold : view::Tone::kBad;
-    std::string right = screen_.is_paused ? "paused  " : "";
+    constexpr int kFilterMax = 20;
+    std::string right;
+    if (!model_.filter().empty()) {
+      right = " filter " + view::cut_middle(model_.filter(), kFilterMax, look_.charset) + "  ";
+    }
+    if (screen_.is_paused) right.append("paused  ");
     if (tree.realtime_us != 0) right.append(look_.moment(tree.realtime_us)).append("  ");
     right.append(screen_.every).append(" ");
     const int at = grid_.width() - view::width_of(right, look_.charset);
@@ -242,14 +250,38 @@ class TopDrawer {
     grid_.put(screen_.height - 2, 1,
               view::cut_middle(screen_.position, grid_.width() - 2, look_.charset));
     if (screen_.message.empty()) return draw_keys();
-    const auto lines = 1 + static_cast<int>(std::ranges::count(screen_.message, '\n'));
-    std::string_view rest = screen_.message;
-    for (int row = screen_.height - lines; row < screen_.height; ++row) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::vector<std::string> lines;
+    std::istringstream rest(screen_.message);
+    for (std::string line; std::getline(rest, line);) lines.push_back(line);
+    for (std::size_t i = 1; i < lines.size(); ++i) keep_in_sight(lines[i - 1], lines[i]);
+    int row = screen_.height - static_cast<int>(lines.size());
+    for (const std::string& line : lines) {
       grid_.put(row, 0, std::string(static_cast<std::size_t>(grid_.width()), ' '));
-      grid_.put(row, 1, rest.substr(0, end), {view::Tone::kWarning});
-      rest.remove_prefix(std::min(end + 1, rest.size()));
+      grid_.put(row++, 1, line, {view::Tone::kWarning});
     }
+  }
+
+  // If the line below it is a caret, both lose so much at their begin that the word above the caret
+  // is on the screen.
+  void keep_in_sight(std::string& line, std::string& below) const {
+    const std::size_t caret = below.find_first_not_of(' ');
+    if (caret == below.npos || below.substr(caret) != "^") return;
+    constexpr int kWord = 30;
+    const int beyond = static_cast<int>(caret) + kWord + 2 - grid_.width();
+    if (beyond <= 0 || view::width_of(line, look_.charset) + 2 <= grid_.width()) return;
+    const std::string cut = look_.charset == view::Charset::kUtf8 ? "…" : "~";
+    line = cut + without_columns(line, beyond + 1);
+    below = " " + without_columns(below, beyond + 1);
+  }
+  std::string without_columns(std::string_view text, int columns) const {
+    while (columns > 0 && !text.empty()) {
+      char32_t point = 0;
+      const std::size_t bytes = std::max<std::size_t>(1, utf8_length(text, point));
+      columns -= view::width_of(text.substr(0, bytes), look_.charset);
+      text.remove_prefix(bytes);
+    }
+    const auto blanks = static_cast<std::size_t>(std::max(0, -columns));  // of a wide character
+    return std::string(blanks, ' ').append(text);
   }
 
   view::Grid& grid_;

@@ -9,9 +9,10 @@
 namespace tallyfs::view {
 namespace {
 
-constexpr int kTime = 10;        // columns of the clock before the map
-constexpr int kTail = 30;        // of the numbers behind it
-constexpr int kColumnsEach = 2;  // a bin's, where there is room
+constexpr int kTime = 10;         // columns of the clock before the map
+constexpr int kTimeOfParts = 14;  // with milliseconds
+constexpr int kTail = 30;         // of the numbers behind it
+constexpr int kColumnsEach = 2;   // a bin's, where there is room
 constexpr int kLabelMax = 6;
 
 std::string padded(std::string_view text, int width, Charset charset) {
@@ -28,7 +29,7 @@ void HeatTop::add(Int128 largest) {
   if (highest > top_ || tops_.size() == window_) top_ = highest;
 }
 
-int HeatMap::room() const { return std::max(8, look_.width - kTime - kTail); }
+int HeatMap::room() const { return std::max(8, look_.width - time_columns() - kTail); }
 
 HeatMap::Bins HeatMap::bins_of(const Statistic& statistic, const Statistic* counted) const {
   Bins made{.distribution = binned(statistic, counted, static_cast<std::size_t>(room()))};
@@ -44,7 +45,7 @@ void HeatMap::draw_axis(Grid& grid, const Bins& bins, const Quantity& quantity) 
   std::string before;
   for (std::size_t i = 0; i < bins.distribution.bins.size(); ++i) {
     const std::string label = end_text(bins.distribution.bins[i], quantity, look_.charset);
-    const int end = kTime + 1 + bins.columns_each * static_cast<int>(i + 1);
+    const int end = time_columns() + 1 + bins.columns_each * static_cast<int>(i + 1);
     const int width = width_of(label, look_.charset);
     const bool is_last = bins.distribution.bins[i].ends == Bin::Ends::kNoLast;
     const int start = is_last ? std::max(free_from, end - bins.columns_each) : end - width;
@@ -62,32 +63,21 @@ std::vector<Int128> HeatMap::ends_of(const Bins& bins) {
   return made;
 }
 
-void HeatMap::draw_legend(Grid& grid, int row, int column) const {
-  const auto counts = least_counts(top_.top(), levels_, steps_);
-  column = grid.put(row, column, "counts ", {Tone::kDim});
-  Int128 last = 0;
-  for (int level = 1; level <= levels_; ++level) {
-    const Int128 least = counts[static_cast<std::size_t>(level - 1)];
-    // While counts are small, there are levels that none of them has.
-    if (level_of(least, top_.top(), levels_, steps_) != level) continue;
-    last = least;
-    column = grid.put(row, column, exact_text(least).append(" "));
-    column = grid.put(row, column, shade_of(level, colours_, look_.charset),
-                      {Tone::kHeat, static_cast<std::uint8_t>(level)});
-    column = grid.put(row, column, " ");
-  }
-  if (last != top_.top()) grid.put(row, column, exact_text(top_.top()));
+void HeatMap::draw_legend(Grid& grid) const {
+  view::draw_legend(grid, {grid.height(), time_columns(), grid.width() - time_columns(), 1},
+                    {top_.top(), colours_, steps_});
 }
 
 void HeatMap::draw_head(Grid& grid, const Statistic& statistic) {
-  draw_legend(grid, grid.height(), kTime);
+  draw_legend(grid);
   const Bins bins = bins_of(statistic, nullptr);
   ends_ = ends_of(bins);
   draw_axis(grid, bins, quantity_of_x(statistic));
   const int row = grid.height() - 1;
   std::string heading = padded("/s", 7, look_.charset);
   for (const char* each : {"p50", "p99"}) heading.append(padded(each, 9, look_.charset));
-  const int column = std::max(kTime + bins.columns() + 3, static_cast<int>(grid.row(row).size()));
+  const int column =
+      std::max(time_columns() + bins.columns() + 3, static_cast<int>(grid.row(row).size()));
   grid.put(row, column, heading, {Tone::kDim});
 }
 
@@ -99,13 +89,27 @@ void HeatMap::draw_date(Grid& grid, std::uint64_t realtime_us) {
   if (!date_.empty()) grid.put_line(date_, {Tone::kDim});
 }
 
-int HeatMap::draw_frame(Grid& grid, int row, std::uint64_t realtime_us) const {
-  grid.put(row, 0, look_.clock(realtime_us), {Tone::kDim});
-  return grid.put(row, kTime, "|", {Tone::kDim});
+int HeatMap::time_columns() const { return is_below_second_ ? kTimeOfParts : kTime; }
+
+// A mount is read a little late now and then, so that two lines may be of the same second.
+std::string HeatMap::time_text(std::uint64_t realtime_us) {
+  const std::string millis = std::to_string(1000 + realtime_us / 1000 % 1000).substr(1);
+  std::string text = look_.clock(realtime_us);
+  if (is_below_second_)
+    text.append(".").append(millis);
+  else if (text == time_.substr(0, text.size()))
+    text.append(".").append(millis.substr(0, 1));
+  time_ = text;
+  return text;
+}
+
+int HeatMap::draw_frame(Grid& grid, int row, std::uint64_t realtime_us) {
+  grid.put(row, 0, time_text(realtime_us), {Tone::kDim});
+  return grid.put(row, time_columns(), "|", {Tone::kDim});
 }
 
 void HeatMap::draw_marks(Grid& grid, const Statistic& statistic, std::uint64_t realtime_us,
-                         std::string_view mark, std::string_view what) const {
+                         std::string_view mark, std::string_view what) {
   const int row = grid.height();
   int column = draw_frame(grid, row, realtime_us);
   const int end = column + bins_of(statistic, nullptr).columns();
@@ -136,9 +140,9 @@ void HeatMap::draw_line(Grid& grid, const Statistic& statistic, const Change& ch
                         std::uint64_t realtime_us, std::uint64_t missed) {
   draw_date(grid, realtime_us);
   if (missed > 0) {
-    draw_marks(
-        grid, statistic, realtime_us, "/",
-        counted(std::to_string(missed), "interval").append(" missed"));
+    const std::uint64_t end_us = realtime_us - std::min(realtime_us, change.micros / (missed + 1));
+    draw_marks(grid, statistic, end_us, "/",
+               counted(std::to_string(missed), "interval").append(" missed"));
   }
   if (!change.counted) {
     return draw_marks(grid, statistic, realtime_us, ".", statistic.on ? "reset" : "off");
@@ -151,7 +155,7 @@ void HeatMap::draw_line(Grid& grid, const Statistic& statistic, const Change& ch
   if (ends_of(bins) != ends_) {
     draw_head(grid, statistic);
   } else if (top_.top() != before) {
-    draw_legend(grid, grid.height(), kTime);
+    draw_legend(grid);
   }
   const int row = grid.height();
   int column = draw_frame(grid, row, realtime_us);

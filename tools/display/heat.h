@@ -6,6 +6,7 @@
 // window below, so that nothing flashes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -39,12 +40,19 @@ class HeatMap {
  public:
   static constexpr std::size_t kWindow = 60;  // intervals
 
-  HeatMap(const Look& look, Colours colours, Steps steps)
-      : look_(look), levels_(levels_of(colours, look.charset)), colours_(colours), steps_(steps) {}
+  // period: of the intervals.
+  HeatMap(const Look& look, Colours colours, Steps steps,
+          std::chrono::microseconds period = std::chrono::seconds(1))
+      : look_(look),
+        levels_(levels_of(colours, look.charset)),
+        colours_(colours),
+        steps_(steps),
+        is_below_second_(period < std::chrono::seconds(1)) {}
 
   // The line of an interval that ended at `realtime_us`; before it, legend and axis whenever they
   // are not those that were drawn last. `missed` intervals before it were not seen: they are
-  // hatched. A change that is not known, as after a reset, is dotted.
+  // hatched, in a line that has the time of their end. A change that is not known, as after a
+  // reset, is dotted. Lines of one second have parts of it.
   void draw_line(Grid& grid, const Statistic& statistic, const Change& change,
                  std::uint64_t realtime_us, std::uint64_t missed);
 
@@ -61,20 +69,25 @@ class HeatMap {
   Bins bins_of(const Statistic& statistic, const Statistic* counted) const;
   static std::vector<Int128> ends_of(const Bins& bins);
   void draw_axis(Grid& grid, const Bins& bins, const Quantity& quantity) const;
-  void draw_legend(Grid& grid, int row, int column) const;
+  void draw_legend(Grid& grid) const;
   void draw_date(Grid& grid, std::uint64_t realtime_us);
-  int draw_frame(Grid& grid, int row, std::uint64_t realtime_us) const;
+  // Columns of the time before the map.
+  int time_columns() const;
+  std::string time_text(std::uint64_t realtime_us);
+  int draw_frame(Grid& grid, int row, std::uint64_t realtime_us);
   void draw_marks(Grid& grid, const Statistic& statistic, std::uint64_t realtime_us,
-                  std::string_view mark, std::string_view what) const;
+                  std::string_view mark, std::string_view what);
   std::string tail(const Statistic& counted, const Change& change) const;
 
   const Look& look_;
   const int levels_;
   const Colours colours_;
   const Steps steps_;
+  const bool is_below_second_;
   HeatTop top_{kWindow};
   std::vector<Int128> ends_;  // of the bins of the axis that was drawn last
   std::string date_;          // of the line that was drawn last
+  std::string time_;          // of that line, too
 };
 
 }  // namespace tallyfs::view

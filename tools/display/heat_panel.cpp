@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kEndText = 7;  // columns of the ends of bins
 constexpr int kAxisRows = 2;
+constexpr int kLegendRows = 1;
 
 class HeatPanel {
  public:
@@ -23,13 +24,14 @@ class HeatPanel {
         colours_(picture.colours),
         look_(look),
         left_(area.column + kEndText + 1),
-        bins_max_(static_cast<std::size_t>(std::max(3, area.height - kAxisRows))) {}
+        bins_max_(static_cast<std::size_t>(std::max(3, area.height - kAxisRows - kLegendRows))) {}
 
   void draw() const {
     const auto room = static_cast<std::size_t>(std::max(1, area_.width - kEndText - 1));
     const std::size_t from = columns_.size() > room ? columns_.size() - room : 0;
     const Int128 top = top_of(largest(from));
     const auto bins = binned(statistic_, nullptr, bins_max_).bins;
+    draw_legend(grid_, area_, {top, colours_});
     draw_ends(bins);
     for (std::size_t i = from; i < columns_.size(); ++i) {
       draw_column(columns_[i], left_ + static_cast<int>(i - from), top,
@@ -39,7 +41,7 @@ class HeatPanel {
   }
 
  private:
-  int row_of(int bin, int bins) const { return area_.row + bins - 1 - bin; }
+  int row_of(int bin, int bins) const { return area_.row + kLegendRows + bins - 1 - bin; }
 
   Int128 largest(std::size_t from) const {
     Int128 found = 0;
@@ -87,7 +89,7 @@ class HeatPanel {
 
   void draw_time(std::size_t from, int bins) const {
     const int width = static_cast<int>(columns_.size() - from);
-    TimeAxis axis{.row = area_.row + bins,
+    TimeAxis axis{.row = area_.row + kLegendRows + bins,
                   .left = left_,
                   .columns = width,
                   .room = area_.column + area_.width - left_};

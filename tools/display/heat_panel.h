@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tools/display/grid.h"
+#include "tools/display/heat_axis.h"
 #include "tools/display/heat_colour.h"
 #include "tools/display/look.h"
 #include "tools/display/statistic.h"
@@ -22,13 +23,6 @@ struct HeatColumn {
   bool is_missed = false;
 };
 
-struct Area {
-  int row = 0;
-  int column = 0;
-  int width = 0;
-  int height = 0;
-};
-
 // statistic: has bins, and the counts of all columns in them.
 struct HeatPicture {
   const Statistic& statistic;
@@ -36,7 +30,8 @@ struct HeatPicture {
   Colours colours = Colours::kNone;
 };
 
-// The newest columns, as many as there is room for; the last two rows are the axis of time.
+// The newest columns, as many as there is room for, below a legend of their counts; the last two
+// rows are the axis of time.
 void draw_heat_panel(Grid& grid, const Area& area, const HeatPicture& picture, const Look& look);
 
 // One row of bars, in steps of an eighth of its height; the newest value is at the right.

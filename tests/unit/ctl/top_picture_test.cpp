@@ -2,6 +2,7 @@
 // tests/golden/ctl/top.*.txt. With TALLY_GOLDEN=write in the environment the pictures are written.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdlib>
 #include <fstream>
@@ -44,8 +45,8 @@ class TopPictureTest : public testing::Test {
   }
 
   std::string picture(int width, view::Colours colours, TopScreen::Page page, TopScreen::Picture of,
-                      view::Charset charset = view::Charset::kUtf8) {
-    TopScreen screen{.height = 20, .where = "/run/tallyfs/mnt", .every = "1s"};
+                      view::Charset charset = view::Charset::kUtf8, int height = 20) {
+    TopScreen screen{.height = height, .where = "/run/tallyfs/mnt", .every = "1s"};
     screen.page = page;
     screen.picture = of;
     const view::Look look{.width = width, .charset = charset, .cut = true, .clock = clock_of};
@@ -79,6 +80,21 @@ TEST_F(TopPictureTest, FitsItsWidth) {
   for (const int width : {60, 100, 200}) {
     expect_same("top." + std::to_string(width) + ".txt", pictures(width, view::Colours::kNone));
   }
+}
+
+// What the terminal of most people has.
+TEST_F(TopPictureTest, FitsEightyByTwentyFour) {
+  using Page = TopScreen::Page;
+  using Picture = TopScreen::Picture;
+  std::string all;
+  model_.set_filter("web");
+  for (const Page page : {Page::kList, Page::kZoom, Page::kHelp}) {
+    const std::string shown =
+        picture(80, view::Colours::kNone, page, Picture::kHeat, view::Charset::kUtf8, 24);
+    EXPECT_EQ(std::ranges::count(shown, '\n'), 24);
+    all.append(shown);
+  }
+  expect_same("top.80.txt", all);
 }
 
 TEST_F(TopPictureTest, HasTheColoursOfItsTerminal) {

@@ -222,6 +222,47 @@ TEST(LineEditorTest, LettersAreEditedAtTheCursor) {
   EXPECT_EQ(editor.shown(7), "> e=迟▏");
 }
 
+TEST(LineEditorTest, ACaretIsBelowTheFirstWordThatChanged) {
+  const auto caret = [](std::string_view before, std::string_view after) {
+    return caret_below_change(before, after, view::Charset::kAscii);
+  };
+  EXPECT_EQ(caret("name=us on=1 type=value", "name=us on=0 type=range"), "\n        ^");
+  EXPECT_EQ(caret("name=us on=1", "name=us on=1 type=list"), "\n             ^");
+  EXPECT_EQ(caret("name=us on=1", "name=us"), "");
+}
+
+std::string drawn_at_80(const TopModel& model, TopScreen screen) {
+  const view::Look look{.width = 80,
+                        .charset = view::Charset::kAscii,
+                        .clock = [](std::uint64_t) { return "03:13:42"; }};
+  view::Grid grid(80, view::Charset::kAscii);
+  draw_top(grid, model, screen, view::Colours::kNone, look);
+  return grid.text();
+}
+
+TEST(TopDrawTest, WhatACaretIsBelowIsOnTheScreen) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0)}));
+  const std::string line = "name=us " + std::string(200, 'x') + " range_max=9 on=1";
+  const std::string shown =
+      drawn_at_80(model, {.message = "why\n" + line + "\n" + std::string(209, ' ') + "^"});
+  const std::size_t last = shown.rfind('\n', shown.size() - 2) + 1;
+  const std::size_t above = shown.rfind('\n', last - 2) + 1;
+  EXPECT_NE(shown.find("\n why\n"), shown.npos) << shown;
+  const std::size_t column = shown.find("range_max=9", above);
+  ASSERT_LT(column, last) << shown;
+  EXPECT_EQ(shown[last + (column - above)], '^') << shown;
+  EXPECT_EQ(shown.substr(above, 3), " ~x") << shown;
+}
+
+TEST(TopDrawTest, TheFilterIsInTheHeader) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("web", 0), with_samples("db", 0)}));
+  model.set_filter("we");
+  const std::string shown = drawn_at_80(model, {.every = "1s"});
+  EXPECT_NE(shown.find("  filter we  03:13:42  1s\n"), shown.npos) << shown;
+}
+
 TEST(TopDrawTest, ASmallGridIsTold) {
   view::Grid grid(59);
   TopModel model;

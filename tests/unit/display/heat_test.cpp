@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tools/display/heat_axis.h"
 #include "tools/display/heat_panel.h"
 
@@ -58,11 +60,48 @@ TEST(HeatMapTest, LegendAndAxisAreDrawnOnceAndAgainWhenTheyChange) {
   Grid second(100, Charset::kAscii);
   map.draw_line(second, all, change, 0, 1);
   EXPECT_EQ(second.text(),
-            "03:13:42  |//////| 1 interval missed\n"
-            "03:13:42  |  %%  |       3        1        2\n");
+            "03:13:42.0|//////| 1 interval missed\n"
+            "03:13:42.0|  %%  |       3        1        2\n");
   Grid reset(100, Charset::kAscii);
   map.draw_line(reset, all, {.micros = 1'000'000, .samples = 3}, 0, 0);
-  EXPECT_EQ(reset.text(), "03:13:42  |......| reset\n");
+  EXPECT_EQ(reset.text(), "03:13:42.0|......| reset\n");
+}
+
+TEST(HeatMapTest, NoTwoLinesHaveEqualTimes) {
+  const auto clock = [](std::uint64_t realtime_us) {
+    return "03:13:" + std::to_string(realtime_us / 1'000'000);
+  };
+  const Look look{.charset = Charset::kAscii, .clock = clock};
+  const Statistic all{.name = "depth",
+                      .on = true,
+                      .type = "array",
+                      .values = Array{.bounds = {0, 2}, .counts = {0, 9, 0}}};
+  const auto times_of = [&](HeatMap map, std::vector<std::uint64_t> ends_us, std::uint64_t missed) {
+    std::string times;
+    std::uint64_t before_us = ends_us.front() - 1'000'000;
+    for (const std::uint64_t end_us : ends_us) {
+      Grid grid(100, Charset::kAscii);
+      map.draw_line(grid, all, {.micros = end_us - before_us, .counted = all}, end_us, missed);
+      before_us = end_us;
+      std::istringstream lines(grid.text());
+      for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("03:")) times += line.substr(6, line.find('|') - 6) + "|";
+      }
+    }
+    return times;
+  };
+  using std::chrono::milliseconds;
+  const auto map_of = [&](milliseconds period) {
+    return HeatMap(look, Colours::kNone, Steps::kLog, period);
+  };
+  EXPECT_EQ(times_of(map_of(milliseconds(250)), {10'000'000, 10'250'000, 10'501'999}, 0),
+            "10.000  |10.250  |10.501  |");
+  // The second was read late, and the third again in time.
+  EXPECT_EQ(
+      times_of(map_of(milliseconds(1000)), {10'999'000, 12'003'000, 12'999'000, 14'000'000}, 0),
+      "10  |12  |12.9|14  |");
+  EXPECT_EQ(times_of(map_of(milliseconds(1000)), {13'000'000, 16'000'000}, 2),
+            "12  |13  |15  |16  |");
 }
 
 // The last two lines of a panel with so many seconds from 10:00:07 on.
