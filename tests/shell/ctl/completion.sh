@@ -23,6 +23,18 @@ _offers_what_it_should() {
   assert_has_not '--longest' "$(_offers tallyctl probe count --)"
   assert_eq 'make_child' "$(_offers tallyctl probe count bash make_ch | grep '^make_child$')"
   assert_eq 'before' "$(_offers tallyctl show --vs be | grep '^be')"
+  assert_eq 'samples' "$(_offers tallyctl ls --sort sam | grep '^sam')"
+  assert_eq 'define definitions' "$(_offers tallyctl help def | grep '^def' | sort | paste -sd' ')"
+  assert_eq '10s' "$(_offers tallyctl check --over 10 | grep '^10')"
+  assert_eq 'echo' "$(_offers tallyctl check --run ech | grep '^echo$' | sort -u)"
+  mkdir "$CASE/pasts"
+  assert_has 'pasts' "$(cd "$CASE" && _offers tallyctl check --store past)"
+  # A number is no name.
+  local option
+  for option in 'show --count' 'show --top' 'check --warn' 'since --id' 'probe latency --pid'; do
+    # shellcheck disable=SC2086  # they are words
+    assert_eq '' "$(_offers tallyctl $option w | grep '^web' || true)" "after $option"
+  done
 }
 
 bash_completes() {
@@ -41,6 +53,7 @@ zsh_completes() {
   _offers() {
     zsh -fc 'compadd() { [[ $1 == -a ]] && print -l -- ${(P)2} || print -l -- "$@" }
       _files() { print -l -- * }
+      _command_names() { print -l -- echo }
       completion=$1; shift
       words=("$@") CURRENT=$# PREFIX=${@[-1]}
       source $completion/_tallyctl' zsh "$COMPLETION" "$@"
