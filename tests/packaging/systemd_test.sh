@@ -273,7 +273,7 @@ healthz() {
     grep -q "^HTTP/1.1 200" <&3' 2>/dev/null
 }
 check "the page is served" wait_until healthz
-check "tally-record starts" quietly inside systemctl enable --now tally-record
+check "tally-record starts with it" wait_until 'inside systemctl --quiet is-active tally-record'
 check "and keeps the past of timers" wait_until \
   "inside tallyctl show --last 5m timer | grep -q lateness"
 check_eq 'tally-record tallyfs 750' "$(inside stat -c '%U %G %a' /var/lib/tally-record)" \

@@ -26,8 +26,12 @@ void add_rights(CommandLine& line, Options& options) {
 }  // namespace
 
 std::optional<int> parse_options(int argc, char** argv, Options& options) {
-  CommandLine line("Shows a mounted tallyfs in a browser, and to Prometheus.", "tally-web",
-                   TALLYFS_VERSION);
+  CommandLine line(
+      "Shows a mounted tallyfs in a browser, and to Prometheus.\n"
+      "  tally-web                                  prints the URL, with its token\n"
+      "  tally-web --keep 1h --allow-changes        an hour of the past; definitions may change\n"
+      "  tally-web --metrics-only --open-metrics    for Prometheus alone, without a token",
+      "tally-web", TALLYFS_VERSION);
   line.add({.names = "--listen",
             .variable = &options.listen,
             .value = "ADDRESS",
