@@ -36,12 +36,13 @@ class Top {
   Top(Session& session, TopTime time, std::unique_ptr<CursesScreen> terminal)
       : look_(session.look),
         mount_(session.source->mount()),
+        map_store_(mount_.empty() ? "" : store_of_mount(mount_)),
         recorded_period_(session.source->period()),
         past_(time.store, time.extent, !mount_.empty(), recorded_period_),
         notes_{.versus = std::move(time.note)},
         terminal_(std::move(terminal)),
         reader_({std::move(session.source), std::move(time.damaged)}, session.options.period(),
-                past_.opener()) {
+                past_.opener(), map_store_) {
     if (time.others) model_.compare_with(*std::move(time.others));
     screen_.where = !time.store.empty() ? time.store
                     : mount_.empty()    ? session.options.from
@@ -94,12 +95,36 @@ class Top {
     if (!moment->damaged.empty()) notes_.damaged = fact_text(moment->damaged.back(), look_);
     model_.take(*std::move(moment->tree));
     if (moment->interface) model_.take(*moment->interface, period_us());
+    if (moment->map_past) take(*std::move(moment->map_past));
     order_selected();
+    order_map_past();
   }
   // A recording's moments are as far apart as they were recorded, however fast it is played.
   std::uint64_t period_us() const {
     const auto period = mount_.empty() ? recorded_period_ : parse_period(screen_.every);
     return static_cast<std::uint64_t>(period.count()) * static_cast<std::uint64_t>(past_.speed());
+  }
+
+  void take(MapPast past) {
+    if (!past.fault.empty()) notes_.damaged = "no past of the map: " + past.fault;
+    model_.take_past(past.interface, past.statistic, std::move(past.columns), period_us());
+  }
+
+  // For each map once, and again when the store has what was counted before the map was begun: the
+  // recorder writes each ten seconds.
+  void order_map_past() {
+    constexpr std::uint64_t kStoredUs = 15'000'000;
+    const view::Statistic* const statistic = model_.statistic();
+    if (map_store_.empty() || !statistic) return;
+    const std::uint64_t now_us = model_.tree().realtime_us;
+    const std::pair<std::string, std::string> wanted(model_.selected(), statistic->name);
+    const bool is_new = map_ != wanted;
+    if (!is_new && (map_again_us_ == 0 || now_us < map_again_us_)) return;
+    map_ = wanted;
+    map_again_us_ = is_new ? now_us + kStoredUs : 0;
+    ++map_order_.number;
+    map_order_.statistic = statistic->name;
+    order();
   }
 
   void take(const Input& input) {
@@ -115,7 +140,8 @@ class Top {
     reader_.order({.interface = ordered_,
                    .period = parse_period(screen_.every),
                    .speed = past_.speed(),
-                   .place = past_.place()});
+                   .place = past_.place(),
+                   .map = map_order_});
   }
   void order_selected() {
     if (model_.selected() != ordered_) order();
@@ -322,6 +348,7 @@ class Top {
 
   view::Look look_;
   const std::string mount_;
+  const std::string map_store_;  // empty: the map has no past but what was seen
   const std::chrono::microseconds recorded_period_;
   TopPast past_;
   TopPast::Notes notes_;  // below the list
@@ -330,6 +357,9 @@ class Top {
   std::unique_ptr<CursesScreen> terminal_;
   TopReader reader_;
   std::string ordered_;  // the interface that is read
+  std::pair<std::string, std::string> map_;  // the statistic whose past was ordered
+  std::uint64_t map_again_us_ = 0;           // when it is ordered once more; 0: never
+  TopMapOrder map_order_;
   Edited edited_ = Edited::kFilter;
   std::optional<LineEditor> editor_;
   std::string unedited_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "tools/display/change.h"
@@ -63,22 +64,58 @@ void TopModel::take(const view::InterfaceSummary& summary, double seconds) {
 
 void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
   if (interface.name != selected_) return;
-  const std::optional<view::Interface> before = std::exchange(interface_, interface);
+  interface_ = interface;
   const view::Statistic* const now = statistic();
-  if (!before || !now || interface.time_us <= before->time_us || !has_bins(*now)) return;
-  const std::uint64_t micros = interface.time_us - before->time_us;
+  const std::uint64_t begun_us = column_begin_ ? column_begin_->time_us : 0;
+  const std::uint64_t micros = interface.time_us - std::min(interface.time_us, begun_us);
+  // What is ordered is read at once; that is no interval of its own.
+  if (column_begin_ && micros > 0 && micros < period_us / 2) return;
+  const std::optional<view::Interface> before = std::exchange(column_begin_, interface);
+  if (!before || !now || micros == 0 || !has_bins(*now)) return;
   const std::uint64_t missed = period_us == 0 ? 0 : (micros + period_us / 2) / period_us;
   for (std::uint64_t i = 1; i < std::min<std::uint64_t>(missed, kColumnsMax); ++i) {
     columns_.push_back({.realtime_us = interface.realtime_us, .is_missed = true});
   }
   auto change = view::change_between(*before, interface, now->name);
   columns_.push_back({.realtime_us = interface.realtime_us, .counted = std::move(change.counted)});
-  while (columns_.size() > kColumnsMax) columns_.pop_front();
+  while (columns_.size() > kColumnsMax) {
+    columns_.pop_front();
+    past_columns_ -= past_columns_ > 0 ? 1 : 0;
+  }
+}
+
+void TopModel::take_past(const std::string& interface, const std::string& statistic,
+                         std::deque<view::HeatColumn> past, std::uint64_t period_us) {
+  const view::Statistic* const now = this->statistic();
+  if (interface != selected_ || !now || now->name != statistic || period_us == 0) return;
+  const auto own = columns_.begin() + static_cast<std::ptrdiff_t>(past_columns_);
+  std::deque<view::HeatColumn> later(std::make_move_iterator(own),
+                                     std::make_move_iterator(columns_.end()));
+  const std::uint64_t begin_us =
+      later.empty() ? interface_->realtime_us
+                    : later.front().realtime_us - std::min(later.front().realtime_us, period_us);
+  while (!past.empty() && past.back().realtime_us > begin_us + period_us / 2) past.pop_back();
+  if (!past.empty()) {
+    const std::uint64_t last_us = std::min(past.back().realtime_us, begin_us);
+    const std::uint64_t missed = (begin_us - last_us + period_us / 2) / period_us;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(missed, kColumnsMax); ++i) {
+      past.push_back({.realtime_us = begin_us, .is_missed = true});
+    }
+  }
+  past_columns_ = past.size();
+  columns_ = std::move(past);
+  std::ranges::move(later, std::back_inserter(columns_));
+}
+
+void TopModel::clear_columns() {
+  columns_.clear();
+  past_columns_ = 0;
 }
 
 void TopModel::begin_again() {
   interface_.reset();
-  columns_.clear();
+  column_begin_.reset();
+  clear_columns();
 }
 
 double TopModel::rate() const {
@@ -170,8 +207,9 @@ void TopModel::select(const std::string& name) {
   if (name == selected_) return;
   selected_ = name;
   interface_.reset();
+  column_begin_.reset();
   statistic_.clear();
-  columns_.clear();
+  clear_columns();
 }
 
 void TopModel::move_statistic(int steps) {
@@ -180,7 +218,7 @@ void TopModel::move_statistic(int steps) {
   const auto size = static_cast<int>(interface_->statistics.size());
   const auto at = static_cast<int>(now - interface_->statistics.data());
   statistic_ = interface_->statistics[static_cast<std::size_t>((at + steps + size) % size)].name;
-  columns_.clear();
+  clear_columns();
 }
 
 const view::Statistic* TopModel::statistic() const {

@@ -48,6 +48,11 @@ class TopModel {
   // Takes the data of the selected interface; those of others are ignored.
   void take(const view::Interface& interface, std::uint64_t period_us);
 
+  // Puts what a store has before the columns of the selected statistic, and marks as missed what
+  // lies between; that of another statistic is ignored. A later one replaces it.
+  void take_past(const std::string& interface, const std::string& statistic,
+                 std::deque<view::HeatColumn> past, std::uint64_t period_us);
+
   const view::Tree& tree() const { return tree_; }
   // Call before a snapshot of another time: the picture begins again.
   void begin_again();
@@ -90,6 +95,7 @@ class TopModel {
  private:
   void take(const view::InterfaceSummary& summary, double seconds);
   void select(const std::string& name);
+  void clear_columns();
   void select_first();
   std::vector<const TopRow*> sorted() const;
   double sort_key(const TopRow& row) const;
@@ -109,6 +115,8 @@ class TopModel {
   std::optional<view::Interface> interface_;  // the newest of the selected one
   std::string statistic_;                     // its name; empty: the first with bins
   std::deque<view::HeatColumn> columns_;
+  std::size_t past_columns_ = 0;                   // the first ones, which are out of a store
+  std::optional<view::Interface> column_begin_{};  // where the next column begins
 };
 
 }  // namespace tallyfs

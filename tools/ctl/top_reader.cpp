@@ -9,9 +9,10 @@ namespace tallyfs {
 
 using std::chrono::microseconds;
 
-TopReader::TopReader(TopSource source, microseconds period, OpenAt open_at)
+TopReader::TopReader(TopSource source, microseconds period, OpenAt open_at, std::string map_store)
     : source_(std::move(source)),
       open_at_(std::move(open_at)),
+      map_store_(std::move(map_store)),
       thread_([this, period] { run({.period = period}); }) {}
 
 TopReader::~TopReader() {
@@ -74,7 +75,16 @@ TopMoment TopReader::read(const TopOrders& orders) {
   if (orders.interface.empty()) return made;
   auto read = read_interface(*source_.source, orders.interface);
   if (read) made.interface = std::move(read).value();
+  read_map(orders, made);
   return made;
+}
+
+void TopReader::read_map(const TopOrders& orders, TopMoment& moment) {
+  if (map_store_.empty() || map_ == orders.map.number || !moment.interface) return;
+  const view::Statistic* const found = moment.interface->find(orders.map.statistic);
+  if (!found) return;
+  map_ = orders.map.number;
+  moment.map_past = read_map_past(map_store_, *moment.interface, *found, orders.period);
 }
 
 }  // namespace tallyfs

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tools/ctl/mailbox.h"
+#include "tools/ctl/top_map.h"
 #include "tools/display/statistic.h"
 #include "tools/past/store.h"
 #include "tools/tree/source.h"
@@ -34,6 +35,12 @@ struct TopPlace {
   std::uint64_t realtime_us = 0;
 };
 
+// The past of a statistic's map, each number once.
+struct TopMapOrder {
+  std::uint64_t number = 0;
+  std::string statistic{};  // of the interface that is read
+};
+
 struct TopMoment {
   std::uint64_t place = 0;  // the number of the place from which it was reached
   std::optional<view::Tree> tree;
@@ -41,6 +48,7 @@ struct TopMoment {
   std::uint64_t dropped = 0;
   std::string fault{};  // why nothing was read
   std::vector<past::Fact> damaged{};
+  std::optional<MapPast> map_past{};
 };
 
 // Orders for the reader. It reads at once for new ones.
@@ -49,13 +57,16 @@ struct TopOrders {
   std::chrono::microseconds period{};
   int speed = 1;  // of the past: moments that pass in a period
   TopPlace place{};
+  TopMapOrder map{};
   bool ends = false;
 };
 
 class TopReader {
  public:
-  // open_at: of a store; empty for what has one direction.
-  TopReader(TopSource source, std::chrono::microseconds period, OpenAt open_at);
+  // open_at: of a store; empty for what has one direction. map_store: the store that records a
+  // mount; empty: none is known.
+  TopReader(TopSource source, std::chrono::microseconds period, OpenAt open_at,
+            std::string map_store = "");
   ~TopReader();
 
   int wake_fd() const { return moments_.fd(); }
@@ -66,12 +77,15 @@ class TopReader {
  private:
   void run(TopOrders orders);
   TopMoment read(const TopOrders& orders);
+  void read_map(const TopOrders& orders, TopMoment& moment);
   Result<void> go_to(const TopPlace& place);
   // True if there are new orders; false after the period, or never without one.
   bool wait_for_orders(std::optional<std::chrono::microseconds> period) const;
 
   TopSource source_;
   const OpenAt open_at_;
+  const std::string map_store_;
+  std::uint64_t map_ = 0;    // the number of the map whose past was read last
   std::uint64_t place_ = 0;  // the number of the one from which the source was opened
   Mailbox<TopMoment> moments_;
   Mailbox<TopOrders> orders_;

@@ -88,6 +88,42 @@ interfaces_are_shown_beside_their_rates_in_another_span() {
   _close
 }
 
+a_map_on_a_mount_begins_with_the_store() {
+  _need_terminal
+  _record
+  local i
+  for i in 1 2 3 4; do
+    send 'web/us 500' 'web/us 900'
+    _next_second
+  done
+  _end_recorder
+  _open 140 30
+  # Nothing is sent any more: what the map has is of the store.
+  _keys "NO_COLOR=1 TALLY_STORE=$STORE TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'INTERFACE'
+  _keys / web Enter
+  wait_until "_screen | grep -q '│[^│]*[░▒▓█]'"
+  _sees 'counts 1 '
+  _keys q
+  _sees_not 'INTERFACE'
+  # Of another mount than that of the service no store is known.
+  _keys "clear; env -u TALLY_STORE NO_COLOR=1 TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'INTERFACE'
+  _keys / web Enter
+  _sees 'web/us  quantiles'
+  _sees '└──'
+  assert_eq '' "$(_screen | grep '│[^│]*[░▒▓█]' || true)"
+  _keys q
+  _sees_not 'INTERFACE'
+  mkdir "$CASE/damaged"
+  echo damaged >"$CASE/damaged/past.sqlite"
+  _keys "clear; TALLY_STORE=$CASE/damaged TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'no past of the map: '
+  _keys q
+  _sees_not 'INTERFACE'
+  _close
+}
+
 damaged_blocks_are_named() {
   _need_terminal
   # Without midnight within.

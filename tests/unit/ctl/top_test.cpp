@@ -202,6 +202,50 @@ TEST(TopModelTest, ColumnsAreIntervalsAndMissedOnesAreMarked) {
   EXPECT_TRUE(model.columns().empty());
 }
 
+TEST(TopModelTest, ThePastOfAStoreIsBeforeWhatWasSeen) {
+  const auto past_of = [](std::vector<std::uint64_t> seconds) {
+    std::deque<view::HeatColumn> past;
+    for (const std::uint64_t second : seconds) {
+      past.push_back({.realtime_us = second * 1'000'000,
+                      .counted = interface_at(second, 1).statistics[1]});
+    }
+    return past;
+  };
+  TopModel model;
+  model.take(tree_at(100, {with_samples("a", 0)}));
+  model.take(interface_at(100, 5), 1'000'000);
+  model.take_past("a", "hits", past_of({97, 98}), 1'000'000);
+  model.take_past("b", "us", past_of({97, 98}), 1'000'000);
+  EXPECT_TRUE(model.columns().empty());
+  model.take_past("a", "us", past_of({97, 98}), 1'000'000);
+  // What was counted after the last point is not known.
+  ASSERT_EQ(model.columns().size(), 4u);
+  EXPECT_FALSE(model.columns()[1].is_missed);
+  EXPECT_TRUE(model.columns()[2].is_missed);
+  EXPECT_TRUE(model.columns()[3].is_missed);
+  model.take(interface_at(101, 8), 1'000'000);
+  model.take_past("a", "us", past_of({97, 98, 99, 100, 101}), 1'000'000);
+  ASSERT_EQ(model.columns().size(), 5u);
+  for (const view::HeatColumn& each : model.columns()) EXPECT_FALSE(each.is_missed);
+  EXPECT_EQ(std::get<view::Array>(model.columns()[4].counted->values).counts[1], 3);
+  model.move_statistic(1);
+  EXPECT_TRUE(model.columns().empty());
+}
+
+TEST(TopModelTest, WhatIsReadAtOnceIsNoColumn) {
+  TopModel model;
+  model.take(tree_at(1, {with_samples("a", 0)}));
+  model.take(interface_at(1, 5), 1'000'000);
+  view::Interface soon = interface_at(1, 7);
+  soon.time_us += 100'000;
+  model.take(soon, 1'000'000);
+  EXPECT_TRUE(model.columns().empty());
+  EXPECT_EQ(model.statistic()->samples, 7u);
+  model.take(interface_at(2, 9), 1'000'000);
+  ASSERT_EQ(model.columns().size(), 1u);
+  EXPECT_EQ(std::get<view::Array>(model.columns()[0].counted->values).counts[1], 4);
+}
+
 TEST(SparklineTest, WhatIsAboveZeroIsSeenAndTheNewestStayOnTheRight) {
   EXPECT_EQ(view::sparkline({0, 0.001, 8}, 10, view::Charset::kUtf8), " ▁█");
   EXPECT_EQ(view::sparkline({8, 1, 2}, 2, view::Charset::kAscii), "-#");

@@ -1,0 +1,83 @@
+#include "tools/ctl/top_map.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "tools/display/change.h"
+#include "tools/past/moment_source.h"
+#include "tools/tree/source.h"
+
+namespace tallyfs {
+namespace {
+
+constexpr std::uint64_t kColumns = 240;
+constexpr const char* kMountOfService = "/run/tallyfs/mnt";
+
+// Intervals between two moments that were not seen; the last one was.
+void add_missed(std::deque<view::HeatColumn>& columns, std::uint64_t micros, std::uint64_t end_us,
+                std::uint64_t period_us) {
+  const std::uint64_t intervals = (micros + period_us / 2) / period_us;
+  for (std::uint64_t i = 1; i < std::min(intervals, kColumns); ++i) {
+    columns.push_back({.realtime_us = end_us, .is_missed = true});
+  }
+}
+
+Result<void> read_columns(past::MomentSource& source, const view::Statistic& wanted,
+                          std::uint64_t period_us, MapPast& made) {
+  std::optional<view::Interface> before;
+  for (auto next = Source::Next::kMoment; next != Source::Next::kEnd;) {
+    auto now = read_interface(source, made.interface);
+    if (!now) return now.error();
+    const view::Statistic* const found = now.value().find(wanted.name);
+    if (found && before) {
+      const std::uint64_t end_us = now.value().realtime_us;
+      add_missed(made.columns, end_us - before->realtime_us, end_us, period_us);
+      auto change = view::change_between(*before, now.value(), wanted.name);
+      const bool is_alike = found->type == wanted.type && found->units == wanted.units;
+      if (!is_alike) change.counted.reset();
+      made.columns.push_back({.realtime_us = end_us, .counted = std::move(change.counted)});
+    }
+    if (found) before = std::move(now).value();
+    const auto gone = source.next(std::chrono::microseconds(static_cast<std::int64_t>(period_us)));
+    if (!gone) return gone.error();
+    next = gone.value();
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string store_of_mount(const std::string& mount) {
+  const char* const named = std::getenv("TALLY_STORE");
+  if (named && *named) return named;
+  return mount == kMountOfService ? past::kDefaultStore : "";
+}
+
+MapPast read_map_past(const std::string& store, const view::Interface& interface,
+                      const view::Statistic& statistic, std::chrono::microseconds period) {
+  MapPast made{interface.name, statistic.name};
+  auto opened = past::StoreReader::open(store);
+  if (!opened) {
+    if (opened.error().code != ErrorCode::kNotFound) made.fault = opened.error().reason;
+    return made;
+  }
+  const auto period_us = static_cast<std::uint64_t>(period.count());
+  const std::uint64_t end_us = interface.realtime_us;
+  const std::uint64_t length_us = std::min(end_us, kColumns * period_us);
+  auto source =
+      past::MomentSource::open(std::move(opened).value(), {end_us - length_us, end_us},
+                               {.interface = interface.name, .statistics = {statistic.name}});
+  if (!source) {
+    made.fault = source.error().reason;
+    return made;
+  }
+  if (source.value()->period() > period) return made;
+  const auto read = read_columns(*source.value(), statistic, period_us, made);
+  // A statistic that the store does not have has no past.
+  if (!read && read.error().code != ErrorCode::kNotFound) made.fault = read.error().reason;
+  return made;
+}
+
+}  // namespace tallyfs
