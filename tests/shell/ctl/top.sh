@@ -66,6 +66,20 @@ keys_do_as_help_says() {
   _close
 }
 
+# The list at its last moment, filtered, beside tests/golden/ctl/top.80x24.txt.
+it_fits_eighty_by_twenty_four() {
+  _open 80 24
+  _keys "cd $GOLDEN; clear; TZ=UTC $TALLYCTL top --from all.jsonl" Enter
+  _sees 'LAST MINUTE'
+  _keys / web Enter
+  _sees 'filter web'
+  _sees '03:10:07'
+  wait_until '[ "$(_screen)" = "$(cat "$GOLDEN/top.80x24.txt")" ]'
+  _keys q
+  _sees_not 'LAST MINUTE'
+  _close
+}
+
 a_recording_is_drawn_with_its_own_period() {
   _open 140 30
   # Recorded each ten seconds, the last two missed, and played four times a second.

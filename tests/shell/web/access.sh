@@ -37,6 +37,11 @@ the_token_s_file_is_its_owner_s_and_stays() {
     --listen 127.0.0.1:0
 }
 
+help_begins_with_three_examples() {
+  "$TALLY_WEB" --help >"$CASE/help"
+  assert_eq 3 "$(sed -n 2,4p "$CASE/help" | grep -c '^  tally-web ')" "$(head -5 "$CASE/help")"
+}
+
 options_open_reading_or_metrics() {
   stop_web
   start_web --open-metrics
