@@ -152,14 +152,61 @@ class AccessPageTest(PageCase):
         self.assertEqual("by-rate", self.browser.run(focused))
 
     def test_targets_are_large_enough(self):
-        self.open("web/latency_us")
-        self.assertEqual([], self.browser.run("""
-            return [...document.querySelectorAll('button, select, summary, input')]
-              .filter(e => e.offsetParent && !e.closest('thead, tbody') && e.type !== 'checkbox')
-              .map(e => [e.id || e.textContent, e.getBoundingClientRect()])
-              .filter(([_, box]) => box.width < 24 || box.height < 24)
-              .map(([name, box]) => `${name} ${box.width}x${box.height}`);"""))
+        self.mount.send("create x/y on=1")
+        self.addCleanup((self.mount.mount / "statistics/x").rmdir)
+        for statistic in ("web/latency_us", "x/y", ""):
+            self.browser.size(1280, 800)
+            self.open(f"{statistic}&q=y")
+            until(lambda: self.browser.texts("#found-list button"), "what is found")
+            self.browser.run("document.getElementById('export').open = true")
+            for width in (1280, 375):
+                self.browser.size(width, 800)
+                self.browser.run("document.body.classList.add('lists-open')")
+                with self.subTest(statistic=statistic, width=width):
+                    self.assertEqual([], self.browser.run("""
+                        return [...document.querySelectorAll('button, select, summary, input')]
+                          .filter(e => e.offsetParent)
+                          .map(e => [e.id || e.textContent, e.getBoundingClientRect()])
+                          .filter(([_, box]) => box.width < 24 || box.height < 24)
+                          .map(([name, box]) => `${name} ${box.width}x${box.height}`);"""))
 
+    def test_rows_and_tables_have_headings(self):
+        shown = {"web/latency_us": 3, "web/by_second": 3, "": 1}
+        for statistic, least in shown.items():
+            with self.subTest(statistic=statistic):
+                self.open(statistic)
+                for table in ("heat", "series"):
+                    self.browser.run(f"document.getElementById('{table}-as-table').click()")
+                tables = "return [...document.querySelectorAll('table')]" \
+                         ".filter(e => e.offsetParent && e.tBodies[0]?.rows.length).length"
+                until(lambda: self.browser.run(tables) >= least, "its tables")
+                self.assertEqual([], self.browser.run("""
+                    return [...document.querySelectorAll('table')]
+                      .filter(e => e.offsetParent)
+                      .filter(e => !(e.caption?.textContent || e.getAttribute('aria-labelledby')) ||
+                        [...e.rows].some(tr => tr.className !== 'spacer' &&
+                          (tr.cells[0].tagName !== 'TH' || !tr.cells[0].scope)))
+                      .map(e => e.outerHTML.slice(0, 300));"""))
+
+    def test_a_list_of_buttons_is_one_stop(self):
+        names = [f"one_stop_{each}" for each in range(5)]
+        self.mount.send(*(f"create stops/{name} on=1" for name in names))
+        self.addCleanup((self.mount.mount / "statistics/stops").rmdir)
+        self.open("web/latency_us&q=one_stop")
+        buttons = "#found-list button"
+        until(lambda: len(self.browser.texts(buttons)) == len(names), "what is found")
+        stops = f"return [...document.querySelectorAll('{buttons}')]" \
+                ".filter(e => e.tabIndex === 0).map(e => e.textContent)"
+        shown = self.browser.texts(buttons)
+        self.assertEqual(shown[:1], self.browser.run(stops))
+        self.browser.run(f"document.querySelector('{buttons}').focus()")
+        for key, at in ((Keys.ARROW_DOWN, 1), (Keys.ARROW_RIGHT, 2), (Keys.ARROW_UP, 1)):
+            self.browser.driver.switch_to.active_element.send_keys(key)
+            self.assertEqual(shown[at], self.browser.driver.switch_to.active_element.text)
+            self.assertEqual(shown[at:at + 1], self.browser.run(stops))
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.browser.shows("#shown-name", shown[1].replace("/", " / "))
+        self.assertEqual(shown[1:2], self.browser.run(stops))
 
     def test_borders_of_controls_are_seen(self):
         self.open("web/latency_us")

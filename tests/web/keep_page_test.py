@@ -98,7 +98,7 @@ class KeepPageTest(PageCase):
 
     def test_csv_has_what_is_shown(self):
         self.open("web/codes")
-        until(lambda: "200" in self.browser.texts("#bars td:first-child"), "the value 200")
+        until(lambda: "200" in self.browser.texts("#bars th"), "the value 200")
         self.wait_for_line()
         rows = list(csv.reader(io.StringIO(self.save("csv-values").decode())))
         self.assertEqual(["value", "count"], rows[0])

@@ -81,7 +81,7 @@ class NewcomerTest(PageCase):
         self.open("web/latency_us")
         self.browser.shows("#percentiles", "p99 · last second")
         self.assertEqual(["Name", "Samples", "Since reset"],
-                         self.browser.texts("#statistic-table th"))
+                         self.browser.texts("#statistic-table thead th"))
         self.browser.click("#counted-choice [value=total]")
         self.browser.shows("#percentiles", "p99 · since ")
         self.open("web/size")
@@ -98,7 +98,7 @@ class NewcomerTest(PageCase):
                 until(lambda: any("p99" in each for each in
                                   self.browser.texts("#statistic-table td:nth-child(3)")), "a p99")
                 self.assertEqual([], self.browser.run("""
-                    return [...document.querySelectorAll('.list td, .list td button')]
+                    return [...document.querySelectorAll('.list tbody :is(td, th, button)')]
                       .filter(e => e.offsetParent && (e.scrollWidth > e.clientWidth ||
                                                       e.scrollHeight > e.clientHeight + 1))
                       .map(e => e.textContent);"""), shown)
@@ -130,7 +130,7 @@ class NewcomerTest(PageCase):
         self.browser.shows("#shown-name", f"tagged / {names[1]}")
         until(lambda: self.statistics() == names, "all of them")
         self.assertEqual([], self.browser.run("""
-            return [...document.querySelectorAll('#statistic-table td button')]
+            return [...document.querySelectorAll('#statistic-table tbody button')]
               .filter(e => e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth)
               .map(e => e.textContent);"""))
         for words in ("code:404 host:web-b", "host:web-b code:404", "{host:web-b,code:404}"):
@@ -251,7 +251,7 @@ class NewcomerTest(PageCase):
         self.mount.send("table/us 1000", "table/us 2000")
         self.open("table/us")
         self.browser.click("#series-as-table")
-        until(lambda: self.browser.texts("#series-table th") ==
+        until(lambda: self.browser.texts("#series-table th[scope=col]") ==
               ["End", "p99 (microseconds)", "p50 (microseconds)"], "three columns")
 
     def test_what_a_list_misses_is_seen(self):

@@ -120,7 +120,7 @@ class PageTest(PageCase):
         until(lambda: self.browser.texts("#series-table td"), "the history as a table")
         self.browser.click("#series-as-table")
         self.open("web/codes")
-        until(lambda: "200" in self.browser.texts("#bars td:first-child"), "the value 200")
+        until(lambda: "200" in self.browser.texts("#bars th"), "the value 200")
         self.assertIsNone(self.browser.text("#heat-panel"))
         self.open("web/size")
         self.browser.shows("#percentiles", "average")

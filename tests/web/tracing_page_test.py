@@ -75,7 +75,7 @@ class TracingPageTest(PageCase):
         self.assertEqual("#s=tracing/events/shop/request", self.browser.run("return location.hash"))
         until(lambda: len(self.browser.texts(".hist")) == 2, "two histograms")
         self.assertEqual(["path", "hits", "", "%", "us.avg", "us.p99", "us.max"],
-                         self.browser.texts(".hist:first-child th"))
+                         self.browser.texts(".hist:first-child thead th"))
         rows = [line.split("} hitcount:") for line in
                 (self.mount.mount / "tracing/events/shop/request/hist").read_text().splitlines()
                 if line.startswith("{ path:")]
@@ -110,7 +110,7 @@ class TracingPageTest(PageCase):
         self.addCleanup(lambda: (event / "trigger").write_text(""))
         self.browser.open(web.page("tracing/events/raw_syscalls/sys_enter"))
         until(lambda: os.getppid() and any("sys_getppid [110]" in each for each in
-                                           self.browser.texts(".hist td.key")), "its name")
+                                           self.browser.texts(".hist th.key")), "its name")
         self.browser.picture("hist-syscalls")
         self.browser.open("about:blank")  # before the servers end
 

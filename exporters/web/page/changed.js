@@ -1,6 +1,6 @@
 // Without a statistic that is chosen: which ones changed most, the slowest, and what is new.
-import {clock, drawSpark, isoTime, makeSpark} from './charts.js';
-import {Hold, setText, shownName} from './rows.js';
+import {clock, drawSpark, isoTime, makeSpark, rowHeading} from './charts.js';
+import {Hold, makeOneStop, setText, shownName} from './rows.js';
 import {factText} from './span.js';
 import {byId, choosePath, state} from './state.js';
 
@@ -53,10 +53,7 @@ function showPath(button, path, text = path) {
 
 function makeRow(body) {
   const tr = body.insertRow();
-  const name = document.createElement('th');
-  name.scope = 'row';
-  name.append(pathButton());
-  tr.append(name);
+  tr.append(rowHeading(pathButton()));
   for (const each of ['why', 'since', 'line', 'number']) tr.insertCell().className = each;
   tr.cells[3].append(makeSpark(kBlocks));
   return tr;
@@ -106,6 +103,7 @@ function showNew({new: names = [], new_all: all = 0}) {
 // A row or a name is not changed while the pointer or the focus is there.
 const holds = {};
 for (const id of ['changed-table', 'worst', 'new']) holds[id] = new Hold(byId(id));
+for (const id of ['changed-table', 'new-list']) makeOneStop(byId(id));
 
 function showRows(rows) {
   const body = byId('changed-table').tBodies[0];

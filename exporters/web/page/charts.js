@@ -41,6 +41,13 @@ export function drawSparkAround(svg, values, length = kMinute) {
                                        Math.max(...values, 1.25 * mean)]);
 }
 
+export function rowHeading(...content) {
+  const th = document.createElement('th');
+  th.scope = 'row';
+  th.append(...content);
+  return th;
+}
+
 function cell(row, name, text) {
   const td = row.insertCell();
   td.className = name;
@@ -83,7 +90,7 @@ export function drawBars(table, bars) {
     let row = table.rows[i];
     if (!row) {
       row = table.insertRow();
-      cell(row, 'label', '').setAttribute('role', 'rowheader');
+      row.append(rowHeading());
       cell(row, 'bar', '').append(document.createElement('div'), document.createElement('div'));
       row.cells[1].lastChild.className = 'before';
       for (const name of ['count', 'share', 'share']) cell(row, name, '');
@@ -138,15 +145,22 @@ export function timeTicks(scale, count) {
 // A cell with a time.
 export const timeCell = realtime => ({text: clock(realtime), title: isoTime(realtime)});
 
-// A table of texts, the first row as headings.
+// By a caption that screen readers alone tell: what is seen above the table says the same.
+export function nameTable(table, name) {
+  table.createCaption().className = 'unseen';
+  setText(table.caption, name);
+}
+
+// A table of texts, the first row and the first column as headings.
 export function makeTable(rows, name) {
   const table = document.createElement('table');
-  if (name) table.setAttribute('aria-label', name);
+  if (name) nameTable(table, name);
   rows.forEach((row, i) => {
     const tr = table.insertRow();
     for (const cell of row) {
-      const each = document.createElement(i === 0 ? 'th' : 'td');
-      if (i > 0 && tr.cells.length === 0) each.setAttribute('role', 'rowheader');
+      const isFirst = tr.cells.length === 0;
+      const each = document.createElement(i === 0 || isFirst ? 'th' : 'td');
+      if (each.tagName === 'TH') each.scope = i === 0 ? 'col' : 'row';
       each.textContent = cell?.text ?? cell;
       each.title = cell?.title ?? '';
       tr.append(each);

@@ -1,4 +1,5 @@
 // Histogram triggers of an event: for each a table of its keys, hit counts as bars, and values.
+import {nameTable, rowHeading} from './charts.js';
 import {setText} from './rows.js';
 
 const kShortKey = 22;
@@ -42,8 +43,11 @@ function cellsOf(trigger, row) {
 }
 
 function fillRow(tr, headings, names, texts, part) {
-  while (tr.cells.length > names.length) tr.deleteCell(-1);
-  while (tr.cells.length < names.length) tr.insertCell();
+  const tags = names.map(name => name === 'key' ? 'TH' : 'TD');
+  if ([...tr.cells].map(each => each.tagName).join() !== tags.join()) {
+    tr.replaceChildren(...tags.map(tag => tag === 'TH' ? rowHeading()
+      : document.createElement('td')));
+  }
   names.forEach((name, i) => {
     const td = tr.cells[i];
     if (td.className !== name) td.className = name;
@@ -63,6 +67,7 @@ function fillTrigger(section, trigger) {
   setText(note, `${trigger.hits_text} hits${dropped}; ${rows}` +
     `${trigger.matching.toLocaleString('en')} entries, ${trigger.order}`);
   const table = box.firstChild;
+  nameTable(table, trigger.trigger);
   const headings = headingsOf(trigger);
   const head = table.tHead.rows[0];
   if (head.textContent !== headings.map(each => each[0]).join('')) {

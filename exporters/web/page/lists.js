@@ -1,13 +1,13 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
-import {drawSparkAround, factorText, makeSpark} from './charts.js';
-import {RowWindow, setText, shownName} from './rows.js';
+import {drawSparkAround, factorText, makeSpark, rowHeading} from './charts.js';
+import {makeOneStop, RowWindow, setText, shownName} from './rows.js';
 import {selectSpan, selectTimes} from './span.js';
 import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
   from './state.js';
 
 function makeRow(button, cells) {
   const tr = document.createElement('tr');
-  tr.insertCell().append(button);
+  tr.append(rowHeading(button));
   for (const name of cells) tr.insertCell().className = name;
   return tr;
 }
@@ -194,6 +194,8 @@ function sorted() {
   showSorts();
   refresh();
 }
+
+for (const each of ['found', 'latency', 'hist']) makeOneStop(byId(`${each}-list`));
 
 // A list of buttons: a text, and the path that it leads to.
 function showPaths(list, paths, textOf, chosen) {

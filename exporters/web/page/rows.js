@@ -29,6 +29,29 @@ export class Hold {
   }
 }
 
+// A list of buttons is one stop of the Tab key; arrows go on from there.
+export function makeOneStop(list) {
+  let active = null;
+  const buttons = () => [...list.querySelectorAll('button')];
+  const leaveOne = () => {
+    const all = buttons();
+    if (!all.includes(active)) active = all[0];
+    for (const each of all) each.tabIndex = each === active ? 0 : -1;
+  };
+  new MutationObserver(leaveOne).observe(list, {childList: true, subtree: true});
+  list.addEventListener('focusin', event => {
+    active = event.target;
+    leaveOne();
+  });
+  list.addEventListener('keydown', event => {
+    const step = {ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1}[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = buttons();
+    all[all.indexOf(event.target) + step]?.focus();
+  });
+}
+
 export class RowWindow {
   // `fill(tr, row)` shows a row; `make()` makes an empty one. Rows have one height.
   constructor(box, table, make, fill) {
