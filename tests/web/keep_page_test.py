@@ -100,15 +100,28 @@ class KeepPageTest(PageCase):
         self.open("web/codes")
         until(lambda: "200" in self.browser.texts("#bars th"), "the value 200")
         self.wait_for_line()
-        rows = list(csv.reader(io.StringIO(self.save("csv-values").decode())))
+        rows = list(csv.reader(io.StringIO(self.save("table-values").decode())))
         self.assertEqual(["value", "count"], rows[0])
         self.assertIn("200", [row[0] for row in rows])
-        rows = list(csv.reader(io.StringIO(self.save("csv-times").decode())))
+        rows = list(csv.reader(io.StringIO(self.save("table-times").decode())))
         self.assertEqual(["end", "growth in a second"], rows[0][:2])
         self.assertRegex(rows[1][0], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}$")
-        rows = list(csv.reader(io.StringIO(self.save("csv-list").decode())))
+        rows = list(csv.reader(io.StringIO(self.save("table-list").decode())))
         self.assertEqual(["latency_us", "slow_us", "codes", "by_second", "size", "hits"],
                          [row[1] for row in rows[1:]])
+
+    def test_tsv_has_what_is_shown(self):
+        self.open("web/codes")
+        until(lambda: "200" in self.browser.texts("#bars th"), "the value 200")
+        self.browser.choose("#table-format", "tsv")
+        lines = self.save("table-list").decode().split("\n")
+        self.assertEqual("interface,statistic,type,samples per second,level,values",
+                         lines[0].replace("\t", ","))
+        self.assertEqual(["latency_us", "slow_us", "codes", "by_second", "size", "hits", ""],
+                         [*(line.split("\t")[1] for line in lines[1:-1]), lines[-1]])
+        self.assertEqual({6}, {len(line.split("\t")) for line in lines[:-1]})
+        self.assertIn("200", [line.split("\t")[0] for line in
+                              self.save("table-values").decode().splitlines()])
 
     def test_json_has_the_numbers_and_no_token(self):
         self.open("db/query_us")
@@ -157,7 +170,7 @@ class KeepPageTest(PageCase):
         self.assertLess({"@x", "+1+1", "-2+3", "<script><svg>", 'a"b\'c'}, {*names, ""})
         until(lambda: len(self.browser.texts("#statistic-table tbody button")) == len(names),
               "all rows")
-        rows = list(csv.reader(io.StringIO(self.save("csv-list").decode())))
+        rows = list(csv.reader(io.StringIO(self.save("table-list").decode())))
         self.assertEqual(len(names), len(rows) - 1)
         for row in rows:
             for cell in row:

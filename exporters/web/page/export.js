@@ -1,4 +1,4 @@
-// What is shown, to take along: as CSV, JSON, PNG and SVG.
+// What is shown, to take along: as CSV, TSV, JSON, PNG and SVG.
 import {isoTime} from './charts.js';
 import {pngOf, printable, shapesOfLine, shapesOfMap, svgText} from './picture.js';
 import {setText, shownName} from './rows.js';
@@ -6,13 +6,18 @@ import {byId, state} from './state.js';
 import {heat, line, shownView} from './statistic.js';
 
 // A text that a spreadsheet would take for a formula has an apostrophe before it; a number has not.
-export function csvCell(value) {
-  if (typeof value === 'number' || /^-?\d+(\.\d+)?$/.test(value)) return String(value);
+const isNumber = value => typeof value === 'number' || /^-?\d+(\.\d+)?$/.test(value);
+function cellText(value) {
+  if (isNumber(value)) return String(value);
   const text = printable(value ?? '');
-  return `"${(/^[\s=+\-@|%]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+  return /^[\s=+\-@|%]/.test(text) ? `'${text}` : text;
 }
 
-export const csvOf = rows => rows.map(row => row.map(csvCell).join(',') + '\r\n').join('');
+export const csvCell = value => isNumber(value) ? cellText(value)
+  : `"${cellText(value).replaceAll('"', '""')}"`;
+const csvOf = rows => rows.map(row => row.map(csvCell).join(',') + '\r\n').join('');
+// What is printable has no tab and no end of a line, so nothing is quoted.
+const tsvOf = rows => rows.map(row => row.map(cellText).join('\t') + '\n').join('');
 
 // A row for each interval, as the map or the line has them: the count of each bin, or the values.
 function rowsOverTime() {
@@ -77,10 +82,17 @@ function shapes() {
   return isMap ? shapesOfMap(heat, texts) : shapesOfLine(line, texts);
 }
 
+// As CSV or TSV.
+async function table(rows, name) {
+  if (!rows?.length) return [];
+  return byId('table-format').value === 'csv' ? [csvOf(rows), `${name}.csv`, 'text/csv']
+    : [tsvOf(rows), `${name}.tsv`, 'text/tab-separated-values'];
+}
+
 const kMakers = {
-  'csv-times': async () => [rowsOverTime(), 'times.csv'],
-  'csv-values': async () => [rowsOfBars(), 'values.csv'],
-  'csv-list': async () => [rowsOfList(), 'list.csv'],
+  'table-times': () => table(rowsOverTime(), 'times'),
+  'table-values': () => table(rowsOfBars(), 'values'),
+  'table-list': () => table(rowsOfList(), 'list'),
   json: async () => [asciiJson(everything()), 'json', 'application/json'],
   svg: async () => [svgText(shapes()), 'svg', 'image/svg+xml'],
   png: async () => [await pngOf(shapes()), 'png', 'image/png'],
@@ -102,7 +114,7 @@ for (const button of byId('export').querySelectorAll('button')) {
     try {
       const [content, ending, type] = await kMakers[button.value]();
       if (!content?.length && !(content instanceof Blob)) throw new Error('Nothing to save yet.');
-      save(Array.isArray(content) ? csvOf(content) : content, ending, type ?? 'text/csv');
+      save(content, ending, type);
     } catch (error) {
       setText(byId('span-fault'), error.message);
     }
