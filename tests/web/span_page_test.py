@@ -236,6 +236,26 @@ class SpanPageTest(PageCase):
         self.assertIsNone(self.browser.text("#of-now"))
         self.expects_status(404)
 
+    def test_another_interface_is_shown_of_the_selected_time(self):
+        self.open("web/latency_us")
+        self.wait_for_past(8)
+        self.drag(200, 20)
+        until(lambda: "from=" in self.hash(), "a time")
+        times = re.findall(TIME, self.hash())
+        until(lambda: self.browser.run("return [...document.querySelectorAll("
+              "'#interface-table .spark .chosen-span')].every(e => +e.getAttribute('width') >= 1)"),
+              "the time in the last minutes")
+        self.browser.run("[...document.querySelectorAll('#interface-table tbody button')]"
+                         ".find(e => e.textContent === 'db').click()")
+        self.browser.shows("#shown-name", "db / query_us")
+        self.assertEqual(times, re.findall(TIME, self.hash()))
+        self.browser.shows("#percentiles", "p99 · ")
+        self.browser.shows("#order-value", "In this time")
+        self.browser.click("#span-live")
+        until(lambda: self.browser.run("return [...document.querySelectorAll("
+              "'#interface-table .spark .chosen-span')].every(e => e.getAttribute('width') === '0')"
+              ), "no time in the last minutes")
+
     def test_what_was_before_the_page_comes_from_the_store(self):
         store = self.mount.folder / "store"
         begin = time.time()

@@ -11,10 +11,12 @@ export function makeSpark(length = kMinute) {
   svg.setAttribute('viewBox', `0 0 ${length} 20`);
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
-  for (const each of ['path', 'rect']) {
+  // The line, what was not observed, and the selected time.
+  for (const each of ['path', 'rect', 'rect']) {
     svg.append(document.createElementNS('http://www.w3.org/2000/svg', each));
   }
-  svg.lastChild.setAttribute('height', 20);
+  for (const each of svg.querySelectorAll('rect')) each.setAttribute('height', 20);
+  svg.lastChild.setAttribute('class', 'chosen-span');
   return svg;
 }
 
@@ -26,11 +28,19 @@ function drawFrom(svg, values, length, base, [low, high]) {
   svg.firstChild.setAttribute('d', values.map((value, i) => !has(i) ? ''
     : `${has(i - 1) ? '' : `M${from + i},${y(base)}`}V${y(value)}H${from + i + 1}` +
       (has(i + 1) ? '' : `V${y(base)}Z`)).join(''));
-  svg.lastChild.setAttribute('width', from);  // what was not observed
+  svg.children[1].setAttribute('width', from);
 }
 
 export function drawSpark(svg, values, length = kMinute) {
   drawFrom(svg, values, length, 0, [Math.min(...values, 0), Math.max(...values, 0)]);
+}
+
+// Of the selected time, what is in the values that end at `end`, each of a second.
+export function markSpark(svg, span, end, length = kMinute) {
+  const at = time => Math.min(length, Math.max(0, length - (end - time) / 1e6));
+  const [from, to] = span ? [at(span.from), at(span.to)] : [0, 0];
+  svg.lastChild.setAttribute('x', from);
+  svg.lastChild.setAttribute('width', to - from);
 }
 
 // Around their mean, so that what varies is seen of what is large; less than a quarter of the mean

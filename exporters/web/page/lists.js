@@ -1,5 +1,5 @@
 // The left side: interfaces, statistics of one of them, latency histograms, histogram triggers.
-import {drawSparkAround, factorText, makeSpark, rowHeading} from './charts.js';
+import {drawSparkAround, factorText, makeSpark, markSpark, rowHeading} from './charts.js';
 import {makeOneStop, RowWindow, setText, shownName} from './rows.js';
 import {selectSpan, selectTimes} from './span.js';
 import {byId, choose, choosePath, eventPath, kLatencies, leaveFragment, onChanged, refresh, state}
@@ -56,6 +56,7 @@ export const interfaces = new RowWindow(byId('interface-box'), byId('interface-t
   tr.cells[2].title = p99 ? `${shownName(p99.statistic)}: p99 of the last minute ${p99.bounds}`
     : isKnown ? '' : 'Not computed. A click on the interface computes it.';
   drawSparkAround(tr.cells[3].firstChild, row.view.minute);
+  markSpark(tr.cells[3].firstChild, state.span, state.overview.realtime_us);
   mark(tr, row.interface === state.interfaceName);
 });
 
