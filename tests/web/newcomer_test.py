@@ -103,6 +103,32 @@ class NewcomerTest(PageCase):
                                                       e.scrollHeight > e.clientHeight + 1))
                       .map(e => e.textContent);"""), shown)
 
+    def test_names_of_255_bytes_break_no_layout(self):
+        name, statistic = "i" * 255, "s" * 255
+        array = "type=array scale=log2 base_interval=1 range_min=0 range_max=4096"
+        self.mount.send(f"create {name}/{statistic} on=1 {array}", f"{name}/{statistic} 7")
+        self.addCleanup((self.mount.mount / "statistics" / name).rmdir)
+        for shown in (f"{name}/{statistic}", "&q=sss"):
+            self.open(shown)
+            until(lambda: self.browser.text("#shown-name" if name in shown else "#found-list"),
+                  "its name")
+            for width in (1440, 375):
+                self.browser.size(width, 800)
+                self.browser.run("document.body.classList.add('lists-open')")
+                with self.subTest(shown=shown[:3], width=width):
+                    # What sticks out to the right, and is not cut with its whole name as a title.
+                    self.assertEqual([], self.browser.run("""
+                        const width = document.documentElement.clientWidth;
+                        return [...document.querySelectorAll('body *')]
+                          .filter(e => e.offsetParent && !e.closest('.unseen, svg, textarea'))
+                          .filter(e => e.getBoundingClientRect().right > width + 1 ||
+                            (getComputedStyle(e).textOverflow === 'ellipsis' &&
+                             e.scrollWidth > e.clientWidth + 1 &&
+                             !e.closest('[title]') && !e.querySelector('[title]')))
+                          .map(e => `${e.tagName} ${e.id} ${e.textContent.length}`);"""))
+                    self.assertLessEqual(
+                        self.browser.run("return document.documentElement.scrollWidth"), width)
+
     def test_no_share_of_a_distribution_is_cut(self):
         self.make("wide", "us on=1 type=array scale=log2 base_interval=64 range_min=0"
                           " range_max=1048576 units=microseconds/requests")

@@ -107,8 +107,9 @@ async function readInterface() {
   });
   if (!isChosen(interfaceName, statistic, label)) return;
   byId('statistic-list').hidden = isLatency();
-  setText(byId('statistic-heading'), label ? `${interfaceName} by ${label}`
-    : `Statistics of ${interfaceName}`);
+  const heading = byId('statistic-heading');
+  setText(heading, label ? `${interfaceName} by ${label}` : `Statistics of ${interfaceName}`);
+  heading.title = heading.textContent;  // a long one is cut
   if (missing && state.span) closeForm(missing.message);
   if (!answer) return;
   orderOf = {interfaceName, label, order: answer.view.order};
