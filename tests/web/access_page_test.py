@@ -77,6 +77,36 @@ class AccessPageTest(PageCase):
         self.browser.shows("#worst-name", "web/")
         self.assertEqual([], self.violations(script))
 
+    def test_axe_finds_no_violation_in_what_is_refused_or_past(self):
+        script = axe()
+        if script is None:
+            print("   ACCESS WAS NOT TESTED: npm could not fetch axe-core")
+            self.skipTest("npm could not fetch axe-core")
+        self.expects_status(422)
+        self.expects_status(401)
+        self.expects_status(404)
+        for theme in ("light", "dark"):
+            self.open("web/latency_us")
+            self.browser.choose("#theme", theme)
+            self.browser.shows("#shown-name", "latency_us")
+            self.browser.type("#line", "name=latency_us on=7")
+            self.browser.click("#apply")
+            self.browser.shows("#definition-fault", "^")
+            self.browser.type("#filter", "nothing has this")
+            self.browser.shows("#interface-note", "None of")
+            self.assertEqual([], self.violations(script), "refused")
+            self.browser.run("location.hash = 's=web/latency_us&from=2001-01-01T00:00:00Z"
+                             "&to=2001-01-01T01:00:00Z&vs=2001-01-01T01:00:00Z.."
+                             "2001-01-01T02:00:00Z'")
+            self.browser.shows("#statistic-note", "No statistic of this interface is known")
+            self.assertEqual([], self.violations(script), "past")
+            self.browser.size(375, 800)
+            self.assertEqual([], self.violations(script), "narrow")
+            self.browser.size(1280, 800)
+            self.browser.open(f"{self.web.url}/#token={'0' * 64}")
+            self.browser.shows("#token-fault", "This token is wrong")
+            self.assertEqual([], self.violations(script), "no token")
+
     def test_axe_finds_no_violation_in_boxes_that_scroll(self):
         script = axe()
         if script is None:

@@ -280,7 +280,7 @@ class PageTest(PageCase):
         self.browser.shows("#token-fault", "Read the file again")
         self.assertNotIn("token", self.browser.run("return location.href"))
         self.browser.type("#token", self.web.token)
-        self.browser.run("document.getElementById('token-form').requestSubmit()")
+        self.browser.run("document.querySelector('#token-form form').requestSubmit()")
         self.browser.shows("#live", "live")
         self.assertIsNone(self.browser.text("#token-form"))
         self.assertEqual("", self.browser.run("return document.cookie"))
