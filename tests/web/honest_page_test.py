@@ -4,7 +4,7 @@ import time
 import unittest
 
 from page_case import PageCase
-from stand import until
+from stand import Web, until
 
 
 class HonestPageTest(PageCase):
@@ -130,6 +130,68 @@ class HonestPageTest(PageCase):
         self.browser.click("#notice-close")
         self.assertIsNone(self.browser.text("#notice"))
         self.expects_status(503)
+
+    def test_a_tally_web_is_started_anew_under_the_page(self):
+        self.statuses.append("net::ERR_")
+        self.mount.send("create gone/us on=1 type=range", "gone/us 7")
+        self.addCleanup((self.mount.mount / "statistics/gone").rmdir)
+        web = Web(self.mount, "--allow-changes")
+        address = web.url.removeprefix("http://")
+        try:
+            self.browser.open(web.page("gone/us"))
+            self.browser.shows("#percentiles", "7")
+            self.browser.click("#reset")
+            self.browser.click("#confirm-yes")
+            self.browser.shows("#undo", "Undo")
+            # The times of requests while nothing answers.
+            self.browser.run("""
+                const ask = window.fetch.bind(window);
+                window.failed = [];
+                window.fetch = (...of) => {
+                  const at = performance.now();
+                  return ask(...of).catch(error => { window.failed.push(at); throw error; });
+                };""")
+        finally:
+            web.end()
+        until(lambda: self.browser.run("return window.failed.length") >= 5, "five requests")
+        times = self.browser.run("return window.failed")
+        pauses = [after - before for before, after in zip(times, times[1:])]
+        # It asks less often, but on loopback each 2 s; a busy machine makes pauses longer only.
+        self.assertGreater(min(pauses), 1900, pauses)
+        self.assertLess(min(pauses[2:]), 3000, pauses)
+        self.browser.shows("#live", "no answer since")
+        self.assertTrue(self.browser.run("return document.getElementById('undo').disabled"))
+        web = Web(self.mount, "--allow-changes", listen=address)
+        try:
+            self.browser.shows("#live", "live")
+            self.browser.shows("#shown-name", "gone / us")
+            # What is kept for undo is in the daemon.
+            until(lambda: self.browser.run("return !document.getElementById('undo').disabled"),
+                  "the form is open")
+            self.browser.click("#undo")
+            self.browser.shows("#definition-done", "Undo brought back")
+            self.assertTrue((self.mount.mount / "statistics/gone/data").read_text()
+                            .startswith("us 1 "))
+            self.browser.open("about:blank")
+        finally:
+            web.end()
+
+    def test_nothing_is_undone_after_a_restart_of_the_daemon(self):
+        self.mount.stop_feeding()
+        self.mount.send("create once/us on=1 type=range", "once/us 7")
+        self.open("once/us")
+        self.browser.click("#reset")
+        self.browser.click("#confirm-yes")
+        self.browser.shows("#undo", "Undo")
+        self.expects_status(503)
+        self.expects_status(404)
+        self.mount.restart()
+        self.mount.create()
+        self.mount.send("create once/us on=1 type=range", "once/us 9")
+        self.addCleanup((self.mount.mount / "statistics/once").rmdir)
+        self.browser.shows("#notice-text", "The daemon ended between")
+        self.browser.shows("#percentiles", "9")
+        until(lambda: self.browser.text("#undo") is None, "no Undo")
 
 
 if __name__ == "__main__":

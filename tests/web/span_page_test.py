@@ -256,6 +256,30 @@ class SpanPageTest(PageCase):
               "'#interface-table .spark .chosen-span')].every(e => e.getAttribute('width') === '0')"
               ), "no time in the last minutes")
 
+    def test_a_copied_link_leads_to_the_same(self):
+        self.open("web/codes&sort=name&q=e&order=name&find=o&counted=1&axis=log")
+        self.browser.run("location.hash += '&from=2001-01-01T00:00:00Z&to=2001-01-01T01:00:00Z"
+                         "&vs=2001-01-01T01:00:00Z..2001-01-01T02:00:00Z'")
+        self.expects_status(404)
+        self.browser.shows("#of-now", "of now, not of the selected time")
+        self.browser.run("navigator.clipboard.writeText = async text => { window.copied = text; }")
+        self.browser.click("#copy-link")
+        self.browser.shows("#span-done", "The link is copied; it has no token.")
+        copied = self.browser.run("return window.copied")
+        self.assertNotIn(self.web.token, copied)
+        values = "return ['span-from', 'span-to', 'versus-from', 'versus-to', 'filter', 'axis'," \
+                 "'statistic-filter', 'only-counted'].map(each => { const e =" \
+                 "document.getElementById(each); return e.type === 'checkbox' ? e.checked" \
+                 ": e.value; }).concat([...document.querySelectorAll('th[aria-sort]')]" \
+                 ".map(e => e.getAttribute('aria-sort')))"
+        shown = self.browser.run(values)
+        self.assertEqual(["e", "log", "o", True], shown[4:8])
+        # The token lies in the memory of this tab.
+        self.browser.open(copied)
+        self.browser.shows("#of-now", "of now, not of the selected time")
+        self.assertEqual(shown, self.browser.run(values))
+        self.browser.shows("#shown-name", "web / codes")
+
     def test_what_was_before_the_page_comes_from_the_store(self):
         store = self.mount.folder / "store"
         begin = time.time()

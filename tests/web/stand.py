@@ -110,6 +110,7 @@ class Mount:
     def restart(self):
         self.daemon.terminate()
         self.daemon.wait()
+        self.daemon.stdout.close()
         self.start()
 
     def end(self):
@@ -124,10 +125,10 @@ class Mount:
 class Web:
     """A tally-web on a mount."""
 
-    def __init__(self, mount, *options):
+    def __init__(self, mount, *options, listen="127.0.0.1:0"):
         self.errors = open(mount.folder / "web.errors", "a")
         self.process = subprocess.Popen(
-            [BIN / "tally-web", "--mount", mount.mount, "--listen", "127.0.0.1:0", *options],
+            [BIN / "tally-web", "--mount", mount.mount, "--listen", listen, *options],
             stdout=subprocess.PIPE, stderr=self.errors, text=True)
         assert self.process.stdout.readline() == "READY\n"
         self.url = re.match(r"(http://\S+)/ ", self.process.stdout.readline()).group(1)
