@@ -8,7 +8,7 @@ from peer import PATIENCE, data, time_limit
 SERVER = os.environ["SERVER"]
 SEED = int(os.environ.get("TALLY_SEED", 0)) or random.SystemRandom().randrange(1, 1 << 32)
 # How long the cases that draw go on.
-SECONDS = float(os.environ.get("TALLY_HOSTILE_SECONDS", 10))
+SECONDS = float(os.environ.get("TALLY_HOSTILE_SECONDS") or 10)
 print(f"TALLY_SEED={SEED}", flush=True)
 
 

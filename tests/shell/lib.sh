@@ -69,8 +69,9 @@ need_python() { [ -n "$PYTHON" ] || skip "python3 is not installed"; }
 start_daemon() {
   local said='' number=$STARTED output
   STARTED=$((STARTED + 1))
-  mkdir -p "$MNT" 2>/dev/null || true  # it may have a dead mount
-  mkfifo "$CASE/output.$number"
+  [ -d "$MNT" ] || mkdir -p "$MNT" 2>/dev/null || true  # it may have a dead mount
+  if [ -p "$CASE/never" ]; then mkfifo "$CASE/output.$number"
+  else mkfifo "$CASE/output.$number" "$CASE/never"; fi
   # Apart from the case's process group, so that the time limit does not end it before it was looked
   # at.
   $SETSID "$TALLYFS" -f --socket "$SOCK" "$@" "$MNT" >"$CASE/output.$number" \
@@ -182,10 +183,11 @@ finish() {
       [ "$status" -ne 0 ] && [ "$status" -ne 4 ] || status=1
     fi
   done
-  if grep -lsE 'ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer' \
-    "$CASE"/stderr.* "$CASE"/sanitizer.*; then
-    status=1
-  fi
+  for each in "$CASE"/stderr.* "$CASE"/sanitizer.*; do
+    [ -s "$each" ] && _text "$each" || continue
+    [[ ! $FOUND =~ (ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer) ]] ||
+      { echo "$each" && status=1; }
+  done
   if [ "$status" -ne 0 ] && [ "$status" -ne 4 ]; then
     for each in "$CASE"/stderr.* "$CASE"/sanitizer.*; do
       [ -s "$each" ] && echo "--- ${each##*/}" && tail -40 "$each"
@@ -289,29 +291,59 @@ write_at_once() {
   printf '%s\n' "$@" >"$CASE/written"
   cat "$CASE/written" >"$file"
 }
-data() { cat "$STAT/$1/data"; }
+# Those that begin with _ leave what they find in $FOUND, and no process is forked for them: a fork
+# takes longer than what most cases test.
+_text() { FOUND=$(<"$1"); }  # _text FILE, without newlines at its end
+_data() { _text "$STAT/$1/data"; }
+_counts() {
+  local name count found=''
+  _data "$1" || return
+  while read -r name count _; do found+=${name:+$'\n'$name${count:+ $count}}; done <<<"$FOUND"
+  FOUND=${found#$'\n'}
+}
+_line() {
+  local each
+  _text "$STAT/$1/definition" || return
+  while IFS= read -r each; do
+    [[ $each != "name=$2 "* ]] || { FOUND=$each && return; }
+  done <<<"$FOUND"
+  FOUND=''
+  return 1
+}
+_attribute() {
+  _line "$1" "$2" || return
+  local each words
+  read -ra words <<<"$FOUND"
+  FOUND=''
+  for each in "${words[@]}"; do [[ $each != "$3="* ]] || FOUND=${each#*=}; done
+}
+_print_found() { printf '%s' "${FOUND:+$FOUND$'\n'}"; }
+data() { _data "$1" && _print_found; }
+definition() { _text "$STAT/$1/definition" && _print_found; }
 # own NAME: a number of the daemon's own, or the last one of its line.
-own() { data tallyfs | awk -v name="$1" '$1 == name { print $NF }'; }
+own() {
+  local name words
+  _data tallyfs || return
+  while read -r name words; do
+    [ "$name" != "$1" ] || echo "${words##* }"
+  done <<<"$FOUND"
+}
 # counts INTERFACE: of each line the statistic and how much it has counted, whatever else is shown.
-counts() { data "$1" | cut -d' ' -f1,2; }
-definition() { cat "$STAT/$1/definition"; }
-# line INTERFACE STATISTIC: its line of the definition file
-line() { definition "$1" | grep "^name=$2 "; }
-# attribute INTERFACE STATISTIC KEY
-attribute() { line "$1" "$2" | tr ' ' '\n' | sed -n "s/^$3=//p"; }
+counts() { _counts "$1" && _print_found; }
+# line INTERFACE STATISTIC: its line of the definition file; false if there is none.
+line() { _line "$@" && _print_found; }
+attribute() { _attribute "$@" && _print_found; }  # attribute INTERFACE STATISTIC KEY
+_assert_found() {  # _assert_found WHAT [LINE...]
+  local wanted
+  printf -v wanted '%s\n' "${@:2}"
+  assert_eq "${wanted%$'\n'}" "$FOUND" "$1"
+}
 # assert_data INTERFACE [LINE...]: exactly these lines
-assert_data() {
-  local of=$1
-  shift
-  assert_eq "$(printf '%s\n' "$@")" "$(data "$of")" "data of $of"
-}
+assert_data() { _data "$1"; _assert_found "data of $1" "${@:2}"; }
 # assert_counts INTERFACE [LINE...]: the same of counts, for cases whose subject is no type.
-assert_counts() {
-  local of=$1
-  shift
-  assert_eq "$(printf '%s\n' "$@")" "$(counts "$of")" "counts of $of"
-}
-assert_attribute() { assert_eq "$4" "$(attribute "$1" "$2" "$3")" "$3 of $1/$2"; }  # ... KEY WANTED
+assert_counts() { _counts "$1"; _assert_found "counts of $1" "${@:2}"; }
+# assert_attribute INTERFACE STATISTIC KEY WANTED
+assert_attribute() { FOUND='' && _attribute "$1" "$2" "$3"; _assert_found "$3 of $1/$2" "$4"; }
 errors() { cat "$MNT/tracing/error_log"; }
 
 # ---- what a shell cannot do

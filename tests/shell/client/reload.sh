@@ -132,7 +132,7 @@ every_sample_counts_once_under_load() {
   fi
   "$PYTHON" "$here/reloads_fed.py" "$MNT" "$SOCK" "$(command -v "$TALLYFS")" \
     "$(command -v "$TALLY_PROBE")" "$(command -v "$TALLY_SEND")" \
-    "$package" "${TALLY_RELOADS:-$(fewer 20 3)}" ${users:+no-rules} ||
+    "$package" "${TALLY_RELOADS:-$(fewer 10 3)}" ${users:+no-rules} ||
     status=$?
   [ ! "$users" ] || wait "$users" || status=$?
   [ "$status" -eq 0 ]

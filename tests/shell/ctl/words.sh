@@ -37,7 +37,7 @@ def random_word(chance):
 
 
 chance = random.Random(4711)
-refused, count = 0, int(200 / PATIENCE)
+refused, count = 0, int(100 / PATIENCE)
 for i in range(count):
     words = chance.choice(LINES).replace("web/new", f"web/new{i}").split()
     word = random_word(chance)

@@ -260,7 +260,7 @@ the_server_is_another_user() {
 the_mount_answers_after_each_of_many_kills() {
   need_python
   start_daemon --state "$CASE/state"
-  "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-50}" \
+  "$PYTHON" "$here/kills.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-$(fewer 25 10)}" \
     $(command -v "${TALLY_BIN:+$TALLY_BIN/}tally-probe")
 }
 

@@ -200,7 +200,7 @@ a_blocked_reader_of_trace_pipe_goes_on() {
 
 nothing_fails_under_many_reloads() {
   need_python
-  "$PYTHON" "$here/reloads.py" "$MNT" "$SOCK" "$TALLYFS" "${TALLY_RELOADS:-$(fewer 20 3)}"
+  "$PYTHON" "$here/reloads.py" "$MNT" "$SOCK" "$TALLYFS" "${TALLY_RELOADS:-$(fewer 10 3)}"
   SERVER=$(server_of "$DAEMON")
 }
 

@@ -46,5 +46,5 @@ a_hundred_damaged_files_keep_no_daemon_from_starting() {
   _feed
   stop_daemon
   PYTHONPATH=$here "$PYTHON" "$here/damaged_states.py" "$MNT" "$SOCK" "$TALLYFS" \
-    "$CASE/state/state.1" "$CASE/damaged" "$(fewer 50 10)"
+    "$CASE/state/state.1" "$CASE/damaged" "$(fewer 20 5)"
 }

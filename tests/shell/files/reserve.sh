@@ -143,29 +143,47 @@ with Strangers(lambda uid: asked("event define of_%(uid)d/e%(i)d u8 lat", uid)) 
 EOT
 }
 
+# Of the 1,024 processes that are watched, whatever the soft limit of descriptors.
 root_still_has_interfaces_with_lifetime_feeder() {
+  local before
+  [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 1280 ] ||
+    skip 'the limit of descriptors is too low here'
+  ulimit -Sn 1024
   _start
+  before=$(ls "/proc/$SERVER/fd" | wc -l)
   py <<'EOT'
+import errno
 from strangers import *
-def take(uid):
-    """Processes of the uid, each with an interface, until one is refused."""
-    for made in range(300):
+def make(uid, most):
+    """Processes of the uid, each with an interface, until one is refused: its errno and reason."""
+    for made in range(most):
         out, into = os.pipe()
         if os.fork() == 0:
             die_with_parent()
-            refused = Peer().ask(f"create of_{uid}_{made} lifetime=feeder")[0] != 0
-            os.write(into, b"x" if refused else b"-")
-            while not refused: signal.pause()
+            peer = Peer()
+            error, _ = peer.ask(f"create of_{uid}_{made} lifetime=feeder")
+            os.write(into, f"{error} {peer.reason}".encode())
+            while not error: signal.pause()
             os._exit(0)
         os.close(into)
-        refused = os.read(out, 1) != b"-"
+        error, _, reason = os.read(out, 4096).decode().partition(" ")
         os.close(out)
-        if refused: return made
-with Strangers(take) as strangers:
-    assert strangers.taken == ["256", "256", "256", str(1024 - 102 - 3 * 256)], strangers.taken
-    peer = Peer()
-    assert peer.ask("create roots lifetime=feeder")[0] == 0, peer.reason
+        if error != "0": return made, int(error), reason
+    return made + 1, 0, None
+ROOTS = 102
+with Strangers(lambda uid: make(uid, 300)[0]) as strangers:
+    assert strangers.taken == ["256", "256", "256", str(1024 - ROOTS - 3 * 256)], strangers.taken
+    assert os.path.isdir(f"{os.environ['STAT']}/of_4_0")
+    pid = os.fork()
+    if pid == 0:
+        made = make(0, 300)
+        print("root:", *made, flush=True)
+        os._exit(made[:2] != (ROOTS, errno.ENOSPC) or "1024 processes" not in made[2])
+    assert os.waitpid(pid, 0)[1] == 0
 EOT
+  wait_until '! ls "$STAT" | grep -q ^of_'
+  wait_until '[ "$(ls "/proc/$SERVER/fd" | wc -l)" -eq '"$before"' ]'
+  send 'create web lifetime=feeder'
 }
 
 root_still_opens_files() {
