@@ -339,7 +339,9 @@ class StatisticsBranch final : public Branch {
   bool put_changes(const Changed& changed, const Handed& handed, ObjectSink& sink)
       EXCLUDES(mutex_);
   // Tells the sink what there is of that name when it returns: the interface, or that it is gone.
-  void put_whole(std::string_view name, ObjectSink& sink, Moment now) const EXCLUDES(mutex_);
+  // `found` is what there was before.
+  void put_whole(std::string_view name, Handed found, ObjectSink& sink, Moment now) const
+      EXCLUDES(mutex_);
   void raise_first_version(std::uint64_t version) REQUIRES(mutex_);
   Result<void> load_changes(const SavedObject& object) EXCLUDES(mutex_);
   Result<void> take_changes(std::string_view name, Interface& interface) EXCLUDES(mutex_);

@@ -71,7 +71,7 @@ void StatisticsBranch::put(const Changed& changed, const Handed& handed, ObjectS
       put_changes(changed, handed, sink)) {
     return;
   }
-  put_whole(changed.interface, sink, now);
+  put_whole(changed.interface, handed, sink, now);
 }
 
 // False: the sink wants the interface instead.
@@ -84,10 +84,11 @@ bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
     const ObjectVersion version{handed.node, handed.interface->changes() + handed.changes};
     std::string bytes;
     ByteWriter out(bytes);
-    left = left.subspan(handed.interface->save_changes(out, left));
+    const auto saved = handed.interface->save_changes(out, left);
+    left = left.subspan(saved.names);
     {
       const MutexLock lock(mutex_);
-      raise_first_version(Interface::version_of_changes(bytes));
+      raise_first_version(saved.version);
     }
     if (!sink.put_changes(saved_object(SavedKind::kFedChanges, kChangesFormat, label, bytes),
                           version)) {
@@ -99,18 +100,19 @@ bool StatisticsBranch::put_changes(const Changed& changed, const Handed& handed,
 
 // Another thread may make or remove it meanwhile, and be done before this one has written: what is
 // written last is what is there.
-void StatisticsBranch::put_whole(std::string_view name, ObjectSink& sink, Moment now) const {
+void StatisticsBranch::put_whole(std::string_view name, Handed found, ObjectSink& sink,
+                                 Moment now) const {
   NodeId written = 0;
   do {
-    const Handed here = find_handed(name);
-    written = here.node;
-    if (here.interface) {
-      (void)here.interface->version(now);
-      (void)put_fed(here, sink);
+    written = found.node;
+    if (found.interface) {
+      (void)found.interface->version(now);
+      (void)put_fed(found, sink);
     } else {
       sink.gone(SavedKind::kFedInterface, name);
     }
-  } while (find_handed(name).node != written);
+    found = find_handed(name);
+  } while (found.node != written);
 }
 
 // The keeper's memory may have changes of an interface for some time after another one of its name

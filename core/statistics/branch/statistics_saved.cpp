@@ -89,7 +89,7 @@ StatisticsBranch::SavedAt StatisticsBranch::save_at(std::string_view path, Objec
   if (!path.starts_with(kBegin)) return SavedAt::kElsewhere;
   const std::string_view behind = path.substr(kBegin.size());
   const std::string_view name = behind.substr(0, behind.find('/'));
-  put_whole(name, sink, now);
+  put_whole(name, find_handed(name), sink, now);
   return SavedAt::kDone;
 }
 

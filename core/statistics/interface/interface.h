@@ -217,14 +217,18 @@ class Interface {
   void hand_on(ByteWriter& out, Moment now, CellBudget& budget);
   static Result<std::unique_ptr<Interface>> load_handed(ByteReader& in, Ledger& ledger);
   // As save_for_successor(), of statistics alone that were changed, each as a line may name it,
-  // with its views; and which of them are not there any more. Returns how many of the names it has
-  // saved, under one hold of the lock: at least one. The caller saves the others in further calls.
-  std::size_t save_changes(ByteWriter& out, std::span<const std::string> names) const;
+  // with its views; and which of them are not there any more. It saves at least one of the names,
+  // under one hold of the lock; the caller saves the others in further calls.
+  struct SavedChanges {
+    std::size_t names;
+    std::uint64_t version;  // up to which these are the interface's changes
+  };
+  SavedChanges save_changes(ByteWriter& out, std::span<const std::string> names) const;
   // Right behind load_handed(): such changes in their order, but for those that the interface has
   // already. Of changes that cannot be taken nothing is taken, and the first error is returned:
   // kInvalid: not what save_changes() writes; kNoSpace.
   Result<void> load_changes(std::span<const std::string> all);
-  // Up to which version the interface has its changes, in what save_changes() has written.
+  // SavedChanges::version of what save_changes() has written.
   static std::uint64_t version_of_changes(std::string_view changes);
   // The version is this one from now on, unless it is higher.
   void raise_version(std::uint64_t version);

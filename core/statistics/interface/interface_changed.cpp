@@ -25,7 +25,8 @@ Error no_changes() { return {ErrorCode::kInvalid, "not the changes of an interfa
 
 }  // namespace
 
-std::size_t Interface::save_changes(ByteWriter& out, std::span<const std::string> names) const {
+Interface::SavedChanges Interface::save_changes(ByteWriter& out,
+                                                std::span<const std::string> names) const {
   std::string bytes, marks;
   ByteWriter statistics(bytes), behind(marks);
   std::uint32_t count = 0;
@@ -58,7 +59,7 @@ std::size_t Interface::save_changes(ByteWriter& out, std::span<const std::string
   out.put_bytes(bytes);
   out.put(version_);
   out.put_bytes(marks);
-  return done;
+  return {done, version_};
 }
 
 std::uint64_t Interface::version_of_changes(std::string_view changes) {

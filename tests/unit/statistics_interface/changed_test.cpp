@@ -19,7 +19,7 @@ struct ChangedStand : Stand {
   std::string changes(const std::vector<std::string>& names) const {
     std::string bytes;
     ByteWriter out(bytes);
-    EXPECT_EQ(interface->save_changes(out, names), names.size());
+    EXPECT_EQ(interface->save_changes(out, names).names, names.size());
     return bytes;
   }
   void create_view(std::string_view name, const std::string& of) {
@@ -192,7 +192,8 @@ TEST(ChangedTest, TheRestOfManyNamesIsSavedByFurtherCalls) {
   std::vector<std::string> changes;
   for (std::size_t done = 0; done < names.size();) {
     ByteWriter out(changes.emplace_back());
-    const std::size_t more = stand.interface->save_changes(out, std::span(names).subspan(done));
+    const auto [more, version] = stand.interface->save_changes(out, std::span(names).subspan(done));
+    EXPECT_EQ(version, stand.interface->changes());
     ASSERT_GT(more, 0u);
     ASSERT_LT(more, 100u);
     done += more;
