@@ -20,6 +20,9 @@ namespace {
 // command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kBetweenLooks = 16;
 constexpr unsigned kCommandsOfAWrite = 64;
+// While a write takes longer than this, each command is written by itself: 64 changes of one
+// statistic take 1 ms at most, but 64 interfaces that are written whole could outlast a turn.
+constexpr std::chrono::microseconds kLongWrite{50};
 
 // The line of text in which the token stands.
 std::string_view line_around(std::string_view text, std::string_view token) {
@@ -363,7 +366,7 @@ void Dispatcher::write_changes() {
   const Moment begun = clock_.now();
   const bool is_charged = statistics_.write_changes(begun);
   const auto took = clock_.now().monotonic - begun.monotonic;
-  are_writes_long_ = took >= Accounts::kCostlyWrite;
+  are_writes_long_ = took >= kLongWrite;
   if (is_charged) costs_.add_write(took);
 }
 
