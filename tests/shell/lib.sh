@@ -151,7 +151,7 @@ _threads() {
       cut -d' ' -f1 "$task/syscall" 2>/dev/null
     )"
   done
-  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 12' 2>/dev/null |
+  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 6' 2>/dev/null |
     grep -E '^(#|Thread)' | grep -vE 'futex|pthread_cond|clone3|start_thread' | cut -c1-110 || true
 }
 
@@ -184,7 +184,7 @@ finish() {
     fi
   done
   for each in "$CASE"/stderr.* "$CASE"/sanitizer.*; do
-    [ -s "$each" ] && _text "$each" || continue
+    [ -s "$each" ] && _find_text "$each" || continue
     [[ ! $FOUND =~ (ERROR: (Address|Leak)Sanitizer|runtime error:|WARNING: ThreadSanitizer) ]] ||
       { echo "$each" && status=1; }
   done
@@ -291,59 +291,59 @@ write_at_once() {
   printf '%s\n' "$@" >"$CASE/written"
   cat "$CASE/written" >"$file"
 }
-# Those that begin with _ leave what they find in $FOUND, and no process is forked for them: a fork
-# takes longer than what most cases test.
-_text() { FOUND=$(<"$1"); }  # _text FILE, without newlines at its end
-_data() { _text "$STAT/$1/data"; }
-_counts() {
+# Those that begin with _find leave in $FOUND what they find, and fork no process: that would take
+# longer than what most cases test.
+_find_text() { FOUND=$(<"$1"); }  # _find_text FILE, without newlines at its end
+_find_data() { _find_text "$STAT/$1/data"; }
+_find_counts() {
   local name count found=''
-  _data "$1" || return
+  _find_data "$1" || return
   while read -r name count _; do found+=${name:+$'\n'$name${count:+ $count}}; done <<<"$FOUND"
   FOUND=${found#$'\n'}
 }
-_line() {
+_find_line() {
   local each
-  _text "$STAT/$1/definition" || return
+  _find_text "$STAT/$1/definition" || return
   while IFS= read -r each; do
     [[ $each != "name=$2 "* ]] || { FOUND=$each && return; }
   done <<<"$FOUND"
   FOUND=''
   return 1
 }
-_attribute() {
-  _line "$1" "$2" || return
+_find_attribute() {
+  _find_line "$1" "$2" || return
   local each words
   read -ra words <<<"$FOUND"
   FOUND=''
   for each in "${words[@]}"; do [[ $each != "$3="* ]] || FOUND=${each#*=}; done
 }
 _print_found() { printf '%s' "${FOUND:+$FOUND$'\n'}"; }
-data() { _data "$1" && _print_found; }
-definition() { _text "$STAT/$1/definition" && _print_found; }
+data() { _find_data "$1" && _print_found; }
+definition() { _find_text "$STAT/$1/definition" && _print_found; }
 # own NAME: a number of the daemon's own, or the last one of its line.
 own() {
   local name words
-  _data tallyfs || return
+  _find_data tallyfs || return
   while read -r name words; do
     [ "$name" != "$1" ] || echo "${words##* }"
   done <<<"$FOUND"
 }
 # counts INTERFACE: of each line the statistic and how much it has counted, whatever else is shown.
-counts() { _counts "$1" && _print_found; }
+counts() { _find_counts "$1" && _print_found; }
 # line INTERFACE STATISTIC: its line of the definition file; false if there is none.
-line() { _line "$@" && _print_found; }
-attribute() { _attribute "$@" && _print_found; }  # attribute INTERFACE STATISTIC KEY
+line() { _find_line "$@" && _print_found; }
+attribute() { _find_attribute "$@" && _print_found; }  # attribute INTERFACE STATISTIC KEY
 _assert_found() {  # _assert_found WHAT [LINE...]
   local wanted
   printf -v wanted '%s\n' "${@:2}"
   assert_eq "${wanted%$'\n'}" "$FOUND" "$1"
 }
 # assert_data INTERFACE [LINE...]: exactly these lines
-assert_data() { _data "$1"; _assert_found "data of $1" "${@:2}"; }
+assert_data() { _find_data "$1"; _assert_found "data of $1" "${@:2}"; }
 # assert_counts INTERFACE [LINE...]: the same of counts, for cases whose subject is no type.
-assert_counts() { _counts "$1"; _assert_found "counts of $1" "${@:2}"; }
+assert_counts() { _find_counts "$1"; _assert_found "counts of $1" "${@:2}"; }
 # assert_attribute INTERFACE STATISTIC KEY WANTED
-assert_attribute() { FOUND='' && _attribute "$1" "$2" "$3"; _assert_found "$3 of $1/$2" "$4"; }
+assert_attribute() { FOUND='' && _find_attribute "$1" "$2" "$3"; _assert_found "$3 of $1/$2" "$4"; }
 errors() { cat "$MNT/tracing/error_log"; }
 
 # ---- what a shell cannot do
