@@ -198,7 +198,7 @@ void EventFeed::point_at_switch(FedEvent& event) {
     to = switches_.find(event.number);
     if (!to) to = &FedStatistic::kOn;
   }
-  __atomic_store_n(&event.on, to, __ATOMIC_RELAXED);
+  __atomic_store_n(&event.on, to, __ATOMIC_RELEASE);
 }
 
 void EventFeed::look(Time now) {

@@ -52,7 +52,7 @@ struct alignas(64) FedStatistic : ::statistic {
 
   // The switch of a view stays off: it takes no samples.
   void set_switch(const std::uint32_t* at) {
-    if (source.empty()) __atomic_store_n(&on, at, __ATOMIC_RELAXED);
+    if (source.empty()) __atomic_store_n(&on, at, __ATOMIC_RELEASE);
   }
   // Its switch in the page; nullptr while that is not known.
   const std::uint32_t* page_switch() const {

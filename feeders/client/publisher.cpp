@@ -205,7 +205,7 @@ void Publisher::point_at_switch(FedObject& object) {
     const std::uint32_t* const found = switches_.find(object.number);
     if (found) to = found;
   }
-  __atomic_store_n(&object.on, to, __ATOMIC_RELAXED);
+  __atomic_store_n(&object.on, to, __ATOMIC_RELEASE);
 }
 
 void Publisher::inherit() {

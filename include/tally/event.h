@@ -64,7 +64,7 @@ TALLY_EXPORT void event_unregister(struct user_event **event);
 static inline int event_enabled(const struct user_event *event) {
   const uint32_t *on;
   if (!event) return 0;
-  on = __atomic_load_n(&event->on, __ATOMIC_RELAXED);
+  on = __atomic_load_n(&event->on, TALLY_LOAD_SWITCH);
   return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0) != 0;
 }
 

@@ -37,7 +37,7 @@ cells_numbers_and_epoch_outlive_a_kill() {
 what_was_registered_just_before_a_kill_goes_on() {
   local i
   start_daemon
-  seq -f 'create big/s%.0f on=1' 10000 | "$TALLY_SEND" --socket "$SOCK"
+  seq -f 'create big/s%.0f on=1' 10000 | "$TALLY_SEND" --socket "$SOCK" --timeout-ms 60000
   start_probe
   ok 'interface web' 'statistic web a' 'start a' 'sync 5000'
   for i in 1 2 3; do
