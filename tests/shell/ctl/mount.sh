@@ -48,7 +48,7 @@ latency_histograms_are_drawn() {
   while [ -e "$CASE/feeds" ]; do send 'latency my_section ns=25999 cpu=0' || true; done &
   local feeder=$!
   "$TALLYCTL" heat --ascii --every 500ms $path >"$CASE/out" &
-  local heat=$! row='^[0-9:]+  \|[^|]*[^ |][^|]*\| +[0-9.]+k? +[0-9]+us +[0-9]+us$'
+  local heat=$! row='^[0-9:.]+  \|[^|]*[^ |][^|]*\| +[0-9.]+k? +[0-9]+us +[0-9]+us$'
   wait_until 'grep -qE "$row" "$CASE/out"'
   kill $heat
   wait $heat || true
@@ -92,7 +92,7 @@ several_are_drawn_one_after_the_other() {
   assert_eq 'web/us web/slow' "$(sed -n 's/^\([^ ]*\/[^ ]*\) .*/\1/p' "$CASE/out" | paste -sd' ')"
   "$TALLYCTL" heat --ascii --every 100ms --count 2 'web/*' >"$CASE/out"
   # Two lines each, and one for intervals that a busy machine missed.
-  assert_eq 'web/us web/slow' "$(awk '/^web/ { name = $1 } /^[0-9:]+  \|/ && ++lines[name] == 2 {
+  assert_eq 'web/us web/slow' "$(awk '/^web/ { name = $1 } /^[0-9:.]+  \|/ && ++lines[name] == 2 {
     print name }' "$CASE/out" | paste -sd' ')"
   _status 2 'heat needs an array or quantiles' "$TALLYCTL" heat web/hits db/us
   _status 2 'keeps no past' "$TALLYCTL" plot web/hits db/us
