@@ -267,16 +267,21 @@ Result<void> remove_probe_group(const Fd& tracefs, const std::string& group) {
   return last;
 }
 
+std::vector<std::string> orphaned_probe_groups(const Fd& tracefs) {
+  const auto locks = open_locks(tracefs);
+  if (!locks) return {};
+  std::set<std::string> groups;
+  for (RealProbe& probe : read_real_probes(tracefs)) {
+    const auto group = ProbeGroup::parse(probe.group);
+    if (group && is_free(locks.value(), group->number)) groups.insert(std::move(probe.group));
+  }
+  return {groups.begin(), groups.end()};
+}
+
 RemovedOrphans remove_orphaned_probes(const Fd& tracefs) {
   RemovedOrphans removed;
-  const auto locks = open_locks(tracefs);
-  if (!locks) return removed;
-  std::set<std::string> groups;
-  for (RealProbe& probe : read_real_probes(tracefs)) groups.insert(std::move(probe.group));
-  for (const std::string& name : groups) {
-    const auto group = ProbeGroup::parse(name);
-    if (!group || !is_free(locks.value(), group->number)) continue;
-    remove_instances_of(tracefs, *group);
+  for (const std::string& name : orphaned_probe_groups(tracefs)) {
+    remove_instances_of(tracefs, *ProbeGroup::parse(name));
     if (const auto done = remove_probe_group(tracefs, name)) {
       removed.groups += 1;
     } else {

@@ -79,11 +79,14 @@ Result<void> append_probe_lines(const Fd& tracefs, const std::string& lines);
 // All of the group. kBusy: some are on in an instance, and are left; the others go.
 Result<void> remove_probe_group(const Fd& tracefs, const std::string& group);
 
+// The groups that are left over.
+std::vector<std::string> orphaned_probe_groups(const Fd& tracefs);
+
 struct RemovedOrphans {
   std::size_t groups = 0;
   std::vector<std::string> left;  // the reasons
 };
-// Removes all groups that are left over, their instances first.
+// Removes all of these, their instances first.
 RemovedOrphans remove_orphaned_probes(const Fd& tracefs);
 
 // The kernel's reason for refusing a line, from its error_log. nullopt: there is no entry.

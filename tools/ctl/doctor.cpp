@@ -7,6 +7,7 @@
 #include "tools/ctl/count_checks.h"
 #include "tools/ctl/daemon_checks.h"
 #include "tools/ctl/machine_checks.h"
+#include "tools/ctl/probe_checks.h"
 #include "tools/ctl/session.h"
 #include "tools/ctl/show_past.h"
 #include "tools/ctl/store_check.h"
@@ -82,6 +83,7 @@ class Doctor {
     add(check_named_socket(tree));
     add(check_queue(tree));
     add(check_tracefs(tree));
+    add_probes(tree);
     add(check_memory(tree));
     add(check_quotas(tree));
     add(check_clock());
@@ -140,6 +142,13 @@ class Doctor {
       const auto now = read_interface(*session_.source, each.name);
       if (now) add(check_feeder_counts(each, now.value()));
     }
+  }
+
+  // Adds nothing where the mount has no probes.json.
+  void add_probes(const view::Tree& tree) {
+    const auto files = ProbeFiles::open(session_.source->mount(), ProbeFiles::For::kReading);
+    const auto known = files ? known_probes(files.value()) : files.error();
+    if (known) add(check_probes(tree, known.value(), orphaned_probes()));
   }
 
   void add_timer_names(const view::Tree& tree) {

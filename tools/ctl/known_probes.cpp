@@ -4,6 +4,9 @@
 
 #include "core/base/text.h"
 #include "core/tracing/probe/place_name.h"
+#include "feeders/tracefs/probe_group.h"
+#include "feeders/tracefs/tracefs.h"
+#include "tools/ctl/temporary_probes.h"
 
 namespace tallyfs {
 namespace {
@@ -51,11 +54,21 @@ KnownProbe read_probe(const Json& json) {
   return probe;
 }
 
+std::string group_of(const KnownProbe& probe) {
+  return probe.event.substr(0, probe.event.find('/'));
+}
+
 }  // namespace
 
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files) {
   const auto json = files.probes();
-  return json ? Result<std::vector<KnownProbe>>(known_probes(json.value())) : json.error();
+  if (!json) return json.error();
+  auto all = known_probes(json.value());
+  for (KnownProbe& each : all) {
+    const std::string group = group_of(each);
+    each.is_left_over = is_temporary(group) && !has_command(files, group);
+  }
+  return all;
 }
 
 std::vector<KnownProbe> known_probes(const Json& json) {
@@ -66,6 +79,19 @@ std::vector<KnownProbe> known_probes(const Json& json) {
     all.push_back(read_probe(probes->items[i]));
   }
   return all;
+}
+
+std::vector<std::string> orphaned_probes() {
+  const auto tracefs = open_tracefs();
+  return tracefs ? orphaned_probe_groups(tracefs.value()) : std::vector<std::string>();
+}
+
+std::string note_of(const KnownProbe& probe) {
+  if (probe.is_left_over) return "its command has ended: tallyctl probe rm " + group_of(probe);
+  if (probe.is_lost) return "stale: tallyctl probe rm " + probe.event + ", then add it again";
+  if (probe.is_stale) return "stale: tallyctl probe renew " + probe.event;
+  if (!probe.is_whole) return "not found: tallyctl probe renew " + probe.event;
+  return {};
 }
 
 bool is_meant(std::string_view event, std::string_view name) {

@@ -21,12 +21,19 @@ struct KnownProbe {
   bool is_stale = false;              // a path of its has another file now, or none
   bool is_lost = false;               // one of those is an offset: renew does not find it
   bool is_whole = true;               // false: a line has no place yet
+  bool is_left_over = false;          // its command has ended: it had --stay, or was killed
 };
 
 // In the order in which they were made. Errors are those of timed_file.h; kInvalid: it is no JSON.
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files);
-// json: what probes.json has.
+// The same of what probes.json has, without is_left_over.
 std::vector<KnownProbe> known_probes(const Json& json);
+
+// The groups of probes that a killed tallyfs has left in the kernel. Others than root see none.
+std::vector<std::string> orphaned_probes();
+
+// What is to be done about a probe, and why; empty: nothing.
+std::string note_of(const KnownProbe& probe);
 
 // Whether the event, GROUP/EVENT, is meant by EVENT, GROUP/EVENT or GROUP/.
 bool is_meant(std::string_view event, std::string_view name);

@@ -11,6 +11,7 @@
 #include "tools/ctl/probe.h"
 #include "tools/ctl/probe_files.h"
 #include "tools/ctl/probe_target.h"
+#include "tools/ctl/session.h"
 #include "tools/ctl/temporary_probes.h"
 #include "tools/tree/timed_file.h"
 
@@ -27,24 +28,6 @@ constexpr CommandText kProbeRmText = {
     "  tallyctl probe rm alloc                   by its name\n"
     "  tallyctl probe rm uprobes/alloc --force   with what is set on it\n"
     "  tallyctl probe rm tallyctl_4711           what an ended command has left"};
-
-// The places of each event, in the order of the file.
-using Places = std::vector<std::pair<std::string, std::size_t>>;
-
-Places places_in(const std::string& lines) {
-  Places all;
-  std::istringstream in(lines);
-  for (std::string line; std::getline(in, line);) {
-    Tokens words(line);
-    const auto event = words.next();
-    if (!event || event->text.size() < 3) continue;
-    const std::string name(event->text.substr(2));
-    auto found = std::ranges::find(all, name, &Places::value_type::first);
-    if (found == all.end()) found = all.insert(found, {name, 0});
-    found->second += 1;
-  }
-  return all;
-}
 
 struct AddOptions {
   std::string name;
@@ -130,17 +113,19 @@ int add(Session& session, AddOptions options) {
   if (!options.name.empty()) line.append(":").append(options.name);
   line.append(" ").append(place.value());
   for (std::size_t i = 2; i < words.size(); ++i) line.append(" ").append(words[i]);
-  const auto before = files.value().lines();
+  const auto before = known_probes(files.value());
   if (!before) return complain(before.error());
   if (const auto done = files.value().define(line + "\n"); !done) {
     return complain(kRefused, done.error().reason);
   }
-  const auto after = files.value().lines();
+  const auto after = known_probes(files.value());
   if (!after) return complain(after.error());
-  const Places known = places_in(before.value());
-  for (const auto& each : places_in(after.value())) {
-    if (std::ranges::find(known, each) != known.end()) continue;
-    print(files.value().directory() + "/events/" + each.first + "\n");
+  for (const KnownProbe& each : after.value()) {
+    const auto is_it = [&each](const KnownProbe& old) {
+      return old.event == each.event && old.places == each.places;
+    };
+    if (std::ranges::any_of(before.value(), is_it)) continue;
+    print(files.value().directory() + "/events/" + each.event + "\n");
   }
   return kDone;
 }
@@ -164,14 +149,15 @@ int remove_one(const ProbeFiles& files, const std::string& name, bool is_forced)
     return done ? kDone : complain_of(done.error());
   }
   if (is_forced) {
-    const auto lines = files.lines();
+    const auto known = known_probes(files);
+    if (!known) return complain_of(known.error());
     const auto instances = list_in_time(files.directory() + "/instances");
-    for (const auto& [event, places] : places_in(lines ? lines.value() : std::string())) {
-      if (!is_meant(event, name)) continue;
+    for (const KnownProbe& each : known.value()) {
+      if (!is_meant(each.event, name)) continue;
       if (instances) {
-        for (const auto& instance : instances.value()) clear_event(files, instance, event);
+        for (const auto& instance : instances.value()) clear_event(files, instance, each.event);
       }
-      clear_event(files, "", event);
+      clear_event(files, "", each.event);
     }
   }
   const auto done = files.define("-:" + name + "\n");

@@ -83,10 +83,6 @@ Result<ProbeFiles> ProbeFiles::open(const std::string& mount, For purpose) {
   return files;
 }
 
-Result<std::string> ProbeFiles::lines() const {
-  return read_in_time(tracing_ + "/uprobe_events", kReadMax);
-}
-
 Error ProbeFiles::refused(const Error& error, std::string_view lines) const {
   const auto log = read_in_time(tracing_ + "/error_log");
   const std::string found = log ? newest_refusal(log.value(), lines) : std::string();

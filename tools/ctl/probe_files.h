@@ -21,8 +21,6 @@ class ProbeFiles {
   enum class For { kReading, kWriting };
   static Result<ProbeFiles> open(const std::string& mount, For purpose);
 
-  // What uprobe_events has.
-  Result<std::string> lines() const;
   // Writes lines of uprobe_events in few writes. The reason of a refusal is the mount's, with the
   // line and a caret under it. kInvalid, too: a line of more than 4,093 bytes.
   Result<void> define(const std::string& lines) const;

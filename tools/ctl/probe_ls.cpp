@@ -4,7 +4,7 @@
 #include "tools/ctl/options.h"
 #include "tools/ctl/probe.h"
 #include "tools/ctl/probe_files.h"
-#include "tools/ctl/temporary_probes.h"
+#include "tools/ctl/session.h"
 #include "tools/display/table.h"
 
 namespace tallyfs {
@@ -24,21 +24,7 @@ constexpr CommandText kProbeRenewText = {
     "  tallyctl probe renew uprobes/        all of a group\n"
     "  tallyctl probe ls                    says which are stale"};
 
-// Whether the command of these probes has ended: it had --stay, or was killed with its guardian.
-bool has_no_command(const ProbeFiles& files, const std::string& group) {
-  return is_temporary(group) && !has_command(files, group);
-}
-
-std::string note_of(const ProbeFiles& files, const KnownProbe& probe) {
-  const std::string group = probe.event.substr(0, probe.event.find('/'));
-  if (has_no_command(files, group)) return "its command has ended: tallyctl probe rm " + group;
-  if (probe.is_lost) return "stale: tallyctl probe rm " + probe.event + ", then add it again";
-  if (probe.is_stale) return "stale: tallyctl probe renew " + probe.event;
-  if (!probe.is_whole) return "not found: tallyctl probe renew " + probe.event;
-  return {};
-}
-
-std::string json_of(const ProbeFiles& files, const std::vector<KnownProbe>& all) {
+std::string json_of(const std::vector<KnownProbe>& all) {
   std::string text;
   JsonWriter writer(text);
   writer.begin_array();
@@ -46,15 +32,15 @@ std::string json_of(const ProbeFiles& files, const std::vector<KnownProbe>& all)
     writer.begin_object().key("event").string(each.event).key("program").string(each.program);
     writer.key("return").boolean(each.is_return).key("places").number(each.places).key("hits");
     each.hits ? writer.number(*each.hits) : writer.null();
-    writer.key("stale").boolean(each.is_stale).key("note").string(note_of(files, each));
+    writer.key("stale").boolean(each.is_stale).key("note").string(note_of(each));
     writer.end_object();
   }
   writer.end_array();
   return text.append("\n");
 }
 
-void print_table(const Session& session, const ProbeFiles& files,
-                 const std::vector<KnownProbe>& all) {
+void print_table(const Session& session, const std::vector<KnownProbe>& all,
+                 const std::vector<std::string>& orphans) {
   view::Table table(session.look);
   table.add_column("EVENT", view::Align::kLeft);
   table.add_column("OF", view::Align::kLeft);
@@ -64,14 +50,17 @@ void print_table(const Session& session, const ProbeFiles& files,
   table.add_column("NOTE", view::Align::kLeft);
   for (const KnownProbe& each : all) {
     table.add_row({each.event, each.is_return ? "return" : "entry", view::grouped_text(each.places),
-                   each.hits ? view::grouped_text(*each.hits) : "-", each.program,
-                   note_of(files, each)});
+                   each.hits ? view::grouped_text(*each.hits) : "-", each.program, note_of(each)});
   }
   view::Grid grid = session.grid();
   if (all.empty()) {
     grid.put_line("no probes", {view::Tone::kDim});
   } else {
     table.draw(grid);
+  }
+  for (const std::string& group : orphans) {
+    grid.put_line(group + ": of a killed tallyfs: tally-feed-tracefs --remove-orphans",
+                  {view::Tone::kWarning});
   }
   print(grid, session.terminal);
 }
@@ -99,9 +88,9 @@ int run_probe_ls(int argc, char** argv) {
   const auto all = known_probes(files.value());
   if (!all) return complain(all.error());
   if (session.options.json) {
-    print(json_of(files.value(), all.value()));
+    print(json_of(all.value()));
   } else {
-    print_table(session, files.value(), all.value());
+    print_table(session, all.value(), orphaned_probes());
   }
   return kDone;
 }

@@ -393,6 +393,21 @@ what_is_left_over_is_listed_and_removed() {
   _nothing_is_left
 }
 
+# Its group is one that no supervisor has locked.
+what_a_killed_mount_has_left_is_named() {
+  local group=tallyfs_$$_4711
+  "$TALLYCTL" probe add "$TARGET" make_child --name child >/dev/null
+  assert_has_not ' of a killed tallyfs' "$("$TALLYCTL" probe ls)"
+  _append "$(_ours | sed "s|^p:[^ ]*|p:$group/child_1|")"
+  assert_has "$group: of a killed tallyfs: tally-feed-tracefs --remove-orphans" \
+    "$("$TALLYCTL" probe ls)"
+  assert_match ".*WARN +probes +1 \\($group\\) left in the kernel .* do: tally-feed-tracefs .*" \
+    "$(("$TALLYCTL" doctor || true) | tr -s ' \n' ' ')"
+  "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans
+  assert_has_not "$group" "$("$TALLYCTL" probe ls)"
+  "$TALLYCTL" probe rm child
+}
+
 probes_are_added_listed_and_removed() {
   local event=$T/events/uprobes/child
   assert_eq "$event" "$("$TALLYCTL" probe add "$TARGET" make_child --name child)"
@@ -442,6 +457,8 @@ a_probe_of_a_program_that_was_replaced_is_renewed() {
   "$PROGRAM" 3
   assert_eq 'stale: tallyctl probe renew uprobes/work' "$(_note_of work)"
   assert_has '"stale":true' "$("$TALLYCTL" probe ls --json)"
+  assert_match '.*WARN +probes +1 \(uprobes/work\) stale: .* do: tallyctl probe renew NAME.*' \
+    "$(("$TALLYCTL" doctor || true) | tr -s ' \n' ' ')"
   assert_eq 5 "$(_hits "$event")" "the new file is not probed"
   "$TALLYCTL" probe renew work
   assert_eq '' "$(_note_of work)"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/ctl/known_probes.h"
+#include "tools/ctl/probe_checks.h"
 
 namespace tallyfs {
 namespace {
@@ -20,9 +21,9 @@ TEST(ProbeFilesTest, TheReasonOfARefusalIsTheNewestOfItsLines) {
                           entry("  103.000000", "of another line", "=:b");
   EXPECT_EQ(newest_refusal(log, "=:a\np:a /x:f\n"), "its fields are others now\n  =:a\n  ^");
   EXPECT_EQ(newest_refusal(log, "p:a /x:f\n=:a\n"), "its fields are others now\n  =:a\n  ^");
-  EXPECT_EQ(newest_refusal(log + entry("  104.000000", "no function f", "p:a /x:f"),
-                           "=:a\np:a /x:f\n"),
-            "no function f\n  p:a /x:f\n  ^");
+  EXPECT_EQ(
+      newest_refusal(log + entry("  104.000000", "no function f", "p:a /x:f"), "=:a\np:a /x:f\n"),
+      "no function f\n  p:a /x:f\n  ^");
   EXPECT_EQ(newest_refusal(log, "=:c"), "");
 }
 
@@ -41,6 +42,58 @@ TEST(ProbeFilesTest, AnOffsetOfAFileThatHasGoneIsNotFoundAgain) {
   EXPECT_TRUE(named.is_stale);
   EXPECT_FALSE(named.is_lost);
   EXPECT_EQ(named.program, "/x");
+}
+
+KnownProbe probe(const std::string& event) {
+  return {.event = event, .program = "/x", .lines = {}};
+}
+
+std::string text_of(const Findings& findings) {
+  std::string text;
+  for (const Finding& each : findings) {
+    text.append(each.level == Level::kOk        ? "ok "
+                : each.level == Level::kWarning ? "WARN "
+                                                : "FAIL ");
+    text.append(each.text).append(each.advice.empty() ? "" : "; do: ").append(each.advice + "\n");
+  }
+  return text;
+}
+
+TEST(ProbeChecksTest, ProbesWithoutAFaultAreCounted) {
+  EXPECT_EQ(text_of(check_probes({.tracefs = "on"}, {}, {})), "ok 0\n");
+  EXPECT_EQ(text_of(check_probes({.tracefs = "on"}, {probe("u/a"), probe("u/b")}, {})), "ok 2\n");
+}
+
+TEST(ProbeChecksTest, EachKindOfFaultHasItsProbesAndWhatToDo) {
+  std::vector<KnownProbe> known;
+  for (const char* const name : {"u/a", "u/b", "u/c", "u/d", "u/e"}) known.push_back(probe(name));
+  for (std::size_t i = 0; i < 4; ++i) known[i].is_stale = true;
+  EXPECT_EQ(text_of(check_probes({}, known, {})),
+            "WARN 4 (u/a, u/b, u/c, ...) stale: their programs were replaced, and the new ones are "
+            "not probed; do: tallyctl probe renew NAME\n");
+  known[0].is_lost = true;
+  known[4].is_whole = false;
+  const std::string text = text_of(check_probes({}, known, {"tallyfs_4711_99"}));
+  EXPECT_NE(text.find("WARN 1 (u/a) stale, by offset: "), text.npos) << text;
+  EXPECT_NE(text.find("WARN 3 (u/b, u/c, u/d) stale: "), text.npos) << text;
+  EXPECT_NE(text.find("WARN 1 (u/e) without a place"), text.npos) << text;
+  EXPECT_NE(text.find("WARN 1 (tallyfs_4711_99) left in the kernel"), text.npos) << text;
+  EXPECT_NE(text.find("do: tally-feed-tracefs --remove-orphans"), text.npos) << text;
+}
+
+TEST(ProbeChecksTest, ProbesWithoutTheirFeederAreAFailure) {
+  EXPECT_EQ(text_of(check_probes({.tracefs = "lost"}, {probe("u/a")}, {})),
+            "FAIL 1 count nothing: their feeder has ended; do: tallyctl errors says why; mount as "
+            "root with -o tracefs\n");
+  EXPECT_EQ(text_of(check_probes({.tracefs = "lost"}, {}, {})), "ok 0\n");
+}
+
+TEST(ProbeChecksTest, ProbesThatACommandHasLeftAreNoFault) {
+  std::vector<KnownProbe> known{probe("tallyctl_4711/calls")};
+  known[0].is_left_over = true;
+  EXPECT_EQ(check_probes({}, known, {}).at(0).level, Level::kOk);
+  EXPECT_EQ(check_probes({}, known, {}).at(0).text,
+            "1 (tallyctl_4711/calls) of commands that have ended");
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ TEST_F(ProbeFilesTest, RemovesTheGroupsThatAreLeftOverAndNoOthers) {
   const ProbeGroup dead{4711, (alive.number + 1) & 0x7fffffff};
   put("p:" + alive.name() + "/a_1 /bin/x:0x10\np:" + dead.name() + "/a_1 /bin/x:0x10\n");
   const std::string before = written();
+  EXPECT_EQ(orphaned_probe_groups(tracefs_), std::vector{dead.name()});
   EXPECT_EQ(remove_orphaned_probes(tracefs_).groups, 1u);
   EXPECT_EQ(written(), before + "-:" + dead.name() + "/\n");
   lock.value().fd.reset();
