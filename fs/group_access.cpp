@@ -4,6 +4,10 @@ namespace tallyfs {
 
 Access access_of(const NodeInfo& node, const Groups& groups, gid_t owner) {
   Access access{node.audience.permissions, owner};
+  // Members of the owner's group have what others have, where it is one of the two.
+  if (groups.readers == owner || groups.writers == owner) {
+    access.permissions &= ~0070u | (access.permissions & 0007u) << 3;
+  }
   if (groups.readers && node.audience.readers) {
     const bool is_file = node.kind == NodeKind::kFile;
     access = {is_file ? access.permissions | 0040 : access.permissions & ~0007u, *groups.readers};

@@ -1,6 +1,7 @@
 // The access that --group and --write-group give to a group in addition to the owner
 // (docs/running.md, "Users and groups"). All other nodes have the owner's group and unchanged
-// permissions. Pure functions: any thread.
+// permissions; where that group is one of the two, as that of the Debian package is, its members
+// have no more than others there. Pure functions: any thread.
 #pragma once
 
 #include <sys/types.h>

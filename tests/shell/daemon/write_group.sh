@@ -63,6 +63,26 @@ of_two_groups_readers_read_and_writers_write() {
   _changes_all 4711,4712
 }
 
+# As the Debian package's daemon, of whose group the readers are.
+readers_of_the_daemons_own_group_write_nothing() {
+  local each
+  printf '#!/bin/sh\nexec setpriv --regid=4711 --clear-groups "%s" "$@"\n' \
+    "$(command -v "$TALLYFS")" >"$CASE/tallyfs"
+  chmod 755 "$CASE/tallyfs"
+  TALLYFS=$CASE/tallyfs
+  _start --group 4711
+  send 'create web/a on=1'
+  assert_eq 4711 "$(stat -c %g "$MNT/tracing/free_buffer")"
+  for each in tracing/{free_buffer,trace_marker,trace_marker_raw,tracing_on} rules \
+    statistics/web/definition; do
+    assert_fails_with 'Permission denied' _put_as 4711 1 "$MNT/$each"
+  done
+  # Reading it takes the records away.
+  assert_fails_with 'Permission denied' _as 4711 head -c 1 "$MNT/tracing/trace_pipe"
+  assert_eq 'a 0' "$(_as 4711 cat "$STAT/web/data")"
+  _as 4711 ls "$MNT/tracing" >/dev/null
+}
+
 a_write_group_alone_may_all_too() {
   _start --write-group 4712
   _changes_all 4712

@@ -55,6 +55,22 @@ TEST(GroupAccessTest, WritersWriteAndRemove) {
   EXPECT_EQ(directory({.permissions = 0755, .readers = true}, kWrite), "0755 1");
 }
 
+TEST(GroupAccessTest, MembersOfTheOwnersGroupHaveNoMoreWhereItIsOneOfTheTwo) {
+  for (const Groups& groups : {Groups{.readers = kOwner}, Groups{.writers = kOwner}}) {
+    EXPECT_EQ(file({0440}, groups), "0400 1");
+    EXPECT_EQ(file({0640}, groups), "0600 1");
+    EXPECT_EQ(file({0220}, groups), "0200 1") << "to free_buffer of tracing/";
+    EXPECT_EQ(file({0444}, groups), "0444 1");
+    EXPECT_EQ(directory({0755}, groups), "0755 1");
+  }
+  const Groups readers{.readers = kOwner};
+  EXPECT_EQ(file({.permissions = 0640, .readers = true}, readers), "0640 1");
+  EXPECT_EQ(file({.permissions = 0600, .readers = true, .writers = true}, readers), "0640 1");
+  EXPECT_EQ(directory({.permissions = 0755, .readers = true}, readers), "0750 1");
+  const Groups both{.readers = kOwner, .writers = kOwner};
+  EXPECT_EQ(file({.permissions = 0600, .readers = true, .writers = true}, both), "0660 1");
+}
+
 TEST(GroupAccessTest, WhereReadersAndWritersAreTwoTheGroupIsTheReaders) {
   EXPECT_TRUE(kBoth.are_two());
   EXPECT_FALSE((Groups{.readers = kReaders, .writers = kReaders}.are_two()));
