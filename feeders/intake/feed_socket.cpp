@@ -111,6 +111,20 @@ Result<FeedSocket> FeedSocket::adopt(int fd) {
   return made;
 }
 
+std::string FeedSocket::place() const {
+  std::string path = path_;
+  if (path.empty()) {
+    sockaddr_un address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
+    path.assign(address.sun_path, ::strnlen(address.sun_path, sizeof address.sun_path));
+    if (path.empty()) return {};
+  }
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? std::string() : absolute.string();
+}
+
 FeedSocket::HandedOn FeedSocket::hand_on() const {
   return {.fd = fd_.get(),
           .lock = lock_.fd(),

@@ -72,6 +72,8 @@ class FeedSocket {
   int fd() const { return fd_.get(); }
   // Empty if it was adopted.
   const std::string& path() const { return path_; }
+  // Where senders find it, also one that systemd passed. Empty: it has no path, or none is known.
+  std::string place() const;
   // How many datagrams may wait in it; nothing if the socket was adopted, since the
   // kernel does not tell.
   std::optional<unsigned> queue_length() const { return queue_length_; }

@@ -154,7 +154,7 @@ DaemonFacts Daemon::facts() const {
   return {.version = TALLYFS_VERSION,
           .epoch = pages_.epoch(),
           .pid = ::getpid(),
-          .socket = socket_.path(),
+          .socket = socket_.place(),
           .queue_length = socket_.queue_length(),
           .tracefs = [feeder = feeder_.get()] {
             if (!feeder) return TracefsState::kOff;

@@ -53,7 +53,8 @@ class Doctor {
     add(check_mounts(named_mount(session_.options.mount)));
     if (const auto status = session_.open()) {
       add({Level::kFailure, "mount", "none that can be looked at, see above",
-           "tallyfs MOUNTPOINT, or --mount PATH"});
+           "of a service, journalctl -u tallyfs says why; else tallyfs MOUNTPOINT, or --mount "
+           "PATH"});
       print_findings();
       return *status;
     }

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,24 +41,6 @@ std::string feeder_path() {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
   return (own.parent_path() / kProgram).string();
-}
-
-// The path of the socket; an abstract socket, or one without a name, has none.
-Result<std::string> path_of(const FeedSocket& socket) {
-  sockaddr_un address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return failed("ask for the socket's path");
-  }
-  if (address.sun_path[0] == '\0') {
-    return Error{
-        ErrorCode::kInvalid,
-        "-o tracefs needs a socket with a path: the feeder of the kernel's events sends to it"};
-  }
-  std::error_code error;
-  const auto path = std::filesystem::absolute(address.sun_path, error);
-  if (error) return Error{ErrorCode::kInvalid, "where is the socket? " + error.message()};
-  return path.string();
 }
 
 // Closes all descriptors of the daemon but the channel: the socket and its lock, which the next
@@ -190,8 +171,12 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
   }
   Fd ours(ends[0]);
   Fd theirs(ends[1]);
-  const auto socket_path = path_of(socket);
-  if (!socket_path) return socket_path.error();
+  const std::string socket_path = socket.place();
+  if (socket_path.empty()) {
+    return Error{
+        ErrorCode::kInvalid,
+        "-o tracefs needs a socket with a path: the feeder of the kernel's events sends to it"};
+  }
   const pid_t child = ::fork();
   if (child < 0) return failed("fork");
   if (child == 0) {
@@ -204,7 +189,7 @@ Result<Fd> start_feeder_supervisor(const FeedSocket& socket, FeederLog log,
     if (kept.valid()) {
       if (auto lock = ProbeLock::take(kept)) probes = std::move(lock.value());
     }
-    keep_feeding({theirs, kept, probes, feeder_path(), socket_path.value(), ::getpid()});
+    keep_feeding({theirs, kept, probes, feeder_path(), socket_path, ::getpid()});
   }
   return ours;
 }
