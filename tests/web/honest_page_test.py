@@ -153,11 +153,11 @@ class HonestPageTest(PageCase):
                 };""")
         finally:
             web.end()
-        until(lambda: self.browser.run("return window.failed.length") >= 5, "five requests")
+        until(lambda: self.browser.run("return window.failed.length") >= 8, "eight requests")
         times = self.browser.run("return window.failed")
         pauses = [after - before for before, after in zip(times, times[1:])]
-        # It asks less often, but on loopback each 2 s; a busy machine makes pauses longer only.
-        self.assertGreater(min(pauses), 1900, pauses)
+        # It asks less often, but on loopback each 2 s. Of the first cycle other requests had answers.
+        self.assertGreater(min(pauses[1:]), 1900, pauses)
         self.assertLess(min(pauses[2:]), 3000, pauses)
         self.browser.shows("#live", "no answer since")
         self.assertTrue(self.browser.run("return document.getElementById('undo').disabled"))

@@ -45,7 +45,7 @@ export function makeOneStop(list) {
   });
   list.addEventListener('keydown', event => {
     const step = {ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1}[event.key];
-    if (!step) return;
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;  // Alt+Left is Back
     event.preventDefault();
     const all = buttons();
     all[all.indexOf(event.target) + step]?.focus();
