@@ -18,6 +18,7 @@
 #include "tools/ctl/top_past.h"
 #include "tools/ctl/top_reader.h"
 #include "tools/ctl/top_time.h"
+#include "tools/display/distribution.h"
 #include "tools/display/summary.h"
 #include "tools/tree/definition_file.h"
 
@@ -116,6 +117,7 @@ class Top {
     constexpr std::uint64_t kStoredUs = 15'000'000;
     const view::Statistic* const statistic = model_.statistic();
     if (map_store_.empty() || !statistic) return;
+    if (!view::distribution_of(*statistic, view::Detail::kOctaves)) return;
     const std::uint64_t now_us = model_.tree().realtime_us;
     const std::pair<std::string, std::string> wanted(model_.selected(), statistic->name);
     const bool is_new = map_ != wanted;

@@ -88,6 +88,7 @@ void TopModel::take_past(const std::string& interface, const std::string& statis
                          std::deque<view::HeatColumn> past, std::uint64_t period_us) {
   const view::Statistic* const now = this->statistic();
   if (interface != selected_ || !now || now->name != statistic || period_us == 0) return;
+  if (past.empty() && past_columns_ != 0) return;  // what is there was read with another period
   const auto own = columns_.begin() + static_cast<std::ptrdiff_t>(past_columns_);
   std::deque<view::HeatColumn> later(std::make_move_iterator(own),
                                      std::make_move_iterator(columns_.end()));
