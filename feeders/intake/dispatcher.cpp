@@ -20,8 +20,8 @@ namespace {
 // command, the clock is looked at each time, since a command alone can be costly.
 constexpr unsigned kBetweenLooks = 16;
 constexpr unsigned kCommandsOfAWrite = 64;
-// While a write takes longer than this, each command is written by itself: 64 changes of one
-// statistic take 1 ms at most, but 64 interfaces that are written whole could outlast a turn.
+// While one write takes longer than this, each command is written by itself: a change of one
+// statistic takes 8 to 16 us, and one that takes more could, 64 times over, outlast a turn.
 constexpr std::chrono::microseconds kLongWrite{50};
 
 // The line of text in which the token stands.
