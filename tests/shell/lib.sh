@@ -318,8 +318,9 @@ _find_attribute() {
   for each in "${words[@]}"; do [[ $each != "$3="* ]] || FOUND=${each#*=}; done
 }
 _print_found() { printf '%s' "${FOUND:+$FOUND$'\n'}"; }
-data() { _find_data "$1" && _print_found; }
-definition() { _find_text "$STAT/$1/definition" && _print_found; }
+# In one write, which bash's own printf would not do: a reader may end before the rest.
+data() { cat "$STAT/$1/data"; }
+definition() { cat "$STAT/$1/definition"; }
 # own NAME: a number of the daemon's own, or the last one of its line.
 own() {
   local name words

@@ -134,7 +134,8 @@ cells_are_counted_once_under_many_kills() {
   start_daemon
   local probes=("$(command -v "$TALLY_PROBE")")
   [ "$(id -u)" != 0 ] || probes+=("$(_nobodys_probe)")
-  "$PYTHON" "$here/kills_fed.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-$(fewer 100 20)}" "${probes[@]}"
+  "$PYTHON" "$here/kills_fed.py" "$MNT" "$SOCK" "$DAEMON" "${TALLY_KILLS:-$(fewer 100 20)}" \
+    "${probes[@]}"
 }
 # Where that user may not go, a copy of the library is used.
 _nobodys_probe() {

@@ -135,7 +135,7 @@ for look in os.stat, read:
             children.start(change_all_the_time(entries))
             for _ in range(LOOKERS): children.start(look_again_and_again(look))
         return start
-    assert_others_wait_no_longer(calm, SECONDS / 4, begin(ENTRIES), begin(1), share=.5)
+    assert_others_wait_no_longer(calm, max(2.5, SECONDS / 4), begin(ENTRIES), begin(1), share=.5)
 EOP
   _still_right
 }

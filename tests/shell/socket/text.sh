@@ -136,8 +136,8 @@ each_line_of_a_flood_counts_and_the_first_are_shown() {
   cp "$MNT/errors.json" "$CASE/errors"
   assert_eq "$(for i in {1..4}; do echo "\"text\":\"first $i\""; done)" \
     "$(grep -o '"text":"[^"]*"' "$CASE/errors" | head -4)"
-  # Four in each second that the flood has lasted.
-  assert_match '.*"reported":(4|8|12|16|20),"dropped":0,.*' "$(<"$CASE/errors")"
+  # Four at most in each second that the flood has lasted.
+  assert_match '.*"reported":([4-9]|[1-9][0-9]),"dropped":0,.*' "$(<"$CASE/errors")"
 }
 
 what_is_no_sample_is_refused() {

@@ -40,7 +40,8 @@ another_user_is_told_that_the_mount_has_no_probes() {
   chmod 755 "$CASE" "$CASE/run"
   cp "$(command -v "$TALLYCTL")" "$CASE/tallyctl"
   assert_fails_with 'start it as root with tallyfs -o tracefs' unshare -m bash -c \
-    'mount -t tracefs -o mode=700 nodev /sys/kernel/tracing && exec "$@"' - \
+    '! mountpoint -q /sys/kernel/tracing || umount -l /sys/kernel/tracing
+    mount -t tracefs -o mode=700 nodev /sys/kernel/tracing && exec "$@"' - \
     setpriv --reuid=nobody --regid=nogroup --clear-groups -- \
     env TALLY_MOUNT="$MNT" "$CASE/tallyctl" probe ls
 }
