@@ -123,7 +123,7 @@ TEST_F(BacklogTest, AUidLosesForOthersOnlyWhatItHasBeyondEachOfThem) {
     for (; times != 0; --times) ASSERT_TRUE(put(std::string(kBytes, text), uid, 8));
   };
   fill(1000, 'h', 5);
-  for (const uid_t uid : {100'001, 100'002, 100'003}) fill(uid, 'a', 3);
+  for (const uid_t uid : {100'001u, 100'002u, 100'003u}) fill(uid, 'a', 3);
   std::string order;
   for (int i = 0; i < 11; ++i) order += taken_for(100'004).front();
   EXPECT_EQ(order.substr(0, 2), "hh");
