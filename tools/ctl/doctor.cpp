@@ -162,7 +162,7 @@ class Doctor {
 
   // Adds findings about the package's units, if the daemon is that of the package's service.
   void add_units(const view::Tree& tree) {
-    if (session_.source->mount() != "/run/tallyfs/mnt") return;
+    if (session_.source->mount() != kServiceMount) return;
     for (const char* const prefix : {"/usr", "/usr/local"}) add(check_units(tree, prefix, ""));
   }
 

@@ -7,13 +7,13 @@
 
 #include "tools/display/change.h"
 #include "tools/past/moment_source.h"
+#include "tools/tree/mount_table.h"
 #include "tools/tree/source.h"
 
 namespace tallyfs {
 namespace {
 
 constexpr std::uint64_t kColumns = 240;
-constexpr const char* kMountOfService = "/run/tallyfs/mnt";
 
 // Intervals between two moments that were not seen; the last one was.
 void add_missed(std::deque<view::HeatColumn>& columns, std::uint64_t micros, std::uint64_t end_us,
@@ -52,7 +52,7 @@ Result<void> read_columns(past::MomentSource& source, const view::Statistic& wan
 std::string store_of_mount(const std::string& mount) {
   const char* const named = std::getenv("TALLY_STORE");
   if (named && *named) return named;
-  return mount == kMountOfService ? past::kDefaultStore : "";
+  return mount == kServiceMount ? past::kDefaultStore : "";
 }
 
 MapPast read_map_past(const std::string& store, const view::Interface& interface,

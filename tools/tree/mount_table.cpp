@@ -14,8 +14,6 @@
 namespace tallyfs {
 namespace {
 
-constexpr const char* kService = "/run/tallyfs/mnt";
-
 struct FreeMounted {
   void operator()(libmnt_table* table) const { ::mnt_unref_table(table); }
   void operator()(libmnt_iter* each) const { ::mnt_free_iter(each); }
@@ -84,7 +82,9 @@ Result<std::string> find_mount(const std::string& given) {
   if (std::ranges::count_if(open, is_mine) == 1) {
     return std::ranges::find_if(open, is_mine)->path;
   }
-  if (std::ranges::count(open, kService, &TallyMount::path) > 0) return std::string(kService);
+  if (std::ranges::count(open, kServiceMount, &TallyMount::path) > 0) {
+    return std::string(kServiceMount);
+  }
   if (all.empty()) {
     return Error{ErrorCode::kNotFound, "no tallyfs is mounted; tallyfs MOUNTPOINT mounts one"};
   }

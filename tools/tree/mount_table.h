@@ -9,6 +9,9 @@
 
 namespace tallyfs {
 
+// Where the service of the package mounts.
+inline constexpr const char* kServiceMount = "/run/tallyfs/mnt";
+
 struct TallyMount {
   std::string path;
   unsigned owner = 0;      // the uid that mounted it
@@ -21,8 +24,7 @@ std::vector<TallyMount> tally_mounts();
 std::string named_mount(const std::string& given);
 
 // The one that is named, else the only mount that can be read, else the caller's own, else
-// /run/tallyfs/mnt. kNotFound: there is none, or there are several, which the
-// reason lists.
+// kServiceMount. kNotFound: there is none, or there are several, which the reason lists.
 Result<std::string> find_mount(const std::string& given);
 
 }  // namespace tallyfs
