@@ -13,16 +13,7 @@
 namespace tallyfs {
 namespace {
 
-constexpr std::uint64_t kColumns = 240;
-
-// Intervals between two moments that were not seen; the last one was.
-void add_missed(std::deque<view::HeatColumn>& columns, std::uint64_t micros, std::uint64_t end_us,
-                std::uint64_t period_us) {
-  const std::uint64_t intervals = (micros + period_us / 2) / period_us;
-  for (std::uint64_t i = 1; i < std::min(intervals, kColumns); ++i) {
-    columns.push_back({.realtime_us = end_us, .is_missed = true});
-  }
-}
+constexpr std::size_t kColumns = 240;
 
 Result<void> read_columns(past::MomentSource& source, const view::Statistic& wanted,
                           std::uint64_t period_us, MapPast& made) {
@@ -33,7 +24,12 @@ Result<void> read_columns(past::MomentSource& source, const view::Statistic& wan
     const view::Statistic* const found = now.value().find(wanted.name);
     if (found && before) {
       const std::uint64_t end_us = now.value().realtime_us;
-      add_missed(made.columns, end_us - before->realtime_us, end_us, period_us);
+      const std::uint64_t begin_us = std::min(end_us, before->realtime_us + period_us);
+      append_missed(made.columns,
+                    {.end_us = end_us - std::min(end_us, period_us),
+                     .length_us = end_us - begin_us,
+                     .period_us = period_us},
+                    kColumns);
       auto change = view::change_between(*before, now.value(), wanted.name);
       const bool is_alike = found->type == wanted.type && found->units == wanted.units;
       if (!is_alike) change.counted.reset();

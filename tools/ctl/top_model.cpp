@@ -72,15 +72,21 @@ void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
   if (column_begin_ && micros > 0 && micros < period_us / 2) return;
   const std::optional<view::Interface> before = std::exchange(column_begin_, interface);
   if (!before || !now || micros == 0 || !has_bins(*now)) return;
-  const std::uint64_t missed = period_us == 0 ? 0 : (micros + period_us / 2) / period_us;
-  for (std::uint64_t i = 1; i < std::min<std::uint64_t>(missed, kColumnsMax); ++i) {
-    columns_.push_back({.realtime_us = interface.realtime_us, .is_missed = true});
-  }
+  if (columns_.size() == past_columns_) own_begin_us_ = before->realtime_us;
+  // The newest period was read.
+  append_missed(columns_,
+                {.end_us = interface.realtime_us - std::min(interface.realtime_us, period_us),
+                 .length_us = micros - std::min(micros, period_us),
+                 .period_us = period_us},
+                kColumnsMax);
   auto change = view::change_between(*before, interface, now->name);
   columns_.push_back({.realtime_us = interface.realtime_us, .counted = std::move(change.counted)});
   while (columns_.size() > kColumnsMax) {
+    if (past_columns_ > 0)
+      --past_columns_;
+    else
+      own_begin_us_ = columns_.front().realtime_us;
     columns_.pop_front();
-    past_columns_ -= past_columns_ > 0 ? 1 : 0;
   }
 }
 
@@ -92,16 +98,13 @@ void TopModel::take_past(const std::string& interface, const std::string& statis
   const auto own = columns_.begin() + static_cast<std::ptrdiff_t>(past_columns_);
   std::deque<view::HeatColumn> later(std::make_move_iterator(own),
                                      std::make_move_iterator(columns_.end()));
-  const std::uint64_t begin_us =
-      later.empty() ? interface_->realtime_us
-                    : later.front().realtime_us - std::min(later.front().realtime_us, period_us);
+  const std::uint64_t begin_us = later.empty() ? interface_->realtime_us : own_begin_us_;
   while (!past.empty() && past.back().realtime_us > begin_us + period_us / 2) past.pop_back();
   if (!past.empty()) {
     const std::uint64_t last_us = std::min(past.back().realtime_us, begin_us);
-    const std::uint64_t missed = (begin_us - last_us + period_us / 2) / period_us;
-    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(missed, kColumnsMax); ++i) {
-      past.push_back({.realtime_us = begin_us, .is_missed = true});
-    }
+    append_missed(past,
+                  {.end_us = begin_us, .length_us = begin_us - last_us, .period_us = period_us},
+                  kColumnsMax);
   }
   past_columns_ = past.size();
   columns_ = std::move(past);

@@ -116,6 +116,7 @@ class TopModel {
   std::string statistic_;                     // its name; empty: the first with bins
   std::deque<view::HeatColumn> columns_;
   std::size_t past_columns_ = 0;                   // the first ones, which are out of a store
+  std::uint64_t own_begin_us_ = 0;                 // when the first of the others began
   std::optional<view::Interface> column_begin_{};  // where the next column begins
 };
 

@@ -113,6 +113,17 @@ class HeatPanel {
 
 }  // namespace
 
+void append_missed(std::deque<HeatColumn>& columns, const MissedTime& missed,
+                   std::size_t columns_max) {
+  const std::uint64_t period_us = missed.period_us;
+  if (period_us == 0) return;
+  const std::uint64_t periods = (missed.length_us + period_us / 2) / period_us;
+  for (std::uint64_t left = std::min<std::uint64_t>(periods, columns_max); left > 0; --left) {
+    const std::uint64_t later_us = std::min(missed.end_us, (left - 1) * period_us);
+    columns.push_back({.realtime_us = missed.end_us - later_us, .is_missed = true});
+  }
+}
+
 void draw_heat_panel(Grid& grid, const Area& area, const HeatPicture& picture, const Look& look) {
   HeatPanel(grid, area, picture, look).draw();
 }

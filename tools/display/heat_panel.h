@@ -2,6 +2,7 @@
 // bins from bottom to top, with their ends at the left. Pure functions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -22,6 +23,17 @@ struct HeatColumn {
   std::optional<Statistic> counted;
   bool is_missed = false;
 };
+
+// A time in which nothing was read, in columns of a period each.
+struct MissedTime {
+  std::uint64_t end_us = 0;  // of the wall clock
+  std::uint64_t length_us = 0;
+  std::uint64_t period_us = 0;
+};
+// Appends a missed column for each period of that time, to the nearest number of them: the newest
+// `columns_max` at most, and none without a period.
+void append_missed(std::deque<HeatColumn>& columns, const MissedTime& missed,
+                   std::size_t columns_max);
 
 // statistic: has bins, and the counts of all columns in them.
 struct HeatPicture {

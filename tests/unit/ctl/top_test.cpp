@@ -232,6 +232,25 @@ TEST(TopModelTest, ThePastOfAStoreIsBeforeWhatWasSeen) {
   EXPECT_TRUE(model.columns().empty());
 }
 
+TEST(TopModelTest, ThePastEndsWhereMissedColumnsBegin) {
+  std::deque<view::HeatColumn> past;
+  for (std::uint64_t second = 99; second < 105; ++second) {
+    past.push_back({.realtime_us = second * 1'000'000,
+                    .counted = interface_at(second, 1).statistics[1]});
+  }
+  TopModel model;
+  model.take(tree_at(100, {with_samples("a", 0)}));
+  model.take(interface_at(100, 5), 1'000'000);
+  model.take(interface_at(104, 8), 1'000'000);
+  ASSERT_EQ(model.columns().size(), 4u);
+  model.take_past("a", "us", past, 1'000'000);
+  ASSERT_EQ(model.columns().size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(model.columns()[i].realtime_us, (99 + i) * 1'000'000);
+    EXPECT_EQ(model.columns()[i].is_missed, i >= 2 && i < 5) << i;
+  }
+}
+
 TEST(TopModelTest, WhatIsReadAtOnceIsNoColumn) {
   TopModel model;
   model.take(tree_at(1, {with_samples("a", 0)}));

@@ -104,6 +104,26 @@ TEST(HeatMapTest, NoTwoLinesHaveEqualTimes) {
             "12  |13  |15  |16  |");
 }
 
+std::string ends_of(const MissedTime& missed, std::size_t columns_max = 9) {
+  std::deque<HeatColumn> columns = {{.realtime_us = 1}};
+  append_missed(columns, missed, columns_max);
+  std::string made;
+  for (const HeatColumn& each : columns) {
+    made += std::to_string(each.realtime_us) + (each.is_missed ? "/ " : " ");
+  }
+  return made;
+}
+
+TEST(HeatPanelTest, EachPeriodThatWasMissedHasAColumn) {
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 300, .period_us = 100}), "1 200/ 300/ 400/ ");
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 249, .period_us = 100}), "1 300/ 400/ ");
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 250, .period_us = 100}), "1 200/ 300/ 400/ ");
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 49, .period_us = 100}), "1 ");
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 300, .period_us = 100}, 2), "1 300/ 400/ ");
+  EXPECT_EQ(ends_of({.end_us = 150, .length_us = 300, .period_us = 100}), "1 0/ 50/ 150/ ");
+  EXPECT_EQ(ends_of({.end_us = 400, .length_us = 300, .period_us = 0}), "1 ");
+}
+
 // The last two lines of a panel with so many seconds from 10:00:07 on.
 std::string time_axis_of(int seconds, int width) {
   const auto clock = [](std::uint64_t realtime_us) {
