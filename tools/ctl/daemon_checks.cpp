@@ -200,11 +200,11 @@ Findings check_named_socket(const view::Tree& tree) {
 
 Finding check_queue(const view::Tree& tree) {
   constexpr std::uint64_t kUsual = 512;
-  if (tree.queue_length == 0) {
+  if (!tree.queue_length) {
     return {Level::kOk, "queue", "its length is not known: another process made the socket", ""};
   }
-  const std::string text = std::to_string(tree.queue_length) + " datagrams";
-  if (tree.queue_length >= kUsual) return {Level::kOk, "queue", text, ""};
+  const std::string text = std::to_string(*tree.queue_length) + " datagrams";
+  if (*tree.queue_length >= kUsual) return {Level::kOk, "queue", text, ""};
   return {Level::kWarning, "queue", text + ": senders wait early",
           "start as root, or sysctl net.unix.max_dgram_qlen=512 before the daemon"};
 }

@@ -186,7 +186,7 @@ struct Tree {
   std::uint64_t realtime_us = 0;
   std::uint64_t pid = 0;
   std::string socket;
-  std::uint64_t queue_length = 0;
+  std::optional<std::uint64_t> queue_length{};  // nullopt: not known
   std::string tracefs;
   std::vector<Quota> quotas;
   std::vector<InterfaceSummary> interfaces;

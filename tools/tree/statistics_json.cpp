@@ -26,7 +26,10 @@ class Members {
     const Json* const found = json_.find(key);
     return found ? found->text : std::string();
   }
-  std::uint64_t count(std::string_view key) const { return parse_unsigned(text(key)).value_or(0); }
+  std::uint64_t count(std::string_view key) const { return known_count(key).value_or(0); }
+  std::optional<std::uint64_t> known_count(std::string_view key) const {
+    return parse_unsigned(text(key));
+  }
   const std::vector<Json>& items(std::string_view key) const {
     static const std::vector<Json> kNone;
     const Json* const found = json_.find(key);
@@ -311,7 +314,7 @@ Result<view::Tree> to_tree(const Json& json) {
                   .realtime_us = from.count("realtime_us"),
                   .pid = from.count("pid"),
                   .socket = from.text("socket"),
-                  .queue_length = from.count("queue_length"),
+                  .queue_length = from.known_count("queue_length"),
                   .tracefs = from.text("tracefs")};
   for (const Json& each : from.items("quotas")) {
     const Members quota(each);

@@ -185,7 +185,10 @@ TEST(CountChecksTest, AFeederWithoutALaneOfItsOwnWillIsNoFault) {
 TEST(DaemonChecksTest, AShortQueueAndALostFeederAreFaults) {
   EXPECT_EQ(check_queue({.queue_length = 10}).level, Level::kWarning);
   EXPECT_EQ(check_queue({.queue_length = 512}).level, Level::kOk);
-  EXPECT_EQ(check_queue({.queue_length = 0}).level, Level::kOk) << "of a socket of systemd's";
+  EXPECT_EQ(check_queue({.queue_length = 0}).level, Level::kWarning);
+  const auto unknown = check_queue({});
+  EXPECT_EQ(unknown.level, Level::kOk) << "of a socket of systemd's";
+  EXPECT_TRUE(unknown.text.starts_with("its length is not known")) << unknown.text;
   EXPECT_EQ(check_tracefs({.tracefs = "lost"}).level, Level::kFailure);
   EXPECT_EQ(check_tracefs({.tracefs = "off"}).level, Level::kOk);
 }

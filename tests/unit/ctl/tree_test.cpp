@@ -125,6 +125,20 @@ TEST(StatisticsJsonTest, ANewerFormatIsRefusedByItsNumber) {
   EXPECT_EQ(fault_of("[]"), "no \"format\" in it");
 }
 
+std::optional<std::uint64_t> queue_length_of(const std::string& member) {
+  const auto json = parse_json(R"({"format":1,"interfaces":[])" + member + "}");
+  const auto read = to_tree(json.value());
+  EXPECT_TRUE(read);
+  return read ? read.value().queue_length : std::nullopt;
+}
+
+TEST(StatisticsJsonTest, AQueueOfZeroIsNoUnknownQueue) {
+  EXPECT_EQ(queue_length_of(R"(,"queue_length":512)"), 512u);
+  EXPECT_EQ(queue_length_of(R"(,"queue_length":0)"), 0u);
+  EXPECT_EQ(queue_length_of(R"(,"queue_length":null)"), std::nullopt);
+  EXPECT_EQ(queue_length_of(""), std::nullopt);
+}
+
 TEST(StatisticsJsonTest, ColumnsOfTwoLengthsAreRefused) {
   EXPECT_EQ(fault_of(R"({"interface":"a","format":1,"statistics":[{"name":"x","type":"list",)"
                      R"("values":{"x":[1],"totals":[]}}]})"),
