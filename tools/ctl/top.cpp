@@ -1,5 +1,5 @@
-// tallyctl top: everything that moves, full screen. One thread reads (top_reader.h), this one takes
-// keys and draws.
+// tallyctl top shows everything that moves, full screen. One thread reads (top_reader.h); this one
+// takes keys and draws.
 #include <poll.h>
 #include <signal.h>
 
@@ -60,7 +60,7 @@ class Top {
           pollfd{.fd = 0, .events = POLLIN, .revents = 0},
           pollfd{.fd = reader_.wake_fd(), .events = POLLIN, .revents = 0},
           pollfd{.fd = terminal_->stop_fd(), .events = POLLIN, .revents = 0}};
-      // A signal, as of a new size, is a key of the terminal's.
+      // The terminal reports a signal, such as that of a new size, as a key.
       if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) break;
       if (polled[0].revents & (POLLHUP | POLLERR)) break;  // the terminal is gone
       while (const auto input = terminal_->read()) take(*input);
@@ -78,7 +78,7 @@ class Top {
     screen_.position =
         past_.position(model_.tree().realtime_us, parse_period(screen_.every), notes_, look_);
     view::Grid grid(look_.width, look_.charset);
-    // Before the first data there is nothing to show but a fault.
+    // Until the first data have come, a fault is all that can be shown.
     if (model_.tree().time_us != 0 || !screen_.fault.empty()) {
       draw_top(grid, model_, screen_, terminal_->colours(), look_);
     }
@@ -91,14 +91,17 @@ class Top {
     if (!past_.is_here(*moment)) return;
     screen_.fault = moment->fault;
     const bool is_sought = past_.has_arrived();
-    if ((screen_.is_paused && !is_sought) || !moment->tree) return;
-    screen_.dropped = moment->dropped;
-    if (!moment->damaged.empty()) notes_.damaged = fact_text(moment->damaged.back(), look_);
-    model_.take(*std::move(moment->tree));
-    if (moment->interface) model_.take(*moment->interface, period_us());
+    if ((!screen_.is_paused || is_sought) && moment->tree) take_counts(*moment);
+    // The reader reads each past once, so a paused screen takes it, too.
     if (moment->map_past) take(*std::move(moment->map_past));
     order_selected();
     order_map_past();
+  }
+  void take_counts(TopMoment& moment) {
+    screen_.dropped = moment.dropped;
+    if (!moment.damaged.empty()) notes_.damaged = fact_text(moment.damaged.back(), look_);
+    model_.take(*std::move(moment.tree));
+    if (moment.interface) model_.take(*moment.interface, period_us());
   }
   // A recording's moments are as far apart as they were recorded, however fast it is played.
   std::uint64_t period_us() const {
@@ -108,24 +111,24 @@ class Top {
 
   void take(MapPast past) {
     if (!past.fault.empty()) notes_.damaged = "no past of the map: " + past.fault;
-    model_.take_past(past.interface, past.statistic, std::move(past.columns), period_us());
+    model_.take_past(std::move(past), parse_period(screen_.every));
   }
 
-  // For each map once, and again when the store has what was counted before the map was begun: the
-  // recorder writes each ten seconds.
+  // Orders the past of each map once for a period, and again when the store has what was counted
+  // before the map was begun, since the recorder writes each ten seconds.
   void order_map_past() {
     constexpr std::uint64_t kStoredUs = 15'000'000;
     const view::Statistic* const statistic = model_.statistic();
     if (map_store_.empty() || !statistic) return;
     if (!view::distribution_of(*statistic, view::Detail::kOctaves)) return;
     const std::uint64_t now_us = model_.tree().realtime_us;
-    const std::pair<std::string, std::string> wanted(model_.selected(), statistic->name);
-    const bool is_new = map_ != wanted;
+    const auto period = parse_period(screen_.every);
+    const bool is_new = map_interface_ != model_.selected() ||
+                        map_order_.statistic != statistic->name || map_order_.period != period;
     if (!is_new && (map_again_us_ == 0 || now_us < map_again_us_)) return;
-    map_ = wanted;
+    map_interface_ = model_.selected();
     map_again_us_ = is_new ? now_us + kStoredUs : 0;
-    ++map_order_.number;
-    map_order_.statistic = statistic->name;
+    map_order_ = {map_order_.number + 1, statistic->name, period};
     order();
   }
 
@@ -284,7 +287,7 @@ class Top {
     screen_.message = "discard the data of " + name + "? y/n";
   }
 
-  // A line that was edited, and is to be written; its data is lost.
+  // Writes the line of the question if the answer is `y`.
   void answer(const Input& input) {
     const std::string line = *std::exchange(question_, std::nullopt);
     screen_.message.clear();
@@ -350,7 +353,7 @@ class Top {
 
   view::Look look_;
   const std::string mount_;
-  const std::string map_store_;  // empty: the map has no past but what was seen
+  const std::string map_store_;  // empty: the map has no past but what `top` has read itself
   const std::chrono::microseconds recorded_period_;
   TopPast past_;
   TopPast::Notes notes_;  // below the list
@@ -359,9 +362,9 @@ class Top {
   std::unique_ptr<CursesScreen> terminal_;
   TopReader reader_;
   std::string ordered_;  // the interface that is read
-  std::pair<std::string, std::string> map_;  // the statistic whose past was ordered
-  std::uint64_t map_again_us_ = 0;           // when it is ordered once more; 0: never
-  TopMapOrder map_order_;
+  std::string map_interface_;       // that of map_order_
+  std::uint64_t map_again_us_ = 0;  // when its past is ordered once more; 0: never
+  TopMapOrder map_order_;           // the newest one
   Edited edited_ = Edited::kFilter;
   std::optional<LineEditor> editor_;
   std::string unedited_;
@@ -401,7 +404,7 @@ int run_top(int argc, char** argv) {
   TopTime time;
   if (const auto status = open_time(session, past, time)) return *status;
   if (const auto status = session.refuse_dumb("show --every 1s needs none")) return *status;
-  // Before the screen is taken: a mount that does not answer is told on stderr.
+  // stderr reports a mount that does not answer, as long as the terminal is not a screen.
   if (const auto tree = read_tree(*session.source); !tree) return complain(tree.error());
   return run_on_terminal(session, std::move(time), !has_no_mouse);
 }

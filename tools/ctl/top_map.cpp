@@ -53,7 +53,7 @@ std::string store_of_mount(const std::string& mount) {
 
 MapPast read_map_past(const std::string& store, const view::Interface& interface,
                       const view::Statistic& statistic, std::chrono::microseconds period) {
-  MapPast made{interface.name, statistic.name};
+  MapPast made{interface.name, statistic.name, period};
   auto opened = past::StoreReader::open(store);
   if (!opened) {
     if (opened.error().code != ErrorCode::kNotFound) made.fault = opened.error().reason;

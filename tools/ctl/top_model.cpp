@@ -90,24 +90,26 @@ void TopModel::take(const view::Interface& interface, std::uint64_t period_us) {
   }
 }
 
-void TopModel::take_past(const std::string& interface, const std::string& statistic,
-                         std::deque<view::HeatColumn> past, std::uint64_t period_us) {
-  const view::Statistic* const now = this->statistic();
-  if (interface != selected_ || !now || now->name != statistic || period_us == 0) return;
-  if (past.empty() && past_columns_ != 0) return;  // what is there was read with another period
+void TopModel::take_past(MapPast past, std::chrono::microseconds period) {
+  const view::Statistic* const now = statistic();
+  if (past.interface != selected_ || !now || past.statistic != now->name) return;
+  if (past.period != period || past.columns.empty()) return;
+  const auto period_us = static_cast<std::uint64_t>(period.count());
   const auto own = columns_.begin() + static_cast<std::ptrdiff_t>(past_columns_);
   std::deque<view::HeatColumn> later(std::make_move_iterator(own),
                                      std::make_move_iterator(columns_.end()));
   const std::uint64_t begin_us = later.empty() ? interface_->realtime_us : own_begin_us_;
-  while (!past.empty() && past.back().realtime_us > begin_us + period_us / 2) past.pop_back();
-  if (!past.empty()) {
-    const std::uint64_t last_us = std::min(past.back().realtime_us, begin_us);
-    append_missed(past,
-                  {.end_us = begin_us, .length_us = begin_us - last_us, .period_us = period_us},
-                  kColumnsMax);
+  columns_ = std::move(past.columns);
+  while (!columns_.empty() && columns_.back().realtime_us > begin_us + period_us / 2) {
+    columns_.pop_back();
   }
-  past_columns_ = past.size();
-  columns_ = std::move(past);
+  if (!columns_.empty()) {
+    const std::uint64_t last_us = std::min(columns_.back().realtime_us, begin_us);
+    append_missed(
+        columns_, {.end_us = begin_us, .length_us = begin_us - last_us, .period_us = period_us},
+        kColumnsMax);
+  }
+  past_columns_ = columns_.size();
   std::ranges::move(later, std::back_inserter(columns_));
 }
 

@@ -6,6 +6,7 @@
 // row.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/ctl/top_map.h"
 #include "tools/display/heat_panel.h"
 #include "tools/display/recent_rate.h"
 #include "tools/display/statistic.h"
@@ -48,10 +50,11 @@ class TopModel {
   // Takes the data of the selected interface; those of others are ignored.
   void take(const view::Interface& interface, std::uint64_t period_us);
 
-  // Puts what a store has before the columns of the selected statistic, and marks as missed what
-  // lies between; that of another statistic is ignored. A later one replaces it.
-  void take_past(const std::string& interface, const std::string& statistic,
-                 std::deque<view::HeatColumn> past, std::uint64_t period_us);
+  // Puts the past of the selected statistic before its columns, in place of a former past, and
+  // marks as missed what lies between. Ignores a past of another statistic, one that was read for
+  // another period than that of the columns, which came late, and an empty one: the former past is
+  // better than none.
+  void take_past(MapPast past, std::chrono::microseconds period);
 
   const view::Tree& tree() const { return tree_; }
   // Call before a snapshot of another time: the picture begins again.

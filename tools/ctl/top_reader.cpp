@@ -84,7 +84,7 @@ void TopReader::read_map(const TopOrders& orders, TopMoment& moment) {
   const view::Statistic* const found = moment.interface->find(orders.map.statistic);
   if (!found) return;
   map_ = orders.map.number;
-  moment.map_past = read_map_past(map_store_, *moment.interface, *found, orders.period);
+  moment.map_past = read_map_past(map_store_, *moment.interface, *found, orders.map.period);
 }
 
 }  // namespace tallyfs

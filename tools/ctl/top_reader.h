@@ -38,7 +38,8 @@ struct TopPlace {
 // The past of a statistic's map, each number once.
 struct TopMapOrder {
   std::uint64_t number = 0;
-  std::string statistic{};  // of the interface that is read
+  std::string statistic{};             // of the interface that is read
+  std::chrono::microseconds period{};  // of its columns
 };
 
 struct TopMoment {

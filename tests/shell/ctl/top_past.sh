@@ -124,6 +124,35 @@ a_map_on_a_mount_begins_with_the_store() {
   _close
 }
 
+# The reader reads a past once: a paused screen must not lose it.
+a_paused_map_has_its_past() {
+  _need_terminal
+  send 'create web/late_us type=quantiles precision=5 quantiles=50,99 on=1'
+  _record
+  local i
+  for i in 1 2 3 4; do
+    send 'web/us 500' 'web/late_us 900'
+    _next_second
+  done
+  _end_recorder
+  _open 140 30
+  _keys "NO_COLOR=1 TALLY_STORE=$STORE TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'INTERFACE'
+  _keys / web Enter
+  _sees 'web/us  quantiles'
+  wait_until "_screen | grep -q '│[^│]*[░▒▓█]'"
+  _keys Space
+  _sees 'paused'
+  # The one before the first is the last.
+  _keys Left
+  _sees 'web/late_us  quantiles'
+  wait_until "_screen | grep -q '│[^│]*[░▒▓█]'"
+  _sees 'paused'
+  _keys q
+  _sees_not 'INTERFACE'
+  _close
+}
+
 damaged_blocks_are_named() {
   _need_terminal
   # Without midnight within.

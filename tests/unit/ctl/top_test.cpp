@@ -1,6 +1,7 @@
 // What `top` computes; what it draws is tested in a terminal, tests/shell/ctl/top.sh.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <clocale>
 #include <cmath>
 
@@ -11,6 +12,8 @@
 
 namespace tallyfs {
 namespace {
+
+using namespace std::chrono_literals;
 
 view::Tree tree_at(std::uint64_t seconds, std::vector<view::InterfaceSummary> interfaces) {
   return {.version = "1",
@@ -202,29 +205,32 @@ TEST(TopModelTest, ColumnsAreIntervalsAndMissedOnesAreMarked) {
   EXPECT_TRUE(model.columns().empty());
 }
 
+// A second before each of these.
+MapPast past_of(const std::string& interface, const std::string& statistic,
+                const std::vector<std::uint64_t>& seconds) {
+  MapPast past{interface, statistic, 1s};
+  for (const std::uint64_t second : seconds) {
+    past.columns.push_back({.realtime_us = second * 1'000'000,
+                            .counted = interface_at(second, 1).statistics[1]});
+  }
+  return past;
+}
+
 TEST(TopModelTest, ThePastOfAStoreIsBeforeWhatWasSeen) {
-  const auto past_of = [](std::vector<std::uint64_t> seconds) {
-    std::deque<view::HeatColumn> past;
-    for (const std::uint64_t second : seconds) {
-      past.push_back({.realtime_us = second * 1'000'000,
-                      .counted = interface_at(second, 1).statistics[1]});
-    }
-    return past;
-  };
   TopModel model;
   model.take(tree_at(100, {with_samples("a", 0)}));
   model.take(interface_at(100, 5), 1'000'000);
-  model.take_past("a", "hits", past_of({97, 98}), 1'000'000);
-  model.take_past("b", "us", past_of({97, 98}), 1'000'000);
+  model.take_past(past_of("a", "hits", {97, 98}), 1s);
+  model.take_past(past_of("b", "us", {97, 98}), 1s);
   EXPECT_TRUE(model.columns().empty());
-  model.take_past("a", "us", past_of({97, 98}), 1'000'000);
+  model.take_past(past_of("a", "us", {97, 98}), 1s);
   // What was counted after the last point is not known.
   ASSERT_EQ(model.columns().size(), 4u);
   EXPECT_FALSE(model.columns()[1].is_missed);
   EXPECT_TRUE(model.columns()[2].is_missed);
   EXPECT_TRUE(model.columns()[3].is_missed);
   model.take(interface_at(101, 8), 1'000'000);
-  model.take_past("a", "us", past_of({97, 98, 99, 100, 101}), 1'000'000);
+  model.take_past(past_of("a", "us", {97, 98, 99, 100, 101}), 1s);
   ASSERT_EQ(model.columns().size(), 5u);
   for (const view::HeatColumn& each : model.columns()) EXPECT_FALSE(each.is_missed);
   EXPECT_EQ(std::get<view::Array>(model.columns()[4].counted->values).counts[1], 3);
@@ -232,18 +238,32 @@ TEST(TopModelTest, ThePastOfAStoreIsBeforeWhatWasSeen) {
   EXPECT_TRUE(model.columns().empty());
 }
 
+TEST(TopModelTest, APastOfAnotherPeriodAndAnEmptyOneReplaceNone) {
+  TopModel model;
+  model.take(tree_at(100, {with_samples("a", 0)}));
+  model.take(interface_at(100, 5), 1'000'000);
+  // It was ordered before the period became 2 s.
+  model.take_past(past_of("a", "us", {99, 100}), 2s);
+  EXPECT_TRUE(model.columns().empty());
+  MapPast past = past_of("a", "us", {98, 100});
+  past.period = 2s;
+  model.take_past(past, 2s);
+  ASSERT_EQ(model.columns().size(), 2u);
+  EXPECT_EQ(model.columns()[0].realtime_us, 98'000'000u);
+  model.take_past(past_of("a", "us", {99, 100}), 2s);
+  past.columns.clear();
+  model.take_past(past, 2s);
+  ASSERT_EQ(model.columns().size(), 2u);
+  EXPECT_EQ(model.columns()[0].realtime_us, 98'000'000u);
+}
+
 TEST(TopModelTest, ThePastEndsWhereMissedColumnsBegin) {
-  std::deque<view::HeatColumn> past;
-  for (std::uint64_t second = 99; second < 105; ++second) {
-    past.push_back({.realtime_us = second * 1'000'000,
-                    .counted = interface_at(second, 1).statistics[1]});
-  }
   TopModel model;
   model.take(tree_at(100, {with_samples("a", 0)}));
   model.take(interface_at(100, 5), 1'000'000);
   model.take(interface_at(104, 8), 1'000'000);
   ASSERT_EQ(model.columns().size(), 4u);
-  model.take_past("a", "us", past, 1'000'000);
+  model.take_past(past_of("a", "us", {99, 100, 101, 102, 103, 104}), 1s);
   ASSERT_EQ(model.columns().size(), 6u);
   for (std::size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(model.columns()[i].realtime_us, (99 + i) * 1'000'000);
