@@ -1,4 +1,4 @@
-// tallyctl errors: the newest refused lines and warnings of all doors, with the wall clock.
+// tallyctl errors prints the newest refused lines and warnings of all doors, with the wall clock.
 #include <algorithm>
 #include <span>
 #include <vector>
@@ -83,15 +83,16 @@ class Errors {
     print(grid, session_.terminal);
   }
 
-  // Sorted by where a line was refused; what is of one place stays in the order of time.
+  // Returns the newest of `errors`, whose order is that of time. --sort orders these by where a
+  // line was refused, and keeps the order of time within one place.
   std::vector<const Json*> chosen(std::span<const Json> errors) const {
+    const std::uint64_t top = session_.options.top;
+    if (top != 0 && errors.size() > top) errors = errors.last(top);
     std::vector<const Json*> rows;
     for (const Json& each : errors) rows.push_back(&each);
     if (!session_.options.sort.empty()) {
       std::ranges::stable_sort(rows, {}, [](const Json* each) { return each->text_of("where"); });
     }
-    const std::uint64_t top = session_.options.top;
-    if (top != 0 && rows.size() > top) rows.resize(top);
     return rows;
   }
 
@@ -152,7 +153,7 @@ int run_errors(int argc, char** argv) {
             .text = "by name: of where a line was refused",
             .check = OneOf{{"name"}},
             .shown = Option::Default::kHidden});
-  add_export(line, session.options);
+  add_export(line, session.options, "the newest N");
   line.add_flag("--utc", session.options.utc, "times in UTC");
   line.add_flag("--no-header", session.options.no_header, "without headings");
   if (const auto status = line.parse(argc, argv)) return *status;

@@ -96,14 +96,14 @@ void add_rows(CommandLine& line, Options& options) {
             .check = FindFault(fault_of_sort_key),
             .shown = Option::Default::kHidden});
   line.add_flag("--nonzero", options.nonzero, "only what has samples");
-  add_export(line, options);
+  add_export(line, options, "the first N rows");
 }
 
-void add_export(CommandLine& line, Options& options) {
+void add_export(CommandLine& line, Options& options, const std::string& rows_of_top) {
   line.add({.names = "--top",
             .variable = &options.top,
             .value = "N",
-            .text = "the first N rows",
+            .text = rows_of_top,
             .check = InRange{1, 1'000'000'000},
             .shown = Option::Default::kHidden});
   line.add_flag("--csv", options.csv, "rows in plain numbers: seconds, bytes", "--json");

@@ -54,8 +54,8 @@ void add_from(CommandLine& line, Options& options);
 void add_every(CommandLine& line, Options& options);
 // --sort, --nonzero, --top, --csv, --tsv: of tables with a row for each statistic.
 void add_rows(CommandLine& line, Options& options);
-// --top, --csv, --tsv: of what has no numbers to sort by.
-void add_export(CommandLine& line, Options& options);
+// --top, --csv, --tsv: of what has no numbers to sort by. rows_of_top: which rows --top prints.
+void add_export(CommandLine& line, Options& options, const std::string& rows_of_top);
 // The fault in --sort where rows are of one span; empty: none.
 std::string fault_of_sorting(const Options& options);
 // --utc, --no-header, --exact, --all

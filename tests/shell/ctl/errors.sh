@@ -123,9 +123,12 @@ assert third["door"] == "socket" and "\\x1b5" in third["text"], third
 EOT
   assert_eq 'statistics/a statistics/web' "$("$TALLYCTL" errors --tsv --no-header --sort name |
     cut -f5 | grep ^stat | paste -sd' ')"
-  assert_has 'statistics/web: error' "$("$TALLYCTL" errors --top 1)"
-  assert_has_not 'statistics/a: error' "$("$TALLYCTL" errors --top 1)"
-  assert_eq '["statistics/web","error"]' \
-    "$("$TALLYCTL" errors --json --top 1 | jq -c '.rows[] | [.where, .kind]')"
+  # The newest are those of --top, in the order of time, or sorted.
+  assert_has_not 'statistics/' "$("$TALLYCTL" errors --top 1)"
+  assert_has_not 'statistics/web' "$("$TALLYCTL" errors --top 2)"
+  assert_eq '["statistics/a","error"]' \
+    "$("$TALLYCTL" errors --json --top 2 | jq -c '.rows[0] | [.where, .kind]')"
+  assert_eq 'socket mount' "$("$TALLYCTL" errors --tsv --no-header --sort name --top 2 |
+    cut -f3 | paste -sd' ')"
   assert_fails_with 'not of -f' "$TALLYCTL" errors -f --sort name
 }
