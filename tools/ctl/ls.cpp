@@ -1,6 +1,7 @@
-// tallyctl ls: interfaces, of those that are named their statistics, and what is in a directory of
-// tracing/ or stats/.
+// tallyctl ls lists interfaces, of those that are named their statistics, and what is in a
+// directory of tracing/ or stats/.
 #include <algorithm>
+#include <array>
 
 #include "tools/ctl/commands.h"
 #include "tools/ctl/read_interfaces.h"
@@ -118,8 +119,30 @@ class List {
       }
     }
     session_.choose_rows(rows);
-    if (session_.options.exports_rows()) return print_rows(view::exported(rows));
+    if (session_.options.exports_rows()) return print_rows(exported(rows, tree.value()));
     return names_ ? print_names(rows) : draw(rows, tree.value());
+  }
+
+  view::Exported exported(const std::vector<view::StatisticRow>& rows,
+                          const view::Tree& tree) const {
+    view::Exported made = view::exported(rows);
+    if (!rights_) return made;
+    made.columns.push_back({"uid"});
+    made.columns.push_back({"feed", view::Exported::Cells::kTexts});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto rights = rights_of(rows[i], tree);
+      made.rows[i].insert(made.rows[i].end(), rights.begin(), rights.end());
+    }
+    return made;
+  }
+
+  // Returns the owner's uid and who may feed the interface, both empty if it is gone again.
+  static std::array<std::string, 2> rights_of(const view::StatisticRow& row,
+                                              const view::Tree& tree) {
+    const auto found =
+        std::ranges::find(tree.interfaces, row.interface->name, &view::InterfaceSummary::name);
+    if (found == tree.interfaces.end()) return {};
+    return {found->uid, found->feed};
   }
 
   int draw(const std::vector<view::StatisticRow>& rows, const view::Tree& tree) {
@@ -132,14 +155,12 @@ class List {
     if (rights_) add_rights(table);
     for (const view::StatisticRow& each : rows) {
       const view::Statistic& statistic = *each.statistic;
-      const std::string& interface = each.interface->name;
-      const auto owned =
-          std::ranges::find(tree.interfaces, interface, &view::InterfaceSummary::name);
-      std::vector<std::string> row = {view::shown_name(interface, statistic.name),
+      std::vector<std::string> row = {view::shown_name(each.interface->name, statistic.name),
                                       statistic.on ? "on" : "off", statistic.type,
                                       view::grouped_text(statistic.samples), statistic.units};
-      if (rights_ && owned != tree.interfaces.end()) {
-        row.insert(row.end(), {owned->uid, owned->feed});
+      if (rights_) {
+        const auto rights = rights_of(each, tree);
+        row.insert(row.end(), rights.begin(), rights.end());
       }
       table.add_row(std::move(row));
     }

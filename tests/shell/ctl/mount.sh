@@ -83,6 +83,13 @@ rights_are_listed() {
   assert_match "db/us .* $uid owner" "$("$TALLYCTL" ls -l db | sed -n 's/  */ /g; /^db/p')"
   assert_match "web/us .* $uid any" "$("$TALLYCTL" ls -l 'web*' | sed -n 's/  */ /g; /^web.us/p')"
   assert_has_not FEED "$("$TALLYCTL" ls db)"
+  assert_eq "feed uid $uid owner" "$("$TALLYCTL" ls -l --csv db | tr -d '\r' |
+    awk -F, 'NR == 1 { printf "%s %s ", $NF, $(NF-1) } NR == 2 { print $(NF-1), $NF }')"
+  assert_eq "$uid any" "$("$TALLYCTL" ls -l --tsv --no-header web/us |
+    awk '{ print $(NF-1), $NF }')"
+  assert_eq "$uid \"any\"" "$("$TALLYCTL" ls -l --json --sort name web/us |
+    jq -r '.rows[0] | "\(.uid) \(.feed | tojson)"')"
+  assert_has_not uid "$("$TALLYCTL" ls --csv db)"
 }
 
 several_are_drawn_one_after_the_other() {
