@@ -50,6 +50,9 @@ class Top {
                                         : mount_;
     screen_.every = session.options.every.empty() ? "1s" : session.options.every;
     look_.cut = true;
+    if (!mount_.empty() && map_store_.empty() && notes_.versus.empty()) {
+      notes_.fault = no_store_text(map_store_);
+    }
   }
 
   // Returns the signal that ended it, or 0.
@@ -99,7 +102,7 @@ class Top {
   }
   void take_counts(TopMoment& moment) {
     screen_.dropped = moment.dropped;
-    if (!moment.damaged.empty()) notes_.damaged = fact_text(moment.damaged.back(), look_);
+    if (!moment.damaged.empty()) notes_.fault = fact_text(moment.damaged.back(), look_);
     model_.take(*std::move(moment.tree));
     if (moment.interface) model_.take(*moment.interface, period_us());
   }
@@ -110,7 +113,7 @@ class Top {
   }
 
   void take(MapPast past) {
-    if (!past.fault.empty()) notes_.damaged = "no past of the map: " + past.fault;
+    notes_.fault = past.fault;
     model_.take_past(std::move(past), parse_period(screen_.every));
   }
 

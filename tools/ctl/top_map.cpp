@@ -43,7 +43,19 @@ Result<void> read_columns(past::MomentSource& source, const view::Statistic& wan
   return {};
 }
 
+std::string fault_text(const Error& error) { return "no past of the map: " + error.reason; }
+
 }  // namespace
+
+std::string no_store_text(const std::string& store) {
+  if (store == past::kDefaultStore) {
+    return "no past is recorded: systemctl enable --now tally-record";
+  }
+  if (store.empty()) {
+    return "no past is recorded: tallyctl record --store DIR, and TALLY_STORE=DIR for top";
+  }
+  return "no past is recorded in " + store + ": tallyctl record --store " + store;
+}
 
 std::string store_of_mount(const std::string& mount) {
   const char* const named = std::getenv("TALLY_STORE");
@@ -56,7 +68,8 @@ MapPast read_map_past(const std::string& store, const view::Interface& interface
   MapPast made{interface.name, statistic.name, period};
   auto opened = past::StoreReader::open(store);
   if (!opened) {
-    if (opened.error().code != ErrorCode::kNotFound) made.fault = opened.error().reason;
+    const bool is_absent = opened.error().code == ErrorCode::kNotFound;
+    made.fault = is_absent ? no_store_text(store) : fault_text(opened.error());
     return made;
   }
   const auto period_us = static_cast<std::uint64_t>(period.count());
@@ -66,13 +79,13 @@ MapPast read_map_past(const std::string& store, const view::Interface& interface
       past::MomentSource::open(std::move(opened).value(), {end_us - length_us, end_us},
                                {.interface = interface.name, .statistics = {statistic.name}});
   if (!source) {
-    made.fault = source.error().reason;
+    made.fault = fault_text(source.error());
     return made;
   }
   if (source.value()->period() > period) return made;
   const auto read = read_columns(*source.value(), statistic, period_us, made);
   // A statistic that the store does not have has no past.
-  if (!read && read.error().code != ErrorCode::kNotFound) made.fault = read.error().reason;
+  if (!read && read.error().code != ErrorCode::kNotFound) made.fault = fault_text(read.error());
   return made;
 }
 

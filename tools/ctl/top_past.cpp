@@ -21,10 +21,10 @@ constexpr std::string_view kBetween = "  ";  // two notes
 std::string joined(const std::string& before, const TopPast::Notes& notes,
                    const view::Look& look) {
   std::string text = before + notes.versus;
-  if (notes.damaged.empty()) return text;
+  if (notes.fault.empty()) return text;
   if (!notes.versus.empty()) text.append(kBetween);
   const int room = look.width - 2 - view::width_of(text, look.charset);
-  return text.append(view::cut_middle(notes.damaged, std::max(0, room), look.charset));
+  return text.append(view::cut_middle(notes.fault, std::max(0, room), look.charset));
 }
 
 }  // namespace
@@ -129,11 +129,11 @@ std::string TopPast::position(std::uint64_t now_us, std::chrono::microseconds pe
   const std::string whole =
       look.moment(extent_.begin_us) + " [" + bar + "] " + look.moment(extent_.end_us) + "  ";
   const std::string here = "at " + look.moment(now_us) + "  " + pace(period) + "  ";
-  if (notes.versus.empty() && notes.damaged.empty()) {
+  if (notes.versus.empty() && notes.fault.empty()) {
     return whole + here + "t T a minute  < > speed";
   }
   const std::size_t needed = whole.size() + here.size() + notes.versus.size() +
-                             notes.damaged.size() + kBetween.size();
+                             notes.fault.size() + kBetween.size();
   const bool has_room = static_cast<int>(needed) < look.width;
   return joined((has_room ? whole : "") + here, notes, look);
 }

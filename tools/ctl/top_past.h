@@ -42,10 +42,10 @@ class TopPast {
   bool has_arrived() { return std::exchange(is_seeking_, false); }
   bool is_seeking() const { return is_seeking_; }
 
-  // What the line has beside the position.
+  // What the line has beside the position; `fault` is cut where there is no room.
   struct Notes {
     std::string versus{};   // the other span
-    std::string damaged{};  // what was damaged last; it is cut where there is no room
+    std::string fault{};   // why the past is missing, or what of it was damaged last
   };
   // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10  NOTES"; without notes it has the keys,
   // and where that is too wide only what is after the bar. Without a store, the notes alone.

@@ -112,7 +112,14 @@ a_map_on_a_mount_begins_with_the_store() {
   _keys / web Enter
   _sees 'web/us  quantiles'
   _sees '└──'
+  _sees 'no past is recorded: tallyctl record --store DIR'
   assert_eq '' "$(_screen | grep '│[^│]*[░▒▓█]' || true)"
+  _keys q
+  _sees_not 'INTERFACE'
+  _keys "clear; TALLY_STORE=$CASE/none NO_COLOR=1 TALLY_MOUNT=$MNT $TALLYCTL top" Enter
+  _sees 'INTERFACE'
+  _keys / web Enter
+  _sees 'no past is recorded in '
   _keys q
   _sees_not 'INTERFACE'
   mkdir "$CASE/damaged"

@@ -88,7 +88,7 @@ TEST(TopPastTest, TheSpeedIsThatOfTheTimeThatPasses) {
 TEST(TopPastTest, NotesTakeThePlaceOfTheKeysAndTheOtherSpanIsNeverCut) {
   const view::Look look{.clock = [](std::uint64_t) { return "12:00:00"; }};
   const TopPast::Notes versus{.versus = "before: 1"};
-  const TopPast::Notes both{.versus = "before: 1", .damaged = "11:00:00: damaged in the store"};
+  const TopPast::Notes both{.versus = "before: 1", .fault = "11:00:00: damaged in the store"};
   const TopPast recording("", {}, false, 10s);
   EXPECT_EQ(recording.position(1, 1s, versus, look), "before: 1");
   const TopPast stored("store", {0, 3'600'000'000}, false, 1s);
@@ -100,10 +100,10 @@ TEST(TopPastTest, NotesTakeThePlaceOfTheKeysAndTheOtherSpanIsNeverCut) {
                            {.width = width, .charset = view::Charset::kAscii, .clock = look.clock});
   };
   const std::string wide = at_width(140, both);
-  EXPECT_TRUE(wide.ends_with("] 12:00:00  at 12:00:00  x1  before: 1  " + both.damaged)) << wide;
+  EXPECT_TRUE(wide.ends_with("] 12:00:00  at 12:00:00  x1  before: 1  " + both.fault)) << wide;
   EXPECT_EQ(at_width(60, versus), "at 12:00:00  x1  before: 1");
   EXPECT_EQ(at_width(50, both), "at 12:00:00  x1  before: 1  11:00:00: ~the store");
-  EXPECT_EQ(at_width(60, {.damaged = both.damaged}), "at 12:00:00  x1  " + both.damaged);
+  EXPECT_EQ(at_width(60, {.fault = both.fault}), "at 12:00:00  x1  " + both.fault);
 }
 
 }  // namespace
