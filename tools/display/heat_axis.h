@@ -1,6 +1,5 @@
-// The bins of a heat map: those of all that was counted, so that each interval has the same ones,
-// with the counts of one interval. Their labels, and the legend of their
-// colours. Pure functions.
+// A heat map has the bins of all that was counted, so that each interval has the same ones. These
+// functions make them, label them, and draw the legend of their colours. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@
 
 namespace tallyfs::view {
 
-// The bins of `all`, with the counts of `counted`; without it all counts are 0. Neighbours are
-// merged in pairs until there are at most `bins_max`.
+// Returns the bins of `all`, with the counts of `counted`; without it all counts are 0. Neighbours
+// are merged in pairs until there are at most `bins_max`.
 Distribution binned(const Statistic& all, const Statistic* counted, std::size_t bins_max);
 
 struct Area {
@@ -23,17 +22,17 @@ struct Area {
   int height = 0;
 };
 
-// The counts that colours mean.
+// Colours stand for counts from 1 to `top`.
 struct CountScale {
   Int128 top;
   Colours colours = Colours::kNone;
   Steps steps = Steps::kLog;
 };
-// What colours and shades mean, in a row: the least count of each level, and the top. Where not all
-// have room, each second, third and so on is shown.
+// Draws a row that explains colours and shades: the least count of each level, and the top. If not
+// all have room, it has each second, third and so on.
 void draw_legend(Grid& grid, const Area& area, const CountScale& scale);
 
-// The upper end of a bin: "16us", "<=0us", ">1.0s".
+// Returns the upper end of a bin: "16us", "<=0us", ">1.0s".
 std::string end_text(const Bin& bin, const Quantity& quantity, Charset charset);
 
 }  // namespace tallyfs::view

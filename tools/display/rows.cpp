@@ -25,7 +25,6 @@ constexpr std::array kColumns = {"time",   "interface", "statistic", "type", "on
                                  "missed", "total",     "last",      "min",  "avg",
                                  "max",    "p50",       "p90",       "p99"};
 
-// Cells of which are texts.
 bool is_text(std::string_view column) {
   return column == "interface" || column == "statistic" || column == "type" || column == "unit";
 }
@@ -118,7 +117,8 @@ std::optional<double> last_of(const Statistic& statistic) {
   return in_base_unit(static_cast<double>(last->x), quantity_of_x(statistic));
 }
 
-// In octaves, up or down; of what is new or silent as many as there are.
+// Returns the octaves between the rates of the two spans, up or down. They are infinite for what is
+// new or silent, so that it comes first.
 std::optional<double> octaves_changed(const StatisticRow& row) {
   const auto now = rate_of(row);
   const auto other = row.other ? row.other->rate() : std::nullopt;
@@ -151,8 +151,8 @@ int place_of_unit(const StatisticRow& row, SortKey key) {
   return 2;
 }
 
-// In the order of their keys, which view into what the rows point to. Rows without a key are left
-// out.
+// Sorts rows by their keys and leaves out rows without a key. The texts of keys are parts of what
+// the rows point to.
 using SortPlace = std::tuple<int, double, std::string_view, std::string_view>;
 template <typename Row, typename KeyOf>
 void sort_by(std::vector<Row>& rows, const KeyOf& key_of) {

@@ -1,5 +1,5 @@
-// Which rows of statistics are shown and in which order, and what other programs get of them.
-// Pure functions.
+// Chooses rows of statistics and their order, and makes tables of them for other programs. Pure
+// functions.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,11 @@ std::optional<SortKey> sort_key_of(std::string_view word);
 std::string listed_sort_keys();
 
 struct RowChoice {
-  // Largest first, and names from a on; rows that have no such number are left out. By p50, p99 and
-  // max, times come before bytes, and these before other numbers. The max of an array is the end of
-  // its highest bin. By change, those whose rate is most times more or less than in the other span,
-  // so that what is new or silent comes first. Nothing: in the order in which they are.
+  // The largest number comes first, and names are in their order; rows without such a number are
+  // left out. By p50, p99 and max, times come before bytes, and these before other numbers. The max
+  // of an array is the end of its highest bin. By change, the rows come first whose rate is most
+  // times more or less than in the other span, so that new and silent ones lead. nullopt: rows keep
+  // their order.
   std::optional<SortKey> sort;
   bool nonzero = false;  // only what has samples, now or in the other span
   std::size_t top = 0;   // so many rows at most; 0: all
@@ -32,16 +33,16 @@ struct RowChoice {
 
 void choose(std::vector<StatisticRow>& rows, const RowChoice& choice);
 
-// Interfaces by name or samples; other numbers they do not have.
+// Interfaces can be sorted by name or samples; they have no other number.
 bool sorts_interfaces(SortKey key);
 void choose(std::vector<const InterfaceSummary*>& interfaces, const RowChoice& choice);
 
-// What is known of each row, in plain numbers: seconds, bytes, or as it is counted. `time` is the
-// wall clock of the moment, in seconds since 1970. `samples` go on after a reset; `count` is what
-// the data are of, and `rate` that of the interval, or of the count since the data began. A
+// Returns what is known of each row, in plain numbers: seconds, bytes, or as it is counted. `time`
+// is the wall clock of the moment, in seconds since 1970. `samples` go on after a reset; `count` is
+// what the data are of, and `rate` that of the interval, or of the count since the data began. A
 // percentile beyond an end of the scale is not known.
 Exported exported(const std::vector<StatisticRow>& rows);
-// With the owner's uid, and who may feed it.
+// The columns have the owner's uid and who may feed the interface, too.
 Exported exported(const std::vector<const InterfaceSummary*>& interfaces);
 
 }  // namespace tallyfs::view

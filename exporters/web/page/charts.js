@@ -1,17 +1,18 @@
-// Sparklines, bars, tables, and how times are written. Numbers and texts come from the server.
+// Draws sparklines, bars and tables, and writes times. Numbers and texts come from the server.
 /* global d3 */
 import {setText} from './rows.js';
 
 const kMinute = 60;
 
-// Of so many values, the newest on the right.
+// Makes an empty sparkline for `length` values, of which the newest will be on the right.
 export function makeSpark(length = kMinute) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   svg.setAttribute('class', 'spark');
   svg.setAttribute('viewBox', `0 0 ${length} 20`);
   svg.setAttribute('preserveAspectRatio', 'none');
   svg.setAttribute('aria-hidden', 'true');
-  // The line, what was not observed, and the selected time.
+  // The path is the line; the first rectangle covers the time that was not observed, the second one
+  // the selected time.
   for (const each of ['path', 'rect', 'rect']) {
     svg.append(document.createElementNS('http://www.w3.org/2000/svg', each));
   }
@@ -35,7 +36,8 @@ export function drawSpark(svg, values, length = kMinute) {
   drawFrom(svg, values, length, 0, [Math.min(...values, 0), Math.max(...values, 0)]);
 }
 
-// Of the selected time, what is in the values that end at `end`, each of a second.
+// Marks that part of the selected time which the values have: they end at `end`, and each is of a
+// second.
 export function markSpark(svg, span, end, length = kMinute) {
   const at = time => Math.min(length, Math.max(0, length - (end - time) / 1e6));
   const [from, to] = span ? [at(span.from), at(span.to)] : [0, 0];
@@ -43,8 +45,8 @@ export function markSpark(svg, span, end, length = kMinute) {
   svg.lastChild.setAttribute('width', to - from);
 }
 
-// Around their mean, so that what varies is seen of what is large; less than a quarter of the mean
-// does not fill the height.
+// Draws values around their mean, so that large values show how they vary. A variation of less than
+// a quarter of the mean does not fill the height, so that noise looks small.
 export function drawSparkAround(svg, values, length = kMinute) {
   const mean = values.reduce((sum, each) => sum + each, 0) / Math.max(1, values.length);
   drawFrom(svg, values, length, mean, [Math.min(...values, .75 * mean),
@@ -65,7 +67,7 @@ function cell(row, name, text) {
   return td;
 }
 
-// "x2.1": how many times as much as before.
+// Writes a number as a multiple of the one before: "×2.10".
 export function factorText(now, was) {
   if (now == null || was == null || (now === 0 && was === 0)) return '';
   if (was === 0) return 'new';
@@ -74,8 +76,8 @@ export function factorText(now, was) {
   return factor < 0 ? '' : `×${factor < 10 ? factor.toFixed(2) : Math.round(factor)}`;
 }
 
-// Bars of a span with those of another one beside them, by the share of each; both have their bins
-// in order.
+// Joins the bars of a span with those of another one, by the share of each, since spans differ in
+// length. Both have their bins in order.
 export function besideBars(bars, before) {
   const was = new Map(before.map(bar => [bar.label, bar]));
   const labels = new Set(bars.map(bar => bar.label));
@@ -92,8 +94,8 @@ export function besideBars(bars, before) {
     difference: `${bar.share > bar.before ? '+' : ''}${(bar.share - bar.before).toFixed(1)}`}));
 }
 
-// Bars as rows of a table: label, bar, count, share; beside another span, its share and what
-// differs.
+// Draws bars as rows of a table: label, bar, count and share. Beside another span, rows have its
+// share and the difference.
 export function drawBars(table, bars) {
   while (table.rows.length > bars.length) table.deleteRow(-1);
   bars.forEach((bar, i) => {
@@ -120,7 +122,7 @@ export function drawBars(table, bars) {
   });
 }
 
-// The bars between the first and the last that has something.
+// Returns the bars from the first to the last one that has a count.
 export function withoutEmptyEnds(bars) {
   const first = bars.findIndex(bar => bar.count > 0);
   if (first < 0) return [];
@@ -137,11 +139,12 @@ export function clock(realtime) {
   return d3.timeFormat(isToday(date) ? '%H:%M:%S' : '%Y-%m-%d %H:%M:%S')(date);
 }
 
-// In full, as ISO 8601 has it, with the zone: for titles.
+// Titles have a time in full, as ISO 8601 has it, with the zone.
 export const isoTime = realtime => d3.timeFormat('%Y-%m-%dT%H:%M:%S%Z')(new Date(realtime / 1000));
 
-// About `count` ticks of a scale of time, at whole seconds, and how they are written: all in the
-// same way, with seconds where one of them needs them, and with the day where one is not today.
+// Returns about `count` ticks of a scale of time, at whole seconds, and their format. All ticks
+// have the same one, with seconds where one of them needs them, and with the day where one is not
+// today.
 export function timeTicks(scale, count) {
   const ticks = scale.ticks(Math.max(2, count)).filter(each => each.getMilliseconds() === 0);
   const [from, to] = scale.domain();
@@ -152,16 +155,16 @@ export function timeTicks(scale, count) {
   return {ticks, text: d3.timeFormat(isDay ? day : `${day} ${time}`.trim())};
 }
 
-// A cell with a time.
 export const timeCell = realtime => ({text: clock(realtime), title: isoTime(realtime)});
 
-// By a caption that screen readers alone tell: what is seen above the table says the same.
+// Names a table by a caption for screen readers alone, since a heading above the table has the name
+// for all others.
 export function nameTable(table, name) {
   table.createCaption().className = 'unseen';
   setText(table.caption, name);
 }
 
-// A table of texts, the first row and the first column as headings.
+// Makes a table of texts, whose first row and first column are headings.
 export function makeTable(rows, name) {
   const table = document.createElement('table');
   if (name) nameTable(table, name);

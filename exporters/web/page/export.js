@@ -1,4 +1,4 @@
-// What is shown, to take along: as CSV, TSV, JSON, PNG and SVG.
+// Saves what is shown as CSV, TSV, JSON, PNG or SVG.
 import {isoTime} from './charts.js';
 import {pngOf, printable, shapesOfLine, shapesOfMap, svgText} from './picture.js';
 import {setText, shownName} from './rows.js';
@@ -16,10 +16,11 @@ function cellText(value) {
 export const csvCell = value => isNumber(value) ? cellText(value)
   : `"${cellText(value).replaceAll('"', '""')}"`;
 const csvOf = rows => rows.map(row => row.map(csvCell).join(',') + '\r\n').join('');
-// What is printable has no tab and no end of a line, so nothing is quoted.
+// Printable text has no tab and no end of a line, so TSV needs no quotes.
 const tsvOf = rows => rows.map(row => row.map(cellText).join('\t') + '\n').join('');
 
-// A row for each interval, as the map or the line has them: the count of each bin, or the values.
+// Returns a row for each interval that the map or the line has: the count of each bin, or the
+// values.
 function rowsOverTime() {
   if (shownView()?.total.percentiles && heat.heat) {
     const {bins, end_us: ends, seconds, states} = heat.whole;
@@ -47,7 +48,7 @@ function rowsOfBars() {
                               ...before.size ? [before.get(bar.label) ?? 0] : []])];
 }
 
-// The list of statistics as it is in sight, each with its numbers.
+// Returns the list of statistics as it is in sight, each with its numbers.
 function rowsOfList() {
   return [['interface', 'statistic', 'type', 'samples per second', 'level', 'values'],
           ...state.rows.map(row => [state.interfaceName, row.name, row.type_text,
@@ -68,7 +69,7 @@ function everything() {
   };
 }
 
-// Of other letters than those of ASCII none is left that could turn a text around.
+// JSON is written in ASCII, since other letters could turn the direction of a text around.
 const asciiJson = value => JSON.stringify(value, null, 1).replace(/[^\x00-\x7e]/g, each =>
   `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`) + '\n';
 
@@ -82,7 +83,6 @@ function shapes() {
   return isMap ? shapesOfMap(heat, texts) : shapesOfLine(line, texts);
 }
 
-// As CSV or TSV.
 async function table(rows, name) {
   if (!rows?.length) return [];
   return byId('table-format').value === 'csv' ? [csvOf(rows), `${name}.csv`, 'text/csv']
