@@ -66,7 +66,9 @@ std::string print(const Profiled& reply) {
   for (const PlaceHits& each : reply.places) {
     std::string line = std::to_string(each.serial) + " " + std::to_string(each.hits) + " " +
                        std::to_string(each.missed) + " ";
-    line.append(each.file).append(" ").append(each.place).append("\n");
+    line.append(each.file).append(" ").append(each.place);
+    if (!each.leaving.empty()) line.append(" ").append(each.leaving);
+    line.append("\n");
     if (text.size() + line.size() > kEventOrderBytesMax) break;
     text += line;
   }
@@ -166,12 +168,14 @@ std::optional<Profiled> parse_profiled(std::uint64_t number, std::string_view te
     const auto missed = take_number(tokens);
     const auto file = tokens.next();
     const auto place = tokens.next();
+    const auto leaving = tokens.next();
     if (!serial || !hits || !missed || !file || !place || tokens.next()) return std::nullopt;
     reply.places.push_back({.serial = *serial,
                             .hits = *hits,
                             .missed = *missed,
                             .file = std::string(file->text),
-                            .place = std::string(place->text)});
+                            .place = std::string(place->text),
+                            .leaving = std::string(leaving ? leaving->text : "")});
   }
   return reply;
 }

@@ -18,7 +18,8 @@
 //   feeder   profiled NUMBER
 //            lines `SERIAL HITS MISSED FILE PLACE`, by serials; none: that was the last place.
 //            PLACE: PATH:OFFSET, or what the kernel repeats of one of its own.
-//            FILE: which file has the path now; `-`: there is none; `?`: it is not known
+//            FILE: which file has the path now; `-`: there is none; `?`: it is not known.
+//            A place of a probe that is leaving has its EVENT at the end of the line
 //   feeder   working NUMBER                                  it takes long
 //   feeder   found NUMBER
 //            the lines of what was found (core/tracing/probe/found_places.h); or refused, as above
@@ -85,6 +86,7 @@ struct PlaceHits {
   std::uint64_t missed = 0;
   std::string file = "-";
   std::string place = {};
+  std::string leaving = {};  // the event of a probe that is leaving
 };
 // Bounds the places that one reply has: more than this fit only if their paths are short.
 inline constexpr std::size_t kProfiledPlacesMax = 4'096;

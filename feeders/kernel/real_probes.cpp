@@ -34,6 +34,9 @@ std::optional<std::uint64_t> serial_of(std::string_view event) {
   return parse_unsigned(event.substr(0, event.find('x')));
 }
 
+// Of EVENT_SERIAL: EVENT.
+std::string shown_event(const std::string& event) { return event.substr(0, event.rfind('_')); }
+
 // The format with the name that users see.
 std::string renamed(const std::string& format, const std::string& event) {
   constexpr std::string_view kName = "name: ";
@@ -98,7 +101,7 @@ wire::Profiled profile_from(const wire::ProfileOrder& order, const RealProbes::P
       if (reply.places.size() == wire::kProfiledPlacesMax) return reply;
       reply.places.push_back(each->second[i]);
       wire::PlaceHits& place = reply.places.back();
-      place.file = file_of(place.place).value_or("?");
+      if (place.leaving.empty()) place.file = file_of(place.place).value_or("?");
     }
   }
   return reply;
@@ -265,7 +268,7 @@ void RealProbes::keep(const std::vector<std::uint64_t>& serials) {
   found_.clear();
 }
 
-// Those that are leaving are not among made_.
+// What has our group and is not among made_ is leaving.
 Result<RealProbes::Profile> RealProbes::read_profile() const {
   constexpr int kTries = 8;
   for (int tries = 0; tries < kTries; ++tries) {
@@ -276,12 +279,15 @@ Result<RealProbes::Profile> RealProbes::read_profile() const {
     Profile places;
     for (std::size_t i = 0; i < probes.size(); ++i) {
       const auto serial = probes[i].group == group_ ? serial_of(probes[i].event) : std::nullopt;
-      const auto made = serial ? made_.find(*serial) : made_.end();
-      if (made == made_.end() || made->second.event != probes[i].event) continue;
-      places[*serial].push_back({.serial = *serial,
-                                 .hits = hits.value()[i].hits,
-                                 .missed = hits.value()[i].missed,
-                                 .place = probes[i].text.substr(0, probes[i].text.find(' '))});
+      if (!serial) continue;
+      const auto made = made_.find(*serial);
+      const bool is_made = made != made_.end() && made->second.event == probes[i].event;
+      places[*serial].push_back(
+          {.serial = *serial,
+           .hits = hits.value()[i].hits,
+           .missed = hits.value()[i].missed,
+           .place = probes[i].text.substr(0, probes[i].text.find(' ')),
+           .leaving = is_made ? std::string() : shown_event(probes[i].event)});
     }
     return places;
   }

@@ -148,7 +148,7 @@ class Doctor {
   // Adds nothing where the mount has no probes.json.
   void add_probes(const view::Tree& tree) {
     const auto files = ProbeFiles::open(session_.source->mount(), ProbeFiles::For::kReading);
-    const auto known = files ? known_probes(files.value()) : files.error();
+    const auto known = files ? listed_probes(files.value()) : files.error();
     if (known) add(check_probes(tree, known.value(), orphaned_probes()));
   }
 

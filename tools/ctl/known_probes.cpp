@@ -58,15 +58,51 @@ std::string group_of(const KnownProbe& probe) {
   return probe.event.substr(0, probe.event.find('/'));
 }
 
+KnownProbe read_leaving(const Json& json) {
+  KnownProbe probe{
+      .event = std::string(json.text_of("event")), .program = {}, .lines = {}, .hits = 0};
+  probe.is_leaving = true;
+  const Json* const places = json.find("places");
+  for (std::size_t i = 0; places && i < places->items.size(); ++i) {
+    const Json& place = places->items[i];
+    add_place(place, probe, false);
+    const std::string_view text = place.text_of("place");
+    if (probe.program.empty()) probe.program = text.substr(0, text.rfind(':'));
+  }
+  return probe;
+}
+
+std::vector<KnownProbe> probes_in(const Json& json, const ProbeFiles& files) {
+  auto all = known_probes(json);
+  for (KnownProbe& each : all) {
+    const std::string group = group_of(each);
+    each.is_left_over = is_temporary(group) && !has_command(files, group);
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files) {
   const auto json = files.probes();
   if (!json) return json.error();
-  auto all = known_probes(json.value());
-  for (KnownProbe& each : all) {
-    const std::string group = group_of(each);
-    each.is_left_over = is_temporary(group) && !has_command(files, group);
+  return probes_in(json.value(), files);
+}
+
+Result<std::vector<KnownProbe>> listed_probes(const ProbeFiles& files) {
+  const auto json = files.probes();
+  if (!json) return json.error();
+  auto all = probes_in(json.value(), files);
+  for (KnownProbe& each : leaving_probes(json.value())) all.push_back(std::move(each));
+  return all;
+}
+
+std::vector<KnownProbe> leaving_probes(const Json& json) {
+  std::vector<KnownProbe> all;
+  const Json* const leaving = json.find("leaving");
+  for (std::size_t i = 0; leaving && i < leaving->items.size(); ++i) {
+    if (leaving->items[i].text_of("target") != "program") continue;
+    all.push_back(read_leaving(leaving->items[i]));
   }
   return all;
 }
@@ -87,6 +123,7 @@ std::vector<std::string> orphaned_probes() {
 }
 
 std::string note_of(const KnownProbe& probe) {
+  if (probe.is_leaving) return "leaving: until nothing is recorded, or for ten minutes";
   if (probe.is_left_over) return "its command has ended: tallyctl probe rm " + group_of(probe);
   if (probe.is_lost) return "stale: tallyctl probe rm " + probe.event + ", then add it again";
   if (probe.is_stale) return "stale: tallyctl probe renew " + probe.event;

@@ -22,12 +22,18 @@ struct KnownProbe {
   bool is_lost = false;               // one of those is an offset: renew does not find it
   bool is_whole = true;               // false: a line has no place yet
   bool is_left_over = false;          // its command has ended: it had --stay, or was killed
+  bool is_leaving = false;            // it was removed, and the kernel still has it
 };
 
 // In the order in which they were made. Errors are those of timed_file.h; kInvalid: it is no JSON.
 Result<std::vector<KnownProbe>> known_probes(const ProbeFiles& files);
 // The same of what probes.json has, without is_left_over.
 std::vector<KnownProbe> known_probes(const Json& json);
+
+// known_probes(), and after them those that are leaving: an event without its group, the file of
+// its first place, and no lines. Without those if the mount does not know them.
+Result<std::vector<KnownProbe>> listed_probes(const ProbeFiles& files);
+std::vector<KnownProbe> leaving_probes(const Json& json);
 
 // The groups of probes that a killed tallyfs has left in the kernel. Others than root see none.
 std::vector<std::string> orphaned_probes();

@@ -17,6 +17,10 @@ struct ProbeFault {
 const std::vector<ProbeFault>& probe_faults() {
   // The first that fits a probe is reported. A command may have been told to let its probes stay.
   static const std::vector<ProbeFault> kFaults = {
+      {&KnownProbe::is_leaving, Level::kOk,
+       "leaving: they were removed, and the kernel has them until nothing is recorded, or for "
+       "ten minutes",
+       ""},
       {&KnownProbe::is_left_over, Level::kOk, "of commands that have ended",
        "tallyctl probe rm with the part of NAME before its /, if no command was to leave them"},
       {&KnownProbe::is_lost, Level::kWarning,

@@ -24,19 +24,42 @@ constexpr CommandText kProbeRenewText = {
     "  tallyctl probe renew uprobes/        all of a group\n"
     "  tallyctl probe ls                    says which are stale"};
 
-std::string json_of(const std::vector<KnownProbe>& all) {
+std::string note_of_orphan() {
+  return "of a killed tallyfs: tally-feed-tracefs --remove-orphans";
+}
+
+// What is not known of a probe is null.
+void write_probe(JsonWriter& writer, const KnownProbe& probe) {
+  writer.begin_object().key("event").string(probe.event).key("program").string(probe.program);
+  writer.key("return");
+  probe.is_leaving ? writer.null() : writer.boolean(probe.is_return);
+  writer.key("places").number(probe.places).key("hits");
+  probe.hits ? writer.number(*probe.hits) : writer.null();
+  writer.key("stale").boolean(probe.is_stale).key("leaving").boolean(probe.is_leaving);
+  writer.key("orphan").boolean(false).key("note").string(note_of(probe)).end_object();
+}
+
+// A group that is left over is one event of the list, `GROUP/`.
+void write_orphan(JsonWriter& writer, const std::string& group) {
+  writer.begin_object().key("event").string(group + "/");
+  for (const char* const key : {"program", "return", "places", "hits"}) writer.key(key).null();
+  writer.key("stale").boolean(false).key("leaving").boolean(false).key("orphan").boolean(true);
+  writer.key("note").string(note_of_orphan()).end_object();
+}
+
+std::string json_of(const std::vector<KnownProbe>& all, const std::vector<std::string>& orphans) {
   std::string text;
   JsonWriter writer(text);
   writer.begin_array();
-  for (const KnownProbe& each : all) {
-    writer.begin_object().key("event").string(each.event).key("program").string(each.program);
-    writer.key("return").boolean(each.is_return).key("places").number(each.places).key("hits");
-    each.hits ? writer.number(*each.hits) : writer.null();
-    writer.key("stale").boolean(each.is_stale).key("note").string(note_of(each));
-    writer.end_object();
-  }
+  for (const KnownProbe& each : all) write_probe(writer, each);
+  for (const std::string& group : orphans) write_orphan(writer, group);
   writer.end_array();
   return text.append("\n");
+}
+
+std::string kind_of(const KnownProbe& probe) {
+  if (probe.is_leaving) return "-";
+  return probe.is_return ? "return" : "entry";
 }
 
 void print_table(const Session& session, const std::vector<KnownProbe>& all,
@@ -49,7 +72,7 @@ void print_table(const Session& session, const std::vector<KnownProbe>& all,
   table.add_column("PROGRAM", view::Align::kLeft);
   table.add_column("NOTE", view::Align::kLeft);
   for (const KnownProbe& each : all) {
-    table.add_row({each.event, each.is_return ? "return" : "entry", view::grouped_text(each.places),
+    table.add_row({each.event, kind_of(each), view::grouped_text(each.places),
                    each.hits ? view::grouped_text(*each.hits) : "-", each.program, note_of(each)});
   }
   view::Grid grid = session.grid();
@@ -59,8 +82,7 @@ void print_table(const Session& session, const std::vector<KnownProbe>& all,
     table.draw(grid);
   }
   for (const std::string& group : orphans) {
-    grid.put_line(group + ": of a killed tallyfs: tally-feed-tracefs --remove-orphans",
-                  {view::Tone::kWarning});
+    grid.put_line(group + ": " + note_of_orphan(), {view::Tone::kWarning});
   }
   print(grid, session.terminal);
 }
@@ -85,10 +107,10 @@ int run_probe_ls(int argc, char** argv) {
   if (const auto status = session.open()) return *status;
   const auto files = ProbeFiles::open(session.source->mount(), ProbeFiles::For::kReading);
   if (!files) return complain(files.error());
-  const auto all = known_probes(files.value());
+  const auto all = listed_probes(files.value());
   if (!all) return complain(all.error());
   if (session.options.json) {
-    print(json_of(all.value()));
+    print(json_of(all.value(), orphaned_probes()));
   } else {
     print_table(session, all.value(), orphaned_probes());
   }

@@ -41,6 +41,23 @@ void write_probe(JsonWriter& json, const EventPath& path, const Probes::Probe& p
   json.end_array().end_object();
 }
 
+// An event of a serial has its places one after the other.
+void write_leaving(JsonWriter& json, const std::vector<LeavingPlace>& leaving) {
+  json.begin_array();
+  for (auto place = leaving.begin(); place != leaving.end() && !json.is_too_long();) {
+    const LeavingPlace& first = *place;
+    json.begin_object().key("event").string(first.event);
+    json.key("target").string(first.text.starts_with('/') ? "program" : "kernel");
+    json.key("places").begin_array();
+    for (; place != leaving.end() && place->serial == first.serial; ++place) {
+      json.begin_object().key("place").string(place->text).key("hits").number(place->hits);
+      json.end_object();
+    }
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string probes_json(const std::vector<std::pair<EventPath, Probes::Probe>>& probes,
@@ -55,7 +72,13 @@ std::string probes_json(const std::vector<std::pair<EventPath, Probes::Probe>>& 
     if (json.is_too_long()) break;
     write_probe(json, path, probe, hits ? hits.value() : none);
   }
-  json.end_array().end_object();
+  json.end_array().key("leaving");
+  if (hits) {
+    write_leaving(json, hits.value().leaving);
+  } else {
+    json.null();
+  }
+  json.end_object();
   return text.append("\n");
 }
 

@@ -16,8 +16,8 @@ void add_number(std::string& text, std::uint64_t number) {
 
 const PlaceState* PlaceStates::next(const Probes::Place& place) {
   std::string word = place.text.substr(0, place.text.find(' '));
-  const auto found = hits_.find({serial_, word});
-  if (found == hits_.end()) return nullptr;
+  const auto found = hits_.places.find({serial_, word});
+  if (found == hits_.places.end()) return nullptr;
   const std::size_t nth = met_[std::move(word)]++;
   return nth < found->second.size() ? &found->second[nth] : nullptr;
 }

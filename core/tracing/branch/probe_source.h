@@ -56,9 +56,19 @@ struct ProbeTargets {
   bool has(ProbeTarget target) const { return target == ProbeTarget::kKernel ? kernel : programs; }
 };
 
-// Keys are serials and the first words of places; those of the same text are in the order of their
-// making.
-using ProbeHits = std::map<std::pair<std::uint64_t, std::string>, std::vector<PlaceState>>;
+// A place of a probe that was removed, and that the source still has.
+struct LeavingPlace {
+  std::uint64_t serial = 0;
+  std::string event, text;  // without the group, which the source does not know
+  std::uint64_t hits = 0;
+};
+
+struct ProbeHits {
+  // Keys are serials and the first words of places; those of the same text are in the order of
+  // their making.
+  std::map<std::pair<std::uint64_t, std::string>, std::vector<PlaceState>> places = {};
+  std::vector<LeavingPlace> leaving = {};  // by serials
+};
 
 // Virtual functions are called from any thread, without a lock of the caller's.
 class ProbeSource {

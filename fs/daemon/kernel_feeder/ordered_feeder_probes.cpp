@@ -46,6 +46,16 @@ wire::Order told_order_of(const tracing::ProbePlace& place) {
   return order;
 }
 
+void add_place(wire::PlaceHits reply, tracing::ProbeHits& all) {
+  if (reply.leaving.empty()) {
+    all.places[{reply.serial, std::move(reply.place)}].push_back(
+        {reply.hits, file_now(reply.file), reply.missed});
+  } else {
+    all.leaving.push_back(
+        {reply.serial, std::move(reply.leaving), std::move(reply.place), reply.hits});
+  }
+}
+
 bool is_found(const tracing::ProbePlace& place) {
   return !place.line.empty() && !place.text.empty();
 }
@@ -109,8 +119,7 @@ Result<tracing::ProbeHits> OrderedFeeder::hits(const CancellationToken& cancel) 
     for (wire::PlaceHits& each : some->places) {
       from.place = each.serial == from.serial ? from.place + 1 : 1;
       from.serial = each.serial;
-      all[{each.serial, std::move(each.place)}].push_back(
-          {each.hits, file_now(each.file), each.missed});
+      add_place(std::move(each), all);
     }
   }
   return Error{ErrorCode::kNoDevice, "the feeder gives no end of hits"};

@@ -401,6 +401,8 @@ what_a_killed_mount_has_left_is_named() {
   _append "$(_ours | sed "s|^p:[^ ]*|p:$group/child_1|")"
   assert_has "$group: of a killed tallyfs: tally-feed-tracefs --remove-orphans" \
     "$("$TALLYCTL" probe ls)"
+  assert_has "{\"event\":\"$group/\",\"program\":null," "$("$TALLYCTL" probe ls --json)"
+  assert_has '"orphan":true,"note":"of a killed tallyfs: ' "$("$TALLYCTL" probe ls --json)"
   assert_match ".*WARN +probes +1 \\($group\\) left in the kernel .* do: tally-feed-tracefs .*" \
     "$(("$TALLYCTL" doctor || true) | tr -s ' \n' ' ')"
   "${TALLY_BIN:+$TALLY_BIN/}tally-feed-tracefs" --remove-orphans
@@ -423,7 +425,24 @@ probes_are_added_listed_and_removed() {
   assert_fails_with 'in use' "$TALLYCTL" probe rm child
   "$TALLYCTL" probe rm --force child
   "$TALLYCTL" probe rm "r_${TARGET##*/}_make_child"
-  assert_eq 'no probes' "$("$TALLYCTL" probe ls)"
+  wait_until '[ "$("$TALLYCTL" probe ls)" = "no probes" ]'
+}
+
+# The kernel has it as long as it records another event.
+a_probe_that_is_leaving_is_named() {
+  echo 1 >"$E/enable"
+  "$TALLYCTL" probe add "$TARGET" make_child --name child >/dev/null
+  echo 1 >"$T/events/uprobes/child/enable"
+  _call 3
+  "$TALLYCTL" probe rm --force child
+  assert_match "child +- +1 +3 +$TARGET +leaving: .*" "$("$TALLYCTL" probe ls | grep child)"
+  assert_has '"event":"child",' "$("$TALLYCTL" probe ls --json)"
+  assert_has '"leaving":true,' "$("$TALLYCTL" probe ls --json)"
+  assert_match ".* probes +1 \(child\) leaving: they were removed.*" \
+    "$(("$TALLYCTL" doctor || true) | tr -s ' \n' ' ')"
+  assert_fails_with 'no such probe' "$TALLYCTL" probe rm child
+  echo 0 >"$E/enable"
+  wait_until '[ "$("$TALLYCTL" probe ls)" = "no probes" ]'
 }
 
 # _build TEXT [NAME]: work(), or NAME(), has other code before it in each build.
@@ -506,7 +525,7 @@ a_group_is_removed_with_what_is_set_on_it() {
   assert_fails_with 'in use' "$TALLYCTL" probe rm ours/
   "$TALLYCTL" probe rm --force ours/
   rmdir "$T/instances/x"
-  assert_eq 'others/one' "$("$TALLYCTL" probe ls | awk 'NR > 1 { print $1 }')"
+  wait_until '[ "$("$TALLYCTL" probe ls | sed "1d; s/ .*//")" = others/one ]'
   "$TALLYCTL" probe rm others/one
 }
 

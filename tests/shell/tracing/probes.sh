@@ -190,6 +190,8 @@ a_removal_takes_no_record_of_other_events() {
   echo '-:child' >>"$P"
   assert_eq '' "$(cat "$P")"
   assert_eq 1 "$(_ours | wc -l)" "it is leaving"
+  assert_match '.*"leaving":.."event":"child","target":"program",.*"hits":3}]}]}' \
+    "$(cat "$T/probes.json")"
   _fork 20
   _reaches 40 "before and after" grep -c "comm=$FORKER" "$T/trace"
   assert_has_not 'records lost' "$(head -20 "$T/trace")"

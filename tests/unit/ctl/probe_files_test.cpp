@@ -44,6 +44,22 @@ TEST(ProbeFilesTest, AnOffsetOfAFileThatHasGoneIsNotFoundAgain) {
   EXPECT_EQ(named.program, "/x");
 }
 
+TEST(ProbeFilesTest, AProbeThatIsLeavingIsNoneOfTheMountsOwn) {
+  const auto json = parse_json(
+      R"({"probes":[],"leaving":[{"event":"a","target":"program","places":[)"
+      R"({"place":"/x:0x10","hits":7},{"place":"/y:0x20","hits":5}]},)"
+      R"({"event":"b","target":"kernel","places":[{"place":"vfs_read","hits":1}]}]})");
+  EXPECT_TRUE(known_probes(json.value()).empty());
+  const auto leaving = leaving_probes(json.value());
+  ASSERT_EQ(leaving.size(), 1u);
+  EXPECT_EQ(leaving[0].event, "a");
+  EXPECT_EQ(leaving[0].program, "/x");
+  EXPECT_EQ(leaving[0].places, 2u);
+  EXPECT_EQ(leaving[0].hits, std::optional<std::uint64_t>(12));
+  EXPECT_TRUE(note_of(leaving[0]).starts_with("leaving: ")) << note_of(leaving[0]);
+  EXPECT_TRUE(leaving_probes(parse_json(R"({"probes":[],"leaving":null})").value()).empty());
+}
+
 KnownProbe probe(const std::string& event) {
   return {.event = event, .program = "/x", .lines = {}};
 }
@@ -86,6 +102,14 @@ TEST(ProbeChecksTest, ProbesWithoutTheirFeederAreAFailure) {
             "FAIL 1 count nothing: their feeder has ended; do: tallyctl errors says why; mount as "
             "root with -o tracefs\n");
   EXPECT_EQ(text_of(check_probes({.tracefs = "lost"}, {}, {})), "ok 0\n");
+}
+
+TEST(ProbeChecksTest, ProbesThatAreLeavingAreNoFault) {
+  std::vector<KnownProbe> known{probe("u/a"), probe("b")};
+  known[1].is_leaving = true;
+  EXPECT_EQ(text_of(check_probes({}, known, {})),
+            "ok 1 (b) leaving: they were removed, and the kernel has them until nothing is "
+            "recorded, or for ten minutes\n");
 }
 
 TEST(ProbeChecksTest, ProbesThatACommandHasLeftAreNoFault) {

@@ -66,12 +66,15 @@ TEST_F(OrderedProbesTest, HitsComeInAsManyRepliesAsThePlacesTake) {
   const std::string order = played_.hear();
   EXPECT_TRUE(order.ends_with(" 3 1")) << order;
   const std::string number = order.substr(8, order.find(' ', 8) - 8);
-  played_.say("profiled " + number + "\n3 5 4 ? /x:0x1\n");
+  played_.say("profiled " + number + "\n3 5 4 ? /x:0x1\n4 9 0 - /x:0x2 gone\n");
   played_.say("profiled " + played_.number_of("profile") + "\n");
   const auto hits = waiting.get();
   ASSERT_TRUE(hits) << hits.error().reason;
-  ASSERT_EQ(hits.value().size(), 1u);
-  const auto& places = hits.value().begin()->second;
+  ASSERT_EQ(hits.value().leaving.size(), 1u);
+  EXPECT_EQ(hits.value().leaving[0].event, "gone");
+  EXPECT_EQ(hits.value().leaving[0].hits, 9u);
+  ASSERT_EQ(hits.value().places.size(), 1u);
+  const auto& places = hits.value().places.begin()->second;
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].file, "8:1:77");
   EXPECT_EQ(places[1].hits, 5u);

@@ -181,7 +181,7 @@ TEST_F(RealProbesTest, OrdersDoNotWaitForAllRemovals) {
 }
 
 // The kernel's profile has no groups: its lines are those of the list, one by one.
-TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAlone) {
+TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAloneAndOfThoseThatAreLeaving) {
   std::ofstream(file_) << "p:other/a_7 /nowhere/x:0x10\n"
                           "p:tallyfs_4711_99/a_7 /nowhere/x:0x10\n"
                           "p:tallyfs_4711_99/a_8 /nowhere/x:0x10 n=%di\n"
@@ -200,8 +200,10 @@ TEST_F(RealProbesTest, HitsAreThoseOfOwnPlacesAlone) {
     return text;
   };
   const std::string of_8 = "8 3 0 - /nowhere/x:0x10\n8 5 0 - /nowhere/y:0x10\n";
-  EXPECT_EQ(text_from(0, 0), "profiled 1\n7 4 0 - /nowhere/x:0x20\n" + of_8);
-  EXPECT_EQ(text_from(7, 1), "profiled 1\n" + of_8);
+  const std::string made_7 = "7 4 0 - /nowhere/x:0x20\n";
+  EXPECT_EQ(text_from(0, 0), "profiled 1\n7 2 0 - /nowhere/x:0x10 a\n" + made_7 + of_8);
+  EXPECT_EQ(text_from(7, 1), "profiled 1\n" + made_7 + of_8);
+  EXPECT_EQ(text_from(7, 2), "profiled 1\n" + of_8);
   EXPECT_EQ(text_from(8, 1), "profiled 1\n8 5 0 - /nowhere/y:0x10\n");
   EXPECT_EQ(text_from(8, 2), "profiled 1\n");
   for (const char* const other : {"", "  /nowhere/z a_8 5\n", "  /nowhere/y a_9 5\n",

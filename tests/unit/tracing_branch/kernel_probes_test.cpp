@@ -49,7 +49,7 @@ TEST_F(KernelProbesTest, AFileRefusesLinesOfTheOtherKind) {
 
 TEST_F(KernelProbesTest, TheProfileHasMissesAndNoFiles) {
   ASSERT_TRUE(write_to("kprobe_events", "p:open do_sys_open flags=%cx"));
-  probes_.counted = ProbeHits{{{1, "do_sys_open"}, {{.hits = 1'234, .missed = 56}}}};
+  probes_.counted = ProbeHits{.places = {{{1, "do_sys_open"}, {{.hits = 1'234, .missed = 56}}}}};
   EXPECT_EQ(read("kprobe_profile"), "  open" + std::string(40, ' ') + " " + std::string(11, ' ') +
                                         "1234 " + std::string(13, ' ') + "56\n");
   EXPECT_EQ(read("uprobe_profile"), "");

@@ -34,10 +34,10 @@ TEST_F(ProbesTest, APlaceByNameBecomesTheKernelsInNumbers) {
 TEST_F(ProbesTest, TheProfileHasTheKernelsLines) {
   ASSERT_TRUE(write("p:a /bin/x:0x10 n=%di\np:b /bin/y:0x20\np:a /bin/x:0x30(0x8) n=%di"));
   ASSERT_TRUE(write("p:unmade /bin/y:0x30"));
-  probes_.counted = ProbeHits{{{1, "/bin/x:0x10"}, {{7}}},
+  probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x10"}, {{7}}},
                               {{1, "/bin/x:0x30(0x8)"}, {{1'234'567}}},
                               {{2, "/bin/y:0x20"}, {{0}}},
-                              {{9, "/bin/y:0x30"}, {{5}}}};
+                              {{9, "/bin/y:0x30"}, {{5}}}}};
   const std::string name(43, ' ');
   EXPECT_EQ(read("uprobe_profile"), "  /bin/x a" + name + "               7\n" +  //
                                         "  /bin/x a" + name + "         1234567\n" +
@@ -50,7 +50,7 @@ TEST_F(ProbesTest, TheProfileHasTheKernelsLines) {
 // The line was written again when its program had been replaced: the kernel has both.
 TEST_F(ProbesTest, PlacesOfTheSameTextHaveTheirOwnHits) {
   ASSERT_TRUE(write("p:a /bin/x:0x10\np:a /bin/x:0x10\n"));
-  probes_.counted = ProbeHits{{{1, "/bin/x:0x10"}, {{7, "8:1:77"}, {5, "8:1:99"}}}};
+  probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x10"}, {{7, "8:1:77"}, {5, "8:1:99"}}}}};
   const std::string begin = "  /bin/x a" + std::string(43, ' ') + "               ";
   EXPECT_EQ(read("uprobe_profile"), begin + "7\n" + begin + "5\n");
   const std::string json = read("probes.json");
@@ -61,9 +61,9 @@ TEST_F(ProbesTest, PlacesOfTheSameTextHaveTheirOwnHits) {
 TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
   ASSERT_TRUE(write("p:a  /bin/x:alpha  n=$arg1\nr:b /bin/y:0x20\nr:b /bin/z:0x20\n"));
   ASSERT_TRUE(write("r:b /bin/uncached:0x20"));
-  probes_.counted = ProbeHits{{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
+  probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
                               {{2, "/bin/y:0x20"}, {{0, ""}}},
-                              {{2, "/bin/uncached:0x20"}, {{5, std::nullopt}}}};
+                              {{2, "/bin/uncached:0x20"}, {{5, std::nullopt}}}}};
   const auto probes_in = [](const std::string& json) { return json.substr(json.find('[')); };
   EXPECT_EQ(probes_in(read("probes.json")),
             R"([{"group":"uprobes","event":"a","kind":"entry","target":"program","lines":[)"
@@ -75,10 +75,28 @@ TEST_F(ProbesTest, TheJsonHasLinesAsWrittenAndWhichFilesAreOthersNow) {
             R"({"line":"r:b /bin/z:0x20","places":[)"
             R"({"place":"/bin/z:0x20","hits":null,"stale":null}]},)"
             R"({"line":"r:b /bin/uncached:0x20","places":[)"
-            R"({"place":"/bin/uncached:0x20","hits":5,"stale":null}]}]}]})"
+            R"({"place":"/bin/uncached:0x20","hits":5,"stale":null}]}]}],"leaving":[]})"
             "\n");
   probes_.counted = Error{ErrorCode::kTimedOut, "the feeder is silent"};
-  EXPECT_NE(read("probes.json").find(R"("hits":null,"stale":null)"), std::string::npos);
+  const std::string unknown = read("probes.json");
+  EXPECT_NE(unknown.find(R"("hits":null,"stale":null)"), unknown.npos) << unknown;
+  EXPECT_NE(unknown.find(R"("leaving":null})"), unknown.npos) << unknown;
+}
+
+TEST_F(ProbesTest, TheJsonHasTheProbesThatAreLeaving) {
+  ASSERT_TRUE(write("p:a /bin/x:0x10"));
+  probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x10"}, {{7}}}},
+                              .leaving = {{.serial = 3, .event = "b", .text = "/bin/x:0x10"},
+                                          {.serial = 3, .event = "b", .text = "/bin/y:0x20"},
+                                          {.serial = 4, .event = "b", .text = "vfs_read"}}};
+  probes_.counted.value().leaving[1].hits = 5;
+  const std::string json = read("probes.json");
+  EXPECT_NE(json.find(R"("hits":7,"stale":null)"), json.npos) << json;
+  EXPECT_EQ(json.substr(json.find(R"("leaving")")),
+            R"("leaving":[{"event":"b","target":"program","places":[)"
+            R"({"place":"/bin/x:0x10","hits":0},{"place":"/bin/y:0x20","hits":5}]},)"
+            R"({"event":"b","target":"kernel","places":[{"place":"vfs_read","hits":0}]}]})"
+            "\n");
 }
 
 TEST_F(ProbesTest, ANewProbeHasAllOfItsPlacesOrIsNotThere) {
@@ -424,9 +442,9 @@ TEST_F(ProbesTest, ARenewalCountsOneLostRecordWhereItIsOn) {
 
 TEST_F(ProbesTest, ARenewalOfAGroupLeavesWhatIsKnownNotToBeStale) {
   ASSERT_TRUE(write("p:a /bin/x:work\np:b /bin/y:work\np:c /bin/z:work\np:other/d /bin/y:work"));
-  probes_.counted = ProbeHits{{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
+  probes_.counted = ProbeHits{.places = {{{1, "/bin/x:0x1000"}, {{7, "8:1:77"}}},
                               {{2, "/bin/y:0x1000"}, {{7, "8:1:99"}}},
-                              {{3, "/bin/z:0x1000"}, {{7, std::nullopt}}}};
+                              {{3, "/bin/z:0x1000"}, {{7, std::nullopt}}}}};
   ASSERT_TRUE(write("=:uprobes/"));
   EXPECT_EQ(probes_.removed, (std::vector<std::uint64_t>{2, 3}));
   ASSERT_TRUE(write("=:a")) << "it is meant by its name";

@@ -74,13 +74,16 @@ TEST(ProbeOrderTest, HitsComeBackAsFarAsTheyFit) {
   EXPECT_EQ(order.place, 2u);
   Profiled reply{
       .number = 7,
-      .places = {{3, 12, 0, "8:1:77", "/bin/x:0x10(0x8)"}, {4, 0, 9, "-", "/bin/y:0x20"}}};
-  EXPECT_EQ(print(reply), "profiled 7\n3 12 0 8:1:77 /bin/x:0x10(0x8)\n4 0 9 - /bin/y:0x20\n");
+      .places = {{3, 12, 0, "8:1:77", "/bin/x:0x10(0x8)"}, {4, 0, 9, "-", "/bin/y:0x20", "gone"}}};
+  EXPECT_EQ(print(reply),
+            "profiled 7\n3 12 0 8:1:77 /bin/x:0x10(0x8)\n4 0 9 - /bin/y:0x20 gone\n");
   auto parsed = std::get<Profiled>(parse_reply(print(reply)).value());
   ASSERT_EQ(parsed.places.size(), 2u);
   EXPECT_EQ(parsed.places[0].hits, 12u);
   EXPECT_EQ(parsed.places[1].place, "/bin/y:0x20");
   EXPECT_EQ(parsed.places[1].missed, 9u);
+  EXPECT_EQ(parsed.places[0].leaving, "");
+  EXPECT_EQ(parsed.places[1].leaving, "gone");
   EXPECT_TRUE(std::get<Profiled>(parse_reply("profiled 7\n").value()).places.empty());
   reply.places.assign(kOrderBytesMax, {4, 1, 0, "-", "/bin/y:0x20"});
   EXPECT_LE(print(reply).size(), kOrderBytesMax);
@@ -99,8 +102,8 @@ TEST(ProbeOrderTest, WhatIsNoneIsNotTaken) {
   for (const char* const text :
        {"probed 1", "probed 1 2 3 /x:0x1", "probed 1 2 x - /x:0x1\nname: a", "refused 1",
         "refused 1 EIO - - no", "refused 1 EINVAL x - no", "found 1", "found 1 x", "profiled 1",
-        "profiled 1\n1 2 -", "profiled 1\n1 2 - /x:0x1", "profiled 1\n1 x - /x:0x1", "working",
-        "working 1 2"}) {
+        "profiled 1\n1 2 -", "profiled 1\n1 2 - /x:0x1", "profiled 1\n1 x - /x:0x1",
+        "profiled 1\n1 2 3 - /x:0x1 a b", "working", "working 1 2"}) {
     EXPECT_FALSE(parse_reply(text)) << text;
   }
 }
