@@ -3,6 +3,8 @@
 #include "core/tracing/format/format.h"
 #include "feeders/kernel/kernel_filter.h"
 #include "feeders/kernel/own_filter.h"
+#include "feeders/kernel/probe_faults.h"
+#include "feeders/tracefs/tracefs.h"
 
 namespace tallyfs {
 
@@ -30,12 +32,26 @@ Result<void> EventTracing::change(const std::vector<wire::WatchedEvent>& events)
   for (const wire::WatchedEvent& event : events) {
     if (!event.on) watched_.erase(event.id);
     const auto done = event.on ? start(event) : Result<void>();
-    if (!done && first) first = tracing_refusal(done.error());
+    if (!done && first) first = refusal(event.id, done.error());
   }
   tell_shipper();
   expect_stacks();
   if (watched_.empty()) end();
   return first;
+}
+
+// Users know neither the group nor the event that the kernel names.
+Error EventTracing::refusal(std::uint32_t id, const Error& error) const {
+  const CatalogueEvent* const known = catalogue_.find(id);
+  const bool is_of_program = known && known->probe == tracing::ProbeTarget::kProgram;
+  if (!is_of_program || error.code != ErrorCode::kInvalid) return tracing_refusal(error);
+  const auto tracefs = open_tracefs(options_.owner.tracefs);
+  std::vector<std::string> places;
+  for (RealProbe& each : tracefs ? read_real_probes(tracefs.value()) : std::vector<RealProbe>()) {
+    const bool is_it = each.group == known->system && each.event == known->name;
+    if (is_it) places.push_back(std::move(each.text));
+  }
+  return {ErrorCode::kInvalid, why_not_on(places, error)};
 }
 
 Result<void> EventTracing::start(const wire::WatchedEvent& event) {

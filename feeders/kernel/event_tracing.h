@@ -39,7 +39,8 @@ class EventTracing {
   ~EventTracing() { end(); }
 
   // Sets each of the events as given; other events stay as they are. All are tried, and the error
-  // is that of the first which fails: kNoDevice, kNoAccess. A filter that the kernel refuses is
+  // is that of the first which fails: kNoDevice, kNoAccess; kInvalid: the kernel cannot turn on a
+  // probe of a program, with the place. A filter that the kernel refuses is
   // left out, since the daemon filters the records in any case. The filter includes that of the
   // threads which are left out.
   Result<void> change(const std::vector<wire::WatchedEvent>& events);
@@ -69,6 +70,7 @@ class EventTracing {
   Result<void> begin();
   void end();
   Result<void> start(const wire::WatchedEvent& event);
+  Error refusal(std::uint32_t id, const Error& error) const;
   Result<void> record_as(Watched& watched, const wire::WatchedEvent& event);
   void filter(Watched& watched, const std::string& text);
   bool set_filter(Watched& watched, const std::string& text);

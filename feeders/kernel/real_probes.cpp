@@ -11,8 +11,8 @@
 
 #include "core/base/text.h"
 #include "core/tracing/format/format.h"
+#include "feeders/kernel/probe_faults.h"
 #include "feeders/tracefs/tracefs.h"
-#include "program/cached_file.h"
 #include "program/log.h"
 
 namespace tallyfs {
@@ -76,20 +76,6 @@ Found find_place(Found begin, Found end, std::string_view text) {
   if (exact != end) return exact;
   const auto is_same = [&](const auto& each) { return is_same_place(each.second, text); };
   return std::find_if(begin, end, is_same);
-}
-
-// Which file a place is in: the kernel's probe stays with it when the path gets another. `-`: there
-// is none. Nothing: it is not cached; all tracing would wait for a file system that is asked.
-std::optional<std::string> file_of(std::string_view place) {
-  if (!place.starts_with('/')) return std::nullopt;  // it is one of the kernel
-  const std::string_view word = place.substr(0, place.find(' '));
-  const Fd file = open_cached(std::string(word.substr(0, word.rfind(':'))));
-  if (!file.valid()) return errno == ENOENT ? std::optional<std::string>("-") : std::nullopt;
-  struct statx status {};
-  const int done = ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &status);
-  if (done != 0) return std::nullopt;
-  return std::to_string(status.stx_dev_major) + ":" + std::to_string(status.stx_dev_minor) + ":" +
-         std::to_string(status.stx_ino);
 }
 
 // As many as the reply may have.
@@ -165,7 +151,13 @@ Error RealProbes::refusal(const wire::ProbeOrder& order, const std::string& line
                           const Error& error) const {
   const auto log = read_text(*tracefs_, "error_log");
   auto said = log ? find_refusal(log.value(), line) : std::nullopt;
-  if (!said) return {.code = error.code, .reason = "the kernel refuses it: " + error.reason};
+  if (!said) {
+    const bool may_differ = error.code == ErrorCode::kInvalid && order.text.starts_with('/');
+    const auto fault =
+        may_differ ? counter_fault(order.text, read_real_probes(*tracefs_)) : std::nullopt;
+    if (fault) return {.code = error.code, .reason = *fault, .token_at = 0};
+    return {.code = error.code, .reason = "the kernel refuses it: " + error.reason};
+  }
   said->code = error.code;
   const std::size_t begin = line.size() - order.text.size();
   const bool is_in_text = said->token_at != Error::kNoToken && said->token_at >= begin;

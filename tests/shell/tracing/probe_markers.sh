@@ -119,6 +119,9 @@ counters_say_which_markers_are_wanted() {
     # The counter is the place's: another user of the place without it is refused.
     assert_fails bash -c 'echo "$1" >>"$2"' - \
       "p:x $(sed -nE 's|^p:uprobes/forms_own ([^(]*)\(.*|\1|p' "$P")" "$P"
+    assert_has 'probe: error: another probe is at this place, with the counter (0x' \
+      "$(_log "$T/error_log" | head -1)"
+    assert_eq "$(printf '%*s^' 15 '')" "$(_log "$T/error_log" | tail -1)" "under the place"
     echo '!hist:keys=__probe_ip' >"$(_event forms_shared)/trigger"
     echo '!hist:keys=__probe_ip' >"$(_event forms_own)/trigger"
     assert_eq '0 0' "$("$PROGRAM")" "$pie, after the end"

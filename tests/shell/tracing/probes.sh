@@ -270,6 +270,21 @@ a_place_that_is_made_too_late_is_listed() {
   wait_until '[ "$(_entries both)" -ge 2 ]'
 }
 
+# The kernel takes any offset in a line, and looks at the file when the probe is turned on.
+an_offset_beyond_the_file_is_refused_by_the_first_trigger() {
+  local bytes far
+  bytes=$(stat -c %s "$TARGET")
+  far=$(printf '0x%016x' $((bytes + 1)))
+  echo "p:far $TARGET:$far" >>"$P"
+  assert_fails_with 'Invalid argument' bash -c 'echo hist:keys=common_pid >"$1"' - \
+    "$T/events/uprobes/far/trigger"
+  assert_has "$TARGET:$far is beyond the end of the file, which has $bytes bytes" \
+    "$(_log "$T/error_log" | head -1)"
+  assert_eq '' "$(sed '/^#/d' "$T/events/uprobes/far/trigger")"
+  assert_fails_with 'Invalid argument' bash -c 'echo 1 >"$1"' - "$T/events/uprobes/far/enable"
+  echo '-:far' >>"$P"
+}
+
 refusals_of_our_own_say_what_is_wrong() {
   local line
   for line in "x:a $TARGET:0x10" "p5:a $TARGET:0x10" 'p:a' 'p:a bin/bash:0x10' "p:a $TARGET" \
