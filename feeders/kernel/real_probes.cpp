@@ -191,8 +191,28 @@ std::string RealProbes::free_name(const wire::ProbeOrder& order) const {
   }
 }
 
+// The README of a kernel names e: also where it has none: one is made and removed.
+Error RealProbes::refusal_of(char kind) {
+  struct Kind {
+    const char *name, *option, *place;
+  };
+  const Kind other = kind == 'e'   ? Kind{"eprobes", "EPROBE_EVENTS", "sched.sched_switch"}
+                     : kind == 'f' ? Kind{"fprobes", "FPROBE_EVENTS", "vfs_read"}
+                                   : Kind{"tprobes", "FPROBE_EVENTS", "sched_switch"};
+  if (const auto known = other_kinds_.find(kind); known != other_kinds_.end()) return known->second;
+  const std::string event = ":" + group_ + "/trial";
+  const auto done = append_probe_lines(*tracefs_, kind + event + " " + other.place + "\n");
+  if (!done && done.error().code != ErrorCode::kInvalid) return done.error();
+  if (done) (void)append_probe_lines(*tracefs_, "-" + event + "\n");
+  std::string reason = done ? "tallyfs makes no " : "this kernel has no ";
+  reason.append(other.name);
+  if (!done) reason.append(" (CONFIG_").append(other.option).append(")");
+  return other_kinds_[kind] = invalid(std::move(reason));
+}
+
 Result<wire::Probed> RealProbes::define(const wire::ProbeOrder& order) {
   if (auto may = may_define(); !may) return may.error();
+  if (order.kind != 'p' && order.kind != 'r') return refusal_of(order.kind);
   const auto known = made_.find(order.serial);
   const bool is_there = known != made_.end();
   const std::string event = is_there ? known->second.event : free_name(order);

@@ -82,6 +82,9 @@ class ProbeSource {
   // token_at counts in the text of the place, and is kNoToken for the kind or the name. kNoDevice,
   // kTimedOut, kInterrupted: as of EventSource::want(); it may be made nevertheless.
   virtual Result<MadeProbe> define(const ProbePlace& place, const CancellationToken& cancel) = 0;
+  // Why a line of another kind (probe_line.h) makes nothing: the kernel has none, or the source
+  // makes none. The same errors.
+  virtual Error refusal_of(char kind, const CancellationToken& cancel) = 0;
   // Where a place by name is, as print(FoundPlaces) has it. Errors: kInvalid, kNotFound and so on,
   // with their reason; token_at counts in the place. kNoDevice, kTimedOut, kInterrupted: as above.
   virtual Result<std::string> find(ProbeKind kind, const std::string& place,

@@ -33,6 +33,11 @@ Result<void> ProbeWrites::write(std::string_view lines) {
 }
 
 Result<void> ProbeWrites::write_line(std::string_view line) {
+  // The kernel takes these in dynamic_events alone.
+  const auto other = only_ ? std::nullopt : other_kind_of(line);
+  if (other) {
+    return in_line(line, {}, state_.options.probes->refusal_of(*other, call_.cancel));
+  }
   const auto command = parse_probe_line(line, only_);
   if (!command) return command.error();
   if (const auto* const removal = std::get_if<ProbeRemoval>(&command.value())) {

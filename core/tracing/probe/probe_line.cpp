@@ -279,6 +279,13 @@ Result<ProbeCommand> Parsing::parse() {
 
 }  // namespace
 
+std::optional<char> other_kind_of(std::string_view line) {
+  if (line.empty() || std::string_view("eft").find(line[0]) == line.npos) return std::nullopt;
+  const std::string_view rest = line.substr(1);
+  const bool is_kind = rest.empty() || rest[0] == ':' || is_blank(rest[0]) || is_digit(rest[0]);
+  return is_kind ? std::optional(line[0]) : std::nullopt;
+}
+
 std::string ProbeLine::text() const {
   std::string text;
   for (const Token& word : words) text.append(text.empty() ? "" : " ").append(word.text);

@@ -71,6 +71,10 @@ using ProbeCommand = std::variant<ProbeLine, ProbeRemoval, ProbeRenewal>;
 Result<ProbeCommand> parse_probe_line(std::string_view line,
                                       std::optional<ProbeTarget> only = std::nullopt);
 
+// The kind of a line that the kernel may take besides: `e` on an event, `f` of a function, `t` of a
+// tracepoint. Nothing: it is no such line.
+std::optional<char> other_kind_of(std::string_view line);
+
 // The error with the line as its text, so that error_log repeats this line of several.
 Error probe_fault(ErrorCode code, std::string_view location, std::string_view line,
                   std::string reason, std::size_t at = 0);

@@ -79,6 +79,17 @@ Result<tracing::MadeProbe> OrderedFeeder::define(const tracing::ProbePlace& plac
   return made_of(std::move(*probed));
 }
 
+Error OrderedFeeder::refusal_of(char kind, const CancellationToken& cancel) {
+  const auto deadline = deadline_of_probes();
+  const auto number = send_in_turn(deadline, cancel, [&] {
+    return wire::ProbeOrder{.kind = kind, .event = "-", .text = "-"};
+  });
+  if (!number) return number.error();
+  const auto response = dialogue_.wait(number.value(), deadline, cancel);
+  if (!response) return response.error();
+  return {ErrorCode::kNoDevice, "the feeder gives no answer about a kind of probes"};
+}
+
 Result<std::string> OrderedFeeder::find(tracing::ProbeKind kind, const std::string& place,
                                         const CancellationToken& cancel) {
   const auto deadline = deadline_of_probes();

@@ -167,6 +167,26 @@ a_kernel_without_kprobes_says_so() {
     "$(_log "$T/error_log" | head -1)"
 }
 
+# Which kinds this kernel has is what it says itself, in a group of the test.
+lines_of_kinds_that_are_not_there_say_so() {
+  local kind place name option
+  while read -r kind place name option; do
+    assert_fails_with 'Invalid argument' bash -c 'echo "$1" >>"$2"' - "$kind:a $place" \
+      "$T/dynamic_events"
+    if _real "echo '$kind:trial$$/x $place' >>dynamic_events" 2>/dev/null; then
+      _real "echo '-:trial$$/x' >>dynamic_events"
+      assert_eq "[T] probe: error: tallyfs makes no $name" "$(_log "$T/error_log" | head -1)"
+    else
+      assert_eq "[T] probe: error: this kernel has no $name (CONFIG_$option)" \
+        "$(_log "$T/error_log" | head -1)"
+    fi
+  done <<'EOT'
+e sched.sched_switch eprobes EPROBE_EVENTS
+f vfs_read fprobes FPROBE_EVENTS
+t sched_switch tprobes FPROBE_EVENTS
+EOT
+}
+
 functions_of_the_kernel_are_counted() {
   local event=$T/events/kprobes/reads
   [ -e "$T/kprobe_events" ] || skip "no kprobes here"

@@ -246,6 +246,25 @@ TEST_F(RealProbesTest, ProbesOfTheKernelAreBesideThoseOfPrograms) {
   EXPECT_EQ(next.profile(all).error().code, ErrorCode::kBusy);
 }
 
+TEST_F(RealProbesTest, AnotherKindIsTriedOnceAndRefused) {
+  const auto reason_of = [](RealProbes& probes, char kind) {
+    const auto made =
+        probes.define({.number = 1, .kind = kind, .event = "-", .text = "-"});
+    return made ? "made" : made.error().reason;
+  };
+  RealProbes probes = this->probes();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(reason_of(probes, 'e'), "tallyfs makes no eprobes");
+  EXPECT_EQ(reason_of(probes, 't'), "tallyfs makes no tprobes");
+  EXPECT_EQ(written(),
+            "e:tallyfs_4711_99/trial sched.sched_switch\n-:tallyfs_4711_99/trial\n"
+            "t:tallyfs_4711_99/trial sched_switch\n-:tallyfs_4711_99/trial\n");
+  RealProbes without = this->probes();
+  refuse(true);
+  EXPECT_EQ(reason_of(without, 'f'), "this kernel has no fprobes (CONFIG_FPROBE_EVENTS)");
+  refuse(false);
+  EXPECT_EQ(reason_of(without, 'f'), "this kernel has no fprobes (CONFIG_FPROBE_EVENTS)");
+}
+
 // A file system that does not answer would keep all tracing of the mount waiting.
 TEST_F(RealProbesTest, NoFileSystemIsAskedForTheFileOfAPath) {
   const std::string cached = directory_ / "cached", other = directory_ / "never-looked-up";

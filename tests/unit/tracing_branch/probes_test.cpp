@@ -270,6 +270,25 @@ TEST_F(ProbesTest, DynamicEventsHasThemBesideSyntheticEvents) {
   EXPECT_EQ(read("dynamic_events"), "r:mine/b /bin/x:0x20\np:uprobes/c /bin/x:0x10\n");
 }
 
+TEST_F(ProbesTest, TheSourceSaysWhyLinesOfOtherKindsMakeNothing) {
+  for (const std::string kind : {"e", "f", "t"}) {
+    const std::string line = kind + ":a sched.sched_switch";
+    CallContext call(clock_.now());
+    call.uid = 0;
+    const auto refused = file("dynamic_events")->write_line(line, call);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(refused.error().reason, "no " + kind + "probes");
+    EXPECT_EQ(refused.error().text, line);
+    EXPECT_EQ(refused.error().location, "probe");
+    EXPECT_EQ(write(line).error().reason, "a line begins with p, r, - or =");
+    call.uid = 500;
+    EXPECT_EQ(file("dynamic_events")->write_line(line, call).error().code,
+              ErrorCode::kNotPermitted);
+  }
+  EXPECT_TRUE(probes_.made.empty());
+}
+
 TEST_F(ProbesTest, ATruncatedDynamicEventsTakesAllOrNone) {
   ASSERT_TRUE(write("p:a /bin/x:0x10"));
   const auto truncate_as = [this](uid_t uid) {
