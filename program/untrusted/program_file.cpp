@@ -28,8 +28,11 @@ Error cannot_open(const std::string& path) {
   const ErrorCode code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound
                          : error == EACCES || error == EPERM ? ErrorCode::kNoAccess
                                                              : ErrorCode::kInvalid;
-  return {
-      .code = code, .reason = "cannot open " + path + ": " + std::strerror(error), .token_at = 0};
+  std::string reason = "cannot open " + path + ": " + std::strerror(error);
+  // The feeder may not follow another process's /proc/PID/root.
+  const bool is_of_process = code == ErrorCode::kNoAccess && path.starts_with("/proc/");
+  if (is_of_process) reason.append(": write the path that the host has");
+  return {.code = code, .reason = std::move(reason), .token_at = 0};
 }
 
 // Reading one's statistics would make some.

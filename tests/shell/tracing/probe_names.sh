@@ -45,6 +45,13 @@ each_call_of_malloc_counts() {
   _refused "p:a $libc:mallok" "no function mallok.*; did you mean malloc\?" mallok
 }
 
+# This shell has rights that the feeder does not have.
+a_path_of_another_process_is_answered_by_what_to_write() {
+  local path=/proc/$$/root$TARGET
+  _refused "p:a $path:make_child" \
+    "cannot open $path: Permission denied: write the path that the host has" /proc
+}
+
 a_name_is_enough_for_an_event_and_its_return() {
   echo "p $TARGET:make_child" >>"$P"
   echo "r $TARGET:make_child pid=\$retval:s32" >>"$P"
