@@ -256,6 +256,30 @@ class SpanPageTest(PageCase):
               "'#interface-table .spark .chosen-span')].every(e => e.getAttribute('width') === '0')"
               ), "no time in the last minutes")
 
+    def test_a_late_answer_is_not_shown_of_the_next_interface(self):
+        self.open("web/latency_us")
+        self.wait_for_past(8)
+        self.browser.run("""
+            window.asked = [];
+            const ask = window.fetch.bind(window);
+            window.fetch = async (url, options) => {
+              window.asked.push(url);
+              const answer = await ask(url, options);
+              if (url.includes('/span/web')) {
+                window.holds = true;
+                await new Promise(release => { window.release = release; });
+              }
+              return answer;
+            };""")
+        self.drag(200, 20)
+        until(lambda: self.browser.run("return window.holds"), "an answer that is late")
+        self.browser.run("[...document.querySelectorAll('#interface-table tbody button')]"
+                         ".find(e => e.textContent === 'db').click(); window.release()")
+        self.browser.shows("#shown-name", "db / query_us")
+        until(lambda: self.browser.run("return window.asked.some(e => /heat.db.query_us/.test(e))"),
+              "the map")
+        self.assertEqual([], self.browser.run("return window.asked.filter(e => /null/.test(e))"))
+
     def test_a_copied_link_leads_to_the_same(self):
         self.open("web/codes&sort=name&q=e&order=name&find=o&counted=1&axis=log")
         self.browser.run("location.hash += '&from=2001-01-01T00:00:00Z&to=2001-01-01T01:00:00Z"

@@ -166,12 +166,13 @@ async function readSpan(slot, span, rows) {
 }
 
 async function readPast() {
-  const {span, versus} = state;
-  if (!span) return;
+  const {interfaceName, statistic, label, span, versus} = state;
+  if (!span || !interfaceName) return;
   const now = await readSpan('span', span, rowsWanted());
   const before = versus && await readSpan('versus', versus,
     `first=0&rows=1000&filter=${encoded(state.statisticFilter)}${ofLabel()}`);
   if (span !== state.span || versus !== state.versus) return;
+  if (!isChosen(interfaceName, statistic, label)) return;
   state.past = now.fault ? {fault: now.fault} : {now, before: before?.fault ? null : before};
   if (now.fault) {
     showNoTimes();
@@ -188,6 +189,7 @@ let past = null;  // {url, answer}
 const kOwnTimes = /^(history|raw)/;
 async function readOverTime() {
   const {span} = state;
+  if (!state.statistic) return;
   const view = span ? state.past?.now?.statistics[0]?.view : state.data?.view;
   if (!view || kOwnTimes.test(view.type_text)) return;
   const hasBins = !!view.total.percentiles;
