@@ -104,16 +104,14 @@ class HonestPageTest(PageCase):
         self.mount.daemon.wait()
         ended = time.time()
         self.browser.shows("#live", "no answer since")
-        until(lambda: self.browser.run(
-            "return +getComputedStyle(document.querySelector('.facts')).opacity") < 1,
-              "numbers that are pale")
+        filter_of_facts = "return getComputedStyle(document.querySelector('.facts')).filter"
+        until(lambda: self.browser.run(filter_of_facts) == "grayscale(1)", "numbers that are grey")
         self.mount.start()
         self.mount.create()
         self.mount.feed()
         self.browser.shows("#live", "live")
         self.browser.shows("#shown-name", "web / latency_us")
-        self.assertEqual("1", self.browser.run(
-            "return getComputedStyle(document.querySelector('.facts')).opacity"))
+        self.assertEqual("none", self.browser.run(filter_of_facts))
         since = self.web.api("statistics")["view"]["counts_since_us"]
         self.assertAlmostEqual(self.mount.started_at, since / 1e6, delta=5)
         self.assertGreaterEqual(since / 1e6, ended)
