@@ -4,8 +4,9 @@
     kills_answered.py MOUNTPOINT SOCKET KEEPER COUNT
 
 Each time a command drawn at random goes in by a door drawn at random: binary requests, one or
-several a datagram; text, with a request behind it; files. Then SIGKILL without a pause, and all definitions, rules and samples are as the commands have made them. One interface
-has few statistics, and another one many. Ends with 1 and both texts if something is otherwise.
+several a datagram; text, with a request behind it; files. Then SIGKILL without a pause, and all
+definitions, rules and samples are as the commands have made them. One interface has few
+statistics, and another one many. Ends with 1 and both texts if something is otherwise.
 TALLY_SEED=N repeats a run.
 """
 import os
@@ -62,7 +63,8 @@ def by_request(lines):
 
 def by_text(lines):
     feed.send("".join(line + "\n" for line in lines).encode())
-    name = next(each for each, what in model["few"].items() if "of" not in what)
+    name = next(each for each, what in model["few"].items()
+                if "of" not in what and f"remove few/{each}" not in lines)  # fmt: skip
     by_request([f"define few name={name} on=1"])
 
 
