@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/descriptor_numbers.h"
 #include "core/branch/command.h"
 #include "core/wire/binary.h"
 #include "feeders/intake/peer_process.h"
@@ -184,9 +185,9 @@ bool AnswerChannels::go_on(Entry& before, Entry& made) {
     return is_readable(known.end.get());
   }
   if (!known.is_pidfd) {
-    const int same = ::fcntl(known.end.get(), F_DUPFD_CLOEXEC, 0);
-    if (same < 0) return false;
-    made.unseen = Unseen{Fd(same)};
+    Fd same = opened_unseen(::fcntl(known.end.get(), F_DUPFD_CLOEXEC, 0));
+    if (!same.valid()) return false;
+    made.unseen = Unseen{std::move(same)};
   }
   made.process = before.process;
   return true;
@@ -221,7 +222,9 @@ Fd AnswerChannels::open_process(pid_t process) const {
     const MutexLock lock(mutex_);
     if (const auto* const found = find_of(process)) {
       const Entry& entry = found->second;
-      if (entry.unseen) return Fd(::fcntl(entry.unseen->end.get(), F_DUPFD_CLOEXEC, 0));
+      if (entry.unseen) {
+        return opened_unseen(::fcntl(entry.unseen->end.get(), F_DUPFD_CLOEXEC, 0));
+      }
       channel = entry.channel;
     }
   }
@@ -231,7 +234,7 @@ Fd AnswerChannels::open_process(pid_t process) const {
     Fd pidfd = pidfd_of_peer(channel->fd());
     if (pidfd.valid() && !is_readable(pidfd.get())) return pidfd;
   }
-  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  Fd pidfd = opened_unseen(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   // The kernel may have given its number to another process, before the channel was looked at.
   if (!pidfd.valid() || !channel || !has_hung_up(channel->fd())) return pidfd;
   pidfd.reset();

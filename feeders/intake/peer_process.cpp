@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "core/base/descriptor_numbers.h"
+
 namespace tallyfs {
 namespace {
 
@@ -31,7 +33,7 @@ bool is_channel_of(int fd, const Origin& sender) {
          (sender.pid != 0 || peer.uid == sender.uid);
 }
 
-Fd pidfd_of_peer(int channel) { return Fd(option_of(channel, kPeerPidfd)); }
+Fd pidfd_of_peer(int channel) { return opened_unseen(option_of(channel, kPeerPidfd)); }
 
 bool has_hung_up(int channel) { return polls(channel, POLLRDHUP); }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
+#include "core/base/descriptor_numbers.h"
 #include "core/base/fd.h"
 
 namespace tallyfs {
@@ -39,7 +40,7 @@ Error still_ending(pid_t process) {
 }  // namespace
 
 Fd ProcessEnds::open(pid_t process) {
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  return opened_unseen(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
 Result<void> ProcessEnds::check_room(uid_t uid) const {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/descriptor_numbers.h"
+
 namespace tallyfs {
 namespace {
 
@@ -20,9 +22,9 @@ namespace {
 // Where vm.memfd_noexec is 2, only memory that can never be executed is to be had; an older kernel
 // knows none such.
 Fd open_memory(const char* name) {
-  Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
+  Fd fd = opened_unseen(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
   if (fd.valid() || errno != EINVAL) return fd;
-  return Fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  return opened_unseen(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
 Fd reopen_to_read(const Fd& memory) {

@@ -91,11 +91,9 @@ bool may_read_as(const struct stat& file, const Identity& reader) {
   return (file.st_mode & (file.st_gid == reader.gid ? S_IRGRP : S_IROTH)) != 0;
 }
 
-// As openat(2), which ThreadSanitizer does not follow.
+// As openat(2).
 Fd open_at(const Fd& directory, const char* name, int flags, mode_t mode = 0) {
-  Fd opened(::openat(directory.get(), name, flags, mode));
-  observe_unseen_closes();
-  return opened;
+  return opened_unseen(::openat(directory.get(), name, flags, mode));
 }
 
 bool is_removed(const Fd& directory) {

@@ -45,8 +45,7 @@ TEST(DescriptorCloserTest, AnotherThreadMayHaveTheNumberNext) {
   int number = -1;
   std::thread next([&] {
     while (!is_closed.load(std::memory_order_relaxed)) std::this_thread::yield();
-    number = ::openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    observe_unseen_closes();
+    number = opened_unseen(::openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)).release();
     ::closedir(::fdopendir(number));
   });
   auto [ours, theirs] = pair();
