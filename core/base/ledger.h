@@ -40,6 +40,7 @@ class Ledger {
   // Removes a part of what was reserved before.
   void release(uid_t uid, const Holdings& less) EXCLUDES(mutex_);
 
+  const Limits& limits() const { return limits_; }
   Holdings total() const EXCLUDES(mutex_);
   // Of each uid that holds something, the least uid first.
   std::vector<std::pair<uid_t, Holdings>> by_uid() const EXCLUDES(mutex_);

@@ -226,29 +226,68 @@ Finding check_memory(const view::Tree& tree) {
   return {Level::kOk, "memory", resident + " resident", ""};
 }
 
-// Compares with the default quotas of a uid. Options of the daemon may set others.
-Findings check_quotas(const view::Tree& tree) {
-  constexpr double kNear = 0.9;
-  constexpr std::uint64_t kInterfaces = 65'536;
-  constexpr std::uint64_t kStatistics = 262'144;
-  constexpr std::uint64_t kBytes = std::uint64_t{256} << 20;
-  Findings found;
-  for (const view::Quota& each : tree.quotas) {
-    const auto is_near = [](std::uint64_t used, std::uint64_t bound) {
-      return static_cast<double>(used) >= kNear * static_cast<double>(bound);
-    };
-    const bool near = is_near(each.interfaces, kInterfaces) ||
-                      is_near(each.statistics, kStatistics) || is_near(each.bytes, kBytes);
-    const std::string text =
-        "uid " + std::to_string(each.uid) + ": " + view::grouped_text(each.interfaces) +
-        " interfaces, " + view::grouped_text(each.statistics) + " statistics, " +
-        view::number_text(static_cast<double>(each.bytes), view::quantity_of_x("bytes/uids"),
-                          view::Digits::kThree, view::Charset::kAscii);
-    found.push_back({near ? Level::kWarning : Level::kOk, "quotas", text,
-                     near ? "near the usual bounds: fewer, or --uid-interfaces, --uid-statistics, "
-                            "--uid-memory"
-                          : ""});
+namespace {
+
+std::string bytes_text(std::uint64_t bytes) {
+  return view::number_text(static_cast<double>(bytes), view::quantity_of_x("bytes/uids"),
+                           view::Digits::kThree, view::Charset::kAscii);
+}
+
+// What there are quotas of, and the options that raise them; empty: none does.
+struct Quantities {
+  std::uint64_t view::Holdings::*of;
+  const char* name;
+  const char* option_of_uid;
+  const char* option_of_all;
+};
+constexpr Quantities kQuantities[] = {
+    {&view::Holdings::interfaces, " interfaces", "--uid-interfaces", ""},
+    {&view::Holdings::statistics, " statistics", "--uid-statistics", ""},
+    {&view::Holdings::bytes, " of data", "--uid-memory", "--memory-max"}};
+
+std::string quantity_text(const Quantities& quantity, const view::Holdings& holdings) {
+  const std::uint64_t value = holdings.*quantity.of;
+  return quantity.of == &view::Holdings::bytes ? bytes_text(value) : view::grouped_text(value);
+}
+
+// limit: null, if the daemon is older and does not say. near: the part of it that is a fault.
+Finding check_holdings(const std::string& whose, const view::Holdings& held,
+                       const view::Holdings* limit, double near,
+                       const char* Quantities::*option) {
+  Finding found{Level::kOk, "quotas", whose, ""};
+  std::string options;
+  for (const Quantities& each : kQuantities) {
+    found.text += (&each == kQuantities ? ": " : ", ") + quantity_text(each, held);
+    if (limit) found.text += " of " + quantity_text(each, *limit);
+    found.text += each.name;
+    if (!limit) continue;
+    const auto bound = static_cast<double>(limit->*each.of);
+    if (static_cast<double>(held.*each.of) < near * bound) continue;
+    found.level = Level::kWarning;
+    if (!*(each.*option)) continue;
+    options += (options.empty() ? ", or a larger " : ", ") + std::string(each.*option);
   }
+  if (found.level != Level::kOk) found.advice = "remove some: tallyctl rm" + options;
+  return found;
+}
+
+}  // namespace
+
+Findings check_quotas(const view::Tree& tree) {
+  Findings found;
+  view::Holdings sum;
+  const view::QuotaLimits* const limits = tree.quota_limits ? &*tree.quota_limits : nullptr;
+  for (const view::Quota& each : tree.quotas) {
+    for (const Quantities& of : kQuantities) sum.*of.of += each.held.*of.of;
+    found.push_back(check_holdings("uid " + std::to_string(each.uid), each.held,
+                                   limits ? &limits->uid : nullptr, 0.9,
+                                   &Quantities::option_of_uid));
+  }
+  if (!limits) return found;
+  // The last tenth is root's alone.
+  Finding all =
+      check_holdings("all uids", sum, &limits->all, 0.8, &Quantities::option_of_all);
+  if (tree.quotas.size() > 1 || all.level != Level::kOk) found.push_back(std::move(all));
   return found;
 }
 

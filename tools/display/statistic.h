@@ -172,11 +172,21 @@ struct InterfaceSummary {
   std::string feed{};  // any, owner
 };
 
-struct Quota {
-  std::uint64_t uid = 0;
+// What is held of quotas, or their limits.
+struct Holdings {
   std::uint64_t interfaces = 0;
   std::uint64_t statistics = 0;
   std::uint64_t bytes = 0;
+};
+
+struct Quota {
+  std::uint64_t uid = 0;
+  Holdings held{};
+};
+
+struct QuotaLimits {
+  Holdings uid{};  // of each
+  Holdings all{};  // of all of them
 };
 
 struct Tree {
@@ -189,6 +199,7 @@ struct Tree {
   std::optional<std::uint64_t> queue_length{};  // nullopt: not known
   std::string tracefs;
   std::vector<Quota> quotas;
+  std::optional<QuotaLimits> quota_limits{};  // nothing: the daemon is older
   std::vector<InterfaceSummary> interfaces;
 };
 

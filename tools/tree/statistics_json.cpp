@@ -302,6 +302,10 @@ Result<void> check_format(const Members& from) {
                  std::to_string(kFormat));
 }
 
+view::Holdings to_holdings(const Members& from) {
+  return {from.count("interfaces"), from.count("statistics"), from.count("bytes")};
+}
+
 }  // namespace
 
 Result<view::Tree> to_tree(const Json& json) {
@@ -318,8 +322,12 @@ Result<view::Tree> to_tree(const Json& json) {
                   .tracefs = from.text("tracefs")};
   for (const Json& each : from.items("quotas")) {
     const Members quota(each);
-    made.quotas.push_back({quota.count("uid"), quota.count("interfaces"), quota.count("statistics"),
-                           quota.count("bytes")});
+    made.quotas.push_back({quota.count("uid"), to_holdings(quota)});
+  }
+  if (from.has("quota_limits")) {
+    const Members limits(from.member("quota_limits"));
+    made.quota_limits = {to_holdings(Members(limits.member("uid"))),
+                         to_holdings(Members(limits.member("all")))};
   }
   for (const Json& each : from.items("interfaces")) {
     const Members interface(each);

@@ -24,13 +24,23 @@ std::string_view spelled(TracefsState state) {
   return {};
 }
 
+void write_members(JsonWriter& json, const Holdings& holdings) {
+  json.key("interfaces").number(holdings.interfaces);
+  json.key("statistics").number(holdings.statistics);
+  json.key("bytes").number(holdings.bytes).end_object();
+}
+
 void write_quotas(JsonWriter& json, const Ledger& ledger) {
-  json.begin_array();
+  json.key("quotas").begin_array();
   for (const auto& [uid, held] : ledger.by_uid()) {
-    json.begin_object().key("uid").number(uid).key("interfaces").number(held.interfaces);
-    json.key("statistics").number(held.statistics).key("bytes").number(held.bytes).end_object();
+    json.begin_object().key("uid").number(uid);
+    write_members(json, held);
   }
   json.end_array();
+  json.key("quota_limits").begin_object();
+  write_members(json.key("uid").begin_object(), ledger.limits().per_uid);
+  write_members(json.key("all").begin_object(), ledger.limits().total);
+  json.end_object();
 }
 
 // On a line of its own.
@@ -90,7 +100,7 @@ class StatisticsBranch::OverviewFile final : public File {
     json.key("queue_length");
     daemon.queue_length ? json.number(*daemon.queue_length) : json.null();
     json.key("tracefs").string(spelled(daemon.tracefs()));
-    write_quotas(json.key("quotas"), statistics_.ledger_);
+    write_quotas(json, statistics_.ledger_);
   }
 
   StatisticsBranch& statistics_;

@@ -149,7 +149,7 @@ the_serial_tells_whether_anything_changed() {
 statistics_json_has_each_interface_on_a_line() {
   need jq
   send 'create web/x on=1' 'create web/y' 'create b"読/x on=1' 'web/x 1'
-  local keys=tallyfs,format,epoch,time_us,realtime_us,pid,socket,queue_length,tracefs,quotas
+  local keys=tallyfs,format,epoch,time_us,realtime_us,pid,socket,queue_length,tracefs,quotas,quota_limits
   assert_eq "$keys,interfaces" \
     "$(jq -r 'keys_unsorted | join(",")' "$MNT/statistics.json")"
   local rights='"uid":0,"feed":"any"'
@@ -165,6 +165,8 @@ statistics_json_has_each_interface_on_a_line() {
   # Root has the daemon's own interface, too.
   _overview ".quotas == [{uid: $uid, interfaces: 3, statistics: (.quotas[0].statistics),
     bytes: (.quotas[0].bytes)}] and .quotas[0].bytes > 2048 * 3" >/dev/null
+  _overview '.quota_limits == {uid: {interfaces: 65536, statistics: 262144, bytes: 268435456},
+    all: {interfaces: 131072, statistics: 1048576, bytes: 1073741824}}' >/dev/null
 }
 
 another_daemon_has_another_epoch() {

@@ -260,9 +260,31 @@ TEST(DaemonChecksTest, AnotherVersionIsAFault) {
   EXPECT_EQ(other.text, "daemon 0.1.0, tallyctl 0.1.0, libtally 0.0.9");
 }
 
-TEST(DaemonChecksTest, QuotasNearTheirBoundsAreFaults) {
-  EXPECT_EQ(check_quotas({.quotas = {{0, 65'000, 1, 1}}})[0].level, Level::kWarning);
-  EXPECT_EQ(check_quotas({.quotas = {{0, 1, 1, 1}}})[0].level, Level::kOk);
+// Each daemon has limits of its own, which its file tells.
+TEST(DaemonChecksTest, QuotasNearTheirLimitsAreFaults) {
+  view::Tree tree{.quotas = {{1000, {900, 7, 1 << 20}}},
+                  .quota_limits = view::QuotaLimits{.uid = {1000, 2000, 4 << 20},
+                                                    .all = {2000, 4000, 8 << 20}}};
+  const Findings near = check_quotas(tree);
+  ASSERT_EQ(near.size(), 1u);
+  EXPECT_EQ(near[0].level, Level::kWarning);
+  EXPECT_EQ(near[0].text,
+            "uid 1000: 900 of 1,000 interfaces, 7 of 2,000 statistics, 1.00MiB of 4.00MiB of data");
+  EXPECT_EQ(near[0].advice, "remove some: tallyctl rm, or a larger --uid-interfaces");
+  tree.quotas[0].held.interfaces = 899;
+  EXPECT_EQ(check_quotas(tree)[0].level, Level::kOk);
+  tree.quotas = {{1000, {1, 1, 3 << 20}}, {1001, {1, 1, 3 << 20}}, {1002, {1, 1, 2 << 20}}};
+  const Findings all = check_quotas(tree);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[3].level, Level::kWarning);
+  EXPECT_EQ(all[3].advice, "remove some: tallyctl rm, or a larger --memory-max");
+}
+
+TEST(DaemonChecksTest, QuotasOfAnOlderDaemonAreNotJudged) {
+  const Findings found = check_quotas({.quotas = {{0, {65'000, 1, 1}}}});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].level, Level::kOk);
+  EXPECT_EQ(found[0].text, "uid 0: 65,000 interfaces, 1 statistics, 1B of data");
 }
 
 TEST(DaemonChecksTest, FeedersAreThoseWithNewSamples) {
