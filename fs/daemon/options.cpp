@@ -283,7 +283,8 @@ class OptionsParser {
          .variable = &value,
          .value = "BYTES",
          .text = text,
-         .check = Bytes{kLeastBytes, std::uint64_t{1} << 60}});
+         .check = Bytes{kLeastBytes, std::uint64_t{1} << 60},
+         .bounds = "1M at least"});
   }
 
   // `-o a_b=c` means `--a-b c`, so that all fits into fstab.
