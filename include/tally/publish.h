@@ -25,6 +25,7 @@
 #ifndef TALLY_PUBLISH_H
 #define TALLY_PUBLISH_H
 
+#include <tally/statistic.h>
 #include <tally/stats.h>
 
 #ifdef __cplusplus
@@ -59,7 +60,7 @@ TALLY_EXPORT int stats_on_object_publish(struct stats_object *object, const stru
  * -ENOENT: a user has removed the object, which stays so until it is removed and created here;
  * -EINVAL: no blob; else the errno with which the daemon refused the object. */
 static inline int stats_object_publish(struct stats_object *object, const struct statsblob *blob) {
-  const uint32_t *on = __atomic_load_n(&object->on, __ATOMIC_RELAXED);
+  const uint32_t *on = __atomic_load_n(&object->on, TALLY_LOAD_SWITCH);
   return __builtin_expect(__atomic_load_n(on, __ATOMIC_RELAXED) != 0, 0)
              ? stats_on_object_publish(object, blob)
              : 0;
