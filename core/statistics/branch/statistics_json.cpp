@@ -24,22 +24,26 @@ std::string_view spelled(TracefsState state) {
   return {};
 }
 
-void write_members(JsonWriter& json, const Holdings& holdings) {
+// As members of the object that has been begun.
+void write_holdings(JsonWriter& json, const Holdings& holdings) {
   json.key("interfaces").number(holdings.interfaces);
-  json.key("statistics").number(holdings.statistics);
-  json.key("bytes").number(holdings.bytes).end_object();
+  json.key("statistics").number(holdings.statistics).key("bytes").number(holdings.bytes);
+}
+void write_limits(JsonWriter& json, std::string_view of, const Holdings& limits) {
+  write_holdings(json.key(of).begin_object(), limits);
+  json.end_object();
 }
 
 void write_quotas(JsonWriter& json, const Ledger& ledger) {
   json.key("quotas").begin_array();
   for (const auto& [uid, held] : ledger.by_uid()) {
-    json.begin_object().key("uid").number(uid);
-    write_members(json, held);
+    write_holdings(json.begin_object().key("uid").number(uid), held);
+    json.end_object();
   }
   json.end_array();
   json.key("quota_limits").begin_object();
-  write_members(json.key("uid").begin_object(), ledger.limits().per_uid);
-  write_members(json.key("all").begin_object(), ledger.limits().total);
+  write_limits(json, "uid", ledger.limits().per_uid);
+  write_limits(json, "all", ledger.limits().total);
   json.end_object();
 }
 
