@@ -96,7 +96,7 @@ class Top {
     const bool is_sought = past_.has_arrived();
     if ((!screen_.is_paused || is_sought) && moment->tree) take_counts(*moment);
     // The reader reads each past once, so a paused screen takes it, too.
-    if (moment->map_past) take(*std::move(moment->map_past));
+    if (auto past = reader_.take_map_past()) take(*std::move(past));
     order_selected();
     order_map_past();
   }

@@ -79,12 +79,12 @@ TopMoment TopReader::read(const TopOrders& orders) {
   return made;
 }
 
-void TopReader::read_map(const TopOrders& orders, TopMoment& moment) {
+void TopReader::read_map(const TopOrders& orders, const TopMoment& moment) {
   if (map_store_.empty() || map_ == orders.map.number || !moment.interface) return;
   const view::Statistic* const found = moment.interface->find(orders.map.statistic);
   if (!found) return;
   map_ = orders.map.number;
-  moment.map_past = read_map_past(map_store_, *moment.interface, *found, orders.map.period);
+  map_pasts_.put(read_map_past(map_store_, *moment.interface, *found, orders.map.period));
 }
 
 }  // namespace tallyfs

@@ -49,7 +49,6 @@ struct TopMoment {
   std::uint64_t dropped = 0;
   std::string fault{};  // why nothing was read
   std::vector<past::Fact> damaged{};
-  std::optional<MapPast> map_past{};
 };
 
 // Orders for the reader. It reads at once for new ones.
@@ -73,12 +72,14 @@ class TopReader {
   int wake_fd() const { return moments_.fd(); }
   // The newest moment, once; null if there is no new one.
   std::unique_ptr<TopMoment> take() { return moments_.take(); }
+  // The past that was ordered last, once; it comes no later than the moment that was read with it.
+  std::unique_ptr<MapPast> take_map_past() { return map_pasts_.take(); }
   void order(TopOrders orders) { orders_.put(std::move(orders)); }
 
  private:
   void run(TopOrders orders);
   TopMoment read(const TopOrders& orders);
-  void read_map(const TopOrders& orders, TopMoment& moment);
+  void read_map(const TopOrders& orders, const TopMoment& moment);
   Result<void> go_to(const TopPlace& place);
   // True if there are new orders; false after the period, or never without one.
   bool wait_for_orders(std::optional<std::chrono::microseconds> period) const;
@@ -89,6 +90,7 @@ class TopReader {
   std::uint64_t map_ = 0;    // the number of the map whose past was read last
   std::uint64_t place_ = 0;  // the number of the one from which the source was opened
   Mailbox<TopMoment> moments_;
+  Mailbox<MapPast> map_pasts_;
   Mailbox<TopOrders> orders_;
   std::thread thread_;
 };
