@@ -129,7 +129,7 @@ class HonestPageTest(PageCase):
         self.assertIsNone(self.browser.text("#notice"))
         self.expects_status(503)
 
-    def test_a_tally_web_is_started_anew_under_the_page(self):
+    def test_a_tally_web_is_killed_and_started_anew_under_the_page(self):
         self.statuses.append("net::ERR_")
         self.mount.send("create gone/us on=1 type=range", "gone/us 7")
         self.addCleanup((self.mount.mount / "statistics/gone").rmdir)
@@ -150,7 +150,7 @@ class HonestPageTest(PageCase):
                   return ask(...of).catch(error => { window.failed.push(at); throw error; });
                 };""")
         finally:
-            web.end()
+            web.kill()
         until(lambda: self.browser.run("return window.failed.length") >= 8, "eight requests")
         times = self.browser.run("return window.failed")
         pauses = [after - before for before, after in zip(times, times[1:])]

@@ -152,10 +152,18 @@ class Web:
 
     def end(self):
         self.process.terminate()
+        status = self._wait()
+        assert status == 0, f"tally-web ended with {status}"
+
+    def kill(self):
+        self.process.kill()
+        self._wait()
+
+    def _wait(self):
         status = self.process.wait()
         self.process.stdout.close()
         self.errors.close()
-        assert status == 0, f"tally-web ended with {status}"
+        return status
 
 
 class Browser:
