@@ -51,7 +51,7 @@ compare_cpu() {
   # by a quarter of its interval at the 99th percentile.
   percent=1
   [ "$stolen" -eq 0 ] || percent=2
-  [ "$p99" -lt 250 ] || percent=10
+  [ "$p99" -lt 250 ] || percent=10 used_max=6
   check "$what: the samples agree within $percent%" \
     within $((samples * percent / 100)) "$samples" "$our_samples"
   check_p50 "$p50" "$p99" "$our_p50" "$what: p50 agrees within 5 us or a quarter"
@@ -66,7 +66,8 @@ few_unmatched() {
 
 # compare WHEN
 compare() {
-  local when=$1 before used stolen each cpu percent
+  # Where a host takes CPUs away untold, what it takes counts as used.
+  local when=$1 before used used_max=3 stolen each cpu percent
   for each in $(find "$HIST" -name reset); do echo 1 >"$each"; done
   before=$(ticks)
   stolen=$(stolen_ticks)
@@ -83,7 +84,8 @@ compare() {
   done
   percent=$(awk -v ticks="$used" -v hz="$(getconf CLK_TCK)" -v s="$SECONDS_LONG" \
     'BEGIN { printf "%.2f", 100 * ticks / hz / s }')
-  check "$when: daemon and feeder use at most 3% of a core: $percent%" within 3 0 "$percent"
+  check "$when: daemon and feeder use at most $used_max% of a core: $percent%" \
+    within "$used_max" 0 "$percent"
 }
 
 keep_busy
