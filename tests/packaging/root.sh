@@ -36,7 +36,7 @@ make_root() {
       [ -s "$each" ] && sources+=("$each")
     done
     cat /etc/apt/apt.conf.d/* | grep -E '^Acquire::(Check-|http|https|Retries)' >"$WORK/apt.conf"
-    timeout 150 mmdebstrap --format=tar --variant=minbase --include="$depends" \
+    timeout 600 mmdebstrap --format=tar --variant=minbase --include="$depends" \
       --aptopt="$WORK/apt.conf" --dpkgopt=force-unsafe-io \
       --customize-hook="echo $depends >\"\$1/.depends\"" \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" \
