@@ -88,15 +88,20 @@ interfaces_are_shown_beside_their_rates_in_another_span() {
   _close
 }
 
-a_map_on_a_mount_begins_with_the_store() {
-  _need_terminal
-  _record
+# _records_seconds LINE...: a store of four seconds, in each of which the lines were sent.
+_records_seconds() {
   local i
+  _record
   for i in 1 2 3 4; do
-    send 'web/us 500' 'web/us 900'
+    send "$@"
     _next_second
   done
   _end_recorder
+}
+
+a_map_on_a_mount_begins_with_the_store() {
+  _need_terminal
+  _records_seconds 'web/us 500' 'web/us 900'
   _open 140 30
   # Nothing is sent any more: what the map has is of the store.
   _keys "NO_COLOR=1 TALLY_STORE=$STORE TALLY_MOUNT=$MNT $TALLYCTL top" Enter
@@ -135,13 +140,7 @@ a_map_on_a_mount_begins_with_the_store() {
 a_paused_map_has_its_past() {
   _need_terminal
   send 'create web/late_us type=quantiles precision=5 quantiles=50,99 on=1'
-  _record
-  local i
-  for i in 1 2 3 4; do
-    send 'web/us 500' 'web/late_us 900'
-    _next_second
-  done
-  _end_recorder
+  _records_seconds 'web/us 500' 'web/late_us 900'
   _open 140 30
   _keys "NO_COLOR=1 TALLY_STORE=$STORE TALLY_MOUNT=$MNT $TALLYCTL top" Enter
   _sees 'INTERFACE'

@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/past/second.h"
+#include "tests/unit/past/value_snapshot.h"
 #include "tests/unit/temporary_directory.h"
 #include "tools/past/span_source.h"
 #include "tools/tree/statistics_json.h"
 
 namespace tallyfs::past {
 namespace {
-
-constexpr std::uint64_t kWall = 1'795'737'600 * kSecondUs;  // of the monotonic clock's 0
 
 struct Snapshot {
   std::uint64_t at = 0;  // seconds
@@ -39,7 +38,8 @@ class Recorder {
     if (now.is_there) tree.interfaces.push_back({.name = "web", .serial = ++serial_});
     for (const std::string& each : increments_->begin(tree)) {
       EXPECT_EQ(each, "web");
-      EXPECT_TRUE(increments_->take(json_of(now, tree)));
+      const ValueSnapshot value{now.total, now.samples, now.data_us, now.units, now.on};
+      EXPECT_TRUE(increments_->take(json_of(value, tree)));
     }
   }
   // Nothing counted: the serial is the one before.
@@ -77,16 +77,6 @@ class Recorder {
     return SpanSource::open(StoreReader::open(directory_ / "store").value(),
                             {kWall + from * kSecondUs, kWall + to * kSecondUs})
         .value();
-  }
-  static Json json_of(const Snapshot& now, const view::Tree& tree) {
-    const std::string text =
-        R"({"format":1,"interface":"web","epoch":")" + now.epoch + R"(","serial":1,"time_us":)" +
-        std::to_string(tree.time_us) + R"(,"realtime_us":)" + std::to_string(tree.realtime_us) +
-        R"(,"statistics":[{"name":"x","on":)" + (now.on ? "1" : "0") +
-        R"(,"type":"value","units":")" + now.units + R"(","data_us":)" +
-        std::to_string(now.data_us) + R"(,"samples":)" + std::to_string(now.samples) +
-        R"(,"values":{"total":)" + std::to_string(now.total) + "}}]}";
-    return parse_json(text).value();
   }
 
   TemporaryDirectory directory_;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/unit/past/second.h"
+#include "tests/unit/past/value_snapshot.h"
 #include "tests/unit/random.h"
 #include "tests/unit/temporary_directory.h"
 #include "tools/past/increments.h"
@@ -16,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kStepUs = 10 * kSecondUs;
 constexpr std::uint64_t kSteps = 8 * 3600 / 10;
-constexpr std::uint64_t kNightUs = 1'795'737'600 * kSecondUs;  // of the monotonic clock's 0
 
 class Night {
  public:
@@ -51,7 +51,7 @@ class Night {
   }
 
   void check(std::uint64_t from, std::uint64_t to) {
-    const auto source = open({kNightUs + from * kStepUs, kNightUs + to * kStepUs});
+    const auto source = open({kWall + from * kStepUs, kWall + to * kStepUs});
     const auto interface = read_interface(*source, "web");
     const view::Statistic* const found = interface ? interface.value().find("x") : nullptr;
     const Span span = source->span();
@@ -67,15 +67,15 @@ class Night {
     // What was counted in a gap may stand in the first point behind it.
     Span with_gaps = span;
     for (const Fact& gap : gaps) {
-      with_gaps.begin_us = std::min(with_gaps.begin_us, std::max(gap.span.begin_us, kNightUs));
+      with_gaps.begin_us = std::min(with_gaps.begin_us, std::max(gap.span.begin_us, kWall));
     }
     EXPECT_LE(shown, grown(with_gaps)) << random_.seed();
     ++with_gap_;
   }
 
   void check_all() {
-    const auto source = open({kNightUs, kNightUs + grown_.size() * kStepUs});
-    const Int128 all = grown({kNightUs, kNightUs + grown_.size() * kStepUs});
+    const auto source = open({kWall, kWall + grown_.size() * kStepUs});
+    const Int128 all = grown({kWall, kWall + grown_.size() * kStepUs});
     const auto interface = read_interface(*source, "web");
     ASSERT_TRUE(interface);
     const view::Statistic* const found = interface.value().find("x");
@@ -101,11 +101,11 @@ class Night {
     const bool is_first = std::exchange(is_first_, false);
     if (is_first) lost_max_ += static_cast<Int128>(grown_.back());
     view::Tree tree{.epoch = std::to_string(epoch_), .time_us = now_us()};
-    tree.realtime_us = kNightUs + now_us();
+    tree.realtime_us = kWall + now_us();
     tree.interfaces.push_back({.name = "web", .serial = ++serial_});
     for (const std::string& each : increments_->begin(tree)) {
       EXPECT_EQ(each, "web");
-      EXPECT_TRUE(increments_->take(json(tree)));
+      EXPECT_TRUE(increments_->take(json_of({counter_, counter_, data_us_}, tree)));
     }
     if (!writer_->is_due()) return;
     EXPECT_TRUE(writer_->flush());
@@ -142,29 +142,20 @@ class Night {
     answered_ = grown_.size();
     for (std::uint64_t i = 2 + random_.below(30); i > 0; --i) {
       pass();
-      increments_->lose(reason, kNightUs + now_us());
+      increments_->lose(reason, kWall + now_us());
     }
   }
 
   Int128 grown(const Span& span) const {
     Int128 sum = 0;
     for (std::uint64_t at = span.begin_us; at < span.end_us; at += kStepUs) {
-      const std::uint64_t step = (at - kNightUs) / kStepUs;
-      if (at >= kNightUs && step < grown_.size()) sum += static_cast<Int128>(grown_[step]);
+      const std::uint64_t step = (at - kWall) / kStepUs;
+      if (at >= kWall && step < grown_.size()) sum += static_cast<Int128>(grown_[step]);
     }
     return sum;
   }
   std::unique_ptr<SpanSource> open(const Span& span) const {
     return SpanSource::open(StoreReader::open(directory_ / "store").value(), span).value();
-  }
-  Json json(const view::Tree& tree) const {
-    const std::string text =
-        R"({"format":1,"interface":"web","epoch":")" + tree.epoch + R"(","serial":1,"time_us":)" +
-        std::to_string(tree.time_us) + R"(,"realtime_us":)" + std::to_string(tree.realtime_us) +
-        R"(,"statistics":[{"name":"x","on":1,"type":"value","data_us":)" +
-        std::to_string(data_us_) + R"(,"samples":)" + std::to_string(counter_) +
-        R"(,"values":{"total":)" + std::to_string(counter_) + "}}]}";
-    return parse_json(text).value();
   }
 
   TemporaryDirectory directory_;
