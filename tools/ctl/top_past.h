@@ -44,7 +44,7 @@ class TopPast {
 
   // What the line has beside the position; `fault` is cut where there is no room.
   struct Notes {
-    std::string versus{};   // the other span
+    std::string versus{};  // the other span
     std::string fault{};   // why the past is missing, or what of it was damaged last
   };
   // "13:00:00 [====|        ] 15:00:00  at 13:20:10  x10  NOTES"; without notes it has the keys,
