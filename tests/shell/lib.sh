@@ -151,7 +151,8 @@ _threads() {
       cut -d' ' -f1 "$task/syscall" 2>/dev/null
     )"
   done
-  ! command -v gdb >/dev/null || gdb -p "$1" -batch -ex 'thread apply all bt 6' 2>/dev/null |
+  ! command -v gdb >/dev/null ||
+    gdb -p "$1" -batch -ex 'thread apply all -ascending bt 9' 2>/dev/null |
     grep -E '^(#|Thread)' | grep -vE 'futex|pthread_cond|clone3|start_thread' | cut -c1-110 || true
 }
 

@@ -1,10 +1,14 @@
 """The binary form of core/wire/FORMAT.md, written down a second time, for tests."""
+import faulthandler
 import mmap
 import os
 import signal
 import socket
 import struct
 import sys
+
+# A case that takes too long is ended by this signal: it says where it waited.
+faulthandler.register(signal.SIGTERM, chain=True)
 
 MAGIC = b"\xfeTLY"
 SAMPLES, REQUEST, ANSWER, DROPPED, BLOB, TEMPLATE, KERNEL_EVENTS, LATENCIES = 1, 2, 3, 4, 5, 6, 7, 8
