@@ -36,8 +36,8 @@ std::optional<struct statx> status_of(const std::string& path) {
   const Fd file = open_cached(path);
   if (!file.valid()) return std::nullopt;
   struct statx status {};
-  const int done =
-      ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE, &status);
+  const int done = ::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                           STATX_INO | STATX_SIZE | STATX_MTIME, &status);
   return done == 0 ? std::optional(status) : std::nullopt;
 }
 
@@ -55,8 +55,14 @@ std::optional<std::string> file_of(std::string_view place) {
   errno = 0;
   const auto status = status_of(parse_place(place).path);
   if (!status) return errno == ENOENT ? std::optional<std::string>("-") : std::nullopt;
-  return std::to_string(status->stx_dev_major) + ":" + std::to_string(status->stx_dev_minor) + ":" +
-         std::to_string(status->stx_ino);
+  std::string text;
+  for (const std::uint64_t each :
+       {std::uint64_t{status->stx_dev_major}, std::uint64_t{status->stx_dev_minor},
+        std::uint64_t{status->stx_ino}}) {
+    text.append(std::to_string(each)).append(":");
+  }
+  const std::int64_t written = status->stx_mtime.tv_sec * 1'000'000'000 + status->stx_mtime.tv_nsec;
+  return text.append(std::to_string(written));
 }
 
 std::string why_not_on(const std::vector<std::string>& places, const Error& error) {

@@ -12,9 +12,9 @@
 
 namespace tallyfs {
 
-// Which file a place, `PATH:OFFSET...`, is in: MAJOR:MINOR:INODE; `-`: there is none. The kernel's
-// probe stays with it when the path gets another. Nothing: it is not cached, or the place is one of
-// the kernel.
+// Which file a place, `PATH:OFFSET...`, is in, and when that was written last, in ns since 1970:
+// MAJOR:MINOR:INODE:TIME; `-`: there is none. The kernel's probe stays with the file when the path
+// gets another. Nothing: it is not cached, or the place is one of the kernel.
 std::optional<std::string> file_of(std::string_view place);
 
 // The reason why an event cannot be turned on, with its place. places: the texts of the event's

@@ -6,7 +6,8 @@
 namespace tallyfs::tracing {
 namespace {
 
-// A place is stale if its path has another file, or none. What is not known is null.
+// A place is stale if its path has another file, none, or one that was written since. What is not
+// known is null.
 void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget target,
                  PlaceStates& states) {
   json.begin_object().key("place").string(place.text);
@@ -21,7 +22,7 @@ void write_place(JsonWriter& json, const Probes::Place& place, ProbeTarget targe
   }
   json.key("stale");
   const bool is_known = state && state->file && !place.file.empty();
-  is_known ? json.boolean(*state->file != place.file) : json.null();
+  is_known ? json.boolean(!is_same_file(place.file, *state->file)) : json.null();
   json.end_object();
 }
 

@@ -27,7 +27,7 @@ std::string_view fields_in(std::string_view format) {
 
 // An offset of a file whose number is not known is not known to be one of this file, either.
 bool is_of_file(std::span<const Probes::Place> places, const std::string& file) {
-  const auto has_it = [&file](const Probes::Place& each) { return each.file == file; };
+  const auto has_it = [&file](const Probes::Place& each) { return is_same_file(each.file, file); };
   return !file.empty() && std::ranges::any_of(places, has_it);
 }
 
@@ -35,7 +35,7 @@ bool is_known_as_whole(const Probes::Probe& probe, const ProbeHits& hits) {
   PlaceStates states(hits, probe.serial);
   const auto is_in_its_file = [&states](const Probes::Place& place) {
     const PlaceState* const state = states.next(place);
-    return state && !place.file.empty() && state->file == place.file;
+    return state && state->file && !place.file.empty() && is_same_file(place.file, *state->file);
   };
   return std::ranges::all_of(probe.lines, [](const auto& line) { return line.places > 0; }) &&
          std::ranges::all_of(probe.places, is_in_its_file);

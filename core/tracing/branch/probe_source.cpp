@@ -1,8 +1,16 @@
 #include "core/tracing/branch/probe_source.h"
 
+#include <algorithm>
+
 #include "core/tracing/probe/named_lines.h"
 
 namespace tallyfs::tracing {
+
+bool is_same_file(std::string_view made, std::string_view now) {
+  if (made == now) return true;
+  const bool has_no_time = std::ranges::count(made, ':') == 2;
+  return has_no_time && now.starts_with(made) && now.substr(made.size()).starts_with(':');
+}
 
 Result<std::vector<ProbePlace>> found_places_of(const ProbePlace& named, std::string_view found) {
   const auto command = parse_probe_line(named.line);

@@ -35,10 +35,15 @@ struct ProbePlace {
 // of the line.
 Result<std::vector<ProbePlace>> found_places_of(const ProbePlace& named, std::string_view found);
 
+// Files of places are MAJOR:MINOR:INODE:TIME, when they were written last in ns since 1970. Whether
+// the file that a place was made in is the one that its path has now. A place of an earlier state
+// file has no time: the others decide.
+bool is_same_file(std::string_view made, std::string_view now);
+
 struct MadeProbe {
   std::uint32_t source_id = 0;
   std::string text;    // of the place, as the kernel repeats it
-  std::string file;    // which one it is in: MAJOR:MINOR:INODE; empty: it was made before
+  std::string file;    // which one it is in, as is_same_file() takes it; empty: it was made before
   std::string format;  // of the event, with the name that users see
 };
 

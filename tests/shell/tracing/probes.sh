@@ -114,6 +114,15 @@ a_program_that_is_replaced_makes_its_probe_stale() {
   wait_until 'grep -q "\"hits\":0,\"stale\":true" "$T/probes.json"'
 }
 
+# As cp does, which leaves the file its number.
+a_program_that_is_written_over_makes_its_probe_stale() {
+  echo "p:child $TARGET:$CHILD" >>"$P"
+  _call 0
+  assert_has '"hits":0,"stale":false' "$(cat "$T/probes.json")"
+  cp "$TARGET" "$CASE/new" && cat "$CASE/new" >"$TARGET"
+  assert_has '"hits":0,"stale":true' "$(cat "$T/probes.json")"
+}
+
 a_place_is_added_while_the_probe_is_off() {
   echo "p:both $TARGET:$CHILD" >>"$P"
   echo "p:both $TARGET:$COMMAND" >>"$P"

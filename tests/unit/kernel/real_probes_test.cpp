@@ -279,8 +279,10 @@ TEST_F(RealProbesTest, NoFileSystemIsAskedForTheFileOfAPath) {
   ASSERT_EQ(profiled.value().places.size(), 2u);
   struct stat status {};
   ASSERT_EQ(::stat(cached.c_str(), &status), 0);
-  const std::string& file = profiled.value().places[0].file;
-  EXPECT_EQ(file.substr(file.rfind(':') + 1), std::to_string(status.st_ino));
+  const std::int64_t written = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  EXPECT_TRUE(profiled.value().places[0].file.ends_with(":" + std::to_string(status.st_ino) + ":" +
+                                                        std::to_string(written)))
+      << profiled.value().places[0].file;
   EXPECT_EQ(profiled.value().places[1].file, "?");
 }
 
