@@ -170,7 +170,7 @@ Result<void> keep_only_what_unmounts(Executes executes, GivesFiles gives) {
 }
 
 Result<void> keep_only_what_traces() {
-  constexpr std::array<unsigned, 2> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG};
+  constexpr std::array<unsigned, 3> kKept{CAP_DAC_OVERRIDE, CAP_SYSLOG, CAP_SYS_PTRACE};
   return keep_only(kKept, kKept, Executes::kNothing);
 }
 

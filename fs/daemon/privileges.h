@@ -57,8 +57,9 @@ Result<void> keep_only_what_unmounts(Executes executes = Executes::kNothing,
                                      GivesFiles gives = GivesFiles::kNo);
 
 // The same for the process that starts the feeder of the kernel's events, and for that: root with
-// CAP_DAC_OVERRIDE, to send to any socket, and CAP_SYSLOG, to read the kernel's symbols. It has
-// opened tracefs before.
+// CAP_DAC_OVERRIDE, to send to any socket and to open any program, CAP_SYSLOG, to read the kernel's
+// symbols, and CAP_SYS_PTRACE, to follow /proc/PID/root to programs of containers. It has opened
+// tracefs before.
 Result<void> keep_only_what_traces();
 
 }  // namespace tallyfs

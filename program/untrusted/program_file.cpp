@@ -29,7 +29,7 @@ Error cannot_open(const std::string& path) {
                          : error == EACCES || error == EPERM ? ErrorCode::kNoAccess
                                                              : ErrorCode::kInvalid;
   std::string reason = "cannot open " + path + ": " + std::strerror(error);
-  // The feeder may not follow another process's /proc/PID/root.
+  // A feeder in a container may lack CAP_SYS_PTRACE, which another's /proc/PID/root takes.
   const bool is_of_process = code == ErrorCode::kNoAccess && path.starts_with("/proc/");
   if (is_of_process) reason.append(": write the path that the host has");
   return {.code = code, .reason = std::move(reason), .token_at = 0};

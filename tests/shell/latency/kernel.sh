@@ -203,13 +203,13 @@ what_was_left_behind_is_removed_at_the_next_start() {
   assert_eq 0 "$(_instances "$supervisor")"
 }
 
-the_feeder_and_its_supervisor_have_two_capabilities_at_most() {
+the_feeder_and_its_supervisor_have_three_capabilities_at_most() {
   local each
   for each in "$(_feeder)" "$(_supervisor)"; do
-    # CAP_DAC_OVERRIDE and CAP_SYSLOG.
+    # CAP_DAC_OVERRIDE, CAP_SYS_PTRACE and CAP_SYSLOG.
     assert_eq '0 0 1' "$(awk '/^Cap(Prm|Bnd):/ { print $2 } /^NoNewPrivs:/ { print $2 }' \
       "/proc/$each/status" | { read -r held; read -r bound; read -r none_new
-        echo $((0x$held & ~0x400000002)) $((0x$bound & ~0x400000002)) "$none_new"; })" "$each"
+        echo $((0x$held & ~0x400080002)) $((0x$bound & ~0x400080002)) "$none_new"; })" "$each"
   done
 }
 

@@ -45,11 +45,28 @@ each_call_of_malloc_counts() {
   _refused "p:a $libc:mallok" "no function mallok.*; did you mean malloc\?" mallok
 }
 
-# This shell has rights that the feeder does not have.
-a_path_of_another_process_is_answered_by_what_to_write() {
-  local path=/proc/$$/root$TARGET
-  _refused "p:a $path:make_child" \
-    "cannot open $path: Permission denied: write the path that the host has" /proc
+# A file that no other mount namespace has, as a container's.
+a_program_of_a_container_is_probed_through_its_process() {
+  local path container
+  mkdir "$CASE/inner"
+  mkfifo "$CASE/go"
+  unshare -m bash -c 'mount -t tmpfs none "$1" && cp "$2" "$1/program" &&
+    exec "$1/program" -c "$3" - "$4"' - "$CASE/inner" "$TARGET" \
+    'read -r _ <"$1"; for i in 1 2 3; do (:); done; read -r _ <"$1"' "$CASE/go" &
+  container=$!
+  path=/proc/$container/root$CASE/inner/program
+  wait_until '[ /proc/'"$container"'/exe -ef '"$path"' ]'
+  [ ! -e "$CASE/inner/program" ] || fail "the file is here, too"
+  echo "p:child $path:make_child" >>"$P"
+  assert_has events/uprobes/again \
+    "$("$TALLY_BIN/tallyctl" probe add "$container" make_child --name again)"
+  assert_has " $path:0x" "$(grep again "$P")"
+  echo 'hist:keys=common_comm' >"$(_event child)/trigger"
+  echo >"$CASE/go"
+  _reaches 3 "children in the container" _hits "$(_event child)"
+  assert_match '.*"line":"p:child .*"hits":3,"stale":null.*' "$(cat "$T/probes.json")"
+  echo >"$CASE/go"
+  wait "$container"
 }
 
 a_name_is_enough_for_an_event_and_its_return() {
