@@ -204,7 +204,7 @@ EOT
 answers_that_are_not_taken_have_a_bound() {
   local i long lines array='type=array scale=lin base_interval=1 range_min=0 range_max=255'
   long=$(printf '%0200d' 0)
-  for ((i = 0; i < 80; i += 10)); do
+  for ((i = 0; i < 40; i += 10)); do
     mapfile -t lines < <(printf "create $long/s{k:$long%d} on=1 $array\n" $(seq $i $((i + 9))))
     send "${lines[@]}"
   done
@@ -220,22 +220,35 @@ def ask():
     each.connect((host, int(port)))
     each.sendall(GET)
     return each
-def status_and_size(asking):
-    """Of its answer, of which no more is read than the header."""
-    head = b""
-    while END not in head:
+def read_until(asking, text, is_whole):
+    while not is_whole(text):
         part = asking.recv(64)
-        assert part, head
-        head += part
-    return int(head.split()[1]), int(re.search(rb"Content-Length: (\d+)", head).group(1))
-# One after the other: the mount answers each in its time, whatever else the machine does.
-asked, answers = [], []
-for _ in range(16):
-    asked.append(ask())
-    answers.append(status_and_size(asked[-1]))
-sizes = [size for status, size in answers if status == 200]
-assert min(sizes) > 4e6 and {status for status, _ in answers} == {200, 503}, answers
-assert sum(sizes) <= BOUND < sum(sizes) + max(sizes) * 1.01, answers
+        assert part, text
+        text += part
+    return text
+def answer(asking):
+    """(status, size, text); of an answer that is not refused no more is read than the header."""
+    head, _, text = read_until(asking, b"", lambda text: END in text).partition(END)
+    status, size = int(head.split()[1]), int(re.search(rb"Content-Length: (\d+)", head).group(1))
+    if status == 503: text = read_until(asking, text, lambda text: len(text) >= size)
+    return status, size, text
+def is_late(status, text):
+    """On a slow machine the mount does not answer in the time that tally-web has."""
+    assert time.monotonic() < end, (status, text)
+    return status == 503 and b"too many bytes" not in text
+# One after the other: tally-web makes the text once a second for all.
+asked, sizes, status, end = [], [], 200, time.monotonic() + PATIENCE
+while status == 200:
+    each = ask()
+    status, size, text = answer(each)
+    if is_late(status, text):
+        status = 200
+    elif status == 200:
+        asked.append(each)
+        sizes.append(size)
+        assert sum(sizes) <= BOUND, sizes
+assert (status, text) == (503, b"too many bytes are being sent to others\n"), (status, text)
+assert min(sizes) > 2e6 and BOUND < sum(sizes) + max(sizes) * 1.01, sizes
 with connect() as more:
     assert is_answered(more), "small ones are answered"
 for each in asked:
@@ -243,7 +256,7 @@ for each in asked:
 end = time.monotonic() + PATIENCE
 while True:
     with ask() as again:
-        if status_and_size(again)[0] == 200:
+        if answer(again)[0] == 200:
             break
     assert time.monotonic() < end, "there is room again"
     time.sleep(0.1)
