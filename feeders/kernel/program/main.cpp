@@ -303,16 +303,14 @@ class Feeder {
   std::vector<wire::DrainOrder> early_drains_;  // the newest
 };
 
-int run(const Options& options) {
-  const auto stop = StopSignal::create();
-  if (!stop) return log_failure(stop.error());
-  if (auto done = set_up(options); !done) return log_failure(done.error());
+// Returns when the daemon has ended the feeder, and nothing records any more.
+Result<void> feed(const Options& options, const StopSignal& stop) {
   const SystemClock clock;
   const SocketPath place = find_socket_path(options.socket);
   Link link(place.path, place.fallback);
   Found found = read_catalogue(options);
   Catalogue& catalogue = found.catalogue;
-  if (auto offered = offer_all(catalogue, link); !offered) return log_failure(offered.error());
+  if (auto offered = offer_all(catalogue, link); !offered) return offered.error();
   EventShipper latency_shipper(link);
   using Predecessor = TracefsInstance::Predecessor;
   const RecordingOwner owner{
@@ -328,8 +326,27 @@ int run(const Options& options) {
   RealProbes::Owner probes_of{.tracefs = tracefs ? &tracefs.value() : nullptr, .group = {}};
   if (options.probe_lock >= 0) probes_of.group = {options.owner, options.probe_group};
   RealProbes probes(probes_of, catalogue, events, clock);
-  Feeder(stop.value(), orders, {latencies, events, probes}, symbols, options)
-      .run(found.without_events);
+  Feeder(stop, orders, {latencies, events, probes}, symbols, options).run(found.without_events);
+  return {};
+}
+
+// The supervisor does it as a rule. One that was killed cannot, and a mount that starts before this
+// process has ended does not take the probes for left over.
+void remove_probes_without_supervisor(const Options& options) {
+  if (options.probe_lock < 0 || ::getppid() == options.owner) return;
+  const auto tracefs = open_tracefs(options.tracefs);
+  if (!tracefs) return;
+  const std::string group = ProbeGroup{options.owner, options.probe_group}.name();
+  const auto done = remove_probe_group(tracefs.value(), group);
+  if (!done) log_warning("probes are left over: " + group + ": " + done.error().reason);
+}
+
+int run(const Options& options) {
+  const auto stop = StopSignal::create();
+  if (!stop) return log_failure(stop.error());
+  if (auto done = set_up(options); !done) return log_failure(done.error());
+  if (auto fed = feed(options, stop.value()); !fed) return log_failure(fed.error());
+  remove_probes_without_supervisor(options);
   return 0;
 }
 
