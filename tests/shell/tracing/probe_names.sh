@@ -54,12 +54,13 @@ a_program_of_a_container_is_probed_through_its_process() {
     exec "$1/program" -c "$3" - "$4"' - "$CASE/inner" "$TARGET" \
     'read -r _ <"$1"; for i in 1 2 3; do (:); done; read -r _ <"$1"' "$CASE/go" &
   container=$!
+  echo "$container" >>"$CASE/pids"
   path=/proc/$container/root$CASE/inner/program
   wait_until '[ /proc/'"$container"'/exe -ef '"$path"' ]'
   [ ! -e "$CASE/inner/program" ] || fail "the file is here, too"
   echo "p:child $path:make_child" >>"$P"
   assert_has events/uprobes/again \
-    "$("$TALLY_BIN/tallyctl" probe add "$container" make_child --name again)"
+    "$("$TALLY_BIN/tallyctl" --mount "$MNT" probe add "$container" make_child --name again)"
   assert_has " $path:0x" "$(grep again "$P")"
   echo 'hist:keys=common_comm' >"$(_event child)/trigger"
   echo >"$CASE/go"
